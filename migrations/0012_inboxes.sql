@@ -28,6 +28,7 @@ CREATE INDEX `inbox_messages_page` ON `inbox_messages` (`inbox_seq`,`seq`);--> s
 CREATE INDEX `inbox_messages_unread` ON `inbox_messages` (`inbox_seq`,`is_read`);--> statement-breakpoint
 CREATE INDEX `inbox_messages_age` ON `inbox_messages` (`received_at`);--> statement-breakpoint
 CREATE INDEX `inbox_messages_state` ON `inbox_messages` (`state`,`seq`);--> statement-breakpoint
+CREATE INDEX `inbox_messages_email` ON `inbox_messages` (`email_id`) WHERE email_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `inbox_messages_tags` ON `inbox_messages` (`inbox_seq`,`tags`) WHERE "inbox_messages"."tags" <> '[]';--> statement-breakpoint
 CREATE TABLE `inbox_parts` (
 	`message_seq` integer NOT NULL,

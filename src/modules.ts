@@ -32,7 +32,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
   const workflows = createWorkflowModule(parts);
   const inboxes = createInboxModule(parts);
   const capture = createCaptureModule({ ...parts, inboxes });
-  const sending = createSendingModule({ ...parts, campaigns, queues });
+  const sending = createSendingModule({ ...parts, campaigns, inboxes, queues });
 
   /**
    * Started in this order and stopped in the reverse one. So the stop begins with the lease of mails,

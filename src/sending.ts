@@ -7,6 +7,7 @@ import type { AppOptions, Core } from "./core.ts";
 import { createYield } from "./lib/yield.ts";
 import { deriveKey } from "./lib/crypto.ts";
 import type { CampaignModule } from "./modules/campaigns/module.ts";
+import type { InboxModule } from "./modules/inboxes/module.ts";
 import type { Module } from "./modules/module.ts";
 import { createAttempt } from "./outbox/attempt.ts";
 import { databasePolicyStore } from "./outbox/direct/mta-sts-store.ts";
@@ -43,7 +44,7 @@ export function createQueueModule(core: Core, options: Pick<AppOptions, "transpo
 }
 
 export function createSendingModule(
-  parts: Core & Services & { campaigns: CampaignModule; queues: QueueModule },
+  parts: Core & Services & { campaigns: CampaignModule; inboxes: InboxModule; queues: QueueModule },
 ) {
   const { config, db, clock, log, writer, usage, events, suppressions, campaigns, url } = parts;
   const { transport, queue } = parts.queues;
@@ -75,6 +76,7 @@ export function createSendingModule(
       recordEvent: events.record,
       suppress: (projectSeq, address, at) =>
         suppressions.add(projectSeq, address, { reason: "HARD_BOUNCE", at }),
+      onCaptured: parts.inboxes.sentMail.onCaptured,
     }),
     writer,
     clock,

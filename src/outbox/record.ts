@@ -41,7 +41,14 @@ type RecordDeps = {
   recordEvent: (event: EmailEvent) => void;
   /** Suppresses an address that does not exist (docs/delivery.md#R2). */
   suppress: (projectSeq: number, address: string, at: number) => void;
+  /** Called in the change that stores a captured message. */
+  onCaptured?: OnCaptured;
 };
+
+export type OnCaptured = (
+  mail: Pick<LeasedMail, "id" | "projectSeq" | "fromAddress" | "to">,
+  message: Uint8Array,
+) => void;
 
 /** The columns that a transition sets. */
 type State = {
@@ -159,6 +166,7 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
     usage.addBytes(mail.projectSeq, bytesOfRow("attempts", { conversations }));
     if (outcome.kind === "accepted" && outcome.captured !== undefined) {
       insertCaptured.run(mail.seq, outcome.captured);
+      deps.onCaptured?.(mail, outcome.captured);
     }
   }
 }

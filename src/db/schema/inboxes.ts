@@ -71,6 +71,9 @@ export const inboxMessages = sqliteTable(
     index("inbox_messages_unread").on(table.inboxSeq, table.isRead),
     index("inbox_messages_age").on(table.receivedAt),
     index("inbox_messages_state").on(table.state, table.seq),
+    index("inbox_messages_email")
+      .on(table.emailId)
+      .where(sql`email_id IS NOT NULL`),
     index("inbox_messages_tags")
       .on(table.inboxSeq, table.tags)
       .where(sql`${table.tags} <> '[]'`),

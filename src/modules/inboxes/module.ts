@@ -12,6 +12,7 @@ import type { Log } from "../../lib/log.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
+import type { Removal } from "../contacts/remove.ts";
 import type { Module } from "../module.ts";
 import { createInboxChanges } from "./changes.ts";
 import { createIndexer } from "./indexing/indexer.ts";
@@ -30,6 +31,7 @@ import { mailpitRoutes } from "./mailpit/module.ts";
 import { createInboxRetention } from "./retention.ts";
 import { inboxRoutes } from "./routes.ts";
 import { ruleRoutes } from "./rules/routes.ts";
+import { createSentMail } from "./sent-mail.ts";
 import { createInboxes, type InboxRow } from "./service.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { waitRoutes } from "./wait/routes.ts";
@@ -48,6 +50,7 @@ export function createInboxModule(deps: {
   listPage: ListPage;
   localAccess: LocalAccess | null;
   random: () => number;
+  removal: Pick<Removal, "onRemove">;
   scheduler: FairScheduler;
   secret: string;
   writer: Writer;
@@ -82,6 +85,8 @@ export function createInboxModule(deps: {
     },
   });
 
+  const sentMail = createSentMail({ ...deps, inboxes, intake, store, changes });
+  deps.removal.onRemove(sentMail.forgetContact);
   const own = createInboxInterface({ ...deps, inboxes, store, parser, indexer, changes });
 
   async function remove({ seq }: InboxRow): Promise<void> {
@@ -124,5 +129,17 @@ export function createInboxModule(deps: {
       await parser.close();
     },
   };
-  return { ...module, ...own, chaos, inboxes, store, intake, indexer, parser, changes, retention };
+  return {
+    ...module,
+    ...own,
+    chaos,
+    inboxes,
+    store,
+    intake,
+    indexer,
+    parser,
+    changes,
+    retention,
+    sentMail,
+  };
 }

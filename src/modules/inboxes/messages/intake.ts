@@ -96,9 +96,26 @@ export function createIntake(deps: {
       return arrival.complete(arrived);
     },
 
+    /** Part of a change: stores a whole message of any size. It is parsed after the commit. */
+    insert(arrived: Arrived, raw: Uint8Array): void {
+      const pieces = piecesOf(raw).map((piece) => Bun.zstdCompressSync(piece, { level: 1 }));
+      const storedBytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+      const seq = rows.insertArriving(arrived.inboxSeq);
+      for (const [position, piece] of pieces.entries()) rows.insertPiece(seq, position, piece);
+      const stored = rows.finish(seq, arrived, { size: raw.byteLength, storedBytes });
+      writer.afterCommit(() => onReceived(stored));
+    },
+
     /** Removes messages that had not arrived completely when the process ended. */
     removeIncomplete: () => writer.write(rows.removeIncomplete),
   };
+}
+
+function piecesOf(raw: Uint8Array): Uint8Array[] {
+  const count = Math.max(1, Math.ceil(raw.byteLength / PIECE_BYTES));
+  return Array.from({ length: count }, (_, i) =>
+    raw.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES),
+  );
 }
 
 /** Bytes that are not stored yet. */
