@@ -22,6 +22,7 @@ import { createMessageStore } from "./messages/store.ts";
 import { createParser } from "./parsing/parser.ts";
 import { contentRoutes } from "./content/routes.ts";
 import { createInboxInterface } from "./interface.ts";
+import { extractRoutes } from "./extract/routes.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import type { LocalAccess } from "./mailpit/access.ts";
@@ -109,6 +110,7 @@ export function createInboxModule(deps: {
       messageRoutes(parts),
       messageImportRoutes({ ...parts, intake }),
       contentRoutes(parts),
+      extractRoutes(parts),
       waitRoutes(parts),
       liveRoutes(parts),
       ruleRoutes(parts),

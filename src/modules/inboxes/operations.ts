@@ -90,8 +90,10 @@ export const inboxOperations = describeOperations(
       parameters: messageId,
     },
     getInboxMessageCodes: {
-      summary: "The one-time codes of a message, best first",
-      description: "Digits or letters that a recipient is to type, from subject, text and HTML.",
+      summary: "The one-time codes and magic links of a message, best first",
+      description:
+        "Codes are digits or letters that a recipient is to type, from subject, text and HTML. " +
+        "Magic links sign in, confirm, accept or reset.",
       parameters: messageId,
     },
     checkInboxMessage: {

@@ -1,0 +1,57 @@
+/**
+ * GET /inboxes/{id}/messages/{messageId}/links
+ * GET /inboxes/{id}/messages/{messageId}/codes
+ */
+
+import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
+import type { Admission } from "../../../http/admission.ts";
+import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
+import { htmlToText } from "../../../render/text.ts";
+import type { MessageRecord } from "../messages/record.ts";
+import { MessageParams } from "../model.ts";
+import { inboxOperations } from "../operations.ts";
+import type { InboxReading } from "../reading.ts";
+import { findCodes } from "./codes.ts";
+import { findLinks } from "./links.ts";
+import { MessageCodes, MessageLink } from "./model.ts";
+
+/** Longest HTML from which text is made. */
+const MAX_HTML_CHARACTERS = 256 * 1024;
+
+export function extractRoutes(deps: { admission: Admission; reading: InboxReading }) {
+  const { admission, reading } = deps;
+
+  async function extract(message: MessageRecord) {
+    const { text, html } = await reading.detail(message);
+    const links = findLinks({ html, text });
+    const shown = `${text}\n\n${htmlToText(html.slice(0, MAX_HTML_CHARACTERS))}`;
+    return { links, codes: () => findCodes({ subject: message.subject, text: shown }) };
+  }
+
+  return new Elysia({ name: "inbox-extract-routes", prefix: "/inboxes/:id/messages/:messageId" })
+    .use(admission.inboxKey)
+    .get(
+      "/links",
+      async ({ project, params }) =>
+        envelope((await extract(await reading.message(project.seq, params))).links),
+      {
+        params: MessageParams,
+        response: withErrors({ 200: Envelope(Type.Array(MessageLink)) }),
+        detail: inboxOperations.getInboxMessageLinks,
+      },
+    )
+    .get(
+      "/codes",
+      async ({ project, params }) => {
+        const { links, codes } = await extract(await reading.message(project.seq, params));
+        const magicLinks = links.filter(({ kind }) => kind === "MAGIC");
+        return envelope({ codes: codes(), magicLinks });
+      },
+      {
+        params: MessageParams,
+        response: withErrors({ 200: Envelope(MessageCodes) }),
+        detail: inboxOperations.getInboxMessageCodes,
+      },
+    );
+}
