@@ -122,13 +122,14 @@ test.skipIf(Bun.which("php") === null)(
 );
 
 describe("settings of frameworks", () => {
-  test.each([
-    ["settings.py", 'EMAIL_HOST = "127.0.0.1"', "EMAIL_PORT = 1025"],
-    [".env", "MAIL_HOST=127.0.0.1", "MAIL_PORT=1025"],
-    ["config/environments/development.rb", 'address: "127.0.0.1"', "port: 1025"],
-    ["php.ini", "mailstead sendmail -t -i"],
-    ["cypress/support/commands.js", "http://127.0.0.1:8025", "/inboxes/default/wait"],
-  ])("%s", (file, ...lines) => {
+  const settings: [file: string, lines: string[]][] = [
+    ["settings.py", ['EMAIL_HOST = "127.0.0.1"', "EMAIL_PORT = 1025"]],
+    [".env", ["MAIL_HOST=127.0.0.1", "MAIL_PORT=1025"]],
+    ["config/environments/development.rb", ['address: "127.0.0.1"', "port: 1025"]],
+    ["php.ini", ["mailstead sendmail -t -i"]],
+    ["cypress/support/commands.js", ["http://127.0.0.1:8025", "/inboxes/default/wait"]],
+  ];
+  test.each(settings)("%s", (file, lines) => {
     const text = recipes.get(file) ?? "";
     expect(lines.filter((line) => !text.includes(line))).toEqual([]);
   });
