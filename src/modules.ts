@@ -30,7 +30,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
   // Before workflows and webhooks, whose handlers of events run after those of campaigns.
   const campaigns = createCampaignModule(parts);
   const workflows = createWorkflowModule(parts);
-  const inboxes = createInboxModule(parts);
+  const inboxes = createInboxModule({ ...parts, transport: queues.transport });
   const capture = createCaptureModule({ ...parts, inboxes });
   const sending = createSendingModule({ ...parts, campaigns, inboxes, queues });
 

@@ -48,7 +48,7 @@ const TlsSession = named(
   { description: "The encryption of a connection" },
 );
 
-const Conversation = named(
+export const SmtpConversation = named(
   "SmtpConversation",
   described(
     Type.Object({
@@ -81,7 +81,7 @@ const Attempt = named(
       outcome: OneOf(["accepted", "deferred", "bounced", "failed"]),
       class: Type.String(),
       reason: Nullable(Type.String()),
-      conversations: Type.Array(Conversation),
+      conversations: Type.Array(SmtpConversation),
     }),
     {
       number: "Number of the attempt, from 1",

@@ -12,6 +12,9 @@ import type { Log } from "../../lib/log.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
+import type { Transport } from "../../outbox/outcome.ts";
+import type { Domains } from "../domains/service.ts";
+import type { Suppressions } from "../suppressions/service.ts";
 import type { Removal } from "../contacts/remove.ts";
 import type { Module } from "../module.ts";
 import { createInboxChanges } from "./changes.ts";
@@ -31,6 +34,8 @@ import { createMailpitCounters } from "./mailpit/counters.ts";
 import { mailpitRoutes } from "./mailpit/module.ts";
 import { createInboxRetention } from "./retention.ts";
 import { inboxRoutes } from "./routes.ts";
+import { releaseRoutes } from "./release/routes.ts";
+import { createReleases } from "./release/service.ts";
 import { ruleRoutes } from "./rules/routes.ts";
 import { createSentMail } from "./sent-mail.ts";
 import { createInboxes, type InboxRow } from "./service.ts";
@@ -50,7 +55,11 @@ export function createInboxModule(deps: {
   log: Log;
   listPage: ListPage;
   localAccess: LocalAccess | null;
+  domains: Pick<Domains, "signerOf">;
+  isSenderVerified: (projectSeq: number, domain: string) => boolean;
   random: () => number;
+  suppressions: Pick<Suppressions, "reasonFor">;
+  transport: Transport;
   removal: Pick<Removal, "onRemove">;
   scheduler: FairScheduler;
   secret: string;
@@ -88,6 +97,13 @@ export function createInboxModule(deps: {
 
   const sentMail = createSentMail({ ...deps, inboxes, intake, store, changes });
   deps.removal.onRemove(sentMail.forgetContact);
+  const releases = createReleases({
+    ...deps,
+    store,
+    signerOf: deps.domains.signerOf,
+    suppressionOf: deps.suppressions.reasonFor,
+    projectOf: inboxes.projectOf,
+  });
   const own = createInboxInterface({ ...deps, inboxes, store, parser, indexer, changes });
 
   async function remove({ seq }: InboxRow): Promise<void> {
@@ -101,7 +117,7 @@ export function createInboxModule(deps: {
 
   const parts = { ...deps, ...own, inboxes, store, changes, remove };
 
-  const mailpit = { chaos, counters, indexer, intake, release: null };
+  const mailpit = { chaos, counters, indexer, intake, release: releases.releaseToAll };
 
   const module: Module = {
     name: "inboxes",
@@ -113,6 +129,7 @@ export function createInboxModule(deps: {
       extractRoutes(parts),
       waitRoutes(parts),
       liveRoutes(parts),
+      releaseRoutes({ ...parts, releases }),
       ruleRoutes(parts),
       sessionRoutes(parts),
       ...(config.mailpitApi ? [mailpitRoutes({ ...parts, ...mailpit })] : []),

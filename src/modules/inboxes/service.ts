@@ -55,6 +55,9 @@ export function createInboxes(deps: { db: Db; clock: Clock; passwordKey: Uint8Ar
   const firstProject = sqlite.prepare<{ seq: number }, []>(
     "SELECT seq FROM projects ORDER BY seq LIMIT 1",
   );
+  const projectOf = sqlite.prepare<{ seq: number }, [number]>(
+    "SELECT project_seq AS seq FROM inboxes WHERE seq = +?",
+  );
   const insert = sqlite.prepare<unknown, [string, number, string, number | null, number]>(
     "INSERT INTO inboxes (id, project_seq, name, expires_at, created_at) VALUES (?, ?, ?, ?, ?)",
   );
@@ -104,6 +107,9 @@ export function createInboxes(deps: { db: Db; clock: Clock; passwordKey: Uint8Ar
       if (row === null) throw notFound("INBOX");
       return row;
     },
+
+    /** The project of an inbox; null if the inbox was removed. */
+    projectOf: (inboxSeq: number): number | null => projectOf.get(inboxSeq)?.seq ?? null,
 
     findById: (id: string): InboxRow | null => findById.get(id),
 

@@ -1,0 +1,126 @@
+/** POST …/release, through a relay on loopback. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { parseRelayUrl } from "../../../src/protocols/smtp/relay-url.ts";
+import { type InboxApp, inboxApp, invalid } from "../../support/inbox.ts";
+import { listAt, stringAt } from "../../support/json.ts";
+import { expectError } from "../../support/refusal.ts";
+import { sendRaw } from "../../support/smtp-client.ts";
+import { type Sink, startSink } from "../../support/smtp-sink.ts";
+
+const RELEASE = "/inboxes/default/messages/latest/release";
+const ADA = { to: ["ada@example.com"] };
+
+let sink: Sink;
+let t: InboxApp;
+beforeEach(async () => {
+  sink = await startSink();
+  const relay = parseRelayUrl(`smtp://127.0.0.1:${sink.port}?tls=none`);
+  if (!relay.ok) throw new Error(relay.message);
+  t = await inboxApp({ config: { transport: "relay", relayUrl: relay.relay } });
+});
+afterEach(async () => {
+  await t.close();
+  await sink.close();
+});
+
+async function receive(message: string | Uint8Array): Promise<void> {
+  const client = await t.connect();
+  const reply = await sendRaw(client, message, { from: "a@acme.test", to: ["x@example.com"] });
+  expect(reply).toStartWith("250");
+  client.end();
+}
+
+const HEAD = "From: Shop <shop@acme.test>\r\nTo: x@example.com\r\n";
+
+describe("a release", () => {
+  test("sends the message to each recipient, with a transcript", async () => {
+    await receive(`${HEAD}Subject: Hello\r\n\r\nHi`);
+    const to = ["ada@example.com", "bo@example.com"];
+    const answer = await t.call("POST", RELEASE, { to });
+    expect(answer.status).toBe(200);
+    const results = listAt(answer.body, "data");
+    expect(results).toMatchObject(to.map((address) => ({ to: address, outcome: "accepted" })));
+    const steps = listAt(results[0], "conversations.0.steps").map((s) => stringAt(s, "step"));
+    expect(steps).toContain("rcpt");
+    expect(sink.messages.map((m) => [m.from, ...m.to]).sort()).toEqual([
+      ["shop@acme.test", "ada@example.com"],
+      ["shop@acme.test", "bo@example.com"],
+    ]);
+  });
+
+  test("changes nothing but Bcc, the trace of the listener and the signature", async () => {
+    const body = Buffer.concat([
+      Buffer.from("Hi\r\n..\r\n"),
+      Buffer.from([0xff, 0x80, 0x0d, 0x0a]),
+      Buffer.from("\tend \r\n"),
+    ]);
+    const head =
+      "Received: from earlier\r\n\tby other; date\r\n" +
+      `${HEAD}bcc: hidden@example.com,\r\n more@example.com\r\n` +
+      "X-Odd:   spaces  kept\r\nSubject: =?utf-8?q?x?=\r\n\r\n";
+    await receive(Buffer.concat([Buffer.from(head), body]));
+    expect((await t.call("POST", RELEASE, ADA)).at("data.0.outcome")).toBe("accepted");
+    const sent = Buffer.from(sink.messages[0]?.data ?? []).toString("latin1");
+    const unsigned = sent.replaceAll(/^DKIM-Signature:[^\r]*\r\n(?:[ \t][^\r]*\r\n)*/gm, "");
+    const expected = head.replace(/bcc:[^]*?more@example.com\r\n/, "");
+    // The client sent a line end before the final dot.
+    const text = `${body.toString("latin1").replace("..", ".")}\r\n`;
+    expect(unsigned).toBe(`${expected}${text}`);
+  });
+
+  test("reports the refusal of the server, and sends nothing again", async () => {
+    await receive(`${HEAD}\r\nHi`);
+    await sink.close();
+    const answer = await t.call("POST", RELEASE, ADA);
+    expect(answer.at("data.0.outcome")).toBe("deferred");
+    expect(answer.text("data.0.reason").length).toBeGreaterThan(5);
+    expect(t.countRows("emails")).toBe(0);
+    sink = await startSink();
+  });
+
+  test("sends nothing to a suppressed recipient", async () => {
+    await receive(`${HEAD}\r\nHi`);
+    await t.call("POST", "/suppressions", { email: "ada@example.com" });
+    const answer = await t.call("POST", RELEASE, ADA);
+    expect(answer.at("data")).toEqual([
+      { to: "ada@example.com", outcome: "suppressed", reason: "MANUAL", conversations: [] },
+    ]);
+    expect(sink.messages).toEqual([]);
+  });
+});
+
+describe("a release is refused", () => {
+  test("if the domain of From is not verified", async () => {
+    await receive("From: shop@other.example\r\n\r\nHi");
+    expectError(await t.call("POST", RELEASE, ADA), { status: 403, code: "DOMAIN_NOT_VERIFIED" });
+    expect(sink.messages).toEqual([]);
+  });
+
+  test("if there is no From", async () => {
+    await receive("Subject: x\r\n\r\nHi");
+    expectError(await t.call("POST", RELEASE, ADA), { status: 409, code: "CONFLICT" });
+  });
+
+  test("if the server catches all mail", async () => {
+    const own = await inboxApp();
+    await own.mail();
+    expectError(await own.call("POST", RELEASE, ADA), { status: 409, code: "CONFLICT" });
+    await own.close();
+  });
+
+  test("for bad recipients and an unknown message", async () => {
+    const bad: [body: unknown, field: string, code: string][] = [
+      [{}, "to", "required"],
+      [{ to: [] }, "to", "too_small"],
+      [{ to: "ada@example.com" }, "to", "invalid_type"],
+      [{ to: ["nobody"] }, "to.0", "invalid_format"],
+      [{ to: ["a@b.co\r\nBcc: c@d.co"] }, "to.0", "invalid_format"],
+      [{ to: Array.from({ length: 11 }, () => "a@b.co") }, "to", "too_big"],
+    ];
+    for (const [body, field, code] of bad) {
+      expectError(await t.call("POST", RELEASE, body), invalid(field, code));
+    }
+    expectError(await t.call("POST", RELEASE, ADA), { status: 404, code: "MESSAGE_NOT_FOUND" });
+  });
+});
