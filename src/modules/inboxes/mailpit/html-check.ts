@@ -1,5 +1,11 @@
 /** GET /api/v1/message/{id}/html-check    the support of mail programs for the HTML of a message */
 
+import {
+  checkHtmlSupport,
+  type SupportFinding,
+  supportPlatforms,
+  type SupportResult,
+} from "../html-support/check.ts";
 import { badRequest, jsonAnswer } from "./answers.ts";
 import type { MailpitMessages, MailpitRoute } from "./context.ts";
 
@@ -10,7 +16,50 @@ export function mailpitHtmlCheckRoute(messages: MailpitMessages): MailpitRoute {
     async (context) => {
       const { html } = await messages.detailOf(await messages.messageOf(context));
       if (html === "") throw badRequest("message does not contain HTML");
-      return jsonAnswer({});
+      const { nodes, findings, total } = checkHtmlSupport(html);
+      return jsonAnswer({
+        Warnings: findings.filter(({ shares }) => shares.supported < 100).map(warningOf),
+        Platforms: supportPlatforms(),
+        Total: {
+          Tests: findings.length,
+          Nodes: nodes,
+          Supported: total.supported,
+          Partial: total.partial,
+          Unsupported: total.unsupported,
+        },
+      });
     },
   ];
+}
+
+function warningOf({ feature, found, results, shares }: SupportFinding) {
+  const { slug, title, description, url, category, tags, keywords, notes } = feature;
+  return {
+    Slug: slug,
+    Title: title,
+    Description: description,
+    URL: url,
+    Category: category,
+    Tags: tags,
+    Keywords: keywords,
+    Results: results.map(resultOf),
+    NotesByNumber: notes,
+    Score: {
+      Found: found,
+      Supported: shares.supported,
+      Partial: shares.partial,
+      Unsupported: shares.unsupported,
+    },
+  };
+}
+
+function resultOf({ family, platform, platformName, version, support, notes }: SupportResult) {
+  return {
+    Name: `${family} ${platformName} (${version})`,
+    Platform: platform,
+    Family: family,
+    Version: version,
+    Support: support,
+    NoteNumber: notes,
+  };
 }
