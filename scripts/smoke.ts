@@ -4,10 +4,11 @@
  * `bun scripts/smoke.ts [EXECUTABLE]` (default: `dist/mailstead`)
  *
  * In order: start the server, wait until it is ready, create a project and a domain, send a mail with
- * an attachment to an SMTP server on loopback, compare the received mail, kill the server, start it
- * again, check that the state is intact and that the mail is not sent twice, and stop the server with
- * SIGTERM. Each check prints one line. The first failed check prints the server's log and ends the
- * test. Every wait has a time limit. On exit all processes are killed and the folder is removed.
+ * an attachment to an SMTP server on loopback, compare the received mail, catch a mail in the inbox,
+ * kill the server, start it again, check that the state is intact and that the mail is not sent
+ * twice, and stop the server with SIGTERM. Each check prints one line. The first failed check prints
+ * the server's log and ends the test. Every wait has a time limit. On exit all processes are killed
+ * and the folder is removed.
  */
 
 import assert from "node:assert/strict";
@@ -20,6 +21,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Subprocess } from "bun";
 import { type ParsedMail, simpleParser } from "mailparser";
+import { createTransport } from "nodemailer";
 import { SMTPServer } from "smtp-server";
 
 const totalLimitMs = 120_000;
@@ -52,6 +54,13 @@ const SendAnswer = Type.Object({
 const EmailAnswer = Type.Object({
   success: Type.Literal(true),
   data: Type.Object({ id: Type.String(), status: Type.String() }),
+});
+
+const InboxAnswer = Type.Object({
+  data: Type.Object({
+    subject: Type.String(),
+    parseError: Type.Union([Type.String(), Type.Null()]),
+  }),
 });
 
 const ContactsAnswer = Type.Object({ contacts: Type.Array(Type.Object({ email: Type.String() })) });
@@ -145,6 +154,13 @@ async function startSink(deliveries: Delivery[]) {
   const address = sink.server.address();
   assert(address !== null && typeof address === "object");
   return { port: address.port, close: () => sink.close() };
+}
+
+function findOtherPort(taken: number): number {
+  for (;;) {
+    const port = findFreePort();
+    if (port !== taken) return port;
+  }
 }
 
 /** Returns a port that is free now; another process may still take it before it is used. */
@@ -257,7 +273,9 @@ async function runSmokeTest(): Promise<void> {
   const port = findFreePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const relayUrl = `smtp://127.0.0.1:${sink.port}?tls=none`;
+  const inboxPort = findOtherPort(port);
   const serveArgs = ["--port", String(port), "--transport", "relay", "--relay-url", relayUrl];
+  serveArgs.push("--capture-smtp", `127.0.0.1:${inboxPort}`);
 
   await check("the executable is copied into an empty folder", async () => {
     await mkdir(folder);
@@ -310,6 +328,13 @@ async function runSmokeTest(): Promise<void> {
     ),
   );
 
+  await check("a mail over SMTP is parsed and shown in the inbox", async () => {
+    const transport = createTransport({ host: "127.0.0.1", port: inboxPort });
+    await transport.sendMail({ from: mail.sender.email, to: mail.recipient, subject: "Caught" });
+    const { data } = parse(InboxAnswer, await call("/inboxes/default/messages/latest"));
+    assert.deepEqual([data.subject, data.parseError], ["Caught", null]);
+  });
+
   first.kill("SIGKILL");
   await first.exited;
   const second = startServer(serveArgs);
@@ -323,6 +348,11 @@ async function runSmokeTest(): Promise<void> {
       contacts.map(({ email }) => email),
       [mail.recipient],
     );
+  });
+
+  await check("the mail in the inbox is still there", async () => {
+    const { data } = parse(InboxAnswer, await call("/inboxes/default/messages/latest"));
+    assert.equal(data.subject, "Caught");
   });
 
   await Bun.sleep(1_000); // A queued mail would be sent again within this time.

@@ -14,9 +14,9 @@ const MAX_LINE_BYTES = 1024 * 1024;
 type Line = { bytes: Buffer; isStart: boolean; isEnd: boolean };
 
 /** One message, with lines that end with CRLF; null if it is larger than the limit. */
-export type Message = Buffer | null;
+type Message = Buffer | null;
 
-export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let rest: Buffer = Buffer.alloc(0);
   let isStart = true;
   for await (const piece of pieces) {
