@@ -17,7 +17,8 @@ type HtmlUse = {
   found: Map<string, number>;
 };
 
-const MAX_CHARACTERS = 2 * 1024 * 1024;
+/** Mail programs show at most about 100 KB; what is beyond is not checked. */
+const MAX_CHARACTERS = 256 * 1024;
 
 export function detectFeatures(html: string): HtmlUse {
   const text = html.slice(0, MAX_CHARACTERS);

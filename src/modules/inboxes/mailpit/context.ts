@@ -61,7 +61,7 @@ export function createMailpitMessages(deps: {
       search.find(inboxSeq, query ?? { terms: [], hasDropped: false }),
 
     /** The tags of all messages of the inbox, sorted. */
-    tags: (inboxSeq: number): string[] => [...search.tagCounts(inboxSeq).keys()],
+    tags: search.tags,
 
     /** The tags of the inbox with their numbers of messages. */
     tagCounts: search.tagCounts,

@@ -15,7 +15,7 @@ import type { MailpitContext, MailpitMessages, MailpitRoute } from "./context.ts
 const MAX_LINKS = 100;
 /** Requests at the same time, of all messages together. */
 const CONCURRENCY = 5;
-const MAX_HTML_CHARACTERS = 2 * 1024 * 1024;
+const MAX_HTML_CHARACTERS = 512 * 1024;
 const LINK_IN_TEXT = /https?:\/\/[^\s<>"')\]]{3,2000}/gi;
 
 type Link = { URL: string; StatusCode: number; Status: string };

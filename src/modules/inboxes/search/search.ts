@@ -141,6 +141,10 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
       return matches.sort((a, b) => b.seq - a.seq).slice(0, limit);
     },
 
+    /** The tags of an inbox in alphabetical order. */
+    tags: (inboxSeq: number): string[] =>
+      [...new Set(tagLists(inboxSeq).flatMap(parseTags))].sort(byName),
+
     /** The tags of an inbox in alphabetical order, each with its number of messages. */
     tagCounts(inboxSeq: number): Map<string, number> {
       const counts = new Map<string, number>();
@@ -148,10 +152,12 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
         const messages = countTags.get(inboxSeq, list)?.n ?? 0;
         for (const tag of parseTags(list)) counts.set(tag, (counts.get(tag) ?? 0) + messages);
       }
-      return new Map([...counts].sort(([a], [b]) => a.localeCompare(b, "en")));
+      return new Map([...counts].sort(([a], [b]) => byName(a, b)));
     },
   };
 }
+
+const byName = (a: string, b: string): number => a.localeCompare(b, "en");
 
 /** `inboxSeq` is the first value. The condition leaves out messages that are arriving. */
 const result = (holds: string, isLong: string) =>
