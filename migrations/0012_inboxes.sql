@@ -81,6 +81,7 @@ CREATE INDEX `inbox_sessions_page` ON `inbox_sessions` (`inbox_seq`,`started_at`
 CREATE TABLE `inbox_texts` (
 	`message_seq` integer PRIMARY KEY NOT NULL,
 	`is_long` integer NOT NULL,
+	`signature` blob,
 	`sender` text NOT NULL,
 	`recipients` text NOT NULL,
 	`cc` text NOT NULL,

@@ -24,10 +24,10 @@ export function createMessageWrites(sqlite: Database) {
     UPDATE inbox_messages SET state = 'UNREADABLE', parse_error = ?
     WHERE seq = +? AND state = 'RECEIVED'`);
   const insertTexts = sqlite.prepare<unknown, [TextColumns]>(`
-    INSERT INTO inbox_texts (message_seq, is_long, sender, recipients, cc, bcc, reply_to, subject,
-                             message_id, text, rest)
-    VALUES ($seq, $rest IS NOT NULL, $from, $to, $cc, $bcc, $replyTo, $subject, $messageId, $text,
-            $rest)`);
+    INSERT INTO inbox_texts (message_seq, is_long, signature, sender, recipients, cc, bcc,
+                             reply_to, subject, message_id, text, rest)
+    VALUES ($seq, $rest IS NOT NULL, $signature, $from, $to, $cc, $bcc, $replyTo, $subject,
+            $messageId, $text, $rest)`);
   const insertPart = sqlite.prepare<unknown, [Omit<Part, "isInline"> & PartRest]>(`
     INSERT INTO inbox_parts (message_seq, part_id, is_inline, filename, content_type, content_id,
                              size, md5, sha1, sha256)
@@ -69,7 +69,8 @@ export function createMessageWrites(sqlite: Database) {
       });
       if (changes === 0) return false;
       const rest = search.rest === null ? null : Bun.zstdCompressSync(search.rest);
-      insertTexts.run({ ...search.fields, seq, text: search.text, rest });
+      const { text, signature, fields } = search;
+      insertTexts.run({ ...fields, seq, text, rest, signature });
       for (const part of parts) insertPart.run({ ...part, isInline: Number(part.isInline), seq });
       return true;
     },
@@ -87,7 +88,12 @@ export function createMessageWrites(sqlite: Database) {
   };
 }
 
-type TextColumns = SearchFields & { seq: number; text: string; rest: Uint8Array | null };
+type TextColumns = SearchFields & {
+  seq: number;
+  text: string;
+  rest: Uint8Array | null;
+  signature: Uint8Array | null;
+};
 
 type PartRest = { seq: number; isInline: number };
 

@@ -4,6 +4,7 @@
  */
 
 import type { Addresses, Mailbox } from "../messages/record.ts";
+import { signatureOf } from "./signature.ts";
 
 /** The folded texts of one message. */
 export type SearchTexts = {
@@ -11,6 +12,8 @@ export type SearchTexts = {
   text: string;
   /** The whole body, if it is longer than its part in `text`; null otherwise. */
   rest: string | null;
+  /** The signature of `text` and `rest` together; null without `rest`. */
+  signature: Uint8Array | null;
   fields: SearchFields;
 };
 
@@ -56,9 +59,13 @@ export function searchTextsOf(message: {
   const { from, to, cc, bcc, replyTo } = addresses;
   const mailboxes = [...from, ...to, ...cc, ...bcc, ...replyTo];
   const head = [subject, ...mailboxes.map(mailboxText), ...filenames].join("\n");
+  const text = foldText(`${head}\n${body.slice(0, INDEXED_CHARACTERS)}`);
+  const rest =
+    body.length > INDEXED_CHARACTERS ? foldText(body.slice(0, MAX_BODY_CHARACTERS)) : null;
   return {
-    text: foldText(`${head}\n${body.slice(0, INDEXED_CHARACTERS)}`),
-    rest: body.length > INDEXED_CHARACTERS ? foldText(body.slice(0, MAX_BODY_CHARACTERS)) : null,
+    text,
+    rest,
+    signature: rest === null ? null : signatureOf(`${text}\n${rest}`),
     fields: {
       from: mailboxLines(from),
       to: mailboxLines(to),

@@ -18,6 +18,7 @@ import { startSlices } from "../../../lib/slices.ts";
 import { parseTags } from "../messages/record.ts";
 import { type CompiledSearch, compileQuery, type Sql } from "./compile.ts";
 import { foldText } from "./fold.ts";
+import { mayContain } from "./signature.ts";
 import type { SearchQuery } from "./syntax.ts";
 
 export type Match = { seq: number; isRead: boolean };
@@ -33,9 +34,12 @@ type SearchBounds = {
 
 /** Messages of one step of a query with one term. */
 const STEP_MESSAGES = 2048;
+/** Messages with long bodies of one step: their signatures have some KiB each. */
+const STEP_LONG_MESSAGES = 256;
 
-/** Columns: seq, is_read, whether the conditions hold, whether the body is longer than its part in the index. */
-type Candidate = [seq: number, isRead: number, holds: number, isLong: number];
+/** Columns: seq, is_read, whether the conditions hold, whether the body is longer than its part in the index,
+ * and its signature. */
+type Candidate = [seq: number, isRead: number, holds: number, isLong: number, signature: unknown];
 
 type Scan = { sql: Sql; bounds: { before: number; after: number }; step: number };
 
@@ -93,8 +97,8 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
       for (let { before } = bounds; ;) {
         const rows = statement.values(...sql.values, before, bounds.after, step);
         for (const row of rows) {
-          const [seq = 0, isRead = 0, holds = 0, isLong = 0] = row.map(Number);
-          if (!add([seq, isRead, holds, isLong])) return;
+          const [seq = 0, isRead = 0, holds = 0, isLong = 0] = row.slice(0, 4).map(Number);
+          if (!add([seq, isRead, holds, isLong, row[4]])) return;
           if (slices.isOver()) await slices.next();
         }
         const last = rows.at(-1);
@@ -129,10 +133,14 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
       if (match !== null && terms.some((term) => !term.isNegated)) {
         // With the limit reached, only newer messages than the last match can still be added.
         const oldest = found.size < limit ? after : Math.max(after, Math.min(...found.keys()));
-        const bounds = { before, after: oldest };
-        await run({ sql: longScan(inboxSeq, compiled), bounds, step }, slices, (candidate) => {
-          const [seq, isRead, holds] = candidate;
-          if (holds === 0 || found.has(seq) || !matchesWhole(seq, terms)) return true;
+        const long = {
+          sql: longScan(inboxSeq, compiled),
+          bounds: { before, after: oldest },
+          step: Math.min(step, STEP_LONG_MESSAGES),
+        };
+        await run(long, slices, ([seq, isRead, holds, , signature]) => {
+          if (holds === 0 || found.has(seq) || !mayMatch(signature, terms)) return true;
+          if (!matchesWhole(seq, terms)) return true;
           found.set(seq, isRead === 1);
           return found.size < 2 * limit;
         });
@@ -155,6 +163,11 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
       return new Map([...counts].sort(([a], [b]) => byName(a, b)));
     },
   };
+}
+
+function mayMatch(signature: unknown, terms: CompiledSearch["texts"]): boolean {
+  if (!(signature instanceof Uint8Array)) return true;
+  return terms.every(({ value, isNegated }) => isNegated || mayContain(signature, value));
 }
 
 const byName = (a: string, b: string): number => a.localeCompare(b, "en");
@@ -183,10 +196,11 @@ function mainScan(inboxSeq: number, { match, conditions, text, usesTexts }: Comp
   return { sql, values: [inboxSeq, ...conditions.values, ...text.values, inboxSeq] };
 }
 
-/** The messages with a body that is longer than its part in the index. */
+/** The messages with a body that is longer than its part in the index,
+ * and its signature. */
 function longScan(inboxSeq: number, { conditions }: CompiledSearch): Sql {
   const sql = `
-    SELECT ${result(conditions.sql, "1")}
+    SELECT ${result(conditions.sql, "1")}, t.signature
     FROM (SELECT message_seq AS seq FROM inbox_texts INDEXED BY inbox_texts_long
           WHERE is_long = 1 AND message_seq < +? AND message_seq > +?
           ORDER BY message_seq DESC LIMIT +?) s
