@@ -23,6 +23,7 @@ import { messageImportRoutes } from "./messages/import-routes.ts";
 import { createIntake } from "./messages/intake.ts";
 import { createMessageStore } from "./messages/store.ts";
 import { createParser } from "./parsing/parser.ts";
+import { checkRoutes } from "./checks/routes.ts";
 import { contentRoutes } from "./content/routes.ts";
 import { createInboxInterface } from "./interface.ts";
 import { extractRoutes } from "./extract/routes.ts";
@@ -129,6 +130,7 @@ export function createInboxModule(deps: {
       extractRoutes(parts),
       waitRoutes(parts),
       liveRoutes(parts),
+      checkRoutes(parts),
       releaseRoutes({ ...parts, releases }),
       ruleRoutes(parts),
       sessionRoutes(parts),

@@ -1,0 +1,125 @@
+/** Checks the structure and the headers of a message, without the network. */
+
+import type { Detail } from "../parsing/parse.ts";
+import type { CheckFinding } from "./model.ts";
+
+/** Gmail shows only the beginning of HTML that is longer. */
+const GMAIL_CLIP_BYTES = 102 * 1024;
+/** Many servers refuse larger messages. */
+const LARGE_BYTES = 25 * 1024 * 1024;
+/** Longest line without its CRLF (RFC 5322 §2.1.1). */
+const LONGEST_LINE = 998;
+/** Fields that a message must have, and fields that may occur once (RFC 5322 §3.6). */
+const REQUIRED = ["From", "Date"];
+const EXPECTED = ["To", "Subject", "Message-ID", "MIME-Version"];
+const SINGLE = ["From", "Sender", "Reply-To", "To", "Cc", "Subject", "Date", "Message-ID"];
+
+type Linted = { detail: Detail; raw: Uint8Array; hasBareLf: boolean };
+type Found = Omit<CheckFinding, "name">;
+
+const CHECKS: Readonly<Record<string, (message: Linted) => Found>> = {
+  "text-part": textPart,
+  "html-size": htmlSize,
+  "message-size": messageSize,
+  "required-headers": requiredHeaders,
+  "single-headers": singleHeaders,
+  "list-unsubscribe": listUnsubscribe,
+  "line-length": lineLength,
+  "line-ends": lineEnds,
+  "header-characters": headerCharacters,
+};
+
+export function lint(message: Linted): CheckFinding[] {
+  return Object.entries(CHECKS).map(([name, check]) => ({ name, ...check(message) }));
+}
+
+const ok = (message: string): Found => ({ status: "OK", message });
+const warning = (message: string): Found => ({ status: "WARNING", message });
+const error = (message: string): Found => ({ status: "ERROR", message });
+
+function textPart({ detail: { text, html } }: Linted): Found {
+  if (text.trim() !== "") return ok("The message has a text part.");
+  if (html === "") return error("The message has neither a text part nor an HTML part.");
+  return warning("The message has HTML and no text part; spam filters and readers of text mind.");
+}
+
+function htmlSize({ detail: { html } }: Linted): Found {
+  const bytes = Buffer.byteLength(html);
+  const shown = `The HTML has ${Math.ceil(bytes / 1024)} kB`;
+  if (bytes <= GMAIL_CLIP_BYTES) return ok(`${shown}.`);
+  return warning(`${shown}; Gmail shows only the first 102 kB.`);
+}
+
+function messageSize({ raw }: Linted): Found {
+  const shown = `The message has ${Math.ceil(raw.byteLength / 1024)} kB`;
+  if (raw.byteLength <= LARGE_BYTES) return ok(`${shown}.`);
+  return error(`${shown}; many servers refuse more than 25 MB.`);
+}
+
+function named({ detail: { headers } }: Linted, name: string): string[] {
+  const wanted = name.toLowerCase();
+  return headers.filter((field) => field.name.toLowerCase() === wanted).map(({ value }) => value);
+}
+
+function requiredHeaders(message: Linted): Found {
+  const isMissing = (name: string) => named(message, name).length === 0;
+  const required = REQUIRED.filter(isMissing);
+  const missing = [...required, ...EXPECTED.filter(isMissing)];
+  if (missing.length === 0) return ok("No usual header is missing.");
+  const text = `These headers are missing: ${missing.join(", ")}.`;
+  return required.length > 0 ? error(text) : warning(text);
+}
+
+function singleHeaders(message: Linted): Found {
+  const repeated = SINGLE.filter((name) => named(message, name).length > 1);
+  if (repeated.length === 0) return ok("No header occurs more often than it may.");
+  return error(`These headers occur more than once: ${repeated.join(", ")}.`);
+}
+
+/** RFC 2369, RFC 8058. */
+function listUnsubscribe(message: Linted): Found {
+  const [list] = named(message, "List-Unsubscribe");
+  const [post] = named(message, "List-Unsubscribe-Post");
+  if (list === undefined && post === undefined) {
+    const asks = /unsubscribe|abmelden|désabonner/i.test(message.detail.html);
+    return asks
+      ? warning("The message has a link to unsubscribe and no List-Unsubscribe header.")
+      : ok("The message has no List-Unsubscribe; only bulk mail needs it.");
+  }
+  if (list === undefined) return error("List-Unsubscribe-Post needs a List-Unsubscribe header.");
+  if (!/<https:\/\/[^>]{1,4096}>/i.test(list)) {
+    return warning("List-Unsubscribe has no https address, so one click cannot unsubscribe.");
+  }
+  if (post?.replaceAll(/\s/g, "").toLowerCase() !== "list-unsubscribe=one-click") {
+    return warning("List-Unsubscribe-Post: List-Unsubscribe=One-Click is missing.");
+  }
+  return ok("One click unsubscribes (RFC 8058).");
+}
+
+function lineLength({ raw }: Linted): Found {
+  const longest = longestLine(raw);
+  if (longest <= LONGEST_LINE) return ok(`The longest line has ${longest} bytes.`);
+  return error(`A line has ${longest} bytes; RFC 5322 allows ${LONGEST_LINE}.`);
+}
+
+function longestLine(raw: Uint8Array): number {
+  let longest = 0;
+  let start = 0;
+  for (let end = raw.indexOf(0x0a); end !== -1; end = raw.indexOf(0x0a, start)) {
+    longest = Math.max(longest, end - start - (raw[end - 1] === 0x0d ? 1 : 0));
+    start = end + 1;
+  }
+  return Math.max(longest, raw.byteLength - start);
+}
+
+function lineEnds({ hasBareLf }: Linted): Found {
+  if (!hasBareLf) return ok("All lines ended with CRLF.");
+  return error("Lines ended with LF alone; strict servers refuse that (RFC 5321 §2.3.8).");
+}
+
+function headerCharacters({ detail: { headers } }: Linted): Found {
+  const odd = headers.filter(({ value }) => /[^\t\x20-\x7e]/.test(value)).map(({ name }) => name);
+  if (odd.length === 0) return ok("All headers are ASCII.");
+  const names = [...new Set(odd)].slice(0, 10).join(", ");
+  return warning(`These headers have characters beyond ASCII and need SMTPUTF8: ${names}.`);
+}

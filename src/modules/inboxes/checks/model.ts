@@ -1,0 +1,107 @@
+/** The input and the result of the checks of a message. */
+
+import { type Static, Type } from "@sinclair/typebox";
+import { described, named } from "../../../http/documented.ts";
+import { Nullable } from "../../../http/envelope.ts";
+import { Input, OneOf, QueryBoolean } from "../../../http/validation.ts";
+
+export const CheckQuery = Input({
+  ip: Type.Optional(
+    Type.String({
+      maxLength: 45,
+      description: "Address from which the message would be sent; SPF is judged for it",
+    }),
+  ),
+  links: Type.Optional({ ...QueryBoolean(), description: "Whether the links are requested" }),
+});
+
+export const CheckFinding = named(
+  "InboxCheckFinding",
+  described(
+    Type.Object({
+      name: Type.String(),
+      status: OneOf(["OK", "WARNING", "ERROR"]),
+      message: Type.String(),
+    }),
+    {
+      name: "Name of the check, such as text-part or list-unsubscribe",
+      status: "ERROR: receivers are likely to refuse or to break the message",
+      message: "What was found, in one sentence",
+    },
+  ),
+  { description: "The finding of one check" },
+);
+export type CheckFinding = Static<typeof CheckFinding>;
+
+export const CheckedLink = named(
+  "InboxCheckedLink",
+  described(
+    Type.Object({
+      url: Type.String(),
+      status: Nullable(Type.Integer()),
+      error: Nullable(Type.String()),
+    }),
+    {
+      url: "The address that was requested",
+      status: "Status of the response, after redirects; null without a response",
+      error: "Why there is no response; null if there is one",
+    },
+  ),
+  { description: "A link of a message that was requested" },
+);
+export type CheckedLink = Static<typeof CheckedLink>;
+
+const Verdict = (texts: { result: string; domain: string; info: string }) =>
+  described(
+    Type.Object({ result: Type.String(), domain: Nullable(Type.String()), info: Type.String() }),
+    texts,
+  );
+
+export const Authentication = named(
+  "InboxAuthentication",
+  described(
+    Type.Object({
+      spf: Verdict({
+        result: "pass, fail, softfail, neutral, none, temperror, permerror or skipped",
+        domain: "The domain of the envelope's sender",
+        info: "The reason, in one line",
+      }),
+      dkim: Type.Array(
+        Verdict({
+          result: "pass, fail, neutral, none, temperror, permerror or policy",
+          domain: "The domain that signed; null without a signature",
+          info: "The reason, in one line",
+        }),
+      ),
+      dmarc: Verdict({
+        result: "pass, fail, none, temperror or permerror",
+        domain: "The domain of From; null if it has none",
+        info: "The policy of the domain, or the reason",
+      }),
+    }),
+    {
+      spf: "SPF (RFC 7208); skipped without a public address in `ip` or of the client",
+      dkim: "DKIM (RFC 6376), one entry for each signature",
+      dmarc: "DMARC (RFC 7489), from the results of SPF and DKIM",
+    },
+  ),
+  { description: "How a receiver would judge the sender, by the DNS of this moment" },
+);
+export type Authentication = Static<typeof Authentication>;
+
+export const MessageChecks = named(
+  "InboxChecks",
+  described(
+    Type.Object({
+      findings: Type.Array(CheckFinding),
+      authentication: Authentication,
+      links: Nullable(Type.Array(CheckedLink)),
+    }),
+    {
+      findings: "The checks of structure and headers",
+      authentication: "SPF, DKIM and DMARC",
+      links: "The first 50 links; null unless they were asked for",
+    },
+  ),
+  { description: "The checks of a message" },
+);

@@ -1,0 +1,62 @@
+/** GET /inboxes/{id}/messages/{messageId}/checks */
+
+import { isIP } from "node:net";
+import { Elysia } from "elysia";
+import type { Admission } from "../../../http/admission.ts";
+import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
+import { allowIdle } from "../../../http/long-requests.ts";
+import { fieldError } from "../../../lib/errors.ts";
+import type { Dns } from "../../../protocols/dns/client.ts";
+import type { FetchGuarded } from "../../../protocols/fetch-guarded/fetch-guarded.ts";
+import { parseEnvelope } from "../envelope.ts";
+import { findLinks } from "../extract/links.ts";
+import type { MessageStore } from "../messages/store.ts";
+import { MessageParams } from "../model.ts";
+import { inboxOperations } from "../operations.ts";
+import type { InboxReading } from "../reading.ts";
+import { judge } from "./authentication.ts";
+import { createLinkCheck } from "./links.ts";
+import { lint } from "./lint.ts";
+import { CheckQuery, MessageChecks } from "./model.ts";
+
+export function checkRoutes(deps: {
+  admission: Admission;
+  dns: Dns;
+  fetchGuarded: FetchGuarded;
+  config: { hostname: string };
+  reading: InboxReading;
+  store: MessageStore;
+}) {
+  const { admission, dns, reading, store } = deps;
+  const checkLinks = createLinkCheck(deps.fetchGuarded);
+
+  return new Elysia({ name: "inbox-check-routes", prefix: "/inboxes/:id/messages/:messageId" })
+    .use(admission.inboxKey)
+    .get(
+      "/checks",
+      async ({ project, params, query, request, server }) => {
+        const { ip } = query;
+        if (ip !== undefined && isIP(ip) === 0) {
+          throw fieldError("ip", "invalid_format", "must be an IP address");
+        }
+        const message = await reading.message(project.seq, params);
+        allowIdle({ request, server }, 0);
+        const { from, peer, helo, hasBareLf } = parseEnvelope(message.envelope);
+        const raw = store.raw(message.seq);
+        const detail = await reading.detail(message);
+        const judged = { raw, sender: from, ip: ip ?? peer, helo };
+        const urls = query.links === "true" ? findLinks(detail).map(({ url }) => url) : null;
+        const [authentication, links] = await Promise.all([
+          judge(judged, dns, deps.config.hostname),
+          urls === null ? null : checkLinks(urls, request.signal),
+        ]);
+        return envelope({ findings: lint({ detail, raw, hasBareLf }), authentication, links });
+      },
+      {
+        params: MessageParams,
+        query: CheckQuery,
+        response: withErrors({ 200: Envelope(MessageChecks) }),
+        detail: inboxOperations.checkInboxMessage,
+      },
+    );
+}
