@@ -8,7 +8,7 @@ import { Type } from "@sinclair/typebox";
 import type { MessageKind } from "./capture-messages.ts";
 import { subjectOf } from "./capture-messages.ts";
 import { startMailpit, startOwn, type Target } from "./capture-targets.ts";
-import { residentMiB, startHelper } from "./children.ts";
+import { loopSeconds, processorMs, residentMiB, startHelper } from "./children.ts";
 import {
   type Aim,
   fixed,
@@ -94,6 +94,8 @@ function aimsOf(load: Load, own: Measured, other: Measured | null): Aim[] {
 
 async function measure(target: Target, load: Load): Promise<Measured> {
   await send(target, load, { messages: WARM_UP_MESSAGES, run: "w" });
+  const loopBefore = loopSeconds(target.pid);
+  const allBefore = processorMs(target.pid);
   let mib = 0;
   const sampling = setInterval(() => {
     mib = Math.max(mib, residentMiB(target.pid));
@@ -101,12 +103,19 @@ async function measure(target: Target, load: Load): Promise<Measured> {
   const sent = await send(target, load, { messages: load.messages, run: "m" });
   const foundAt = await waitUntilFound(target, subjectOf(load.messages - 1, "m"));
   clearInterval(sampling);
+  // Unlike the rate, processor time is comparable on a machine that does other work.
+  const loopUs = ((loopSeconds(target.pid) - loopBefore) * 1e6) / load.messages;
+  const allUs = ((processorMs(target.pid) - allBefore) * 1000) / load.messages;
   const all = await target.count("Order m");
   await target.stop();
   if (all !== load.messages)
     throw new Error(`${target.name}: ${all} of ${load.messages} are found`);
   const rate = (load.messages * 1000) / (foundAt - sent.startedAt);
   printValue(`${load.name}, ${target.name}`, `${whole(rate)}/s, largest memory ${whole(mib)} MiB`);
+  printValue(
+    `${load.name}, ${target.name}, processor`,
+    `${whole(allUs)} µs per message, ${whole(loopUs)} µs of it on the main thread`,
+  );
   printLatencies({ name: `${load.name}, ${target.name}, 250`, ...sent });
   printValue(`${load.name}, ${target.name}, last one found`, `after ${ms(foundAt - sent.endedAt)}`);
   return { ...sent, rate, lagMs: foundAt - sent.endedAt, mib };
