@@ -103,5 +103,16 @@ export const MessageChecks = named(
       links: "The first 50 links; null unless they were asked for",
     },
   ),
-  { description: "The checks of a message" },
+  {
+    description: "The checks of a message",
+    example: {
+      findings: [{ name: "text-part", status: "OK", message: "The message has a text part." }],
+      authentication: {
+        spf: { result: "pass", domain: "shop.example", info: "" },
+        dkim: [{ result: "pass", domain: "shop.example", info: "" }],
+        dmarc: { result: "pass", domain: "shop.example", info: "p=reject" },
+      },
+      links: null,
+    },
+  },
 );

@@ -16,7 +16,7 @@ import { AppError } from "../../../lib/errors.ts";
 import { htmlToText } from "../../../render/text.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
-import { HeaderList, MessageParams, PartParams } from "../model.ts";
+import { MessageHeader, MessageParams, PartParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
 import { contentHeaders, htmlHeaders, partHeaders, withPartLinks } from "./display.ts";
@@ -50,7 +50,13 @@ export function contentRoutes(deps: {
       },
       {
         params: MessageParams,
-        response: withErrors({ 200: content("message/rfc822") }),
+        response: withErrors({
+          200: content(
+            "message/rfc822",
+            "The message",
+            "Subject: Your order 1001\r\n\r\nThank you.\r\n",
+          ),
+        }),
         detail: inboxOperations.getInboxMessageRaw,
       },
     )
@@ -66,7 +72,9 @@ export function contentRoutes(deps: {
       },
       {
         params: MessageParams,
-        response: withErrors({ 200: content("text/html") }),
+        response: withErrors({
+          200: content("text/html", "The HTML part", "<p>Thank you, Ada.</p>"),
+        }),
         detail: inboxOperations.getInboxMessageHtml,
       },
     )
@@ -82,7 +90,7 @@ export function contentRoutes(deps: {
       },
       {
         params: MessageParams,
-        response: withErrors({ 200: content("text/plain") }),
+        response: withErrors({ 200: content("text/plain", "The text", "Thank you, Ada.") }),
         detail: inboxOperations.getInboxMessageText,
       },
     )
@@ -92,7 +100,7 @@ export function contentRoutes(deps: {
         envelope((await detailOf(await reading.message(project.seq, params))).headers),
       {
         params: MessageParams,
-        response: withErrors({ 200: Envelope(HeaderList) }),
+        response: withErrors({ 200: Envelope(Type.Array(MessageHeader)) }),
         detail: inboxOperations.getInboxMessageHeaders,
       },
     )
@@ -106,14 +114,21 @@ export function contentRoutes(deps: {
       },
       {
         params: PartParams,
-        response: withErrors({ 200: content("application/octet-stream") }),
+        response: withErrors({
+          200: content(
+            "application/octet-stream",
+            "The content of the part",
+            "id,total\r\n1001,9.90\r\n",
+          ),
+        }),
         detail: inboxOperations.getInboxMessagePart,
       },
     );
 }
 
-function content(contentMediaType: string) {
-  return Type.Unsafe<Response>(Type.Any({ type: "string", contentMediaType }));
+function content(contentMediaType: string, description: string, example: string) {
+  const shown = { type: "string", contentMediaType, description, examples: [example] };
+  return Type.Unsafe<Response>(Type.Any(shown));
 }
 
 function noHtml(): AppError {

@@ -22,7 +22,16 @@ export const MessageLink = named(
       kind: "MAGIC: it signs in, confirms, accepts or resets; UNSUBSCRIBE: it ends a subscription",
     },
   ),
-  { description: "A link of a message" },
+  {
+    description: "A link of a message",
+    example: {
+      url: "https://shop.example/login?token=8f14e45fceea167a",
+      text: "Sign in",
+      position: 0,
+      part: "HTML",
+      kind: "MAGIC",
+    },
+  },
 );
 
 export const MessageCodes = named(
@@ -34,6 +43,7 @@ export const MessageCodes = named(
           code: "As a recipient types it",
           context: "The text around the code",
         }),
+        { examples: [[{ code: "482913", context: "Your code is 482913." }]] },
       ),
       magicLinks: Type.Array(MessageLink),
     }),

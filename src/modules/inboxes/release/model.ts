@@ -32,6 +32,14 @@ export const Release = named(
       conversations: "The conversations with mail servers, in their order",
     },
   ),
-  { description: "What happened to a released message for one recipient" },
+  {
+    description: "What happened to a released message for one recipient",
+    example: {
+      to: "ada@example.com",
+      outcome: "accepted",
+      reason: "250 2.0.0 Ok",
+      conversations: [],
+    },
+  },
 );
 export type Release = Static<typeof Release>;

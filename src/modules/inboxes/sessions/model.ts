@@ -1,31 +1,69 @@
 /** The shapes of recorded SMTP sessions. */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { described, named } from "../../../http/documented.ts";
 import { Nullable } from "../../../http/envelope.ts";
+import { EXAMPLE } from "../../../http/example-values.ts";
 import { Input, OneOf, QueryInteger } from "../../../http/validation.ts";
 
 const Time = Type.String({ format: "date-time" });
 
 const members = {
   id: Type.String(),
-  peer: Type.String({ description: "Address of the client" }),
+  peer: Type.String(),
   startedAt: Time,
   endedAt: Nullable(Time),
   lines: Type.Integer(),
 };
-export const SmtpSession = Type.Object(members);
+const texts = {
+  id: "Id of the session",
+  peer: "Address of the client",
+  startedAt: "When the connection was accepted",
+  endedAt: "When it ended; null if it has not",
+  lines: "Number of recorded lines",
+};
+const example = {
+  id: "rk3j2hdk4jd8",
+  peer: "127.0.0.1",
+  startedAt: EXAMPLE.createdAt,
+  endedAt: EXAMPLE.updatedAt,
+  lines: 1,
+};
+
+export const SmtpSession = named("InboxSession", described(Type.Object(members), texts), {
+  description: "An SMTP session",
+  example,
+});
 export type SmtpSession = Static<typeof SmtpSession>;
 
-export const SessionDetail = Type.Object({
-  ...members,
-  transcript: Type.Array(
+const TranscriptLine = named(
+  "InboxSessionLine",
+  described(
     Type.Object({
-      atMs: Type.Integer({ description: "Milliseconds since the session began" }),
+      atMs: Type.Integer(),
       from: OneOf(["client", "server"]),
-      text: Type.String({ description: "Without line end and credentials" }),
+      text: Type.String(),
     }),
+    {
+      atMs: "Milliseconds since the session began",
+      from: "Who sent the line",
+      text: "Without line end and credentials",
+    },
   ),
-});
+  { description: "A line of an SMTP session" },
+);
+
+export const SessionDetail = named(
+  "InboxSessionDetail",
+  described(Type.Object({ ...members, transcript: Type.Array(TranscriptLine) }), {
+    ...texts,
+    transcript: "The lines in their order",
+  }),
+  {
+    description: "An SMTP session with its transcript",
+    example: { ...example, transcript: [{ atMs: 3, from: "client", text: "EHLO localhost" }] },
+  },
+);
 export type SessionDetail = Static<typeof SessionDetail>;
 
 export const SessionQuery = Input({

@@ -1,6 +1,7 @@
 /** The input and the answer of `GET /inboxes/{id}/wait`. */
 
 import { Type } from "@sinclair/typebox";
+import { described, named } from "../../../http/documented.ts";
 import { Input, QueryInteger } from "../../../http/validation.ts";
 import { LONGEST_QUERY, Message } from "../model.ts";
 
@@ -32,8 +33,19 @@ export const WaitQuery = Input({
   ),
 });
 
-export const WaitResult = Type.Object({
-  matched: Type.Boolean({ description: "At least `count` messages match" }),
-  quiet: Type.Boolean({ description: "The time of `quietMs` passed without a matching message" }),
-  items: Type.Array(Message, { description: "The matching messages, newest first" }),
-});
+export const WaitResult = named(
+  "InboxWaitResult",
+  described(
+    Type.Object({
+      matched: Type.Boolean({ examples: [true] }),
+      quiet: Type.Boolean({ examples: [false] }),
+      items: Type.Array(Message),
+    }),
+    {
+      matched: "At least `count` messages match",
+      quiet: "The time of `quietMs` passed without a matching message",
+      items: "The matching messages, newest first",
+    },
+  ),
+  { description: "The result of a wait" },
+);
