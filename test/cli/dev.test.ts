@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import { mailstead, type Running, startMailstead } from "../support/cli.ts";
-import { stringAt } from "../support/json.ts";
+import { listAt, stringAt, valueAt } from "../support/json.ts";
 
 const LIMIT_MS = 30_000;
 const ANY_PORTS = ["--port", "0", "--capture-smtp", "127.0.0.1:0"];
@@ -32,7 +32,7 @@ async function dev(words: readonly string[], env: Record<string, string> = {}) {
 }
 
 test(
-  "catches a mail over SMTP in the inbox that exists from the start",
+  "catches a mail over SMTP, which both interfaces show",
   async () => {
     const server = await dev(["--data", join(parent, "first"), ...ANY_PORTS]);
     const transport = createTransport({ host: "127.0.0.1", port: server.smtpPort });
@@ -43,9 +43,13 @@ test(
       text: "It works",
     });
     expect(sent.response).toStartWith("250 2.0.0 Ok: queued as ");
-    const headers = { authorization: `Bearer ${server.at("secretKey")}` };
-    const ready = await fetch(`${server.at("url")}/readyz`, { headers });
-    expect(ready.status).toBe(200);
+    const read = async (path: string): Promise<unknown> =>
+      (await fetch(`${server.at("url")}${path}`)).json();
+    const own = await read("/inboxes/default/messages?query=subject:hello");
+    expect(listAt(own, "data.items").map((item) => valueAt(item, "subject"))).toEqual(["Hello"]);
+    const mailpit = await read("/api/v1/search?query=subject:hello");
+    expect(valueAt(mailpit, "messages.0.Subject")).toBe("Hello");
+    expect((await fetch(`${server.at("url")}/readyz`)).status).toBe(200);
     expect((await server.stop()).code).toBe(0);
   },
   LIMIT_MS,
