@@ -10,6 +10,7 @@ import type { AddressRange } from "../lib/address-ranges.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { AppError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
+import { invalidKey, missingAuth, rateExceeded } from "./admission-errors.ts";
 import type { Origin, ReadJson } from "./body.ts";
 import { clientAddressReader } from "./client-address.ts";
 import type { Answer, Idempotency, WithinQuota } from "./idempotency.ts";
@@ -180,7 +181,7 @@ export function createAdmission(options: AdmissionOptions) {
           once: onceFor(incoming, { ...admission, isWithinQuota: true }),
           /** For requests that must be possible when the storage quota is used up. */
           onceWithoutQuota: onceFor(incoming, { ...admission, isWithinQuota: false }),
-          store: storeFor(admission.project),
+          store: storeWithin(options, admission.project),
         };
       });
   }
@@ -213,12 +214,6 @@ export function createAdmission(options: AdmissionOptions) {
     };
   }
 
-  /** Returns a function that writes a change within the storage quota of the project. */
-  function storeFor(project: Project) {
-    return <T>(change: Change<Sync<T>>): Promise<T> =>
-      options.writer.write<T>(() => options.storing(project.seq, change));
-  }
-
   return {
     /** The project of an admitted request; null for other requests. */
     projectOf: (request: Request): Project | null => admitted.get(request)?.project ?? null,
@@ -233,6 +228,12 @@ export function createAdmission(options: AdmissionOptions) {
     /** For `/v1/track`, which also accepts public keys. */
     anyKey: keyPlugin("any-key", { kinds: ["SECRET", "PUBLIC"] }, options.readJson),
   };
+}
+
+/** Returns a function that writes a change within the storage quota of the project. */
+function storeWithin({ writer, storing }: AdmissionOptions, project: Project) {
+  return <T>(change: Change<Sync<T>>): Promise<T> =>
+    writer.write<T>(() => storing(project.seq, change));
 }
 
 function findOpen(
@@ -260,9 +261,6 @@ function requirePermission(key: KnownKey, kinds: readonly KeyKind[]): void {
   }
 }
 
-/** A 401 response names the authentication scheme (RFC 9110 §11.6.1, RFC 6750 §3). */
-const CHALLENGE = { "WWW-Authenticate": "Bearer" } as const;
-
 /**
  * Refuses a key on pages of other origins. Browsers send the Origin header, and pages cannot change
  * it. Other programs can send any origin, so this does not make a public key secret.
@@ -286,23 +284,4 @@ function requireOrigin({ request, set }: Incoming, { origins }: KnownKey): void 
         "mailstead key create --public --origin https://shop.example.",
     },
   );
-}
-
-function missingAuth(): AppError {
-  return new AppError(401, "MISSING_AUTH", "No API key was sent, or the header is malformed.", {
-    headers: CHALLENGE,
-  });
-}
-
-function invalidKey(): AppError {
-  return new AppError(401, "INVALID_API_KEY", "This API key is unknown, revoked or expired.", {
-    headers: CHALLENGE,
-    suggestion: "List the keys with mailstead key list, or create one with mailstead key create.",
-  });
-}
-
-function rateExceeded(seconds: number): AppError {
-  return new AppError(429, "RATE_LIMIT_EXCEEDED", "Too many requests in one minute.", {
-    headers: { "Retry-After": String(seconds) },
-  });
 }

@@ -10,7 +10,7 @@
 import type { AddressInfo } from "node:net";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
-import type { Envelope } from "../modules/inboxes/envelope.ts";
+import type { MessageEnvelope } from "../modules/inboxes/envelope.ts";
 import type { Certificate } from "./certificate.ts";
 import { createReceive } from "./receive.ts";
 import { type RecordLine, SmtpRefusal, SmtpServer } from "./server.ts";
@@ -32,7 +32,7 @@ export type CaptureInbox = {
     add(piece: Uint8Array): Promise<void>;
     complete(arrived: {
       inboxSeq: number;
-      envelope: Envelope;
+      envelope: MessageEnvelope;
       username: string;
       emailId: null;
     }): Promise<{ id: string }>;

@@ -6,7 +6,7 @@
 const CR = 0x0d;
 const LF = 0x0a;
 
-export type Framing = {
+type Framing = {
   /** Returns the piece with line ends of CRLF. */
   add(piece: Uint8Array): Uint8Array;
   hasBareCr(): boolean;

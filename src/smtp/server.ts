@@ -8,7 +8,7 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp
 import { SMTPConnection } from "smtp-server/lib/smtp-connection.js";
 
 /** "C": a line of the client, without credentials. "S": a line of the server. */
-export type Direction = "C" | "S";
+type Direction = "C" | "S";
 
 /** Called with each line of a session. */
 export type RecordLine = (sessionId: string, direction: Direction, line: string) => void;

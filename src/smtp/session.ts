@@ -1,7 +1,7 @@
 /** Reads values of a session of the package smtp-server. */
 
 import type { SMTPServerSession } from "smtp-server";
-import type { Envelope } from "../modules/inboxes/envelope.ts";
+import type { MessageEnvelope } from "../modules/inboxes/envelope.ts";
 
 /** The user of AUTH; empty without AUTH. */
 export function userOf(session: SMTPServerSession): string {
@@ -15,7 +15,7 @@ export function senderOf({ envelope }: SMTPServerSession): string {
   return envelope.mailFrom === false ? "" : envelope.mailFrom.address;
 }
 
-export function envelopeOf(session: SMTPServerSession, hasBareLf: boolean): Envelope {
+export function envelopeOf(session: SMTPServerSession, hasBareLf: boolean): MessageEnvelope {
   const { envelope, remoteAddress, hostNameAppearsAs, tlsOptions, id } = session;
   return {
     from: senderOf(session),

@@ -13,7 +13,7 @@ const Recipient = Type.Object({
   originalRecipient: Nullable(Type.String()),
 });
 
-export const Envelope = Type.Object({
+export const MessageEnvelope = Type.Object({
   /** Address of MAIL FROM; empty for the null sender. */
   from: Type.String(),
   to: Type.Array(Recipient),
@@ -27,10 +27,10 @@ export const Envelope = Type.Object({
   /** True if lines ended with a bare LF, which were replaced by CRLF. */
   hasBareLf: Type.Boolean(),
 });
-export type Envelope = Static<typeof Envelope>;
+export type MessageEnvelope = Static<typeof MessageEnvelope>;
 
 /** The envelope of a message that did not arrive over SMTP. */
-export function localEnvelope(from: string, to: readonly string[]): Envelope {
+export function localEnvelope(from: string, to: readonly string[]): MessageEnvelope {
   const recipients = to.map((address) => ({ address, notify: null, originalRecipient: null }));
   return {
     from,
@@ -43,7 +43,7 @@ export function localEnvelope(from: string, to: readonly string[]): Envelope {
   };
 }
 
-export function parseEnvelope(text: string): Envelope {
+export function parseEnvelope(text: string): MessageEnvelope {
   const value: unknown = JSON.parse(text);
-  return Value.Parse(Envelope, value);
+  return Value.Parse(MessageEnvelope, value);
 }

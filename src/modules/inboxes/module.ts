@@ -15,7 +15,6 @@ import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.t
 import type { Transport } from "../../outbox/outcome.ts";
 import type { Domains } from "../domains/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
-import type { Removal } from "../contacts/remove.ts";
 import type { Module } from "../module.ts";
 import { createInboxChanges } from "./changes.ts";
 import { createIndexer } from "./indexing/indexer.ts";
@@ -61,7 +60,7 @@ export function createInboxModule(deps: {
   random: () => number;
   suppressions: Pick<Suppressions, "reasonFor">;
   transport: Transport;
-  removal: Pick<Removal, "onRemove">;
+  removal: { onRemove(handler: (contactSeq: number) => void): void };
   scheduler: FairScheduler;
   secret: string;
   writer: Writer;

@@ -10,7 +10,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { InboxChanges } from "./changes.ts";
 import type { MessageStore } from "./messages/store.ts";
 
-export type CaptureLimits = {
+type CaptureLimits = {
   /** Messages that an inbox keeps; 0 for all. */
   messages: number;
   /** Days that a message stays; 0 for ever. */
@@ -23,8 +23,6 @@ const STEP_MESSAGES = 50;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 type Old = { seq: number; id: string; inboxSeq: number };
-
-export type InboxRetention = ReturnType<typeof createInboxRetention>;
 
 export function createInboxRetention(deps: {
   db: Db;

@@ -11,7 +11,7 @@ import { domainOf } from "../../../protocols/mime/address.ts";
 import { isPublicAddress } from "../../../lib/ip-addresses.ts";
 import type { Authentication } from "./model.ts";
 
-export type Judged = {
+type Judged = {
   raw: Uint8Array;
   /** Sender of the envelope. */
   sender: string;

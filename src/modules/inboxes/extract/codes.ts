@@ -13,7 +13,7 @@ const MAX_CODES = 20;
 const AROUND = 60;
 const MIN_SCORE = 4;
 
-export type FoundCode = {
+type FoundCode = {
   /** As a recipient types it: without spaces, and without hyphens between digits. */
   code: string;
   /** The text around the code. */

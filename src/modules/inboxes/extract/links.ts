@@ -10,9 +10,9 @@ const MAX_LINKS = 500;
 const LONGEST_URL = 8_192;
 const LONGEST_TEXT = 500;
 
-export type LinkKind = "MAGIC" | "OTHER" | "UNSUBSCRIBE";
+type LinkKind = "MAGIC" | "OTHER" | "UNSUBSCRIBE";
 
-export type FoundLink = {
+type FoundLink = {
   url: string;
   /** Text of the link; empty for a link in plain text. */
   text: string;

@@ -41,7 +41,7 @@ import { mailpitInfoRoutes } from "./info.ts";
 import { mailpitLinkCheckRoute } from "./link-check.ts";
 import { mailpitListRoutes } from "./lists.ts";
 import { mailhogRoutes } from "./mailhog.ts";
-import { mailpitMessageRoutes, type Release } from "./one-message.ts";
+import { mailpitMessageRoutes, type ReleaseToAll } from "./one-message.ts";
 import { mailpitSendRoute } from "./send.ts";
 import { mailpitSocket } from "./socket.ts";
 
@@ -62,7 +62,7 @@ export function mailpitRoutes(deps: {
   intake: Intake;
   localAccess: LocalAccess | null;
   reading: InboxReading;
-  release: Release | null;
+  release: ReleaseToAll | null;
   search: Search;
   store: MessageStore;
   writer: Writer;

@@ -28,12 +28,12 @@ const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,64}\/[a-z0-9!#$&^_.+-]{1,64}$/i;
 const Recipients = Type.Object({ to: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }) });
 
 /** Sends a caught message to other recipients. Rejects with AppError. */
-export type Release = (message: MessageRecord, recipients: readonly string[]) => Promise<void>;
+export type ReleaseToAll = (message: MessageRecord, recipients: readonly string[]) => Promise<void>;
 
 export function mailpitMessageRoutes(deps: {
   messages: MailpitMessages;
   edits: MailpitEdits;
-  release: Release | null;
+  release: ReleaseToAll | null;
 }): MailpitRoute[] {
   const { messages, edits, release } = deps;
   const { store } = messages;

@@ -4,14 +4,14 @@
  */
 
 import { parseEnvelope } from "../envelope.ts";
-import type { Mailbox, MessageRecord, Part } from "../messages/record.ts";
+import type { NamedAddress, MessageRecord, Part } from "../messages/record.ts";
 import type { Detail } from "../parsing/parse.ts";
 
 type Address = { Name: string; Address: string };
 
 const NO_ADDRESS: Address = { Name: "", Address: "" };
 
-const addressOf = ({ name, address }: Mailbox): Address => ({ Name: name, Address: address });
+const addressOf = ({ name, address }: NamedAddress): Address => ({ Name: name, Address: address });
 
 export function mailpitSummary(message: MessageRecord) {
   const { addresses } = message;

@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import { insertedSeq } from "../../../db/inserted.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { randomBase62 } from "../../../lib/crypto.ts";
-import { type Envelope, localEnvelope } from "../envelope.ts";
+import { type MessageEnvelope, localEnvelope } from "../envelope.ts";
 import { type MessageRecord, UNPARSED } from "./record.ts";
 
 /** Length of an id: 22 characters of base 62 have 130 bits. */
@@ -12,7 +12,7 @@ const ID_LENGTH = 22;
 
 export type Arrived = {
   inboxSeq: number;
-  envelope: Envelope;
+  envelope: MessageEnvelope;
   username: string;
   /** Id of the record of a mail that was sent over HTTP; null for others. */
   emailId: string | null;

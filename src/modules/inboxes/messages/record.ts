@@ -4,15 +4,15 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { SearchTexts } from "../search/fold.ts";
 
-const Mailbox = Type.Object({ name: Type.String(), address: Type.String() });
-export type Mailbox = Static<typeof Mailbox>;
+const NamedAddress = Type.Object({ name: Type.String(), address: Type.String() });
+export type NamedAddress = Static<typeof NamedAddress>;
 
 export const Addresses = Type.Object({
-  from: Type.Array(Mailbox),
-  to: Type.Array(Mailbox),
-  cc: Type.Array(Mailbox),
-  bcc: Type.Array(Mailbox),
-  replyTo: Type.Array(Mailbox),
+  from: Type.Array(NamedAddress),
+  to: Type.Array(NamedAddress),
+  cc: Type.Array(NamedAddress),
+  bcc: Type.Array(NamedAddress),
+  replyTo: Type.Array(NamedAddress),
 });
 export type Addresses = Static<typeof Addresses>;
 
@@ -34,7 +34,7 @@ export type Part = {
 };
 
 /** The result of parsing a message for lists and searches. */
-export type Parsed = {
+export type ParsedMessage = {
   messageId: string;
   subject: string;
   addresses: Addresses;
@@ -47,7 +47,7 @@ export type Parsed = {
   search: SearchTexts;
 };
 
-export type MessageState = "RECEIVED" | "PARSED" | "UNREADABLE";
+type MessageState = "RECEIVED" | "PARSED" | "UNREADABLE";
 
 export type MessageRecord = {
   seq: number;
@@ -90,7 +90,7 @@ export const UNPARSED = {
 } satisfies Partial<MessageRecord>;
 
 /** A record with what the parser found. */
-export function parsedRecord(record: MessageRecord, parsed: Parsed): MessageRecord {
+export function parsedRecord(record: MessageRecord, parsed: ParsedMessage): MessageRecord {
   const { messageId, subject, addresses, date, snippet, tags, parts } = parsed;
   const inlines = parts.filter(({ isInline }) => isInline).length;
   const counts = { attachments: parts.length - inlines, inlines };

@@ -1,7 +1,7 @@
 /** Changes messages of inboxes. All functions are parts of a change; publish it after the commit. */
 
 import type { Database } from "bun:sqlite";
-import type { MessageRow, Parsed, Part } from "./record.ts";
+import type { MessageRow, ParsedMessage, Part } from "./record.ts";
 import type { SearchFields } from "../search/fold.ts";
 
 export function createMessageWrites(sqlite: Database) {
@@ -53,7 +53,7 @@ export function createMessageWrites(sqlite: Database) {
       void setTags.run(JSON.stringify([...new Set(tags)].sort()), seq),
 
     /** Part of a change: stores what the parser found. */
-    setParsed(seq: number, parsed: Parsed): boolean {
+    setParsed(seq: number, parsed: ParsedMessage): boolean {
       const { messageId, subject, addresses, date, snippet, parts, search } = parsed;
       const inlines = parts.filter(({ isInline }) => isInline).length;
       const { changes } = setParsed.run({

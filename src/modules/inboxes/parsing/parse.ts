@@ -5,9 +5,9 @@ import { type AddressObject, type Attachment, type ParsedMail, simpleParser } fr
 import { htmlToText } from "../../../render/text.ts";
 import {
   type Addresses,
-  type Mailbox,
+  type NamedAddress,
   NO_ADDRESSES,
-  type Parsed,
+  type ParsedMessage,
   type Part,
 } from "../messages/record.ts";
 import { searchTextsOf } from "../search/fold.ts";
@@ -36,7 +36,7 @@ const OPTIONS = {
 export async function parseForIndex(
   raw: Uint8Array,
   envelopeRecipients: readonly string[],
-): Promise<Parsed> {
+): Promise<ParsedMessage> {
   const mail = await simpleParser(Buffer.from(raw), OPTIONS);
   const addresses = addressesOf(mail, envelopeRecipients);
   const text = textOf(mail);
@@ -106,7 +106,7 @@ function addressesOf(mail: ParsedMail, envelopeRecipients: readonly string[]): A
   return { ...NO_ADDRESSES, ...named, bcc: [...named.bcc, ...hidden] };
 }
 
-function mailboxesOf(field: AddressObject | AddressObject[] | undefined): Mailbox[] {
+function mailboxesOf(field: AddressObject | AddressObject[] | undefined): NamedAddress[] {
   if (field === undefined) return [];
   const objects = Array.isArray(field) ? field : [field];
   return objects

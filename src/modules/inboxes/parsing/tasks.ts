@@ -1,12 +1,12 @@
 /** The messages between the event loop and the thread that parses. */
 
-import type { Parsed } from "../messages/record.ts";
+import type { ParsedMessage } from "../messages/record.ts";
 import type { Detail } from "./parse.ts";
 
 export type Unparsed = { raw: Uint8Array; recipients: readonly string[] };
 
 /** The result for one message of a batch. */
-export type IndexResult = { ok: true; parsed: Parsed } | { ok: false; reason: string };
+export type IndexResult = { ok: true; parsed: ParsedMessage } | { ok: false; reason: string };
 
 export type ParserTask =
   | { kind: "index"; messages: readonly Unparsed[] }

@@ -3,7 +3,7 @@
  * characters, line breaks and the punctuation around addresses make no difference.
  */
 
-import type { Addresses, Mailbox } from "../messages/record.ts";
+import type { Addresses, NamedAddress } from "../messages/record.ts";
 import { signatureOf } from "./signature.ts";
 
 /** The folded texts of one message. */
@@ -78,11 +78,11 @@ export function searchTextsOf(message: {
   };
 }
 
-function mailboxText({ name, address }: Mailbox): string {
+function mailboxText({ name, address }: NamedAddress): string {
   return name === "" ? address : `${name} <${address}>`;
 }
 
-function mailboxLines(list: readonly Mailbox[]): string {
+function mailboxLines(list: readonly NamedAddress[]): string {
   return list.map(({ name, address }) => `${foldText(name)}\t${foldText(address)}\n`).join("");
 }
 
