@@ -4,7 +4,8 @@ import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { parseEnvelope } from "./envelope.ts";
 import type { MessageRecord, Part } from "./messages/record.ts";
 import type { Counts } from "./messages/store.ts";
-import type { Inbox, Message, MessageDetail } from "./model.ts";
+import type { Inbox } from "./inbox-model.ts";
+import type { Message, MessageDetail } from "./model.ts";
 import type { Detail } from "./parsing/parse.ts";
 import { ADDRESS_DOMAIN, type InboxRow } from "./service.ts";
 

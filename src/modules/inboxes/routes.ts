@@ -14,7 +14,7 @@ import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, NoContent, withErrors } from "../../http/envelope.ts";
 import type { MessageStore } from "./messages/store.ts";
-import { Inbox, InboxInput } from "./model.ts";
+import { Inbox, InboxInput } from "./inbox-model.ts";
 import { presentInbox } from "./present.ts";
 import { inboxOperations } from "./operations.ts";
 import type { InboxReading } from "./reading.ts";
