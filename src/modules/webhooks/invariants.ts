@@ -26,7 +26,7 @@ export const WEBHOOK_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "webhook-project",
-    rule: "A webhook hears of events of its project.",
+    rule: "A webhook gets only events of its project.",
     violations: `
       SELECT 'delivery ' || deliveries.id AS id, 'its event belongs to another project' AS finding
       FROM webhook_deliveries AS deliveries

@@ -1,4 +1,4 @@
-/** Makes the way out that the configuration names. */
+/** Creates the transport that the configuration names: capture, relay or direct. */
 
 import type { Config } from "../../config/settings.ts";
 import {
@@ -21,11 +21,11 @@ type TransportDeps = {
   dns: Dns;
   clock: Clock;
   log: Log;
-  /** For MTA-STS; in memory if left out. */
+  /** Stores MTA-STS policies; without it they are only in memory. */
   policyStore?: PolicyStore;
-  /** For direct delivery; what is known of sites is lost at the end of the process if left out. */
+  /** Stores the state of sites for direct delivery; without it the state ends with the process. */
   siteStore?: SiteStore;
-  /** Hears of every step as it happens. */
+  /** Called for every step of a conversation. */
   onStep?: StepListener;
 };
 
