@@ -8,7 +8,7 @@
  * DELETE /api/v1/tags/{tag}    remove a tag from all messages
  */
 
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { foldText } from "../search/fold.ts";
 import type { SearchQuery } from "../search/syntax.ts";
 import { badRequest, jsonAnswer, type MailpitRefusal, okAnswer } from "./answers.ts";
@@ -43,7 +43,7 @@ export function mailpitChangeRoutes(
   }
 
   async function setRead(context: MailpitContext): Promise<Response> {
-    const body = validated(ReadState, (await messages.jsonOf(context)) ?? {});
+    const body = readStateIn(context.request, await messages.bodyOf(context));
     await messages.caughtUp();
     const { seq } = context.inbox;
     const ids = body.ids ?? [];
@@ -123,21 +123,39 @@ export function mailpitChangeRoutes(
 }
 
 /**
- * The ids of a delete request. An empty body means all messages, as clients expect. A form is read
- * as well, because a client for Python sends one. Any other body is refused.
+ * The ids of a delete request. An empty body means all messages, as clients expect. Any other body
+ * without ids that is not JSON is refused.
  */
 function idsOf(request: Request, body: string): readonly string[] {
   if (body.trim() === "") return [];
-  const type = request.headers.get("content-type") ?? "";
-  if (/^application\/x-www-form-urlencoded\b/i.test(type) && !/^\s*[[{]/.test(body)) {
-    const ids = [...new URLSearchParams(body)].flatMap(([name, value]) =>
-      name.toLowerCase() === "ids" ? [value] : [],
-    );
+  const form = formIn(request, body);
+  if (form !== null) {
+    const ids = form.getAll("ids");
     if (ids.length === 0) throw badRequest("the form names no ids");
     return ids;
   }
   const value = readLowerJson(body);
   return value === null ? [] : (validated(Ids, value).ids ?? []);
+}
+
+function readStateIn(request: Request, body: string): Static<typeof ReadState> {
+  if (body.trim() === "") return {};
+  const form = formIn(request, body);
+  if (form === null) return validated(ReadState, readLowerJson(body));
+  const ids = form.getAll("ids");
+  const search = form.get("search");
+  if (ids.length === 0 && search === null) throw badRequest("the form names no ids");
+  return { ids, search, read: /^(?:true|1)$/i.test(form.get("read") ?? "") };
+}
+
+/** A form, with names in lower case, because a client for Python sends one; null for JSON. */
+function formIn(request: Request, body: string): URLSearchParams | null {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^application\/x-www-form-urlencoded\b/i.test(type) || /^\s*[[{]/.test(body)) return null;
+  const fields = [...new URLSearchParams(body)];
+  return new URLSearchParams(
+    fields.map(([name, value]): [string, string] => [name.toLowerCase(), value]),
+  );
 }
 
 function checkedTags(tags: readonly string[]): string[] {

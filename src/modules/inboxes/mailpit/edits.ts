@@ -4,7 +4,7 @@ import type { Writer } from "../../../db/writer.ts";
 import type { InboxChange, InboxChanges } from "../changes.ts";
 import type { MessageStore } from "../messages/store.ts";
 
-const STEP_MESSAGES = 50;
+const STEP_MESSAGES = 16;
 /** If more messages change, live clients are told to read the list again. */
 const MAX_PUBLISHED = 500;
 

@@ -430,6 +430,14 @@ describe("with several messages", () => {
     expect((await set({ IDs: ids, Search: "x" }))[0]).toBe(400);
   });
 
+  test("PUT /messages with a form sets the read state of the ids of the form", async () => {
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const put = (raw: string) => server.mailpit("PUT", "/api/v1/messages", { raw, headers });
+    expect((await put(`ids=${ids[0]}&ids=${ids[1]}&Read=True`)).body).toBe("ok");
+    expect((await server.mailpit("GET", "/api/v1/messages")).at("unread")).toBe(4);
+    expect((await put("Read=True")).status).toBe(400);
+  });
+
   test("DELETE /messages deletes by ids", async () => {
     const answer = await server.mailpit("DELETE", "/api/v1/messages", {
       body: { ids: ids.slice(0, 2) },
@@ -611,6 +619,13 @@ describe("the other rules", () => {
     }
     const message = await server.mailpit("GET", "/api/v1/message/unknown");
     expect([message.status, message.body]).toEqual([404, "message not found"]);
+  });
+
+  test("broken percent-encoding and foreign methods get no error 500", async () => {
+    expect((await server.mailpit("GET", "/api/v1/message/%zz")).status).toBe(404);
+    expect((await server.mailpit("GET", "/view/%ff.html")).status).toBe(404);
+    expect((await server.mailpit("GET", "/api/v1/search?query=%ff%zz")).status).toBe(200);
+    expect((await server.mailpit("PATCH", "/api/v1/messages")).status).toBe(405);
   });
 
   test("/livez and /readyz need no credentials", async () => {
