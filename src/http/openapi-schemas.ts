@@ -50,10 +50,9 @@ export function extractSchemas(value: unknown, components: Components): unknown 
   const { own, limits } = splitLimits(rest);
   const schema = simplified(
     Object.fromEntries(
-      Object.entries(own).map(([key, inner]) => [
-        key,
-        LITERAL.has(key) ? inner : extractSchemas(inner, components),
-      ]),
+      Object.entries(own)
+        .filter(([key, inner]) => !isAddedByElysia(key, inner))
+        .map(([key, inner]) => [key, LITERAL.has(key) ? inner : extractSchemas(inner, components)]),
     ),
   );
   const description = typeof use === "string" ? { description: use } : {};
@@ -64,6 +63,14 @@ export function extractSchemas(value: unknown, components: Components): unknown 
 
 /** Keywords whose values are data and contain no schemas. */
 const LITERAL = new Set(["examples", "example", "const", "enum", "required"]);
+
+/**
+ * At the first request of a route, Elysia forbids other members in the schema of its response. So
+ * the document would depend on earlier requests, and equal schemas of two routes would differ.
+ */
+function isAddedByElysia(key: string, value: unknown): boolean {
+  return key === "additionalProperties" && value === false;
+}
 
 function withUse(schema: Schema, description: unknown): Schema {
   return { ...schema, [NAME in schema ? USE : "description"]: description };

@@ -137,6 +137,7 @@ describe("settings of frameworks", () => {
 
 test("every route on the page exists", async () => {
   const response = await fetch(`${url}/openapi.json`);
+  expect(response.status).toBe(200);
   const document: unknown = await response.json();
   const paths = Object.keys(Object(Reflect.get(Object(document), "paths"))).map(shapeOf);
   const named = [...page.matchAll(/\/inboxes(?:\/[\w{}$.-]+(?:\['id'\]\})?)*/g)].map(

@@ -10,6 +10,15 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
+test("the document is the same after requests", async () => {
+  const used = await testApp();
+  expect((await used.call("GET", "/inboxes/default")).status).toBe(200);
+  expect((await used.call("GET", "/contacts")).status).toBe(200);
+  const later = await used.call("GET", "/openapi.json", undefined, { key: null });
+  expect(later.body).toEqual(answer.body);
+  await used.close();
+});
+
 type Operation = { path: string; method: string; operation: object };
 const METHODS = ["get", "post", "put", "patch", "delete", "options", "head"];
 
@@ -139,7 +148,8 @@ describe("every operation", () => {
       const where = `${method} ${path}`;
       const isOptional = OPTIONAL_BODIES.includes(stringAt(operation, "operationId"));
       expect([where, valueAt(operation, "requestBody.required")]).toEqual([where, !isOptional]);
-      for (const [, media] of members(valueAt(operation, "requestBody.content"))) {
+      for (const [type, media] of members(valueAt(operation, "requestBody.content"))) {
+        if (type === "message/rfc822") continue;
         const schema = dereferenced(valueAt(media, "schema"));
         expect([where, valueAt(schema, "type")]).toEqual([where, "object"]);
         expect([where, valueAt(schema, "additionalProperties")]).toEqual([where, true]);
