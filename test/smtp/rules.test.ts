@@ -18,6 +18,14 @@ const addRule = (rule: object) => t.create(RULES, rule, "data.id");
 const LATER = { reply: "451 4.7.1 later" };
 const MESSAGE = "Subject: Hello\r\n\r\nHi";
 
+/** The message of the error with which sending fails; empty if it succeeds. */
+function refusalOf(sending: Promise<void>): Promise<string> {
+  return sending.then(
+    () => "",
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}
+
 async function only() {
   const { body } = await t.call("GET", RULES);
   return valueAt(body, "data.0");
@@ -75,7 +83,7 @@ describe("a rule with a reply", () => {
     expect(await client.say("DATA\r\n")).toBe("451 4.7.1 later");
     expect(await client.say("NOOP\r\n")).toStartWith("250");
     client.end();
-    await expect(t.mail({ to: "b@example.com" })).rejects.toThrow("451 4.7.1 later");
+    expect(await refusalOf(t.mail({ to: "b@example.com" }))).toContain("451 4.7.1 later");
   });
 
   test("at dot refuses the whole message, and nothing is listed", async () => {
@@ -164,7 +172,7 @@ describe("a rule", () => {
     await addRule({ stage: "mail", action: LATER });
     await t.createInbox("calm");
     await t.mail({}, { user: "calm", pass: "x" });
-    await expect(t.mail()).rejects.toThrow("451 4.7.1 later");
+    expect(await refusalOf(t.mail())).toContain("451 4.7.1 later");
   });
 
   test("of the first creation comes first", async () => {

@@ -43,10 +43,8 @@ describe("a release", () => {
     expect(results).toMatchObject(to.map((address) => ({ to: address, outcome: "accepted" })));
     const steps = listAt(results[0], "conversations.0.steps").map((s) => stringAt(s, "step"));
     expect(steps).toContain("rcpt");
-    expect(sink.messages.map((m) => [m.from, ...m.to]).sort()).toEqual([
-      ["shop@acme.test", "ada@example.com"],
-      ["shop@acme.test", "bo@example.com"],
-    ]);
+    const sent = sink.messages.map((m) => [m.from, ...m.to].join(" "));
+    expect(new Set(sent)).toEqual(new Set(to.map((address) => `shop@acme.test ${address}`)));
   });
 
   test("changes nothing but Bcc, the trace of the listener and the signature", async () => {
