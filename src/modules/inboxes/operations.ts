@@ -33,7 +33,6 @@ export const inboxOperations = describeOperations(
     importInboxMessage: {
       summary: "Store a raw message of up to 50 MiB",
       description: "For messages that do not arrive over SMTP, such as those of another inbox.",
-      links: { getInboxMessage: { messageId: "/data/id" } },
     },
     deleteInboxMessages: {
       summary: "Delete messages by ids, by a query, or all",

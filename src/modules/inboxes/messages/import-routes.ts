@@ -6,6 +6,7 @@ import { Elysia, status } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import type { Bodies } from "../../../http/bodies.ts";
+import { described, named } from "../../../http/documented.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { localEnvelope } from "../envelope.ts";
@@ -15,7 +16,11 @@ import type { Arrival, Intake } from "./intake.ts";
 
 /** The same limit as over SMTP. */
 const MAX_BYTES = 50 * 1024 * 1024;
-const Imported = Type.Object({ id: Type.String({ description: "Id of the message" }) });
+const Imported = named(
+  "InboxImported",
+  described(Type.Object({ id: Type.String() }), { id: "Id of the message" }),
+  { description: "A stored message", example: { id: "4Gq0VxT2hK9sQe7LmZbN3c" } },
+);
 
 export function messageImportRoutes(deps: {
   admission: Admission;
@@ -40,6 +45,7 @@ export function messageImportRoutes(deps: {
     .post(
       "",
       async ({ project, params, request }) => {
+        if (request.body === null) throw empty();
         const { seq } = await reading.inbox(project.seq, params.id);
         const arrival = intake.open(seq);
         try {
@@ -72,7 +78,7 @@ const BODY = {
   type: "string" as const,
   format: "binary",
   description: "The message, with its header",
-  example: "From: ada@example.com\r\nSubject: Hello\r\n\r\nText\r\n",
+  examples: ["From: ada@example.com\r\nSubject: Hello\r\n\r\nText\r\n"],
   "x-max-body-bytes": MAX_BYTES,
 };
 
