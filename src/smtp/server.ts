@@ -60,7 +60,8 @@ class Connection extends SMTPConnection {
   override send(code: number, data: string | string[], context?: string | false): void {
     const hasOwnCode = typeof data === "string" && ENHANCED_CODE.test(data);
     const shown = Array.isArray(data) ? data.join(" | ") : data;
-    this.#recordLine(this.id, "S", `${code} ${shown}`);
+    // A rule may delay a reply until after the client has left.
+    if (!this._socket.destroyed) this.#recordLine(this.id, "S", `${code} ${shown}`);
     super.send(code, data, hasOwnCode ? false : context);
   }
 

@@ -287,6 +287,19 @@ describe("sessions", () => {
     expect(t.countRows("inbox_sessions")).toBeLessThanOrEqual(250);
   });
 
+  test("are forgotten when they end, also if a reply was delayed until after that", async () => {
+    await t.call("GET", "/inboxes/default");
+    await addRule({ stage: "mail", action: { delayMs: 1_000 } });
+    const client = await t.connect();
+    client.write("MAIL FROM:<a@example.com>\r\n");
+    while (valueAt(await only(), "fired") === 0) await settleEventLoop();
+    client.end();
+    await waitUntil(() => t.countRows("inbox_sessions") === 1);
+    t.clock.advance(1_000);
+    await settleEventLoop();
+    expect(t.inboxes.sessions.size()).toBe(0);
+  });
+
   test("an unknown one is 404, and a bad limit 422", async () => {
     expectError(await t.call("GET", `${SESSIONS}/none`), {
       status: 404,

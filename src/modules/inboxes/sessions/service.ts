@@ -127,6 +127,9 @@ export function createSessions(deps: { db: Db; writer: Writer; clock: Clock; log
         );
     },
 
+    /** Number of sessions that have not ended. */
+    size: (): number => active.size,
+
     /** Resolves when the sessions that ended are stored. */
     settled: (): Promise<void> => writing,
 
