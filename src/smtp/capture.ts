@@ -67,7 +67,7 @@ export function createCaptureListener(deps: {
       hideENHANCEDSTATUSCODES: false,
       hideDSN: false,
       hideSTARTTLS: deps.certificate === null,
-      ...(deps.certificate ?? {}),
+      ...deps.certificate,
       socketTimeout: IDLE_MS,
       closeTimeout: 1_000,
       maxRecipients: MAX_RECIPIENTS,
@@ -155,6 +155,6 @@ export function createCaptureListener(deps: {
     },
 
     /** Ends the sessions, and resolves when all are closed. */
-    close: () => new Promise<void>((resolve) => void server.close(() => resolve())),
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }

@@ -63,7 +63,7 @@ export async function selfSignedCertificate(
 async function makeSelfSigned(hostname: string): Promise<Certificate> {
   const { pki, md } = await import("node-forge");
   const { privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2048 });
-  const key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const key = privateKey.export({ type: "pkcs8", format: "pem" });
   const signer = pki.privateKeyFromPem(key);
   const certificate = pki.createCertificate();
   certificate.publicKey = pki.setRsaPublicKey(signer.n, signer.e);

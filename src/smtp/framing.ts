@@ -24,7 +24,8 @@ export function createFraming(): Framing {
     let found = 0;
     if (endsWithCr && piece[0] !== LF) bareCr = true;
     for (let at = piece.indexOf(LF); at !== -1; at = piece.indexOf(LF, at + 1)) {
-      if ((at === 0 ? endsWithCr : piece[at - 1] === CR) === false) found++;
+      const followsCr = at === 0 ? endsWithCr : piece[at - 1] === CR;
+      if (!followsCr) found++;
     }
     for (let at = piece.indexOf(CR); at !== -1; at = piece.indexOf(CR, at + 1)) {
       if (at + 1 < piece.length && piece[at + 1] !== LF) bareCr = true;

@@ -127,7 +127,7 @@ describe("a message", () => {
     const replies = await Promise.all(
       [...hostile, MESSAGE].map((message, i) => {
         const client = clients[i];
-        return client === undefined ? "" : sendRaw(client, message);
+        return client === undefined ? Promise.resolve("") : sendRaw(client, message);
       }),
     );
     expect(replies.map((reply) => reply.slice(0, 3))).toEqual(["250", "250", "250", "250"]);

@@ -54,7 +54,8 @@ export function createIndexer(deps: {
   async function work(): Promise<void> {
     // Messages of the same iteration of the event loop share a batch.
     await new Promise<void>((resolve) => void setImmediate(resolve));
-    while (!queue.isEmpty() && !isStopped) {
+    for (;;) {
+      if (queue.isEmpty() || isStopped) break;
       const batch = queue.takeBatch();
       await indexBatch(batch).catch((error: unknown) =>
         log.error("messages could not be indexed", { error: describeError(error) }),

@@ -140,5 +140,5 @@ function sniffedType(content: Buffer, filename: string): string {
   const known = SIGNATURES.find(([prefix]) => head.startsWith(prefix))?.[1];
   if (known !== undefined) return known;
   const byName = extname(filename) === "" ? "" : Bun.file(filename).type;
-  return byName === "" ? "application/octet-stream" : byName.replace(/;.*$/, "");
+  return byName === "" ? "application/octet-stream" : (byName.split(";", 1)[0] ?? byName);
 }

@@ -46,11 +46,12 @@ export function messageImportRoutes(deps: {
       "",
       async ({ project, params, request }) => {
         if (request.body === null) throw empty();
+        const holder = { projectSeq: project.seq, isPublic: false };
+        const pieces = await bodies.pieces(request, holder);
         const { seq } = await reading.inbox(project.seq, params.id);
         const arrival = intake.open(seq);
         try {
-          const holder = { projectSeq: project.seq, isPublic: false };
-          await receive(await bodies.pieces(request, holder), arrival);
+          await receive(pieces, arrival);
           const { id } = await arrival.complete({
             inboxSeq: seq,
             envelope: localEnvelope("", []),

@@ -74,7 +74,10 @@ export type MessageRecord = {
 };
 
 /** The columns of a message that is not parsed yet. */
-export const UNPARSED = {
+export const UNPARSED: Omit<
+  MessageRecord,
+  "seq" | "id" | "inboxSeq" | "receivedAt" | "size" | "envelope" | "username" | "emailId"
+> = {
   state: "RECEIVED",
   parseError: null,
   messageId: "",
@@ -86,8 +89,8 @@ export const UNPARSED = {
   inlines: 0,
   isRead: false,
   isPinned: false,
-  tags: [] as string[],
-} satisfies Partial<MessageRecord>;
+  tags: [],
+};
 
 /** A record with what the parser found. */
 export function parsedRecord(record: MessageRecord, parsed: ParsedMessage): MessageRecord {

@@ -145,7 +145,7 @@ function partOf(attachment: Attachment, index: number): Part {
   const { content, contentType, filename, cid, contentDisposition, related } = attachment;
   return {
     partId: partIdOf(attachment, index),
-    isInline: contentDisposition === "inline" || related === true,
+    isInline: contentDisposition === "inline" || related,
     filename: filename ?? "",
     contentType,
     contentId: cid ?? "",

@@ -82,13 +82,7 @@ export function createSessions(deps: { db: Db; writer: Writer; clock: Clock; log
   function activeOf(inboxSeq: number): SmtpSession[] {
     return [...active]
       .filter(([, session]) => session.inboxSeq === inboxSeq)
-      .map(([id, { startedAt, peer, lines }]) => ({
-        id,
-        peer,
-        startedAt: isoTime(startedAt),
-        endedAt: null,
-        lines: lines.length,
-      }))
+      .map(presentActive)
       .toReversed();
   }
 
@@ -165,6 +159,11 @@ export function createSessions(deps: { db: Db; writer: Writer; clock: Clock; log
     active.set(id, session);
     return session;
   }
+}
+
+function presentActive([id, session]: [string, Active]): SmtpSession {
+  const { startedAt, peer, lines } = session;
+  return { id, peer, startedAt: isoTime(startedAt), endedAt: null, lines: lines.length };
 }
 
 function presentSession(row: Row): SmtpSession {
