@@ -238,7 +238,8 @@ export function announcedBytes(request: Request): number | null {
   return text === null ? null : Number(text);
 }
 
-function tooLarge(bytes: number): AppError {
+/** The refusal of a body that exceeds the limit of its route. */
+export function tooLarge(bytes: number): AppError {
   return new AppError(413, "PAYLOAD_TOO_LARGE", `The body is larger than ${sizeText(bytes)}.`, {
     suggestion: `This route accepts at most ${sizeText(bytes)}. Send less at once.`,
   });

@@ -6,6 +6,8 @@ import { Elysia, status } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import type { Bodies } from "../../../http/bodies.ts";
+import { refuseEncoded } from "../../../http/body.ts";
+import { announcedBytes, tooLarge } from "../../../http/body-bytes.ts";
 import { described, named } from "../../../http/documented.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { AppError } from "../../../lib/errors.ts";
@@ -34,7 +36,7 @@ export function messageImportRoutes(deps: {
     let bytes = 0;
     for await (const piece of pieces) {
       bytes += piece.byteLength;
-      if (bytes > MAX_BYTES) throw tooLarge();
+      if (bytes > MAX_BYTES) throw tooLarge(MAX_BYTES);
       await arrival.add(piece);
     }
     if (bytes === 0) throw empty();
@@ -46,6 +48,8 @@ export function messageImportRoutes(deps: {
       "",
       async ({ project, params, request }) => {
         if (request.body === null) throw empty();
+        refuseEncoded(request);
+        if ((announcedBytes(request) ?? 0) > MAX_BYTES) throw tooLarge(MAX_BYTES);
         const holder = { projectSeq: project.seq, isPublic: false };
         const pieces = await bodies.pieces(request, holder);
         const { seq } = await reading.inbox(project.seq, params.id);
@@ -82,10 +86,6 @@ const BODY = {
   examples: ["From: ada@example.com\r\nSubject: Hello\r\n\r\nText\r\n"],
   "x-max-body-bytes": MAX_BYTES,
 };
-
-function tooLarge(): AppError {
-  return new AppError(413, "PAYLOAD_TOO_LARGE", "The message is larger than 50 MiB.");
-}
 
 function empty(): AppError {
   return new AppError(422, "VALIDATION_ERROR", "The message is empty.");
