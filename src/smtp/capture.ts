@@ -23,7 +23,7 @@ const IDLE_MS = 5 * 60_000;
 const MAX_RECIPIENTS = 100;
 const MAX_SESSIONS = 500;
 
-/** What the listener needs of the module of inboxes. */
+/** The functions of the module of inboxes that the listener calls. */
 export type CaptureInbox = {
   /** The inbox for a user of AUTH; without one, for the recipients. */
   resolve(user: string, recipients: readonly string[]): Promise<number>;

@@ -11,7 +11,7 @@ import { domainOf } from "../../../protocols/mime/address.ts";
 import { isPublicAddress } from "../../../lib/ip-addresses.ts";
 import type { Authentication } from "./model.ts";
 
-type Judged = {
+type ClaimedMessage = {
   raw: Uint8Array;
   /** Sender of the envelope. */
   sender: string;
@@ -28,7 +28,11 @@ const SpfResult = Type.Object({
 });
 type SpfResult = Static<typeof SpfResult>;
 
-export async function judge(message: Judged, dns: Dns, mta: string): Promise<Authentication> {
+export async function authenticate(
+  message: ClaimedMessage,
+  dns: Dns,
+  mta: string,
+): Promise<Authentication> {
   const [{ dkimVerify }, { dmarc }] = await Promise.all([
     import("mailauth/lib/dkim/verify"),
     import("mailauth/lib/dmarc"),
@@ -36,7 +40,7 @@ export async function judge(message: Judged, dns: Dns, mta: string): Promise<Aut
   const resolver = textResolver(dns);
   const { sender } = message;
   const signed = await dkimVerify(Buffer.from(message.raw), { resolver, sender });
-  const spf = isPublicAddress(message.ip) ? await judgeSpf(message, dns, mta) : null;
+  const spf = isPublicAddress(message.ip) ? await checkSpf(message, dns, mta) : null;
   const passed = signed.results.filter(({ status }) => status.result === "pass");
   const found = await dmarc({
     headerFrom: signed.headerFrom,
@@ -55,7 +59,11 @@ export async function judge(message: Judged, dns: Dns, mta: string): Promise<Aut
   };
 }
 
-async function judgeSpf({ sender, ip, helo }: Judged, dns: Dns, mta: string): Promise<SpfResult> {
+async function checkSpf(
+  { sender, ip, helo }: ClaimedMessage,
+  dns: Dns,
+  mta: string,
+): Promise<SpfResult> {
   const { spf } = await import("mailauth/lib/spf");
   const ofTexts = textResolver(dns);
   /** The package reads objects for MX, which its types do not know. */

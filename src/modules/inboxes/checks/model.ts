@@ -9,7 +9,7 @@ export const CheckQuery = Input({
   ip: Type.Optional(
     Type.String({
       maxLength: 45,
-      description: "Address from which the message would be sent; SPF is judged for it",
+      description: "Address from which the message would be sent; SPF is checked for it",
     }),
   ),
   links: Type.Optional({ ...QueryBoolean(), description: "Whether the links are requested" }),
@@ -85,7 +85,7 @@ export const Authentication = named(
       dmarc: "DMARC (RFC 7489), from the results of SPF and DKIM",
     },
   ),
-  { description: "How a receiver would judge the sender, by the DNS of this moment" },
+  { description: "How a receiver would authenticate the sender, by the DNS of this moment" },
 );
 export type Authentication = Static<typeof Authentication>;
 

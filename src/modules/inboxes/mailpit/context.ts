@@ -1,4 +1,4 @@
-/** What the handlers of Mailpit's routes share: the request with its inbox, and its messages. */
+/** The context that the handlers of Mailpit's routes share: the request with its inbox, and its messages. */
 
 import { htmlToText } from "../../../render/text.ts";
 import type { Clock } from "../../../lib/clock.ts";

@@ -30,7 +30,7 @@ type Row = {
 };
 type KnownRule = Row & { input: RuleInput };
 
-/** The values that rules compare. Those that are not known at a stage are absent. */
+/** The values that rules compare. Values that are not known at a stage are absent. */
 type RuleFacts = {
   user: string;
   ip: string;

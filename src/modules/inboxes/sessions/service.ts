@@ -127,7 +127,7 @@ export function createSessions(deps: { db: Db; writer: Writer; clock: Clock; log
     /** Resolves when the sessions that ended are stored. */
     settled: (): Promise<void> => writing,
 
-    /** Sessions of the inbox, newest first. Those that have not ended come first. */
+    /** Sessions of the inbox, newest first. Sessions that have not ended come first. */
     async list(inboxSeq: number, limit: number): Promise<SmtpSession[]> {
       await writing;
       const ended = page.all(inboxSeq, limit).map(presentSession);

@@ -1,4 +1,4 @@
-/** Who may use Mailpit's interface, and its events, over real sockets. */
+/** Tests the access to Mailpit's interface and its events, over real sockets. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { basic, mailpitApp } from "../../../support/mailpit.ts";
