@@ -145,7 +145,8 @@ function partOf(attachment: Attachment, index: number): Part {
   const { content, contentType, filename, cid, contentDisposition, related } = attachment;
   return {
     partId: partIdOf(attachment, index),
-    isInline: contentDisposition === "inline" || related,
+    // mailparser leaves `related` out, against its types, if the part is not related to another one.
+    isInline: [contentDisposition === "inline", related].includes(true),
     filename: filename ?? "",
     contentType,
     contentId: cid ?? "",
