@@ -28,7 +28,7 @@ const SpfResult = Type.Object({
 });
 type SpfResult = Static<typeof SpfResult>;
 
-export async function authenticate(
+export async function authenticateMessage(
   message: ClaimedMessage,
   dns: Dns,
   mta: string,

@@ -14,7 +14,7 @@ import type { MessageStore } from "../messages/store.ts";
 import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
-import { authenticate } from "./authentication.ts";
+import { authenticateMessage } from "./authentication.ts";
 import { createLinkCheck } from "./links.ts";
 import { lint } from "./lint.ts";
 import { CheckQuery, MessageChecks } from "./model.ts";
@@ -47,7 +47,7 @@ export function checkRoutes(deps: {
         const claimed = { raw, sender: from, ip: ip ?? peer, helo };
         const urls = query.links === "true" ? findLinks(detail).map(({ url }) => url) : null;
         const [authentication, links] = await Promise.all([
-          authenticate(claimed, dns, deps.config.hostname),
+          authenticateMessage(claimed, dns, deps.config.hostname),
           urls === null ? null : checkLinks(urls, request.signal),
         ]);
         return envelope({ findings: lint({ detail, raw, hasBareLf }), authentication, links });
