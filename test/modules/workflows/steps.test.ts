@@ -140,21 +140,21 @@ describe("DELAY", () => {
     expect(await a.only(id)).toMatchObject({ status: "COMPLETED", currentStepId: null });
   });
 
-  test("ends overdue delays in order after the clock jumped forward by a day", async () => {
-    const templateId = await a.template({ type: "TRANSACTIONAL", subject: "{{ number }}" });
-    const mail = step("mail", "SEND_EMAIL", { templateId });
-    await a.workflow(chain(delay("wait", 3, "hours"), mail));
-    await a.workflow(chain(delay("wait", 1, "hours"), mail));
-    await a.track("signed-up", { number: 1 }, "ada@example.net");
+  test("ends the overdue delays of each contact in order after the clock jumped by a day", async () => {
+    const sending = async (subject: string) =>
+      step("mail", "SEND_EMAIL", {
+        templateId: await a.template({ type: "TRANSACTIONAL", subject }),
+      });
+    await a.workflow(chain(delay("wait", 3, "hours"), await sending("three")));
+    await a.workflow(chain(delay("wait", 1, "hours"), await sending("one")));
+    await a.track("signed-up", {}, "ada@example.net");
     await a.advance(MINUTE);
-    await a.track("signed-up", { number: 2 }, "bob@example.net");
+    await a.track("signed-up", {}, "bob@example.net");
     await a.advance(DAY);
-    expect(a.mails().map((text) => text.slice(0, 17))).toEqual([
-      "ada@example.net 1",
-      "bob@example.net 2",
-      "ada@example.net 1",
-      "bob@example.net 2",
-    ]);
+    for (const contact of ["ada@example.net", "bob@example.net"]) {
+      const mails = a.mails().filter((mail) => mail.startsWith(contact));
+      expect(mails.map((mail) => mail.split(" ")[1])).toEqual(["one", "three"]);
+    }
   });
 });
 
