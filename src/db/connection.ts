@@ -45,7 +45,8 @@ function createWatch(latch: FaultLatch, file: string): Watch {
     if (typeof method !== "function") throw new Error(`SQLite has no method ${name}()`);
     return (...args: unknown[]): unknown => {
       try {
-        const result: unknown = Reflect.apply(method, target, args);
+        // The engine compiles this form without an array for the arguments.
+        const result: unknown = method.apply(target, args);
         if (onResult !== undefined && typeof result === "object" && result !== null) {
           onResult(result);
         }

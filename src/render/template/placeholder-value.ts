@@ -27,11 +27,13 @@ export function compileValue(text: string, liquid: Liquid, tokenizer: () => Toke
   const names = keyNames(text);
   if (names === null) return compileExpression(tokenizer());
   const [name] = names;
+  // This is by far the most common case, so it does not evaluate an expression of Liquid.
+  const isVariable = /^[a-z_][\w-]*$/i.test(name) && !KEYWORDS.has(name);
+  if (isVariable) return (context) => context.getSync([name]);
   const tokens = readWhole(name, liquid);
   if (tokens === null) return (context) => firstValue(context, names, null);
   const value = new Expression(tokens);
-  const isVariable = /^[a-z_][\w-]*$/i.test(name) && !KEYWORDS.has(name);
-  if (isVariable || isLiteral(tokens)) return (context) => value.evaluate(context);
+  if (isLiteral(tokens)) return (context) => value.evaluate(context);
   const indexed = name.includes("[") ? variableOf(tokens) : null;
   return (context) =>
     indexed !== null && exists(context, indexed)

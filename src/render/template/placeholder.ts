@@ -17,6 +17,7 @@ import {
   Tokenizer,
   TypeGuards,
   toValue,
+  toValueSync,
 } from "liquidjs";
 import { decodeHTMLStrict } from "entities/decode";
 import { plainMessage } from "./errors.ts";
@@ -104,11 +105,11 @@ function placeholderTag(escape: Escape) {
      * Writes the first alternative that has a value. Filters apply to the result of all
      * alternatives before them.
      */
-    *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+    render(context: Context, emitter: Emitter): void {
       let value: unknown;
       for (const { valueOf, filters } of this.#steps) {
-        if (isMissing(value, context)) value = yield valueOf(context);
-        for (const filter of filters) value = yield filter.render(value, context);
+        if (isMissing(value, context)) value = toValueSync(valueOf(context));
+        for (const filter of filters) value = toValueSync(filter.render(value, context));
       }
       emitter.write(this.#isRaw ? value : escape(value));
     }
