@@ -20,12 +20,11 @@ import type { SiteStore } from "./site-store.ts";
 import { SlotAges } from "./slot-ages.ts";
 import { SlotBudget } from "./slot-budget.ts";
 import {
-  findFullBudget,
-  findFullNetwork,
-  FULL_RETRY_MS,
-  type DirectSlot,
   ConnectionSlot,
+  type DirectSlot,
+  FULL_RETRY_MS,
   type SlotDeps,
+  whyNotAdmitted,
 } from "./slot.ts";
 
 export type Admission = DirectSlot | Busy;
@@ -50,7 +49,6 @@ export class Gate {
   readonly #siteNames: ExpiringMap<string>;
   readonly #budget: SlotBudget;
   readonly #ages = new SlotAges<ConnectionSlot>();
-  readonly #connections = new ConnectionLimit();
   readonly #slotDeps: SlotDeps;
 
   constructor({ slots, clock, store }: GateOptions) {
@@ -62,7 +60,7 @@ export class Gate {
     this.#slotDeps = {
       budget: this.#budget,
       ages: this.#ages,
-      connections: this.#connections,
+      connections: new ConnectionLimit(),
       queueOf: (domain, siteName) => {
         this.#siteNames.set(domain, siteName, MEMORY_MS);
         return this.#queueOf(siteName);
@@ -89,11 +87,7 @@ export class Gate {
     this.#ages.advance(this.#clock.elapsed());
     const siteName = this.#siteNames.get(domain);
     const queue = siteName === undefined ? this.#lookupQueueOf(domain) : this.#queueOf(siteName);
-    const busy =
-      queue.whyClosed() ??
-      findFullNetwork(queue, this.#connections) ??
-      findFullBudget(queue, this.#slotDeps) ??
-      this.#preemptIfFull();
+    const busy = whyNotAdmitted(queue, this.#slotDeps) ?? this.#preemptIfFull();
     return busy ?? new ConnectionSlot(domain, queue, this.#slotDeps);
   }
 

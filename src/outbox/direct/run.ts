@@ -15,13 +15,6 @@ import type { HostAddresses } from "./route.ts";
 import type { SiteResult } from "./site.ts";
 import { conclude, type HostAnswer, interpretDelivery } from "./host-answer.ts";
 
-/**
- * - opportunistic: TLS if the host offers it and it works (docs/delivery.md#T1).
- * - clear: no TLS, because it failed with this host (docs/delivery.md#T2).
- * - required: TLS with a valid certificate, because of the domain's policy (docs/delivery.md#T5).
- */
-type TlsMode = "opportunistic" | "clear" | "required";
-
 export type RunDeps = {
   pool: Pool;
   port: number;
@@ -78,7 +71,7 @@ export async function deliverToHosts(deps: RunDeps, mail: HostDelivery): Promise
 class Run {
   readonly #deps: RunDeps;
   readonly #mail: HostDelivery;
-  readonly #conversations: Conversation[] = [];
+  readonly #dialler: Dialler;
   readonly #setbacks: HostAnswer[] = [];
   readonly #missing: Missing[] = [];
   /** Addresses that could not be reached recently; they are tried after all others. */
@@ -91,6 +84,7 @@ class Run {
   constructor(deps: RunDeps, mail: HostDelivery) {
     this.#deps = deps;
     this.#mail = mail;
+    this.#dialler = new Dialler(deps, mail);
   }
 
   async run(): Promise<RunResult> {
@@ -108,7 +102,7 @@ class Run {
 
   /** If only a later host or address succeeded, the site's limit must not grow. */
   #decided({ decision, result }: HostAnswer): RunResult {
-    const conversations = this.#conversations;
+    const { conversations } = this.#dialler;
     const hadSetback = this.#setbacks.some(({ contact }) => contact !== "notDialled");
     const isRerouted = hadSetback && result?.kind === "accepted";
     return {
@@ -121,7 +115,8 @@ class Run {
 
   #undecided(): RunResult {
     const wasNothingTried = this.#setbacks.every(({ contact }) => contact === "notDialled");
-    const common = { missing: this.#missing, conversations: this.#conversations, siteResult: null };
+    const { conversations } = this.#dialler;
+    const common = { missing: this.#missing, conversations, siteResult: null };
     if (wasNothingTried && this.#busy !== null)
       return { ...common, outcome: deferWithoutSlot(this.#busy) };
     const found = conclude(this.#setbacks, this.#mail.hosts);
@@ -137,7 +132,8 @@ class Run {
     if (this.#isExhausted()) return null;
     const found = await this.#deps.addressesOf(host);
     if (found.kind !== "addresses") {
-      this.#noteMissing(host, found);
+      this.#missing.push(found);
+      this.#dialler.noteMissing(host, found.reason);
       return null;
     }
     const isOnly = this.#mail.hosts.length === 1;
@@ -162,7 +158,7 @@ class Run {
       this.#busy = busy;
       return null;
     }
-    const delivery = await this.#deliver(host, address);
+    const delivery = await this.#dialler.deliver(host, address);
     if (delivery.kind !== "unopened") this.#sessions++;
     const answer = interpretDelivery(host, delivery);
     if (answer.next === null) return answer;
@@ -172,22 +168,49 @@ class Run {
     if (answer.contact === "unreachable") this.#deps.dead.add(keyOf(host, address));
     return answer;
   }
+}
+
+/**
+ * - opportunistic: TLS if the host offers it and it works (docs/delivery.md#T1).
+ * - clear: no TLS, because it failed with this host (docs/delivery.md#T2).
+ * - required: TLS with a valid certificate, because of the domain's policy (docs/delivery.md#T5).
+ */
+type TlsMode = "opportunistic" | "clear" | "required";
+
+/** Delivers one mail to one address after another, and records all conversations. */
+class Dialler {
+  readonly conversations: Conversation[] = [];
+  readonly #deps: RunDeps;
+  readonly #mail: HostDelivery;
+
+  constructor(deps: RunDeps, mail: HostDelivery) {
+    this.#deps = deps;
+    this.#mail = mail;
+  }
 
   /**
    * If TLS fails, tries again in cleartext on a new connection, unless TLS is required
    * (docs/delivery.md#T2).
    */
-  async #deliver(host: string, address: string): Promise<Delivery> {
+  async deliver(host: string, address: string): Promise<Delivery> {
     const { withoutTls } = this.#deps;
     const key = keyOf(host, address);
     if (this.#mail.requiresTls) return this.#dial(host, address, "required");
     if (withoutTls.has(key)) return this.#dial(host, address, "clear");
     const delivery = await this.#dial(host, address, "opportunistic");
-    if (!isTlsFailure(delivery, this.#conversations.at(-1))) return delivery;
+    if (!isTlsFailure(delivery, this.conversations.at(-1))) return delivery;
     // If this mail took too long, the failure says nothing about TLS.
     if (this.#deps.isLate()) return delivery;
     withoutTls.add(key);
     return this.#dial(host, address, "clear");
+  }
+
+  /** Records that a host was not dialled because it has no address. */
+  noteMissing(host: string, reason: string): void {
+    const step = { step: "connect", command: null, code: null, enhanced: null, ms: 0 } as const;
+    const { port } = this.#deps;
+    const steps = [{ ...step, text: reason }];
+    this.conversations.push({ host, address: null, port, tls: null, reused: false, steps });
   }
 
   async #dial(host: string, address: string, mode: TlsMode): Promise<Delivery> {
@@ -202,16 +225,8 @@ class Run {
       },
     };
     const { delivery, conversations } = await pool.deliver(destination, this.#mail.dispatch);
-    this.#conversations.push(...conversations);
+    this.conversations.push(...conversations);
     return delivery;
-  }
-
-  #noteMissing(host: string, found: Missing): void {
-    this.#missing.push(found);
-    const step = { step: "connect", command: null, code: null, enhanced: null, ms: 0 } as const;
-    const { port } = this.#deps;
-    const steps = [{ ...step, text: found.reason }];
-    this.#conversations.push({ host, address: null, port, tls: null, reused: false, steps });
   }
 }
 

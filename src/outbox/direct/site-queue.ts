@@ -72,6 +72,20 @@ export class SiteQueue {
     return isFree ? this.site.begin(this.now) : this.#wait(holder);
   }
 
+  /** Takes back the slot of a mail that was over just when it got the slot. */
+  takeBack(slot: SiteSlot): Busy {
+    this.site.release(slot);
+    this.update();
+    return this.full();
+  }
+
+  /** `slot` is the slot of the mail; null if it has none. */
+  leave(holder: Holder, slot: SiteSlot | null): void {
+    this.holders.delete(holder);
+    if (slot !== null) this.site.release(slot);
+    this.update();
+  }
+
   /** Call it after a slot was released or the site became slow: updates speed and wait queue. */
   update(): void {
     const speed = this.site.speedAt(this.now);

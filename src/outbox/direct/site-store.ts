@@ -9,7 +9,9 @@ import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { DueShift } from "../../lib/steady-clock.ts";
-import { HIGHEST_LIMIT, LONGEST_PAUSE_MS, type Site, type SiteState } from "./site.ts";
+import type { Site, SiteState } from "./site.ts";
+import { HIGHEST_LIMIT } from "./site-limit.ts";
+import { LONGEST_PAUSE_MS } from "./site-pauses.ts";
 
 export type SiteStore = {
   /** Returns the stored state; null if there is none or it is too old. */

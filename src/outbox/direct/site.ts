@@ -1,11 +1,11 @@
 /**
- * The state of one receiving site: its concurrency limit, how long it needs for a mail, and whether
- * it ever answered, asked for a pause, or cannot be reached.
- *
- * The concurrency limit starts at two. Each full round of acceptances adds one, a failure halves
- * it, and a reply about our rate sets it to one and pauses the site: additive increase,
- * multiplicative decrease. All moments are milliseconds of the monotonic clock.
+ * The state of one receiving site: its mails under way and their limit (site-limit.ts), how long it
+ * needs for a mail, whether it ever answered, and when it gets no mail (site-pauses.ts). All moments
+ * are milliseconds of the monotonic clock.
  */
+
+import { SiteLimit } from "./site-limit.ts";
+import { SitePauses } from "./site-pauses.ts";
 
 /**
  * The result of an attempt for the site.
@@ -45,9 +45,6 @@ export type SiteState = {
   pauseMs: number;
 };
 
-const FIRST_LIMIT = 2;
-export const HIGHEST_LIMIT = 20;
-
 /** A site counts as slow if a mail takes at least this long. */
 export const SLOW_MS = 2_000;
 /** Assumed time for one mail before the first one has ended. */
@@ -55,42 +52,33 @@ const UNKNOWN_MS = 100;
 /** Weight of the latest mail in the mean. */
 const LATEST_WEIGHT = 0.2;
 
-const FIRST_PAUSE_MS = 60_000;
-export const LONGEST_PAUSE_MS = 3_600_000;
-const MAX_DOUBLINGS = 4;
-
-/** After this many consecutive attempts without a session, no mail is tried for SUSPENSION_MS. */
-const UNREACHABLE_IN_A_ROW = 3;
-const SUSPENSION_MS = 60_000;
-
 export class Site {
-  limit = FIRST_LIMIT;
   hasGoodSession = false;
+  readonly #limit: SiteLimit;
+  readonly #pauses = new SitePauses();
   readonly #slots = new Set<SiteSlot>();
-  #acceptedInRound = 0;
-  #wasFull = false;
   #meanMs: number | null = null;
-  #pausedUntil = -Infinity;
-  #pauses = 0;
-  #unreachable = 0;
-  #suspension: { until: number; reason: string } | null = null;
 
   /** Restores a stored site, or creates a new one if `state` is null. */
   constructor(state: SiteState | null = null, now = 0) {
+    this.#limit = new SiteLimit(state?.limit);
     if (state === null) return;
-    this.limit = state.limit;
     this.hasGoodSession = state.hasGoodSession;
     this.#meanMs = state.meanMs;
-    this.#pauses = state.pauses;
-    this.#pausedUntil = now + state.pauseMs;
+    this.#pauses.restore({ count: state.pauses, pauseMs: state.pauseMs }, now);
   }
 
   get active(): number {
     return this.#slots.size;
   }
 
+  /** Largest number of mails under way. */
+  get limit(): number {
+    return this.#limit.value;
+  }
+
   get isFull(): boolean {
-    return this.active >= this.limit;
+    return this.#limit.isReached(this.active);
   }
 
   /**
@@ -99,7 +87,8 @@ export class Site {
   stateAt(now: number): SiteState {
     const { hasGoodSession, limit } = this;
     const meanMs = this.#meanMs ?? this.#waitedMs(now);
-    return { hasGoodSession, limit, meanMs, pauses: this.#pauses, pauseMs: this.pauseMs(now) };
+    const { count: pauses } = this.#pauses;
+    return { hasGoodSession, limit, meanMs, pauses, pauseMs: this.pauseMs(now) };
   }
 
   /**
@@ -111,13 +100,12 @@ export class Site {
 
   /** Remaining time of the pause; 0 if there is none. */
   pauseMs(now: number): number {
-    return Math.max(0, this.#pausedUntil - now);
+    return this.#pauses.pauseMs(now);
   }
 
   /** Why no mail is tried at this moment; null if mail is tried. */
   suspensionAt(now: number): string | null {
-    const suspension = this.#suspension;
-    return suspension !== null && now < suspension.until ? suspension.reason : null;
+    return this.#pauses.suspensionAt(now);
   }
 
   speedAt(now: number): Speed {
@@ -127,7 +115,7 @@ export class Site {
   begin(now: number): SiteSlot {
     const slot = { since: now };
     this.#slots.add(slot);
-    this.#wasFull ||= this.isFull;
+    this.#limit.noteBegin(this.active);
     return slot;
   }
 
@@ -140,20 +128,23 @@ export class Site {
     this.release(slot);
     const ms = now - slot.since;
     this.#meanMs = this.#meanMs === null ? ms : this.#meanMs + LATEST_WEIGHT * (ms - this.#meanMs);
-    if (result.kind !== "unreachable") this.#unreachable = 0;
+    if (result.kind !== "unreachable") this.#pauses.noteSession();
     if (result.kind !== "unreachable" && result.kind !== "failed") this.hasGoodSession = true;
     switch (result.kind) {
       case "accepted":
-        return this.#grow();
+        this.#pauses.noteAcceptance();
+        return this.#limit.noteAcceptance(this.active);
       case "answered":
         return;
       case "rerouted":
       case "failed":
-        return this.#shrink();
+        return this.#limit.halve(this.active);
       case "unreachable":
-        return this.#suspend(result.reason, now);
+        this.#limit.halve(this.active);
+        return this.#pauses.noteUnreachable(result.reason, now);
       case "limited":
-        return this.#pause(result.retryAfterMs ?? 0, now);
+        this.#limit.reset(this.active);
+        return this.#pauses.pause(result.retryAfterMs ?? 0, now);
     }
   }
 
@@ -161,45 +152,6 @@ export class Site {
   #waitedMs(now: number): number | null {
     const [oldest] = this.#slots;
     return oldest === undefined ? null : now - oldest.since;
-  }
-
-  /**
-   * The limit grows only if it was reached: otherwise the site has not shown that it allows more.
-   */
-  #grow(): void {
-    this.#pauses = 0;
-    this.#acceptedInRound++;
-    if (this.#acceptedInRound < this.limit) return;
-    if (this.#wasFull) this.limit = Math.min(this.limit + 1, HIGHEST_LIMIT);
-    this.#beginRound();
-  }
-
-  #shrink(): void {
-    this.limit = Math.max(1, Math.floor(this.limit / 2));
-    this.#beginRound();
-  }
-
-  #beginRound(): void {
-    this.#acceptedInRound = 0;
-    this.#wasFull = this.isFull;
-  }
-
-  #suspend(reason: string, now: number): void {
-    this.#shrink();
-    this.#unreachable++;
-    if (this.#unreachable < UNREACHABLE_IN_A_ROW) return;
-    this.#suspension = { until: now + SUSPENSION_MS, reason };
-  }
-
-  /** Replies to several mails under way count as one pause, of the longest time. */
-  #pause(requestedMs: number, now: number): void {
-    this.limit = 1;
-    this.#beginRound();
-    const isNew = this.pauseMs(now) === 0;
-    const ownMs = isNew ? FIRST_PAUSE_MS * 2 ** Math.min(this.#pauses, MAX_DOUBLINGS) : 0;
-    if (isNew) this.#pauses++;
-    const pauseMs = Math.min(Math.max(requestedMs, ownMs), LONGEST_PAUSE_MS);
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
   }
 }
 

@@ -61,3 +61,31 @@ export class SlotBudget {
     this.#used[speed]--;
   }
 }
+
+/** One slot of the budget, which counts against one speed at a time. */
+export class CountedSlot {
+  readonly #budget: SlotBudget;
+  #speed: Speed;
+
+  constructor(budget: SlotBudget, speed: Speed) {
+    this.#budget = budget;
+    this.#speed = speed;
+    budget.add(speed);
+  }
+
+  get speed(): Speed {
+    return this.#speed;
+  }
+
+  countAs(speed: Speed): void {
+    if (speed === this.#speed) return;
+    this.#budget.remove(this.#speed);
+    this.#budget.add(speed);
+    this.#speed = speed;
+  }
+
+  /** To be called once. */
+  release(): void {
+    this.#budget.remove(this.#speed);
+  }
+}

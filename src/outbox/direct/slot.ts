@@ -4,11 +4,11 @@
  */
 
 import { type Busy, type Slot as AnySlot, shareWaitList } from "../outcome.ts";
-import { type ConnectionLimit, networkOf } from "./connection-limit.ts";
+import { type ConnectionLimit, CountedConnection, findFullNetwork } from "./connection-limit.ts";
 import { type SiteResult, type SiteSlot, type Speed, speedOf } from "./site.ts";
 import type { Holder, SiteQueue } from "./site-queue.ts";
 import type { Aging, SlotAges } from "./slot-ages.ts";
-import type { SlotBudget } from "./slot-budget.ts";
+import { CountedSlot, type SlotBudget } from "./slot-budget.ts";
 
 type Entry =
   | { kind: "entered" }
@@ -45,39 +45,29 @@ export type SlotDeps = {
 
 /** A mail without a slot in the budget asks again after this time, or when a slot is released. */
 export const FULL_RETRY_MS = 100;
-/** The same for a mail that waits for a connection to an address. */
-const ADDRESS_RETRY_MS = 2_000;
 /** A mail to a site that has answered before is not interrupted earlier than this. */
 const MIN_WAIT_MS = 30_000;
 
 export class ConnectionSlot implements DirectSlot, Holder, Aging {
   readonly kind = "slot";
   isOver = false;
-  since: number;
   readonly #domain: string;
   readonly #deps: SlotDeps;
+  readonly #connection: CountedConnection;
+  readonly #counted: CountedSlot;
   #queue: SiteQueue;
   #siteSlot: SiteSlot | null = null;
-  /** The speed under which the budget counts this slot. */
-  #speed: Speed;
-  #isOld = false;
-  /** The network of its current or reserved connection. */
-  #network: string | null = null;
-  /** The network of its last connection. */
-  #lastNetwork: string | null = null;
-  #hasDialled = false;
   #stop: (() => void) | null = null;
 
   constructor(domain: string, queue: SiteQueue, deps: SlotDeps) {
     this.#domain = domain;
     this.#deps = deps;
     this.#queue = queue;
-    this.#speed = queue.speed;
-    this.since = queue.now;
-    deps.budget.add(this.#speed);
-    deps.ages.start(this);
+    this.#connection = new CountedConnection(deps.connections);
+    this.#counted = new CountedSlot(deps.budget, queue.speed);
+    deps.ages.start(this, queue.now);
     queue.holders.add(this);
-    this.#reserveAnyNetwork();
+    this.#connection.reserveAny(queue);
   }
 
   get waitList(): string {
@@ -85,7 +75,7 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
   }
 
   get secondWaitList(): string | null {
-    return this.#lastNetwork === null ? null : networkWaitList(this.#lastNetwork);
+    return this.#connection.waitList;
   }
 
   async enter(siteName: string): Promise<Entry> {
@@ -95,9 +85,11 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
       this.release();
       return found;
     }
-    if (this.isOver) return this.#returnSiteSlot(found);
+    if (this.isOver) return this.#queue.takeBack(found);
     this.#siteSlot = found;
-    this.#restartWait();
+    // The time for the DNS lookups does not count as time at the site.
+    this.#deps.ages.start(this, this.#queue.now);
+    this.recount();
     const reason = this.#queue.site.suspensionAt(this.#queue.now);
     if (reason === null) return { kind: "entered" };
     this.release();
@@ -105,12 +97,7 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
   }
 
   reserve(address: string): Busy | null {
-    if (this.isOver || this.#queue.site.hasGoodSession) return null;
-    const network = networkOf(address);
-    if (!this.#hasDialled) this.#queue.networks.clear();
-    this.#hasDialled = true;
-    this.#queue.networks.add(network);
-    return this.#acquireNetwork(network) ? null : awaitNetwork(network);
+    return this.isOver ? null : this.#connection.reserve(address, this.#queue);
   }
 
   isHurried(): boolean {
@@ -127,8 +114,8 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
    */
   preempt(): boolean {
     const stop = this.#stop;
-    const hasAnswered = this.#speed !== "unresponsive";
-    const waitedMs = this.#queue.now - this.since;
+    const hasAnswered = this.#counted.speed !== "unresponsive";
+    const waitedMs = this.#deps.ages.waitedMs(this, this.#queue.now);
     if (stop === null || (hasAnswered && waitedMs < MIN_WAIT_MS)) return false;
     this.end({ kind: "failed" });
     stop();
@@ -136,18 +123,17 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
   }
 
   becomeOld(): void {
-    this.#isOld = true;
     if (this.#siteSlot === null) return this.recount();
     this.#queue.update();
     if (!this.#queue.site.hasGoodSession) this.#deps.noteChange(this.#queue);
   }
 
+  /** A slow name server makes only the mails that wait for it slow, not others to the same site. */
   recount(): void {
-    const speed = this.#speedNow();
-    if (this.isOver || speed === this.#speed) return;
-    this.#deps.budget.remove(this.#speed);
-    this.#deps.budget.add(speed);
-    this.#speed = speed;
+    if (this.isOver) return;
+    const { hasGoodSession } = this.#queue.site;
+    const isSlow = this.#siteSlot === null && this.#deps.ages.isOld(this);
+    this.#counted.countAs(isSlow ? speedOf({ isSlow, hasGoodSession }) : this.#queue.speed);
   }
 
   end(result: SiteResult): void {
@@ -162,77 +148,43 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
     if (this.isOver) return;
     this.isOver = true;
     this.#stop = null;
-    this.#queue.holders.delete(this);
-    if (this.#siteSlot !== null) this.#queue.site.release(this.#siteSlot);
-    this.#releaseNetwork();
+    this.#connection.release();
     this.#deps.ages.end(this);
-    this.#deps.budget.remove(this.#speed);
-    this.#queue.update();
-  }
-
-  /** This slot was released just when the site granted one of its own. */
-  #returnSiteSlot(siteSlot: SiteSlot): Busy {
-    this.#queue.site.release(siteSlot);
-    this.#queue.update();
-    return this.#queue.full();
+    this.#counted.release();
+    this.#queue.leave(this, this.#siteSlot);
   }
 
   #moveTo(queue: SiteQueue): Busy | null {
     if (queue === this.#queue) return null;
-    const { connections } = this.#deps;
-    const isOtherSpeed = queue.speed !== this.#speed;
-    const busy =
-      queue.whyClosed() ??
-      findFullNetwork(queue, connections) ??
-      (isOtherSpeed ? findFullBudget(queue, this.#deps) : null);
+    const busy = whyNotAdmitted(queue, this.#deps, this.#counted.speed);
     if (busy !== null) return busy;
     this.#queue.holders.delete(this);
     this.#queue = queue;
     queue.holders.add(this);
-    this.#reserveAnyNetwork();
+    this.#connection.reserveAny(queue);
     this.recount();
     return null;
   }
+}
 
-  /** The time for the DNS lookups does not count as time at the site. */
-  #restartWait(): void {
-    this.#isOld = false;
-    this.since = this.#queue.now;
-    this.#deps.ages.start(this);
-    this.recount();
-  }
-
-  /** A slow name server makes only the mails that wait for it slow, not others to the same site. */
-  #speedNow(): Speed {
-    const { site, speed } = this.#queue;
-    if (!this.#isOld || this.#siteSlot !== null) return speed;
-    return speedOf({ isSlow: true, hasGoodSession: site.hasGoodSession });
-  }
-
-  /** Reserves a connection at admission, so that no more mails are admitted than can connect. */
-  #reserveAnyNetwork(): void {
-    const { site, networks } = this.#queue;
-    if (site.hasGoodSession) return;
-    for (const network of networks) if (this.#acquireNetwork(network)) return;
-  }
-
-  #acquireNetwork(network: string): boolean {
-    if (network === this.#network) return true;
-    this.#releaseNetwork();
-    if (!this.#deps.connections.acquire(network)) return false;
-    this.#network = network;
-    this.#lastNetwork = network;
-    return true;
-  }
-
-  #releaseNetwork(): void {
-    if (this.#network !== null) this.#deps.connections.release(this.#network);
-    this.#network = null;
-  }
+/**
+ * Why a mail is not admitted to this site; null if it is. `countedAs` is the speed under which the
+ * budget counts the mail already; null if it does not.
+ */
+export function whyNotAdmitted(
+  queue: SiteQueue,
+  deps: SlotDeps,
+  countedAs: Speed | null = null,
+): Busy | null {
+  return (
+    queue.whyClosed() ??
+    findFullNetwork(queue, deps.connections) ??
+    (queue.speed === countedAs ? null : findFullBudget(queue, deps))
+  );
 }
 
 /** Why no mail to sites of this speed is admitted; null if one is. */
-export function findFullBudget(
+function findFullBudget(
   { speed, now }: SiteQueue,
   { budget, ages }: Pick<SlotDeps, "budget" | "ages">,
 ): Busy | null {
@@ -245,34 +197,4 @@ export function findFullBudget(
   // The budget has room again as soon as the site of another slot becomes slow.
   const retryAfterMs = ages.nextMs(now);
   return { kind: "busy", why: "full", retryAfterMs, waitList: shareWaitList(speed), reason };
-}
-
-/** Why no mail can connect to any known address of a site without a good session, or null. */
-export function findFullNetwork(
-  { site, networks }: SiteQueue,
-  connections: ConnectionLimit,
-): Busy | null {
-  if (site.hasGoodSession) return null;
-  let full: string | null = null;
-  for (const network of networks) {
-    if (!connections.isFull(network)) return null;
-    full ??= network;
-  }
-  return full === null ? null : awaitNetwork(full);
-}
-
-function awaitNetwork(network: string): Busy {
-  const reason = `${network} has reached the connection limit for addresses of sites without a good session`;
-  return {
-    kind: "busy",
-    why: "full",
-    retryAfterMs: ADDRESS_RETRY_MS,
-    waitList: networkWaitList(network),
-    reason,
-  };
-}
-
-/** The name of a network's wait list; a host name cannot contain "@" or a space. */
-function networkWaitList(network: string): string {
-  return `@ ${network}`;
 }
