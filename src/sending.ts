@@ -14,7 +14,7 @@ import { databasePolicyStore } from "./outbox/direct/mta-sts-store.ts";
 import { databaseSiteStore } from "./outbox/direct/site-store.ts";
 import { createDispatcher } from "./outbox/dispatcher.ts";
 import { createLeaseQueue } from "./outbox/lease.ts";
-import { createLoader } from "./outbox/load-mail.ts";
+import { createLoader } from "./outbox/lease-rows.ts";
 import { createPace } from "./outbox/pace.ts";
 import { createRecordOutcome } from "./outbox/record.ts";
 import { makeReturnPath } from "./outbox/return-path.ts";

@@ -15,7 +15,7 @@ import { checkSubject } from "../render/subject.ts";
 import { render, type TemplateKind, type Variables } from "../render/template/template.ts";
 import type { TemplateCache } from "../render/template/cache.ts";
 import { templateVariables } from "../render/variables.ts";
-import type { LeasedMail } from "./load-mail.ts";
+import type { LeasedMail } from "./lease-rows.ts";
 import {
   type Busy,
   type Outcome,

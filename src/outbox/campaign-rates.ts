@@ -1,7 +1,7 @@
 /** When the own rates of campaigns allow their next mails. The rates are in memory only. */
 
 import type { DueShift } from "../lib/steady-clock.ts";
-import type { Campaign } from "./lease-rows.ts";
+import type { Campaign } from "./queue-rows.ts";
 
 const SECOND_MS = 1000;
 /** Longest delay that a campaign with its own rate may make up for by sending faster. */

@@ -12,10 +12,10 @@
 import { STORAGE_PAUSE_MS } from "../db/write-result.ts";
 import { describeError } from "../lib/log.ts";
 import { endsWithin } from "../lib/worker.ts";
-import type { LeasedMail } from "./load-mail.ts";
-import type { Leasing, LeaseQueue } from "./lease.ts";
-import type { Lease } from "./queue-scan.ts";
+import type { LeaseQueue } from "./lease.ts";
+import type { Lease, LeasedMail } from "./lease-rows.ts";
 import { createPrefetch, TRANSACTIONAL_RESERVE } from "./prefetch.ts";
+import type { Leasing } from "./queue-scan.ts";
 import { createStoreOutcome, type StoreOutcomeDeps } from "./store-outcome.ts";
 import { createTimedAttempt, type TimedAttemptDeps } from "./timed-attempt.ts";
 

@@ -5,7 +5,7 @@
  * being sent. The order is in memory only; after a restart all flows are equal.
  */
 
-import type { Campaign, QueueRows } from "./lease-rows.ts";
+import type { Campaign, QueueRows } from "./queue-rows.ts";
 import { NO_WAIT_LIST } from "./wait-lists.ts";
 
 type Leveled = {

@@ -1,17 +1,14 @@
-/** SQL of the queue: finds due mail, leases it, and moves it between wait lists. */
+/**
+ * SQL that leases mail: finds what is due in a flow, marks it as leased or moves it to a wait list,
+ * and loads a leased mail with all the data needed to send it.
+ */
 
 import type { Db } from "../db/open.ts";
+import type { TrackingMode } from "../db/schema/projects.ts";
+import type { Attachment } from "../protocols/mime/message.ts";
+import type { Busy, Slot } from "./outcome.ts";
+import type { InList } from "./queue-rows.ts";
 import { stateAfter } from "./states.ts";
-import type { DueShift } from "../lib/steady-clock.ts";
-import { NO_WAIT_LIST } from "./wait-lists.ts";
-
-/** A campaign that is SENDING. */
-export type Campaign = {
-  key: number;
-  projectSeq: number;
-  /** Mails per second; null if it has no rate of its own. */
-  rate: number | null;
-};
 
 /** A mail that is due. */
 export type Candidate = {
@@ -24,12 +21,55 @@ export type Candidate = {
   since: number;
 };
 
-/** A project or campaign (`key`) within a wait list (`line`, as the column is called). */
-type InList = { line: string; key: number };
-type Find = InList & { now: number; limit: number };
+/** A settlement is stored only if the row still has this number of attempts. */
+export type Lease = {
+  seq: number;
+  attempts: number;
+  /** The due time before the lease. */
+  dueAt: number;
+  /** The slot, which the holder of the lease must release; null if it needs none or got none. */
+  slot: Slot | null;
+  /** Set if the mail got no slot before its lifetime ended: it leaves the queue unattempted. */
+  busy: Busy | null;
+};
 
-/** SQLite uses the queue's partial index only if these conditions are written as in the index. */
-const TRANSACTIONAL = "campaign_seq IS NULL AND next_at IS NOT NULL";
+/** A leased mail with all the data needed to send it. */
+export type LeasedMail = Lease & {
+  id: string;
+  projectSeq: number;
+  projectId: string;
+  projectName: string;
+  isProjectEnabled: boolean;
+  /** A test mail of a campaign: its recipient need not be subscribed. */
+  isTest: boolean;
+  tracking: TrackingMode;
+  /** BCP 47 language tag. */
+  language: string;
+  contactSeq: number | null;
+  contactId: string | null;
+  isSubscribed: boolean;
+  to: string | null;
+  toName: string | null;
+  /** Rendered text; for campaign mail the template, which is rendered at the attempt. */
+  subject: string;
+  campaignSeq: number | null;
+  /** JSON object with the variables of the template. */
+  variables: string;
+  priority: number;
+  acceptedAt: number;
+  /** The row with the content, which several mails may share. */
+  messageSeq: number;
+  fromAddress: string;
+  fromName: string | null;
+  replyTo: string | null;
+  html: string;
+  /** JSON array of [name, value]. */
+  headers: string;
+  isMarketing: boolean;
+  attachments: Attachment[];
+};
+
+type Find = InList & { now: number; limit: number };
 
 /*
  * Why there are plus signs: SQLite uses the values bound to a bare `= ?`, `<= ?` or `LIMIT ?` for
@@ -37,101 +77,22 @@ const TRANSACTIONAL = "campaign_seq IS NULL AND next_at IS NOT NULL";
  * as long. It does not do so for an expression such as `+?`.
  */
 
-export type QueueRows = ReturnType<typeof prepareQueue>;
+export type LeaseRows = ReturnType<typeof prepareLeases>;
 
-export function prepareQueue({ sqlite }: Db) {
-  const findTransactional = sqlite.prepare<Candidate, [Find]>(
-    findSql("campaign_seq IS NULL AND line = +$line AND project_seq = +$key"),
-  );
-  const findOfCampaign = sqlite.prepare<Candidate, [Find]>(
-    findSql("line = +$line AND campaign_seq = +$key"),
-  );
-  const lease = sqlite.prepare<unknown, [number, number]>(`
-    UPDATE emails SET status = ${stateAfter("lease")}, attempts = attempts + 1, line = '', next_at = ?
-    WHERE seq = +?`);
-  const move = sqlite.prepare<unknown, [string, number]>(`
-    UPDATE emails SET line = ? WHERE seq = +?`);
-  const nextProject = sqlite.prepare<{ key: number | null }, [InList]>(`
-    SELECT min(project_seq) AS key FROM emails
-    WHERE ${TRANSACTIONAL} AND status = 'QUEUED' AND line = +$line AND project_seq > +$key`);
-  const dueInProject = sqlite.prepare<{ at: number | null }, [InList]>(`
-    SELECT min(next_at) AS at FROM emails
-    WHERE ${TRANSACTIONAL} AND status = 'QUEUED' AND line = +$line AND project_seq = +$key`);
-  const dueInCampaign = sqlite.prepare<{ at: number | null }, [InList]>(`
-    SELECT min(next_at) AS at FROM emails
-    WHERE campaign_seq = +$key AND status = 'QUEUED' AND line = +$line AND next_at IS NOT NULL`);
-  const nextLine = sqlite.prepare<{ line: string | null }, [string]>(`
-    SELECT min(line) AS line FROM emails
-    WHERE ${TRANSACTIONAL} AND status = 'QUEUED' AND line > +?`);
-  const nextLineInCampaign = sqlite.prepare<{ line: string | null }, [InList]>(`
-    SELECT min(line) AS line FROM emails
-    WHERE campaign_seq = +$key AND status = 'QUEUED' AND line > +$line AND next_at IS NOT NULL`);
-  const findInLine = sqlite.prepare<{ yes: number }, [string]>(`
-    SELECT 1 AS yes FROM emails WHERE ${TRANSACTIONAL} AND status = 'QUEUED' AND line = +? LIMIT 1`);
-  const findUnfinished = sqlite.prepare<{ key: number }, []>(
-    "SELECT seq AS key FROM campaigns WHERE status IN ('SENDING', 'PAUSED')",
-  );
-  const findDisabled = sqlite.prepare<{ seq: number }, []>(
-    "SELECT seq FROM projects WHERE is_enabled = 0",
-  );
-  // The first condition must be written as in the index.
-  const findCampaigns = sqlite.prepare<Campaign, []>(`
-    SELECT seq AS key, project_seq AS projectSeq, rate FROM campaigns
-    WHERE status IN ('SENDING', 'PAUSED') AND status = 'SENDING'`);
-  const returnLeases = sqlite.prepare<{ seq: number }, []>(`
-    UPDATE emails SET status = ${stateAfter("requeue")}
-    WHERE ${TRANSACTIONAL} AND status = 'SENDING' RETURNING seq`);
-  const shiftTransactional = sqlite.prepare<unknown, [DueShift]>(`
-    UPDATE emails SET next_at = next_at + $byMs
-    WHERE ${TRANSACTIONAL} AND status IN ('QUEUED', 'SENDING') AND next_at > +$after`);
-  const shiftOfCampaigns = sqlite.prepare<unknown, [DueShift]>(`
-    UPDATE emails SET next_at = next_at + $byMs
-    WHERE campaign_seq IN (SELECT seq FROM campaigns WHERE status IN ('SENDING', 'PAUSED'))
-      AND status IN ('QUEUED', 'SENDING') AND next_at IS NOT NULL AND next_at > +$after`);
-  const returnLeasesOfCampaigns = sqlite.prepare<{ seq: number }, []>(`
-    UPDATE emails SET status = ${stateAfter("requeue")}
-    WHERE campaign_seq IN (SELECT seq FROM campaigns) AND status = 'SENDING' AND next_at IS NOT NULL
-    RETURNING seq`);
-
+export function prepareLeases({ sqlite }: Db) {
   return {
-    findTransactional,
-    findOfCampaign,
-    lease,
-    move,
-    nextProject,
-    dueInProject,
-    dueInCampaign,
-    findDisabled,
-    findCampaigns,
-
-    /** All wait lists with mail, found by skipping from one to the next. */
-    *waitLists(): Generator<string> {
-      yield* skipping((line) => nextLine.get(line)?.line);
-      for (const { key } of findUnfinished.all()) {
-        yield* skipping((line) => nextLineInCampaign.get({ line, key })?.line);
-      }
-    },
-
-    /** Includes the mail of paused campaigns and disabled projects. */
-    hasMail(line: string): boolean {
-      const hasMailOf = ({ key }: { key: number }) =>
-        (dueInCampaign.get({ line, key })?.at ?? null) !== null;
-      return findInLine.get(line) !== null || findUnfinished.all().some(hasMailOf);
-    },
-
-    /** Change: reads only mail that is QUEUED or SENDING. */
-    shift(shift: DueShift): void {
-      shiftTransactional.run(shift);
-      shiftOfCampaigns.run(shift);
-    },
-
-    /** Change: all SENDING mails become QUEUED; returns their number. */
-    returnLeases: (): number => returnLeases.all().length + returnLeasesOfCampaigns.all().length,
+    findTransactional: sqlite.prepare<Candidate, [Find]>(
+      findSql("campaign_seq IS NULL AND line = +$line AND project_seq = +$key"),
+    ),
+    findOfCampaign: sqlite.prepare<Candidate, [Find]>(
+      findSql("line = +$line AND campaign_seq = +$key"),
+    ),
+    lease: sqlite.prepare<unknown, [number, number]>(`
+      UPDATE emails SET status = ${stateAfter("lease")}, attempts = attempts + 1, line = '', next_at = ?
+      WHERE seq = +?`),
+    move: sqlite.prepare<unknown, [string, number]>(`
+      UPDATE emails SET line = ? WHERE seq = +?`),
   };
-}
-
-function* skipping(next: (line: string) => string | null | undefined): Generator<string> {
-  for (let line = next(NO_WAIT_LIST); typeof line === "string"; line = next(line)) yield line;
 }
 
 /** The lifetime of campaign mail begins with its first attempt (retry.ts). */
@@ -145,4 +106,61 @@ function findSql(flow: string): string {
     FROM emails
     WHERE status = 'QUEUED' AND ${flow} AND next_at <= +$now
     ORDER BY next_at LIMIT +$limit`;
+}
+
+type Row = Omit<
+  LeasedMail,
+  keyof Lease | "attachments" | "isProjectEnabled" | "isSubscribed" | "isMarketing" | "isTest"
+> & {
+  isProjectEnabled: number;
+  source: string;
+  isSubscribed: number | null;
+  isMarketing: number;
+  hasAttachments: number;
+};
+
+type AttachmentRow = {
+  filename: string;
+  contentType: string;
+  contentId: string | null;
+  disposition: "attachment" | "inline";
+  bytes: Uint8Array;
+};
+
+export function createLoader({ sqlite }: Db): (lease: Lease) => LeasedMail | null {
+  const findEmail = sqlite.prepare<Row, [number]>(`
+    SELECT e.id, e.project_seq AS projectSeq, p.id AS projectId, p.name AS projectName,
+           p.is_enabled AS isProjectEnabled, e.source, p.tracking, p.language,
+           e.contact_seq AS contactSeq, c.id AS contactId, c.is_subscribed AS isSubscribed,
+           e.to_address AS "to", e.to_name AS toName, e.subject,
+           e.campaign_seq AS campaignSeq, coalesce(e.variables, c.data, '{}') AS variables, e.priority,
+           e.created_at AS acceptedAt, e.message_seq AS messageSeq,
+           m.from_address AS fromAddress, m.from_name AS fromName, m.reply_to AS replyTo,
+           m.html, m.headers, m.is_marketing AS isMarketing, m.has_attachments AS hasAttachments
+    FROM emails e
+    JOIN messages m ON m.seq = e.message_seq
+    JOIN projects p ON p.seq = e.project_seq
+    LEFT JOIN contacts c ON c.seq = e.contact_seq
+    WHERE e.seq = +?`);
+  const findAttachments = sqlite.prepare<AttachmentRow, [number]>(`
+    SELECT a.filename, a.content_type AS contentType, a.content_id AS contentId, a.disposition,
+           b.bytes
+    FROM message_attachments a
+    JOIN attachment_contents b ON b.digest = a.content_digest
+    WHERE a.message_seq = +? ORDER BY a.position`);
+
+  return (lease) => {
+    const row = findEmail.get(lease.seq);
+    if (row === null) return null;
+    const attachments = row.hasAttachments === 1 ? findAttachments.all(row.messageSeq) : [];
+    return {
+      ...row,
+      ...lease,
+      isProjectEnabled: row.isProjectEnabled === 1,
+      isTest: row.source === "TEST",
+      isSubscribed: row.isSubscribed === 1,
+      isMarketing: row.isMarketing === 1,
+      attachments: attachments.map(({ bytes, ...rest }) => ({ ...rest, content: bytes })),
+    };
+  };
 }

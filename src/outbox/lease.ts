@@ -18,16 +18,11 @@ import type { Db } from "../db/open.ts";
 import type { DueShift } from "../lib/steady-clock.ts";
 import { createCampaignRates } from "./campaign-rates.ts";
 import { createFlows } from "./flows.ts";
-import { type Campaign, prepareQueue } from "./lease-rows.ts";
+import { prepareLeases } from "./lease-rows.ts";
 import type { Busy, Slot } from "./outcome.ts";
-import { createLeaseOrWait, createQueueScan, type Lease } from "./queue-scan.ts";
+import { type Campaign, prepareBulkChanges, prepareQueue } from "./queue-rows.ts";
+import { createLeaseOrWait, createQueueScan, type Leasing } from "./queue-scan.ts";
 import { createWaitLists, NO_WAIT_LIST } from "./wait-lists.ts";
-
-export type Leasing = {
-  leases: Lease[];
-  /** True if polling again at once may lease more. */
-  mayHaveMore: boolean;
-};
 
 export type LeaseQueue = {
   /**
@@ -51,7 +46,8 @@ export type LeaseQueue = {
 };
 
 export function createLeaseQueue(db: Db, admit: (to: string) => Slot | Busy | null): LeaseQueue {
-  const rows = prepareQueue(db);
+  const rows = { ...prepareQueue(db), ...prepareLeases(db) };
+  const bulk = prepareBulkChanges(db);
   /** No mail gets a slot before this time, unless a slot is released. */
   let capacityFullUntil = 0;
   const rates = createCampaignRates();
@@ -65,7 +61,7 @@ export function createLeaseQueue(db: Db, admit: (to: string) => Slot | Busy | nu
       capacityFullUntil = until;
     },
   });
-  const { scanQueue, findSending, newTransactional } = createQueueScan({
+  const { lease, findSending, newTransactional } = createQueueScan({
     rows,
     rates,
     waitLists,
@@ -94,18 +90,14 @@ export function createLeaseQueue(db: Db, admit: (to: string) => Slot | Busy | nu
   }
 
   return {
-    lease(limit, now, reserved = 0) {
-      const { leases, moves, emptied, resting, isCapacityFull } = scanQueue(limit, now, reserved);
-      const hasChanged = leases.length + moves + emptied + resting.size > 0;
-      return { leases, mayHaveMore: hasChanged && !isCapacityFull };
-    },
+    lease,
     nextDueAt(isUrgent = false) {
       const times = [...transactionalDueAt(), ...(isUrgent ? [] : othersDueAt())];
       return times.length === 0 ? null : Math.max(Math.min(...times), capacityFullUntil);
     },
-    returnLeases: rows.returnLeases,
+    returnLeases: bulk.returnLeases,
     shift(shift) {
-      rows.shift(shift);
+      bulk.shift(shift);
       waitLists.shift(shift);
       rates.shift(shift);
       if (capacityFullUntil > shift.after) capacityFullUntil += shift.byMs;

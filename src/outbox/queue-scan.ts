@@ -5,21 +5,16 @@
 
 import type { CampaignRates } from "./campaign-rates.ts";
 import { createRoundRobin, type Flow, type Flows } from "./flows.ts";
-import type { Campaign, Candidate, QueueRows } from "./lease-rows.ts";
+import type { Candidate, Lease, LeaseRows } from "./lease-rows.ts";
 import { type Busy, isShareWaitList, type Slot } from "./outcome.ts";
+import type { Campaign, QueueRows } from "./queue-rows.ts";
 import { isPastLifetime } from "./retry.ts";
 import { NO_WAIT_LIST, type WaitLists } from "./wait-lists.ts";
 
-/** A settlement is stored only if the row still has this number of attempts. */
-export type Lease = {
-  seq: number;
-  attempts: number;
-  /** The due time before the lease. */
-  dueAt: number;
-  /** The slot, which the holder of the lease must release; null if it needs none or got none. */
-  slot: Slot | null;
-  /** Set if the mail got no slot before its lifetime ended: it leaves the queue unattempted. */
-  busy: Busy | null;
+export type Leasing = {
+  leases: Lease[];
+  /** True if polling again at once may lease more. */
+  mayHaveMore: boolean;
 };
 
 /** The state of one scan of the queue. */
@@ -51,7 +46,7 @@ const MAX_MOVES = 250;
 const SHARE_REST_MS = { least: 50, most: 2_000 };
 
 export function createQueueScan(deps: {
-  rows: QueueRows;
+  rows: QueueRows & LeaseRows;
   rates: CampaignRates;
   waitLists: WaitLists;
   flows: Flows;
@@ -107,6 +102,13 @@ export function createQueueScan(deps: {
     else waitLists.forget(waitList);
   }
 
+  /** Change: leases due mails, as `LeaseQueue` describes. */
+  function lease(limit: number, now: number, reserved = 0): Leasing {
+    const { leases, moves, emptied, resting, isCapacityFull } = scanQueue(limit, now, reserved);
+    const hasChanged = leases.length + moves + emptied + resting.size > 0;
+    return { leases, mayHaveMore: hasChanged && !isCapacityFull };
+  }
+
   function scanQueue(limit: number, now: number, reserved: number): QueueScan {
     const scan: QueueScan = {
       now,
@@ -154,7 +156,7 @@ export function createQueueScan(deps: {
   }
 
   return {
-    scanQueue,
+    lease,
     findSending,
     /** The flows of transactional mail in no wait list, without those of disabled projects. */
     newTransactional: (): Flow[] => flows.ofProjects(NO_WAIT_LIST, disabled),
@@ -162,7 +164,7 @@ export function createQueueScan(deps: {
 }
 
 type LeaseOrWaitDeps = {
-  rows: Pick<QueueRows, "lease" | "move">;
+  rows: Pick<LeaseRows, "lease" | "move">;
   waitLists: WaitLists;
   admit: (to: string) => Slot | Busy | null;
   /** Called if no mail gets a slot before `until`. */

@@ -9,7 +9,7 @@ import type { EmailStatus } from "../db/schema/emails.ts";
 import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
 import type { Verdict } from "./attempt.ts";
-import type { LeasedMail } from "./load-mail.ts";
+import type { LeasedMail } from "./lease-rows.ts";
 import { isFrom, stateAfter, TRANSITIONS, type TransitionName } from "./states.ts";
 import { NO_WAIT_LIST } from "./wait-lists.ts";
 import type { Busy, Outcome } from "./outcome.ts";

@@ -5,7 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { WhenAllowed } from "../protocols/smtp/dispatch.ts";
 import type { Attempt, Verdict } from "./attempt.ts";
-import type { LeasedMail } from "./load-mail.ts";
+import type { LeasedMail } from "./lease-rows.ts";
 import { Withdrawn } from "./outcome.ts";
 import type { Pace } from "./pace.ts";
 import type { Prefetch } from "./prefetch.ts";

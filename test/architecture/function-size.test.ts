@@ -41,7 +41,6 @@ const LONGER: Readonly<Record<string, number>> = {
   "src/modules/workflows/steps/webhook-calls.ts createWebhookCalls": 203,
   "src/outbox/attempt.ts createAttempt": 129,
   "src/outbox/dispatcher.ts createDispatcher": 148,
-  "src/outbox/lease-rows.ts prepareQueue": 90,
   "src/protocols/smtp/opening.ts class Opening": 146,
   "src/protocols/smtp/pool.ts class Pool": 155,
   "src/protocols/smtp/wire.ts class Wire": 209,

@@ -3,7 +3,7 @@ import type { DiskSync } from "../../src/db/durability/disk-sync.ts";
 import { StorageFaultError } from "../../src/db/fault.ts";
 import { createWriter } from "../../src/db/writer.ts";
 import { createDispatcher } from "../../src/outbox/dispatcher.ts";
-import { createLoader } from "../../src/outbox/load-mail.ts";
+import { createLoader } from "../../src/outbox/lease-rows.ts";
 import type { Transport } from "../../src/outbox/outcome.ts";
 import { createPace } from "../../src/outbox/pace.ts";
 import { createLeaseQueue } from "../../src/outbox/lease.ts";

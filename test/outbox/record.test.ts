@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createUsageCounter } from "../../src/db/usage-counter.ts";
 import type { Writer } from "../../src/db/writer.ts";
 import type { Verdict } from "../../src/outbox/attempt.ts";
-import type { LeasedMail } from "../../src/outbox/load-mail.ts";
+import type { LeasedMail } from "../../src/outbox/lease-rows.ts";
 import { type Busy, deferWithoutSlot } from "../../src/outbox/outcome.ts";
 import type { Conversation } from "../../src/protocols/smtp/conversation.ts";
 import { createRecordOutcome } from "../../src/outbox/record.ts";

@@ -3,7 +3,7 @@
 import { migrate } from "../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../src/db/open.ts";
 import type { EmailStatus } from "../../src/db/schema/emails.ts";
-import { createLoader, type LeasedMail } from "../../src/outbox/load-mail.ts";
+import { createLoader, type LeasedMail } from "../../src/outbox/lease-rows.ts";
 
 export type Outbox = ReturnType<typeof openOutbox>;
 
