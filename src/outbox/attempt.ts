@@ -1,7 +1,7 @@
 /**
  * One attempt is a list of steps, each of which may end it: is the mail still wanted? → did it get
- * a slot? → is the sender still verified? → render → compose → sign → transport. It writes no row:
- * it returns a verdict, which `settle` stores.
+ * a slot? → is the sender still verified? → its message (render → compose → sign) → transport. It
+ * writes no row: it returns a verdict, which `settle` stores.
  */
 
 import { type Clock, systemClock } from "../lib/clock.ts";
@@ -39,7 +39,22 @@ export type Verdict =
   | { kind: "suppressed"; reason: string }
   | { kind: "cancelled"; reason: string };
 
-type AttemptDeps = {
+type MessageDeps = {
+  templateCache: TemplateCache;
+  clock: Clock;
+  /** Signs with the keys of a domain; null if it has none. Throws if they cannot be read. */
+  signerOf: (projectSeq: number, domain: string) => Signer | null;
+  /** Records how long rendering blocked the event loop. */
+  noteRendering: (campaignSeq: number, ms: number) => void;
+  /** Base URL of the unsubscribe and preference links, and the key that signs them. */
+  url: string;
+  linkKey: Uint8Array;
+  /** The same for tracked links and pixels. */
+  trackingUrl: string;
+  trackingKey: Uint8Array;
+};
+
+type AttemptDeps = MessageDeps & {
   /** Yields to other work of the event loop if the current iteration has taken long. */
   yieldIfBusy: () => Promise<void>;
   /**
@@ -48,26 +63,14 @@ type AttemptDeps = {
    */
   beginWork: (emailId: string) => void;
   transport: Transport;
-  templateCache: TemplateCache;
-  clock: Clock;
   /** The reason for which an address is suppressed, or null. */
   suppressionOf: (projectSeq: number, address: string) => string | null;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
-  /** Signs with the keys of a domain; null if it has none. Throws if they cannot be read. */
-  signerOf: (projectSeq: number, domain: string) => Signer | null;
   isCampaignSending: (campaignSeq: number) => boolean;
-  /** Records how long rendering blocked the event loop. */
-  noteRendering: (campaignSeq: number, ms: number) => void;
   /** True if rendering took too long for this campaign, so that no more of it may be rendered. */
   isTooCostly: (campaignSeq: number) => boolean;
   /** The address to which bounces are sent (docs/delivery.md#C5). */
   returnPathOf: (mail: LeasedMail) => string;
-  /** Base URL of the unsubscribe and preference links, and the key that signs them. */
-  url: string;
-  linkKey: Uint8Array;
-  /** The same for tracked links and pixels. */
-  trackingUrl: string;
-  trackingKey: Uint8Array;
 };
 
 export type Attempt = (mail: LeasedMail, leave: WhenAllowed) => Promise<Verdict>;
@@ -93,6 +96,8 @@ const DISABLED: Busy = {
 };
 
 export function createAttempt(deps: AttemptDeps): Attempt {
+  const prepareMessage = createPreparation(deps);
+
   return async function attempt(mail, leave) {
     const unwanted = whyUnwanted(mail);
     if (unwanted !== null) return unwanted;
@@ -104,26 +109,13 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (mail.campaignSeq !== null && deps.isTooCostly(mail.campaignSeq)) {
       return deferWithoutSlot(WITHDRAWN);
     }
-    const links = recipientLinks(deps.url, deps.linkKey, mail.id);
-    const variables = variablesOf(mail, links);
-    const html = renderSource(mail, "html", variables);
-    if (!html.ok) return failed(`The body cannot be rendered: ${html.reason}`);
-    const subject = subjectOf(mail, variables);
-    if (!subject.ok) return failed(`The subject cannot be rendered: ${subject.reason}`);
-    const fault = mail.campaignSeq === null ? null : checkSubject(subject.text);
-    if (fault !== null) return failed(`The subject ${fault.message}.`);
-    const composed = compose(mail, links, { subject: subject.text, body: html.text });
-    if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
-    const signed = await sign(mail, composed.message);
-    if (!signed.ok) return deferred(`The message cannot be signed: ${signed.reason}`);
+    const prepared = await prepareMessage(mail);
+    if (prepared.kind !== "prepared") return prepared;
+    const { message, subject } = prepared;
     const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
-    const dispatch = {
-      envelope,
-      message: signed.message,
-      whenAllowed: unlessWithdrawn(mail, leave),
-    };
-    const outcome = await send(dispatch, mail.slot);
-    return mail.campaignSeq === null ? outcome : { ...outcome, subject: subject.text };
+    const whenAllowed = unlessWithdrawn(mail, leave);
+    const outcome = await send({ envelope, message, whenAllowed }, mail.slot);
+    return mail.campaignSeq === null ? outcome : { ...outcome, subject };
   };
 
   async function send(dispatch: Dispatch, slot: Slot | null): Promise<Outcome> {
@@ -162,6 +154,27 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (deps.isSenderVerified(mail.projectSeq, domain)) return null;
     return deferred(`The sender's domain ${domain} is not verified any more.`);
   }
+}
+
+type Prepared = { kind: "prepared"; subject: string; message: Uint8Array };
+
+/** Returns the function that renders, composes and signs the message of a mail. */
+function createPreparation(deps: MessageDeps): (mail: LeasedMail) => Promise<Prepared | Verdict> {
+  return async function prepareMessage(mail) {
+    const links = recipientLinks(deps.url, deps.linkKey, mail.id);
+    const variables = variablesOf(mail, links);
+    const html = renderSource(mail, "html", variables);
+    if (!html.ok) return failed(`The body cannot be rendered: ${html.reason}`);
+    const subject = subjectOf(mail, variables);
+    if (!subject.ok) return failed(`The subject cannot be rendered: ${subject.reason}`);
+    const fault = mail.campaignSeq === null ? null : checkSubject(subject.text);
+    if (fault !== null) return failed(`The subject ${fault.message}.`);
+    const composed = compose(mail, links, { subject: subject.text, body: html.text });
+    if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
+    const signed = await sign(mail, composed.message);
+    if (!signed.ok) return deferred(`The message cannot be signed: ${signed.reason}`);
+    return { kind: "prepared", subject: subject.text, message: signed.message };
+  };
 
   /** The subject of campaign mail is a template, rendered with the contact's current data. */
   function subjectOf(mail: LeasedMail, variables: Variables) {

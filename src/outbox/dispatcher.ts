@@ -1,31 +1,36 @@
 /**
  * Sends mail, in order: lease due mails and prefetch a few of them (prefetch.ts), so that a prepared
- * mail is ready whenever the pace allows the next one; attempt each of them (timed-attempt.ts);
- * store its outcome (store-outcome.ts). If nothing is due, one timer sleeps until the earliest due
- * time. The database is always complete without this memory.
+ * mail is ready whenever the pace allows the next one; attempt each of them (attempt.ts); store its
+ * outcome (store-outcome.ts). If nothing is due, one timer sleeps until the earliest due time
+ * (poll-timer.ts). The database is always complete without this memory.
  *
  * This loop is not that of lib/worker.ts, which repeats a step if it was woken meanwhile. Each mail
  * that ends during a lease wakes this one; without a free slot, another lease at once would only
  * move more mail to wait lists (see `NO_SLOT_PAUSE_MS`).
  */
 
-import { STORAGE_PAUSE_MS } from "../db/write-result.ts";
 import { describeError } from "../lib/log.ts";
 import { endsWithin } from "../lib/worker.ts";
+import type { WhenAllowed } from "../protocols/smtp/dispatch.ts";
+import type { Attempt, Verdict } from "./attempt.ts";
 import type { LeaseQueue } from "./lease.ts";
 import type { Lease, LeasedMail } from "./lease-rows.ts";
-import { createPrefetch, TRANSACTIONAL_RESERVE } from "./prefetch.ts";
+import { Withdrawn } from "./outcome.ts";
+import type { Pace } from "./pace.ts";
+import { createPollTimer } from "./poll-timer.ts";
+import { createPrefetch, type Prefetch, TRANSACTIONAL_RESERVE } from "./prefetch.ts";
 import type { Leasing } from "./queue-scan.ts";
+import type { AttemptResult } from "./record.ts";
 import { createStoreOutcome, type StoreOutcomeDeps } from "./store-outcome.ts";
-import { createTimedAttempt, type TimedAttemptDeps } from "./timed-attempt.ts";
 
-type DispatcherDeps = StoreOutcomeDeps &
-  TimedAttemptDeps & {
-    queue: LeaseQueue;
-    load: (lease: Lease) => LeasedMail | null;
-    /** Time between two mails at the configured send rate, in milliseconds; 0 without a rate. */
-    paceIntervalMs: number;
-  };
+type DeliveryDeps = StoreOutcomeDeps & { attempt: Attempt; pace: Pace };
+
+type DispatcherDeps = DeliveryDeps & {
+  queue: LeaseQueue;
+  load: (lease: Lease) => LeasedMail | null;
+  /** Time between two mails at the configured send rate, in milliseconds; 0 without a rate. */
+  paceIntervalMs: number;
+};
 
 export type Dispatcher = {
   start(): Promise<void>;
@@ -57,78 +62,69 @@ const EMPTY_PAUSE_MS = 1000;
  */
 const NO_SLOT_PAUSE_MS = 5;
 const NO_LEASES: Leasing = { leases: [], mayHaveMore: false };
+const URGENT_PRIORITY = 1;
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { queue, pace, writer, clock, log } = deps;
-  let running = false;
-  /** True during the pause after a storage error: nothing is leased. */
-  let isPausing = false;
   let leasing: Promise<void> | null = null;
-  let isRefillScheduled = false;
-  const underWay = new Set<Promise<void>>();
-  let cancelTimer = () => {};
   /** When a mail was last leased, sent or recorded (monotonic milliseconds). */
   let movedAt = clock.elapsed();
-  const prefetch = createPrefetch({ pace, clock, onRelease: refillSoon });
   const noteMove = () => {
     movedAt = clock.elapsed();
   };
-  const { attemptTimed, isAnyWaiting, withdrawWaiting } = createTimedAttempt(
-    deps,
+  const timer = createPollTimer({ clock, log, onPoll: refill });
+  const { isRunning, pollSoon } = timer;
+  const prefetch = createPrefetch({ pace, clock, onRelease: pollSoon });
+  const deliveries = createDeliveries(deps, {
     prefetch,
+    isRunning,
+    releaseSlot,
     noteMove,
-  );
-  const { settle, counts } = createStoreOutcome(deps, () => running);
-
-  /** Polls at most once for all that happens in one iteration of the event loop. */
-  function refillSoon(): void {
-    if (isRefillScheduled || !running) return;
-    isRefillScheduled = true;
-    setImmediate(() => {
-      isRefillScheduled = false;
-      refill();
-    });
-  }
+    onFree: pollSoon,
+  });
+  const capacity = () => prefetch.capacity(deliveries.count());
 
   function refill(): void {
-    if (!running || isPausing || leasing !== null) return;
+    if (leasing !== null) return;
     // If the limit is reached, the start of the next mail calls this again.
-    const capacity = prefetch.capacity(underWay.size);
-    if (capacity === 0) return;
+    const free = capacity();
+    if (free === 0) return;
     try {
-      leaseOrSleep(clock.now(), capacity <= TRANSACTIONAL_RESERVE);
+      leaseOrSleep(clock.now(), free <= TRANSACTIONAL_RESERVE);
     } catch (error) {
-      pauseAfter(error);
+      timer.pauseAfter(error);
     }
   }
 
   /** `isUrgent` means that the remaining prefetch capacity is reserved for transactional mail. */
   function leaseOrSleep(now: number, isUrgent: boolean): void {
-    cancelTimer();
+    timer.cancelDelay();
     const next = queue.nextDueAt(isUrgent);
     if (next === null) return;
     if (next <= now) leasing = leaseDue();
-    else sleep(next - now);
+    else timer.pollAfter(next - now);
   }
 
   async function leaseDue(): Promise<void> {
     let leases: readonly Lease[] = [];
     try {
       const { value, onDisk } = await writer.commit(() => {
-        const found = running
-          ? queue.lease(prefetch.capacity(underWay.size), clock.now(), TRANSACTIONAL_RESERVE)
+        const found = isRunning()
+          ? queue.lease(capacity(), clock.now(), TRANSACTIONAL_RESERVE)
           : NO_LEASES;
         leases = found.leases;
         return { ...found, mails: leases.map(deps.load) };
       });
       const { mails, mayHaveMore } = value;
       if (mails.length > 0) noteMove();
-      mails.forEach((mail, i) => (mail === null ? releaseSlot(leases[i]) : start(mail, onDisk)));
-      if (mails.length > 0) refillSoon();
-      else sleep(mayHaveMore ? NO_SLOT_PAUSE_MS : EMPTY_PAUSE_MS);
+      mails.forEach((mail, i) =>
+        mail === null ? releaseSlot(leases[i]) : deliveries.start(mail, onDisk),
+      );
+      if (mails.length > 0) pollSoon();
+      else timer.pollAfter(mayHaveMore ? NO_SLOT_PAUSE_MS : EMPTY_PAUSE_MS);
     } catch (error) {
       leases.forEach(releaseSlot);
-      pauseAfter(error);
+      timer.pauseAfter(error);
     } finally {
       leasing = null;
     }
@@ -141,41 +137,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     queue.noteSlotReleased(slot);
   }
 
-  function sleep(delayMs: number): void {
-    cancelTimer();
-    if (running) cancelTimer = clock.after(delayMs, refill);
-  }
-
-  function start(mail: LeasedMail, onDisk: Promise<void>): void {
-    const delivery = deliver(mail, onDisk).finally(() => {
-      underWay.delete(delivery);
-      // A retry may be due before the timer ends.
-      refillSoon();
-    });
-    underWay.add(delivery);
-  }
-
-  async function deliver(mail: LeasedMail, onDisk: Promise<void>): Promise<void> {
-    const settlement = await attemptTimed(mail, onDisk).finally(() => releaseSlot(mail));
-    refillSoon(); // The released slot can be used before the outcome is on disk.
-    if (await settle(settlement)) noteMove();
-  }
-
-  function pauseAfter(error: unknown): void {
-    if (isPausing || !running) return;
-    log.warn("no mail is sent after an error of the storage", { error: describeError(error) });
-    isPausing = true;
-    cancelTimer();
-    cancelTimer = clock.after(STORAGE_PAUSE_MS, () => {
-      isPausing = false;
-      refill();
-    });
-  }
-
-  /** Resolves when no mail is under way; call it after `running` was set to false. */
+  /** Resolves when no mail is under way; call it after the timer was stopped. */
   async function allEnded(): Promise<void> {
     await leasing;
-    await Promise.all(underWay);
+    await deliveries.allEnded();
   }
 
   return {
@@ -183,26 +148,126 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const returned = await writer.write(() => queue.returnLeases());
       if (returned > 0)
         log.info("mails leased by an earlier process are due again later", { returned });
-      running = true;
-      refill();
+      timer.start();
     },
-    wake: refillSoon,
-    isRunning: () => running,
+    wake: pollSoon,
+    isRunning,
     nextDueAt: () => queue.nextDueAt(),
-    outcomes: counts,
+    outcomes: deliveries.outcomes,
     stalledMs() {
-      const dueAt = isAnyWaiting() ? -Infinity : queue.nextDueAt();
+      const dueAt = deliveries.isAnyWaiting() ? -Infinity : queue.nextDueAt();
       const dueForMs = dueAt === null ? 0 : clock.now() - dueAt;
       return Math.max(0, Math.min(dueForMs, clock.elapsed() - movedAt - deps.paceIntervalMs));
     },
     async stop(graceMs) {
-      running = false;
-      cancelTimer();
-      withdrawWaiting();
+      timer.stop();
+      deliveries.withdrawWaiting();
       return endsWithin(clock, graceMs, allEnded());
     },
     async returnLeases() {
       await writer.write(() => queue.returnLeases());
     },
   };
+}
+
+type DeliveryOptions = {
+  prefetch: Prefetch;
+  isRunning: () => boolean;
+  releaseSlot: (mail: LeasedMail) => void;
+  /** Called when a mail is sent and when its outcome is stored. */
+  noteMove: () => void;
+  /** Called when a mail has released its slot and when it has ended. */
+  onFree: () => void;
+};
+
+/** The mails under way: each is attempted when the pace allows it, and its outcome is stored. */
+function createDeliveries(deps: DeliveryDeps, options: DeliveryOptions) {
+  const { pace, writer, clock, log } = deps;
+  const { prefetch, isRunning, releaseSlot, noteMove, onFree } = options;
+  const { settle, counts } = createStoreOutcome(deps, isRunning);
+  const underWay = new Set<Promise<void>>();
+  /** One function for each prepared mail that waits for the pace: withdraws that mail. */
+  const waiting = new Set<() => void>();
+
+  function start(mail: LeasedMail, onDisk: Promise<void>): void {
+    const delivery = deliver(mail, onDisk).finally(() => {
+      underWay.delete(delivery);
+      onFree(); // A retry may be due before the timer ends.
+    });
+    underWay.add(delivery);
+  }
+
+  async function deliver(mail: LeasedMail, onDisk: Promise<void>): Promise<void> {
+    const result = await attemptTimed(mail, onDisk).finally(() => releaseSlot(mail));
+    onFree(); // The released slot can be used before the outcome is on disk.
+    if (await settle(result)) noteMove();
+  }
+
+  /**
+   * Attempts a mail. It is prepared while its lease is being written, and its transaction begins
+   * only when the lease is on disk. The time is measured from the transaction, if there is one.
+   */
+  async function attemptTimed(mail: LeasedMail, onDisk: Promise<void>): Promise<AttemptResult> {
+    let startedAt = clock.now();
+    let startedMs = clock.elapsed();
+    const reserved = prefetch.reserve();
+    const leave: WhenAllowed = async (transact) => {
+      await onDisk.catch(throwWithdrawn);
+      prefetch.noteLatency(clock.elapsed() - startedMs);
+      reserved.stopTimeout();
+      const begin = () => {
+        reserved.release();
+        noteMove();
+        startedAt = clock.now();
+        startedMs = clock.elapsed();
+        return transact();
+      };
+      return awaitPace(begin, mail.campaignSeq === null ? URGENT_PRIORITY : 0);
+    };
+    const verdict = await deps.attempt(mail, leave).catch((error: unknown) => defect(mail, error));
+    reserved.release();
+    const durationMs = Math.round(clock.elapsed() - startedMs);
+    return { mail, verdict, startedAt, durationMs, now: clock.now() };
+  }
+
+  /** Rejects with `Withdrawn` if this process is about to end before the pace allows the mail. */
+  function awaitPace<T>(begin: () => Promise<T>, urgency: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const withdraw = () => reject(new Withdrawn());
+      waiting.add(withdraw);
+      const task = () => {
+        // With a faulty writer the outcome could not be stored, so the mail must not be sent.
+        if (waiting.delete(withdraw) && !writer.hasFault()) return begin();
+        throw new Withdrawn();
+      };
+      pace.run(task, urgency).then(resolve, reject);
+    });
+  }
+
+  /** Logs a defect of this program; the mail is deferred. */
+  function defect(mail: LeasedMail, error: unknown): Verdict {
+    log.error("an attempt failed unexpectedly", { email: mail.id, error: describeError(error) });
+    const reason = "An unexpected error of this server; the log has the details.";
+    return { kind: "deferred", class: "infrastructure", reason, conversations: [] };
+  }
+
+  return {
+    start,
+    count: () => underWay.size,
+    /** Number of stored outcomes since the start, by kind. */
+    outcomes: counts,
+    isAnyWaiting: () => waiting.size > 0,
+    withdrawWaiting(): void {
+      for (const withdraw of waiting) withdraw();
+      waiting.clear();
+    },
+    async allEnded(): Promise<void> {
+      await Promise.all(underWay);
+    },
+  };
+}
+
+/** For a lease that did not reach the disk: the mail must not be sent without it. */
+function throwWithdrawn(): never {
+  throw new Withdrawn();
 }

@@ -39,8 +39,6 @@ const LONGER: Readonly<Record<string, number>> = {
   "src/modules/workflows/service.ts createWorkflows": 198,
   "src/modules/workflows/steps/send-email.ts createSendEmail": 137,
   "src/modules/workflows/steps/webhook-calls.ts createWebhookCalls": 203,
-  "src/outbox/attempt.ts createAttempt": 129,
-  "src/outbox/dispatcher.ts createDispatcher": 148,
   "src/protocols/smtp/opening.ts class Opening": 146,
   "src/protocols/smtp/pool.ts class Pool": 155,
   "src/protocols/smtp/wire.ts class Wire": 209,
