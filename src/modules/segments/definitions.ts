@@ -34,18 +34,7 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
     )
     .limit(1)
     .prepare();
-  const findReferring = db
-    .select()
-    .from(segments)
-    .where(
-      and(
-        eq(segments.projectSeq, bound("projectSeq")),
-        isNotNull(segments.condition),
-        isNull(segments.deletedAt),
-        sql`instr(${segments.condition}, '"segment.') > 0`,
-      ),
-    )
-    .prepare();
+  const { findDirectUsers, findDependants } = createReferrers(db);
 
   function get(projectSeq: number, id: string): SegmentRow {
     const row = findById.get({ projectSeq, id });
@@ -66,36 +55,14 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
     };
   }
 
-  /** Returns the segments whose condition refers to another segment. */
-  function readReferring(projectSeq: number): Definition[] {
-    return findReferring.all({ projectSeq }).map(definitionOf);
-  }
-
-  /** Returns the segments that refer to segment `id`, directly or through other segments. */
-  function findDependants(projectSeq: number, id: string): Definition[] {
-    const candidates = readReferring(projectSeq);
-    const reached = new Set([id]);
-    let size: number;
-    do {
-      size = reached.size;
-      for (const candidate of candidates) {
-        if (referencedIds(candidate).some((used) => reached.has(used))) reached.add(candidate.id);
-      }
-    } while (reached.size > size);
-    return candidates.filter((candidate) => candidate.id !== id && reached.has(candidate.id));
-  }
-
   function audienceFor(projectSeq: number, tests: readonly ResolvedTest[]): Audience {
     return audienceOf(tests, { projectSeq, now: clock.now() });
   }
 
   return {
     get,
+    findDirectUsers,
     findDependants,
-
-    /** Returns the segments that refer to segment `id` directly. */
-    findDirectUsers: (projectSeq: number, id: string): Definition[] =>
-      readReferring(projectSeq).filter((candidate) => referencedIds(candidate).includes(id)),
 
     /**
      * Refuses a condition with 422 if it refers to an unknown segment or to itself, or if it
@@ -142,6 +109,47 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
       const { condition } = definitionOf(row);
       if (condition === null) throw new Error("a STATIC segment has no condition");
       return resolveOrRefuse(condition, createFinder(row.projectSeq), row);
+    },
+  };
+}
+
+/** Finds the segments of a project that refer to another one. */
+function createReferrers(db: Db) {
+  const findReferring = db
+    .select()
+    .from(segments)
+    .where(
+      and(
+        eq(segments.projectSeq, bound("projectSeq")),
+        isNotNull(segments.condition),
+        isNull(segments.deletedAt),
+        sql`instr(${segments.condition}, '"segment.') > 0`,
+      ),
+    )
+    .prepare();
+
+  /** Returns the segments whose condition refers to another segment. */
+  function readReferring(projectSeq: number): Definition[] {
+    return findReferring.all({ projectSeq }).map(definitionOf);
+  }
+
+  return {
+    /** Returns the segments that refer to segment `id` directly. */
+    findDirectUsers: (projectSeq: number, id: string): Definition[] =>
+      readReferring(projectSeq).filter((candidate) => referencedIds(candidate).includes(id)),
+
+    /** Returns the segments that refer to segment `id`, directly or through other segments. */
+    findDependants(projectSeq: number, id: string): Definition[] {
+      const candidates = readReferring(projectSeq);
+      const reached = new Set([id]);
+      let size: number;
+      do {
+        size = reached.size;
+        for (const candidate of candidates) {
+          if (referencedIds(candidate).some((used) => reached.has(used))) reached.add(candidate.id);
+        }
+      } while (reached.size > size);
+      return candidates.filter((candidate) => candidate.id !== id && reached.has(candidate.id));
     },
   };
 }

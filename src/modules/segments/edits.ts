@@ -1,6 +1,6 @@
 /** Creates, changes and deletes segments; each method returns a change. */
 
-import { and, eq, inArray, like } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Change, Writer } from "../../db/writer.ts";
@@ -13,7 +13,7 @@ import type { Definitions, SegmentRow } from "./definitions.ts";
 import type { Filter } from "./condition/filter.ts";
 import type { SegmentInput, SegmentPatch } from "./model.ts";
 import type { MemberRows } from "./membership/member-rows.ts";
-import { freeSlug, slugOf } from "./slug.ts";
+import { chooseSlug } from "./slug.ts";
 import type { Tracking } from "./membership/tracking.ts";
 
 /** Largest number of members deleted with their segment; cleanup.ts deletes more in steps. */
@@ -29,16 +29,6 @@ export function createEdits(deps: {
   references: Pick<References, "usersOf">;
 }) {
   const { db, writer, clock, definitions, memberRows, tracking, references } = deps;
-
-  function chooseSlug(projectSeq: number, name: string): string {
-    const base = slugOf(name);
-    const taken = db
-      .select({ slug: segments.slug })
-      .from(segments)
-      .where(and(eq(segments.projectSeq, projectSeq), like(segments.slug, `${base}%`)))
-      .all();
-    return freeSlug(base, new Set(taken.map(({ slug }) => slug)));
-  }
 
   /** Starts to record the members of tracked segments again, without events. */
   function restartBaselines(id: string, segmentSeqs: readonly number[]): void {
@@ -96,7 +86,7 @@ export function createEdits(deps: {
             id: newId(now),
             projectSeq,
             name,
-            slug: chooseSlug(projectSeq, name),
+            slug: chooseSlug(db, projectSeq, name),
             description,
             type,
             condition: condition === null ? null : storedForm(condition),

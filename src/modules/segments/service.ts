@@ -9,7 +9,8 @@
  *    and counts. Campaigns and bulk actions get their contacts from there as well.
  *    `member-counts.ts` decides whether a list shows a new count or the stored one.
  * 4. `edits.ts` creates, changes and deletes segments; `members.ts` edits STATIC ones by email.
- * 5. `tracking.ts` decides when tracked segments are evaluated; `evaluate.ts` evaluates them, and
+ * 5. `tracking.ts` refreshes tracked segments after the changes that `changes.ts` finds; `refresh.ts`
+ *    decides which contacts are evaluated for a segment; `evaluate.ts` evaluates them, and
  *    `member-rows.ts` stores members and records entries and exits.
  * 6. `cleanup.ts` deletes the remaining rows of deleted segments.
  */

@@ -1,5 +1,9 @@
 /** Slugs: the readable part of a segment's event names, which never changes. */
 
+import { and, eq, like } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { segments } from "../../db/schema/segments.ts";
+
 /** Longest slug of a name, in characters. */
 const LONGEST = 60;
 
@@ -15,8 +19,18 @@ export function slugOf(name: string): string {
   return trimHyphens(Array.from(trimHyphens(plain)).slice(0, LONGEST).join("")) || "segment";
 }
 
-/** Returns the first of `base`, `base-2`, `base-3` and so on that is not taken. */
-export function freeSlug(base: string, taken: ReadonlySet<string>): string {
+/**
+ * Returns the slug for a new segment: the first of `vip`, `vip-2`, `vip-3` and so on that no other
+ * segment of the project has.
+ */
+export function chooseSlug(db: Db, projectSeq: number, name: string): string {
+  const base = slugOf(name);
+  const similar = db
+    .select({ slug: segments.slug })
+    .from(segments)
+    .where(and(eq(segments.projectSeq, projectSeq), like(segments.slug, `${base}%`)))
+    .all();
+  const taken = new Set(similar.map(({ slug: other }) => other));
   let slug = base;
   for (let n = 2; taken.has(slug); n++) slug = `${base}-${n}`;
   return slug;
