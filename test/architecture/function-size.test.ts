@@ -24,8 +24,6 @@ const LONGER: Readonly<Record<string, number>> = {
   "src/modules/campaigns/routes.ts campaignRoutes": 211,
   "src/modules/campaigns/runner.ts createRunner": 150,
   "src/modules/campaigns/stats.ts createStats": 153,
-  "src/modules/contacts/routes.ts contactRoutes": 127,
-  "src/modules/contacts/service.ts createContacts": 162,
   "src/modules/domains/service.ts createDomains": 157,
   "src/modules/events/list.ts createEventList": 127,
   "src/modules/webhooks/dispatcher.ts createWebhookDispatcher": 164,

@@ -27,6 +27,7 @@ import { createBulkRunner } from "./bulk/run.ts";
 import { bulkRoutes } from "./bulk/routes.ts";
 import { createBulk, type FindAudience } from "./bulk/bulk.ts";
 import { createExports } from "./export.ts";
+import { exportRoutes } from "./export-routes.ts";
 import { createFields } from "./fields.ts";
 import { createImportFiles } from "./import/files.ts";
 import { importRoutes } from "./import/routes.ts";
@@ -101,7 +102,8 @@ export function createContactModule(deps: {
   return {
     name: "contacts",
     routes: [
-      contactRoutes({ admission, contacts, list, exports, fields, activity, writer }),
+      contactRoutes({ admission, contacts, list, fields, activity, writer }),
+      exportRoutes({ admission, exports }),
       importRoutes({ admission, bodies, imports, writer, wake }),
       bulkRoutes({ admission, bulk, writer, clock, wake }),
     ],

@@ -1,7 +1,6 @@
 /**
  * GET    /contacts                  list, filtered by subscribed and search
  * POST   /contacts                  upsert by email
- * GET    /contacts/export           export as CSV or NDJSON
  * GET    /contacts/fields           keys of their data
  * GET    /contacts/{id}
  * PATCH  /contacts/{id}
@@ -9,12 +8,10 @@
  * GET    /contacts/{id}/activity    events and mails in one timeline
  */
 
-import { Type } from "@sinclair/typebox";
 import { Elysia, status } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
-import { ALSO } from "../../http/documented.ts";
 import {
   Envelope,
   envelope,
@@ -26,18 +23,15 @@ import {
 import { normalizedAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import type { ListActivity } from "./activity.ts";
-import type { Exports } from "./export.ts";
 import type { Fields } from "./fields.ts";
 import type { ContactList } from "./list.ts";
 import { Activity } from "./activity-model.ts";
 import {
   Contact,
-  CONTACT_EXAMPLE,
   ContactInput,
   ContactPage,
   ContactPatch,
   ContactQuery,
-  ExportQuery,
   FieldList,
   UpsertedContact,
 } from "./model.ts";
@@ -50,12 +44,11 @@ export function contactRoutes(deps: {
   admission: Admission;
   contacts: Contacts;
   list: ContactList;
-  exports: Exports;
   fields: Fields;
   activity: ListActivity;
   writer: Writer;
 }) {
-  const { admission, contacts, list, exports, fields, activity, writer } = deps;
+  const { admission, contacts, list, fields, activity, writer } = deps;
   return new Elysia({ name: "contact-routes", prefix: "/contacts" })
     .use(admission.secretKey)
     .get(
@@ -90,26 +83,6 @@ export function contactRoutes(deps: {
         body: limited(ContactInput, BODY_LIMITS.data),
         response: withErrors({ 200: UpsertedContact, 201: UpsertedContact }),
         detail: contactOperations.upsertContact,
-      },
-    )
-    .get(
-      "/export",
-      ({ project, query }) => {
-        const { type, extension } = FORMATS[query.format ?? "csv"];
-        return new Response(exports.stream(project.seq, query), {
-          headers: {
-            "Content-Type": type,
-            "Content-Disposition": `attachment; filename="contacts.${extension}"`,
-            "X-Content-Type-Options": "nosniff",
-          },
-        });
-      },
-      {
-        query: ExportQuery,
-        response: withErrors({
-          200: ExportedFile,
-        }),
-        detail: contactOperations.exportContacts,
       },
     )
     .get(
@@ -170,21 +143,3 @@ export function contactRoutes(deps: {
       },
     );
 }
-
-/** The exported file. */
-const ExportedFile = Type.Unsafe<Response>(
-  Type.Any({
-    type: "string",
-    contentMediaType: "text/csv",
-    description: "The contacts, as a file",
-    examples: ["email,subscribed,data.plan\r\nada@example.com,true,pro\r\n"],
-    [ALSO]: {
-      "application/x-ndjson": `${JSON.stringify(CONTACT_EXAMPLE)}\n`,
-    },
-  }),
-);
-
-const FORMATS = {
-  csv: { type: "text/csv; charset=utf-8; header=present", extension: "csv" },
-  ndjson: { type: "application/x-ndjson; charset=utf-8", extension: "ndjson" },
-} as const;

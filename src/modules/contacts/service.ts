@@ -47,50 +47,22 @@ type FoundContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
 /** The mail that caused a change of the subscription, and the data of the event. */
 type Cause = { emailSeq: number; data: JsonObject };
 
-export function createContacts(deps: {
+type ContactsDeps = {
   db: Db;
   clock: Clock;
   events: EventLog;
   remove: RemoveContact;
   mails: Pick<ContactMails, "readdress">;
   usage: Pick<UsageCounter, "addBytes">;
-}) {
-  const { db, clock, events, remove, mails, usage } = deps;
-  // Prepared without the query builder, because each accepted mail, event and workflow step runs
-  // them.
-  const selectByEmail = db.sqlite.prepare<FoundContact, [number, string]>(`
-    SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
-           created_at AS createdAt, updated_at AS updatedAt
-    FROM contacts WHERE project_seq = +? AND email = +?`);
-  const selectBySeq = db.sqlite.prepare<FoundContact, [number]>(`
-    SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
-           created_at AS createdAt, updated_at AS updatedAt
-    FROM contacts WHERE seq = +?`);
-  const change = db.sqlite.prepare<unknown, [string, number, string, number, number]>(`
-    UPDATE contacts SET email = ?, is_subscribed = ?, data = ?, updated_at = ? WHERE seq = +?`);
-  // Used if only the data changes, which is most frequent, so that no index is updated.
-  const changeData = db.sqlite.prepare<unknown, [string, number, number]>(
-    "UPDATE contacts SET data = ?, updated_at = ? WHERE seq = +?",
-  );
-  const insert = db.sqlite.prepare<
-    unknown,
-    [string, number, string, number, string, number, number]
-  >(`
-    INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+};
 
-  function findByEmail(projectSeq: number, email: string): ContactRow | null {
-    const row = selectByEmail.get(projectSeq, email);
-    return row === null ? null : { ...row, isSubscribed: row.isSubscribed === 1 };
-  }
-
-  function find(projectSeq: number, id: string): ContactRow | null {
-    const match = and(eq(contacts.projectSeq, projectSeq), eq(contacts.id, id));
-    return db.select().from(contacts).where(match).limit(1).get() ?? null;
-  }
+export function createContacts(deps: ContactsDeps) {
+  const { clock, events, remove, mails } = deps;
+  const rows = createContactRows(deps);
+  const { findByEmail } = rows;
 
   function get(projectSeq: number, id: string): ContactRow {
-    const contact = find(projectSeq, id);
+    const contact = rows.find(projectSeq, id);
     if (contact === null) throw notFound("CONTACT");
     return contact;
   }
@@ -107,14 +79,7 @@ export function createContacts(deps: {
       contact.data === next.data;
     if (isSame) return contact;
     const updated = { ...contact, ...next, updatedAt: clock.now() };
-    const { email, isSubscribed, data, updatedAt, seq } = updated;
-    const isOnlyData = contact.email === email && contact.isSubscribed === isSubscribed;
-    if (isOnlyData) changeData.run(data, updatedAt, seq);
-    else change.run(email, Number(isSubscribed), data, updatedAt, seq);
-    usage.addBytes(
-      contact.projectSeq,
-      bytesOfRow("contacts", updated) - bytesOfRow("contacts", contact),
-    );
+    rows.update(contact, updated);
     if (contact.email !== next.email) mails.readdress(contact.seq, next.email);
     if (contact.isSubscribed !== next.isSubscribed) recordSubscription(updated, cause);
     return updated;
@@ -132,24 +97,16 @@ export function createContacts(deps: {
 
   function create(fields: Upsert): ContactRow {
     const now = clock.now();
-    const { projectSeq, email } = fields;
-    const id = fields.id ?? newId(now);
-    const isSubscribed = fields.subscribed ?? fields.defaultSubscribed;
-    const data = serializeData(mergeData({}, fields.data ?? {}), fields.maxDataKib);
-    const seq = insertedSeq(
-      insert.run(id, projectSeq, email, Number(isSubscribed), data, now, now),
+    const contact = rows.insert(
+      {
+        id: fields.id ?? newId(now),
+        projectSeq: fields.projectSeq,
+        email: fields.email,
+        isSubscribed: fields.subscribed ?? fields.defaultSubscribed,
+        data: serializeData(mergeData({}, fields.data ?? {}), fields.maxDataKib),
+      },
+      now,
     );
-    usage.addBytes(projectSeq, bytesOfRow("contacts", { email, data }));
-    const contact = {
-      seq,
-      id,
-      projectSeq,
-      email,
-      isSubscribed,
-      data,
-      createdAt: now,
-      updatedAt: now,
-    };
     if (contact.isSubscribed) recordSubscription(contact);
     return contact;
   }
@@ -158,11 +115,7 @@ export function createContacts(deps: {
     get,
 
     findByEmail,
-
-    findBySeq(seq: number): ContactRow | null {
-      const row = selectBySeq.get(seq);
-      return row === null ? null : { ...row, isSubscribed: row.isSubscribed === 1 };
-    },
+    findBySeq: rows.findBySeq,
 
     /** Creates or updates the contact with this address. It must be called inside a change. */
     upsert(fields: Upsert): { contact: ContactRow; isNew: boolean } {
@@ -206,6 +159,70 @@ export function createContacts(deps: {
     /** Removes a contact and anonymises its records (see `createRemoval`). */
     remove: (projectSeq: number, id: string): Change<void> => {
       return () => remove(get(projectSeq, id).seq);
+    },
+  };
+}
+
+/**
+ * Reads and writes rows of contacts, and counts their bytes. The statements are prepared without the
+ * query builder, because each accepted mail, event and workflow step runs them.
+ */
+function createContactRows({ db, usage }: Pick<ContactsDeps, "db" | "usage">) {
+  const selectByEmail = db.sqlite.prepare<FoundContact, [number, string]>(`
+    SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
+           created_at AS createdAt, updated_at AS updatedAt
+    FROM contacts WHERE project_seq = +? AND email = +?`);
+  const selectBySeq = db.sqlite.prepare<FoundContact, [number]>(`
+    SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
+           created_at AS createdAt, updated_at AS updatedAt
+    FROM contacts WHERE seq = +?`);
+  const change = db.sqlite.prepare<unknown, [string, number, string, number, number]>(`
+    UPDATE contacts SET email = ?, is_subscribed = ?, data = ?, updated_at = ? WHERE seq = +?`);
+  // Used if only the data changes, which is most frequent, so that no index is updated.
+  const changeData = db.sqlite.prepare<unknown, [string, number, number]>(
+    "UPDATE contacts SET data = ?, updated_at = ? WHERE seq = +?",
+  );
+  const insert = db.sqlite.prepare<
+    unknown,
+    [string, number, string, number, string, number, number]
+  >(`
+    INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+
+  return {
+    findByEmail(projectSeq: number, email: string): ContactRow | null {
+      const row = selectByEmail.get(projectSeq, email);
+      return row === null ? null : { ...row, isSubscribed: row.isSubscribed === 1 };
+    },
+
+    findBySeq(seq: number): ContactRow | null {
+      const row = selectBySeq.get(seq);
+      return row === null ? null : { ...row, isSubscribed: row.isSubscribed === 1 };
+    },
+
+    find(projectSeq: number, id: string): ContactRow | null {
+      const match = and(eq(contacts.projectSeq, projectSeq), eq(contacts.id, id));
+      return db.select().from(contacts).where(match).limit(1).get() ?? null;
+    },
+
+    /** Part of a change: adds a contact that is created at `now`. */
+    insert(fields: Omit<ContactRow, "seq" | "createdAt" | "updatedAt">, now: number): ContactRow {
+      const { id, projectSeq, email, isSubscribed, data } = fields;
+      const seq = insertedSeq(
+        insert.run(id, projectSeq, email, Number(isSubscribed), data, now, now),
+      );
+      usage.addBytes(projectSeq, bytesOfRow("contacts", fields));
+      return { seq, id, projectSeq, email, isSubscribed, data, createdAt: now, updatedAt: now };
+    },
+
+    /** Part of a change: writes `after`, which differs from the stored row `before`. */
+    update(before: ContactRow, after: ContactRow): void {
+      const { email, isSubscribed, data, updatedAt, seq } = after;
+      const isOnlyData = before.email === email && before.isSubscribed === isSubscribed;
+      if (isOnlyData) changeData.run(data, updatedAt, seq);
+      else change.run(email, Number(isSubscribed), data, updatedAt, seq);
+      const added = bytesOfRow("contacts", after) - bytesOfRow("contacts", before);
+      usage.addBytes(before.projectSeq, added);
     },
   };
 }
