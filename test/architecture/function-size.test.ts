@@ -20,10 +20,7 @@ const FACTORY = /^create[A-Z]|^class |(?:Routes|Transport|Store)$/;
 const LONGER: Readonly<Record<string, number>> = {
   "src/http/admission.ts createAdmission": 139,
   "src/http/body-bytes.ts createBodyBytes": 160,
-  "src/modules/campaigns/lifecycle.ts createLifecycle": 195,
-  "src/modules/campaigns/routes.ts campaignRoutes": 211,
-  "src/modules/campaigns/runner.ts createRunner": 150,
-  "src/modules/campaigns/stats.ts createStats": 153,
+  "src/modules/campaigns/runner.ts createRunner": 142,
   "src/modules/domains/service.ts createDomains": 157,
   "src/modules/events/list.ts createEventList": 127,
   "src/modules/webhooks/dispatcher.ts createWebhookDispatcher": 164,

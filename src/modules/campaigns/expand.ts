@@ -1,13 +1,15 @@
 /**
- * Writes one mail for each contact in the audience of a campaign, a slice at a time. The cursor is
- * committed together with the rows before it, so a process that crashed continues at the next
- * slice, and the unique index on campaign and contact makes any repetition harmless. The first
- * mails leave while the rest of the audience is still being written.
+ * Writes one mail for each contact in the audience of a campaign, a slice at a time. The audience is
+ * fixed when the campaign starts. The cursor is committed together with the rows before it, so a
+ * process that crashed continues at the next slice, and the unique index on campaign and contact
+ * makes any repetition harmless. The first mails leave while the rest of the audience is still
+ * being written.
  */
 
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
+import { contacts } from "../../db/schema/contacts.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
@@ -16,7 +18,6 @@ import { AppError } from "../../lib/errors.ts";
 import { parseCondition } from "../segments/condition/condition.ts";
 import { IS_SUBSCRIBED } from "../segments/condition/operators.ts";
 import type { Segments } from "../segments/service.ts";
-import { sharedMessage } from "./lifecycle.ts";
 import type { CampaignRow } from "./present.ts";
 
 type Audience = ReturnType<Segments["audienceOfCondition"]>;
@@ -94,12 +95,14 @@ export function createExpansion(deps: {
   }
 
   return {
-    /** True if at least one contact would receive it; throws 404 or 422 for an invalid audience. */
-    async hasRecipients(campaign: CampaignRow): Promise<boolean> {
+    /** Throws 409 if no contact would receive it, and 404 or 422 for an invalid audience. */
+    async ensureRecipients(campaign: CampaignRow): Promise<void> {
       for await (const seqs of deps.segments.audiences.members(audience(campaign))) {
-        if (findReachable.get(JSON.stringify(seqs)) !== null) return true;
+        if (findReachable.get(JSON.stringify(seqs)) !== null) return;
       }
-      return false;
+      throw new AppError(409, "INVALID_STATE", "This campaign has no recipients.", {
+        suggestion: "Check its audience: only subscribed contacts receive campaigns.",
+      });
     },
 
     /**
@@ -145,6 +148,41 @@ export function createExpansion(deps: {
   };
 }
 
+/** Returns a function that makes the columns which fix the audience of a campaign that starts. */
+export function createAudienceSnapshot(db: Db) {
+  function lastContact(projectSeq: number): number {
+    const [row] = db
+      .select({ last: sql<number | null>`max(${contacts.seq})` })
+      .from(contacts)
+      .where(eq(contacts.projectSeq, projectSeq))
+      .all();
+    return row?.last ?? 0;
+  }
+
+  function currentCondition({
+    audienceType,
+    audienceFilter,
+    segmentSeq,
+  }: CampaignRow): string | null {
+    if (audienceType !== "SEGMENT" || segmentSeq === null) return audienceFilter;
+    const [segment] = db
+      .select({ condition: segments.condition })
+      .from(segments)
+      .where(eq(segments.seq, segmentSeq))
+      .limit(1)
+      .all();
+    return segment?.condition ?? null;
+  }
+
+  return (campaign: CampaignRow) => ({
+    audienceCursor: 0,
+    /** Contacts created later do not receive the campaign. */
+    audienceEnd: lastContact(campaign.projectSeq),
+    /** Later changes of the segment do not affect the audience. */
+    audienceCondition: currentCondition(campaign),
+  });
+}
+
 /** Number of recipients written, and how long the database worked on them, in milliseconds. */
 type Written = { recipients: number; workMs: number };
 
@@ -180,4 +218,18 @@ function segmentGone(): AppError {
   return new AppError(409, "INVALID_STATE", "The segment of this campaign was deleted.", {
     suggestion: "Give it another audience: PATCH /campaigns/{id}.",
   });
+}
+
+/** The content that all mails of a campaign share; stored once. */
+export function sharedMessage(campaign: CampaignRow) {
+  return {
+    projectSeq: campaign.projectSeq,
+    fromAddress: campaign.from,
+    fromName: campaign.fromName,
+    replyTo: campaign.replyTo,
+    html: campaign.body,
+    headers: [],
+    isMarketing: true,
+    attachments: [],
+  };
 }

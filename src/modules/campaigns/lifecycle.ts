@@ -7,12 +7,11 @@
 import { and, eq, inArray, lte, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaigns, type CampaignStatus } from "../../db/schema/campaigns.ts";
-import { contacts } from "../../db/schema/contacts.ts";
-import { segments } from "../../db/schema/segments.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { fieldError } from "../../lib/errors.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
+import { createAudienceSnapshot, sharedMessage } from "./expand.ts";
 import type { CampaignRow } from "./present.ts";
 import type { Campaigns } from "./service.ts";
 import { type CampaignAction, nextStatus } from "./states.ts";
@@ -29,7 +28,7 @@ const EMPTY_AUDIENCE = "Its audience was empty when it was sent.";
 /** Longest time in advance; a later date is most likely a typing error. */
 const FURTHEST_MS = 5 * 366 * 24 * 60 * 60 * 1000;
 
-export function createLifecycle(deps: {
+type LifecycleDeps = {
   db: Db;
   clock: Clock;
   campaigns: Pick<Campaigns, "get">;
@@ -38,90 +37,37 @@ export function createLifecycle(deps: {
   requireVerified: (projectSeq: number, from: string) => void;
   /** Part of a change: wakes the dispatcher, because mails may now leave. */
   wake: Change<void>;
-}) {
-  const { db, clock, store } = deps;
-  const findStatus = db.sqlite.prepare<{ status: CampaignStatus }, [number]>(
-    "SELECT status FROM campaigns WHERE seq = +?",
-  );
+};
 
-  /** Updates the campaign; throws if its status is no longer the one that was read. */
-  function move(
-    campaign: CampaignRow,
-    action: CampaignAction,
-    columns: Partial<CampaignRow> = {},
-  ): CampaignRow {
-    const status = nextStatus(campaign.status, action);
-    const [moved] = db
-      .update(campaigns)
-      .set({ ...columns, status, updatedAt: clock.now() })
-      .where(and(eq(campaigns.seq, campaign.seq), eq(campaigns.status, campaign.status)))
-      .returning()
-      .all();
-    if (moved === undefined) throw new Error("a campaign changed within a transaction");
-    if (status === "SENDING") deps.wake();
-    return moved;
-  }
-
-  /** Removes the reason of a pause, so that the campaign no longer resumes by itself. */
-  function keepPaused(campaign: CampaignRow): CampaignRow {
-    return db
-      .update(campaigns)
-      .set({ statusReason: null, updatedAt: clock.now() })
-      .where(and(eq(campaigns.seq, campaign.seq), eq(campaigns.status, "PAUSED")))
-      .returning()
-      .get();
-  }
+export function createLifecycle(deps: LifecycleDeps) {
+  const { clock, store, stats } = deps;
+  const rows = createStatusRows(deps);
+  const snapshotAudience = createAudienceSnapshot(deps.db);
 
   function requireVerified({ projectSeq, from }: CampaignRow): void {
     deps.requireVerified(projectSeq, from);
   }
 
-  /** Starts sending and fixes the audience: contacts created later do not receive the campaign. */
+  /** Starts sending and fixes the audience. */
   function begin(campaign: CampaignRow, action: "send" | "start"): CampaignRow {
     const now = clock.now();
     store.saveMessage(sharedMessage(campaign), now);
-    return move(campaign, action, {
+    return rows.move(campaign, action, {
       startedAt: now,
       scheduledAt: action === "send" ? null : campaign.scheduledAt,
       statusReason: null,
-      audienceCursor: 0,
-      audienceEnd: lastContact(campaign.projectSeq),
-      audienceCondition: currentCondition(campaign),
+      ...snapshotAudience(campaign),
     });
-  }
-
-  /** The current condition of the audience; later changes of the segment do not affect it. */
-  function currentCondition({
-    audienceType,
-    audienceFilter,
-    segmentSeq,
-  }: CampaignRow): string | null {
-    if (audienceType !== "SEGMENT" || segmentSeq === null) return audienceFilter;
-    const [segment] = db
-      .select({ condition: segments.condition })
-      .from(segments)
-      .where(eq(segments.seq, segmentSeq))
-      .limit(1)
-      .all();
-    return segment?.condition ?? null;
-  }
-
-  function lastContact(projectSeq: number): number {
-    const [row] = db
-      .select({ last: sql<number | null>`max(${contacts.seq})` })
-      .from(contacts)
-      .where(eq(contacts.projectSeq, projectSeq))
-      .all();
-    return row?.last ?? 0;
   }
 
   return {
     requireVerified,
+    isSending: rows.isSending,
+    inStatus: rows.inStatus,
+    nextDueAt: rows.nextDueAt,
+    pauseBecause: rows.pauseBecause,
 
-    /** Called for each mail of a campaign just before it is sent. */
-    isSending: (seq: number): boolean => findStatus.get(seq)?.status === "SENDING",
-
-    /** Throws the errors of `send` and `schedule` early, before the audience is counted. */
+    /** Throws the errors of `send` and `schedule` early, before the audience is read. */
     ensure(campaign: CampaignRow, action: CampaignAction): void {
       nextStatus(campaign.status, action);
       if (action === "send" || action === "schedule") requireVerified(campaign);
@@ -145,29 +91,16 @@ export function createLifecycle(deps: {
           throw fieldError("scheduledFor", "too_big", "must be at most five years away");
         }
         requireVerified(campaign);
-        return move(campaign, "schedule", { scheduledAt: at });
+        return rows.move(campaign, "schedule", { scheduledAt: at });
       };
     },
 
     pause(projectSeq: number, id: string): Change<CampaignRow> {
       return () => {
         const campaign = deps.campaigns.get(projectSeq, id);
-        const wouldResume = isWaitingForDomain(campaign);
-        return wouldResume ? keepPaused(campaign) : move(campaign, "pause", { statusReason: null });
+        if (isWaitingForDomain(campaign)) return rows.keepPaused(campaign);
+        return rows.move(campaign, "pause", { statusReason: null });
       };
-    },
-
-    /**
-     * Part of a change: pauses a campaign for a reason. Returns its id; null if it is not SENDING.
-     */
-    pauseBecause(seq: number, reason: string): string | null {
-      const paused = db
-        .update(campaigns)
-        .set({ status: "PAUSED", statusReason: reason, updatedAt: clock.now() })
-        .where(and(eq(campaigns.seq, seq), eq(campaigns.status, "SENDING")))
-        .returning({ id: campaigns.id })
-        .all();
-      return paused[0]?.id ?? null;
     },
 
     resume(projectSeq: number, id: string): Change<CampaignRow> {
@@ -175,14 +108,14 @@ export function createLifecycle(deps: {
         const campaign = deps.campaigns.get(projectSeq, id);
         nextStatus(campaign.status, "resume");
         requireVerified(campaign);
-        deps.stats.forgive(campaign.seq);
-        return move(campaign, "resume", { statusReason: null });
+        stats.forgive(campaign.seq);
+        return rows.move(campaign, "resume", { statusReason: null });
       };
     },
 
     cancel(projectSeq: number, id: string): Change<CampaignRow> {
       return () =>
-        move(deps.campaigns.get(projectSeq, id), "cancel", {
+        rows.move(deps.campaigns.get(projectSeq, id), "cancel", {
           finishedAt: clock.now(),
           statusReason: null,
         });
@@ -190,14 +123,42 @@ export function createLifecycle(deps: {
 
     /** Starts the campaigns that are due, including those that became due while no process ran. */
     startDue(): Change<CampaignRow[]> {
-      return () =>
-        db
-          .select()
-          .from(campaigns)
-          .where(and(eq(campaigns.status, "SCHEDULED"), lte(campaigns.scheduledAt, clock.now())))
-          .all()
-          .map((campaign) => begin(campaign, "start"));
+      return () => rows.due().map((campaign) => begin(campaign, "start"));
     },
+
+    finish(projectSeq: number, id: string): Change<CampaignRow> {
+      return () => {
+        const campaign = deps.campaigns.get(projectSeq, id);
+        const statusReason = stats.recipients(campaign.seq) === 0 ? EMPTY_AUDIENCE : null;
+        return rows.move(campaign, "finish", { finishedAt: clock.now(), statusReason });
+      };
+    },
+  };
+}
+
+/** Finds campaigns by their status, and changes it if it is still the expected one. */
+function createStatusRows({ db, clock, wake }: Pick<LifecycleDeps, "db" | "clock" | "wake">) {
+  const findStatus = db.sqlite.prepare<{ status: CampaignStatus }, [number]>(
+    "SELECT status FROM campaigns WHERE seq = +?",
+  );
+
+  return {
+    /** Called for each mail of a campaign just before it is sent. */
+    isSending: (seq: number): boolean => findStatus.get(seq)?.status === "SENDING",
+
+    inStatus: (statuses: readonly CampaignStatus[]): CampaignRow[] =>
+      db
+        .select()
+        .from(campaigns)
+        .where(inArray(campaigns.status, [...statuses]))
+        .all(),
+
+    due: (): CampaignRow[] =>
+      db
+        .select()
+        .from(campaigns)
+        .where(and(eq(campaigns.status, "SCHEDULED"), lte(campaigns.scheduledAt, clock.now())))
+        .all(),
 
     /** When the next scheduled campaign is due; null if none is scheduled. */
     nextDueAt(): number | null {
@@ -209,37 +170,47 @@ export function createLifecycle(deps: {
       return row?.at ?? null;
     },
 
-    finish(campaign: CampaignRow): Change<CampaignRow> {
-      return () => {
-        const statusReason = deps.stats.recipients(campaign.seq) === 0 ? EMPTY_AUDIENCE : null;
-        return move(campaign, "finish", { finishedAt: clock.now(), statusReason });
-      };
+    /** Part of a change: changes the status as `action` does, and the given columns. */
+    move(
+      campaign: CampaignRow,
+      action: CampaignAction,
+      columns: Partial<CampaignRow> = {},
+    ): CampaignRow {
+      const status = nextStatus(campaign.status, action);
+      const [moved] = db
+        .update(campaigns)
+        .set({ ...columns, status, updatedAt: clock.now() })
+        .where(and(eq(campaigns.seq, campaign.seq), eq(campaigns.status, campaign.status)))
+        .returning()
+        .all();
+      if (moved === undefined) throw new Error("a campaign changed within a transaction");
+      if (status === "SENDING") wake();
+      return moved;
     },
 
-    inStatus: (statuses: readonly CampaignStatus[]): CampaignRow[] =>
+    /** Part of a change: pauses a campaign for a reason. Returns its id; null if it is not SENDING. */
+    pauseBecause(seq: number, reason: string): string | null {
+      const paused = db
+        .update(campaigns)
+        .set({ status: "PAUSED", statusReason: reason, updatedAt: clock.now() })
+        .where(and(eq(campaigns.seq, seq), eq(campaigns.status, "SENDING")))
+        .returning({ id: campaigns.id })
+        .all();
+      return paused[0]?.id ?? null;
+    },
+
+    /** Part of a change: removes the reason of a pause, so that it no longer ends by itself. */
+    keepPaused: (campaign: CampaignRow): CampaignRow =>
       db
-        .select()
-        .from(campaigns)
-        .where(inArray(campaigns.status, [...statuses]))
-        .all(),
+        .update(campaigns)
+        .set({ statusReason: null, updatedAt: clock.now() })
+        .where(and(eq(campaigns.seq, campaign.seq), eq(campaigns.status, "PAUSED")))
+        .returning()
+        .get(),
   };
 }
 
 /** True if the campaign resumes by itself once the domain of its sender is verified again. */
 export function isWaitingForDomain({ status, statusReason }: CampaignRow): boolean {
   return status === "PAUSED" && statusReason === DOMAIN_LOST;
-}
-
-/** The content that all mails of a campaign share; stored once. */
-export function sharedMessage(campaign: CampaignRow) {
-  return {
-    projectSeq: campaign.projectSeq,
-    fromAddress: campaign.from,
-    fromName: campaign.fromName,
-    replyTo: campaign.replyTo,
-    html: campaign.body,
-    headers: [],
-    isMarketing: true,
-    attachments: [],
-  };
 }

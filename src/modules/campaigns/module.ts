@@ -2,8 +2,9 @@
  * Campaigns: one mail to every contact of an audience. In order: a campaign is created as a DRAFT
  * (service.ts, columns.ts); it is sent or scheduled (lifecycle.ts, states.ts); the runner starts it
  * when it is due (runner.ts) and writes one mail per recipient (expand.ts), while the outbox already
- * sends the first of them; events of these mails update its statistics and may pause it
+ * sends the first of them; events of these mails update its counters and may pause it
  * (event-handlers.ts, stats.ts, render-cost.ts); the runner finishes it when no mail is left.
+ * Its statistics are read at any time (report.ts, recipients.ts).
  */
 
 import type { Config } from "../../config/settings.ts";
@@ -27,10 +28,13 @@ import type { Segments } from "../segments/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import type { Previews } from "../templates/service.ts";
 import type { HitCounter } from "../tracking/service.ts";
+import { campaignActionRoutes } from "./action-routes.ts";
 import { createCost } from "./render-cost.ts";
 import { createExpansion } from "./expand.ts";
 import { createCampaignHandlers } from "./event-handlers.ts";
 import { createLifecycle } from "./lifecycle.ts";
+import { createReport } from "./report.ts";
+import { campaignReportRoutes } from "./report-routes.ts";
 import { campaignRoutes } from "./routes.ts";
 import { createRunner } from "./runner.ts";
 import { createCampaigns } from "./service.ts";
@@ -80,6 +84,7 @@ export function createCampaignModule(deps: {
     if (!isSenderVerified(projectSeq, domain)) throw senderNotVerified(domain);
   }
 
+  const readReport = createReport({ db, stats });
   const recipients = createRecipients({ db, listPage, scheduler, stats });
   const testMails = createTestMails({
     clock,
@@ -114,17 +119,9 @@ export function createCampaignModule(deps: {
   return {
     name: "campaigns",
     routes: [
-      campaignRoutes({
-        admission,
-        campaigns,
-        lifecycle,
-        preview,
-        recipients,
-        testMails,
-        runner,
-        stats,
-        writer,
-      }),
+      campaignRoutes({ admission, campaigns, preview, testMails, runner, writer }),
+      campaignActionRoutes({ admission, campaigns, expansion, lifecycle, runner, writer }),
+      campaignReportRoutes({ admission, campaigns, readReport, recipients }),
     ],
     recurring: [{ name: "campaigns", pattern: "*/5 * * * * *", run: runner.tick }],
     wake: runner.wake,

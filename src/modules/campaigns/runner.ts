@@ -122,7 +122,8 @@ export function createRunner(deps: {
   }
 
   async function finish(campaign: CampaignRow): Promise<void> {
-    await writer.write(lifecycle.finish(campaign)).catch((error: unknown) => {
+    const finished = lifecycle.finish(campaign.projectSeq, campaign.id);
+    await writer.write(finished).catch((error: unknown) => {
       // The campaign was paused or cancelled at the same moment, which takes precedence.
       if (!(error instanceof AppError)) throw error;
     });
@@ -151,15 +152,6 @@ export function createRunner(deps: {
 
     /** Does one round of work; called regularly, and by tests. */
     tick,
-
-    /** Throws 409 if no contact would receive the campaign at present. */
-    async ensureRecipients(campaign: CampaignRow, action: "send" | "schedule"): Promise<void> {
-      lifecycle.ensure(campaign, action);
-      if (await expansion.hasRecipients(campaign)) return;
-      throw new AppError(409, "INVALID_STATE", "This campaign has no recipients.", {
-        suggestion: "Check its audience: only subscribed contacts receive campaigns.",
-      });
-    },
 
     /** Also starts campaigns that became due while no process ran. */
     start(): Promise<void> {

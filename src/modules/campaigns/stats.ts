@@ -1,11 +1,9 @@
-/** Statistics of a campaign, read from counters that are updated with each event. */
+/** Counters of campaigns, by link and by hour as well. Each event of their mails updates them. */
 
 import type { Statement } from "bun:sqlite";
-import { asc, desc, eq, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaignHours, campaignLinks } from "../../db/schema/campaigns.ts";
-import { isoTime } from "../../lib/clock.ts";
-import type { CampaignStats } from "./results-model.ts";
 
 export type Stats = ReturnType<typeof createStats>;
 
@@ -15,7 +13,6 @@ type Counter = Exclude<keyof Counts, "campaignSeq" | `forgiven${string}`>;
 type SinceResumed = { left: number; bounced: number; complained: number };
 
 const HOUR_MS = 60 * 60 * 1000;
-const MAX_LINKS = 1000;
 
 export function createStats({ db }: { db: Db }) {
   // Prepared once, because one of them runs for every mail that is settled.
@@ -85,6 +82,8 @@ export function createStats({ db }: { db: Db }) {
     /** Part of a change: adds to one counter. */
     add,
 
+    counts,
+
     sinceResumed,
 
     /** Number of recipients whose mails are written so far. */
@@ -116,57 +115,6 @@ export function createStats({ db }: { db: Db }) {
           },
         })
         .run();
-    },
-
-    read(campaignSeq: number): CampaignStats {
-      const row = counts(campaignSeq);
-      const { totalRecipients, sent, bounced, failed, suppressed, cancelled } = row;
-      const { delivered, opened, clicked, complained, unsubscribed } = row;
-      const { machineOpens, machineClicks } = row;
-      const settled = sent + bounced + failed + suppressed + cancelled;
-      const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
-      const rate = (part: number) => share(part, sent);
-      return {
-        totalRecipients,
-        queued: Math.max(0, totalRecipients - settled),
-        sent,
-        delivered,
-        opened,
-        clicked,
-        machineOpens,
-        machineClicks,
-        bounced,
-        complained,
-        unsubscribed,
-        failed,
-        suppressed,
-        cancelled,
-        deliveryRate: rate(delivered),
-        openRate: rate(opened),
-        clickRate: rate(clicked),
-        // A mail that its server refused was never sent, so `sent` does not include it.
-        bounceRate: share(bounced, sent + bounced),
-        complaintRate: rate(complained),
-        unsubscribeRate: rate(unsubscribed),
-        links: db
-          .select({
-            url: campaignLinks.url,
-            clicks: campaignLinks.clicks,
-            uniqueClicks: campaignLinks.uniqueClicks,
-          })
-          .from(campaignLinks)
-          .where(eq(campaignLinks.campaignSeq, campaignSeq))
-          .orderBy(desc(campaignLinks.clicks))
-          .limit(MAX_LINKS)
-          .all(),
-        timeline: db
-          .select()
-          .from(campaignHours)
-          .where(eq(campaignHours.campaignSeq, campaignSeq))
-          .orderBy(asc(campaignHours.hour))
-          .all()
-          .map(({ hour, opens, clicks }) => ({ at: isoTime(hour), opens, clicks })),
-      };
     },
   };
 }

@@ -10,7 +10,8 @@ import type { Contacts } from "../contacts/service.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Previews } from "../templates/service.ts";
-import { type Lifecycle, sharedMessage } from "./lifecycle.ts";
+import { sharedMessage } from "./expand.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 import type { CampaignRow } from "./present.ts";
 
 export type TestMails = ReturnType<typeof createTestMails>;

@@ -1,0 +1,73 @@
+/** The statistics of a campaign as the API shows them: counters, rates, links and a timeline. */
+
+import { asc, desc, eq } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { campaignHours, campaignLinks } from "../../db/schema/campaigns.ts";
+import { isoTime } from "../../lib/clock.ts";
+import type { CampaignStats } from "./results-model.ts";
+import type { Stats } from "./stats.ts";
+
+export type ReadReport = ReturnType<typeof createReport>;
+
+const MAX_LINKS = 1000;
+
+export function createReport({ db, stats }: { db: Db; stats: Pick<Stats, "counts"> }) {
+  /** The links that were clicked most. */
+  const linksOf = (campaignSeq: number) =>
+    db
+      .select({
+        url: campaignLinks.url,
+        clicks: campaignLinks.clicks,
+        uniqueClicks: campaignLinks.uniqueClicks,
+      })
+      .from(campaignLinks)
+      .where(eq(campaignLinks.campaignSeq, campaignSeq))
+      .orderBy(desc(campaignLinks.clicks))
+      .limit(MAX_LINKS)
+      .all();
+
+  /** Opens and clicks by hour, oldest first. */
+  const timelineOf = (campaignSeq: number) =>
+    db
+      .select()
+      .from(campaignHours)
+      .where(eq(campaignHours.campaignSeq, campaignSeq))
+      .orderBy(asc(campaignHours.hour))
+      .all()
+      .map(({ hour, opens, clicks }) => ({ at: isoTime(hour), opens, clicks }));
+
+  return (campaignSeq: number): CampaignStats => {
+    const row = stats.counts(campaignSeq);
+    const { totalRecipients, sent, bounced, failed, suppressed, cancelled } = row;
+    const { delivered, opened, clicked, complained, unsubscribed } = row;
+    const { machineOpens, machineClicks } = row;
+    const settled = sent + bounced + failed + suppressed + cancelled;
+    const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
+    const rate = (part: number) => share(part, sent);
+    return {
+      totalRecipients,
+      queued: Math.max(0, totalRecipients - settled),
+      sent,
+      delivered,
+      opened,
+      clicked,
+      machineOpens,
+      machineClicks,
+      bounced,
+      complained,
+      unsubscribed,
+      failed,
+      suppressed,
+      cancelled,
+      deliveryRate: rate(delivered),
+      openRate: rate(opened),
+      clickRate: rate(clicked),
+      // A mail that its server refused was never sent, so `sent` does not include it.
+      bounceRate: share(bounced, sent + bounced),
+      complaintRate: rate(complained),
+      unsubscribeRate: rate(unsubscribed),
+      links: linksOf(campaignSeq),
+      timeline: timelineOf(campaignSeq),
+    };
+  };
+}
