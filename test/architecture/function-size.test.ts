@@ -20,7 +20,6 @@ const FACTORY = /^create[A-Z]|^class |(?:Routes|Transport|Store)$/;
 const LONGER: Readonly<Record<string, number>> = {
   "src/http/admission.ts createAdmission": 139,
   "src/http/body-bytes.ts createBodyBytes": 160,
-  "src/modules/campaigns/runner.ts createRunner": 142,
   "src/modules/domains/service.ts createDomains": 157,
   "src/modules/events/list.ts createEventList": 127,
   "src/modules/webhooks/dispatcher.ts createWebhookDispatcher": 164,

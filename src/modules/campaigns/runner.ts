@@ -1,17 +1,17 @@
 /**
- * Advances all campaigns: it starts those that are due, cancels mails, writes audiences, and
- * finishes campaigns without open mails. One timer sleeps until the next scheduled start. The state
- * of a campaign is in the database only.
- *
- * This loop is not that of lib/worker.ts, because rounds overlap: the start of a campaign does not
- * wait until the mails of another, cancelled campaign are marked, which may take a minute.
+ * Advances all campaigns in rounds. A round starts the campaigns that are due, resumes and pauses
+ * campaigns by the verification of their sender's domain, and finishes campaigns without open mails.
+ * Work that may take minutes goes on beside the rounds: it writes audiences, and marks the mails of
+ * cancelled campaigns. The state of a campaign is in the database only.
  */
 
 import type { Db } from "../../db/open.ts";
-import type { Writer } from "../../db/writer.ts";
+import { isStorageRefusal } from "../../db/refusal.ts";
+import type { Change, Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { describeError, type Log } from "../../lib/log.ts";
+import { createWorker } from "../../lib/worker.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { Cancellation } from "../../outbox/cancel.ts";
 import type { Expansion } from "./expand.ts";
@@ -23,18 +23,22 @@ export type Runner = ReturnType<typeof createRunner>;
 /** Mails cancelled in one change: about ten milliseconds of work. */
 const SLICE = 250;
 const CANCELLED = "The campaign was cancelled.";
+/** The same as the interval of the recurring rounds. */
+const PAUSE_AFTER_ERROR_MS = 5_000;
 
-export function createRunner(deps: {
+type RunnerDeps = {
   db: Db;
   writer: Writer;
   clock: Clock;
   log: Log;
   lifecycle: Lifecycle;
-  expansion: Expansion;
+  expansion: Pick<Expansion, "run">;
   cancellation: Pick<Cancellation, "ofCampaign">;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
-}) {
-  const { writer, clock, log, lifecycle, expansion } = deps;
+};
+
+export function createRunner(deps: RunnerDeps) {
+  const { writer, clock, log, lifecycle } = deps;
   const findOpen = deps.db.sqlite.prepare<{ open: number }, [number]>(`
     SELECT EXISTS (SELECT 1 FROM emails
                    WHERE campaign_seq = ? AND next_at IS NOT NULL) AS open`);
@@ -43,26 +47,32 @@ export function createRunner(deps: {
     WHERE status = 'CANCELLED'
       AND EXISTS (SELECT 1 FROM emails
                   WHERE campaign_seq = campaigns.seq AND status = 'QUEUED' AND next_at IS NOT NULL)`);
-  const underWay = new Map<number, Promise<void>>();
-  let isRunning = false;
-  let cancelTimer = () => {};
+  const worker = createWorker({
+    clock,
+    step: round,
+    onError: reportError,
+    pauseMs: PAUSE_AFTER_ERROR_MS,
+  });
+  const longWork = createLongWork(deps, {
+    isStopping: () => !worker.isRunning(),
+    onEnd: worker.wake,
+    onError(error) {
+      reportError(error);
+      worker.pause();
+    },
+  });
 
-  /** Does one round of work on all campaigns. */
-  async function round(): Promise<void> {
+  /** Does one round of work on all campaigns. Returns the delay until the next scheduled start. */
+  async function round(): Promise<number | null> {
     const started = await writer.write(lifecycle.startDue());
     for (const { id, name } of started) log.info("campaign started", { campaign: id, name });
-    for (const { seq } of findCancelled.all()) await cancelMails(seq);
-    for (const campaign of lifecycle.inStatus(["PAUSED"])) {
-      await resumeIfVerified(campaign);
-      // The audience is fixed at the start, so it is also written while the campaign is paused.
-      if (!isExpanded(campaign)) expandOnce(campaign);
-    }
-    for (const campaign of lifecycle.inStatus(["SENDING"])) {
-      if (!isVerified(campaign)) await hold(campaign);
-      else if (!isExpanded(campaign)) expandOnce(campaign);
-      else if (findOpen.get(campaign.seq)?.open === 0) await finish(campaign);
-    }
-    sleep();
+    for (const { seq } of findCancelled.all()) longWork.cancelMails(seq);
+    for (const campaign of lifecycle.inStatus(["PAUSED"])) await resumeIfVerified(campaign);
+    for (const campaign of lifecycle.inStatus(["SENDING"])) await pauseUnlessVerified(campaign);
+    writeAudiences();
+    for (const campaign of lifecycle.inStatus(["SENDING"])) await finishIfDone(campaign);
+    const nextAt = lifecycle.nextDueAt();
+    return nextAt === null ? null : Math.max(0, nextAt - clock.now());
   }
 
   function isVerified({ projectSeq, from }: CampaignRow): boolean {
@@ -70,99 +80,139 @@ export function createRunner(deps: {
   }
 
   /** Pauses a campaign whose sender's domain lost its verification, until it is verified again. */
-  async function hold(campaign: CampaignRow): Promise<void> {
-    await writer.write(() => lifecycle.pauseBecause(campaign.seq, DOMAIN_LOST));
-    log.warn("a campaign was paused", { campaign: campaign.id, reason: DOMAIN_LOST });
+  async function pauseUnlessVerified(campaign: CampaignRow): Promise<void> {
+    if (isVerified(campaign)) return;
+    const paused = await writer.write(() => lifecycle.pauseBecause(campaign.seq, DOMAIN_LOST));
+    if (paused !== null)
+      log.warn("a campaign was paused", { campaign: paused, reason: DOMAIN_LOST });
   }
 
   async function resumeIfVerified(campaign: CampaignRow): Promise<void> {
     if (!isWaitingForDomain(campaign) || !isVerified(campaign)) return;
-    await writer.write(lifecycle.resume(campaign.projectSeq, campaign.id));
-    log.info("a campaign goes on", { campaign: campaign.id });
+    const isResumed = await changeStatus(lifecycle.resume(campaign.projectSeq, campaign.id));
+    if (isResumed) log.info("a campaign goes on", { campaign: campaign.id });
   }
 
-  /** Marks the mails of a cancelled campaign. They no longer leave, so this may take a while. */
-  async function cancelMails(campaignSeq: number): Promise<void> {
-    const cancelSlice = () => deps.cancellation.ofCampaign(campaignSeq, CANCELLED, SLICE);
-    while ((await writer.write(cancelSlice)) === SLICE) if (!isRunning) return;
+  /**
+   * The audience is fixed at the start, so it is also written while the campaign is paused. Nothing
+   * is awaited here, so an expansion that ends meanwhile cannot be started again at an old cursor.
+   */
+  function writeAudiences(): void {
+    for (const campaign of lifecycle.inStatus(["SENDING", "PAUSED"]))
+      if (!isExpanded(campaign)) longWork.writeAudience(campaign);
   }
 
-  function isExpanded({ audienceCursor, audienceEnd }: CampaignRow): boolean {
-    return audienceCursor !== null && audienceEnd !== null && audienceCursor >= audienceEnd;
+  async function finishIfDone(campaign: CampaignRow): Promise<void> {
+    if (!isExpanded(campaign) || findOpen.get(campaign.seq)?.open !== 0) return;
+    await changeStatus(lifecycle.finish(campaign.projectSeq, campaign.id));
   }
 
-  function expandOnce(campaign: CampaignRow): void {
-    if (underWay.has(campaign.seq)) return;
-    const work = expansion
-      .run(campaign, () => !isRunning)
-      .then(({ recipients, workMs }) =>
-        log.info("the audience of a campaign was written", {
-          campaign: campaign.id,
-          recipients,
-          workMs: Math.round(workMs),
-        }),
-      )
-      .catch((error: unknown) => failed(campaign, error))
-      .finally(() => {
-        underWay.delete(campaign.seq);
-        wake();
-      });
-    underWay.set(campaign.seq, work);
+  /** Returns false if a request changed the status at the same moment, which takes precedence. */
+  async function changeStatus(change: Change<CampaignRow>): Promise<boolean> {
+    try {
+      await writer.write(change);
+      return true;
+    } catch (error) {
+      if (!(error instanceof AppError) || isStorageRefusal(error)) throw error;
+      return false;
+    }
   }
 
-  /** Pauses a campaign whose segment or filter was deleted: a person has to fix the audience. */
-  async function failed(campaign: CampaignRow, error: unknown): Promise<void> {
-    log.error("the audience of a campaign cannot be written", {
-      campaign: campaign.id,
-      error: describeError(error),
-    });
-    if (!(error instanceof AppError) || error.status === 503) return;
-    const { message } = error;
-    await writer.write(() => lifecycle.pauseBecause(campaign.seq, message));
-  }
-
-  async function finish(campaign: CampaignRow): Promise<void> {
-    const finished = lifecycle.finish(campaign.projectSeq, campaign.id);
-    await writer.write(finished).catch((error: unknown) => {
-      // The campaign was paused or cancelled at the same moment, which takes precedence.
-      if (!(error instanceof AppError)) throw error;
-    });
-  }
-
-  function sleep(): void {
-    cancelTimer();
-    const next = lifecycle.nextDueAt();
-    if (!isRunning || next === null) return;
-    cancelTimer = clock.after(Math.max(0, next - clock.now()), wake);
-  }
-
-  function wake(): void {
-    if (!isRunning) return;
-    void tick();
-  }
-
-  function tick(): Promise<void> {
-    return round().catch((error: unknown) =>
-      log.error("campaigns could not be looked at", { error: describeError(error) }),
-    );
+  function reportError(error: unknown): void {
+    log.error("campaigns could not be looked at", { error: describeError(error) });
   }
 
   return {
-    wake,
+    wake: worker.wake,
 
     /** Does one round of work; called regularly, and by tests. */
-    tick,
+    tick(): Promise<void> {
+      worker.wake();
+      return worker.idle();
+    },
 
     /** Also starts campaigns that became due while no process ran. */
     start(): Promise<void> {
-      isRunning = true;
-      return tick();
+      worker.start();
+      return worker.idle();
     },
 
     async stop(): Promise<void> {
-      isRunning = false;
-      cancelTimer();
-      await Promise.all(underWay.values());
+      await worker.stop();
+      await longWork.ended();
+    },
+  };
+}
+
+function isExpanded({ audienceCursor, audienceEnd }: CampaignRow): boolean {
+  return audienceCursor !== null && audienceEnd !== null && audienceCursor >= audienceEnd;
+}
+
+/**
+ * Work on one campaign that may take minutes: at most one audience and one cancellation of each
+ * campaign are written at a time, however many rounds ask for it.
+ */
+function createLongWork(
+  { writer, log, lifecycle, expansion, cancellation }: RunnerDeps,
+  on: { isStopping: () => boolean; onEnd: () => void; onError: (error: unknown) => void },
+) {
+  const { isStopping, onEnd, onError } = on;
+  const audiences = new Map<number, Promise<void>>();
+  const cancellations = new Map<number, Promise<void>>();
+
+  function startOnce(
+    underWay: Map<number, Promise<void>>,
+    campaignSeq: number,
+    work: () => Promise<void>,
+  ): void {
+    if (underWay.has(campaignSeq)) return;
+    const ended = work()
+      .catch(onError)
+      .finally(() => {
+        underWay.delete(campaignSeq);
+        onEnd();
+      });
+    underWay.set(campaignSeq, ended);
+  }
+
+  async function expand(campaign: CampaignRow): Promise<void> {
+    try {
+      const { recipients, workMs } = await expansion.run(campaign, isStopping);
+      log.info("the audience of a campaign was written", {
+        campaign: campaign.id,
+        recipients,
+        workMs: Math.round(workMs),
+      });
+    } catch (error) {
+      log.error("the audience of a campaign cannot be written", {
+        campaign: campaign.id,
+        error: describeError(error),
+      });
+      if (!(error instanceof AppError) || isStorageRefusal(error)) throw error;
+      // The segment or filter was deleted: a person has to fix the audience.
+      const { message } = error;
+      await writer.write(() => lifecycle.pauseBecause(campaign.seq, message));
+    }
+  }
+
+  async function cancelAll(campaignSeq: number): Promise<void> {
+    const cancelSlice = () => cancellation.ofCampaign(campaignSeq, CANCELLED, SLICE);
+    while ((await writer.write(cancelSlice)) === SLICE) if (isStopping()) return;
+  }
+
+  return {
+    writeAudience(campaign: CampaignRow): void {
+      startOnce(audiences, campaign.seq, () => expand(campaign));
+    },
+
+    /** Marks the mails of a cancelled campaign, which no longer leave. */
+    cancelMails(campaignSeq: number): void {
+      startOnce(cancellations, campaignSeq, () => cancelAll(campaignSeq));
+    },
+
+    /** Resolves when no work is under way. */
+    async ended(): Promise<void> {
+      await Promise.all([...audiences.values(), ...cancellations.values()]);
     },
   };
 }
