@@ -1,10 +1,10 @@
 /** The columns that requests set, checked. */
 
 import type { campaigns } from "../../db/schema/campaigns.ts";
-import { normalizedAddress } from "../../http/formats.ts";
 import { fieldError, validationError } from "../../lib/errors.ts";
 import { parseCondition, wireCondition } from "../segments/condition/condition.ts";
 import type { Segments } from "../segments/service.ts";
+import { contentOf, optionalContent } from "../templates/service.ts";
 import { audienceErrors, type Campaign, type CampaignPatch } from "./model.ts";
 import type { CampaignRow } from "./present.ts";
 import type { FindSegmentSeq } from "./usage.ts";
@@ -49,16 +49,10 @@ export function createAudienceColumns(deps: {
 
 /** The content of a copy of a campaign. */
 export function copiedColumns(campaign: CampaignRow): Content {
-  const { name, description, subject, body, from, fromName, replyTo } = campaign;
   const { audienceType, segmentSeq, audienceFilter, rate } = campaign;
   return {
-    name: `${name} (copy)`.slice(0, 255),
-    description,
-    subject,
-    body,
-    from,
-    fromName,
-    replyTo,
+    ...contentOf(campaign),
+    name: `${campaign.name} (copy)`.slice(0, 255),
     audienceType,
     segmentSeq,
     audienceFilter,
@@ -82,11 +76,7 @@ export function mergedAudience(campaign: Campaign, patch: CampaignPatch): Campai
 /** The columns of the given fields; a field that is undefined leaves its column unchanged. */
 export function optionalColumns(fields: CampaignPatch) {
   return {
-    ...(fields.description === undefined ? {} : { description: fields.description }),
-    ...(fields.fromName === undefined ? {} : { fromName: fields.fromName }),
-    ...(fields.replyTo === undefined
-      ? {}
-      : { replyTo: fields.replyTo === null ? null : normalizedAddress(fields.replyTo) }),
+    ...optionalContent(fields),
     ...(fields.rate === undefined ? {} : { rate: fields.rate }),
   };
 }

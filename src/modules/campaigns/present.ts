@@ -5,6 +5,7 @@ import type { Db } from "../../db/open.ts";
 import type { campaigns } from "../../db/schema/campaigns.ts";
 import { segments } from "../../db/schema/segments.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { contentOf } from "../templates/service.ts";
 import type { Campaign } from "./model.ts";
 
 export type CampaignRow = typeof campaigns.$inferSelect;
@@ -25,18 +26,11 @@ export function createPresenter(db: Db) {
 }
 
 function present(row: CampaignRow, segmentIds: ReadonlyMap<number, string>): Campaign {
-  const { id, name, description, subject, body, from, fromName, replyTo, audienceType } = row;
   return {
-    id,
-    name,
-    description,
-    subject,
-    body,
-    from,
-    fromName,
-    replyTo,
-    type: audienceType,
-    audienceType,
+    id: row.id,
+    ...contentOf(row),
+    type: row.audienceType,
+    audienceType: row.audienceType,
     segmentId: row.segmentSeq === null ? null : (segmentIds.get(row.segmentSeq) ?? null),
     audienceFilter: row.audienceFilter === null ? null : JSON.parse(row.audienceFilter),
     rate: row.rate,

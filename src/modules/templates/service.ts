@@ -39,6 +39,11 @@ export type Previews = ReturnType<typeof createPreviews>;
 /** Subject and body as Liquid templates. */
 type PreviewSource = { subject: string; body: string };
 
+type Content<From> = Pick<
+  TemplateRow,
+  "name" | "description" | "subject" | "body" | "fromName" | "replyTo"
+> & { from: From };
+
 const SAMPLE_EMAIL = "ada@example.com";
 
 export function createTemplates(deps: {
@@ -119,11 +124,23 @@ function inUse(users: readonly string[]): AppError {
   });
 }
 
-/** The optional columns that the request contains; an omitted field does not change its column. */
+/** The optional columns that the request contains. */
 function optionalFields(fields: TemplatePatch) {
   return {
-    ...(fields.description === undefined ? {} : { description: fields.description }),
+    ...optionalContent(fields),
     ...(fields.from === undefined ? {} : { from: fields.from && normalizedAddress(fields.from) }),
+  };
+}
+
+/**
+ * The optional columns of a template or a campaign that the request contains; an omitted field does
+ * not change its column.
+ */
+export function optionalContent(
+  fields: Pick<TemplatePatch, "description" | "fromName" | "replyTo">,
+) {
+  return {
+    ...(fields.description === undefined ? {} : { description: fields.description }),
     ...(fields.fromName === undefined ? {} : { fromName: fields.fromName }),
     ...(fields.replyTo === undefined
       ? {}
@@ -131,18 +148,17 @@ function optionalFields(fields: TemplatePatch) {
   };
 }
 
+/** The fields that templates and campaigns share. `From` is null only for templates. */
+export function contentOf<From extends string | null>(row: Content<From>): Content<From> {
+  const { name, description, subject, body, from, fromName, replyTo } = row;
+  return { name, description, subject, body, from, fromName, replyTo };
+}
+
 export function presentTemplate(row: TemplateRow): Template {
-  const { id, name, description, subject, body, from, fromName, replyTo, type } = row;
   return {
-    id,
-    name,
-    description,
-    subject,
-    body,
-    from,
-    fromName,
-    replyTo,
-    type,
+    id: row.id,
+    ...contentOf(row),
+    type: row.type,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   };
