@@ -109,7 +109,7 @@ export async function* examine(world: World, limitMs: number): AsyncGenerator<Fi
 function findingsOf(error: unknown): Finding[] {
   if (error instanceof DataFolderError) {
     const { message, suggestion } = error;
-    return [{ level: "fail", what: "data folder", finding: message, mend: suggestion }];
+    return [{ level: "fail", what: "data folder", finding: message, fix: suggestion }];
   }
   if (error instanceof StorageFaultError) {
     return [fail("data folder", describeFault(error.fault), recoverySteps(error.fault))];

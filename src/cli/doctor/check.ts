@@ -12,7 +12,7 @@ export type Finding = {
   what: string;
   finding: string;
   /** The recommended fix; null if nothing has to be done. */
-  mend: string | null;
+  fix: string | null;
 };
 
 /** One check, which may return several findings. */
@@ -62,18 +62,18 @@ export type RelayTrial =
   { ok: true; tls: string | null; isAuthenticated: boolean } | { ok: false; reason: string };
 
 export function ok(what: string, finding: string): Finding {
-  return { level: "ok", what, finding, mend: null };
+  return { level: "ok", what, finding, fix: null };
 }
 
 export function warn(what: string, finding: string, fix: string): Finding {
-  return { level: "warn", what, finding, mend: fix };
+  return { level: "warn", what, finding, fix };
 }
 
 export function fail(what: string, finding: string, fix: string): Finding {
-  return { level: "fail", what, finding, mend: fix };
+  return { level: "fail", what, finding, fix };
 }
 
 /** Formats a finding as `ok|warn|fail  what: finding — fix`. */
-export function lineOf({ level, what, finding, mend: fix }: Finding): string {
+export function lineOf({ level, what, finding, fix }: Finding): string {
   return `${level.padEnd(4)}  ${what}: ${finding}${fix === null ? "" : ` — ${fix}`}`;
 }
