@@ -1,4 +1,4 @@
-/** The counters of `project_usage` equal the rows, whatever changes them. */
+/** The counters of `project_usage` equal the rows after every kind of change. */
 
 import type { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";

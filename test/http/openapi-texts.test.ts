@@ -100,30 +100,30 @@ test("an operation without them is found", () => {
 
 test("every component and every property is described", () => {
   const found: string[] = [];
-  function visit(schema: unknown, path: string): void {
+  function collectUndescribed(schema: unknown, path: string): void {
     if (schema === undefined) return;
     for (const [name, property] of entriesOf(valueAt(schema, "properties"))) {
       const at = `${path}.${name}`;
       const isDescribed = isText(valueAt(property, "description"));
       if (!isDescribed && !isText(valueAt(dereferenced(property), "description"))) found.push(at);
-      visit(property, at);
+      collectUndescribed(property, at);
     }
     for (const keyword of ["items", "additionalProperties"]) {
-      visit(valueAt(schema, keyword), `${path}.${keyword}`);
+      collectUndescribed(valueAt(schema, keyword), `${path}.${keyword}`);
     }
     for (const keyword of ["anyOf", "oneOf"]) {
       for (const [i, variant] of entriesOf(valueAt(schema, keyword)))
-        visit(variant, `${path}.${i}`);
+        collectUndescribed(variant, `${path}.${i}`);
     }
   }
   const schemas = entriesOf(document.at("components.schemas"));
   for (const [name, schema] of schemas) {
     if (!isText(valueAt(schema, "description"))) found.push(name);
-    visit(schema, name);
+    collectUndescribed(schema, name);
   }
   for (const { id, operation } of operations()) {
     for (const [, media] of contentOf(valueAt(operation, "requestBody"))) {
-      visit(valueAt(media, "schema"), id);
+      collectUndescribed(valueAt(media, "schema"), id);
     }
   }
   expect(found).toEqual([]);

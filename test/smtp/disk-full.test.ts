@@ -1,4 +1,4 @@
-/** A full disk: SMTP answers 452, nothing is listed, and mail is accepted again when there is room. */
+/** A full disk: SMTP answers 452, and nothing is listed. When space is free, mail is accepted again. */
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type InboxApp, inboxApp } from "../support/inbox.ts";
@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 const fill = () => void t.db.sqlite.run("PRAGMA max_page_count = 1");
-const makeRoom = () => void t.db.sqlite.run("PRAGMA max_page_count = 1000000");
+const freeSpace = () => void t.db.sqlite.run("PRAGMA max_page_count = 1000000");
 const total = async () => (await t.call("GET", "/inboxes/default/messages")).at("data.total");
 
 const random = (bytes: number) => {
@@ -34,7 +34,7 @@ for (const [name, message] of messages) {
     fill();
     expect(await sendRaw(client, message)).toMatch(/^452 4\.3\.1 /);
     expect(await total()).toBe(0);
-    makeRoom();
+    freeSpace();
     expect(await sendRaw(client, message)).toMatch(/^250 2\.0\.0 /);
     expect(await total()).toBe(1);
     client.end();
@@ -51,7 +51,7 @@ test("a rule that cannot be counted refuses with 452 instead of firing", async (
   expect(await client.say("MAIL FROM:<a@example.com>\r\n")).toMatch(
     /^(?:452 4\.3\.1|550 5\.0\.0) /,
   );
-  makeRoom();
+  freeSpace();
   expect((await t.call("DELETE", `/inboxes/default/rules/${id}`)).status).toBe(204);
   client.end();
 });
@@ -63,7 +63,7 @@ test("a setting of a message that cannot be stored is 503, and stays as it was",
   await t.caught();
   fill();
   const answer = await t.call("PATCH", path, { tags });
-  makeRoom();
+  freeSpace();
   expect(answer.status).toBe(503);
   expect((await t.call("GET", path)).at("data.tags")).toEqual([]);
 });

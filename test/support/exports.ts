@@ -38,7 +38,7 @@ export function exportedNames({ text }: Pick<TextFile, "text">): string[] {
 const FROM = /^(?:import|export)\b([^;]*?)\bfrom\s*"(\.[^"]+)"/gm;
 const DYNAMIC = /\bimport\(\s*"(\.[^"]+)"\s*\)/g;
 
-/** What a file uses of other files, as `path name`; `path *` if it imports all names. */
+/** The names that a file imports from others, as `path name`; `path *` if it imports all names. */
 export function usedNames({ file, text }: TextFile): string[] {
   const pathOf = (target: string) =>
     relative(ROOT, join(ROOT, dirname(file), target)).replaceAll("\\", "/");

@@ -8,7 +8,7 @@ export type Node =
   | { kind: "sequence"; items: readonly Node[] }
   | { kind: "choice"; options: readonly Node[] }
   | { kind: "repeat"; item: Node; min: number; max: number }
-  /** Anchors and look-around, which match no text themselves. */
+  /** Assertions: anchors, lookaheads and lookbehinds, which match no text themselves. */
   | { kind: "empty"; inner: Node | null };
 
 const EMPTY: Node = { kind: "empty", inner: null };
@@ -76,8 +76,8 @@ export function parsePattern(source: string): Node {
     at += opening.length;
     const inner = choice();
     at++;
-    const isLookAround = opening !== "" && !opening.endsWith(":") && !opening.endsWith(">");
-    return isLookAround ? { kind: "empty", inner } : inner;
+    const isAssertion = opening !== "" && !opening.endsWith(":") && !opening.endsWith(">");
+    return isAssertion ? { kind: "empty", inner } : inner;
   }
 
   function escape(): Node {

@@ -36,13 +36,17 @@ export function meets(
 ): boolean {
   const groups = condition.groups.map(
     ({ filters, conditions }) =>
-      filters.every((filter) => passes(world, contact, filter)) &&
+      filters.every((filter) => matchesFilter(world, contact, filter)) &&
       (conditions === undefined || meets(world, contact, conditions)),
   );
   return condition.logic === "AND" ? groups.every(Boolean) : groups.some(Boolean);
 }
 
-export function passes(world: NaiveWorld, contact: NaiveContact, filter: NaiveFilter): boolean {
+export function matchesFilter(
+  world: NaiveWorld,
+  contact: NaiveContact,
+  filter: NaiveFilter,
+): boolean {
   const { field } = filter;
   if (field === "email") return emailMatches(contact.email, filter);
   if (field === "subscribed") {

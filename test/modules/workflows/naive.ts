@@ -4,7 +4,7 @@
  * at once; time advances only between calls.
  */
 
-import { meets, type NaiveCondition, type NaiveContact, passes } from "../segments/naive.ts";
+import { matchesFilter, meets, type NaiveCondition, type NaiveContact } from "../segments/naive.ts";
 
 type Test = { operator?: string; value?: unknown };
 
@@ -226,7 +226,7 @@ export class NaiveWorkflow {
     const subject = { ...person, data: { ...person.data, context: execution.context } };
     if (condition !== undefined) return meets(world, subject, inData(condition)) ? "yes" : "no";
     const holds = ({ operator = "", value }: Test) =>
-      passes(world, subject, { field: nameInData(field), operator, value });
+      matchesFilter(world, subject, { field: nameInData(field), operator, value });
     if (branches === undefined) return holds(config) ? "yes" : "no";
     return branches.find(holds)?.id ?? "default";
   }

@@ -15,7 +15,7 @@ import { CALL_BACKOFF, delayMs, MAX_TRIES } from "../../../src/modules/workflows
 import { type TestApp, testApp } from "../../support/app.ts";
 import { DAY, HOUR, MINUTE } from "../../support/automation.ts";
 import { plain } from "../segments/crowd.ts";
-import { passes } from "../segments/naive.ts";
+import { matchesFilter } from "../segments/naive.ts";
 
 const NOW = Date.parse("2026-03-02T10:00:00.000Z");
 const head = (id: string) => ({ id, name: id, position: { x: 0, y: 0 } });
@@ -217,7 +217,7 @@ describe("tests on the context agree with a simple evaluator of contacts' data",
         const { audiences } = t.app.segments;
         const here = audiences.holdsForData(checkedTest, root, { projectSeq: 1, now: NOW });
         const contact = { ...plain, data: root };
-        const expected = passes({ now: NOW, dynamic: {} }, contact, asked);
+        const expected = matchesFilter({ now: NOW, dynamic: {} }, contact, asked);
         expect([filter, text, here]).toEqual([filter, text, expected]);
         compared++;
         matched += Number(here);
