@@ -21,7 +21,7 @@ import type {
   ListedExecution,
 } from "./execution-model.ts";
 import type { Graph } from "./graph/graph.ts";
-import type { WorkflowRow } from "./service.ts";
+import type { WorkflowRow } from "./store.ts";
 import type { Triggers } from "./run/triggers.ts";
 
 export type Executions = ReturnType<typeof createExecutions>;

@@ -2,8 +2,9 @@
  * Workflows: graphs of steps that an event starts for a contact. This file connects the parts that
  * run executions. In order:
  *
- * 1. service.ts stores a workflow after assemble.ts, validate.ts and references.ts have checked its
- *    graph as a whole; each change of the graph is a new version (versions.ts).
+ * 1. service.ts and graph-changes.ts store a workflow (store.ts) after assemble.ts, validate.ts and
+ *    references.ts have checked its graph as a whole; each change of the graph is a new version
+ *    (versions.ts).
  * 2. runner.ts reads the event log. For each event it advances the executions that wait for it, then
  *    starts the workflows that it triggers (triggers.ts).
  * 3. advance.ts runs the steps of an execution (run-step.ts, send-email.ts) until it
@@ -41,6 +42,7 @@ import { createWebhookCalls } from "./steps/webhook-calls.ts";
 import { createAdvancer } from "./run/advance.ts";
 import { executionRoutes } from "./execution-routes.ts";
 import { createExecutions } from "./executions.ts";
+import { graphRoutes } from "./graph-routes.ts";
 import type { Graph } from "./graph/graph.ts";
 import { type Paths, pathsOf as pathsOfGraph } from "./graph/paths.ts";
 import { createRunStep } from "./steps/run-step.ts";
@@ -95,7 +97,8 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
   return {
     name: "workflows",
     routes: [
-      workflowRoutes({ admission, workflows, writer }),
+      workflowRoutes({ admission, workflows }),
+      graphRoutes({ admission, graphChanges: workflows.graphChanges, writer }),
       executionRoutes({ admission, executions, writer }),
     ],
     recurring: [

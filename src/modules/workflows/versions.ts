@@ -11,6 +11,8 @@ import type { Graph } from "./graph/graph.ts";
 const MAX_CACHED_GRAPHS = 500;
 const MAX_CACHED_LENGTH = 8 * 1024 * 1024;
 
+export type Versions = ReturnType<typeof createVersions>;
+
 export function createVersions({ db: { sqlite }, clock }: { db: Db; clock: Clock }) {
   const find = sqlite.prepare<{ graph: string }, [number]>(
     "SELECT graph FROM workflow_versions WHERE seq = +?",

@@ -10,6 +10,8 @@ import { parseStepCondition, contactPart } from "../steps/step-condition.ts";
 import { isPrivateTarget } from "./config-webhook.ts";
 import type { Graph, Step } from "./graph.ts";
 
+export type GraphReferences = ReturnType<typeof createGraphReferences>;
+
 export function createGraphReferences(deps: {
   db: Db;
   segments: Pick<Segments, "ensureResolvable">;
