@@ -24,7 +24,6 @@ const LONGER: Readonly<Record<string, number>> = {
   "src/modules/events/list.ts createEventList": 127,
   "src/modules/webhooks/dispatcher.ts createWebhookDispatcher": 164,
   "src/modules/webhooks/service.ts createWebhooks": 171,
-  "src/modules/workflows/executions.ts createExecutions": 150,
   "src/modules/workflows/run/execution-rows.ts createExecutionRows": 160,
   "src/modules/workflows/steps/send-email.ts createSendEmail": 137,
   "src/modules/workflows/steps/webhook-calls.ts createWebhookCalls": 203,

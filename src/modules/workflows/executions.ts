@@ -1,26 +1,21 @@
 /** The operations of the API on executions: list, get, start for a contact, cancel. */
 
-import { and, asc, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
-import { contacts as contactRows } from "../../db/schema/contacts.ts";
-import { workflowExecutions, workflowExecutionSteps } from "../../db/schema/workflows.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { type ListPage, newestRows } from "../../http/pagination.ts";
-import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
-import { AppError, fieldError, notFound } from "../../lib/errors.ts";
-import { type JsonObject, parseData } from "../contacts/data.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError, fieldError } from "../../lib/errors.ts";
+import type { JsonObject } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
+import { createExecutionQueries, type ExecutionQueryDeps } from "./execution-queries.ts";
 import type { ExecutionRows, Execution } from "./run/execution-rows.ts";
 import { end, isContextTooLarge, isEnded } from "./run/engine.ts";
 import type {
   ExecutionDetails,
   ExecutionInput,
   ExecutionQuery,
-  ExecutionStep,
   ListedExecution,
 } from "./execution-model.ts";
-import type { Graph } from "./graph/graph.ts";
 import type { WorkflowRow } from "./store.ts";
 import type { Triggers } from "./run/triggers.ts";
 
@@ -30,23 +25,22 @@ export type Executions = ReturnType<typeof createExecutions>;
 const SLICE = 500;
 const BY_HAND = "Cancelled by hand.";
 
-type Found = { execution: typeof workflowExecutions.$inferSelect; contactId: string | null };
-
-export function createExecutions(deps: {
+type ExecutionsDeps = ExecutionQueryDeps & {
   db: Db;
   executionRows: ExecutionRows;
   clock: Clock;
   contacts: Pick<Contacts, "get">;
-  listPage: ListPage;
   getWorkflow: (projectSeq: number, id: string) => WorkflowRow;
-  graphOf: (versionSeq: number) => Graph | null;
   onExecutionEnd: (execution: Pick<Execution, "workflowSeq" | "versionSeq">) => void;
   triggers: Triggers;
   writer: Writer;
   /** Called after the commit of a new execution, which is due at once. */
   wake: () => void;
-}) {
-  const { db, executionRows, clock, listPage, getWorkflow, writer } = deps;
+};
+
+export function createExecutions(deps: ExecutionsDeps) {
+  const { db, executionRows, clock, getWorkflow, writer } = deps;
+  const queries = createExecutionQueries(deps);
   const cancelSome = db.sqlite.prepare<{ versionSeq: number }, [string, number, number, number]>(`
     UPDATE workflow_executions
     SET status = 'CANCELLED', exit_reason = ?, completed_at = ?, due_at = NULL, due_for = NULL,
@@ -54,53 +48,6 @@ export function createExecutions(deps: {
     WHERE seq IN (SELECT seq FROM workflow_executions
                   WHERE workflow_seq = +? AND status IN ('RUNNING', 'WAITING') LIMIT +?)
     RETURNING version_seq AS versionSeq`);
-
-  const select = () =>
-    db
-      .select({
-        execution: workflowExecutions,
-        seq: workflowExecutions.seq,
-        contactId: contactRows.id,
-      })
-      .from(workflowExecutions)
-      .leftJoin(contactRows, eq(contactRows.seq, workflowExecutions.contactSeq));
-
-  function find(workflow: WorkflowRow, id: string): Found {
-    const ofWorkflow = eq(workflowExecutions.workflowSeq, workflow.seq);
-    const [row] = select()
-      .where(and(ofWorkflow, eq(workflowExecutions.id, id)))
-      .limit(1)
-      .all();
-    if (row === undefined) throw notFound("EXECUTION");
-    return row;
-  }
-
-  function stepsOf({ execution }: Found): ExecutionStep[] {
-    const graph = deps.graphOf(execution.versionSeq);
-    const names = new Map(graph?.steps.map(({ id, name }) => [id, name]) ?? []);
-    return db
-      .select()
-      .from(workflowExecutionSteps)
-      .where(eq(workflowExecutionSteps.executionSeq, execution.seq))
-      .orderBy(asc(workflowExecutionSteps.number))
-      .all()
-      .map((row) => ({
-        id: `${execution.id}.${row.number}`,
-        stepId: row.stepId,
-        type: row.type,
-        name: names.get(row.stepId) ?? null,
-        outcome: row.outcome,
-        branch: row.branch,
-        detail: row.detail === null ? null : parseData(row.detail),
-        startedAt: isoTime(row.startedAt),
-        completedAt: isoTime(row.completedAt),
-      }));
-  }
-
-  function details(workflow: WorkflowRow, id: string): ExecutionDetails {
-    const found = find(workflow, id);
-    return { ...present(workflow, found), steps: stepsOf(found) };
-  }
 
   function start(workflow: WorkflowRow, contactId: string, context: JsonObject): string {
     if (!workflow.isEnabled) throw notEnabled();
@@ -114,28 +61,14 @@ export function createExecutions(deps: {
   }
 
   return {
-    list(
+    list: (
       projectSeq: number,
       workflowId: string,
       query: ExecutionQuery,
-    ): Promise<Page<ListedExecution>> {
-      const workflow = getWorkflow(projectSeq, workflowId);
-      return listPage(
-        { scope: `${projectSeq}:executions:${workflowId}`, query },
-        newestRows(db, {
-          table: workflowExecutions,
-          filter: and(
-            eq(workflowExecutions.workflowSeq, workflow.seq),
-            query.status === undefined ? undefined : eq(workflowExecutions.status, query.status),
-          ),
-          select: select(),
-        }),
-        (rows) => rows.map((row) => present(workflow, row)),
-      );
-    },
+    ): Promise<Page<ListedExecution>> => queries.list(getWorkflow(projectSeq, workflowId), query),
 
     get: (projectSeq: number, workflowId: string, id: string): ExecutionDetails =>
-      details(getWorkflow(projectSeq, workflowId), id),
+      queries.details(getWorkflow(projectSeq, workflowId), id),
 
     /** Starts an execution, which runs right after the commit. 409 if the contact may not enter. */
     start(
@@ -148,7 +81,7 @@ export function createExecutions(deps: {
       }
       return () => {
         const workflow = getWorkflow(projectSeq, workflowId);
-        return details(workflow, start(workflow, contactId, context));
+        return queries.details(workflow, start(workflow, contactId, context));
       };
     },
 
@@ -156,12 +89,12 @@ export function createExecutions(deps: {
     cancel(projectSeq: number, workflowId: string, id: string): Change<ExecutionDetails> {
       return () => {
         const workflow = getWorkflow(projectSeq, workflowId);
-        const execution = executionRows.find(find(workflow, id).execution.seq);
+        const execution = executionRows.find(queries.find(workflow, id).execution.seq);
         if (execution === null || isEnded(execution.progress.status)) throw hasEnded();
         const how = { status: "CANCELLED", exitReason: BY_HAND } as const;
         executionRows.save(execution, end(execution.progress, clock.now(), how), []);
         deps.onExecutionEnd(execution);
-        return details(workflow, id);
+        return queries.details(workflow, id);
       };
     },
 
@@ -180,22 +113,6 @@ export function createExecutions(deps: {
         if (ended < SLICE) return cancelled;
       }
     },
-  };
-}
-
-function present(workflow: WorkflowRow, { execution, contactId }: Found): ListedExecution {
-  const { id, status, currentStepId, exitReason, error } = execution;
-  return {
-    id,
-    workflowId: workflow.id,
-    contactId,
-    status,
-    currentStepId,
-    context: parseData(execution.context),
-    startedAt: isoTime(execution.startedAt),
-    completedAt: isoTimeOrNull(execution.completedAt),
-    exitReason,
-    error,
   };
 }
 

@@ -12,7 +12,7 @@
  * 4. runner.ts also advances executions whose delay or timeout is over.
  * 5. webhook-calls.ts leases the executions that are at a WEBHOOK step, makes their calls outside of
  *    any transaction, and stores the results.
- * 6. executions.ts shows, starts and cancels executions for the API.
+ * 6. execution-queries.ts shows executions for the API; executions.ts starts and cancels them.
  */
 
 import type { Config } from "../../config/settings.ts";

@@ -1,0 +1,111 @@
+/** Reads executions for the API: the pages of a workflow, and one with its completed steps. */
+
+import { and, asc, eq } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { contacts as contactRows } from "../../db/schema/contacts.ts";
+import { workflowExecutions, workflowExecutionSteps } from "../../db/schema/workflows.ts";
+import type { Page } from "../../http/envelope.ts";
+import { type ListPage, newestRows } from "../../http/pagination.ts";
+import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { notFound } from "../../lib/errors.ts";
+import { parseData } from "../contacts/data.ts";
+import type {
+  ExecutionDetails,
+  ExecutionQuery,
+  ExecutionStep,
+  ListedExecution,
+} from "./execution-model.ts";
+import type { Graph } from "./graph/graph.ts";
+import type { WorkflowRow } from "./store.ts";
+
+type Found = { execution: typeof workflowExecutions.$inferSelect; contactId: string | null };
+
+export type ExecutionQueryDeps = {
+  db: Db;
+  listPage: ListPage;
+  graphOf: (versionSeq: number) => Graph | null;
+};
+
+export function createExecutionQueries({ db, listPage, graphOf }: ExecutionQueryDeps) {
+  const select = () =>
+    db
+      .select({
+        execution: workflowExecutions,
+        seq: workflowExecutions.seq,
+        contactId: contactRows.id,
+      })
+      .from(workflowExecutions)
+      .leftJoin(contactRows, eq(contactRows.seq, workflowExecutions.contactSeq));
+
+  /** Throws 404 EXECUTION_NOT_FOUND. */
+  function find(workflow: WorkflowRow, id: string): Found {
+    const ofWorkflow = eq(workflowExecutions.workflowSeq, workflow.seq);
+    const [row] = select()
+      .where(and(ofWorkflow, eq(workflowExecutions.id, id)))
+      .limit(1)
+      .all();
+    if (row === undefined) throw notFound("EXECUTION");
+    return row;
+  }
+
+  function stepsOf({ execution }: Found): ExecutionStep[] {
+    const graph = graphOf(execution.versionSeq);
+    const names = new Map(graph?.steps.map(({ id, name }) => [id, name]) ?? []);
+    return db
+      .select()
+      .from(workflowExecutionSteps)
+      .where(eq(workflowExecutionSteps.executionSeq, execution.seq))
+      .orderBy(asc(workflowExecutionSteps.number))
+      .all()
+      .map((row) => ({
+        id: `${execution.id}.${row.number}`,
+        stepId: row.stepId,
+        type: row.type,
+        name: names.get(row.stepId) ?? null,
+        outcome: row.outcome,
+        branch: row.branch,
+        detail: row.detail === null ? null : parseData(row.detail),
+        startedAt: isoTime(row.startedAt),
+        completedAt: isoTime(row.completedAt),
+      }));
+  }
+
+  return {
+    find,
+
+    details(workflow: WorkflowRow, id: string): ExecutionDetails {
+      const found = find(workflow, id);
+      return { ...present(workflow, found), steps: stepsOf(found) };
+    },
+
+    list: (workflow: WorkflowRow, query: ExecutionQuery): Promise<Page<ListedExecution>> =>
+      listPage(
+        { scope: `${workflow.projectSeq}:executions:${workflow.id}`, query },
+        newestRows(db, {
+          table: workflowExecutions,
+          filter: and(
+            eq(workflowExecutions.workflowSeq, workflow.seq),
+            query.status === undefined ? undefined : eq(workflowExecutions.status, query.status),
+          ),
+          select: select(),
+        }),
+        (rows) => rows.map((row) => present(workflow, row)),
+      ),
+  };
+}
+
+function present(workflow: WorkflowRow, { execution, contactId }: Found): ListedExecution {
+  const { id, status, currentStepId, exitReason, error } = execution;
+  return {
+    id,
+    workflowId: workflow.id,
+    contactId,
+    status,
+    currentStepId,
+    context: parseData(execution.context),
+    startedAt: isoTime(execution.startedAt),
+    completedAt: isoTimeOrNull(execution.completedAt),
+    exitReason,
+    error,
+  };
+}
