@@ -25,7 +25,6 @@ const LONGER: Readonly<Record<string, number>> = {
   "src/modules/webhooks/dispatcher.ts createWebhookDispatcher": 164,
   "src/modules/webhooks/service.ts createWebhooks": 171,
   "src/modules/workflows/run/execution-rows.ts createExecutionRows": 160,
-  "src/modules/workflows/steps/send-email.ts createSendEmail": 137,
   "src/modules/workflows/steps/webhook-calls.ts createWebhookCalls": 203,
   "src/protocols/smtp/opening.ts class Opening": 146,
   "src/protocols/smtp/pool.ts class Pool": 155,

@@ -55,6 +55,7 @@ const TRANSACTIONAL_PRIORITY = 0;
 
 export function createSendEmail(deps: SendEmailDeps) {
   const { contacts, store } = deps;
+  const renderSubject = createSubjectRenderer(deps);
 
   return function sendEmail({ config }: SendEmailStep, input: StepInput): StepResult | Postponed {
     const { projectSeq } = input;
@@ -83,7 +84,7 @@ export function createSendEmail(deps: SendEmailDeps) {
     if (refusal !== null) return { outcome: "POSTPONED", reason: refusal.message };
     const emailId = newId(input.now);
     const variables = variablesOf(input, isCustom);
-    const subject = subjectOf(template, { recipient, emailId, variables, projectSeq });
+    const subject = renderSubject(template, { recipient, emailId, variables, projectSeq });
     if (!subject.ok) return failed(subject.reason);
     const { text } = subject;
     return write({ input, template, sender, recipient, emailId, subject: text, variables });
@@ -108,43 +109,6 @@ export function createSendEmail(deps: SendEmailDeps) {
       data: undefined,
     });
     return contact;
-  }
-
-  function subjectOf(
-    template: TemplateRow,
-    rest: {
-      recipient: ContactRow;
-      emailId: string;
-      variables: JsonObject | null;
-      projectSeq: number;
-    },
-  ): { ok: true; text: string } | { ok: false; reason: string } {
-    const { recipient, emailId, variables, projectSeq } = rest;
-    const compiled = deps.templateCache.compile(template.subject, "text");
-    if (!compiled.ok) return { ok: false, reason: `The subject ${syntaxErrorMessage(compiled)}.` };
-    const rendered = render(
-      compiled.template,
-      compiled.template.nodes === null
-        ? {}
-        : templateVariables({
-            id: recipient.id,
-            email: recipient.email,
-            data: variables ?? parseData(recipient.data),
-            links: linksIn(template.subject, emailId),
-            projectName: deps.projectOf(projectSeq).name,
-          }),
-    );
-    if (!rendered.ok) {
-      return { ok: false, reason: `The subject cannot be rendered: ${rendered.reason}` };
-    }
-    const fault = checkSubject(rendered.text);
-    return fault === null ? rendered : { ok: false, reason: `The subject ${fault.message}.` };
-  }
-
-  /** Signs links only for the rare subjects that contain one, because a signature is expensive. */
-  function linksIn(subject: string, emailId: string): RecipientLinks {
-    if (subject.includes("Url")) return recipientLinks(deps.url, deps.linkKey, emailId);
-    return { unsubscribeUrl: "", subscribeUrl: "", manageUrl: "" };
   }
 
   function write(work: {
@@ -188,6 +152,51 @@ export function createSendEmail(deps: SendEmailDeps) {
       at: now,
     });
     return { outcome: "COMPLETED", detail: { emailId, suppressed: suppression } };
+  }
+}
+
+/** The data of one mail that its subject may contain. */
+type SubjectInput = {
+  projectSeq: number;
+  emailId: string;
+  recipient: ContactRow;
+  /** null for the data of the recipient. */
+  variables: JsonObject | null;
+};
+
+type RenderedSubject = { ok: true; text: string } | { ok: false; reason: string };
+
+/** Returns the function that renders the subject of a template for one mail. */
+function createSubjectRenderer(
+  deps: Pick<SendEmailDeps, "templateCache" | "projectOf" | "url" | "linkKey">,
+) {
+  return function renderSubject(template: TemplateRow, input: SubjectInput): RenderedSubject {
+    const { recipient, emailId, variables, projectSeq } = input;
+    const compiled = deps.templateCache.compile(template.subject, "text");
+    if (!compiled.ok) return { ok: false, reason: `The subject ${syntaxErrorMessage(compiled)}.` };
+    const rendered = render(
+      compiled.template,
+      compiled.template.nodes === null
+        ? {}
+        : templateVariables({
+            id: recipient.id,
+            email: recipient.email,
+            data: variables ?? parseData(recipient.data),
+            links: linksIn(template.subject, emailId),
+            projectName: deps.projectOf(projectSeq).name,
+          }),
+    );
+    if (!rendered.ok) {
+      return { ok: false, reason: `The subject cannot be rendered: ${rendered.reason}` };
+    }
+    const fault = checkSubject(rendered.text);
+    return fault === null ? rendered : { ok: false, reason: `The subject ${fault.message}.` };
+  };
+
+  /** Signs links only for the rare subjects that contain one, because a signature is expensive. */
+  function linksIn(subject: string, emailId: string): RecipientLinks {
+    if (subject.includes("Url")) return recipientLinks(deps.url, deps.linkKey, emailId);
+    return { unsubscribeUrl: "", subscribeUrl: "", manageUrl: "" };
   }
 }
 
