@@ -10,8 +10,8 @@
  * 3. advance.ts runs the steps of an execution (run-step.ts, send-email.ts) until it
  *    waits or ends. engine.ts decides which step is next; execution-rows.ts stores the progress.
  * 4. runner.ts also advances executions whose delay or timeout is over.
- * 5. webhook-calls.ts leases the executions that are at a WEBHOOK step, makes their calls outside of
- *    any transaction, and stores the results.
+ * 5. webhook-calls.ts leases the executions that are at a WEBHOOK step (call-lease.ts), makes their
+ *    calls outside of any transaction, and stores the results (call-attempt.ts).
  * 6. execution-queries.ts shows executions for the API; executions.ts starts and cancels them.
  */
 
@@ -38,6 +38,7 @@ import type { Suppressions } from "../suppressions/service.ts";
 import type { Templates } from "../templates/service.ts";
 import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
 import { createForgetContact } from "./run/forget-contact.ts";
+import { createCallQueue } from "./steps/call-queue.ts";
 import { createWebhookCalls } from "./steps/webhook-calls.ts";
 import { createAdvancer } from "./run/advance.ts";
 import { executionRoutes } from "./execution-routes.ts";
@@ -189,6 +190,7 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
   const callEnded = createSignal();
   const calls = createWebhookCalls({
     executionRows,
+    callQueue: createCallQueue(db),
     advancer,
     pathsOf,
     webhookContextOf,

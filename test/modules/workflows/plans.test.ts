@@ -5,13 +5,15 @@ import { migrate } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { createExecutionRows } from "../../../src/modules/workflows/run/execution-rows.ts";
 import { createTriggers } from "../../../src/modules/workflows/run/triggers.ts";
+import { createCallQueue } from "../../../src/modules/workflows/steps/call-queue.ts";
 import { planOf } from "../../support/outbox.ts";
 
-test("no statement of the executionRows reads a table whole or sorts more than one contact's rows", () => {
+test("no statement on executions reads a table whole or sorts more than one contact's rows", () => {
   const db = openDatabase(":memory:");
   migrate(db.sqlite);
   const prepare = spyOn(db.sqlite, "prepare");
   const executionRows = createExecutionRows(db);
+  createCallQueue(db);
   createTriggers({ db, executionRows, pathsOf: () => null });
   const statements = prepare.mock.calls.map(([sql]) => sql);
   prepare.mockRestore();

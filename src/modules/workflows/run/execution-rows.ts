@@ -1,7 +1,8 @@
 /**
- * The rows of executions: their progress, when they are due and which event they wait for. Every
- * function that writes here is part of a change. A plus sign before a parameter keeps SQLite from
- * preparing the statement again for every value (db/bound.ts).
+ * The rows of executions: their progress, when they are due and which event they wait for. The
+ * statements on webhook calls are in call-queue.ts. Every function that writes here is part of a
+ * change. A plus sign before a parameter keeps SQLite from preparing the statement again for every
+ * value (db/bound.ts).
  */
 
 import { insertedSeq } from "../../../db/inserted.ts";
@@ -26,12 +27,11 @@ export type Execution = {
 
 type NewExecution = Omit<Execution, "seq" | "contactSeq"> & { contactSeq: number };
 
-/** A workflow with executions that are due for a webhook call, now or later. */
-export type CallingWorkflow = { workflowSeq: number; projectSeq: number };
+export type ExecutionRow = Omit<Execution, "progress"> &
+  Omit<Progress, "context"> & { context: string };
 
-type Row = Omit<Execution, "progress"> & Omit<Progress, "context"> & { context: string };
-
-const COLUMNS = `
+/** The columns of an `ExecutionRow`, of the table `workflow_executions e`. */
+export const EXECUTION_COLUMNS = `
   e.seq, e.id, e.project_seq AS projectSeq, e.workflow_seq AS workflowSeq,
   e.version_seq AS versionSeq, e.contact_seq AS contactSeq, e.started_at AS startedAt,
   e.status, e.current_step_id AS stepId, e.step_started_at AS stepStartedAt,
@@ -42,11 +42,11 @@ const COLUMNS = `
 export type ExecutionRows = ReturnType<typeof createExecutionRows>;
 
 export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
-  const findOne = sqlite.prepare<Row, [number]>(
-    `SELECT ${COLUMNS} FROM workflow_executions e WHERE e.seq = +?`,
+  const findOne = sqlite.prepare<ExecutionRow, [number]>(
+    `SELECT ${EXECUTION_COLUMNS} FROM workflow_executions e WHERE e.seq = +?`,
   );
-  const findAwaiting = sqlite.prepare<Row, [number, string]>(`
-    SELECT ${COLUMNS} FROM workflow_executions e
+  const findAwaiting = sqlite.prepare<ExecutionRow, [number, string]>(`
+    SELECT ${EXECUTION_COLUMNS} FROM workflow_executions e
     WHERE e.contact_seq = +? AND e.awaited_event = +? AND e.awaited_event IS NOT NULL
     ORDER BY e.seq`);
   const existsAwaiting = sqlite.prepare<{ found: number }, [number, string]>(`
@@ -57,32 +57,17 @@ export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
     SELECT EXISTS (SELECT 1 FROM workflows INDEXED BY workflows_trigger WHERE is_enabled)
         OR EXISTS (SELECT 1 FROM workflow_executions INDEXED BY workflow_executions_awaiting
                    WHERE awaited_event IS NOT NULL) AS found`);
-  const findOverdue = sqlite.prepare<Row, [number, number]>(`
-    SELECT ${COLUMNS} FROM workflow_executions e
+  const findOverdue = sqlite.prepare<ExecutionRow, [number, number]>(`
+    SELECT ${EXECUTION_COLUMNS} FROM workflow_executions e
     WHERE e.contact_seq = +? AND e.due_at IS NOT NULL
       AND (e.due_for = 'TURN' OR e.due_for = 'TIME' AND e.due_at <= +?)
     ORDER BY e.due_at, e.seq`);
-  const findDue = sqlite.prepare<Row, [string, number, number]>(`
-    SELECT ${COLUMNS} FROM workflow_executions e
+  const findDue = sqlite.prepare<ExecutionRow, [string, number, number]>(`
+    SELECT ${EXECUTION_COLUMNS} FROM workflow_executions e
     WHERE e.due_for = +? AND e.due_at <= +? AND e.due_at IS NOT NULL
     ORDER BY e.due_at, e.seq LIMIT +?`);
   const findEarliest = sqlite.prepare<{ at: number | null }, [string]>(`
     SELECT min(due_at) AS at FROM workflow_executions WHERE due_for = +? AND due_at IS NOT NULL`);
-  const findNextCallAt = sqlite.prepare<{ at: number | null }, [number]>(`
-    SELECT min(due_at) AS at FROM workflow_executions
-    WHERE due_for = 'CALL' AND due_at > +? AND due_at IS NOT NULL`);
-  const findNextCalling = sqlite.prepare<CallingWorkflow, [number]>(`
-    SELECT workflow_seq AS workflowSeq, project_seq AS projectSeq FROM workflow_executions
-    WHERE due_for = 'CALL' AND workflow_seq > +? ORDER BY workflow_seq LIMIT 1`);
-  const findCalls = sqlite.prepare<Row, [number, number, number]>(`
-    SELECT ${COLUMNS} FROM workflow_executions e
-    WHERE e.due_for = 'CALL' AND e.workflow_seq = +? AND e.due_at <= +?
-    ORDER BY e.due_at LIMIT +?`);
-  const requeue = sqlite.prepare<{ seq: number }, [number, number, string]>(`
-    UPDATE workflow_executions SET due_for = 'CALL', due_at = +?
-    WHERE due_for = 'ANSWER' AND due_at <= +? AND due_at IS NOT NULL
-      AND seq NOT IN (SELECT value FROM json_each(+?))
-    RETURNING seq`);
   const shiftAll = sqlite.prepare<unknown, [DueShift & { underWay: string }]>(`
     UPDATE workflow_executions INDEXED BY workflow_executions_due SET due_at = due_at + $byMs
     WHERE due_at IS NOT NULL AND due_at > +$after
@@ -141,33 +126,6 @@ export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
     /** The earliest due time of this kind; null if there is none. */
     earliestDueAt: (dueFor: DueFor): number | null => findEarliest.get(dueFor)?.at ?? null,
 
-    /** The earliest due time of a webhook call after `now`; null if there is none. */
-    nextCallAt: (now: number): number | null => findNextCallAt.get(now)?.at ?? null,
-
-    /**
-     * Workflows with webhook calls. Each step of the loop skips to the next workflow in the index,
-     * so the cost does not depend on the number of calls.
-     */
-    callingWorkflows(): CallingWorkflow[] {
-      const found: CallingWorkflow[] = [];
-      for (let next = findNextCalling.get(0); next !== null;) {
-        found.push(next);
-        next = findNextCalling.get(next.workflowSeq);
-      }
-      return found;
-    },
-
-    /** Executions of a workflow whose webhook call is due at `now`, in the order of due times. */
-    dueCalls: (workflowSeq: number, now: number, limit: number): Execution[] =>
-      findCalls.all(workflowSeq, now, limit).map(executionOf),
-
-    /**
-     * Makes the calls due at `dueAt` whose lease ended by `until`, except those that are under way.
-     * Returns their number.
-     */
-    requeueCalls: (until: number, dueAt: number, underWay: readonly number[]): number =>
-      requeue.all(dueAt, until, JSON.stringify(underWay)).length,
-
     /**
      * Moves all due times after the clock was set, so that every wait lasts as long as before. The
      * due time of a call under way does not move, because it identifies the lease.
@@ -209,7 +167,7 @@ function valuesOf({ context, ...rest }: Progress): Values {
   return { ...rest, context: JSON.stringify(context) };
 }
 
-function executionOf(row: Row): Execution {
+export function executionOf(row: ExecutionRow): Execution {
   const { seq, id, projectSeq, workflowSeq, versionSeq, contactSeq, startedAt, ...rest } = row;
   const progress = { ...rest, context: parseData(rest.context) };
   return { seq, id, projectSeq, workflowSeq, versionSeq, contactSeq, startedAt, progress };

@@ -84,7 +84,7 @@ export function createWorkflowRunner(deps: RunnerDeps) {
 
   function sleepMs(): number {
     const now = clock.now();
-    const times = [executionRows.earliestDueAt("TIME"), executionRows.nextCallAt(now)].filter(
+    const times = [executionRows.earliestDueAt("TIME"), calls.nextDueAt(now)].filter(
       (at) => at !== null,
     );
     const delayMs = Math.min(...times.map((at) => at - now), LONGEST_SLEEP_MS);

@@ -7,7 +7,8 @@ import type { ContactEvents } from "../../../events/contact-events.ts";
 import type { LoggedEvent, Reader } from "../../../events/reader.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { parseData } from "../../contacts/data.ts";
-import type { WebhookCall, WebhookCalls } from "../steps/webhook-calls.ts";
+import type { LeasedCall } from "../steps/call-lease.ts";
+import type { WebhookCalls } from "../steps/webhook-calls.ts";
 import type { Advancer, HasTime } from "./advance.ts";
 import type { ExecutionEvent } from "./engine.ts";
 import { eventTime, isAnyOverdue } from "./event-order.ts";
@@ -23,7 +24,7 @@ const EVENTS_SHARE = 0.6;
 const EVENTS_PER_SLICE = { idle: 60, busy: 25 } as const;
 const DUE_PER_SLICE = 200;
 
-export type Slice = { isMore: boolean; leased: WebhookCall[] };
+export type Slice = { isMore: boolean; leased: LeasedCall[] };
 
 export type SliceDeps = {
   executionRows: ExecutionRows;
