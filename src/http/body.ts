@@ -5,7 +5,6 @@
  * which other requests are answered.
  */
 
-import { nextIteration } from "../lib/yield.ts";
 import { AppError, validationError } from "../lib/errors.ts";
 import { trimBlanks } from "../lib/trim.ts";
 import type { BodyHolder } from "./body-budget.ts";
@@ -52,7 +51,9 @@ export function createJsonBodies(deps: {
     await bytes.beforeParsing(request, received, holder);
     await yieldIfBusy();
     beginWork(name);
-    return size > LARGE_BYTES ? parseInSteps(received, used) : parse(received.bytes, used);
+    return size > LARGE_BYTES
+      ? parseInSteps(received, used, yieldIfBusy)
+      : parse(received.bytes, used);
   }
 
   return {
@@ -95,17 +96,24 @@ function parse(bytes: Uint8Array, used: UsedPart): unknown {
   return ensureObject(value);
 }
 
-/** Each step takes up to a tenth of a second. Memory is freed as early as possible. */
-async function parseInSteps({ bytes }: Received, used: UsedPart): Promise<unknown> {
-  await nextIteration();
+/**
+ * Each step takes up to a tenth of a second, as can the handler of the route after the last one. So
+ * each step after the first begins in an iteration that was not used for another large body. Memory
+ * is freed as early as possible.
+ */
+async function parseInSteps(
+  { bytes }: Received,
+  used: UsedPart,
+  yieldIfBusy: () => Promise<void>,
+): Promise<unknown> {
   let text = decodeUtf8(bytes);
   free(bytes);
-  await nextIteration();
+  await yieldIfBusy();
   const value = parseJson(text);
   text = "";
-  await nextIteration();
+  await yieldIfBusy();
   refuseUnstorable(value, used);
-  await nextIteration();
+  await yieldIfBusy();
   return ensureObject(value);
 }
 
