@@ -18,7 +18,7 @@ const VALID: Readonly<Record<string, () => unknown>> = {
     from: FROM,
     subject: "Large",
     body: "<p>Large</p>",
-    data: { text: { value: "x".repeat(30 * 1024), persistent: false } },
+    data: { text: { value: "x".repeat(24_000), persistent: false } },
     attachments: [{ filename: "a.bin", content: Buffer.alloc(10 * MIB).toString("base64") }],
   }),
   "POST /v1/track": () => ({

@@ -46,7 +46,7 @@ export const SMALL_BYTES = 64 * KIB;
 const MEDIUM_BYTES = 1 * MIB;
 
 /** Limit of the copies that one request makes. Two projects can make this much at the same time. */
-export const COPIES_BYTES = 32 * MIB;
+export const COPIES_BYTES = 24 * MIB;
 
 /** Bytes of the large documents that are parsed and handled at the same time. */
 const MAX_PARSING_BYTES = 24 * MIB;

@@ -223,8 +223,8 @@ describe("data for many recipients", () => {
     expect(t.countRows("emails")).toBe(900);
   });
 
-  test("is refused if all copies together take more than 32 MiB", async () => {
-    const answer = await send(mailTo(1000, 0, 33 * KIB));
+  test("is refused if all copies together take more than 24 MiB", async () => {
+    const answer = await send(mailTo(1000, 0, 25 * KIB));
     const errors = [["data", "too_big"]] as const;
     expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
     expect(t.countRows("emails")).toBe(0);
