@@ -4,6 +4,7 @@
  */
 
 import type { AppOptions, Core } from "./core.ts";
+import { createGarbage } from "./lib/garbage.ts";
 import { createYield } from "./lib/yield.ts";
 import { deriveKey } from "./lib/crypto.ts";
 import type { CampaignModule } from "./modules/campaigns/module.ts";
@@ -60,6 +61,7 @@ export function createSendingModule(
     attempt: createAttempt({
       ...parts,
       yieldIfBusy: createYield(),
+      garbage: createGarbage({ clock }),
       beginWork: (emailId) => parts.loopWatch.begin("mail", emailId),
       transport,
       suppressionOf: suppressions.reasonFor,

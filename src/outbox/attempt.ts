@@ -5,6 +5,7 @@
  */
 
 import { type Clock, systemClock } from "../lib/clock.ts";
+import type { Garbage } from "../lib/garbage.ts";
 import { domainOf } from "../protocols/mime/address.ts";
 import { type Signer, signMessage } from "../protocols/dkim/sign.ts";
 import { type RecipientLinks, recipientLinks } from "../render/links.ts";
@@ -52,6 +53,8 @@ type MessageDeps = {
   /** The same for tracked links and pixels. */
   trackingUrl: string;
   trackingKey: Uint8Array;
+  /** Told of the memory that preparing a large mail leaves. */
+  garbage: Garbage;
 };
 
 type AttemptDeps = MessageDeps & {
@@ -156,6 +159,9 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   }
 }
 
+/** Copies of a message that are garbage when it is prepared: parts, and the unsigned message. */
+const COPIES = 2;
+
 type Prepared = { kind: "prepared"; subject: string; message: Uint8Array };
 
 /** Returns the function that renders, composes and signs the message of a mail. */
@@ -173,6 +179,7 @@ function createPreparation(deps: MessageDeps): (mail: LeasedMail) => Promise<Pre
     if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
     const signed = await sign(mail, composed.message);
     if (!signed.ok) return deferred(`The message cannot be signed: ${signed.reason}`);
+    deps.garbage.add(COPIES * signed.message.byteLength);
     return { kind: "prepared", subject: subject.text, message: signed.message };
   };
 

@@ -16,7 +16,14 @@ import { parseAddress } from "./address.ts";
 import { isMediaType } from "./content-type.ts";
 import { addressLine, rawLine, textLine } from "./header-lines.ts";
 import { isContentId, isHeaderName, isHeaderText, isOwnedHeader } from "./headers.ts";
-import { type Attachment, attachmentPart, multipart, textPart } from "./parts.ts";
+import {
+  type Attachment,
+  attachmentPart,
+  bytesOf,
+  multipart,
+  type Pieces,
+  textPart,
+} from "./parts.ts";
 
 export type { Attachment } from "./parts.ts";
 
@@ -52,8 +59,7 @@ export function composeMessage(input: MessageInput): Composed {
   const reason = firstFault(input);
   if (reason !== null) return { ok: false, reason };
   const lines = [...headerLines(input), "MIME-Version: 1.0"];
-  const message = `${lines.join("\r\n")}\r\n${body(input)}`;
-  return { ok: true, message: Buffer.from(message) };
+  return { ok: true, message: bytesOf([`${lines.join("\r\n")}\r\n`, ...body(input)]) };
 }
 
 function headerLines(input: MessageInput): string[] {
@@ -81,7 +87,7 @@ function inAscii({ name, address }: Mailbox): Mailbox {
   return { name, address: `${local}@${parsed.domain}` };
 }
 
-function body({ html, text, attachments, messageId }: MessageInput): string {
+function body({ html, text, attachments, messageId }: MessageInput): Pieces {
   const isRelated = ({ disposition, contentId }: Attachment) =>
     disposition === "inline" && contentId !== null;
   const related = attachments.filter(isRelated).map(attachmentPart);

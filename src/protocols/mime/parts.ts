@@ -1,6 +1,6 @@
 /**
- * Writes the parts of a MIME message as ASCII strings: header lines, a blank line and the encoded
- * body (RFC 2045, RFC 2046). A part does not end with a line end.
+ * Writes the parts of a MIME message as ASCII text: header lines, a blank line and the encoded body
+ * (RFC 2045, RFC 2046). A part does not end with a line end.
  */
 
 import { buildHeaderValue } from "nodemailer/lib/mime-funcs";
@@ -17,8 +17,26 @@ export type Attachment = {
   disposition: "attachment" | "inline";
 };
 
+/** Text in pieces, so that a large attachment is never one string. */
+export type Pieces = readonly string[];
+
+/** Shorter text is joined, which is faster than writing its pieces one by one. */
+const SHORT_TEXT = 64 * 1024;
+
+/** The bytes of a text in UTF-8. */
+export function bytesOf(pieces: Pieces): Buffer {
+  const characters = pieces.reduce((sum, { length }) => sum + length, 0);
+  if (characters <= SHORT_TEXT) return Buffer.from(pieces.join(""));
+  const bytes = Buffer.allocUnsafeSlow(
+    pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0),
+  );
+  let at = 0;
+  for (const piece of pieces) at += bytes.write(piece, at);
+  return bytes;
+}
+
 /** Writes a text part: 7bit if the text allows it, otherwise quoted-printable or base64. */
-export function textPart(subtype: "plain" | "html", text: string): string {
+export function textPart(subtype: "plain" | "html", text: string): Pieces {
   const { encoding, body } = encodeText(text.replace(/\r\n?|\n/g, "\r\n"));
   return part([`Content-Type: text/${subtype}; charset=utf-8`, transferLine(encoding)], body);
 }
@@ -27,17 +45,17 @@ export function textPart(subtype: "plain" | "html", text: string): string {
 export function multipart(
   subtype: "alternative" | "related" | "mixed",
   boundary: string,
-  parts: readonly string[],
-): string {
+  parts: readonly Pieces[],
+): Pieces {
   // multipart/related requires the type of its root part (RFC 2387 §3.1), which is always HTML
   // here.
   const parameters = subtype === "related" ? ` type="text/html";` : "";
   const head = `Content-Type: multipart/${subtype};${parameters}\r\n boundary="${boundary}"`;
-  const body = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join("");
-  return `${head}\r\n\r\n${body}--${boundary}--\r\n`;
+  const body = parts.flatMap((part) => [`--${boundary}\r\n`, ...part, "\r\n"]);
+  return [`${head}\r\n\r\n`, ...body, `--${boundary}--\r\n`];
 }
 
-export function attachmentPart(attachment: Attachment): string {
+export function attachmentPart(attachment: Attachment): Pieces {
   const { type, encoding, body } = encodeAttachment(attachment);
   const { filename, disposition, contentId } = attachment;
   const lines = [
@@ -49,24 +67,24 @@ export function attachmentPart(attachment: Attachment): string {
   return part(lines, body);
 }
 
-function part(lines: readonly string[], body: string): string {
-  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+function part(lines: readonly string[], body: Pieces): Pieces {
+  return [`${lines.join("\r\n")}\r\n\r\n`, ...body];
 }
 
 function transferLine(encoding: string): string {
   return `Content-Transfer-Encoding: ${encoding}`;
 }
 
-type Encoded = { encoding: "7bit" | "quoted-printable" | "base64"; body: string };
+type Encoded = { encoding: "7bit" | "quoted-printable" | "base64"; body: Pieces };
 
 function encodeText(text: string): Encoded {
   const octets = Buffer.from(text);
   const { high, isSevenBit } = survey(octets);
-  if (isSevenBit) return { encoding: "7bit", body: text };
+  if (isSevenBit) return { encoding: "7bit", body: [text] };
   // Quoted-printable encodes one octet in three, base64 three in four: equal at one sixth.
   return high * 6 > octets.length
     ? { encoding: "base64", body: base64Lines(octets) }
-    : { encoding: "quoted-printable", body: quotedPrintable(octets) };
+    : { encoding: "quoted-printable", body: [quotedPrintable(octets)] };
 }
 
 /**
@@ -111,11 +129,19 @@ function isBlank(octet: number): boolean {
   return octet === SPACE || octet === 9;
 }
 
-function base64Lines(octets: Uint8Array): string {
-  const base64 = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString(
-    "base64",
-  );
-  return base64.replace(/.{76}(?=.)/g, "$&\r\n");
+/** Octets of a line of 76 characters, and of the lines that are encoded together. */
+const LINE_OCTETS = 57;
+const PIECE_OCTETS = 1024 * LINE_OCTETS;
+
+function base64Lines({ buffer, byteOffset, byteLength }: Uint8Array): Pieces {
+  const octets = Buffer.from(buffer, byteOffset, byteLength);
+  const pieces: string[] = [];
+  for (let start = 0; start < byteLength; start += PIECE_OCTETS) {
+    const base64 = octets.toString("base64", start, start + PIECE_OCTETS);
+    const isLast = start + PIECE_OCTETS >= byteLength;
+    pieces.push(base64.replace(/.{76}(?=.)/g, "$&\r\n"), isLast ? "" : "\r\n");
+  }
+  return pieces;
 }
 
 const UNKNOWN_TYPE = "application/octet-stream";
@@ -128,7 +154,7 @@ const UNKNOWN_TYPE = "application/octet-stream";
 function encodeAttachment({ content, contentType }: Attachment): Encoded & { type: string } {
   const isMessage = /^message\//i.test(contentType);
   const message = isMessage ? sevenBitLines(content) : null;
-  if (message !== null) return { type: contentType, encoding: "7bit", body: message };
+  if (message !== null) return { type: contentType, encoding: "7bit", body: [message] };
   const type = isMessage || /^multipart\//i.test(contentType) ? UNKNOWN_TYPE : contentType;
   return { type, encoding: "base64", body: base64Lines(content) };
 }

@@ -8,7 +8,9 @@ import { messageDate } from "../../../protocols/mime/message.ts";
 import {
   type Attachment,
   attachmentPart,
+  bytesOf,
   multipart,
+  type Pieces,
   textPart,
 } from "../../../protocols/mime/parts.ts";
 import { badRequest } from "./answers.ts";
@@ -54,10 +56,10 @@ export function composeSent(message: SentMessage): Buffer {
     ...(tags.length === 0 ? [] : [textLine("X-Tags", checkedText("Tags", tags.join(", ")))]),
     "MIME-Version: 1.0",
   ];
-  return Buffer.from(`${lines.join("\r\n")}\r\n${body(message)}`);
+  return bytesOf([`${lines.join("\r\n")}\r\n`, ...body(message)]);
 }
 
-function body({ text, html, attachments, messageId }: SentMessage): string {
+function body({ text, html, attachments, messageId }: SentMessage): Pieces {
   const boundary = boundaries(messageId);
   attachments.forEach(checkAttachment);
   const isRelated = ({ disposition }: Attachment) => disposition === "inline";
@@ -73,7 +75,7 @@ function body({ text, html, attachments, messageId }: SentMessage): string {
   const content =
     plain !== null && rich !== null
       ? multipart("alternative", boundary(), [plain, rich])
-      : (plain ?? rich ?? "");
+      : (plain ?? rich ?? []);
   return others.length === 0 ? content : multipart("mixed", boundary(), [content, ...others]);
 }
 
