@@ -99,7 +99,7 @@ export function createRunner(deps: RunnerDeps) {
    */
   function writeAudiences(): void {
     for (const campaign of lifecycle.inStatus(["SENDING", "PAUSED"]))
-      if (!isExpanded(campaign)) longWork.writeAudience(campaign);
+      if (hasUnwrittenAudience(campaign)) longWork.writeAudience(campaign);
   }
 
   async function finishIfDone(campaign: CampaignRow): Promise<void> {
@@ -146,6 +146,11 @@ export function createRunner(deps: RunnerDeps) {
 
 function isExpanded({ audienceCursor, audienceEnd }: CampaignRow): boolean {
   return audienceCursor !== null && audienceEnd !== null && audienceCursor >= audienceEnd;
+}
+
+/** False for a row without an audience: an expansion would end at once, again and again. */
+function hasUnwrittenAudience(campaign: CampaignRow): boolean {
+  return campaign.audienceCursor !== null && !isExpanded(campaign);
 }
 
 /**
