@@ -15,9 +15,8 @@ export async function authenticate(
   dialogue.startStep();
   if (extensions.auth.has("PLAIN")) return authPlain(dialogue, credentials);
   if (extensions.auth.has("LOGIN")) return authLogin(dialogue, credentials);
-  const cause: Fault = { kind: "auth", message: "the server offers neither PLAIN nor LOGIN" };
-  dialogue.note("auth", null, cause);
-  return { step: "auth", cause };
+  const message = "the server offers neither PLAIN nor LOGIN";
+  return dialogue.fail("auth", { kind: "auth", message });
 }
 
 async function authPlain(dialogue: Dialogue, credentials: Credentials): Promise<Failure | null> {

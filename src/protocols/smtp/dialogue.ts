@@ -2,7 +2,7 @@
 
 import { systemClock } from "../../lib/clock.ts";
 import type { Conversation, Step, StepListener } from "./conversation.ts";
-import type { Fault } from "./failure.ts";
+import type { Failure, Fault } from "./failure.ts";
 import { replyText, type Reply } from "./reply.ts";
 import type { Timeouts } from "./timeouts.ts";
 import type { Wire } from "./wire.ts";
@@ -65,6 +65,12 @@ export class Dialogue {
     };
     this.conversation.steps.push(noted);
     this.onStep?.(noted, this.conversation);
+  }
+
+  /** Records a step that failed without a reply, and returns the failure. */
+  fail(step: Step["step"], cause: Fault): Failure {
+    this.note(step, null, cause);
+    return { step, cause };
   }
 }
 

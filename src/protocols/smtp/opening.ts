@@ -6,13 +6,12 @@
  * Each step returns null or its failure; the first failure ends the opening.
  */
 
-import { lookup } from "node:dns/promises";
-import { isIP } from "node:net";
 import type { TlsInfo } from "./conversation.ts";
 import { authenticate, type Credentials } from "./auth.ts";
+import { connect, type Endpoint } from "./connect.ts";
 import type { Dialogue } from "./dialogue.ts";
 import { NO_EXTENSIONS, readExtensions, type Extensions } from "./extensions.ts";
-import { describeSocketError, type Failure, type Fault } from "./failure.ts";
+import type { Failure, Fault } from "./failure.ts";
 import type { Reply } from "./reply.ts";
 
 /** `opportunistic` means STARTTLS if offered, otherwise cleartext (docs/delivery.md#T1). */
@@ -26,19 +25,8 @@ export type TlsPolicy =
       ca?: string | undefined;
     };
 
-export type Route = {
-  /** Name for SNI, for the certificate and for the recorded conversation. */
-  host: string;
-  port: number;
-  /** Address to connect to instead of the addresses of the host. */
-  address?: string | undefined;
-  localAddress?: string | undefined;
-  /**
-   * Looks up the addresses of a name, in the order to try; by default with the system's resolver.
-   */
-  resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
-  /** Returns why connecting to an address is not allowed, or null (docs/delivery.md#W6). */
-  checkAddress?: ((address: string) => string | null) | undefined;
+/** The host is also the name for SNI and for the certificate. */
+export type Route = Endpoint & {
   /** Our name in EHLO. */
   hostname: string;
   /** While this is true, the greeting must come within `hurriedGreetingMs`. */
@@ -47,9 +35,6 @@ export type Route = {
   /** Sent after TLS only, unless `tls.mode` is "none". */
   credentials?: Credentials | undefined;
 };
-
-/** Limit per attempt (docs/delivery.md#W5). */
-const MAX_ADDRESSES = 5;
 
 /** Codes that refuse EHLO by a server that supports only HELO (RFC 5321 §4.1.4). */
 const WITHOUT_EHLO: ReadonlySet<number> = new Set([500, 502, 504]);
@@ -80,7 +65,7 @@ class Opening {
   #steps(): (() => Promise<Failure | null>)[] {
     const isImplicit = this.#route.tls.mode === "implicit";
     return [
-      () => this.#connect(),
+      () => connect(this.#dialogue, this.#route),
       ...(isImplicit ? [() => this.#encrypt()] : []),
       () => this.#greet(),
       () => this.#sendEhlo(),
@@ -89,54 +74,13 @@ class Opening {
     ];
   }
 
-  /** Tries one address after another until one answers; each is recorded as a step. */
-  async #connect(): Promise<Failure | null> {
-    this.#dialogue.startStep();
-    const addresses = await this.#addresses();
-    if ("kind" in addresses) return this.#fail("connect", addresses);
-
-    let last: Fault = { kind: "dns", message: `${this.#route.host} has no address` };
-    if (addresses.length === 0) return this.#fail("connect", last);
-    for (const address of addresses.slice(0, MAX_ADDRESSES)) {
-      const fault = await this.#dial(address);
-      if (fault === null) return null;
-      last = fault;
-    }
-    return { step: "connect", cause: last };
-  }
-
-  async #addresses(): Promise<readonly string[] | Fault> {
-    const { host, address, resolve = resolveBySystem } = this.#route;
-    if (address !== undefined) return [address];
-    if (isIP(host) !== 0) return [host];
-    try {
-      return await within(resolve(host), this.#dialogue.timeouts.connectMs);
-    } catch (error) {
-      return { kind: "dns", message: `${host}: ${describeSocketError(error)}` };
-    }
-  }
-
-  async #dial(address: string): Promise<Fault | null> {
-    const { wire, timeouts, conversation } = this.#dialogue;
-    const { port, localAddress, checkAddress } = this.#route;
-    conversation.address = address;
-    const problem = checkAddress?.(address) ?? null;
-    const fault: Fault | null =
-      problem === null
-        ? await wire.dial({ address, port, localAddress }, timeouts.connectMs)
-        : { kind: "address", message: problem };
-    const target = isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
-    this.#dialogue.note("connect", null, `${target} ${fault?.message ?? "connected"}`);
-    return fault === null ? null : { ...fault, message: `${target} ${fault.message}` };
-  }
-
   async #encrypt(): Promise<Failure | null> {
     const { tls, host } = this.#route;
     if (tls.mode === "none") return null;
     this.#dialogue.startStep();
     const { wire, timeouts, conversation } = this.#dialogue;
     const info = await wire.secure({ host, verify: tls.verify, ca: tls.ca }, timeouts.tlsMs);
-    if ("kind" in info) return this.#fail("tls", info);
+    if ("kind" in info) return this.#dialogue.fail("tls", info);
     conversation.tls = info;
     this.#dialogue.note("tls", null, describeTls(info));
     return null;
@@ -178,7 +122,8 @@ class Opening {
     if (!this.extensions.startTls) {
       if (mode === "opportunistic") return null;
       this.#dialogue.startStep();
-      return this.#fail("starttls", { kind: "tls", message: "the server does not offer STARTTLS" });
+      const message = "the server does not offer STARTTLS";
+      return this.#dialogue.fail("starttls", { kind: "tls", message });
     }
     const reply = await this.#ask("starttls", "STARTTLS");
     if (!isSuccess(reply)) return { step: "starttls", cause: reply };
@@ -191,18 +136,14 @@ class Opening {
     if (credentials === undefined) return null;
     if (tls.mode !== "none" && this.#dialogue.conversation.tls === null) {
       this.#dialogue.startStep();
-      return this.#fail("auth", { kind: "auth", message: "no credentials without TLS" });
+      const message = "no credentials without TLS";
+      return this.#dialogue.fail("auth", { kind: "auth", message });
     }
     return authenticate(this.#dialogue, this.extensions, credentials);
   }
 
   #ask(step: "ehlo" | "helo" | "starttls", command: string): Promise<Reply | Fault> {
     return this.#dialogue.ask({ step, command, timeoutMs: this.#dialogue.timeouts.commandMs });
-  }
-
-  #fail(step: Failure["step"], cause: Fault): Failure {
-    this.#dialogue.note(step, null, cause);
-    return { step, cause };
   }
 }
 
@@ -212,22 +153,4 @@ function isSuccess(answer: Reply | Fault): boolean {
 
 function describeTls(info: TlsInfo): string {
   return `${info.version} ${info.cipher}, certificate ${info.verified ? "" : "not "}verified`;
-}
-
-async function resolveBySystem(host: string): Promise<string[]> {
-  const addresses = await lookup(host, { all: true });
-  return addresses.map((entry) => entry.address);
-}
-
-/** Rejects after the timeout; a later result is ignored. */
-async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    reject(new Error(`no answer within ${timeoutMs / 1_000} s`));
-  }, timeoutMs);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -3,7 +3,8 @@
  * throws.
  *
  * 1. `pool.ts` gives a mail an open session or creates one.
- * 2. `opening.ts` connects, reads the greeting, sends EHLO, encrypts and logs in (`auth.ts`).
+ * 2. `opening.ts` connects (`connect.ts`), reads the greeting, sends EHLO, encrypts and logs in
+ *    (`auth.ts`).
  * 3. `envelope.ts` builds the commands of the mail, or finds that the server can never accept it.
  * 4. `transaction.ts` sends the commands and the message (`body.ts`).
  * 5. `classify-reply.ts` classifies the reply that decides the outcome.
