@@ -25,7 +25,6 @@ const LONGER: Readonly<Record<string, number>> = {
   "src/modules/webhooks/dispatcher.ts createWebhookDispatcher": 164,
   "src/modules/webhooks/service.ts createWebhooks": 171,
   "src/protocols/smtp/pool.ts class Pool": 155,
-  "src/protocols/smtp/wire.ts class Wire": 209,
 };
 
 type Sized = { name: string; lines: number };

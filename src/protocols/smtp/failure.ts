@@ -21,6 +21,9 @@ export type Fault =
       message: string;
     };
 
+/** The fault of a connection that this process closed. */
+export const CLOSED: Fault = { kind: "closed", message: "we closed the connection" };
+
 /** The step at which a session failed, and the cause. */
 export type Failure = { step: Step["step"]; cause: Reply | Fault };
 

@@ -9,8 +9,9 @@
  * 4. `transaction.ts` sends the commands and the message (`body.ts`).
  * 5. `classify-reply.ts` classifies the reply that decides the outcome.
  *
- * `wire.ts` is the connection, `dialogue.ts` records each command and reply (`reply.ts`) as a step,
- * and `deadline.ts` limits the time of each step.
+ * `wire.ts` writes to the socket (`connection.ts`), encrypts it (`tls-handshake.ts`) and reads the
+ * replies (`reply.ts`), `dialogue.ts` records each command and reply as a step, and `deadline.ts`
+ * limits the time of each step.
  */
 
 import type { Dispatch } from "./dispatch.ts";
