@@ -24,7 +24,6 @@ const LONGER: Readonly<Record<string, number>> = {
   "src/modules/events/list.ts createEventList": 127,
   "src/modules/webhooks/dispatcher.ts createWebhookDispatcher": 164,
   "src/modules/webhooks/service.ts createWebhooks": 171,
-  "src/protocols/smtp/pool.ts class Pool": 155,
 };
 
 type Sized = { name: string; lines: number };

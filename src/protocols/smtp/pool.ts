@@ -37,17 +37,6 @@ export type HostResult = {
   conversations: Conversation[];
 };
 
-/** The sessions of one destination. Invariant: no mail waits while one is idle or can be opened. */
-type Sessions = {
-  destination: Destination;
-  /** All sessions: opening, busy, idle, and closing. */
-  all: Set<Session>;
-  /** Sorted by idle time, the longest first. */
-  idle: { session: Session; since: number }[];
-  /** Mails that wait: called with a session, or with null if the pool closes. */
-  waiting: ((session: Session | null) => void)[];
-};
-
 const POOL_CLOSED: Failure = {
   step: "connect",
   cause: { kind: "closed", message: "no new session: this server is shutting down" },
@@ -75,7 +64,7 @@ export class Pool {
   async deliver(destination: Destination, dispatch: Dispatch): Promise<HostResult> {
     if (this.#closing !== null) return unopened(POOL_CLOSED, []);
     const sessions = this.#sessionsOf(destination);
-    const acquired = await this.#acquire(sessions);
+    const acquired = await sessions.acquire();
     if (acquired === null) return unopened(POOL_CLOSED, []);
 
     let session = acquired;
@@ -85,7 +74,7 @@ export class Pool {
     try {
       const first = await deliverOver(session, dispatch);
       if (!isStale(first) || this.#closing !== null) return first;
-      session = this.#replace(sessions, session);
+      session = sessions.replace(session);
       const second = await deliverOver(session, dispatch);
       return { ...second, conversations: [...first.conversations, ...second.conversations] };
     } finally {
@@ -97,7 +86,7 @@ export class Pool {
 
   /** True if the destination has an open session, busy or idle. */
   hasSession({ key }: Destination): boolean {
-    return [...(this.#destinations.get(key)?.all ?? [])].some(({ isUsable }) => isUsable);
+    return this.#destinations.get(key)?.hasUsable ?? false;
   }
 
   /** Sends QUIT on idle sessions, waits `graceMs` for mails under way, then closes all sessions. */
@@ -111,11 +100,11 @@ export class Pool {
     const { promise: empty, resolve } = Promise.withResolvers<void>();
     this.#onEmpty = resolve;
     for (const sessions of this.#destinations.values()) {
-      for (const stopWaiting of sessions.waiting.splice(0)) stopWaiting(null);
-      for (const { session } of sessions.idle.splice(0)) this.#quit(sessions, session);
+      sessions.stopWaiting();
+      sessions.quitIdle(0, systemClock.elapsed());
     }
     const grace = setTimeout(() => {
-      this.#closeAll();
+      for (const sessions of this.#destinations.values()) sessions.closeAll();
       resolve();
     }, this.#options.graceMs);
     if (this.#destinations.size > 0) await empty;
@@ -123,65 +112,32 @@ export class Pool {
   }
 
   #sessionsOf(destination: Destination): Sessions {
-    const known = this.#destinations.get(destination.key);
+    const { key } = destination;
+    const known = this.#destinations.get(key);
     if (known !== undefined) return known;
-    const sessions: Sessions = { destination, all: new Set(), idle: [], waiting: [] };
-    this.#destinations.set(destination.key, sessions);
+    const sessions = new Sessions(destination, this.#options.maxConnections, () => {
+      this.#destinations.delete(key);
+      if (this.#destinations.size === 0) this.#onEmpty();
+    });
+    this.#destinations.set(key, sessions);
     return sessions;
   }
 
-  /** Uses the session with the shortest idle time, so that the others can expire. */
-  #acquire(sessions: Sessions): Session | Promise<Session | null> {
-    const idle = sessions.idle.pop();
-    if (idle !== undefined) return idle.session;
-    if (sessions.all.size < this.#options.maxConnections) return this.#create(sessions);
-    return new Promise((resolve) => sessions.waiting.push(resolve));
-  }
-
-  #create(sessions: Sessions): Session {
-    const session = sessions.destination.connect();
-    session.onLost = () => this.#forget(sessions, session);
-    sessions.all.add(session);
-    return session;
-  }
-
-  /** Replaces a session in one step, so that no waiting mail can use its slot in between. */
-  #replace(sessions: Sessions, stale: Session): Session {
-    stale.close();
-    sessions.all.delete(stale);
-    return this.#create(sessions);
-  }
-
   #release(sessions: Sessions, session: Session): void {
-    if (!session.isUsable) return this.#forget(sessions, session);
+    if (!session.isUsable) return sessions.forget(session);
     if (this.#closing !== null || session.messages >= this.#options.maxMessages) {
-      return this.#quit(sessions, session);
+      return sessions.quit(session);
     }
-    const next = sessions.waiting.shift();
-    if (next !== undefined) return next(session);
-    if (this.#countIdle() >= this.#options.maxIdle) return this.#quit(sessions, session);
-    sessions.idle.push({ session, since: systemClock.elapsed() });
+    if (sessions.passOn(session)) return;
+    if (this.#countIdle() >= this.#options.maxIdle) return sessions.quit(session);
+    sessions.keepIdle(session);
     this.#idleTimer ??= setTimeout(() => this.#closeExpired(), this.#options.idleMs);
   }
 
   #countIdle(): number {
     let count = 0;
-    for (const { idle } of this.#destinations.values()) count += idle.length;
+    for (const { idleCount } of this.#destinations.values()) count += idleCount;
     return count;
-  }
-
-  /** The slot is free only after QUIT, because servers count open connections as well. */
-  #quit(sessions: Sessions, session: Session): void {
-    void session.quit().then(() => this.#forget(sessions, session));
-  }
-
-  #forget(sessions: Sessions, session: Session): void {
-    if (!sessions.all.delete(session)) return;
-    sessions.idle = sessions.idle.filter((entry) => entry.session !== session);
-    sessions.waiting.shift()?.(this.#create(sessions));
-    if (sessions.all.size > 0) return;
-    this.#destinations.delete(sessions.destination.key);
-    if (this.#destinations.size === 0) this.#onEmpty();
   }
 
   #closeExpired(): void {
@@ -189,25 +145,106 @@ export class Pool {
     const now = systemClock.elapsed();
     let earliest = Infinity;
     for (const sessions of this.#destinations.values()) {
-      const firstValid = sessions.idle.findIndex(
-        (entry) => now - entry.since < this.#options.idleMs,
-      );
-      const expired = sessions.idle.splice(
-        0,
-        firstValid === -1 ? sessions.idle.length : firstValid,
-      );
-      for (const { session } of expired) this.#quit(sessions, session);
-      earliest = Math.min(earliest, sessions.idle[0]?.since ?? Infinity);
+      earliest = Math.min(earliest, sessions.quitIdle(this.#options.idleMs, now));
     }
     if (earliest === Infinity) return;
     const waitMs = Math.ceil(earliest + this.#options.idleMs - now);
     this.#idleTimer = setTimeout(() => this.#closeExpired(), waitMs);
   }
+}
 
-  #closeAll(): void {
-    for (const sessions of this.#destinations.values()) {
-      for (const session of sessions.all) session.close();
-    }
+/** The sessions of one destination. Invariant: no mail waits while one is idle or can be opened. */
+class Sessions {
+  readonly #destination: Destination;
+  readonly #maxConnections: number;
+  /** Called when the last session is gone. */
+  readonly #onEmpty: () => void;
+  /** All sessions: opening, busy, idle, and closing. */
+  readonly #all = new Set<Session>();
+  /** Sorted by idle time, the longest first. */
+  #idle: { session: Session; since: number }[] = [];
+  /** Mails that wait: called with a session, or with null if the pool closes. */
+  readonly #waiting: ((session: Session | null) => void)[] = [];
+
+  constructor(destination: Destination, maxConnections: number, onEmpty: () => void) {
+    this.#destination = destination;
+    this.#maxConnections = maxConnections;
+    this.#onEmpty = onEmpty;
+  }
+
+  get idleCount(): number {
+    return this.#idle.length;
+  }
+
+  /** True if a session is open, busy or idle. */
+  get hasUsable(): boolean {
+    return [...this.#all].some(({ isUsable }) => isUsable);
+  }
+
+  /** Uses the session with the shortest idle time, so that the others can expire. */
+  acquire(): Session | Promise<Session | null> {
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle.session;
+    if (this.#all.size < this.#maxConnections) return this.#create();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Replaces a session in one step, so that no waiting mail can use its slot in between. */
+  replace(stale: Session): Session {
+    stale.close();
+    this.#all.delete(stale);
+    return this.#create();
+  }
+
+  /** Gives a session to the mail that has waited longest. Returns false if no mail waits. */
+  passOn(session: Session): boolean {
+    const next = this.#waiting.shift();
+    next?.(session);
+    return next !== undefined;
+  }
+
+  keepIdle(session: Session): void {
+    this.#idle.push({ session, since: systemClock.elapsed() });
+  }
+
+  /** The slot is free only after QUIT, because servers count open connections as well. */
+  quit(session: Session): void {
+    void session.quit().then(() => this.forget(session));
+  }
+
+  /** Removes a session; a waiting mail gets a new one instead. */
+  forget(session: Session): void {
+    if (!this.#all.delete(session)) return;
+    this.#idle = this.#idle.filter((entry) => entry.session !== session);
+    this.#waiting.shift()?.(this.#create());
+    if (this.#all.size === 0) this.#onEmpty();
+  }
+
+  /**
+   * Sends QUIT on the sessions that are idle for at least `idleMs`. Returns the time at which the
+   * next one became idle, or Infinity if there is none.
+   */
+  quitIdle(idleMs: number, now: number): number {
+    const firstValid = this.#idle.findIndex(({ since }) => now - since < idleMs);
+    const expired = this.#idle.splice(0, firstValid === -1 ? this.#idle.length : firstValid);
+    for (const { session } of expired) this.quit(session);
+    return this.#idle[0]?.since ?? Infinity;
+  }
+
+  /** Ends the wait of all mails without a session. */
+  stopWaiting(): void {
+    for (const stop of this.#waiting.splice(0)) stop(null);
+  }
+
+  closeAll(): void {
+    for (const session of this.#all) session.close();
+  }
+
+  #create(): Session {
+    const session = this.#destination.connect();
+    session.onLost = () => this.forget(session);
+    this.#all.add(session);
+    return session;
   }
 }
 
