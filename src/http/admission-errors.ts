@@ -1,4 +1,4 @@
-/** The refusals of requests without a usable key, or above their rate. */
+/** The refusals of requests without a usable key, without its permission, or above their rate. */
 
 import { AppError } from "../lib/errors.ts";
 
@@ -22,4 +22,32 @@ export function rateExceeded(seconds: number): AppError {
   return new AppError(429, "RATE_LIMIT_EXCEEDED", "Too many requests in one minute.", {
     headers: { "Retry-After": String(seconds) },
   });
+}
+
+export function projectDisabled(): AppError {
+  return new AppError(403, "PROJECT_DISABLED", "The project of this key is disabled.", {
+    suggestion: "Ask the operator to enable it: mailstead project enable.",
+  });
+}
+
+/** For a route that does not accept public keys. */
+export function secretKeyRequired(): AppError {
+  return new AppError(403, "FORBIDDEN", "A public key may only be used for /v1/track.", {
+    suggestion: "Use a secret key (sk_…), and only from your server.",
+  });
+}
+
+/** For the Origin header of a request with a public key; null if it has none. */
+export function originNotAllowed(origin: string | null): AppError {
+  const found = origin === null ? "the request has none" : "the request has another one";
+  return new AppError(
+    403,
+    "FORBIDDEN",
+    `This public key works only with the Origin header of an allowed page, and ${found}.`,
+    {
+      suggestion:
+        "Send the request from a page of an allowed origin, or create a key for this origin: " +
+        "mailstead key create --public --origin https://shop.example.",
+    },
+  );
 }

@@ -8,9 +8,16 @@ import { Elysia } from "elysia";
 import type { Change, Sync, Writer } from "../db/writer.ts";
 import type { AddressRange } from "../lib/address-ranges.ts";
 import { sha256 } from "../lib/crypto.ts";
-import { AppError } from "../lib/errors.ts";
+import type { AppError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
-import { invalidKey, missingAuth, rateExceeded } from "./admission-errors.ts";
+import {
+  invalidKey,
+  missingAuth,
+  originNotAllowed,
+  projectDisabled,
+  rateExceeded,
+  secretKeyRequired,
+} from "./admission-errors.ts";
 import type { Origin, ReadJson } from "./body.ts";
 import { clientAddressReader } from "./client-address.ts";
 import type { Answer, Idempotency, WithinQuota } from "./idempotency.ts";
@@ -95,7 +102,7 @@ const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
 export type Admission = ReturnType<typeof createAdmission>;
 
 export function createAdmission(options: AdmissionOptions) {
-  const { findKey, idempotency, trustedProxies, now, log } = options;
+  const { trustedProxies, now, log } = options;
   const admitted = new WeakMap<Request, Admitted>();
   const readClientAddress = clientAddressReader({ trusted: trustedProxies, log });
   const rates = createRequestRates({
@@ -104,12 +111,7 @@ export function createAdmission(options: AdmissionOptions) {
     publicPerClient: options.publicClientRate,
     now,
   });
-  const failures = slidingWindow({
-    limit: MAX_FAILED_AUTH_PER_MINUTE,
-    windowMs: WINDOW_MS,
-    now,
-    maxKeys: MAX_TRACKED_ADDRESSES,
-  });
+  const authenticate = createAuthenticator(options, clientOf);
 
   /** Runs once per request, from the first hook that needs it. */
   function admit(incoming: Incoming, access: Access): Admitted {
@@ -122,24 +124,6 @@ export function createAdmission(options: AdmissionOptions) {
     const { project, kind } = key;
     admitted.set(incoming.request, { project, keyKind: kind });
     return { project, keyKind: kind };
-  }
-
-  function authenticate(incoming: Incoming): KnownKey {
-    const header = incoming.request.headers.get("authorization");
-    const token = BEARER.exec(header ?? "")?.[1];
-    if (token === undefined) throw refuseUnauthenticated(incoming, missingAuth());
-    const key = findKey(sha256(token));
-    if (key === null || !key.isUsable) throw refuseUnauthenticated(incoming, invalidKey());
-    return key;
-  }
-
-  /**
-   * Failed authentication is limited per client address. Requests with a valid key are not
-   * affected.
-   */
-  function refuseUnauthenticated(incoming: Incoming, refusal: AppError): AppError {
-    const decision = failures.take(clientOf(incoming));
-    return decision.isAllowed ? refusal : rateExceeded(decision.resetSeconds);
   }
 
   /** Returns the key by which the client of a request is counted. */
@@ -178,40 +162,12 @@ export function createAdmission(options: AdmissionOptions) {
         const admission = admit(incoming, access);
         return {
           ...admission,
-          once: onceFor(incoming, { ...admission, isWithinQuota: true }),
+          once: onceFor(options, incoming, { ...admission, isWithinQuota: true }),
           /** For requests that must be possible when the storage quota is used up. */
-          onceWithoutQuota: onceFor(incoming, { ...admission, isWithinQuota: false }),
+          onceWithoutQuota: onceFor(options, incoming, { ...admission, isWithinQuota: false }),
           store: storeWithin(options, admission.project),
         };
       });
-  }
-
-  /** Returns the function `once` of a request, which also sets the status of the response. */
-  function onceFor(
-    incoming: Incoming & { body?: unknown },
-    { project, keyKind, isWithinQuota }: Admitted & { isWithinQuota: boolean },
-  ): Once {
-    return async <T>(
-      prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
-      body: unknown = incoming.body,
-    ): Promise<T> => {
-      const { request, path, set } = incoming;
-      const result = await idempotency.once(
-        request.headers.get("idempotency-key"),
-        {
-          projectSeq: project.seq,
-          isPublic: keyKind === "PUBLIC",
-          method: request.method,
-          path,
-          body,
-          isWithinQuota,
-        },
-        prepare,
-      );
-      set.status = result.answer.status;
-      if (result.isReplay) set.headers["idempotency-replayed"] = "true";
-      return result.answer.body;
-    };
   }
 
   return {
@@ -227,6 +183,65 @@ export function createAdmission(options: AdmissionOptions) {
     inboxKeyStreaming: keyPlugin("inbox-key-streaming", INBOX_ACCESS, leaveUnread),
     /** For `/v1/track`, which also accepts public keys. */
     anyKey: keyPlugin("any-key", { kinds: ["SECRET", "PUBLIC"] }, options.readJson),
+  };
+}
+
+/**
+ * Creates a function that returns the key of a request, or throws. Failed authentication is limited
+ * per client address; requests with a valid key are not affected.
+ */
+function createAuthenticator(
+  { findKey, now }: Pick<AdmissionOptions, "findKey" | "now">,
+  clientOf: (incoming: Incoming) => string,
+) {
+  const failures = slidingWindow({
+    limit: MAX_FAILED_AUTH_PER_MINUTE,
+    windowMs: WINDOW_MS,
+    now,
+    maxKeys: MAX_TRACKED_ADDRESSES,
+  });
+
+  function refusalOf(incoming: Incoming, refusal: AppError): AppError {
+    const decision = failures.take(clientOf(incoming));
+    return decision.isAllowed ? refusal : rateExceeded(decision.resetSeconds);
+  }
+
+  return (incoming: Incoming): KnownKey => {
+    const header = incoming.request.headers.get("authorization");
+    const token = BEARER.exec(header ?? "")?.[1];
+    if (token === undefined) throw refusalOf(incoming, missingAuth());
+    const key = findKey(sha256(token));
+    if (key === null || !key.isUsable) throw refusalOf(incoming, invalidKey());
+    return key;
+  };
+}
+
+/** Returns the function `once` of a request, which also sets the status of the response. */
+function onceFor(
+  { idempotency }: AdmissionOptions,
+  incoming: Incoming & { body?: unknown },
+  { project, keyKind, isWithinQuota }: Admitted & { isWithinQuota: boolean },
+): Once {
+  return async <T>(
+    prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
+    body: unknown = incoming.body,
+  ): Promise<T> => {
+    const { request, path, set } = incoming;
+    const result = await idempotency.once(
+      request.headers.get("idempotency-key"),
+      {
+        projectSeq: project.seq,
+        isPublic: keyKind === "PUBLIC",
+        method: request.method,
+        path,
+        body,
+        isWithinQuota,
+      },
+      prepare,
+    );
+    set.status = result.answer.status;
+    if (result.isReplay) set.headers["idempotency-replayed"] = "true";
+    return result.answer.body;
   };
 }
 
@@ -249,16 +264,8 @@ async function leaveUnread(): Promise<null> {
 }
 
 function requirePermission(key: KnownKey, kinds: readonly KeyKind[]): void {
-  if (!key.isProjectEnabled) {
-    throw new AppError(403, "PROJECT_DISABLED", "The project of this key is disabled.", {
-      suggestion: "Ask the operator to enable it: mailstead project enable.",
-    });
-  }
-  if (!kinds.includes(key.kind)) {
-    throw new AppError(403, "FORBIDDEN", "A public key may only be used for /v1/track.", {
-      suggestion: "Use a secret key (sk_…), and only from your server.",
-    });
-  }
+  if (!key.isProjectEnabled) throw projectDisabled();
+  if (!kinds.includes(key.kind)) throw secretKeyRequired();
 }
 
 /**
@@ -273,15 +280,5 @@ function requireOrigin({ request, set }: Incoming, { origins }: KnownKey): void 
     set.headers["access-control-allow-origin"] = origin;
     return;
   }
-  const found = origin === null ? "the request has none" : "the request has another one";
-  throw new AppError(
-    403,
-    "FORBIDDEN",
-    `This public key works only with the Origin header of an allowed page, and ${found}.`,
-    {
-      suggestion:
-        "Send the request from a page of an allowed origin, or create a key for this origin: " +
-        "mailstead key create --public --origin https://shop.example.",
-    },
-  );
+  throw originNotAllowed(origin);
 }
