@@ -6,6 +6,7 @@ import { createGarbage } from "../lib/garbage.ts";
 import { createArrivals } from "./body-arrival.ts";
 import { createBodyBudget } from "./body-budget.ts";
 import { createBodyBytes } from "./body-bytes.ts";
+import { createBodyShares } from "./body-shares.ts";
 import { createJsonBodies } from "./body.ts";
 
 export type Bodies = ReturnType<typeof createBodies>;
@@ -19,13 +20,9 @@ export function createBodies(deps: {
   const budget = createBodyBudget(clock);
   const yieldIfBusy = createYield();
   const arrivals = createArrivals(clock);
-  const bytes = createBodyBytes({
-    budget,
-    arrivals,
-    yieldIfBusy,
-    garbage: createGarbage({ clock }),
-  });
-  const json = createJsonBodies({ bytes, yieldIfBusy, beginWork });
+  const shares = createBodyShares({ budget, garbage: createGarbage({ clock }) });
+  const bytes = createBodyBytes({ shares, arrivals, yieldIfBusy });
+  const json = createJsonBodies({ bytes, shares, yieldIfBusy, beginWork });
   return {
     budget,
     arrivals,
@@ -34,9 +31,9 @@ export function createBodies(deps: {
     /** Resolves to the pieces of a body that is not held in memory as a whole. */
     pieces: bytes.pieces,
     /** Awaited before a request copies its data for many recipients. */
-    takeCopies: bytes.takeCopies,
+    takeCopies: shares.takeCopies,
     /** Returns what a request took from the budget; called after its response. */
-    returnShares: bytes.giveBack,
+    returnShares: shares.giveBack,
     /** Reads the limits that the routes declare with `limited`; called once, with all routes. */
     registerRoutes: json.learn,
   };

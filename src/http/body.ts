@@ -8,15 +8,9 @@
 import { AppError, validationError } from "../lib/errors.ts";
 import { trimBlanks } from "../lib/trim.ts";
 import type { BodyHolder } from "./body-budget.ts";
-import {
-  announcedBytes,
-  type BodyBytes,
-  free,
-  LARGE_BYTES,
-  type Received,
-  TINY_BYTES,
-} from "./body-bytes.ts";
+import { announcedBytes, type BodyBytes, TINY_BYTES } from "./body-bytes.ts";
 import { BODY_LIMITS, type BodyLimit, limitOf } from "./body-limits.ts";
+import { type BodyShares, free, LARGE_BYTES, type Received } from "./body-shares.ts";
 import { refuseUnstorable, type UsedPart, usedPartOf } from "./faithful.ts";
 import { isRecord } from "./validation.ts";
 
@@ -33,12 +27,13 @@ const UNUSED: Rules = { limit: BODY_LIMITS.none, used: { members: new Map(), ite
 
 export function createJsonBodies(deps: {
   bytes: BodyBytes;
+  shares: BodyShares;
   /** Awaited before many bytes are processed, so that other requests are answered in between. */
   yieldIfBusy: () => Promise<void>;
   /** Called with the route whose body is processed next, for the watchdog of the event loop. */
   beginWork: (name: string) => void;
 }) {
-  const { bytes, yieldIfBusy, beginWork } = deps;
+  const { bytes, shares, yieldIfBusy, beginWork } = deps;
   /** Rules by route, then by method. */
   const rules = new Map<string, Map<string, Rules>>();
   async function parseReceived(
@@ -48,7 +43,7 @@ export function createJsonBodies(deps: {
   ): Promise<unknown> {
     const size = received.bytes.byteLength;
     if (size === 0) return undefined;
-    await bytes.beforeParsing(request, received, holder);
+    await shares.beforeParsing(request, received, holder);
     await yieldIfBusy();
     beginWork(name);
     return size > LARGE_BYTES
@@ -83,7 +78,7 @@ export function createJsonBodies(deps: {
         const received = await bytes.receive(request, announced, { limit, holder });
         return await parseReceived(request, received, { name: `${method} ${route}`, used, holder });
       } catch (error) {
-        bytes.giveBack(request);
+        shares.giveBack(request);
         throw error;
       }
     },
