@@ -11,7 +11,7 @@ import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import type { Delivery, DeliveryQuery } from "./model.ts";
 import type { DeliveryRows } from "./rows.ts";
-import type { WebhookRow } from "./service.ts";
+import type { WebhookRow } from "./webhook-rows.ts";
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
 

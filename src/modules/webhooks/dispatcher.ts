@@ -14,10 +14,10 @@ import { createWorker, endsWithin } from "../../lib/worker.ts";
 import type { Event } from "../events/model.ts";
 import type { Attempt, Attempted } from "./attempt.ts";
 import type { CachedWebhook, WebhookCache } from "./cache.ts";
+import type { WebhookHealth } from "./health.ts";
 import type { DeliveryRows, Due } from "./rows.ts";
 import { nextTryAt } from "../../lib/backoff.ts";
 import { DELIVERY_BACKOFF } from "./schedule.ts";
-import type { Webhooks } from "./service.ts";
 
 /** The state of one webhook that has deliveries. */
 type WebhookQueue = {
@@ -39,13 +39,13 @@ export function createWebhookDispatcher(deps: {
   attempt: Attempt;
   /** The owners of the slots are projects. */
   slots: FairSlots;
-  webhooks: Pick<Webhooks, "noteSuccess" | "noteFailure">;
+  health: WebhookHealth;
   writer: Writer;
   clock: Clock;
   log: Log;
   random: () => number;
 }) {
-  const { rows, cache, findEvent, attempt, slots, webhooks } = deps;
+  const { rows, cache, findEvent, attempt, slots, health } = deps;
   const { clock, log, random } = deps;
   /** Webhooks with deliveries that are due, will be due or are under way, in round-robin order. */
   const queues = new Map<number, WebhookQueue>();
@@ -173,8 +173,8 @@ export function createWebhookDispatcher(deps: {
     const status = isDelivered ? "SUCCEEDED" : nextAt === null ? "FAILED" : "PENDING";
     const settled = { status, nextAt, responseCode, responseExcerpt, error, now } as const;
     if (!rows.settle(delivery, settled)) return;
-    if (isDelivered) webhooks.noteSuccess(webhookSeq);
-    else webhooks.noteFailure(webhookSeq, isGone, now);
+    if (isDelivered) health.noteSuccess(webhookSeq);
+    else health.noteFailure(webhookSeq, isGone, now);
   }
 
   return {

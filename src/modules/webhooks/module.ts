@@ -1,14 +1,14 @@
 /**
  * Webhooks: they send the events of a project to its URLs. This file connects the parts. In order:
  *
- * 1. service.ts stores webhooks with sealed secrets (secrets.ts); cache.ts holds the enabled ones in
- *    memory with their event patterns (patterns.ts).
+ * 1. service.ts stores webhooks (webhook-rows.ts) with sealed secrets (secrets.ts); cache.ts holds
+ *    the enabled ones in memory with their event patterns (patterns.ts).
  * 2. feed.ts reads the event log and stores one delivery for each event and matching webhook
  *    (rows.ts). A later event of a contact waits for an earlier one during its first tries.
  * 3. dispatcher.ts sends due deliveries within the slots of the project. attempt.ts makes one signed
  *    request and reads its response.
- * 4. schedule.ts decides when a failed delivery is tried again, and when a webhook that only fails
- *    is disabled.
+ * 4. schedule.ts decides when a failed delivery is tried again. health.ts disables a webhook that
+ *    only fails.
  * 5. deliveries.ts lists and retries deliveries for the API; send-test.ts sends a test message.
  */
 
@@ -30,12 +30,14 @@ import { createDeliveryAttempt } from "./attempt.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createWebhookDispatcher } from "./dispatcher.ts";
 import { createFeed } from "./feed.ts";
+import { createWebhookHealth } from "./health.ts";
 import { createWebhookCache } from "./cache.ts";
 import { webhookRoutes } from "./routes.ts";
 import { createDeliveryRows } from "./rows.ts";
 import { createSecrets } from "./secrets.ts";
 import { createWebhooks } from "./service.ts";
 import { createSendTest } from "./send-test.ts";
+import { createWebhookRows } from "./webhook-rows.ts";
 
 /**
  * Largest number of concurrent deliveries of all projects. Together with other outgoing requests it
@@ -64,7 +66,8 @@ export function createWebhookModule(deps: {
   const reader = createReader({ db, name: "webhooks" });
   const cache = createWebhookCache(db);
   const rows = createDeliveryRows(db);
-  const webhooks = createWebhooks({ db, clock, listPage, events, reader, cache, secrets });
+  const webhookRows = createWebhookRows({ db, cache });
+  const webhooks = createWebhooks({ db, clock, listPage, webhookRows, reader, cache, secrets });
   const attempt = createDeliveryAttempt({ db, clock, secrets, fetchGuarded });
   const dispatcher = createWebhookDispatcher({
     rows,
@@ -75,7 +78,7 @@ export function createWebhookModule(deps: {
     },
     attempt,
     slots: createFairSlots({ total: MAX_CONCURRENT_DELIVERIES, maxPerOwner: mostCallsOfProject }),
-    webhooks,
+    health: createWebhookHealth({ webhookRows, events }),
     writer,
     clock,
     log,

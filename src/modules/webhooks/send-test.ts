@@ -10,7 +10,7 @@ import { newId } from "../../lib/id.ts";
 import { quotaExceeded } from "../quotas/service.ts";
 import type { Attempt } from "./attempt.ts";
 import type { TestResult } from "./model.ts";
-import type { WebhookRow } from "./service.ts";
+import type { WebhookRow } from "./webhook-rows.ts";
 
 export type SendTest = (webhook: WebhookRow) => Promise<TestResult>;
 
