@@ -1,8 +1,8 @@
 /**
  * Sends the deliveries that are due. The rows contain the due times; only the deliveries under way
  * are in memory. After a crash these are still due and are sent again with the same id. Each webhook
- * has a concurrency limit that grows after a success and shrinks after a failure. All webhooks of a
- * project share the slots of the project, so webhooks that hang do not delay other projects.
+ * has a concurrency limit (concurrency.ts). All webhooks of a project share the slots of the project,
+ * so webhooks that hang do not delay other projects.
  */
 
 import { STORAGE_PAUSE_MS, writeResult } from "../../db/write-result.ts";
@@ -14,6 +14,7 @@ import { createWorker, endsWithin } from "../../lib/worker.ts";
 import type { Event } from "../events/model.ts";
 import type { Attempt, Attempted } from "./attempt.ts";
 import type { CachedWebhook, WebhookCache } from "./cache.ts";
+import { type ConcurrencyLimits, createConcurrencyLimits } from "./concurrency.ts";
 import type { WebhookHealth } from "./health.ts";
 import type { DeliveryRows, Due } from "./rows.ts";
 import { nextTryAt } from "../../lib/backoff.ts";
@@ -27,12 +28,7 @@ type WebhookQueue = {
   underWay: Set<number>;
 };
 
-/** Concurrency limit of a webhook before its first try. */
-const INITIAL_LIMIT = 8;
-/** Largest concurrency limit of a webhook. */
-const MAX_LIMIT = 16;
-
-export function createWebhookDispatcher(deps: {
+type DispatcherDeps = {
   rows: DeliveryRows;
   cache: WebhookCache;
   findEvent: (seq: number) => Event | null;
@@ -44,13 +40,13 @@ export function createWebhookDispatcher(deps: {
   clock: Clock;
   log: Log;
   random: () => number;
-}) {
-  const { rows, cache, findEvent, attempt, slots, health } = deps;
-  const { clock, log, random } = deps;
+};
+
+export function createWebhookDispatcher(deps: DispatcherDeps) {
+  const { rows, cache, slots, clock, log } = deps;
   /** Webhooks with deliveries that are due, will be due or are under way, in round-robin order. */
   const queues = new Map<number, WebhookQueue>();
-  /** Concurrency limits by webhook, also of webhooks without deliveries. */
-  const limits = new Map<number, number>();
+  const limits = createConcurrencyLimits();
   const underWay = new Set<Promise<void>>();
   let abortController = new AbortController();
   const worker = createWorker({
@@ -59,6 +55,11 @@ export function createWebhookDispatcher(deps: {
     onError: (error) =>
       log.error("webhook deliveries could not be read", { error: describeError(error) }),
     pauseMs: STORAGE_PAUSE_MS,
+  });
+  const attemptAndStore = createStoredAttempt({
+    ...deps,
+    limits,
+    isStopping: () => !worker.isRunning(),
   });
 
   function wake(webhookSeqs: Iterable<number>): void {
@@ -86,7 +87,7 @@ export function createWebhookDispatcher(deps: {
     if (webhook === null)
       queue.pollAt = Infinity; // wake is called when the webhook is enabled.
     else {
-      const limit = limits.get(queue.webhookSeq) ?? INITIAL_LIMIT;
+      const limit = limits.of(queue.webhookSeq);
       const freeSlots = Math.min(limit - queue.underWay.size, slots.available(webhook.projectSeq));
       if (freeSlots <= 0) return;
       for (const delivery of findStartable(queue, freeSlots, now)) start(queue, webhook, delivery);
@@ -116,39 +117,44 @@ export function createWebhookDispatcher(deps: {
   }
 
   async function deliver(queue: WebhookQueue, url: string, delivery: Due): Promise<void> {
-    const isStored = await attemptAndStore(url, delivery);
+    const isStored = await attemptAndStore(url, delivery, abortController.signal);
     // If the result is not stored, the row is still due. The delivery then counts as under way, so
     // that this process does not send it again and again.
     if (isStored) queue.underWay.delete(delivery.seq);
   }
 
-  /** Returns false if the result of the try could not be stored. */
-  async function attemptAndStore(url: string, delivery: Due): Promise<boolean> {
-    const { id, webhookSeq } = delivery;
-    const event = findEvent(delivery.eventSeq);
-    if (event === null) return true; // The delivery was deleted together with the event.
-    const message = { id, webhookSeq, url, event };
-    const attempted = await attempt(message, abortController.signal).catch((error: unknown) =>
-      defect(id, error),
-    );
-    if (attempted === null) return true;
-    adjustLimit(webhookSeq, attempted.isDelivered);
-    const { isStored } = await writeResult(deps, () => store(delivery, attempted), {
-      isStopping: () => !worker.isRunning(),
-      error: (error) =>
-        log.error("the result of a webhook delivery could not be stored", {
-          delivery: id,
-          error: describeError(error),
-        }),
-    });
-    return isStored;
-  }
+  return {
+    /** Polls these webhooks soon. Called when they may have due deliveries. */
+    wake,
 
-  function adjustLimit(webhookSeq: number, isDelivered: boolean): void {
-    const limit = limits.get(webhookSeq) ?? INITIAL_LIMIT;
-    const wanted = isDelivered ? limit * 2 : Math.floor(limit / 2);
-    limits.set(webhookSeq, Math.min(MAX_LIMIT, Math.max(1, wanted)));
-  }
+    start(): void {
+      abortController = new AbortController();
+      worker.start();
+      wake(rows.webhooksWithDue());
+    },
+
+    /** Waits up to `graceMs` for deliveries under way, then aborts them; those are still due. */
+    async stop(graceMs: number): Promise<void> {
+      await worker.stop();
+      if (await endsWithin(clock, graceMs, Promise.all(underWay))) return;
+      abortController.abort();
+      await Promise.all(underWay);
+    },
+  };
+}
+
+/**
+ * Creates a function that makes one try of a delivery and stores its result. It resolves to false
+ * if the result could not be stored.
+ */
+function createStoredAttempt(
+  deps: DispatcherDeps & {
+    limits: ConcurrencyLimits;
+    /** If true, a result that the storage refuses is not written again. */
+    isStopping: () => boolean;
+  },
+) {
+  const { rows, findEvent, attempt, health, limits, isStopping, clock, log, random } = deps;
 
   /** Treats a defect of this program as a failed try, and logs it. */
   function defect(delivery: string, error: unknown): Attempted {
@@ -177,22 +183,22 @@ export function createWebhookDispatcher(deps: {
     else health.noteFailure(webhookSeq, isGone, now);
   }
 
-  return {
-    /** Polls these webhooks soon. Called when they may have due deliveries. */
-    wake,
-
-    start(): void {
-      abortController = new AbortController();
-      worker.start();
-      wake(rows.webhooksWithDue());
-    },
-
-    /** Waits up to `graceMs` for deliveries under way, then aborts them; those are still due. */
-    async stop(graceMs: number): Promise<void> {
-      await worker.stop();
-      if (await endsWithin(clock, graceMs, Promise.all(underWay))) return;
-      abortController.abort();
-      await Promise.all(underWay);
-    },
+  return async (url: string, delivery: Due, signal: AbortSignal): Promise<boolean> => {
+    const { id, webhookSeq } = delivery;
+    const event = findEvent(delivery.eventSeq);
+    if (event === null) return true; // The delivery was deleted together with the event.
+    const message = { id, webhookSeq, url, event };
+    const attempted = await attempt(message, signal).catch((error: unknown) => defect(id, error));
+    if (attempted === null) return true;
+    limits.adjust(webhookSeq, attempted.isDelivered);
+    const { isStored } = await writeResult(deps, () => store(delivery, attempted), {
+      isStopping,
+      error: (error) =>
+        log.error("the result of a webhook delivery could not be stored", {
+          delivery: id,
+          error: describeError(error),
+        }),
+    });
+    return isStored;
   };
 }

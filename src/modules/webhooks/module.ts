@@ -5,8 +5,8 @@
  *    the enabled ones in memory with their event patterns (patterns.ts).
  * 2. feed.ts reads the event log and stores one delivery for each event and matching webhook
  *    (rows.ts). A later event of a contact waits for an earlier one during its first tries.
- * 3. dispatcher.ts sends due deliveries within the slots of the project. attempt.ts makes one signed
- *    request and reads its response.
+ * 3. dispatcher.ts sends due deliveries within the slots of the project and the concurrency limit of
+ *    the webhook (concurrency.ts). attempt.ts makes one signed request and reads its response.
  * 4. schedule.ts decides when a failed delivery is tried again. health.ts disables a webhook that
  *    only fails.
  * 5. deliveries.ts lists and retries deliveries for the API; send-test.ts sends a test message.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
+import { createConcurrencyLimits } from "../../../src/modules/webhooks/concurrency.ts";
 import { matcherOf } from "../../../src/modules/webhooks/patterns.ts";
 import { nextTryAt } from "../../../src/lib/backoff.ts";
 import { DELIVERY_BACKOFF, isFailingTooLong } from "../../../src/modules/webhooks/schedule.ts";
@@ -29,6 +30,29 @@ describe("patterns", () => {
     [[], "a", false],
   ])("%j matches %s: %p", (patterns, name, isMatch) => {
     expect(matcherOf(patterns)(name)).toBe(isMatch);
+  });
+});
+
+describe("the concurrency limit of a webhook", () => {
+  const after = (...results: boolean[]) => {
+    const limits = createConcurrencyLimits();
+    for (const isDelivered of results) limits.adjust(1, isDelivered);
+    return limits.of(1);
+  };
+
+  test("is 8 before the first try, doubles after a success, and is at most 16", () => {
+    expect([after(), after(true), after(true, true)]).toEqual([8, 16, 16]);
+  });
+
+  test("is halved after a failure, and is at least 1", () => {
+    expect([after(false), after(false, false, false, false, false)]).toEqual([4, 1]);
+    expect(after(false, false, false, true)).toBe(2);
+  });
+
+  test("is not changed by the tries of another webhook", () => {
+    const limits = createConcurrencyLimits();
+    limits.adjust(1, false);
+    expect(limits.of(2)).toBe(8);
   });
 });
 
