@@ -19,7 +19,6 @@ const FACTORY = /^create[A-Z]|^class |(?:Routes|Transport|Store)$/;
 /** Functions and factories that are longer, with their size. The list only shrinks. */
 const LONGER: Readonly<Record<string, number>> = {
   "src/modules/domains/service.ts createDomains": 157,
-  "src/modules/events/list.ts createEventList": 127,
 };
 
 type Sized = { name: string; lines: number };
