@@ -17,9 +17,7 @@ const MAX_FACTORY_LINES = 120;
 const FACTORY = /^create[A-Z]|^class |(?:Routes|Transport|Store)$/;
 
 /** Functions and factories that are longer, with their size. The list only shrinks. */
-const LONGER: Readonly<Record<string, number>> = {
-  "src/modules/domains/service.ts createDomains": 157,
-};
+const LONGER: Readonly<Record<string, number>> = {};
 
 type Sized = { name: string; lines: number };
 

@@ -1,5 +1,5 @@
 /**
- * Sending domains of a project. In order: a domain is added with DKIM keys (service.ts, keys.ts);
+ * Sending domains of a project. In order: a domain is added with DKIM keys (add.ts, keys.ts);
  * its DNS records are checked, first every few minutes and later daily (check-worker.ts,
  * dns-check.ts); the records found are compared with those expected (records.ts, findings.ts); the
  * result verifies the domain, or fails it after 72 hours without its key (schedule.ts); mail from a
@@ -15,9 +15,9 @@ import { type ListPage, newestRows } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import type { References } from "../../lib/references.ts";
-import { newId } from "../../lib/id.ts";
 import { bounceHostOf } from "../../outbox/return-path.ts";
-import type { DkimKeys, NewKey } from "./keys.ts";
+import { createAddDomain } from "./add.ts";
+import type { DkimKeys } from "./keys.ts";
 import type { Domain, DomainQuery } from "./model.ts";
 import { presentDomain } from "./present.ts";
 import { type ExpectedRecord, expectedRecords, type Installation } from "./records.ts";
@@ -35,14 +35,6 @@ type DomainsDeps = {
   references: Pick<References, "usersOf">;
 };
 
-/** A domain to add; `domain` is in canonical form (name.ts). */
-type NewDomain = {
-  projectSeq: number;
-  domain: string;
-  /** True if the operator declares the domain verified, regardless of the DNS. */
-  isDeclaredVerified: boolean;
-};
-
 export function createDomains(deps: DomainsDeps) {
   const { db, clock, listPage, keys, installation, references } = deps;
   // Runs twice for every mail: when it is accepted and when it leaves.
@@ -50,8 +42,9 @@ export function createDomains(deps: DomainsDeps) {
     SELECT has_return_path AS hasReturnPath FROM domains
     WHERE domain = +? AND project_seq = +? AND status = 'VERIFIED'`);
 
-  function findByName(domain: string): DomainRow | undefined {
-    return db.select().from(domains).where(eq(domains.domain, domain)).limit(1).get();
+  /** Finds a domain in any project, since each domain belongs to only one. */
+  function findByName(domain: string): DomainRow | null {
+    return db.select().from(domains).where(eq(domains.domain, domain)).limit(1).get() ?? null;
   }
 
   function get(projectSeq: number, id: string): DomainRow {
@@ -67,61 +60,13 @@ export function createDomains(deps: DomainsDeps) {
 
   const present = (row: DomainRow): Domain => presentDomain(row, recordsOf(row));
 
-  function hasKeys(row: DomainRow): boolean {
-    return keys.of(row.seq).length > 0;
-  }
-
-  /**
-   * Adds a domain that exists already: stores missing keys and the operator's declaration, and
-   * makes a check due. Leaves the rest unchanged.
-   */
-  function addExisting(known: DomainRow, input: NewDomain, made: readonly NewKey[]): DomainRow {
-    const { projectSeq, isDeclaredVerified } = input;
-    if (known.projectSeq !== projectSeq) throw domainTaken(known.domain);
-    if (!hasKeys(known)) keys.insert(known.seq, made);
-    const now = clock.now();
-    const declared = {
-      status: "VERIFIED",
-      isDeclaredVerified: true,
-      verifiedAt: known.verifiedAt ?? now,
-      failingSince: null,
-    } as const;
-    return db
-      .update(domains)
-      .set({ ...(isDeclaredVerified ? declared : {}), misses: 0, nextCheckAt: now })
-      .where(eq(domains.seq, known.seq))
-      .returning()
-      .get();
-  }
-
-  function insert(
-    { projectSeq, domain, isDeclaredVerified }: NewDomain,
-    made: readonly NewKey[],
-  ): DomainRow {
-    const now = clock.now();
-    const row = db
-      .insert(domains)
-      .values({
-        id: newId(now),
-        projectSeq,
-        domain,
-        status: isDeclaredVerified ? "VERIFIED" : "PENDING",
-        isDeclaredVerified,
-        verifiedAt: isDeclaredVerified ? now : null,
-        nextCheckAt: now,
-        createdAt: now,
-      })
-      .returning()
-      .get();
-    keys.insert(row.seq, made);
-    return row;
-  }
-
   return {
     get,
+    findByName,
     recordsOf,
     present,
     signerOf: keys.signerOf,
+    add: createAddDomain({ db, clock, keys, findByName }),
 
     /**
      * True if exactly this domain is verified; its parent does not count (docs/interface.md#send).
@@ -136,25 +81,9 @@ export function createDomains(deps: DomainsDeps) {
       return isReady ? bounceHostOf(domain) : null;
     },
 
-    /** Finds a domain in any project, since each domain belongs to only one. */
-    findByName: (domain: string): DomainRow | null => findByName(domain) ?? null,
-
     find(projectSeq: number, domain: string): DomainRow | null {
       const row = findByName(domain);
       return row?.projectSeq === projectSeq ? row : null;
-    },
-
-    /** Generates keys and returns the change that stores the domain with them. */
-    async add(input: NewDomain): Promise<Change<{ row: DomainRow; isNew: boolean }>> {
-      const before = findByName(input.domain);
-      const made = before !== undefined && hasKeys(before) ? null : await keys.make();
-      return () => {
-        const known = findByName(input.domain);
-        if (known !== undefined)
-          return { row: addExisting(known, input, made ?? []), isNew: false };
-        if (made === null) throw justRemoved(input.domain);
-        return { row: insert(input, made), isNew: true };
-      };
     },
 
     remove(projectSeq: number, id: string): Change<void> {
@@ -201,21 +130,9 @@ export function createDomains(deps: DomainsDeps) {
   };
 }
 
-function domainTaken(domain: string): AppError {
-  return new AppError(409, "CONFLICT", `${domain} belongs to another project.`, {
-    suggestion: "Remove it there first: a domain can belong to only one project.",
-  });
-}
-
 function domainInUse(domain: string, uses: readonly string[]): AppError {
   return new AppError(409, "CONFLICT", `${domain} is the sender of ${uses.join(", ")}.`, {
     suggestion: "Change their sender first.",
-  });
-}
-
-function justRemoved(domain: string): AppError {
-  return new AppError(409, "CONFLICT", `${domain} was removed at the same moment.`, {
-    suggestion: "Send the request again.",
   });
 }
 
