@@ -5,12 +5,7 @@ import type { Db } from "../db/open.ts";
 import { createCampaignInsert } from "./enqueue-campaign.ts";
 import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
-import {
-  attachmentContents,
-  type emails,
-  messageAttachments,
-  messages,
-} from "../db/schema/emails.ts";
+import { attachmentContents, type emails, messageAttachments } from "../db/schema/emails.ts";
 import { sha256 } from "../lib/crypto.ts";
 
 type StoredAttachment = {
@@ -54,6 +49,14 @@ type NewEmail = {
   createdAt: number;
 };
 
+type InsertedMessage = Omit<SharedMessage, "headers" | "isMarketing" | "attachments"> & {
+  digest: string;
+  headers: string;
+  isMarketing: number;
+  hasAttachments: number;
+  createdAt: number;
+};
+
 type InsertedEmail = Omit<NewEmail, "executionSeq"> & {
   executionSeq: number | null;
   nextAt: number | null;
@@ -65,6 +68,12 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
   const findMessage = db.sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM messages WHERE project_seq = +? AND digest = +?",
   );
+  // Prepared without the query builder: each request with a body of its own inserts a message.
+  const insertMessageRow = db.sqlite.prepare<unknown, [InsertedMessage]>(`
+    INSERT INTO messages (project_seq, digest, from_address, from_name, reply_to, html, headers,
+                          is_marketing, has_attachments, created_at)
+    VALUES ($projectSeq, $digest, $fromAddress, $fromName, $replyTo, $html, $headers,
+            $isMarketing, $hasAttachments, $createdAt)`);
   const insertEmail = db.sqlite.prepare<unknown, [InsertedEmail]>(`
     INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, template_id,
                         execution_seq, to_address, to_name, subject, variables, status, priority,
@@ -76,17 +85,16 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
   function insertMessage(message: SharedMessage, digest: string, createdAt: number): number {
     const { attachments, headers, ...columns } = message;
     const headersJson = JSON.stringify(headers);
-    const { seq } = db
-      .insert(messages)
-      .values({
+    const seq = insertedSeq(
+      insertMessageRow.run({
         ...columns,
         digest,
         headers: headersJson,
-        hasAttachments: attachments.length > 0,
+        isMarketing: Number(message.isMarketing),
+        hasAttachments: Number(attachments.length > 0),
         createdAt,
-      })
-      .returning({ seq: messages.seq })
-      .get();
+      }),
+    );
     const { projectSeq, html } = message;
     usage.addBytes(projectSeq, bytesOfRow("messages", { html, headers: headersJson }));
     attachments.forEach((attachment, position) =>
