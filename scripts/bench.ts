@@ -5,8 +5,8 @@
  * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER] [--mails=N]
  * [--mailpit=PATH]`
  *
- * These measurements start with an empty project: accept, campaign, capture, deliver, deliver-direct, pace,
- * slow, start, tracking, webhooks, workflows. These need a million contacts and ten million events:
+ * These measurements start with an empty project: accept, accept-bodies, campaign, capture, deliver,
+ * deliver-direct, pace, slow, start, tracking, webhooks, workflows. These need a million contacts and ten million events:
  * contacts, import, segments, track. `--seeded` copies that data from a folder that scripts/seed.ts
  * filled, instead of creating it. `--mails` sets the number of mails of deliver-direct; the default
  * of 200,000 takes several minutes. `--mailpit` names Mailpit's binary, which then takes the same
@@ -18,6 +18,7 @@
  */
 
 import { join } from "node:path";
+import { benchAcceptBodies } from "./bench/accept-bodies.ts";
 import { benchAccept } from "./bench/accept.ts";
 import { benchCampaign } from "./bench/campaign.ts";
 import { ROOT } from "./bench/children.ts";
@@ -50,6 +51,7 @@ type Options = {
 
 const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> = {
   accept: benchAccept,
+  "accept-bodies": benchAcceptBodies,
   campaign: benchCampaign,
   capture: benchCapture,
   contacts: benchContacts,

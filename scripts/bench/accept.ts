@@ -27,8 +27,11 @@ const Result = Type.Object({
   max: Type.Number(),
 });
 
-/** With `event`, each request tracks that event; without it, each request sends a mail. */
-type Target = { port: number; path: string; key: string; event?: string };
+/**
+ * With `event`, each request tracks that event; without it, each request sends a mail. With
+ * `bodyBytes`, each mail has a different body of about this size.
+ */
+type Target = { port: number; path: string; key: string; event?: string; bodyBytes?: number };
 
 export async function benchAccept(options: { binary: string | null; isQuick: boolean }) {
   const requests = options.isQuick ? 20_000 : 200_000;
