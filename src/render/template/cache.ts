@@ -6,7 +6,7 @@
 import { type Compiled, compileTemplate, type Template, type TemplateKind } from "./template.ts";
 
 export type TemplateCache = {
-  /** Like `compileTemplate`, with a cache. A template with an error is not cached. */
+  /** Like `compileTemplate`, with a cache. Templates with an error and those without tags are not cached. */
   compile(source: string, kind: TemplateKind): Compiled;
   readonly entries: number;
   /** Rough estimate of the memory that the entries use. */
@@ -59,7 +59,8 @@ export function templateCache(limits: { maxEntries: number; maxBytes: number }):
         return { ok: true, template };
       }
       const compiled = compileTemplate(source, kind);
-      if (compiled.ok) store(compiled.template);
+      // A finished body has nothing to compile, and applications send a different one each time.
+      if (compiled.ok && compiled.template.nodes !== null) store(compiled.template);
       return compiled;
     },
     get entries() {

@@ -449,22 +449,28 @@ describe("templateCache", () => {
 
   test("evicts the least recently used template", () => {
     const cache = templateCache({ maxEntries: 2, maxBytes: 1_000_000 });
-    const first = cache.compile("1", "html");
-    cache.compile("2", "html");
-    cache.compile("1", "html");
-    cache.compile("3", "html");
-    const again = cache.compile("1", "html");
+    const first = cache.compile("{{ a1 }}", "html");
+    cache.compile("{{ a2 }}", "html");
+    cache.compile("{{ a1 }}", "html");
+    cache.compile("{{ a3 }}", "html");
+    const again = cache.compile("{{ a1 }}", "html");
     expect(first.ok && again.ok && first.template === again.template).toBe(true);
     expect(cache.entries).toBe(2);
   });
 
   test("does not exceed its limit of bytes", () => {
     const cache = templateCache({ maxEntries: 1_000, maxBytes: 50_000 });
-    for (let i = 0; i < 100; i++) cache.compile(`${i} ${"x".repeat(1_000)}`, "html");
+    for (let i = 0; i < 100; i++) cache.compile(`{{ a${i} }}${"x".repeat(1_000)}`, "html");
     expect(cache.bytes).toBeLessThanOrEqual(50_000);
     expect(cache.entries).toBeGreaterThan(5);
-    expect(cache.compile("y".repeat(100_000), "html").ok).toBe(true);
+    expect(cache.compile(`{{ a }}${"y".repeat(100_000)}`, "html").ok).toBe(true);
     expect(cache.bytes).toBeLessThanOrEqual(50_000);
+  });
+
+  test("does not store a finished text", () => {
+    const cache = templateCache({ maxEntries: 10, maxBytes: 1_000_000 });
+    expect(cache.compile("<p>Hello</p>", "html")).toMatchObject({ ok: true });
+    expect(cache.entries).toBe(0);
   });
 
   test("does not store a template with an error", () => {
