@@ -242,7 +242,10 @@ class Sessions {
 
   #create(): Session {
     const session = this.#destination.connect();
-    session.onLost = () => this.forget(session);
+    // A session that a mail holds, even while it waits for the pace, is released by that mail.
+    session.onLost = () => {
+      if (this.#idle.some((entry) => entry.session === session)) this.forget(session);
+    };
     this.#all.add(session);
     return session;
   }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
+import type { Dispatch, WhenAllowed } from "../../../src/protocols/smtp/dispatch.ts";
 import { Pool, type Destination, type PoolOptions } from "../../../src/protocols/smtp/pool.ts";
 import { Session, type SessionOptions } from "../../../src/protocols/smtp/session.ts";
 import { stepSystemClock } from "../../support/clock.ts";
@@ -181,6 +181,26 @@ describe("a connection that went stale", () => {
     const { delivery, conversations } = await sessions.deliver(to(server.port), MAIL);
     expect(delivery.kind).toBe("accepted");
     expect(conversations.map(({ reused }) => reused)).toEqual([false]);
+  });
+
+  test("while its mail waits for the pace is replaced by one that expires as well", async () => {
+    const server = await scripted();
+    const sessions = pool({ maxConnections: 1, idleMs: 15 });
+    const destination = to(server.port);
+    await sessions.deliver(destination, MAIL);
+    const whenAllowed: WhenAllowed = async (transact) => {
+      if (server.transcripts.length === 1) server.drop();
+      await until(() => server.transcripts.length === 2 || !sessions.hasSession(destination));
+      return transact();
+    };
+    const { delivery, conversations } = await sessions.deliver(destination, {
+      ...MAIL,
+      whenAllowed,
+    });
+    expect(delivery.kind).toBe("accepted");
+    expect(conversations.map(({ reused }) => reused)).toEqual([true, false]);
+    await until(() => server.ended === 2);
+    expect(server.transcripts.map((lines) => lines.at(-1))).toEqual(["DATA", "QUIT"]);
   });
 
   test("is not replaced after a timeout", async () => {
