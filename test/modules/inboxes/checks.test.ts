@@ -93,6 +93,24 @@ describe("authentication", () => {
     });
   });
 
+  const signature =
+    "DKIM-Signature: v=1; a=rsa-sha256; d=shop.example; s=s1; h=from; bh=a; b=b\r\n";
+  const tooMuch: [name: string, fields: string, info: RegExp][] = [
+    ["headers of more than 64 KiB", `X-Folded:${" a\r\n".repeat(20_000)}`, /64 KiB/],
+    ["more than 10 signatures", signature.repeat(11), /10 signatures/],
+  ];
+  test.each(tooMuch)(
+    "the signatures of a message with %s are not verified",
+    async (_, fields, info) => {
+      await receive(fields + WHOLE);
+      expect(await authentication("ip=8.8.8.8")).toMatchObject({
+        spf: { result: "pass" },
+        dkim: [{ result: "permerror", info: expect.stringMatching(info) }],
+        dmarc: { result: "permerror" },
+      });
+    },
+  );
+
   test("without a public address SPF is skipped", async () => {
     await receive(WHOLE);
     expect(await authentication("")).toMatchObject({

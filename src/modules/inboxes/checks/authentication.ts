@@ -3,13 +3,25 @@
  * check, because that takes about 0.1 s and 35 MB.
  */
 
+import { Readable } from "node:stream";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { DnsAnswer } from "../../../protocols/dns/answer.ts";
 import type { Dns } from "../../../protocols/dns/client.ts";
 import { domainOf } from "../../../protocols/mime/address.ts";
 import { isPublicAddress } from "../../../lib/ip-addresses.ts";
+import { nextIteration } from "../../../lib/yield.ts";
 import type { Authentication } from "./model.ts";
+
+/**
+ * Longest header section whose signatures are verified. The time of the package grows with the
+ * square of the number of folded lines.
+ */
+const MAX_HEADER_BYTES = 64 * 1024;
+/** Most signatures that are verified: each one costs DNS look-ups and a pass over the body. */
+const MAX_SIGNATURES = 10;
+/** Bytes that are hashed before other work of the event loop runs. */
+const SLICE_BYTES = 16 * 1024;
 
 type ClaimedMessage = {
   raw: Uint8Array;
@@ -39,8 +51,14 @@ export async function authenticateMessage(
   ]);
   const resolver = textResolver(dns);
   const { sender } = message;
-  const signed = await dkimVerify(Buffer.from(message.raw), { resolver, sender });
   const spf = isPublicAddress(message.ip) ? await checkSpf(message, dns, mta) : null;
+  const spfVerdict = spf === null ? skipped(sender) : verdict(spf.status, spf.domain);
+  const refusal = refusalOf(message.raw);
+  if (refusal !== null) {
+    const unverified = { result: "permerror", domain: null, info: refusal };
+    return { spf: spfVerdict, dkim: [unverified], dmarc: unverified };
+  }
+  const signed = await dkimVerify(Readable.from(slicesOf(message.raw)), { resolver, sender });
   const passed = signed.results.filter(({ status }) => status.result === "pass");
   const found = await dmarc({
     headerFrom: signed.headerFrom,
@@ -50,13 +68,32 @@ export async function authenticateMessage(
     resolver,
   });
   return {
-    spf: spf === null ? skipped(sender) : verdict(spf.status, spf.domain),
+    spf: spfVerdict,
     dkim: signed.results.map(({ status, signingDomain }) => verdict(status, signingDomain)),
     dmarc:
       found === false
         ? { result: "none", domain: null, info: "From has no single domain" }
         : { ...verdict(found.status, found.domain), info: found.p === "" ? "" : `p=${found.p}` },
   };
+}
+
+/** The reason why the signatures are not verified; null if they are. */
+function refusalOf(raw: Uint8Array): string | null {
+  const start = Buffer.from(raw.subarray(0, MAX_HEADER_BYTES)).toString("latin1");
+  const end = /\r?\n\r?\n/.exec(start)?.index;
+  if (end === undefined && raw.byteLength > MAX_HEADER_BYTES) {
+    return `the headers take more than ${MAX_HEADER_BYTES / 1024} KiB, so signatures are not verified`;
+  }
+  const signatures = start.slice(0, end).match(/^dkim-signature[ \t]{0,100}:/gim) ?? [];
+  if (signatures.length <= MAX_SIGNATURES) return null;
+  return `the message has more than ${MAX_SIGNATURES} signatures, so they are not verified`;
+}
+
+async function* slicesOf(raw: Uint8Array): AsyncGenerator<Buffer> {
+  for (let at = 0; at < raw.byteLength; at += SLICE_BYTES) {
+    yield Buffer.from(raw.subarray(at, at + SLICE_BYTES));
+    await nextIteration();
+  }
 }
 
 async function checkSpf(

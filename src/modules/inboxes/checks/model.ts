@@ -81,7 +81,7 @@ export const Authentication = named(
     }),
     {
       spf: "SPF (RFC 7208); skipped without a public address in `ip` or of the client",
-      dkim: "DKIM (RFC 6376), one entry for each signature",
+      dkim: "DKIM (RFC 6376), one entry for each signature; permerror for more than 10 or for headers of more than 64 KiB",
       dmarc: "DMARC (RFC 7489), from the results of SPF and DKIM",
     },
   ),
