@@ -4,10 +4,15 @@ import { AppError } from "../lib/errors.ts";
 
 /** A 401 response names the authentication scheme (RFC 9110 §11.6.1, RFC 6750 §3). */
 const CHALLENGE = { "WWW-Authenticate": "Bearer" } as const;
+const INBOX_SUGGESTION =
+  "Send the header Authorization: Bearer <API key>. Without a key, mailstead dev answers this " +
+  "machine, and others that call it by a name of --allowed-host.";
 
-export function missingAuth(): AppError {
+/** `isOpen`: the route needs no key in `mailstead dev`, but this request did (local-access.ts). */
+export function missingAuth({ isOpen }: { isOpen?: true }): AppError {
   return new AppError(401, "MISSING_AUTH", "No API key was sent, or the header is malformed.", {
     headers: CHALLENGE,
+    ...(isOpen === true && { suggestion: INBOX_SUGGESTION }),
   });
 }
 

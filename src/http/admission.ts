@@ -117,7 +117,7 @@ export function createAdmission(options: AdmissionOptions) {
   function admit(incoming: Incoming, access: Access): Admitted {
     const known = admitted.get(incoming.request);
     if (known !== undefined) return known;
-    const key = (access.isOpen && findOpen(options, incoming)) || authenticate(incoming);
+    const key = (access.isOpen && findOpen(options, incoming)) || authenticate(incoming, access);
     requirePermission(key, access.kinds);
     requireOrigin(incoming, key);
     enforceRateLimit(incoming, key);
@@ -206,10 +206,10 @@ function createAuthenticator(
     return decision.isAllowed ? refusal : rateExceeded(decision.resetSeconds);
   }
 
-  return (incoming: Incoming): KnownKey => {
+  return (incoming: Incoming, access: Access): KnownKey => {
     const header = incoming.request.headers.get("authorization");
     const token = BEARER.exec(header ?? "")?.[1];
-    if (token === undefined) throw refusalOf(incoming, missingAuth());
+    if (token === undefined) throw refusalOf(incoming, missingAuth(access));
     const key = findKey(sha256(token));
     if (key === null || !key.isUsable) throw refusalOf(incoming, invalidKey());
     return key;

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createLocalAccess } from "../../src/http/local-access.ts";
 import { type TestApp, testApp } from "../support/app.ts";
+import { stringAt } from "../support/json.ts";
 import { rawRequest, readRaw } from "../support/raw-http.ts";
 import { expectError } from "../support/refusal.ts";
 
@@ -94,6 +95,13 @@ describe("over a socket", () => {
   test("dev answers inboxes without a key, and nothing else", async () => {
     expect((await get(ports.open, "/inboxes")).status).toBe(200);
     expectError(await get(ports.open, "/contacts"), { status: 401, code: "MISSING_AUTH" });
+  });
+
+  test("dev tells another machine by which names it needs no key", async () => {
+    // A proxy stands for another machine, because the peer of a test is always this machine.
+    const answer = await get(ports.open, "/inboxes", "X-Forwarded-For: 192.0.2.7");
+    expectError(answer, { status: 401, code: "MISSING_AUTH" });
+    expect(stringAt(answer.body, "error.suggestion")).toContain("--allowed-host");
   });
 
   test("a wrong key is not the same as no key", async () => {
