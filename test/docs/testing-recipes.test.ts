@@ -67,6 +67,7 @@ async function run(command: readonly string[]): Promise<void> {
     cwd: folder,
     env: {
       ...process.env,
+      PATH: `${join(folder, "bin")}:${process.env["PATH"]}`,
       MAILSTEAD_CAPTURE_SMTP: smtp,
       GOFLAGS: "-mod=mod",
       GOTOOLCHAIN: "local",
@@ -115,8 +116,13 @@ test.skipIf(Bun.which("go") === null)(
 test.skipIf(Bun.which("php") === null)(
   "PHP, with its sendmail (skipped if PHP is not installed)",
   () => {
-    const sendmail = `${process.execPath} ${join(ROOT, "src/main.ts")} sendmail -t -i`;
-    return run(["php", "-d", `sendmail_path=${sendmail}`, write("mail.php")]);
+    const program = join(folder, "bin/mailstead");
+    mkdirSync(dirname(program));
+    const main = join(ROOT, "src/main.ts");
+    writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, {
+      mode: 0o755,
+    });
+    return run(["php", "-c", write("php.ini"), write("mail.php")]);
   },
   LIMIT_MS,
 );
@@ -124,7 +130,7 @@ test.skipIf(Bun.which("php") === null)(
 describe("settings of frameworks", () => {
   const settings: [file: string, lines: string[]][] = [
     ["settings.py", ['EMAIL_HOST = "127.0.0.1"', "EMAIL_PORT = 1025"]],
-    [".env", ["MAIL_HOST=127.0.0.1", "MAIL_PORT=1025"]],
+    [".env", ["MAIL_HOST=127.0.0.1", "MAIL_PORT=1025", "MAIL_ENCRYPTION=null"]],
     ["config/environments/development.rb", ['address: "127.0.0.1"', "port: 1025"]],
     ["php.ini", ["mailstead sendmail -t -i"]],
     ["cypress/support/commands.js", ["http://127.0.0.1:8025", "/inboxes/default/wait"]],
