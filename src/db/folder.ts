@@ -84,8 +84,16 @@ export function openDataFolder(folder: string, given: string | null): DataFolder
   } catch (error) {
     if (error instanceof DataFolderError) throw error;
     const why = error instanceof Error ? error.message : String(error);
-    throw new DataFolderError(`The data folder ${path} cannot be used: ${why}`);
+    throw new DataFolderError(`The data folder ${path} cannot be used: ${why}`, accessFix(error));
   }
+}
+
+/** The fix for a folder of another user, such as a volume that root created; null for other errors. */
+function accessFix(error: unknown): string | null {
+  const isDenied = error instanceof Error && "code" in error && error.code === "EACCES";
+  const user = process.getuid?.();
+  if (!isDenied || user === undefined) return null;
+  return `Let user ${user}, as which this process runs, write there, or run it as the folder's owner.`;
 }
 
 /**

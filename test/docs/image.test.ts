@@ -59,6 +59,7 @@ const containers = {
   bare: `${NAME}-bare`,
   first: `${NAME}-first`,
   second: `${NAME}-second`,
+  refused: `${NAME}-refused`,
   mailpit: `${NAME}-mailpit`,
 };
 
@@ -66,7 +67,7 @@ describe.skipIf(!hasDaemon)("the image (skipped if no Docker daemon runs)", () =
   beforeAll(() => docker("build", "--tag", NAME, "."), BUILD_LIMIT_MS);
   afterAll(async () => {
     await docker("rm", "--force", "--volumes", ...Object.values(containers));
-    await docker("volume", "rm", "--force", VOLUME);
+    await docker("volume", "rm", "--force", VOLUME, `${VOLUME}-of-root`);
     await docker("network", "rm", NETWORK);
     await docker("image", "rm", "--force", NAME);
   }, LIMIT_MS);
@@ -102,6 +103,18 @@ describe.skipIf(!hasDaemon)("the image (skipped if no Docker daemon runs)", () =
       await docker("rm", containers.first);
       await start(containers.second, ...options);
       expect(await latestSubject(containers.second)).toBe("Kept");
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "names its user when a volume belongs to root",
+    async () => {
+      const volume = ["--volume", `${VOLUME}-of-root:/volume-of-root`];
+      const data = ["--env", "MAILSTEAD_DATA=/volume-of-root/data"];
+      const words = ["run", "--name", containers.refused, ...volume, ...data, NAME];
+      const answer = await docker(...words).catch(String);
+      expect(answer).toContain("Let user 65532, as which this process runs, write there");
     },
     LIMIT_MS,
   );
