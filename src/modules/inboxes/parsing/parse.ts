@@ -1,6 +1,6 @@
 /** Parses raw messages with mailparser: for lists and searches, and for the display of one message. */
 
-import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import { type AddressObject, type Attachment, type ParsedMail, simpleParser } from "mailparser";
 import { htmlToText } from "../../../render/text.ts";
 import {
@@ -11,6 +11,7 @@ import {
   type Part,
 } from "../messages/record.ts";
 import { searchTextsOf } from "../search/fold.ts";
+import { type ContentFacts, takeBodies, type TakenBodies } from "./encoded-bodies.ts";
 
 /** Everything that is shown of one message. */
 export type Detail = {
@@ -22,6 +23,7 @@ export type Detail = {
 };
 
 const SNIPPET_CHARACTERS = 250;
+const PIECE_BYTES = 1024 * 1024;
 /** Longest HTML from which text for searches is made. */
 const MAX_HTML_CHARACTERS = 512 * 1024;
 
@@ -37,10 +39,12 @@ export async function parseForIndex(
   raw: Uint8Array,
   envelopeRecipients: readonly string[],
 ): Promise<ParsedMessage> {
-  const mail = await simpleParser(Buffer.from(raw), OPTIONS);
+  const { mail, factsOf } = await parseWithoutBodies(raw);
   const addresses = addressesOf(mail, envelopeRecipients);
   const text = textOf(mail);
-  const parts = mail.attachments.map(partOf).filter(isNamed);
+  const parts = mail.attachments
+    .map((attachment, i) => ({ ...partOf(attachment, i), ...factsOf(attachment.content) }))
+    .filter(isNamed);
   const subject = mail.subject ?? "";
   const messageId = (mail.messageId ?? "").replace(/^<|>$/g, "");
   return {
@@ -64,9 +68,33 @@ export async function parseForIndex(
   };
 }
 
+/** Parses a message whose attachments are described by `factsOf` instead of their contents. */
+async function parseWithoutBodies(
+  raw: Uint8Array,
+): Promise<{ mail: ParsedMail; factsOf: TakenBodies["factsOf"] }> {
+  const { rest, factsOf, areAttachments } = takeBodies(bufferOf(raw));
+  const mail = await parseMail(rest);
+  const isComplete = areAttachments(mail.attachments.map(({ content }) => content));
+  return { mail: isComplete ? mail : await parseMail(raw), factsOf };
+}
+
+/** Mailparser needs less time and memory for pieces than for one large buffer. */
+function parseMail(raw: Uint8Array): Promise<ParsedMail> {
+  const bytes = bufferOf(raw);
+  if (bytes.byteLength <= PIECE_BYTES) return simpleParser(bytes, OPTIONS);
+  const count = Math.ceil(bytes.byteLength / PIECE_BYTES);
+  const pieces = Array.from({ length: count }, (_, i) =>
+    bytes.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES),
+  );
+  return simpleParser(Readable.from(pieces), OPTIONS);
+}
+
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
+
 /** Parses a message for display. */
 export async function parseDetail(raw: Uint8Array): Promise<Detail> {
-  const mail = await simpleParser(Buffer.from(raw), OPTIONS);
+  const mail = await parseMail(raw);
   return {
     text: mail.text ?? "",
     html: mail.html === false ? "" : mail.html,
@@ -76,7 +104,7 @@ export async function parseDetail(raw: Uint8Array): Promise<Detail> {
 
 /** The content of an attachment or inline part; null if there is no such part. */
 export async function parsePart(raw: Uint8Array, partId: string): Promise<Uint8Array | null> {
-  const mail = await simpleParser(Buffer.from(raw), OPTIONS);
+  const mail = await parseMail(raw);
   const index = mail.attachments.findIndex((each, i) => partIdOf(each, i) === partId);
   return mail.attachments[index]?.content ?? null;
 }
@@ -141,8 +169,8 @@ function partIdOf(attachment: Attachment, index: number): string {
   return typeof partId === "string" ? partId : String(index + 1);
 }
 
-function partOf(attachment: Attachment, index: number): Part {
-  const { content, contentType, filename, cid, contentDisposition, related } = attachment;
+function partOf(attachment: Attachment, index: number): Omit<Part, keyof ContentFacts> {
+  const { contentType, filename, cid, contentDisposition, related } = attachment;
   return {
     partId: partIdOf(attachment, index),
     // mailparser leaves `related` out, against its types, if the part is not related to another one.
@@ -150,18 +178,10 @@ function partOf(attachment: Attachment, index: number): Part {
     filename: filename ?? "",
     contentType,
     contentId: cid ?? "",
-    size: content.byteLength,
-    md5: digest("md5", content),
-    sha1: digest("sha1", content),
-    sha256: digest("sha256", content),
   };
 }
 
 /** Parts without a name and without an id are not attachments. */
 function isNamed({ filename, contentId }: Part): boolean {
   return filename !== "" || contentId !== "";
-}
-
-function digest(algorithm: string, content: Uint8Array): string {
-  return createHash(algorithm).update(content).digest("hex");
 }

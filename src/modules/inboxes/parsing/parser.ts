@@ -26,6 +26,8 @@ export class ParserError extends Error {}
 
 type Job = {
   task: ParserTask;
+  /** Memory of the task that is moved to the thread; the rest is copied. */
+  transfer: ArrayBuffer[];
   resolve: (result: ParserResult) => void;
   reject: (error: Error) => void;
 };
@@ -58,7 +60,7 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
     const id = ++lastId;
     const cancelLimit = clock.after(limitMs, () => replaceWorker("it took too long"));
     running = { id, job, cancelLimit };
-    worker.postMessage({ id, task: job.task });
+    worker.postMessage({ id, task: job.task }, job.transfer);
   }
 
   function finish(answer: ParserAnswer): void {
@@ -85,16 +87,17 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
     runNext();
   }
 
-  const run = (task: ParserTask): Promise<ParserResult> =>
+  const run = (task: ParserTask, transfer: ArrayBuffer[] = []): Promise<ParserResult> =>
     new Promise((resolve, reject) => {
-      waiting.push({ task, resolve, reject });
+      waiting.push({ task, transfer, resolve, reject });
       runNext();
     });
 
   // All functions reject with ParserError if the task fails or takes too long.
   return {
     async index(messages: readonly Unparsed[]): Promise<IndexResult[]> {
-      return (await run({ kind: "index", messages })).index ?? [];
+      const { copies, buffer } = copyTogether(messages);
+      return (await run({ kind: "index", messages: copies }, [buffer])).index ?? [];
     },
 
     async detail(raw: Uint8Array): Promise<Detail> {
@@ -119,4 +122,17 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
       worker = null;
     },
   };
+}
+
+/** Copies the messages into one buffer, which is moved to the thread without a further copy. */
+function copyTogether(messages: readonly Unparsed[]): { copies: Unparsed[]; buffer: ArrayBuffer } {
+  const buffer = new ArrayBuffer(messages.reduce((sum, { raw }) => sum + raw.byteLength, 0));
+  let end = 0;
+  const copies = messages.map(({ raw, recipients }) => {
+    const copy = new Uint8Array(buffer, end, raw.byteLength);
+    copy.set(raw);
+    end += raw.byteLength;
+    return { raw: copy, recipients };
+  });
+  return { copies, buffer };
 }
