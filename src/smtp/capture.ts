@@ -28,6 +28,8 @@ export type CaptureInbox = {
   /** The inbox for a user of AUTH; without one, for the recipients. */
   resolve(user: string, recipients: readonly string[]): Promise<number>;
   decide: Decide;
+  /** Whether `decide` may find a rule. */
+  hasRules(): boolean;
   open(inboxSeq: number): {
     add(piece: Uint8Array): Promise<void>;
     complete(arrived: {

@@ -47,9 +47,11 @@ export function createCaptureModule(deps: {
     return writer.write(() => inboxes.defaultOf(projectSeq).seq);
   }
 
+  const hasRules = () => !rules.isEmpty() || !chaos.isEmpty();
+
   /** The action of a failure rule; null at once if there is no rule. */
   function decide(stage: Stage, facts: StageFacts): Promise<StageAction | null> | null {
-    if (rules.isEmpty() && chaos.isEmpty()) return null;
+    if (!hasRules()) return null;
     const target = findInbox(facts.user, facts.recipients ?? []);
     return target === null ? null : decideIn(target.seq, stage, facts);
   }
@@ -79,6 +81,7 @@ export function createCaptureModule(deps: {
   const inbox: CaptureInbox = {
     resolve,
     decide,
+    hasRules,
     open: (inboxSeq) => withSession(intake.open(inboxSeq)),
     recordLine: sessions.recordLine,
     endSession: ({ id, user, peer }) =>

@@ -16,7 +16,7 @@ const DATA_MS = 10 * 60_000;
 const MAX_HEAD_BYTES = 64 * 1024;
 
 export function createReceive(deps: {
-  inbox: Pick<CaptureInbox, "resolve" | "open">;
+  inbox: Pick<CaptureInbox, "resolve" | "open" | "hasRules">;
   clock: Clock;
   log: Log;
   hostname: string;
@@ -78,13 +78,14 @@ export function createReceive(deps: {
   ): Promise<{ framing: ReturnType<typeof createFraming>; head: () => Uint8Array }> {
     const framing = createFraming();
     const pieces: Uint8Array[] = [];
-    let headBytes = 0;
+    // Without rules nothing reads the head, and large pieces would stay in memory for it.
+    let missingBytes = inbox.hasRules() ? MAX_HEAD_BYTES : 0;
     const cancel = clock.after(DATA_MS, () => stream.destroy(new Error("DATA took too long")));
     try {
       for await (const piece of stream) {
         if (!(piece instanceof Uint8Array) || stream.sizeExceeded) continue;
-        if (headBytes < MAX_HEAD_BYTES) pieces.push(piece);
-        headBytes += piece.byteLength;
+        if (missingBytes > 0) pieces.push(piece);
+        missingBytes -= piece.byteLength;
         await add(framing.add(piece));
       }
     } finally {

@@ -20,6 +20,7 @@ import { openReturnPath } from "../../src/outbox/return-path.ts";
 import { rewriteHtml } from "../../src/render/rewrite.ts";
 import { checkSubject } from "../../src/render/subject.ts";
 import { htmlToText } from "../../src/render/text.ts";
+import { takeBodies } from "../../src/modules/inboxes/parsing/encoded-bodies.ts";
 import { linearTests, samples } from "../support/linear.ts";
 
 const KEY = Buffer.alloc(32, 1);
@@ -34,6 +35,23 @@ const HTML_PUMPS = samples(
 );
 
 linearTests([
+  {
+    name: "bodies in base64",
+    run: (text) => void takeBodies(Buffer.from(text)),
+    frames: [
+      ["", ""],
+      ["Content-Transfer-Encoding: base64\r\n\r\n", "\r\n--"],
+      ["content-transfer-encoding:", "base64\r\n"],
+    ],
+    pumps: [
+      "Content-Transfer-Encoding: base64\r\n",
+      "Content-Transfer-Encoding: base64\r\n\r\n",
+      "base64\r\n",
+      "content-transfer-encoding:",
+      `${"QUFB".repeat(19)}\r\n`,
+      "\nContent-Transfer-Encoding: base64\r\n\r\nQUFB\r\n--",
+    ],
+  },
   {
     name: "addresses",
     run: parseAddress,

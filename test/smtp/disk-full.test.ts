@@ -1,6 +1,8 @@
 /** A full disk: SMTP answers 452, and nothing is listed. When space is free, mail is accepted again. */
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { STORAGE_PAUSE_MS } from "../../src/db/write-result.ts";
+import { settleEventLoop, waitUntil } from "../support/eventually.ts";
 import { type InboxApp, inboxApp } from "../support/inbox.ts";
 import { sendRaw } from "../support/smtp-client.ts";
 
@@ -66,4 +68,34 @@ test("a setting of a message that cannot be stored is 503, and stays as it was",
   freeSpace();
   expect(answer.status).toBe(503);
   expect((await t.call("GET", path)).at("data.tags")).toEqual([]);
+});
+
+test("a message that could not be indexed is indexed when space is free", async () => {
+  const client = await t.connect();
+  expect(await sendRaw(client, `Subject: kept\r\n\r\n${random(40_000)}`)).toMatch(/^250 /);
+  // The thread has not parsed it yet.
+  fill();
+  expect((await t.call("GET", "/inboxes/default/messages")).at("data.items.0.subject")).toBe("");
+  freeSpace();
+  await settleEventLoop();
+  t.clock.advance(STORAGE_PAUSE_MS);
+  const [message] = await t.caught();
+  await waitUntil(() => t.inboxes.store.bySeq(message?.seq ?? 0)?.state === "PARSED");
+  expect((await t.call("GET", "/inboxes/default/messages")).at("data.items.0.subject")).toBe(
+    "kept",
+  );
+  client.end();
+});
+
+test("a message whose index cannot be stored does not keep others out of the lists", async () => {
+  t.db.sqlite.run(`CREATE TRIGGER refuse BEFORE INSERT ON inbox_texts WHEN new.subject = 'faulty'
+    BEGIN SELECT RAISE(ABORT, 'refused'); END`);
+  const [first, second] = [await t.connect(), await t.connect()];
+  await Promise.all([
+    sendRaw(first, "Subject: faulty\r\n\r\nx"),
+    sendRaw(second, "Subject: good\r\n\r\nx"),
+  ]);
+  const states = (await t.caught()).map(({ subject, state }) => `${state} ${subject}`);
+  expect(states.toSorted()).toEqual(["PARSED good", "UNREADABLE "]);
+  for (const client of [first, second]) client.end();
 });

@@ -50,6 +50,9 @@ export function createInboxChanges() {
       };
     },
 
+    /** Whether a client or a request waits for changes of any inbox. */
+    isWatched: () => listeners.size > 0,
+
     /** Changes of the inbox after a number; null if some of them are no longer kept. */
     since(inboxSeq: number, number: number): NumberedChange[] | null {
       const first = kept[0]?.number ?? last + 1;

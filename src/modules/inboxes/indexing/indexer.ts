@@ -3,42 +3,51 @@
  *
  * 1. `add` takes a message that was answered with 250. Messages that an earlier process left are
  *    read from the database at the start.
- * 2. Batches go to the parser's thread. If a batch fails as a whole, each of its messages is parsed
+ * 2. Batches go to the parser's thread; between two batches, messages gather for a moment, but
+ *    not while a client waits for them. If a batch fails as a whole, each of its messages is parsed
  *    alone, and only the faulty one becomes UNREADABLE.
- * 3. The results of a batch are written in one transaction, and then published.
+ * 3. The results of a batch are written in one transaction (store-results.ts), and then published.
  * 4. `caughtUp` resolves when every message that was added before is written, so that a test that
  *    sends a mail and reads the inbox sees it.
  */
 
 import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { freeMemory } from "../../../lib/free-memory.ts";
 import { describeError, type Log } from "../../../lib/log.ts";
 import type { InboxChanges } from "../changes.ts";
 import { parseEnvelope } from "../envelope.ts";
 import type { Stored } from "../messages/arrived.ts";
-import { type MessageRecord, parsedRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { Parser } from "../parsing/parser.ts";
-import type { IndexResult, Unparsed } from "../parsing/tasks.ts";
-import { createIndexQueue, type Entry } from "./queue.ts";
+import type { IndexResult } from "../parsing/tasks.ts";
+import { createGathering } from "./gathering.ts";
+import { createIndexQueue, type Entry, type LoadedEntry } from "./queue.ts";
+import { createResultStore } from "./store-results.ts";
 
 type Waiting = { after: number; resolve: () => void };
+
+const NO_RESULT: IndexResult = { ok: false, reason: "The parser returned no result." };
 
 export type Indexer = ReturnType<typeof createIndexer>;
 
 export function createIndexer(deps: {
   db: Db;
   writer: Writer;
+  clock: Clock;
   log: Log;
   store: MessageStore;
   parser: Parser;
   changes: InboxChanges;
 }) {
-  const { writer, log, store, parser, changes } = deps;
+  const { log, store, parser, changes } = deps;
   const leftOver = deps.db.sqlite.prepare<{ seq: number }, [number]>(
     "SELECT seq FROM inbox_messages WHERE state = 'RECEIVED' AND seq > +? ORDER BY seq LIMIT 1000",
   );
   const queue = createIndexQueue(store.raw);
+  const gathering = createGathering(deps.clock);
+  const storeResults = createResultStore(deps);
   let added = 0;
   let done = 0;
   let waiting: Waiting[] = [];
@@ -48,6 +57,7 @@ export function createIndexer(deps: {
   function enqueue(entry: Entry): void {
     queue.add(entry);
     added++;
+    if (queue.isFull()) gathering.end();
     if (active === null && !isStopped) active = work();
   }
 
@@ -57,50 +67,42 @@ export function createIndexer(deps: {
     for (;;) {
       if (queue.isEmpty() || isStopped) break;
       const batch = queue.takeBatch();
-      await indexBatch(batch).catch((error: unknown) =>
+      const release = once(() => releaseReaders(batch.length));
+      await indexBatch(batch, release).catch((error: unknown) =>
         log.error("messages could not be indexed", { error: describeError(error) }),
       );
-      done += batch.length;
-      const isReady = ({ after }: Waiting) => after <= done;
-      for (const { resolve } of waiting.filter(isReady)) resolve();
-      waiting = waiting.filter((each) => !isReady(each));
+      release();
+      const isAwaited = waiting.length > 0 || changes.isWatched() || isStopped;
+      if (!queue.isEmpty() && !queue.isFull() && !isAwaited) await gathering.wait();
     }
     active = null;
   }
 
-  async function indexBatch(batch: readonly Entry[]): Promise<void> {
-    const messages = batch.map(unparsedOf);
-    const results = await parser.index(messages).catch(() => Promise.all(messages.map(indexAlone)));
-    const records = await writer.write(() =>
-      batch.flatMap(({ record }, i) => {
-        const result = results[i] ?? { ok: false, reason: "The parser returned no result." };
-        return storeResult(record, result) ?? [];
-      }),
-    );
-    for (const message of records) changes.publish(message.inboxSeq, { type: "message", message });
+  /** The readers that wait for these messages go on. */
+  function releaseReaders(messages: number): void {
+    done += messages;
+    const isReady = ({ after }: Waiting) => after <= done;
+    for (const { resolve } of waiting.filter(isReady)) resolve();
+    waiting = waiting.filter((each) => !isReady(each));
   }
 
-  /** Part of a change. Returns null if the message was removed meanwhile. */
-  function storeResult(record: MessageRecord, result: IndexResult): MessageRecord | null {
-    if (result.ok) {
-      return store.setParsed(record.seq, result.parsed)
-        ? parsedRecord(record, result.parsed)
-        : null;
+  /** Calls `onRefused` if the storage is full or broken, because readers do not wait for that. */
+  async function indexBatch(batch: readonly LoadedEntry[], onRefused: () => void): Promise<void> {
+    const parsing = parser.index(batch);
+    // The parser has copied them.
+    for (const { raw } of batch) freeMemory(raw);
+    const results = await parsing.catch(() => Promise.all(batch.map(indexAlone)));
+    const parsed = batch.map(({ record }, i) => ({ record, result: results[i] ?? NO_RESULT }));
+    const hooks = { isStopping: () => isStopped, onRefused };
+    for (const message of await storeResults(parsed, hooks)) {
+      changes.publish(message.inboxSeq, { type: "message", message });
     }
-    const { reason } = result;
-    if (!store.setUnreadable(record.seq, reason)) return null;
-    return { ...record, state: "UNREADABLE", parseError: reason };
   }
 
-  const unparsedOf = ({ recipients, raw }: Entry): Unparsed => ({
-    raw: raw ?? new Uint8Array(),
-    recipients,
-  });
-
-  async function indexAlone(message: Unparsed): Promise<IndexResult> {
+  async function indexAlone({ record, recipients }: Entry): Promise<IndexResult> {
     try {
-      const [result] = await parser.index([message]);
-      return result ?? { ok: false, reason: "The parser returned no result." };
+      const [result] = await parser.index([{ raw: store.raw(record.seq), recipients }]);
+      return result ?? NO_RESULT;
     } catch (error) {
       return { ok: false, reason: error instanceof Error ? error.message : String(error) };
     }
@@ -120,6 +122,7 @@ export function createIndexer(deps: {
     caughtUp(): Promise<void> {
       if (done >= added) return Promise.resolve();
       const after = added;
+      gathering.end();
       return new Promise((resolve) => waiting.push({ after, resolve }));
     },
 
@@ -137,8 +140,17 @@ export function createIndexer(deps: {
 
     async stop(): Promise<void> {
       isStopped = true;
+      gathering.end();
       await active;
       for (const { resolve } of waiting) resolve();
     },
+  };
+}
+
+function once(run: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) run();
+    isDone = true;
   };
 }

@@ -12,10 +12,13 @@
 import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { freeMemory } from "../../../lib/free-memory.ts";
 import { type Arrived, createArrivedRows, type Stored } from "./arrived.ts";
 
 /** Raw bytes of one row. */
 const PIECE_BYTES = 1024 * 1024;
+/** Memory that an arriving message has at first. */
+const MIN_MEMORY = 4 * 1024;
 
 export type Arrival = {
   add(piece: Uint8Array): Promise<void>;
@@ -45,24 +48,28 @@ export function createIntake(deps: {
     /** The row of a message that is larger than one piece. */
     let seq: number | null = null;
 
-    async function storePiece(raw: Buffer): Promise<number> {
+    async function storePiece(raw: Uint8Array): Promise<number> {
       const compressed = await Bun.zstdCompress(raw, { level: 1 });
+      freeMemory(raw);
+      storedBytes += compressed.byteLength;
       const stored = await writer.write(() => {
         const known = seq ?? rows.insertArriving(inboxSeq);
         rows.insertPiece(known, pieces, compressed);
         return known;
       });
+      freeMemory(compressed);
       pieces++;
-      storedBytes += compressed.byteLength;
       seq = stored;
       return stored;
     }
 
     async function finish(arrived: Arrived): Promise<Stored> {
-      const raw = pending.take(PIECE_BYTES);
+      const raw = pending.take();
       if (seq === null) {
         const compressed = Bun.zstdCompressSync(raw, { level: 1 });
-        return writer.write(() => rows.insertWhole(arrived, raw, compressed));
+        const stored = await writer.write(() => rows.insertWhole(arrived, raw, compressed));
+        freeMemory(compressed);
+        return stored;
       }
       const known = await storePiece(raw);
       return writer.write(() => rows.finish(known, arrived, { size, storedBytes }));
@@ -70,9 +77,11 @@ export function createIntake(deps: {
 
     return {
       async add(piece) {
-        pending.add(piece);
         size += piece.byteLength;
-        while (pending.bytes() > PIECE_BYTES) await storePiece(pending.take(PIECE_BYTES));
+        for (let at = 0; at < piece.byteLength;) {
+          if (pending.isFull()) await storePiece(pending.take());
+          at += pending.add(piece.subarray(at));
+        }
       },
       async complete(arrived) {
         const stored = await finish(arrived);
@@ -118,23 +127,35 @@ function piecesOf(raw: Uint8Array): Uint8Array[] {
   );
 }
 
-/** Bytes that are not stored yet. */
+/** Bytes that are not stored yet, at most a piece. They are copied into memory of their own. */
 function createPending() {
-  let pieces: Uint8Array[] = [];
-  let bytes = 0;
+  let memory = new Uint8Array();
+  let used = 0;
+
+  function reserve(bytes: number): void {
+    if (bytes <= memory.byteLength) return;
+    const larger = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(Math.max(bytes, MIN_MEMORY))));
+    larger.set(memory.subarray(0, used));
+    freeMemory(memory);
+    memory = larger;
+  }
+
   return {
-    bytes: () => bytes,
-    add(piece: Uint8Array): void {
-      pieces.push(piece);
-      bytes += piece.byteLength;
+    isFull: () => used === PIECE_BYTES,
+    /** Returns how many bytes of the piece were added. */
+    add(piece: Uint8Array): number {
+      const added = piece.subarray(0, PIECE_BYTES - used);
+      reserve(used + added.byteLength);
+      memory.set(added, used);
+      used += added.byteLength;
+      return added.byteLength;
     },
-    /** Removes and returns the first bytes, at most `limit`. */
-    take(limit: number): Buffer {
-      const all = Buffer.concat(pieces);
-      const rest = all.subarray(limit);
-      pieces = rest.byteLength > 0 ? [rest] : [];
-      bytes = rest.byteLength;
-      return all.subarray(0, limit);
+    /** Removes and returns all bytes. */
+    take(): Uint8Array {
+      const taken = memory.subarray(0, used);
+      memory = new Uint8Array();
+      used = 0;
+      return taken;
     },
   };
 }

@@ -1,0 +1,70 @@
+/** Writes what the parser found. While the storage refuses writes, they are tried again. */
+
+import { isStorageRefusal } from "../../../db/refusal.ts";
+import { writeResult } from "../../../db/write-result.ts";
+import type { Writer } from "../../../db/writer.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { describeError, type Log } from "../../../lib/log.ts";
+import { type MessageRecord, parsedRecord } from "../messages/record.ts";
+import type { MessageStore } from "../messages/store.ts";
+import type { IndexResult } from "../parsing/tasks.ts";
+
+export type Parsed = { record: MessageRecord; result: IndexResult };
+
+type Hooks = {
+  isStopping: () => boolean;
+  /** Called when the storage refused the results; they are tried again. */
+  onRefused: () => void;
+};
+
+/** Returns a function that resolves to the records of the messages that were not removed. */
+export function createResultStore(deps: {
+  writer: Writer;
+  clock: Clock;
+  log: Log;
+  store: Pick<MessageStore, "setParsed" | "setUnreadable">;
+}) {
+  const { store, log } = deps;
+
+  /** Part of a change. Returns null if the message was removed meanwhile. */
+  function storeOne({ record, result }: Parsed): MessageRecord | null {
+    if (result.ok) {
+      return store.setParsed(record.seq, result.parsed)
+        ? parsedRecord(record, result.parsed)
+        : null;
+    }
+    const { reason } = result;
+    if (!store.setUnreadable(record.seq, reason)) return null;
+    return { ...record, state: "UNREADABLE", parseError: reason };
+  }
+
+  /** Returns null if the change failed, and not because of the storage. */
+  async function write(batch: readonly Parsed[], hooks: Hooks): Promise<MessageRecord[] | null> {
+    const stored = await writeResult(deps, () => batch.flatMap((each) => storeOne(each) ?? []), {
+      isStopping: hooks.isStopping,
+      error(error, tries) {
+        if (tries > 1) return;
+        log.error("messages could not be indexed", { error: describeError(error) });
+        if (isStorageRefusal(error)) hooks.onRefused();
+      },
+    });
+    return stored.isStored ? stored.value : null;
+  }
+
+  return async function storeResults(
+    batch: readonly Parsed[],
+    hooks: Hooks,
+  ): Promise<MessageRecord[]> {
+    const stored = await write(batch, hooks);
+    if (stored !== null || hooks.isStopping()) return stored ?? [];
+    const [only, ...others] = batch;
+    if (only !== undefined && others.length === 0) {
+      const reason = "What the parser found could not be stored.";
+      return (await write([{ ...only, result: { ok: false, reason } }], hooks)) ?? [];
+    }
+    // One faulty result does not keep the others out of the lists.
+    const records: MessageRecord[] = [];
+    for (const each of batch) records.push(...(await storeResults([each], hooks)));
+    return records;
+  };
+}
