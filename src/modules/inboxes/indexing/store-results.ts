@@ -9,7 +9,7 @@ import { type MessageRecord, parsedRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { IndexResult } from "../parsing/tasks.ts";
 
-export type Parsed = { record: MessageRecord; result: IndexResult };
+type IndexedMessage = { record: MessageRecord; result: IndexResult };
 
 type Hooks = {
   isStopping: () => boolean;
@@ -27,7 +27,7 @@ export function createResultStore(deps: {
   const { store, log } = deps;
 
   /** Part of a change. Returns null if the message was removed meanwhile. */
-  function storeOne({ record, result }: Parsed): MessageRecord | null {
+  function storeOne({ record, result }: IndexedMessage): MessageRecord | null {
     if (result.ok) {
       return store.setParsed(record.seq, result.parsed)
         ? parsedRecord(record, result.parsed)
@@ -39,7 +39,10 @@ export function createResultStore(deps: {
   }
 
   /** Returns null if the change failed, and not because of the storage. */
-  async function write(batch: readonly Parsed[], hooks: Hooks): Promise<MessageRecord[] | null> {
+  async function write(
+    batch: readonly IndexedMessage[],
+    hooks: Hooks,
+  ): Promise<MessageRecord[] | null> {
     const stored = await writeResult(deps, () => batch.flatMap((each) => storeOne(each) ?? []), {
       isStopping: hooks.isStopping,
       error(error, tries) {
@@ -52,7 +55,7 @@ export function createResultStore(deps: {
   }
 
   return async function storeResults(
-    batch: readonly Parsed[],
+    batch: readonly IndexedMessage[],
     hooks: Hooks,
   ): Promise<MessageRecord[]> {
     const stored = await write(batch, hooks);
