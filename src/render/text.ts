@@ -17,7 +17,11 @@ const MAX_PARSED_DEPTH = 500;
  */
 const MAX_CONVERTED_DEPTH = 100;
 
-const LINE_LENGTH = 78;
+/** Longest line of the text, unless a word is longer. */
+export const LINE_LENGTH = 78;
+
+/** Lines in nested lists and quotes have at least this length, without the signs before them. */
+export const MIN_LINE_LENGTH = 20;
 
 /**
  * Converts HTML to readable text: links become `text [url]`, images their alternative text, and
@@ -26,10 +30,37 @@ const LINE_LENGTH = 78;
 export function htmlToText(html: string): string {
   const start = truncateHtml(html);
   try {
-    return removePadding(convert(start).slice(0, MAX_LENGTH)).trim().toWellFormed();
+    return finishText(convert(start).slice(0, MAX_LENGTH));
   } catch {
     return withoutTags(start).trim().toWellFormed();
   }
+}
+
+/**
+ * The two first states of a text, before `finishText`: with lines of any length, and wrapped. The
+ * lines of both begin and end with the same words. Null if the text cannot be converted.
+ */
+export function convertUnfinished(html: string): { unwrapped: string; wrapped: string } | null {
+  if (truncateHtml(html) !== html) return null;
+  try {
+    convertUnwrapped ??= compileConverter(null);
+    return { unwrapped: convertUnwrapped(html), wrapped: convert(html) };
+  } catch {
+    return null;
+  }
+}
+
+/** Removes padding and repeated empty lines from a converted text. */
+export function finishText(text: string): string {
+  return removePadding(text).trim().toWellFormed();
+}
+
+/** The runs of invisible characters, and the white space after them. */
+export function paddingOf(text: string): { from: number; to: number }[] {
+  return [...text.matchAll(INVISIBLE_RUN)].map(({ index, 0: run }) => ({
+    from: index,
+    to: index + run.length,
+  }));
 }
 
 /** The beginning of a body, within the limits of length, tags and depth. */
@@ -94,26 +125,34 @@ const paragraph = { leadingLineBreaks: 2, trailingLineBreaks: 2 };
 const heading = { ...paragraph, uppercase: false };
 
 /** Compiled once, because preparing the options takes longer than converting a mail. */
-const convert = compile({
-  wordwrap: LINE_LENGTH,
-  limits: { maxDepth: MAX_CONVERTED_DEPTH },
-  // Convert the whole document, except the elements that are skipped below, without a search for
-  // the body.
-  baseElements: { selectors: [], returnDomByDefault: true },
-  // Treat no-break spaces as white space: text does not need them, and spacers contain many.
-  whitespaceCharacters: " \t\r\n\f\u200b\u00a0",
-  formatters: { image, row },
-  selectors: [
-    { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["[", "]"] } },
-    { selector: "img", format: "image" },
-    { selector: "table", format: "block", options: block },
-    { selector: "tr", format: "row" },
-    { selector: "center", format: "block", options: block },
-    { selector: "head", format: "skip" },
-    { selector: "title", format: "skip" },
-    ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: heading })),
-  ],
-});
+const convert = compileConverter(LINE_LENGTH);
+/** Compiled at its first use, which most processes do not reach soon. */
+let convertUnwrapped: typeof convert | null = null;
+
+function compileConverter(wordwrap: number | null) {
+  return compile({
+    wordwrap,
+    limits: { maxDepth: MAX_CONVERTED_DEPTH },
+    // Convert the whole document, except the elements that are skipped below, without a search for
+    // the body.
+    baseElements: { selectors: [], returnDomByDefault: true },
+    // Treat no-break spaces as white space: text does not need them, and spacers contain many.
+    whitespaceCharacters: " \t\r\n\f\u200b\u00a0",
+    formatters: { image, row },
+    selectors: [
+      { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["[", "]"] } },
+      { selector: "img", format: "image" },
+      { selector: "table", format: "block", options: block },
+      { selector: "tr", format: "row" },
+      { selector: "center", format: "block", options: block },
+      { selector: "head", format: "skip" },
+      { selector: "title", format: "skip" },
+      ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: heading })),
+      // The same length in both converters.
+      { selector: "hr", options: { length: LINE_LENGTH } },
+    ],
+  });
+}
 
 /** Removes the runs of invisible characters that pad a preview text, and repeated empty lines. */
 function removePadding(text: string): string {

@@ -16,14 +16,8 @@ import { parseAddress } from "./address.ts";
 import { isMediaType } from "./content-type.ts";
 import { addressLine, rawLine, textLine } from "./header-lines.ts";
 import { isContentId, isHeaderName, isHeaderText, isOwnedHeader } from "./headers.ts";
-import {
-  type Attachment,
-  attachmentPart,
-  bytesOf,
-  multipart,
-  type Pieces,
-  textPart,
-} from "./parts.ts";
+import { type Attachment, attachmentPart, bytesOf, multipart, textPart } from "./parts.ts";
+import type { Pieces } from "./text-encoding.ts";
 
 export type { Attachment } from "./parts.ts";
 
@@ -44,6 +38,11 @@ export type MessageInput = {
   date: Date;
 };
 
+/** The two text parts: headers, a blank line and the encoded body. */
+export type TextParts = { htmlPart: Pieces; plainPart: Pieces };
+
+type PartsInput = Omit<MessageInput, "html" | "text"> & TextParts;
+
 type Composed =
   | {
       ok: true;
@@ -56,13 +55,26 @@ type Composed =
  * Composes a message to one recipient; refuses values that could add headers (docs/delivery.md#C2).
  */
 export function composeMessage(input: MessageInput): Composed {
+  if (input.html.includes("\0") || input.text.includes("\0")) {
+    return { ok: false, reason: firstFault(input) ?? "The body contains NUL." };
+  }
+  const { html, text, ...rest } = input;
+  return composeParts({
+    ...rest,
+    htmlPart: textPart("html", html),
+    plainPart: textPart("plain", text),
+  });
+}
+
+/** Like `composeMessage` with text parts that are encoded already, as `textPart` does it. */
+export function composeParts(input: PartsInput): Composed {
   const reason = firstFault(input);
   if (reason !== null) return { ok: false, reason };
   const lines = [...headerLines(input), "MIME-Version: 1.0"];
   return { ok: true, message: bytesOf([`${lines.join("\r\n")}\r\n`, ...body(input)]) };
 }
 
-function headerLines(input: MessageInput): string[] {
+function headerLines(input: PartsInput): string[] {
   const { from, to, replyTo, subject, messageId, date } = input;
   const own = input.headers.filter(([name]) => replyTo === null || !/^reply-to$/i.test(name));
   return [
@@ -87,16 +99,15 @@ function inAscii({ name, address }: Mailbox): Mailbox {
   return { name, address: `${local}@${parsed.domain}` };
 }
 
-function body({ html, text, attachments, messageId }: MessageInput): Pieces {
+function body({ htmlPart, plainPart, attachments, messageId }: PartsInput): Pieces {
   const isRelated = ({ disposition, contentId }: Attachment) =>
     disposition === "inline" && contentId !== null;
   const related = attachments.filter(isRelated).map(attachmentPart);
   const mixed = attachments.filter((attachment) => !isRelated(attachment)).map(attachmentPart);
   const boundary = boundaries(messageId);
-  const htmlPart = textPart("html", html);
   const rich =
     related.length === 0 ? htmlPart : multipart("related", boundary(), [htmlPart, ...related]);
-  const alternative = multipart("alternative", boundary(), [textPart("plain", text), rich]);
+  const alternative = multipart("alternative", boundary(), [plainPart, rich]);
   return mixed.length === 0 ? alternative : multipart("mixed", boundary(), [alternative, ...mixed]);
 }
 
@@ -108,14 +119,13 @@ function boundaries(messageId: string): () => string {
 }
 
 /** Checks again all values that become headers (docs/delivery.md#C1, docs/delivery.md#C2). */
-function firstFault(input: MessageInput): string | null {
+function firstFault(input: Omit<MessageInput, "html" | "text">): string | null {
   const { from, to, replyTo, subject, messageId, date } = input;
   if (!/^<[!-;=?-~]+@[!-;=?-~]+>$/.test(messageId) || messageId.length > LONGEST_ID) {
     return "The Message-ID is not valid.";
   }
   if (Number.isNaN(date.getTime())) return "The date is not valid.";
   if (!isHeaderText(subject)) return "The subject contains a control character.";
-  if (input.html.includes("\0") || input.text.includes("\0")) return "The body contains NUL.";
   return (
     mailboxFault("From", from) ??
     mailboxFault("To", to) ??

@@ -4,8 +4,14 @@
  */
 
 import { buildHeaderValue } from "nodemailer/lib/mime-funcs";
-import { encode as encodeQuotedPrintable, wrap } from "nodemailer/lib/qp";
 import { fold } from "./header-lines.ts";
+import {
+  base64Lines,
+  type Encoded,
+  encodeText,
+  type Pieces,
+  withLineEnds,
+} from "./text-encoding.ts";
 
 /** An attachment. The file name and the content type have been checked for use in headers. */
 export type Attachment = {
@@ -16,9 +22,6 @@ export type Attachment = {
   contentId: string | null;
   disposition: "attachment" | "inline";
 };
-
-/** Text in pieces, so that a large attachment is never one string. */
-export type Pieces = readonly string[];
 
 /** Shorter text is joined, which is faster than writing its pieces one by one. */
 const SHORT_TEXT = 64 * 1024;
@@ -37,7 +40,11 @@ export function bytesOf(pieces: Pieces): Buffer {
 
 /** Writes a text part: 7bit if the text allows it, otherwise quoted-printable or base64. */
 export function textPart(subtype: "plain" | "html", text: string): Pieces {
-  const { encoding, body } = encodeText(text.replace(/\r\n?|\n/g, "\r\n"));
+  return encodedTextPart(subtype, encodeText(withLineEnds(text)));
+}
+
+/** Writes a text part whose body is encoded already. */
+export function encodedTextPart(subtype: "plain" | "html", { encoding, body }: Encoded): Pieces {
   return part([`Content-Type: text/${subtype}; charset=utf-8`, transferLine(encoding)], body);
 }
 
@@ -73,75 +80,6 @@ function part(lines: readonly string[], body: Pieces): Pieces {
 
 function transferLine(encoding: string): string {
   return `Content-Transfer-Encoding: ${encoding}`;
-}
-
-type Encoded = { encoding: "7bit" | "quoted-printable" | "base64"; body: Pieces };
-
-function encodeText(text: string): Encoded {
-  const octets = Buffer.from(text);
-  const { high, isSevenBit } = survey(octets);
-  if (isSevenBit) return { encoding: "7bit", body: [text] };
-  // Quoted-printable encodes one octet in three, base64 three in four: equal at one sixth.
-  return high * 6 > octets.length
-    ? { encoding: "base64", body: base64Lines(octets) }
-    : { encoding: "quoted-printable", body: [quotedPrintable(octets)] };
-}
-
-/**
- * Encodes in quoted-printable. "From " at the start of a line is encoded as well, because an mbox
- * adds ">" before it, which breaks the signature.
- */
-function quotedPrintable(octets: Buffer): string {
-  return wrap(encodeQuotedPrintable(octets).replace(/^From /gm, "=46rom "));
-}
-
-const LF = 10;
-const SPACE = 32;
-
-/**
- * Counts the octets that are not ASCII, and decides if the text can be sent as 7bit. Servers do not
- * change text with short lines, without blanks at line ends, controls except tab, or a leading
- * "From ".
- */
-function survey(octets: Buffer): { high: number; isSevenBit: boolean } {
-  let high = 0;
-  let isUnchanged = octets.indexOf("\nFrom ") === -1 && !octets.subarray(0, 5).equals(FROM);
-  let lineLength = 0;
-  let previous = 0;
-  // An index, because an iterator takes ten times as long.
-  for (let i = 0; i < octets.length; i++) {
-    const octet = octets[i] ?? 0;
-    if (octet > 126) high++;
-    else if (octet < SPACE && octet !== 9 && octet !== LF && octet !== 13) isUnchanged = false;
-    lineLength = octet === LF ? 0 : lineLength + 1;
-    if (lineLength > SHORT_LINE || (octet === 13 && isBlank(previous))) isUnchanged = false;
-    previous = octet;
-  }
-  return { high, isSevenBit: isUnchanged && high === 0 && !isBlank(previous) };
-}
-
-const FROM = Buffer.from("From ");
-
-/** Longest line: 76 characters and the CR. */
-const SHORT_LINE = 77;
-
-function isBlank(octet: number): boolean {
-  return octet === SPACE || octet === 9;
-}
-
-/** Octets of a line of 76 characters, and of the lines that are encoded together. */
-const LINE_OCTETS = 57;
-const PIECE_OCTETS = 1024 * LINE_OCTETS;
-
-function base64Lines({ buffer, byteOffset, byteLength }: Uint8Array): Pieces {
-  const octets = Buffer.from(buffer, byteOffset, byteLength);
-  const pieces: string[] = [];
-  for (let start = 0; start < byteLength; start += PIECE_OCTETS) {
-    const base64 = octets.toString("base64", start, start + PIECE_OCTETS);
-    const isLast = start + PIECE_OCTETS >= byteLength;
-    pieces.push(base64.replace(/.{76}(?=.)/g, "$&\r\n"), isLast ? "" : "\r\n");
-  }
-  return pieces;
 }
 
 const UNKNOWN_TYPE = "application/octet-stream";

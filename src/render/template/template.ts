@@ -110,6 +110,28 @@ export function renderUrl(template: Template, variables: Variables): RenderedUrl
   return rendered.ok ? { ok: true, parts: emitter.parts } : rendered;
 }
 
+/**
+ * Like `render` with an emitter that records more than the text. The result is not checked: see
+ * `checkResult`.
+ */
+export function renderInto<E extends BoundedEmitter>(
+  template: Template,
+  variables: Variables,
+  createEmitter: () => E,
+): { ok: true; emitter: E } | { ok: false; reason: string } {
+  const limitMs = RENDER_LIMIT_MS;
+  let emitter = createEmitter();
+  if (template.nodes === null) {
+    emitter.write(template.source);
+    return { ok: true, emitter };
+  }
+  const rendered = renderWithRetry(limitMs, () => {
+    emitter = createEmitter();
+    return runNodes(template, { variables, limitMs, emitter }) ?? { ok: true, text: "" };
+  });
+  return rendered.ok ? { ok: true, emitter } : rendered;
+}
+
 /** The text of a URL template with every output replaced by `x` and every tag removed. */
 export function sampleUrl(source: string): string {
   return withoutLiquid(readTokens(ENGINES.url, source), "x");
@@ -125,9 +147,17 @@ function renderWithRetry(limitMs: number, renderOnce: () => Rendered): Rendered 
 
 function renderOnce(template: Template, rendering: Rendering): Rendered {
   if (template.nodes === null) return checkResult(template.source);
+  return runNodes(template, rendering) ?? checkResult(rendering.emitter.buffer);
+}
+
+/** Renders into the emitter. Returns the failure, or null. */
+function runNodes(
+  template: Template,
+  rendering: Rendering,
+): Extract<Rendered, { ok: false }> | null {
   try {
-    renderNodes(ENGINES[template.kind], template.nodes, rendering);
-    return checkResult(rendering.emitter.buffer);
+    renderNodes(ENGINES[template.kind], template.nodes ?? [], rendering);
+    return null;
   } catch (error) {
     return { ok: false, reason: renderReason(error, template) };
   }
@@ -178,7 +208,7 @@ export function renderErrorMessage(reason: string): string {
 /**
  * Checks the result. A mail must not contain NUL (RFC 2045 §2.7), which may come from a variable.
  */
-function checkResult(text: string): Rendered {
+export function checkResult(text: string): Rendered {
   if (text.includes("\0")) return { ok: false, reason: "The result contains a NUL character." };
   if (text.length > LONGEST_OUTPUT)
     return { ok: false, reason: "The result is longer than 5 MiB." };

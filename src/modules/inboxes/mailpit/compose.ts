@@ -10,9 +10,9 @@ import {
   attachmentPart,
   bytesOf,
   multipart,
-  type Pieces,
   textPart,
 } from "../../../protocols/mime/parts.ts";
+import type { Pieces } from "../../../protocols/mime/text-encoding.ts";
 import { badRequest } from "./answers.ts";
 
 export type SentMailbox = { name: string; address: string };

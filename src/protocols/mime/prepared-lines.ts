@@ -1,0 +1,274 @@
+/**
+ * Text parts whose fixed text is encoded before the mail exists. In this order: `prepareLines`
+ * splits a text with marks into lines; lines without values are encoded at once, and lines with
+ * values are encoded piece by piece; then, for each mail, `encodeLines` fills the marks and chooses
+ * the encoding. The result has the same octets as `textPart` for the filled text.
+ *
+ * There are two kinds of marks. A private-use character stands for a value of any length, which has
+ * no control characters and neither begins nor ends with a blank. A token stands for one of the
+ * same length, of letters, digits, "-" and "_": it changes no line break, so that a line with tokens
+ * is broken before they are known.
+ */
+
+import { encodedTextPart } from "./parts.ts";
+import { breakLine, breakLines } from "./soft-breaks.ts";
+import {
+  chooseEncoding,
+  encodeText,
+  type Pieces,
+  SHORT_LINE,
+  survey,
+  type Survey,
+  unwrappedQuotedPrintable,
+  withLineEnds,
+} from "./text-encoding.ts";
+
+/** Values and tokens of one mail, by the number of their mark: first the values, then the tokens. */
+export type Fillings = readonly string[];
+
+/** Complete lines with their line ends; only the last lines of a text have none. */
+export type Lines = {
+  survey(fillings: Fillings): Survey;
+  plain(fillings: Fillings): string;
+  quotedPrintable(fillings: Fillings): string;
+  /** UTF-16 units in memory. */
+  readonly size: number;
+};
+
+/** The marks of a text: U+E000 is the first value. The tokens are written as they are. */
+export type Marks = { values: number; tokens: readonly string[] };
+
+const FIRST_VALUE = 0xe000;
+const VALUE = /[\ue000-\uf8ff]/;
+
+/** The private-use character that marks a value. */
+export function valueMark(value: number): string {
+  return String.fromCharCode(FIRST_VALUE + value);
+}
+
+/** Whether the text has a private-use character. */
+export function hasValueMark(text: string): boolean {
+  return VALUE.test(text);
+}
+
+/** Prepares a text with marks. Its line ends become CRLF. */
+export function prepareLines(text: string, marks: Marks): Lines[] {
+  const prepared: Lines[] = [];
+  let fixed = "";
+  for (const line of withLineEnds(text).split(/(?<=\r\n)/)) {
+    if (!hasValueMark(line)) {
+      fixed += line;
+      continue;
+    }
+    if (fixed !== "") prepared.push(fixedLines(fixed, marks));
+    prepared.push(valueLine(line, marks));
+    fixed = "";
+  }
+  return fixed === "" ? prepared : [...prepared, fixedLines(fixed, marks)];
+}
+
+/** Lines that are known only when the mail is written. They have CRLF line ends. */
+export function newLines(text: string): Lines {
+  const octets = Buffer.from(text);
+  return {
+    survey: () => survey(octets),
+    plain: () => text,
+    quotedPrintable: () => breakLines(unwrappedQuotedPrintable(octets)),
+    size: text.length,
+  };
+}
+
+/** Writes a text part like `textPart`. */
+export function encodeLines(
+  subtype: "plain" | "html",
+  lines: readonly Lines[],
+  fillings: Fillings,
+): Pieces {
+  let octets = 0;
+  let high = 0;
+  let isSevenBit = true;
+  for (const part of lines) {
+    const measured = part.survey(fillings);
+    octets += measured.octets;
+    high += measured.high;
+    isSevenBit &&= measured.isSevenBit;
+  }
+  const encoding = chooseEncoding({ octets, high, isSevenBit });
+  let body = "";
+  if (encoding === "quoted-printable" && octets > SHORT_TEXT) {
+    for (const part of lines) body += part.quotedPrintable(fillings);
+    return encodedTextPart(subtype, { encoding, body: [body] });
+  }
+  for (const part of lines) body += part.plain(fillings);
+  return encodedTextPart(
+    subtype,
+    encoding === "7bit" ? { encoding, body: [body] } : encodeText(body),
+  );
+}
+
+/** Texts of at most 76 octets are not broken into lines. */
+const SHORT_TEXT = 76;
+
+/** Lines without values. */
+function fixedLines(text: string, marks: Marks): Lines {
+  const octets = Buffer.from(text);
+  const measured = survey(octets);
+  const pieces = splitAtMarks(text, marks);
+  const unbroken = unwrappedQuotedPrintable(octets);
+  const encoded = cut(unbroken, breakLines(unbroken), marks);
+  return {
+    survey: () => measured,
+    plain: (fillings) => fillMarks(pieces, fillings),
+    quotedPrintable: (fillings) => fill(encoded, fillings),
+    size: text.length + encoded.size,
+  };
+}
+
+/** One line with values. */
+function valueLine(line: string, marks: Marks): Lines {
+  const isLast = !line.endsWith("\r\n");
+  const { texts, gaps } = splitAtMarks(isLast ? line : line.slice(0, -2), marks);
+  const encoded = texts.map(encodePiece);
+  // A letter stands for each value, and is subtracted again below.
+  const fixed = survey(Buffer.from(texts.join("x")));
+  const hasControls = /[^\t\x20-\x7e\x80-\uffff]/.test(texts.join(""));
+  const plainOf = (fillings: Fillings) => fillMarks({ texts, gaps }, fillings);
+
+  return {
+    survey(fillings) {
+      let { octets, high } = fixed;
+      for (const gap of gaps) {
+        const value = fillings[gap] ?? "";
+        const added = isAscii(value) ? value.length : Buffer.byteLength(value);
+        octets += added - 1;
+        if (added !== value.length) high += added - asciiCount(value);
+      }
+      const isShort = octets <= (isLast ? SHORT_LINE : SHORT_LINE - 1);
+      const mayBeSevenBit = isShort && high === 0 && !hasControls;
+      const isSevenBit = mayBeSevenBit && survey(Buffer.from(plainOf(fillings))).isSevenBit;
+      return { octets: octets + (isLast ? 0 : 2), high, isSevenBit };
+    },
+    plain: (fillings) => plainOf(fillings) + (isLast ? "" : "\r\n"),
+    quotedPrintable: (fillings) =>
+      breakLine(
+        encodeLineEnds(join(encoded, gaps, (gap) => encodeValue(fillings[gap] ?? ""))),
+        isLast,
+      ),
+    size: line.length + encoded.join("").length,
+  };
+}
+
+/** Encodes a blank at the end of a line, and "From " at its start. */
+function encodeLineEnds(line: string): string {
+  const last = line.at(-1);
+  const ended =
+    last === " " ? `${line.slice(0, -1)}=20` : last === "\t" ? `${line.slice(0, -1)}=09` : line;
+  return ended.startsWith("From ") ? `=46${ended.slice(1)}` : ended;
+}
+
+function encodeValue(value: string): string {
+  return isAscii(value) && !value.includes("=") ? value : encodePiece(value);
+}
+
+/** Encodes a piece of a line. A letter follows it meanwhile, so that no line ends with its blank. */
+function encodePiece(piece: string): string {
+  const encoded = unwrappedQuotedPrintable(Buffer.from(`x${piece}x`));
+  return encoded.slice(1, -1);
+}
+
+function isAscii(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
+
+function asciiCount(text: string): number {
+  return text.replace(/[^\x20-\x7e]/g, "").length;
+}
+
+/** Fixed texts, and between two of them the number of a value or token. */
+export type MarkedText = { texts: readonly string[]; gaps: readonly number[] };
+
+export function splitAtMarks(text: string, { values, tokens }: Marks): MarkedText {
+  const pattern = new RegExp(`([\\ue000-\\uf8ff]${tokens.map((token) => `|${token}`).join("")})`);
+  const parts = text.split(pattern);
+  const marks = parts.filter((_, i) => i % 2 === 1);
+  const numbers = marks.map((mark) =>
+    VALUE.test(mark) ? mark.charCodeAt(0) - FIRST_VALUE : values + tokens.indexOf(mark),
+  );
+  return { texts: parts.filter((_, i) => i % 2 === 0), gaps: numbers };
+}
+
+/** The text with its marks filled. */
+export function fillMarks({ texts, gaps }: MarkedText, fillings: Fillings): string {
+  return join(texts, gaps, (gap) => fillings[gap] ?? "");
+}
+
+function join(
+  texts: readonly string[],
+  gaps: readonly number[],
+  textOf: (gap: number) => string,
+): string {
+  let result = texts[0] ?? "";
+  for (let i = 0; i < gaps.length; i++) result += textOf(gaps[i] ?? 0) + (texts[i + 1] ?? "");
+  return result;
+}
+
+/** A piece of a token: soft line breaks may divide it. */
+type TokenPiece = { token: number; from: number; to: number };
+
+type Template = { texts: readonly string[]; tokens: readonly TokenPiece[]; size: number };
+
+/** Cuts quoted-printable text where the same text without soft line breaks has tokens. */
+function cut(unbroken: string, broken: string, marks: Marks): Template {
+  const { texts, gaps } = splitAtMarks(unbroken, marks);
+  const written: string[] = [];
+  const tokens: TokenPiece[] = [];
+  let at = 0;
+  let text = "";
+  /** Reads `length` characters, and returns them in pieces between soft line breaks. */
+  function read(length: number): string[] {
+    const pieces = [""];
+    for (let left = length; left > 0; at++) {
+      if (isSoftBreak(broken, at)) {
+        at += 2;
+        pieces.push("");
+        continue;
+      }
+      pieces[pieces.length - 1] += broken.charAt(at);
+      left--;
+    }
+    return pieces;
+  }
+  for (const [i, fixed] of texts.entries()) {
+    text += read(fixed.length).join(SOFT_BREAK);
+    const gap = gaps[i];
+    if (gap === undefined) continue;
+    let from = 0;
+    for (const [k, piece] of read(marks.tokens[gap - marks.values]?.length ?? 0).entries()) {
+      if (k > 0) text += SOFT_BREAK;
+      if (piece === "") continue;
+      written.push(text);
+      tokens.push({ token: gap, from, to: from + piece.length });
+      from += piece.length;
+      text = "";
+    }
+  }
+  written.push(text + broken.slice(at));
+  return { texts: written, tokens, size: broken.length };
+}
+
+const SOFT_BREAK = "=\r\n";
+
+function isSoftBreak(text: string, at: number): boolean {
+  return text.charCodeAt(at) === 61 && text.startsWith(SOFT_BREAK, at);
+}
+
+function fill({ texts, tokens }: Template, fillings: Fillings): string {
+  let result = texts[0] ?? "";
+  for (let i = 0; i < tokens.length; i++) {
+    const piece = tokens[i];
+    if (piece === undefined) break;
+    const { token, from, to } = piece;
+    result += (fillings[token] ?? "").slice(from, to) + (texts[i + 1] ?? "");
+  }
+  return result;
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from "bun:test";
+import { encode, wrap } from "nodemailer/lib/qp";
+import { createRandom } from "../../../scripts/seed/random.ts";
+import { breakLines } from "../../../src/protocols/mime/soft-breaks.ts";
+
+/** Two lines that need no break, because short texts are an exception. */
+const FIRST = `${"-".repeat(70)}\r\n${"-".repeat(20)}\r\n`;
+
+const ALPHABETS = [
+  "abcdefgh",
+  "ab .,!?",
+  "abcdefghijklmnopqrstuvwxyz0123456789 ",
+  "ab=é",
+  "=é日😀x",
+  "日本語",
+  "😀",
+  "=",
+  "é ",
+].map((text) => Array.from(text));
+
+describe("a line is broken exactly as by nodemailer", () => {
+  for (const alphabet of ALPHABETS) {
+    test(`with the characters ${alphabet.join("")}`, () => {
+      const random = createRandom(7);
+      for (let round = 0; round < 3_000; round++) {
+        const length = random.integer(5) === 0 ? random.integer(600) : random.integer(120);
+        const text = Array.from({ length }, () => random.pick(alphabet)).join("");
+        const line = encode(Buffer.from(text));
+        expect(breakLines(`${FIRST}${line}`)).toBe(wrap(`${FIRST}${line}`));
+        expect(breakLines(`${line}\r\n${line}\r\nx${FIRST}`)).toBe(
+          wrap(`${line}\r\n${line}\r\nx${FIRST}`),
+        );
+      }
+    });
+  }
+});
