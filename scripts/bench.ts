@@ -6,7 +6,8 @@
  * [--mailpit=PATH]`
  *
  * These measurements start with an empty project: accept, accept-bodies, campaign, capture, deliver,
- * deliver-direct, pace, slow, start, tracking, webhooks, workflows. These need a million contacts and ten million events:
+ * deliver-direct, pace, slow, start, tracking, webhooks, workflows. `compose` needs no project. These
+ * need a million contacts and ten million events:
  * contacts, import, segments, track. `--seeded` copies that data from a folder that scripts/seed.ts
  * filled, instead of creating it. `--mails` sets the number of mails of deliver-direct; the default
  * of 200,000 takes several minutes. `--mailpit` names Mailpit's binary, which then takes the same
@@ -23,6 +24,7 @@ import { benchAccept } from "./bench/accept.ts";
 import { benchCampaign } from "./bench/campaign.ts";
 import { ROOT } from "./bench/children.ts";
 import { benchCapture } from "./bench/capture.ts";
+import { benchCompose } from "./bench/compose.ts";
 import { benchContacts } from "./bench/contacts.ts";
 import { benchDeliver } from "./bench/deliver.ts";
 import { benchDirect } from "./bench/direct.ts";
@@ -54,6 +56,7 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> 
   "accept-bodies": benchAcceptBodies,
   campaign: benchCampaign,
   capture: benchCapture,
+  compose: benchCompose,
   contacts: benchContacts,
   deliver: benchDeliver,
   "deliver-direct": benchDirect,

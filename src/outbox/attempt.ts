@@ -6,14 +6,16 @@
 
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Garbage } from "../lib/garbage.ts";
+import type { Log } from "../lib/log.ts";
 import { domainOf } from "../protocols/mime/address.ts";
 import { type Signer, signMessage } from "../protocols/dkim/sign.ts";
 import { type RecipientLinks, recipientLinks } from "../render/links.ts";
-import { composeMessage } from "../protocols/mime/message.ts";
+import { composeParts } from "../protocols/mime/message.ts";
 import { messageIdOf } from "../protocols/mime/message-id.ts";
-import { prepareOutgoing } from "../render/outgoing.ts";
+import { outgoingHeaders } from "../render/outgoing.ts";
+import { type Body, createShapeCache } from "../render/shapes/cache.ts";
 import { checkSubject } from "../render/subject.ts";
-import { render, type TemplateKind, type Variables } from "../render/template/template.ts";
+import { render, type Variables } from "../render/template/template.ts";
 import type { TemplateCache } from "../render/template/cache.ts";
 import { templateVariables } from "../render/variables.ts";
 import type { LeasedMail } from "./lease-rows.ts";
@@ -43,6 +45,7 @@ export type Verdict =
 type MessageDeps = {
   templateCache: TemplateCache;
   clock: Clock;
+  log: Log;
   /** Signs with the keys of a domain; null if it has none. Throws if they cannot be read. */
   signerOf: (projectSeq: number, domain: string) => Signer | null;
   /** Records how long rendering blocked the event loop. */
@@ -166,16 +169,18 @@ type Prepared = { kind: "prepared"; subject: string; message: Uint8Array };
 
 /** Returns the function that renders, composes and signs the message of a mail. */
 function createPreparation(deps: MessageDeps): (mail: LeasedMail) => Promise<Prepared | Verdict> {
+  const shapes = createShapeCache(deps, deps.log);
+
   return async function prepareMessage(mail) {
     const links = recipientLinks(deps.url, deps.linkKey, mail.id);
     const variables = variablesOf(mail, links);
-    const html = renderSource(mail, "html", variables);
-    if (!html.ok) return failed(`The body cannot be rendered: ${html.reason}`);
+    const rendered = renderBody(mail, variables, links);
+    if (!rendered.ok) return failed(`The body cannot be rendered: ${rendered.reason}`);
     const subject = subjectOf(mail, variables);
     if (!subject.ok) return failed(`The subject cannot be rendered: ${subject.reason}`);
     const fault = mail.campaignSeq === null ? null : checkSubject(subject.text);
     if (fault !== null) return failed(`The subject ${fault.message}.`);
-    const composed = compose(mail, links, { subject: subject.text, body: html.text });
+    const composed = compose(mail, links, { subject: subject.text, body: rendered.body });
     if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
     const signed = await sign(mail, composed.message);
     if (!signed.ok) return deferred(`The message cannot be signed: ${signed.reason}`);
@@ -183,21 +188,24 @@ function createPreparation(deps: MessageDeps): (mail: LeasedMail) => Promise<Pre
     return { kind: "prepared", subject: subject.text, message: signed.message };
   };
 
+  function renderBody(mail: LeasedMail, variables: Variables, links: RecipientLinks) {
+    const compiled = deps.templateCache.compile(mail.html, "html");
+    if (!compiled.ok) return { ok: false as const, reason: compiled.message };
+    return timed(mail, () => shapes.render(compiled.template, variables, links));
+  }
+
   /** The subject of campaign mail is a template, rendered with the contact's current data. */
   function subjectOf(mail: LeasedMail, variables: Variables) {
     if (mail.campaignSeq === null) return { ok: true as const, text: mail.subject };
-    return renderSource(mail, "text", variables);
+    const compiled = deps.templateCache.compile(mail.subject, "text");
+    if (!compiled.ok) return { ok: false as const, reason: compiled.message };
+    return timed(mail, () => render(compiled.template, variables));
   }
 
-  function renderSource(mail: LeasedMail, kind: TemplateKind, variables: Variables) {
-    const source = kind === "html" ? mail.html : mail.subject;
-    const compiled = deps.templateCache.compile(source, kind);
-    if (!compiled.ok) return { ok: false as const, reason: compiled.message };
+  function timed<T>({ campaignSeq }: LeasedMail, renderSource: () => T): T {
     const startedMs = systemClock.elapsed();
-    const rendered = render(compiled.template, variables);
-    if (mail.campaignSeq !== null) {
-      deps.noteRendering(mail.campaignSeq, systemClock.elapsed() - startedMs);
-    }
+    const rendered = renderSource();
+    if (campaignSeq !== null) deps.noteRendering(campaignSeq, systemClock.elapsed() - startedMs);
     return rendered;
   }
 
@@ -216,24 +224,22 @@ function createPreparation(deps: MessageDeps): (mail: LeasedMail) => Promise<Pre
   function compose(
     mail: LeasedMail,
     links: RecipientLinks,
-    { subject, body }: { subject: string; body: string },
+    { subject, body }: { subject: string; body: Body },
   ) {
-    const { html, text, headers } = prepareOutgoing({
+    const outgoing = {
       emailId: mail.id,
-      html: body,
       headers: JSON.parse(mail.headers),
       links,
       marketing: mail.isMarketing ? { ...mail, feedbackId: feedbackId(mail) } : null,
       tracking: isTracked(mail) ? { url: deps.trackingUrl, key: deps.trackingKey } : null,
-    });
-    return composeMessage({
+    };
+    return composeParts({
       from: { name: mail.fromName, address: mail.fromAddress },
       to: { name: mail.toName, address: mail.to ?? "" },
       replyTo: mail.replyTo,
       subject,
-      html,
-      text,
-      headers,
+      ...shapes.encode(body, outgoing),
+      headers: outgoingHeaders(outgoing),
       attachments: mail.attachments,
       // Both are fixed at acceptance, so that a retry sends the same message.
       messageId: messageIdOf(mail.id, mail.fromAddress),

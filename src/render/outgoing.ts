@@ -33,7 +33,7 @@ export type OutgoingInput = {
 type Outgoing = { html: string; text: string; headers: readonly Header[] };
 
 export function prepareOutgoing(input: OutgoingInput): Outgoing {
-  const { html, headers, links, marketing } = input;
+  const { html, links, marketing } = input;
   const { unsubscribeUrl } = links;
   const footer =
     marketing === null || hasUnsubscribeLink(html, unsubscribeUrl)
@@ -45,11 +45,16 @@ export function prepareOutgoing(input: OutgoingInput): Outgoing {
       ending: (footer?.html ?? "") + pixelHtml(input),
     }),
     text: textAlternative(html, footer),
-    headers:
-      marketing === null
-        ? headers
-        : withListHeaders(headers, { unsubscribeUrl, feedbackId: marketing.feedbackId }),
+    headers: outgoingHeaders(input),
   };
+}
+
+/** The caller's headers, and for marketing mail the list headers. */
+export function outgoingHeaders(input: Omit<OutgoingInput, "html">): readonly Header[] {
+  const { headers, links, marketing } = input;
+  if (marketing === null) return headers;
+  const { unsubscribeUrl } = links;
+  return withListHeaders(headers, { unsubscribeUrl, feedbackId: marketing.feedbackId });
 }
 
 function textAlternative(html: string, footer: Footer | null): string {

@@ -250,6 +250,23 @@ describe("the message", () => {
     expect(messages[0]).toContain(`\r\nMessage-ID: <${id}@acme.test>\r\n`);
   });
 
+  test("has the same bytes when a later attempt is composed from a shape", async () => {
+    const { t, transport, send, retry } = await setUp(DEFERRED);
+    const body = `<p>Hello {{ name }},</p><p>${"a long line of the mail ".repeat(9)}{{ name }}</p>`;
+    const first = await send({ body, data: { name: "Ada & Zoë" } });
+    await t.deliver();
+    transport.answer = ACCEPTED;
+    for (let i = 0; i < 4; i++) await send({ body, data: { name: `Person ${i}` } });
+    await t.deliver();
+    transport.answer = DEFERRED;
+    await retry(first);
+    const messages = transport.handed
+      .map(({ dispatch }) => withoutSignatures(new TextDecoder().decode(dispatch.message)))
+      .filter((message) => message.includes(`<${first}@acme.test>`));
+    expect(messages).toHaveLength(2);
+    expect(messages[1]).toBe(messages[0] ?? "");
+  });
+
   test("is rendered with the contact's current data if the mail has no data of its own", async () => {
     const { t, transport, run, send } = await setUp();
     await send({ data: { name: "then" } });
