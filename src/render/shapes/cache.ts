@@ -16,6 +16,7 @@ import type { RecipientLinks } from "../links.ts";
 import { type OutgoingInput, prepareOutgoing } from "../outgoing.ts";
 import { BoundedEmitter } from "../template/limits.ts";
 import { checkResult, renderInto, type Template, type Variables } from "../template/template.ts";
+import { createFinishedBodies } from "./finished-bodies.ts";
 import { compileShape, fillShape, type Shape } from "./shape.ts";
 import { recipientToken, type TokenKeys } from "./tokens.ts";
 import { FixedTexts, type LinkName, TraceEmitter } from "./trace.ts";
@@ -78,6 +79,7 @@ export function createShapeCache(
   limits: Limits = { maxShapes: 1_000, maxBytes: 16 * 1024 * 1024 },
 ): ShapeCache {
   const templates = new WeakMap<Template, TemplateShapes>();
+  const firstOf = createFinishedBodies();
   /** All entries, the least recently used one first. */
   const order = new Set<Entry>();
   const stats: ShapeStats = { filled: 0, ordinary: 0, shapes: 0, bytes: 0 };
@@ -165,10 +167,11 @@ export function createShapeCache(
   }
 
   return {
-    render(template, variables, links) {
-      const isTraced = mayTrace(shapesOf(template));
-      return isTraced
-        ? renderTraced(template, variables, { links, fixedTexts: shapesOf(template).fixedTexts })
+    render(compiled, variables, links) {
+      const template = firstOf(compiled);
+      const shapes = shapesOf(template);
+      return mayTrace(shapes)
+        ? renderTraced(template, variables, { links, fixedTexts: shapes.fixedTexts })
         : checked(
             template,
             renderInto(template, variables, () => new BoundedEmitter()),

@@ -75,6 +75,15 @@ describe("a shape", () => {
     expect(shapes.stats.shapes).toBe(2);
   });
 
+  test("is made for a finished body that several mails share, among bodies that differ", () => {
+    const { shapes, compose } = setUp();
+    for (let i = 0; i < 40; i++) {
+      compose(compile("<p>The same body</p>"), {});
+      for (let k = 0; k < i % 5; k++) compose(compile(`<p>Mail ${i}-${k}</p>`), {});
+    }
+    expect(shapes.stats).toMatchObject({ shapes: 1, filled: 37 });
+  });
+
   test("is not made for a finished body that is sent once", () => {
     const { shapes, compose } = setUp();
     for (let i = 0; i < 10; i++) compose(compile(`<p>Mail ${i}</p>`), {});

@@ -1,6 +1,7 @@
 /** Compares mails that were composed with shapes with those of the ordinary path. */
 
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { simpleParser } from "mailparser";
 import { createRandom, type Random } from "../../../scripts/seed/random.ts";
 import { composeMessage, composeParts } from "../../../src/protocols/mime/message.ts";
@@ -186,6 +187,29 @@ describe("a mail has the same octets with a shape as without", () => {
       });
     }
   });
+});
+
+const hasPython = Bun.spawnSync(["python3", "-c", "import email"]).exitCode === 0;
+
+test.skipIf(!hasPython)("Python reads the rendered parts of all templates", () => {
+  const messages: string[] = [];
+  const expected: { html: string; text: string }[] = [];
+  const lines = (text: string) => text.replace(/\r\n?/g, "\n");
+  SAMPLES.forEach(({ body }, seed) => {
+    const random = createRandom(seed + 200);
+    const { compose } = createComposer(body);
+    for (let round = 0; round < 12; round++) {
+      const mail = { emailId: uuid(random), data: dataOf(random, 0) };
+      const composed = compose(mail, { marketing: MARKETING, tracking: TRACKING });
+      if (composed?.withShape.ok !== true) throw new Error("a mail cannot be composed");
+      messages.push(Buffer.from(composed.withShape.message).toString("base64"));
+      expected.push({ html: lines(composed.html), text: lines(composed.text) });
+    }
+  });
+  const { stdout } = Bun.spawnSync(["python3", join(import.meta.dir, "read-parts.py")], {
+    stdin: Buffer.from(JSON.stringify(messages)),
+  });
+  expect(JSON.parse(stdout.toString())).toEqual(expected);
 });
 
 describe("an independent parser reads the rendered parts", () => {
