@@ -37,15 +37,16 @@ export const dev: Command = {
   summary: "Run for development: catches every mail, over SMTP and HTTP, and prints keys",
   details:
     `SMTP on port ${SMTP_PORT} and HTTP on port ${DEV_PORT} of --host, the ports that frameworks use for\n` +
-    "mail catchers. The server is that of serve, with --transport capture and\n" +
-    "--require-verified-domain false. A project, its keys and the inbox are created on the first start.\n" +
-    `With --data ${TEMPORARY} everything is in a folder that is removed at the end.`,
+    "mail catchers. It is the server of `mailstead serve` with other defaults: no mail leaves, no\n" +
+    "domain must be verified, and neither requests nor captured mails are limited per second.\n" +
+    "The first start creates a project, its keys and an inbox.\n" +
+    `With --data ${TEMPORARY} all data is in a folder that is removed when the command ends.`,
   positionals: [],
   flags: [],
   settings: SERVER_SETTINGS,
   run: async (input) => {
     const { environment, ignored } = withMailpitVariables(input.environment);
-    const config = devConfig(readConfig(input.settings, environment, DEV_DEFAULTS));
+    const config = devConfig(input.settings, environment);
     let keys: DevKeys = { secretKey: "", publicKey: "" };
     return runServer({
       config,
@@ -65,9 +66,16 @@ export const dev: Command = {
   },
 };
 
-const DEV_DEFAULTS = { mailpitApi: true, requireVerifiedDomain: false, port: DEV_PORT };
+/** Requests are not limited, because tests that run at the same time send many. */
+const DEV_DEFAULTS = { mailpitApi: true, requireVerifiedDomain: false, port: DEV_PORT, apiRate: 0 };
+/** Mail that is captured does not leave, so a test does not wait for the rate. */
+const CAPTURE_DEFAULTS = { ...DEV_DEFAULTS, sendRate: 0 };
 
-function devConfig(config: Config): Config & { captureSmtp: { host: string; port: number } } {
+function devConfig(
+  ...given: [settings: Record<string, string>, environment: Record<string, string | undefined>]
+): Config & { captureSmtp: { host: string; port: number } } {
+  const { transport } = readConfig(...given, DEV_DEFAULTS);
+  const config = readConfig(...given, transport === "capture" ? CAPTURE_DEFAULTS : DEV_DEFAULTS);
   return {
     ...config,
     data: config.data === TEMPORARY ? temporaryFolder() : config.data,

@@ -1,6 +1,6 @@
 /** The commands `mailstead inbox import` and `mailstead inbox export`. */
 
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { appendFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../lib/errors.ts";
@@ -18,8 +18,8 @@ export const inboxImport: Command = {
   name: "inbox import",
   summary: "Store messages of files in an inbox: .eml, mbox, Maildir folders",
   details:
-    "A file that is not a message is named and skipped; the exit code is then 1. The inbox keeps its\n" +
-    "newest messages only: see --capture-max-messages of the server.",
+    "Files that are not messages are skipped, with a line for each, and the exit code is then 1. An\n" +
+    "inbox keeps only its newest messages: see --capture-max-messages of mailstead dev.",
   positionals: [{ name: "FILES", isMany: true, help: "files and folders with messages" }],
   flags: INBOX_FLAGS,
   settings: [],
@@ -61,10 +61,12 @@ async function importOne(client: InboxClient, found: Found): Promise<string | nu
 export const inboxExport: Command = {
   name: "inbox export",
   summary: "Write the messages of an inbox to .eml files, an mbox file or a Maildir folder",
-  details: "Without --format, a name that ends with .mbox is an mbox file, and others are folders.",
+  details:
+    "Without --format, a TARGET that ends with .mbox becomes an mbox file, and any other name becomes a\n" +
+    "folder of .eml files.",
   positionals: [{ name: "TARGET", help: "a folder, or a file that does not exist yet" }],
   flags: [
-    { name: "format", placeholder: FORMATS.join("|"), help: "Form of the target" },
+    { name: "format", placeholder: FORMATS.join("|"), help: "Format of the target" },
     { name: "query", placeholder: "TEXT", help: "Only messages that match this search" },
     ...INBOX_FLAGS,
   ],
@@ -98,6 +100,7 @@ type Write = (message: Listed, raw: Uint8Array) => Promise<void>;
 
 async function openTarget(format: Format, target: string): Promise<Write> {
   if (format === "mbox") {
+    if (existsSync(target)) throw new UsageError(`${target} exists already: name a new file`);
     await writeFile(target, "", { flag: "wx" });
     return async (message, raw) => appendFile(target, await mboxEntry(raw, message));
   }

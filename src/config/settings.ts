@@ -119,10 +119,12 @@ const TABLE = {
   }),
   sendRate: setting("send-rate", kinds.decimal("N", 0, 100_000), {
     fallback: () => 14,
+    shownDefault: "14; 0 in dev with --transport capture",
     help: "Mails per second that leave; 0 for no limit",
   }),
   apiRate: setting("api-rate", kinds.integer("N", 0, 10_000_000), {
     fallback: () => 1000,
+    shownDefault: "1000; 0 in dev",
     help: "Requests per minute and project with secret keys; 0 for no limit",
   }),
   publicKeyRate: setting("public-key-rate", kinds.integer("N", 0, 10_000_000), {

@@ -12,7 +12,7 @@ const SUGGESTIONS: Readonly<Record<number, string>> = {
   400: "Check the request against the documentation at /docs.",
   401: "Send the header Authorization: Bearer <API key>.",
   403: "Use a key that is allowed to do this.",
-  404: "Check the path; GET /openapi.json lists every route.",
+  404: "Check the path; /docs shows every route in a browser, and /openapi.json is for programs.",
   405: "Use one of the methods that the Allow header names.",
   408: "Send the request again, faster.",
   409: "Read the current state, then decide whether to send another request.",

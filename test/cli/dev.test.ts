@@ -56,6 +56,32 @@ test(
 );
 
 test(
+  "limits neither requests nor mails that are sent over HTTP",
+  async () => {
+    const server = await dev(["--data", join(parent, "unlimited"), ...ANY_PORTS]);
+    const url = server.at("url");
+    for (let done = 0; done < 1_200; done += 100) {
+      const reads = Array.from({ length: 100 }, () => fetch(`${url}/inboxes`));
+      for (const { status } of await Promise.all(reads)) expect(status).toBe(200);
+    }
+    const to = Array.from({ length: 100 }, (_, i) => `ada${i}@example.com`);
+    const sent = await fetch(`${url}/v1/send`, {
+      method: "POST",
+      headers: {
+        Authorization: `Bearer ${server.at("secretKey")}`,
+        "Content-Type": "application/json",
+      },
+      body: JSON.stringify({ to, from: "shop@example.org", subject: "Hi", body: "Hi" }),
+    });
+    expect(sent.status).toBe(200);
+    const wait = await fetch(`${url}/inboxes/default/wait?count=100&timeoutSeconds=4`);
+    expect(valueAt(await wait.json(), "data.matched")).toBe(true);
+    expect((await server.stop()).code).toBe(0);
+  },
+  LIMIT_MS,
+);
+
+test(
   "a port in use exits 2, and the message names the option that changes it",
   async () => {
     const first = await dev(["--data", join(parent, "taken"), ...ANY_PORTS]);

@@ -64,7 +64,7 @@ test(
     expect(skipped).toHaveLength(3);
     expect(skipped[0]).toMatch(/junk\.eml: it does not begin with a header field$/);
     expect(skipped[1]).toMatch(/empty\.eml: the file is empty$/);
-    expect(skipped[2]).toMatch(/missing\.eml: /);
+    expect(skipped[2]).toMatch(/missing\.eml: no file or folder has this name$/);
     expect(await subjects()).toEqual(["d2", "d1", "m2", "m1", "e1"]);
   },
   LIMIT_MS,
@@ -79,7 +79,11 @@ test(
     const mbox = join(folder, "out", "again.mbox");
     expect((await inbox("export", mbox)).code).toBe(0);
     expect(readFileSync(mbox, "utf8")).toContain("one\n\n>From here\n>>From there\n");
-    expect((await inbox("export", mbox)).code).toBe(1);
+    const repeated = await inbox("export", mbox);
+    expect([repeated.code, repeated.stderr]).toEqual([
+      2,
+      expect.stringContaining("again.mbox exists already: name a new file"),
+    ]);
     expect(readdirSync(join(folder, "out", "eml"))).toHaveLength(5);
     expect(readdirSync(join(folder, "out", "box", "new"))).toHaveLength(5);
     const again = await inbox("import", mbox, "--json");
@@ -106,6 +110,11 @@ describe("splitMbox", () => {
     const found = await Array.fromAsync(splitMbox(pieces(), maxBytes));
     return found.map((each) => each?.toString() ?? null);
   };
+
+  test("begins with the first line, also if it has no date", async () => {
+    const text = "From a@example.org\nSubject: 1\n\nOne\n\nFrom here on\n";
+    expect(await split(text, 1000)).toEqual(["Subject: 1\r\n\r\nOne\r\n\r\nFrom here on\r\n"]);
+  });
 
   test.each([1, 2, 7, 1000])("reads pieces of %i bytes", async (size) => {
     const text =

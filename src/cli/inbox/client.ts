@@ -14,7 +14,7 @@ export const INBOX_FLAGS = [
     placeholder: "URL",
     help: `Server of the inbox (default ${DEFAULT_SERVER}); a key may be in MAILSTEAD_API_KEY`,
   },
-  { name: "inbox", placeholder: "NAME|ID", help: "Inbox (default default)" },
+  { name: "inbox", placeholder: "NAME|ID", help: "Inbox (default: the one named “default”)" },
 ];
 
 const Refused = Type.Object({ error: Type.Object({ message: Type.String() }) });

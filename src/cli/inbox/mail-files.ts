@@ -15,12 +15,25 @@ export type Found = { name: string; raw: Buffer } | { name: string; fault: strin
 export async function* readMailFiles(paths: readonly string[]): AsyncGenerator<Found> {
   for (const path of paths) {
     try {
-      yield* statSync(path).isDirectory() ? readFolder(path) : readFile(path);
+      const stats = statSync(path);
+      if (stats.isDirectory()) yield* readFolder(path);
+      else if (stats.isFile()) yield* readFile(path);
+      else yield { name: path, fault: "it is neither a file nor a folder" };
     } catch (error) {
-      const fault = error instanceof Error ? error.message : describeError(error);
-      yield { name: path, fault };
+      yield { name: path, fault: faultOf(error) };
     }
   }
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: "no file or folder has this name",
+  EACCES: "the permission to read it is missing",
+};
+
+function faultOf(error: unknown): string {
+  if (!(error instanceof Error)) return describeError(error);
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return FAULTS[code] ?? error.message;
 }
 
 async function* readFolder(path: string): AsyncGenerator<Found> {

@@ -47,7 +47,8 @@ export async function* splitMbox(
   let hasMessage = false;
   let isAfterBlank = true;
   for await (const line of linesOf(pieces)) {
-    if (line.isStart && isAfterBlank && isSeparator(line.bytes)) {
+    const isFirst = !hasMessage && beginsWithFrom(line.bytes);
+    if (line.isStart && isAfterBlank && (isFirst || isSeparator(line.bytes))) {
       if (hasMessage) yield message.take();
       message = createMessage(maxBytes);
       hasMessage = true;
@@ -85,7 +86,10 @@ export function beginsWithFrom(line: Uint8Array): boolean {
   return Buffer.from(line.subarray(0, 5)).toString("latin1") === "From ";
 }
 
-/** A separator ends with a date, which tells it from a line of text that was not escaped. */
+/**
+ * A separator ends with a date, which tells it from a line of text that was not escaped. The first
+ * line of a file needs none.
+ */
 function isSeparator(line: Uint8Array): boolean {
   return (
     beginsWithFrom(line) && / \d\d:\d\d/.test(Buffer.from(line.subarray(0, 500)).toString("latin1"))

@@ -52,7 +52,7 @@ function readWord(word: string, options: SendmailOptions, rest: string[]): void 
     else if (letter === "F") return void (options.fullName = valueOf());
     else if (letter === "S") return void (options.server = parseServer(valueOf()));
     else if (IGNORED_WITH_VALUE.includes(letter)) return void valueOf();
-    else if (!IGNORED.includes(letter)) throw new UsageError(`sendmail: unknown option -${letter}`);
+    else if (!IGNORED.includes(letter)) throw new UsageError(`unknown option -${letter}`);
   }
 }
 
@@ -63,18 +63,18 @@ function readLongOption(text: string, options: SendmailOptions): void {
 
 /** `-bm` sends a message, which is what this command does; other modes are those of a mail server. */
 function readMode(mode: string): void {
-  if (mode !== "m") throw new UsageError(`sendmail: the mode -b${mode} is not available`);
+  if (mode !== "m") throw new UsageError(`the mode -b${mode} is not available`);
 }
 
 function nextValue(letter: string, rest: string[]): string {
   const value = rest.shift();
-  if (value === undefined) throw new UsageError(`sendmail: -${letter} needs a value`);
+  if (value === undefined) throw new UsageError(`-${letter} needs a value`);
   return value;
 }
 
 /** `<>` and an empty text are the null sender. A line end would begin another header field. */
 function bare(address: string): string {
-  if (/\p{Cc}/u.test(address)) throw new UsageError("sendmail: -f has a control character");
+  if (/\p{Cc}/u.test(address)) throw new UsageError("-f has a control character");
   return address.replace(/^<([^<>]*)>$/, "$1");
 }
 
@@ -83,7 +83,7 @@ function parseServer(text: string): { host: string; port: number } {
   const host = bracketed ?? name;
   const number = port === undefined ? SMTP_PORT : Number(port);
   if (host === undefined || number < 1 || number > 65_535) {
-    throw new UsageError(`sendmail: -S expects HOST:PORT, got "${text}"`);
+    throw new UsageError(`-S expects HOST:PORT, got "${text}"`);
   }
   return { host, port: number };
 }

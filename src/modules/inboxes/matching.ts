@@ -49,5 +49,9 @@ export function createMatching({ store, search }: { store: MessageStore; search:
 }
 
 function invalidQuery(reason: string) {
-  return fieldError("query", "invalid_format", `is not a query: ${reason.replace(/\.$/, "")}`);
+  return fieldError(
+    "query",
+    "invalid_format",
+    `cannot be searched for: ${reason.replace(/\.$/, "")}`,
+  );
 }
