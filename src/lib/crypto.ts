@@ -19,9 +19,11 @@ export function sha256(value: string | Uint8Array): string {
   return new Bun.CryptoHasher("sha256").update(value).digest("hex");
 }
 
-/** HMAC-SHA-256, raw 32 bytes. */
-export function hmac(key: Uint8Array, value: string | Uint8Array): Buffer {
-  return new Bun.CryptoHasher("sha256", key).update(value).digest();
+/** HMAC-SHA-256 of the values one after the other, raw 32 bytes. */
+export function hmac(key: Uint8Array, ...values: (string | Uint8Array)[]): Buffer {
+  const hasher = new Bun.CryptoHasher("sha256", key);
+  for (const value of values) hasher.update(value);
+  return hasher.digest();
 }
 
 /** Compares in constant time, so that the duration does not reveal where two values differ. */

@@ -69,13 +69,35 @@ export function prepareLines(text: string, marks: Marks): Lines[] {
 
 /** Lines that are known only when the mail is written. They have CRLF line ends. */
 export function newLines(text: string): Lines {
-  const octets = Buffer.from(text);
   return {
-    survey: () => survey(octets),
+    survey: () => surveyNew(text),
     plain: () => text,
-    quotedPrintable: () => breakLines(unwrappedQuotedPrintable(octets)),
+    quotedPrintable: () => breakLines(unwrappedQuotedPrintable(Buffer.from(text))),
     size: text.length,
   };
+}
+
+/** Like `survey`, without a copy of the text if it is ASCII, which most paragraphs are. */
+function surveyNew(text: string): Survey {
+  if (!/^[\r\n\x20-\x7e]*$/.test(text)) return survey(Buffer.from(text));
+  return {
+    octets: text.length,
+    high: 0,
+    isSevenBit: hasPlainLines(text) || survey(Buffer.from(text)).isSevenBit,
+  };
+}
+
+/** True if each line is short, does not begin with "From " and does not end with a blank. */
+function hasPlainLines(text: string): boolean {
+  for (let from = 0; from < text.length;) {
+    const found = text.indexOf("\r\n", from);
+    const end = found === -1 ? text.length : found;
+    const isChanged =
+      end - from > SHORT_LINE - 1 || text[end - 1] === " " || text.startsWith("From ", from);
+    if (isChanged) return false;
+    from = end + 2;
+  }
+  return true;
 }
 
 /** Writes a text part like `textPart`. */

@@ -55,7 +55,11 @@ function indentLength(line: string, words: string): number {
 }
 
 /** Wraps words with single blanks between them. The first line begins with `prefix`. */
-export function wrapParagraph(prefix: string, words: string, indent: string): string {
+export function wrapParagraph(
+  prefix: string,
+  words: string,
+  { indent, lineEnd }: { indent: string; lineEnd: string },
+): string {
   const width = Math.max(MIN_LINE_LENGTH, LINE_LENGTH - indent.length);
   let text = prefix;
   let from = 0;
@@ -63,7 +67,7 @@ export function wrapParagraph(prefix: string, words: string, indent: string): st
     const fitting = words.lastIndexOf(" ", from + width);
     const end = fitting > from ? fitting : words.indexOf(" ", from + width);
     if (end === -1) break;
-    text += `${words.slice(from, end)}\n${indent}`;
+    text += words.slice(from, end) + lineEnd + indent;
     from = end + 1;
   }
   return text + words.slice(from);

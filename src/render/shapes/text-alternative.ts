@@ -100,12 +100,16 @@ function openParagraph(
 
 function writeText(items: readonly (string | OpenParagraph)[], fillings: Fillings): string {
   return items
-    .map((item) => (typeof item === "string" ? item : writeParagraph(item, fillings)))
+    .map((item) => (typeof item === "string" ? item : writeParagraph(item, fillings, "\n")))
     .join("\n");
 }
 
-function writeParagraph({ prefix, words, indent }: OpenParagraph, fillings: Fillings): string {
-  return wrapParagraph(prefix, fillMarks(words, fillings), indent);
+function writeParagraph(
+  { prefix, words, indent }: OpenParagraph,
+  fillings: Fillings,
+  lineEnd: string,
+): string {
+  return wrapParagraph(prefix, fillMarks(words, fillings), { indent, lineEnd });
 }
 
 /** A text whose fixed lines are encoded at once. */
@@ -127,7 +131,7 @@ function preparedText(
       return;
     }
     flush();
-    prepared.push({ paragraph: item, end });
+    prepared.push({ paragraph: item, end: withLineEnds(end) });
   });
   fixed += ending.slice(1);
   flush();
@@ -135,7 +139,7 @@ function preparedText(
     lines: (fillings) =>
       prepared.map((part) =>
         "paragraph" in part
-          ? newLines(withLineEnds(writeParagraph(part.paragraph, fillings) + part.end))
+          ? newLines(writeParagraph(part.paragraph, fillings, "\r\n") + part.end)
           : part,
       ),
     size: prepared.reduce((sum, part) => sum + ("size" in part ? part.size : PARAGRAPH_SIZE), 0),

@@ -20,9 +20,11 @@ describe("a paragraph is wrapped as in the text alternative", () => {
   ];
   for (const [what, text] of texts) {
     test(`with ${what}`, () => {
-      expect(wrapParagraph("", text, "")).toBe(htmlToText(`<p>${text}</p>`));
+      expect(wrapParagraph("", text, { indent: "", lineEnd: "\n" })).toBe(
+        htmlToText(`<p>${text}</p>`),
+      );
       const quote = htmlToText(`<blockquote>${text}</blockquote>`);
-      expect(wrapParagraph("> ", text, "> ")).toBe(quote);
+      expect(wrapParagraph("> ", text, { indent: "> ", lineEnd: "\n" })).toBe(quote);
     });
   }
 });
