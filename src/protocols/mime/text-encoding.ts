@@ -3,7 +3,8 @@
  * (RFC 2045 §6).
  */
 
-import { encode as encodeQuotedPrintable, wrap } from "nodemailer/lib/qp";
+import { encode as encodeQuotedPrintable } from "nodemailer/lib/qp";
+import { breakLines } from "./soft-breaks.ts";
 
 /** The text with CRLF line ends. */
 export function withLineEnds(text: string): string {
@@ -34,9 +35,13 @@ export function chooseEncoding({ octets, high, isSevenBit }: Survey): Encoded["e
  * Encodes in quoted-printable. "From " at the start of a line is encoded as well, because an mbox
  * adds ">" before it, which breaks the signature.
  */
-function quotedPrintable(octets: Buffer): string {
-  return wrap(unwrappedQuotedPrintable(octets));
+export function quotedPrintable(octets: Buffer): string {
+  const unbroken = unwrappedQuotedPrintable(octets);
+  return unbroken.length <= SHORT_TEXT ? unbroken : breakLines(unbroken);
 }
+
+/** Texts of at most so many characters are not broken into lines. */
+const SHORT_TEXT = 76;
 
 /** Like `quotedPrintable`, but without soft line breaks. */
 export function unwrappedQuotedPrintable(octets: Buffer): string {

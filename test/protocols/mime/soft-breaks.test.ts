@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { encode, wrap } from "nodemailer/lib/qp";
 import { createRandom } from "../../../scripts/seed/random.ts";
+import { quotedPrintable } from "../../../src/protocols/mime/text-encoding.ts";
 import { breakLines } from "../../../src/protocols/mime/soft-breaks.ts";
 
 /** Two lines that need no break, because short texts are an exception. */
@@ -30,6 +31,32 @@ describe("a line is broken exactly as by nodemailer", () => {
         expect(breakLines(`${line}\r\n${line}\r\nx${FIRST}`)).toBe(
           wrap(`${line}\r\n${line}\r\nx${FIRST}`),
         );
+      }
+    });
+  }
+});
+
+describe("a text is encoded exactly as by nodemailer", () => {
+  const pieces = [
+    "\r\n",
+    " ",
+    "\t",
+    ".",
+    "=",
+    "é",
+    "日本",
+    "word ",
+    "x".repeat(40),
+    "a, b! c? d. ",
+  ];
+  for (const most of [3, 12, 60]) {
+    test(`with up to ${most} pieces`, () => {
+      const random = createRandom(5);
+      for (let round = 0; round < 3_000; round++) {
+        const count = random.integer(most + 1);
+        const text = Array.from({ length: count }, () => random.pick(pieces)).join("");
+        const octets = Buffer.from(text);
+        expect(quotedPrintable(octets)).toBe(wrap(encode(octets)));
       }
     });
   }
