@@ -6,12 +6,12 @@
  * [--mailpit=PATH]`
  *
  * These measurements start with an empty project: accept, accept-bodies, campaign, capture, deliver,
- * deliver-direct, pace, slow, start, tracking, webhooks, workflows. `compose` needs no project. These
- * need a million contacts and ten million events:
- * contacts, import, segments, track. `--seeded` copies that data from a folder that scripts/seed.ts
- * filled, instead of creating it. `--mails` sets the number of mails of deliver-direct; the default
- * of 200,000 takes several minutes. `--mailpit` names Mailpit's binary, which then takes the same
- * load in capture. `--quick` measures with less data.
+ * deliver-direct, inbox, pace, slow, start, tracking, webhooks, workflows. `compose` needs no
+ * project. These need a million contacts and ten million events: contacts, import, segments, track.
+ * `--seeded` copies that data from a folder that scripts/seed.ts filled, instead of creating it.
+ * `--mails` sets the number of mails of deliver-direct; the default of 200,000 takes several
+ * minutes. `--mailpit` names Mailpit's binary, which then takes the same load in capture. `--quick`
+ * measures with less data.
  *
  * The server (from the sources, or the executable with `--binary`), the load generator and the SMTP
  * server run in separate processes. `start` always measures the executable. The exit code is 1 if an
@@ -28,6 +28,7 @@ import { benchCompose } from "./bench/compose.ts";
 import { benchContacts } from "./bench/contacts.ts";
 import { benchDeliver } from "./bench/deliver.ts";
 import { benchDirect } from "./bench/direct.ts";
+import { benchInbox } from "./bench/inbox.ts";
 import { benchImport } from "./bench/import.ts";
 import { benchPace } from "./bench/pace.ts";
 import { benchSegments } from "./bench/segments.ts";
@@ -61,6 +62,7 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> 
   deliver: benchDeliver,
   "deliver-direct": benchDirect,
   import: benchImport,
+  inbox: benchInbox,
   pace: benchPace,
   segments: benchSegments,
   start: ({ binary, isQuick }) => benchStart({ binary: binary ?? DEFAULT_BINARY, isQuick }),

@@ -16,10 +16,12 @@ const Settings = Type.Object({
   messages: Type.Number(),
   kind: Type.Union([Type.Literal("text"), Type.Literal("mix")]),
   run: Type.String(),
+  /** As fast as possible without it. */
+  perSecond: Type.Optional(Type.Number()),
 });
 
 const settings = parse(Settings, JSON.parse(Bun.argv[2] ?? "{}"));
-const { port, messages, kind, run } = settings;
+const { port, messages, kind, run, perSecond = Infinity } = settings;
 const now = () => performance.timeOrigin + performance.now();
 const answers: number[] = [];
 let next = 0;
@@ -33,6 +35,8 @@ await Promise.all(
     while (next < messages) {
       const number = next++;
       const message = messageOf(kind, number, run);
+      const waitMs = startedAt + (number * 1000) / perSecond - now();
+      if (waitMs > 0) await Bun.sleep(waitMs);
       await client.begin({ from: "orders@shop.test", to: `person-${number}@example.net` });
       const dotAt = performance.now();
       await client.finish(message);

@@ -21,25 +21,46 @@ export type Target = {
   stop(): Promise<void>;
 };
 
+/** This program, with its interface over HTTP. */
+export type OwnTarget = Target & {
+  port: number;
+  /** The header field of requests. */
+  authorization: string;
+  /** Number of messages that match a query. */
+  total(query: string): Promise<number>;
+  /** Sends a request about the default inbox. Rejects if it is refused. */
+  call(method: string, path: string, body?: unknown): Promise<unknown>;
+};
+
 const OwnList = Type.Object({ data: Type.Object({ total: Type.Integer() }) });
 const MailpitList = Type.Object({ messages_count: Type.Integer() });
 
-export async function startOwn(binary: string | null): Promise<Target> {
+export async function startOwn(binary: string | null): Promise<OwnTarget> {
   const data = temporaryFolder();
   const key = await prepareStore(data, 0);
   const [port, smtpPort] = twoFreePorts();
   const args = ["--capture-smtp", `127.0.0.1:${smtpPort}`, "--capture-max-messages", "0"];
   const server = await startServer({ binary, data, port, args: [...args, "--api-rate", "0"] });
-  const headers = { authorization: `Bearer ${key}` };
+  const authorization = `Bearer ${key}`;
+  const call = (method: string, path: string, body?: unknown) =>
+    requestJson(`http://127.0.0.1:${port}/inboxes/default${path}`, {
+      method,
+      headers: { authorization, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const total = async (query: string) => {
+    const path = `/messages?limit=1&query=${encodeURIComponent(query)}`;
+    return parse(OwnList, await call("GET", path)).data.total;
+  };
   return {
     name: "mailstead",
     pid: server.pid,
     smtpPort,
-    async count(subject) {
-      const query = encodeURIComponent(`subject:"${subject}"`);
-      const url = `http://127.0.0.1:${port}/inboxes/default/messages?limit=1&query=${query}`;
-      return parse(OwnList, await getJson(url, headers)).data.total;
-    },
+    port,
+    authorization,
+    call,
+    total,
+    count: (subject) => total(`subject:"${subject}"`),
     async stop() {
       await server.stop();
       removeFolder(data);
@@ -71,7 +92,7 @@ export async function startMailpit(binary: string): Promise<Target> {
     async count(subject) {
       const query = encodeURIComponent(`subject:"${subject}"`);
       const url = `http://127.0.0.1:${port}/api/v1/search?limit=1&query=${query}`;
-      return parse(MailpitList, await getJson(url, {})).messages_count;
+      return parse(MailpitList, await requestJson(url)).messages_count;
     },
     async stop() {
       await program.stop();
@@ -80,8 +101,8 @@ export async function startMailpit(binary: string): Promise<Target> {
   };
 }
 
-async function getJson(url: string, headers: Record<string, string>): Promise<unknown> {
-  const response = await fetch(url, { headers });
+async function requestJson(url: string, options: RequestInit = {}): Promise<unknown> {
+  const response = await fetch(url, options);
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
   return response.json();
 }

@@ -56,14 +56,13 @@ export function messageRoutes(deps: {
         const search = query.query ?? "";
         matching.check(search);
         const list = { scope: `inbox ${seq} ${search}`, query };
-        const read = async (request: PageRequest) => ({
-          rows: await matching.find(seq, search, {
-            before: seqBound(request),
-            limit: request.limit,
-          }),
-          total: await matching.count(seq, search),
-          positionOf: bySeq,
-        });
+        const read = async (request: PageRequest) => {
+          const { after, limit } = request;
+          const rows = await matching.find(seq, search, { before: seqBound(request), limit });
+          const areAll = after === null && rows.length < limit;
+          const total = areAll ? rows.length : await matching.count(seq, search);
+          return { rows, total, positionOf: bySeq };
+        };
         return envelope(await listPage(list, read, (rows) => rows.map(presentMessage)));
       },
       {

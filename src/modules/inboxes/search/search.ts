@@ -20,6 +20,7 @@ import { type CompiledSearch, compileQuery, type Sql } from "./compile.ts";
 import { foldText } from "./fold.ts";
 import { mayContain } from "./signature.ts";
 import type { SearchQuery } from "./syntax.ts";
+import { createTags } from "./tags.ts";
 
 export type Match = { seq: number; isRead: boolean };
 
@@ -34,6 +35,8 @@ type SearchBounds = {
 
 /** Messages of one step of a query with one term. */
 const STEP_MESSAGES = 2048;
+/** Fewest messages of the first step. With a limit, further steps are often not needed. */
+const FIRST_STEP_MESSAGES = 64;
 /** Messages with long bodies of one step: their signatures have some KiB each. */
 const STEP_LONG_MESSAGES = 256;
 
@@ -41,7 +44,13 @@ const STEP_LONG_MESSAGES = 256;
  * and its signature. */
 type Candidate = [seq: number, isRead: number, holds: number, isLong: number, signature: unknown];
 
-type Scan = { sql: Sql; bounds: { before: number; after: number }; step: number };
+/** `firstStep` and `step` are the numbers of messages of the first step and the largest one. */
+type Scan = {
+  sql: Sql;
+  bounds: { before: number; after: number };
+  firstStep: number;
+  step: number;
+};
 
 export type Search = ReturnType<typeof createSearch>;
 
@@ -50,29 +59,13 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
   const texts = sqlite.prepare<{ text: string; rest: Uint8Array }, [number]>(
     "SELECT text, rest FROM inbox_texts WHERE message_seq = +?",
   );
-  const nextTags = sqlite.prepare<{ tags: string }, [number, string]>(`
-    SELECT tags FROM inbox_messages
-    WHERE inbox_seq = +? AND tags <> '[]' AND tags > ? ORDER BY tags LIMIT 1`);
-
-  const countTags = sqlite.prepare<{ n: number }, [number, string]>(`
-    SELECT count(*) AS n FROM inbox_messages
-    WHERE inbox_seq = +? AND tags <> '[]' AND tags = ?`);
-
-  /** The different lists of tags of the inbox's messages, as stored. */
-  function tagLists(inboxSeq: number): string[] {
-    const found: string[] = [];
-    // Each look-up jumps over all messages with the same list.
-    for (let last = ""; ;) {
-      const row = nextTags.get(inboxSeq, last);
-      if (row === null) return found;
-      found.push(row.tags);
-      last = row.tags;
-    }
-  }
+  const tags = createTags(sqlite);
 
   function compile(inboxSeq: number, query: SearchQuery): CompiledSearch {
     return compileQuery(query, (tag) =>
-      tagLists(inboxSeq).filter((list) => parseTags(list).some((each) => foldText(each) === tag)),
+      tags
+        .listsOf(inboxSeq)
+        .filter((list) => parseTags(list).some((each) => foldText(each) === tag)),
     );
   }
 
@@ -88,21 +81,22 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
 
   /** Calls `add` with each candidate, newest first, until it returns false. */
   async function run(
-    { sql, bounds, step }: Scan,
+    { sql, bounds, firstStep, step }: Scan,
     slices: Awaited<ReturnType<typeof startSlices>>,
     add: (candidate: Candidate) => boolean,
   ): Promise<void> {
     const statement = sqlite.prepare<unknown, SQLQueryBindings[]>(sql.sql);
     try {
-      for (let { before } = bounds; ;) {
-        const rows = statement.values(...sql.values, before, bounds.after, step);
+      let { before } = bounds;
+      for (let size = Math.min(firstStep, step); ; size = Math.min(2 * size, step)) {
+        const rows = statement.values(...sql.values, before, bounds.after, size);
         for (const row of rows) {
           const [seq = 0, isRead = 0, holds = 0, isLong = 0] = row.slice(0, 4).map(Number);
           if (!add([seq, isRead, holds, isLong, row[4]])) return;
           if (slices.isOver()) await slices.next();
         }
         const last = rows.at(-1);
-        if (last === undefined || rows.length < step) return;
+        if (last === undefined || rows.length < size) return;
         before = Number(last[0]);
       }
     } finally {
@@ -124,7 +118,13 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
       const step = Math.max(1, Math.ceil(STEP_MESSAGES / Math.max(1, query.terms.length / 4)));
       const { match, texts: terms } = compiled;
       const hasNegated = terms.some((term) => term.isNegated);
-      const main = { sql: mainScan(inboxSeq, compiled), bounds: { before, after }, step };
+      const firstStep = Math.max(FIRST_STEP_MESSAGES, 2 * limit);
+      const main = {
+        sql: mainScan(inboxSeq, compiled),
+        bounds: { before, after },
+        firstStep,
+        step,
+      };
       await run(main, slices, ([seq, isRead, holds, isLong]) => {
         const isCertain = isLong === 0 || (match !== null && !hasNegated);
         if (holds === 1 && (isCertain || matchesWhole(seq, terms))) found.set(seq, isRead === 1);
@@ -136,6 +136,7 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
         const long = {
           sql: longScan(inboxSeq, compiled),
           bounds: { before, after: oldest },
+          firstStep,
           step: Math.min(step, STEP_LONG_MESSAGES),
         };
         await run(long, slices, ([seq, isRead, holds, , signature]) => {
@@ -149,19 +150,8 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
       return matches.sort((a, b) => b.seq - a.seq).slice(0, limit);
     },
 
-    /** The tags of an inbox in alphabetical order. */
-    tags: (inboxSeq: number): string[] =>
-      [...new Set(tagLists(inboxSeq).flatMap(parseTags))].sort(byName),
-
-    /** The tags of an inbox in alphabetical order, each with its number of messages. */
-    tagCounts(inboxSeq: number): Map<string, number> {
-      const counts = new Map<string, number>();
-      for (const list of tagLists(inboxSeq)) {
-        const messages = countTags.get(inboxSeq, list)?.n ?? 0;
-        for (const tag of parseTags(list)) counts.set(tag, (counts.get(tag) ?? 0) + messages);
-      }
-      return new Map([...counts].sort(([a], [b]) => byName(a, b)));
-    },
+    tags: tags.names,
+    tagCounts: tags.counts,
   };
 }
 
@@ -169,8 +159,6 @@ function mayMatch(signature: unknown, terms: CompiledSearch["texts"]): boolean {
   if (!(signature instanceof Uint8Array)) return true;
   return terms.every(({ value, isNegated }) => isNegated || mayContain(signature, value));
 }
-
-const byName = (a: string, b: string): number => a.localeCompare(b, "en");
 
 /** `inboxSeq` is the first value. The condition leaves out messages that are arriving. */
 const result = (holds: string, isLong: string) =>
