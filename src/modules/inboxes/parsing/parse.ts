@@ -6,7 +6,6 @@ import { htmlToText } from "../../../render/text.ts";
 import {
   type Addresses,
   type NamedAddress,
-  NO_ADDRESSES,
   type ParsedMessage,
   type Part,
 } from "../messages/record.ts";
@@ -34,6 +33,19 @@ const OPTIONS = {
   skipTextLinks: true,
 } as const;
 
+/**
+ * Bounds of what a message adds to lists and to the index. A header section may have 1 MB, and lists
+ * are built on the event loop.
+ */
+const MAX_SUBJECT_CHARACTERS = 4_096;
+const MAX_NAME_CHARACTERS = 1_024;
+/** Names and addresses of one header field together. */
+const MAX_FIELD_CHARACTERS = 32 * 1024;
+/** Names of all attachments together, in searches. */
+const MAX_FILENAMES_CHARACTERS = 32 * 1024;
+const MAX_TAGS = 100;
+const MAX_TAG_CHARACTERS = 100;
+
 /** Parses a message for lists and searches. */
 export async function parseForIndex(
   raw: Uint8Array,
@@ -45,8 +57,8 @@ export async function parseForIndex(
   const parts = mail.attachments
     .map((attachment, i) => ({ ...partOf(attachment, i), ...factsOf(attachment.content) }))
     .filter(isNamed);
-  const subject = mail.subject ?? "";
-  const messageId = (mail.messageId ?? "").replace(/^<|>$/g, "");
+  const subject = (mail.subject ?? "").slice(0, MAX_SUBJECT_CHARACTERS);
+  const messageId = (mail.messageId ?? "").slice(0, MAX_NAME_CHARACTERS).replace(/^<|>$/g, "");
   return {
     messageId,
     subject,
@@ -62,7 +74,11 @@ export async function parseForIndex(
       messageId,
       subject,
       addresses,
-      filenames: parts.map(({ filename }) => filename),
+      filenames: firstOf(
+        parts.map(({ filename }) => filename),
+        MAX_FILENAMES_CHARACTERS,
+        ({ length }) => length,
+      ),
       body: text,
     }),
   };
@@ -131,7 +147,29 @@ function addressesOf(mail: ParsedMail, envelopeRecipients: readonly string[]): A
   const hidden = envelopeRecipients
     .filter((address) => !shown.has(address.toLowerCase()))
     .map((address) => ({ name: "", address }));
-  return { ...NO_ADDRESSES, ...named, bcc: [...named.bcc, ...hidden] };
+  return {
+    from: firstMailboxes(named.from),
+    to: firstMailboxes(named.to),
+    cc: firstMailboxes(named.cc),
+    bcc: firstMailboxes([...named.bcc, ...hidden]),
+    replyTo: firstMailboxes(named.replyTo),
+  };
+}
+
+function firstMailboxes(all: readonly NamedAddress[]): NamedAddress[] {
+  const length = ({ name, address }: NamedAddress) =>
+    Math.min(name.length, MAX_NAME_CHARACTERS) + Math.min(address.length, MAX_NAME_CHARACTERS) + 1;
+  return firstOf(all, MAX_FIELD_CHARACTERS, length).map(({ name, address }) => ({
+    name: name.slice(0, MAX_NAME_CHARACTERS),
+    address: address.slice(0, MAX_NAME_CHARACTERS),
+  }));
+}
+
+/** The first items whose lengths together are within the limit. */
+function firstOf<T>(all: readonly T[], limit: number, lengthOf: (item: T) => number): T[] {
+  let length = 0;
+  const end = all.findIndex((item) => (length += lengthOf(item)) > limit);
+  return end === -1 ? [...all] : all.slice(0, end);
 }
 
 function mailboxesOf(field: AddressObject | AddressObject[] | undefined): NamedAddress[] {
@@ -161,7 +199,8 @@ function tagsOf(mail: ParsedMail): string[] {
   const value = mail.headers.get("x-tags");
   const texts = typeof value === "string" ? [value] : Array.isArray(value) ? value.map(String) : [];
   const tags = texts.flatMap((text) => text.split(",")).map((tag) => tag.trim());
-  return [...new Set(tags.filter((tag) => tag !== ""))].sort();
+  const kept = tags.filter(({ length }) => length > 0 && length <= MAX_TAG_CHARACTERS);
+  return [...new Set(kept)].slice(0, MAX_TAGS).sort();
 }
 
 function partIdOf(attachment: Attachment, index: number): string {
@@ -175,9 +214,9 @@ function partOf(attachment: Attachment, index: number): Omit<Part, keyof Content
     partId: partIdOf(attachment, index),
     // mailparser leaves `related` out, against its types, if the part is not related to another one.
     isInline: [contentDisposition === "inline", related].includes(true),
-    filename: filename ?? "",
-    contentType,
-    contentId: cid ?? "",
+    filename: (filename ?? "").slice(0, MAX_NAME_CHARACTERS),
+    contentType: contentType.slice(0, MAX_NAME_CHARACTERS),
+    contentId: (cid ?? "").slice(0, MAX_NAME_CHARACTERS),
   };
 }
 
