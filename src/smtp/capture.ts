@@ -44,6 +44,10 @@ export type CaptureInbox = {
   endSession(session: { id: string; user: string; peer: string }): void;
 };
 
+/** True for the error of the package for a connection that is closed during DATA. */
+const isDisconnect = (error: unknown): error is Error =>
+  error instanceof Error && "code" in error && error.code === "ECONNECTION";
+
 export type CaptureListener = ReturnType<typeof createCaptureListener>;
 
 export function createCaptureListener(deps: {
@@ -129,6 +133,10 @@ export function createCaptureListener(deps: {
       return error;
     }
     if (error instanceof SmtpRefusal) return error;
+    if (isDisconnect(error)) {
+      log.info("a client disconnected before the end of its message");
+      return error;
+    }
     log.warn("a message was not stored", { error: describeError(error) });
     return new SmtpRefusal(452, "4.3.1 The message could not be stored, try again later");
   }

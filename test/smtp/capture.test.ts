@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createTransport } from "nodemailer";
+import { createLog } from "../../src/lib/log.ts";
 import { parseEnvelope } from "../../src/modules/inboxes/envelope.ts";
 import { captureApp } from "../support/capture.ts";
 import { rawSmtp, sendRaw } from "../support/smtp-client.ts";
@@ -10,8 +11,10 @@ const MESSAGE =
   "From: Ada <a@example.com>\r\nTo: Bob <b@example.com>\r\nSubject: Hello\r\n\r\nHi Bob";
 
 let server: Awaited<ReturnType<typeof captureApp>>;
+const logged: string[] = [];
+const log = createLog({ level: "info", format: "text", write: (line) => void logged.push(line) });
 beforeAll(async () => {
-  server = await captureApp();
+  server = await captureApp({ log });
 });
 afterAll(() => server.close());
 
@@ -266,7 +269,8 @@ describe("a session", () => {
     client.end();
   });
 
-  test("that ends in the middle of DATA leaves nothing", async () => {
+  test("that ends in the middle of DATA leaves nothing but one line in the log", async () => {
+    logged.splice(0);
     const client = await server.connect();
     await client.say("MAIL FROM:<a@example.com>\r\n");
     await client.say("RCPT TO:<b@example.com>\r\n");
@@ -277,6 +281,9 @@ describe("a session", () => {
     const next = await server.connect();
     expect(await sendRaw(next, MESSAGE)).toStartWith("250 ");
     expect(await server.caught()).toHaveLength(1);
+    expect(logged.filter((line) => line.includes("message"))).toEqual([
+      expect.stringMatching(/ INFO +a client disconnected before the end of its message$/),
+    ]);
     next.end();
   });
 
