@@ -87,7 +87,7 @@ export function createShapeCache(
   function shapesOf(template: Template): TemplateShapes {
     const known = templates.get(template);
     if (known !== undefined) return known;
-    const created = newShapes();
+    const created = newShapes(template);
     templates.set(template, created);
     return created;
   }
@@ -182,9 +182,9 @@ export function createShapeCache(
   };
 }
 
-function newShapes(): TemplateShapes {
+function newShapes({ source }: Template): TemplateShapes {
   return {
-    fixedTexts: new FixedTexts(),
+    fixedTexts: new FixedTexts(source.length),
     entries: new Map(),
     seen: new Set(),
     uses: 0,

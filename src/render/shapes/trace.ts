@@ -29,15 +29,25 @@ const VALUE = "\ue000";
 const LITERAL = "\ue001";
 const LINK = "\ue002";
 
-/** Numbers of the fixed texts of one template. */
+/**
+ * Numbers of the fixed texts of one template. Some tags write text that is not in the source, such as
+ * the attributes of `tablerow`; a template with much of it has no shapes.
+ */
 export class FixedTexts {
   readonly #numbers = new Map<string, string>();
+  #free: number;
 
-  /** A character for the text; null if the template has too many texts. */
+  /** `sourceLength` is the length of the template. */
+  constructor(sourceLength: number) {
+    this.#free = sourceLength + MAX_OTHER_LENGTH;
+  }
+
+  /** A character for the text; null if there is no room for it. */
   numberOf(text: string): string | null {
     const known = this.#numbers.get(text);
     if (known !== undefined) return known;
-    if (this.#numbers.size >= MAX_FIXED_TEXTS || text.length > MAX_FIXED_LENGTH) return null;
+    if (this.#numbers.size >= MAX_FIXED_TEXTS || text.length > this.#free) return null;
+    this.#free -= text.length;
     const number = String.fromCharCode(this.#numbers.size);
     this.#numbers.set(text, number);
     return number;
@@ -45,7 +55,8 @@ export class FixedTexts {
 }
 
 const MAX_FIXED_TEXTS = 4_000;
-const MAX_FIXED_LENGTH = 512 * 1024;
+/** Most UTF-16 units of texts that are not in the source. */
+const MAX_OTHER_LENGTH = 4_096;
 
 export class TraceEmitter extends BoundedEmitter {
   readonly parts: TracePart[] = [];

@@ -142,6 +142,14 @@ describe("values that are not plain", () => {
   });
 });
 
+test("a template that writes other text in each mail takes the ordinary path", () => {
+  const { shapes, compose } = setUp();
+  const template = compile("{% cycle name, 'x' %}<p>{{ city }}</p>");
+  for (let i = 0; i < 60; i++) compose(template, { name: `${i}`.repeat(100), city: "Rome" });
+  for (let i = 0; i < 10; i++) compose(template, { name: "new".repeat(50), city: "Rome" });
+  expect(shapes.stats).toMatchObject({ shapes: 0, filled: 0 });
+});
+
 describe("the cache", () => {
   test("evicts the least recently used shapes", () => {
     const { shapes, compose } = setUp({ maxShapes: 2, maxBytes: 1_000_000 });
