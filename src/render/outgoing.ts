@@ -33,20 +33,28 @@ export type OutgoingInput = {
 type Outgoing = { html: string; text: string; headers: readonly Header[] };
 
 export function prepareOutgoing(input: OutgoingInput): Outgoing {
+  const { html, footer } = outgoingHtml(input);
+  return {
+    html,
+    text: withFooter(htmlToText(input.html), footer),
+    headers: outgoingHeaders(input),
+  };
+}
+
+/** The HTML with its links rewritten, and the footer that it ends with. */
+export function outgoingHtml(input: Omit<OutgoingInput, "headers">): {
+  html: string;
+  footer: Footer | null;
+} {
   const { html, links, marketing } = input;
   const { unsubscribeUrl } = links;
   const footer =
     marketing === null || hasUnsubscribeLink(html, unsubscribeUrl)
       ? null
       : unsubscribeFooter({ unsubscribeUrl, ...marketing });
-  return {
-    html: rewriteHtml(html, {
-      redirect: createRedirect(input),
-      ending: (footer?.html ?? "") + pixelHtml(input),
-    }),
-    text: textAlternative(html, footer),
-    headers: outgoingHeaders(input),
-  };
+  const redirect = createRedirect(input);
+  const ending = (footer?.html ?? "") + pixelHtml(input);
+  return { html: rewriteHtml(html, { redirect, ending }), footer };
 }
 
 /** The caller's headers, and for marketing mail the list headers. */
@@ -57,8 +65,8 @@ export function outgoingHeaders(input: Omit<OutgoingInput, "html">): readonly He
   return withListHeaders(headers, { unsubscribeUrl, feedbackId: marketing.feedbackId });
 }
 
-function textAlternative(html: string, footer: Footer | null): string {
-  const text = htmlToText(html);
+/** The text alternative with the footer, if there is one. */
+export function withFooter(text: string, footer: Footer | null): string {
   if (footer === null) return text;
   return text === "" ? footer.text : `${text}\n\n--\n${footer.text}`;
 }
@@ -67,7 +75,7 @@ function textAlternative(html: string, footer: Footer | null): string {
  * Maps a target to its tracked link; null for recipient links and for links that are tracked
  * already.
  */
-function createRedirect({ emailId, links, tracking }: OutgoingInput) {
+function createRedirect({ emailId, links, tracking }: Omit<OutgoingInput, "headers">) {
   if (tracking === null) return null;
   const { url, key } = tracking;
   const untrackedPrefixes = [...Object.values(links), redirectBase(url)].map(normalizeUrl);
@@ -83,7 +91,7 @@ function normalizeUrl(url: string): string {
 }
 
 /** The tracking pixel. It is not hidden, because mail programs do not load hidden images. */
-function pixelHtml({ emailId, tracking }: OutgoingInput): string {
+function pixelHtml({ emailId, tracking }: Pick<OutgoingInput, "emailId" | "tracking">): string {
   if (tracking === null) return "";
   const source = Bun.escapeHTML(pixelUrl(tracking.url, tracking.key, emailId));
   return `<img src="${source}" width="1" height="1" alt="" style="display:block;border:0">`;

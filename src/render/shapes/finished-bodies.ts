@@ -11,7 +11,7 @@ import type { Template } from "../template/template.ts";
 const MAX_ONCE = 8;
 const MAX_REPEATED = 16;
 /** Longest body that is kept, in UTF-16 units. */
-const MAX_LENGTH = 256 * 1024;
+const MAX_LENGTH = 96 * 1024;
 
 /** Returns the function that returns the first template with the same body as this one. */
 export function createFinishedBodies(): (template: Template) => Template {

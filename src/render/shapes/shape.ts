@@ -18,8 +18,7 @@ import {
   valueMark,
 } from "../../protocols/mime/prepared-lines.ts";
 import type { RecipientLinks } from "../links.ts";
-import { type OutgoingInput, prepareOutgoing } from "../outgoing.ts";
-import { htmlToText } from "../text.ts";
+import { type OutgoingInput, outgoingHtml } from "../outgoing.ts";
 import { checkPositions, type LinkRule } from "./positions.ts";
 import { prepareText, type TextAlternative } from "./text-alternative.ts";
 import {
@@ -45,7 +44,7 @@ export type Shape = {
 };
 
 /** Longest body that has a shape, in UTF-16 units, and most of its tags. */
-const MAX_LENGTH = 256 * 1024;
+const MAX_LENGTH = 96 * 1024;
 const MAX_TAGS = 10_000;
 
 /** Compiles the shape of a render; null if one of its values could change its structure. */
@@ -60,19 +59,12 @@ export function compileShape(
   if (body.length > MAX_LENGTH || body.split("<").length > MAX_TAGS) return null;
   const rules = checkPositions(body, values.length);
   if (rules === null) return null;
-  const sample = prepareOutgoing({
-    emailId: SAMPLE_ID,
-    html: body,
-    headers: [],
-    links,
-    marketing,
-    tracking,
-  });
+  const sample = outgoingHtml({ emailId: SAMPLE_ID, html: body, links, marketing, tracking });
   const tokens = findTokens(sample.html, keys, tracking !== null);
   if (tokens === null) return null;
   const marks = { values: values.length, tokens: tokens.map((token) => token.sample) };
   if (!hasAllMarks(sample.html, marks)) return null;
-  const text = prepareText(body, sample.text.slice(htmlToText(body).length), marks);
+  const text = prepareText(body, sample.footer, marks);
   if (text === null) return null;
   const html = prepareLines(sample.html, marks);
   const units = html.reduce((sum, lines) => sum + lines.size, text.size);

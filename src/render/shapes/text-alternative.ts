@@ -2,9 +2,9 @@
  * The text alternative of a shape. Paragraphs without values are wrapped and encoded once; those with
  * values are wrapped for each mail.
  *
- * html-to-text converts the body with marks for the values three times: unwrapped, wrapped, and
- * wrapped with many words for each value, which shows the indent of each paragraph with values. Then
- * the paragraphs are wrapped again here, and must give the same texts.
+ * html-to-text converts the body with many words for each value, once unwrapped and once wrapped,
+ * which shows the indent of each paragraph with values. Then the paragraphs are wrapped again here,
+ * and must give the same text.
  */
 
 import {
@@ -20,6 +20,8 @@ import {
   valueMark,
 } from "../../protocols/mime/prepared-lines.ts";
 import { withLineEnds } from "../../protocols/mime/text-encoding.ts";
+import type { Footer } from "../footer.ts";
+import { withFooter } from "../outgoing.ts";
 import { convertUnfinished, finishText, paddingOf } from "../text.ts";
 import { alignLines, type Paragraph, wrapParagraph } from "./paragraphs.ts";
 
@@ -32,31 +34,29 @@ export type TextAlternative = {
   size: number;
 };
 
-/** The text alternative of a body with marks; `ending` is the footer that follows it. */
-export function prepareText(html: string, ending: string, marks: Marks): TextAlternative | null {
-  const sample = convertUnfinished(html);
-  const wide = convertUnfinished(withManyWords(html));
-  if (sample === null || wide === null) return null;
-  const isWhole = hasPaddingAtValues(sample.unwrapped);
+/** The text alternative of a body with marks and of its footer. */
+export function prepareText(
+  html: string,
+  footer: Footer | null,
+  marks: Marks,
+): TextAlternative | null {
+  const wide = convertUnfinished(html.replace(ANY_MARK, manyWords));
+  if (wide === null) return null;
+  const isWhole = hasPaddingAtValues(wide.unwrapped);
   const finish = isWhole ? (text: string) => text : finishText;
-  const paragraphs = alignLines(finish(sample.unwrapped), finish(sample.wrapped));
-  const wideParagraphs = alignLines(finish(wide.unwrapped), finish(wide.wrapped));
-  if (paragraphs === null || wideParagraphs?.length !== paragraphs.length) return null;
-  const lost = isWhole ? 0 : leadingBlanks(sample.unwrapped);
+  const paragraphs = alignLines(finish(wide.unwrapped), finish(wide.wrapped));
+  if (paragraphs === null) return null;
+  const lost = isWhole ? 0 : leadingBlanks(wide.unwrapped);
   const items = paragraphs.map((paragraph, i) =>
     hasValueMark(paragraph.unwrapped)
-      ? openParagraph(paragraph, wideParagraphs[i]?.indent ?? null, {
-          lost: i === 0 ? lost : 0,
-          marks,
-        })
+      ? openParagraph(paragraph, { lost: i === 0 ? lost : 0, marks })
       : paragraph.wrapped.join("\n"),
   );
   if (!items.every((item) => item !== null)) return null;
-  const values = Array.from({ length: marks.values }, (_, value) => valueMark(value));
-  const isSame =
-    writeText(items, [...values, ...marks.tokens]) === finish(sample.wrapped) &&
-    writeText(items, [...values.map(manyWords), ...marks.tokens]) === finish(wide.wrapped);
-  if (!isSame) return null;
+  const values = Array.from({ length: marks.values }, (_, value) => manyWords(valueMark(value)));
+  if (writeText(items, [...values, ...marks.tokens]) !== finish(wide.wrapped)) return null;
+  const isEmpty = items.every((item) => item === "");
+  const ending = isEmpty ? withFooter("", footer) : withFooter("x", footer).slice(1);
   return isWhole ? wholeText(items, ending, marks) : preparedText(items, ending, marks);
 }
 
@@ -67,9 +67,9 @@ function manyWords(mark: string): string {
   return Array.from({ length: MANY }, () => mark).join(" ");
 }
 
-function withManyWords(html: string): string {
-  return html.replace(/[\ue000-\uf8ff]/g, manyWords);
-}
+const ANY_MARK = /[\ue000-\uf8ff]/g;
+/** The words of one value. */
+const MANY_WORDS = /([\ue000-\uf8ff])(?: \1)+/g;
 
 /** The blanks that `finishText` removes from the first line. */
 function leadingBlanks(text: string): number {
@@ -87,15 +87,15 @@ function hasPaddingAtValues(unwrapped: string): boolean {
 }
 
 function openParagraph(
-  { unwrapped }: Paragraph,
-  indent: string | null,
+  { unwrapped, indent }: Paragraph,
   { lost, marks }: { lost: number; marks: Marks },
 ): OpenParagraph | null {
   if (indent === null || unwrapped.includes("\r")) return null;
   const length = Math.max(0, indent.length - lost);
   const prefix = unwrapped.slice(0, length);
   if (hasValueMark(prefix)) return null;
-  return { prefix, words: splitAtMarks(unwrapped.slice(length), marks), indent };
+  const words = unwrapped.slice(length).replace(MANY_WORDS, "$1");
+  return { prefix, words: splitAtMarks(words, marks), indent };
 }
 
 function writeText(items: readonly (string | OpenParagraph)[], fillings: Fillings): string {
