@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { createLoopWatch } from "../../src/lib/loop-watch.ts";
 import { createLog } from "../../src/lib/log.ts";
+import { captureApp } from "../support/capture.ts";
+import { waitUntil } from "../support/eventually.ts";
 
 /** A watchdog whose time and ticks the test controls. */
 function watched() {
@@ -131,4 +133,19 @@ test("many pieces of work in one hold use limited memory", () => {
   }
   tick();
   expect(lines).toMatchObject([{ mail: "mail-9990", workMs: 80 }]);
+});
+
+test.each([
+  [false, ["warn"]],
+  [true, ["debug"]],
+])("with open inboxes: %p, a hold is logged at the level %p", async (hasOpenInboxes, levels) => {
+  const lines: string[] = [];
+  const log = createLog({ level: "debug", format: "json", write: (line) => void lines.push(line) });
+  const server = await captureApp({ log, hasOpenInboxes });
+  const until = performance.now() + 150;
+  while (performance.now() < until);
+  const held = () => lines.filter((line) => line.includes("event loop held"));
+  await waitUntil(() => held().length > 0);
+  expect(held().map((line) => JSON.parse(line).level)).toEqual(levels);
+  await server.close();
 });
