@@ -52,6 +52,8 @@ export function mailpitMessage(message: MessageRecord, detail: Detail, parts: re
   return {
     ID,
     MessageID,
+    // Mailpit left this field out later, and mailpit-api-client for Python requires it.
+    Read: true,
     From,
     To,
     Cc,

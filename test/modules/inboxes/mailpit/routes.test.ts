@@ -128,6 +128,7 @@ describe("with one message", () => {
     expect(Created).toBeString();
     expect(answer.body).toEqual({
       ...shared,
+      Read: true,
       ReturnPath: "ada@example.com",
       Date: "2026-03-01T12:00:00.000Z",
       ListUnsubscribe: {
