@@ -46,6 +46,8 @@ import { mailpitSendRoute } from "./send.ts";
 import { mailpitSocket } from "./socket.ts";
 
 const METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
+/** Clients such as cypress-mailpit join an address and a path with one slash too many. */
+const DOUBLE_SLASH_PATHS = ["//api/*", "//view/*"];
 
 export function mailpitRoutes(deps: {
   bodies: Bodies;
@@ -113,6 +115,9 @@ export function mailpitRoutes(deps: {
   for (const path of new Set(routes.map(([, each]) => each))) {
     app.route("OPTIONS", path, () => new Response(null), options);
   }
+  for (const path of DOUBLE_SLASH_PATHS) {
+    for (const method of METHODS) app.route(method, path, redirectToSingleSlash, options);
+  }
   return app.use(mailpitSocket({ access, events: createMailpitEvents(deps) }));
 }
 
@@ -121,6 +126,13 @@ type Incoming = {
   params: Record<string, string>;
   server: { requestIP(request: Request): { address: string } | null } | null;
 };
+
+/** The path in `Location` begins with a single slash, because two would name another server. */
+function redirectToSingleSlash({ request }: Pick<Incoming, "request">): Response {
+  const { pathname, search } = new URL(request.url);
+  const Location = pathname.replace(/^\/+/, "/") + search;
+  return new Response(null, { status: 308, headers: { Location } });
+}
 
 function refuseUnknown(): never {
   throw pageNotFound();

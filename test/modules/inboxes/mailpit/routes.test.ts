@@ -253,6 +253,15 @@ describe("with one message", () => {
     expect(embedded.body).toContain(`/api/v1/message/${id}/part/`);
   });
 
+  test.each([
+    ["GET", "//view/latest.html?embed=1", "/view/latest.html?embed=1"],
+    ["POST", "//api/v1/send", "/api/v1/send"],
+    ["GET", "//api//elsewhere.example/", "/api//elsewhere.example/"],
+  ])("%s %s leads to %s, and never to another server", async (method, path, target) => {
+    const { status, headers } = await server.mailpit(method, path);
+    expect([status, headers.get("location")]).toEqual([308, target]);
+  });
+
   test("GET /view/{id}.txt and /view/latest", async () => {
     expect((await server.mailpit("GET", `/view/${id}.txt`)).body).toBe("Hello Bob");
     const latest = await server.mailpit("GET", "/view/latest");
