@@ -19,7 +19,8 @@ type CaptureLimits = {
   bytes: number;
 };
 
-const STEP_MESSAGES = 50;
+/** Messages that one change removes: a few milliseconds, so that incoming mail is not delayed. */
+const STEP_MESSAGES = 10;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 type Old = { seq: number; id: string; inboxSeq: number };

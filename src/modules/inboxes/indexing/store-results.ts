@@ -9,6 +9,9 @@ import { type MessageRecord, parsedRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { IndexResult } from "../parsing/tasks.ts";
 
+/** Results of one change: a few milliseconds, so that other changes can run in between. */
+const STEP_MESSAGES = 16;
+
 type IndexedMessage = { record: MessageRecord; result: IndexResult };
 
 type Hooks = {
@@ -54,20 +57,30 @@ export function createResultStore(deps: {
     return stored.isStored ? stored.value : null;
   }
 
-  return async function storeResults(
-    batch: readonly IndexedMessage[],
+  async function storeStep(
+    step: readonly IndexedMessage[],
     hooks: Hooks,
   ): Promise<MessageRecord[]> {
-    const stored = await write(batch, hooks);
+    const stored = await write(step, hooks);
     if (stored !== null || hooks.isStopping()) return stored ?? [];
-    const [only, ...others] = batch;
+    const [only, ...others] = step;
     if (only !== undefined && others.length === 0) {
       const reason = "What the parser found could not be stored.";
       return (await write([{ ...only, result: { ok: false, reason } }], hooks)) ?? [];
     }
     // One faulty result does not keep the others out of the lists.
     const records: MessageRecord[] = [];
-    for (const each of batch) records.push(...(await storeResults([each], hooks)));
+    for (const each of step) records.push(...(await storeStep([each], hooks)));
     return records;
+  }
+
+  return async function storeResults(
+    batch: readonly IndexedMessage[],
+    hooks: Hooks,
+  ): Promise<MessageRecord[]> {
+    const steps = Array.from({ length: Math.ceil(batch.length / STEP_MESSAGES) }, (_, i) =>
+      batch.slice(i * STEP_MESSAGES, (i + 1) * STEP_MESSAGES),
+    );
+    return (await Promise.all(steps.map((step) => storeStep(step, hooks)))).flat();
   };
 }

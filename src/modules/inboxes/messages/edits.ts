@@ -7,8 +7,10 @@ import type { MessagePatch, Selection } from "../model.ts";
 import type { MessageRecord } from "./record.ts";
 import type { MessageStore } from "./store.ts";
 
-/** Messages that one transaction removes, so that incoming mail is not delayed. */
-const STEP_MESSAGES = 50;
+/** Messages that one change removes: a few milliseconds, so that incoming mail is not delayed. */
+const STEP_MESSAGES = 10;
+/** Messages that one search finds for the next changes. */
+const PAGE_MESSAGES = 500;
 /** If more messages are removed, live clients are told to read the list again. */
 const MAX_PUBLISHED = 500;
 
@@ -24,19 +26,25 @@ export function createMessageEdits(deps: {
 }) {
   const { store, matching, changes, writer } = deps;
 
-  /** Removes the slices that `next` returns until one is empty. Resolves to the number of messages. */
+  /** Removes the pages that `next` returns until one is empty. Resolves to the number of messages. */
   async function removeAll(inboxSeq: number, next: () => Promise<Removed[]>): Promise<number> {
     const removed: string[] = [];
     for (;;) {
-      const slice = await next();
-      if (slice.length === 0) break;
-      await writer.write(() => {
-        for (const { seq } of slice) store.remove(seq);
-      });
-      removed.push(...slice.map(({ id }) => id));
+      const page = await next();
+      if (page.length === 0) break;
+      for (let from = 0; from < page.length; from += STEP_MESSAGES) {
+        await removeStep(page.slice(from, from + STEP_MESSAGES));
+      }
+      removed.push(...page.map(({ id }) => id));
     }
     for (const change of changesOf(inboxSeq, removed)) changes.publish(inboxSeq, change);
     return removed.length;
+  }
+
+  function removeStep(messages: readonly Removed[]): Promise<void> {
+    return writer.write(() => {
+      for (const { seq } of messages) store.remove(seq);
+    });
   }
 
   function changesOf(inboxSeq: number, removed: readonly string[]): InboxChange[] {
@@ -44,11 +52,11 @@ export function createMessageEdits(deps: {
     return [{ type: store.latest(inboxSeq) === null ? "cleared" : "reload" }];
   }
 
-  /** Slices of the messages that match, from the newest one at this moment on. */
-  function slicesOf(inboxSeq: number, query: string): () => Promise<Removed[]> {
+  /** Pages of the messages that match, from the newest one at this moment on. */
+  function pagesOf(inboxSeq: number, query: string): () => Promise<Removed[]> {
     let before = (store.latest(inboxSeq)?.seq ?? 0) + 1;
     return async () => {
-      const page = await matching.find(inboxSeq, query, { before, limit: STEP_MESSAGES });
+      const page = await matching.find(inboxSeq, query, { before, limit: PAGE_MESSAGES });
       before = page.at(-1)?.seq ?? before;
       return page;
     };
@@ -79,10 +87,10 @@ export function createMessageEdits(deps: {
 
     /** Removes the selected messages that are there at this moment, also pinned ones. */
     async removeSelected(inboxSeq: number, { ids, query, all }: Selection): Promise<number> {
-      if (query !== undefined) return removeAll(inboxSeq, slicesOf(inboxSeq, query));
-      if (all === true) return removeAll(inboxSeq, slicesOf(inboxSeq, ""));
+      if (query !== undefined) return removeAll(inboxSeq, pagesOf(inboxSeq, query));
+      if (all === true) return removeAll(inboxSeq, pagesOf(inboxSeq, ""));
       const found = [...new Set(ids)].flatMap((id) => store.byId(inboxSeq, id) ?? []);
-      return removeAll(inboxSeq, () => Promise.resolve(found.splice(0, STEP_MESSAGES)));
+      return removeAll(inboxSeq, () => Promise.resolve(found.splice(0, PAGE_MESSAGES)));
     },
   };
 }
