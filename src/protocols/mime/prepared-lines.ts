@@ -10,6 +10,14 @@
  * is broken before they are known.
  */
 
+import {
+  type Fillings,
+  fillMarks,
+  hasValueMark,
+  joinTexts,
+  type Marks,
+  splitAtMarks,
+} from "./marks.ts";
 import { encodedTextPart } from "./parts.ts";
 import { breakLine, breakLines } from "./soft-breaks.ts";
 import {
@@ -23,9 +31,6 @@ import {
   withLineEnds,
 } from "./text-encoding.ts";
 
-/** Values and tokens of one mail, by the number of their mark: first the values, then the tokens. */
-export type Fillings = readonly string[];
-
 /** Complete lines with their line ends; only the last lines of a text have none. */
 export type Lines = {
   survey(fillings: Fillings): Survey;
@@ -34,22 +39,6 @@ export type Lines = {
   /** UTF-16 units in memory. */
   readonly size: number;
 };
-
-/** The marks of a text: U+E000 is the first value. The tokens are written as they are. */
-export type Marks = { values: number; tokens: readonly string[] };
-
-const FIRST_VALUE = 0xe000;
-const VALUE = /[\ue000-\uf8ff]/;
-
-/** The private-use character that marks a value. */
-export function valueMark(value: number): string {
-  return String.fromCharCode(FIRST_VALUE + value);
-}
-
-/** Whether the text has a private-use character. */
-export function hasValueMark(text: string): boolean {
-  return VALUE.test(text);
-}
 
 /** Prepares a text with marks. Its line ends become CRLF. */
 export function prepareLines(text: string, marks: Marks): Lines[] {
@@ -173,7 +162,7 @@ function valueLine(line: string, marks: Marks): Lines {
     plain: (fillings) => plainOf(fillings) + (isLast ? "" : "\r\n"),
     quotedPrintable: (fillings) =>
       breakLine(
-        encodeLineEnds(join(encoded, gaps, (gap) => encodeValue(fillings[gap] ?? ""))),
+        encodeLineEnds(joinTexts(encoded, gaps, (gap) => encodeValue(fillings[gap] ?? ""))),
         isLast,
       ),
     size: line.length + encoded.join("").length,
@@ -204,34 +193,6 @@ function isAscii(text: string): boolean {
 
 function asciiCount(text: string): number {
   return text.replace(/[^\x20-\x7e]/g, "").length;
-}
-
-/** Fixed texts, and between two of them the number of a value or token. */
-export type MarkedText = { texts: readonly string[]; gaps: readonly number[] };
-
-export function splitAtMarks(text: string, { values, tokens }: Marks): MarkedText {
-  const pattern = new RegExp(`([\\ue000-\\uf8ff]${tokens.map((token) => `|${token}`).join("")})`);
-  const parts = text.split(pattern);
-  const marks = parts.filter((_, i) => i % 2 === 1);
-  const numbers = marks.map((mark) =>
-    VALUE.test(mark) ? mark.charCodeAt(0) - FIRST_VALUE : values + tokens.indexOf(mark),
-  );
-  return { texts: parts.filter((_, i) => i % 2 === 0), gaps: numbers };
-}
-
-/** The text with its marks filled. */
-export function fillMarks({ texts, gaps }: MarkedText, fillings: Fillings): string {
-  return join(texts, gaps, (gap) => fillings[gap] ?? "");
-}
-
-function join(
-  texts: readonly string[],
-  gaps: readonly number[],
-  textOf: (gap: number) => string,
-): string {
-  let result = texts[0] ?? "";
-  for (let i = 0; i < gaps.length; i++) result += textOf(gaps[i] ?? 0) + (texts[i + 1] ?? "");
-  return result;
 }
 
 /** A piece of a token: soft line breaks may divide it. */

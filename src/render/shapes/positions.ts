@@ -5,7 +5,7 @@
  */
 
 import { decodeHTMLAttribute } from "entities/decode";
-import { valueMark } from "../../protocols/mime/prepared-lines.ts";
+import { valueMark } from "../../protocols/mime/marks.ts";
 
 /** Elements whose text is not written like that of others. */
 const EXCLUDED =
@@ -61,7 +61,7 @@ export function checkPositions(html: string, count: number): LinkRule[] | null {
 /** True if a value follows text that may be the beginning of a tag or of a character reference. */
 function completesMarkup(html: string): boolean {
   for (let at = html.search(MARK); at !== -1;) {
-    if (/[<&][^\s;>]*$/.test(html.slice(Math.max(0, at - LONGEST_REFERENCE), at))) return true;
+    if (/[<&][^\s;><&]*$/.test(html.slice(Math.max(0, at - LONGEST_REFERENCE), at))) return true;
     const next = html.slice(at + 1).search(MARK);
     at = next === -1 ? -1 : at + 1 + next;
   }

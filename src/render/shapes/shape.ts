@@ -9,14 +9,8 @@
  */
 
 import type { TextParts } from "../../protocols/mime/message.ts";
-import {
-  encodeLines,
-  hasValueMark,
-  type Lines,
-  type Marks,
-  prepareLines,
-  valueMark,
-} from "../../protocols/mime/prepared-lines.ts";
+import { hasValueMark, type Marks, valueMark } from "../../protocols/mime/marks.ts";
+import { encodeLines, type Lines, prepareLines } from "../../protocols/mime/prepared-lines.ts";
 import type { RecipientLinks } from "../links.ts";
 import { type OutgoingInput, outgoingHtml } from "../outgoing.ts";
 import { checkPositions, type LinkRule } from "./positions.ts";

@@ -11,14 +11,12 @@ import {
   type Fillings,
   hasValueMark,
   fillMarks,
-  type Lines,
   type MarkedText,
   type Marks,
-  newLines,
-  prepareLines,
   splitAtMarks,
   valueMark,
-} from "../../protocols/mime/prepared-lines.ts";
+} from "../../protocols/mime/marks.ts";
+import { type Lines, newLines, prepareLines } from "../../protocols/mime/prepared-lines.ts";
 import { withLineEnds } from "../../protocols/mime/text-encoding.ts";
 import type { Footer } from "../footer.ts";
 import { withFooter } from "../outgoing.ts";

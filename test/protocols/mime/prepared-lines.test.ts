@@ -1,10 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { textPart } from "../../../src/protocols/mime/parts.ts";
-import {
-  encodeLines,
-  prepareLines,
-  valueMark,
-} from "../../../src/protocols/mime/prepared-lines.ts";
+import { valueMark } from "../../../src/protocols/mime/marks.ts";
+import { encodeLines, prepareLines } from "../../../src/protocols/mime/prepared-lines.ts";
 import { createRandom } from "../../../scripts/seed/random.ts";
 
 const TOKENS = ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"];
