@@ -32,9 +32,12 @@ describe("detects", () => {
     ["a list that is searched for each item", distinctWords, ["", ""]],
     ["normalization", (text) => text.normalize("NFC"), ["", ""]],
   ])("%s", async (name, run, frame) => {
-    expect(await superLinear({ name, run, frames: [frame], maxCharacters: 50_000 })).not.toEqual(
-      [],
-    );
+    // Other work on the machine can hide the growth in one search.
+    let found: readonly unknown[] = [];
+    for (let search = 1; search <= 3 && found.length === 0; search++) {
+      found = await superLinear({ name, run, frames: [frame], maxCharacters: 50_000 });
+    }
+    expect(found).not.toEqual([]);
   });
 });
 
