@@ -17,6 +17,16 @@ export function valueMark(value: number): string {
   return String.fromCharCode(FIRST_VALUE + value);
 }
 
+/** The number of the value that a private-use character marks. */
+export function markedValue(mark: string): number {
+  return mark.charCodeAt(0) - FIRST_VALUE;
+}
+
+/** The private-use characters of a text, without the rest of it. */
+export function valueMarksOf(text: string): string {
+  return text.replace(/[^\ue000-\uf8ff]+/g, "");
+}
+
 /** Whether the text has a private-use character. */
 export function hasValueMark(text: string): boolean {
   return VALUE.test(text);
@@ -28,7 +38,7 @@ export type MarkedText = { texts: readonly string[]; gaps: readonly number[] };
 export function splitAtMarks(text: string, { values, tokens }: Marks): MarkedText {
   let parts: (string | number)[] = text
     .split(/([\ue000-\uf8ff])/)
-    .map((part, i) => (i % 2 === 0 ? part : part.charCodeAt(0) - FIRST_VALUE));
+    .map((part, i) => (i % 2 === 0 ? part : markedValue(part)));
   for (const [i, token] of tokens.entries()) {
     parts = parts.flatMap((part) =>
       typeof part === "string" ? splitAt(part, token, values + i) : part,

@@ -5,7 +5,7 @@
  */
 
 import { decodeHTMLAttribute } from "entities/decode";
-import { valueMark } from "../../protocols/mime/marks.ts";
+import { markedValue, valueMark, valueMarksOf } from "../../protocols/mime/marks.ts";
 
 /** Elements whose text is not written like that of others. */
 const EXCLUDED =
@@ -25,16 +25,16 @@ type Anchor = { href: string; values: number[]; text: string };
  */
 export function checkPositions(html: string, count: number): LinkRule[] | null {
   const marks = Array.from({ length: count }, (_, value) => valueMark(value)).join("");
-  if (marksIn(html) !== marks || /<wbr/i.test(html) || completesMarkup(html)) return null;
+  if (valueMarksOf(html) !== marks || /<wbr/i.test(html) || completesMarkup(html)) return null;
   let found = "";
   let isExcluded = false;
   const anchors: Anchor[] = [];
   const open: Anchor[] = [];
   const rewriter = new HTMLRewriter()
-    .onDocument({ text: (chunk) => void (found += marksIn(chunk.text)) })
+    .onDocument({ text: (chunk) => void (found += valueMarksOf(chunk.text)) })
     .on(EXCLUDED, {
       text(chunk) {
-        if (marksIn(chunk.text) !== "") isExcluded = true;
+        if (valueMarksOf(chunk.text) !== "") isExcluded = true;
       },
     })
     .on("a[href]", {
@@ -71,12 +71,8 @@ function completesMarkup(html: string): boolean {
 const LONGEST_REFERENCE = 40;
 const MARK = /[\ue000-\uf8ff]/;
 
-function marksIn(text: string): string {
-  return text.replace(/[^\ue000-\uf8ff]+/g, "");
-}
-
 function addText(anchor: Anchor, text: string): void {
-  for (const mark of marksIn(text)) anchor.values.push(mark.charCodeAt(0) - 0xe000);
+  for (const mark of valueMarksOf(text)) anchor.values.push(markedValue(mark));
   anchor.text += text;
 }
 

@@ -9,7 +9,7 @@
  */
 
 import type { TextParts } from "../../protocols/mime/message.ts";
-import { hasValueMark, type Marks, valueMark } from "../../protocols/mime/marks.ts";
+import { hasValueMark, type Marks, valueMark, valueMarksOf } from "../../protocols/mime/marks.ts";
 import { encodeLines, type Lines, prepareLines } from "../../protocols/mime/prepared-lines.ts";
 import type { RecipientLinks } from "../links.ts";
 import { type OutgoingInput, outgoingHtml } from "../outgoing.ts";
@@ -25,7 +25,7 @@ import {
 } from "./tokens.ts";
 import type { TraceEmitter, TracePart } from "./trace.ts";
 
-/** What the shape of a mail depends on besides its render. */
+/** The values that change the structure of a mail, besides its render. */
 type ShapeContext = Pick<OutgoingInput, "marketing" | "tracking">;
 
 export type Shape = {
@@ -74,8 +74,9 @@ function sampleText(part: TracePart, links: RecipientLinks): string {
 
 /** True if each value is in the text once, in its order. */
 function hasAllMarks(text: string, { values }: Marks): boolean {
-  const found = text.replace(/[^\ue000-\uf8ff]+/g, "");
-  return found === Array.from({ length: values }, (_, value) => valueMark(value)).join("");
+  return (
+    valueMarksOf(text) === Array.from({ length: values }, (_, value) => valueMark(value)).join("")
+  );
 }
 
 /** The parts of a mail; null if a rule of the shape excludes its values. */

@@ -11,7 +11,7 @@
 
 import { createHash, randomUUID } from "node:crypto";
 
-/** What is stored of the content of an attachment. */
+/** The size and digests of the content of an attachment, which are stored. */
 export type ContentFacts = { size: number; md5: string; sha1: string; sha256: string };
 
 export type TakenBodies = {

@@ -1,4 +1,4 @@
-/** What one message adds to lists and to the index is bounded, whatever its headers contain. */
+/** The texts of one message in lists and in the index are bounded, whatever its headers contain. */
 
 import { expect, test } from "bun:test";
 import { parseForIndex } from "../../../../src/modules/inboxes/parsing/parse.ts";
