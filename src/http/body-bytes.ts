@@ -1,10 +1,11 @@
 /** Receives the bytes of request bodies within the memory budget. */
 
+import { freeMemory } from "../lib/free-memory.ts";
 import { AppError } from "../lib/errors.ts";
 import type { Arrivals } from "./body-arrival.ts";
 import { type BodyHolder, grownShare, SMALL_BYTES, UNREAD_BYTES } from "./body-budget.ts";
 import { type BodyLimit, sizeText } from "./body-limits.ts";
-import { type BodyShares, free, type Received } from "./body-shares.ts";
+import type { BodyShares, Received } from "./body-shares.ts";
 import { createJsonBounds } from "./json-bounds.ts";
 
 type BodyRequest = { limit: BodyLimit; holder: BodyHolder };
@@ -75,12 +76,12 @@ export function createBodyBytes(deps: {
           bytes = enlarge(bytes, larger);
         }
         bytes.set(piece, size);
-        free(piece);
+        freeMemory(piece);
         size = needed;
       }
     } catch (error) {
-      free(bytes);
-      free(last);
+      freeMemory(bytes);
+      freeMemory(last);
       shares.addGarbage(request, UNREAD_BYTES);
       throw error;
     }
@@ -130,7 +131,7 @@ const graceOf = ({ isPublic }: BodyHolder): number => (isPublic ? PUBLIC_GRACE_M
 function enlarge(bytes: Uint8Array, size: number): Uint8Array {
   const larger = Buffer.allocUnsafeSlow(size);
   larger.set(bytes);
-  free(bytes);
+  freeMemory(bytes);
   return larger;
 }
 

@@ -4,9 +4,10 @@
  */
 
 import type { Share } from "../lib/fair-pool.ts";
+import { freeMemory } from "../lib/free-memory.ts";
 import type { Garbage } from "../lib/garbage.ts";
 import { clientDisconnected } from "./body-arrival.ts";
-import { type BodyBudget, type BodyHolder, COPIES_BYTES, SMALL_BYTES } from "./body-budget.ts";
+import { type BodyBudget, type BodyHolder, COPIES_BYTES } from "./body-budget.ts";
 
 /** A received body and the number of its JSON values. */
 export type Received = { bytes: Uint8Array; values: number };
@@ -72,7 +73,7 @@ export function createBodyShares({ budget, garbage }: { budget: BodyBudget; garb
           others.push(await awaitShare(request, budget.takeWork(byteLength, holder, signal)));
         }
       } catch (error) {
-        free(bytes);
+        freeMemory(bytes);
         throw error;
       }
       heldBy(request).garbageBytes += byteLength + values * VALUE_BYTES;
@@ -111,10 +112,4 @@ async function awaitShare(request: Request, taking: Share | Promise<Share>): Pro
   } catch (error) {
     throw request.signal.aborted ? clientDisconnected() : error;
   }
-}
-
-/** Frees the memory of a large array at once instead of at the next garbage collection. */
-export function free({ buffer, byteOffset }: Uint8Array): void {
-  const isLarge = buffer.byteLength > SMALL_BYTES;
-  if (isLarge && byteOffset === 0 && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }

@@ -5,12 +5,13 @@
  * which other requests are answered.
  */
 
+import { freeMemory } from "../lib/free-memory.ts";
 import { AppError, validationError } from "../lib/errors.ts";
 import { trimBlanks } from "../lib/trim.ts";
 import type { BodyHolder } from "./body-budget.ts";
 import { announcedBytes, type BodyBytes, TINY_BYTES } from "./body-bytes.ts";
 import { BODY_LIMITS, type BodyLimit, limitOf } from "./body-limits.ts";
-import { type BodyShares, free, LARGE_BYTES, type Received } from "./body-shares.ts";
+import { type BodyShares, LARGE_BYTES, type Received } from "./body-shares.ts";
 import { refuseUnstorable, type UsedPart, usedPartOf } from "./faithful.ts";
 import { isRecord } from "./validation.ts";
 
@@ -102,7 +103,7 @@ async function parseInSteps(
   yieldIfBusy: () => Promise<void>,
 ): Promise<unknown> {
   let text = decodeUtf8(bytes);
-  free(bytes);
+  freeMemory(bytes);
   await yieldIfBusy();
   const value = parseJson(text);
   text = "";

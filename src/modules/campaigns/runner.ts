@@ -119,7 +119,7 @@ export function createRunner(deps: RunnerDeps) {
   }
 
   function reportError(error: unknown): void {
-    log.error("campaigns could not be looked at", { error: describeError(error) });
+    log.error("a round of the campaign runner failed", { error: describeError(error) });
   }
 
   return {
