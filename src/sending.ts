@@ -11,6 +11,7 @@ import type { CampaignModule } from "./modules/campaigns/module.ts";
 import type { InboxModule } from "./modules/inboxes/module.ts";
 import type { Module } from "./modules/module.ts";
 import { createAttempt } from "./outbox/attempt.ts";
+import { createComposer } from "./outbox/compose/composer.ts";
 import { databasePolicyStore } from "./outbox/direct/mta-sts-store.ts";
 import { databaseSiteStore } from "./outbox/direct/site-store.ts";
 import { createDispatcher } from "./outbox/dispatcher.ts";
@@ -60,15 +61,18 @@ export function createSendingModule(
     load: createLoader(db),
     attempt: createAttempt({
       ...parts,
-      yieldIfBusy: createYield(),
-      garbage: createGarbage({ clock }),
-      beginWork: (emailId) => parts.loopWatch.begin("mail", emailId),
+      prepare: createComposer({
+        ...parts,
+        signerOf: parts.domains.signerOf,
+        yieldIfBusy: createYield(),
+        beginWork: (emailId) => parts.loopWatch.begin("mail", emailId),
+        noteRendering: campaigns.cost.noteRendering,
+        isTooCostly: campaigns.cost.isStopped,
+        garbage: createGarbage({ clock }),
+      }),
       transport,
       suppressionOf: suppressions.reasonFor,
-      signerOf: parts.domains.signerOf,
       isCampaignSending: campaigns.lifecycle.isSending,
-      noteRendering: campaigns.cost.noteRendering,
-      isTooCostly: campaigns.cost.isStopped,
       returnPathOf: createReturnPaths(parts),
     }),
     settle: createRecordOutcome({

@@ -61,6 +61,17 @@ export type Busy = {
   reason: string;
 };
 
+/**
+ * The mail goes back to the queue: it is sent when its campaign is resumed, or cancelled with it.
+ */
+export const WITHDRAWN: Busy = {
+  kind: "busy",
+  why: "paused",
+  retryAfterMs: 0,
+  waitList: null,
+  reason: "it was withdrawn before its transaction",
+};
+
 /** The wait list for a share of the capacity, as opposed to the wait list of a site. */
 export function shareWaitList(share: string): string {
   return `# ${share}`;

@@ -37,7 +37,8 @@ const CREATES_THE_CLOCK = [
  */
 const MEASURES_WORK = [
   "db/transactions.ts",
-  "outbox/attempt.ts",
+  "outbox/compose/composer.ts",
+  "outbox/compose/prepare.ts",
   "lib/yield.ts",
   "lib/loop-watch.ts",
   "lib/slices.ts",

@@ -47,26 +47,46 @@ const SIGNED_IF_PRESENT = ["feedback-id", "list-id", "in-reply-to", "references"
 
 const LINE_LENGTH = 78;
 
+/** The header field of a key without its signature, and the text that the key signs. */
+type Unsigned = { key: SigningKey; field: string; data: Buffer };
+
 /**
  * Returns the message with a DKIM-Signature header in front for each key, in the order of the keys.
  * Throws if a key cannot sign. RSA signatures are made on another thread.
  */
 export async function signMessage(
   message: Uint8Array,
-  { domain, keys }: Signer,
+  signer: Signer,
   at: Date,
 ): Promise<Uint8Array> {
+  const signed = unsignedFields(message, signer, at).map(async ({ key, field, data }) => {
+    const isSlow = key.algorithm === "rsa-sha256";
+    const signature = isSlow ? await signRsaElsewhere(key.privateKey, data) : signHere(key, data);
+    return withSignature(field, signature);
+  });
+  return withFields(message, await Promise.all(signed));
+}
+
+/** Like `signMessage`, all on this thread: an RSA signature takes more than half a millisecond. */
+export function signMessageSync(message: Uint8Array, signer: Signer, at: Date): Uint8Array {
+  const signed = unsignedFields(message, signer, at).map(({ key, field, data }) =>
+    withSignature(field, signHere(key, data)),
+  );
+  return withFields(message, signed);
+}
+
+function unsignedFields(message: Uint8Array, { domain, keys }: Signer, at: Date): Unsigned[] {
   const { fields, body } = splitMessage(message);
   const { names, text } = signedHeaders(fields);
   const bodyHash = hashBody(body);
-  const headers = await Promise.all(
-    keys.map(async (key) => {
-      const unsigned = unsignedField({ key, domain, names, bodyHash, at });
-      const data = Buffer.from(text + relaxedField(unsigned), "latin1");
-      return withSignature(unsigned, await signData(key, data));
-    }),
-  );
-  return Buffer.concat([Buffer.from(headers.join(""), "latin1"), message]);
+  return keys.map((key) => {
+    const field = unsignedField({ key, domain, names, bodyHash, at });
+    return { key, field, data: Buffer.from(text + relaxedField(field), "latin1") };
+  });
+}
+
+function withFields(message: Uint8Array, fields: readonly string[]): Uint8Array {
+  return Buffer.concat([Buffer.from(fields.join(""), "latin1"), message]);
 }
 
 /** Returns the names for h= and the canonical text of these headers. */
@@ -143,14 +163,8 @@ function withSignature(unsigned: string, signature: Buffer): string {
   return `${unsigned}${value.slice(0, free)}${rest}\r\n`;
 }
 
-function signData(key: SigningKey, data: Buffer): Promise<Buffer> {
-  return key.algorithm === "rsa-sha256"
-    ? signRsa(key.privateKey, data)
-    : signEd25519(key.privateKey, data);
-}
-
 /** The callback form makes the signature on another thread. */
-function signRsa(privateKey: KeyObject, data: Buffer): Promise<Buffer> {
+function signRsaElsewhere(privateKey: KeyObject, data: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     sign("sha256", data, privateKey, (error, signature) => {
       if (error === null) resolve(signature);
@@ -159,8 +173,8 @@ function signRsa(privateKey: KeyObject, data: Buffer): Promise<Buffer> {
   });
 }
 
-/** Signs the SHA-256 of the data (RFC 8463 §3). A thread would take longer than the signature. */
-async function signEd25519(privateKey: KeyObject, data: Buffer): Promise<Buffer> {
-  const digest = new Bun.CryptoHasher("sha256").update(data).digest();
-  return sign(null, digest, privateKey);
+function signHere({ algorithm, privateKey }: SigningKey, data: Buffer): Buffer {
+  if (algorithm === "rsa-sha256") return sign("sha256", data, privateKey);
+  // Ed25519 signs the SHA-256 of the data (RFC 8463 §3).
+  return sign(null, new Bun.CryptoHasher("sha256").update(data).digest(), privateKey);
 }
