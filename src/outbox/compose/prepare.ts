@@ -20,7 +20,7 @@ import { templateVariables } from "../../render/variables.ts";
 import type { LeasedMail } from "../lease-rows.ts";
 
 /** The columns of a mail from which its message is made. */
-export type MailRow = Pick<
+type MailRow = Pick<
   LeasedMail,
   | "id"
   | "projectId"
@@ -45,7 +45,7 @@ export type MailRow = Pick<
 >;
 
 /** How a message is signed: not at all if `signer` is null. */
-export type Signing = { signer: Signer | null; at: Date };
+type Signing = { signer: Signer | null; at: Date };
 
 /**
  * - prepared: the message with CRLF line ends, and the rendered subject.
@@ -57,7 +57,7 @@ export type Prepared =
   | { kind: "failed"; reason: string; isTooSlow: boolean }
   | { kind: "deferred"; reason: string };
 
-export type Preparation = {
+type Preparation = {
   /** Makes RSA signatures on another thread. */
   prepare(mail: MailRow, signing: Signing): Promise<Prepared>;
   /** The same on this thread alone. */
