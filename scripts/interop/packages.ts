@@ -8,6 +8,13 @@ import { join } from "node:path";
 
 export type Found = { ok: true; root: string } | { ok: false; reason: string };
 
+/** An independent verifier of DKIM signatures, and the file by which it is found. */
+export const DKIMPY = {
+  name: "dkimpy",
+  packages: ["python3-dkim", "python3-dnspython", "python3-nacl"],
+  probe: "/usr/lib/python3/dist-packages/dkim/__init__.py",
+};
+
 const FETCH_LIMIT_MS = 180_000;
 
 /**
