@@ -1,8 +1,9 @@
 /**
- * Sends a campaign while the server is killed and restarted: while the audience is written, while
- * mails are sent, and while the campaign is paused and resumed. Afterwards each recipient must have
- * the mail, and have it twice only if it was under way at a kill. A second campaign is cancelled
- * immediately before a kill: afterwards no more of its mails may leave.
+ * Sends a campaign while the server is killed, or stopped with SIGTERM, and restarted: while the
+ * audience is written, while mails are sent, and while the campaign is paused and resumed.
+ * Afterwards each recipient must have the mail, and have it twice only if it was under way at a
+ * kill. A second campaign is cancelled immediately before a kill: afterwards no more of its mails
+ * may leave.
  */
 
 import { recountUsage } from "../../src/db/usage.ts";
@@ -12,9 +13,11 @@ import { Type } from "@sinclair/typebox";
 import { createApi } from "../bench/api.ts";
 import { freePort, type Server } from "../bench/children.ts";
 import { BODY, SENDER } from "../bench/mail.ts";
-import { countWrongCounters, createGenerator, inFlightAtStarts } from "./loop.ts";
+import { countWrongCounters, createGenerator, leasedAtStarts } from "./loop.ts";
 import { type Mailbox, openMailbox } from "./mailbox.ts";
 
+/** Largest number of mails that the server leases ahead, and so of mails in doubt after a kill. */
+export const MAX_LEASED = 512;
 const MIN_UPTIME_MS = 20;
 const MAX_UPTIME_MS = 1_000;
 const POLL_MS = 50;
@@ -23,6 +26,8 @@ export type CampaignCrashOptions = {
   kills: number;
   seed: number;
   recipients: number;
+  /** TERM lets the server end the mails under way, so that none is leased afterwards. */
+  signal: "KILL" | "TERM";
   data: string;
   key: string;
   /** Starts the server; `start` counts from 0. Resolves once the server is ready. */
@@ -42,6 +47,12 @@ export type CampaignCrashReport = {
   /** Duplicates whose Message-ID or bytes differ from the first arrival. */
   differing: number;
   inFlightAtKills: number;
+  /** The largest number of mails that were leased at one kill. */
+  mostLeased: number;
+  /** Kills after which recipients were left and before which mails had left since the start. */
+  killsWhileSending: number;
+  /** Servers that SIGTERM ended with another exit code than 0. */
+  faultyEnds: number;
   paused: number;
   /** Statistics of the first campaign from the API. */
   stats: { totalRecipients: number; sent: number; queued: number };
@@ -73,6 +84,8 @@ export async function runCampaignCrash(options: CampaignCrashOptions) {
   const api = createApi(at, key);
   const random = createGenerator(options.seed);
   let paused = 0;
+  let killsWhileSending = 0;
+  let faultyEnds = 0;
 
   const statusOf = async (id: string) =>
     (await api.read(Shown, "GET", `/campaigns/${id}`)).data.status;
@@ -94,16 +107,24 @@ export async function runCampaignCrash(options: CampaignCrashOptions) {
     }
   }
 
+  async function end(server: Server): Promise<void> {
+    if (options.signal === "KILL") return server.crash();
+    if ((await server.stop()) !== 0) faultyEnds++;
+  }
+
   let first = "";
   for (let kill = 0; kill < kills; kill++) {
+    const before = mailbox.recipients();
     const server = await options.launch(kill, at);
     if (kill === 0) {
       first = await create("First");
       await api.send("POST", `/campaigns/${first}/send`);
     } else await pauseOrResume(first);
     await Bun.sleep(MIN_UPTIME_MS + random() * (MAX_UPTIME_MS - MIN_UPTIME_MS));
-    await server.crash();
-    options.onKill?.(kill, mailbox.recipients());
+    await end(server);
+    const arrived = mailbox.recipients();
+    if (arrived > before && arrived < recipients) killsWhileSending++;
+    options.onKill?.(kill, arrived);
   }
 
   const last = await options.launch(kills, at);
@@ -126,10 +147,14 @@ export async function runCampaignCrash(options: CampaignCrashOptions) {
   await server.stop();
   const afterCancel = countArrivals(mailbox, recipients) - before;
   await mailbox.close();
+  const leased = leasedAtStarts(data);
   return {
     ...arrivals,
     recipients,
-    inFlightAtKills: inFlightAtStarts(data),
+    inFlightAtKills: leased.reduce((sum, count) => sum + count, 0),
+    mostLeased: Math.max(0, ...leased),
+    killsWhileSending,
+    faultyEnds,
     paused,
     stats,
     status,
@@ -146,6 +171,8 @@ export function isCampaignKept(report: CampaignCrashReport): boolean {
     report.skipped === 0 &&
     report.differing === 0 &&
     report.duplicates <= report.inFlightAtKills &&
+    report.mostLeased <= MAX_LEASED &&
+    report.faultyEnds === 0 &&
     report.status === "SENT" &&
     stats.totalRecipients === recipients &&
     stats.sent === recipients &&
@@ -157,7 +184,8 @@ export function isCampaignKept(report: CampaignCrashReport): boolean {
 
 const addressOf = (number: number) => `reader-${number}@example.net`;
 
-function addContacts(data: string, count: number): void {
+/** Adds contacts to the only project of a data folder. */
+export function addContacts(data: string, count: number): void {
   const sqlite = new Database(join(data, "mailstead.db"));
   sqlite.run(
     `INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
@@ -168,6 +196,8 @@ function addContacts(data: string, count: number): void {
     [count],
   );
   recountUsage(sqlite);
+  // The connection may be closed later, when its statements are garbage: nothing is left for it.
+  sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
   sqlite.close();
 }
 

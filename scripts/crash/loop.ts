@@ -138,12 +138,18 @@ async function countEmails(url: string, key: string, query: string): Promise<num
   return parse(Listed, await response.json()).data.total;
 }
 
-/** Sums up how many mails were under way at the kills: each start of the server logs that number. */
+/** Sums up how many mails were under way at the kills. */
 export function inFlightAtStarts(data: string): number {
+  return leasedAtStarts(data).reduce((sum, leased) => sum + leased, 0);
+}
+
+/** Returns how many mails were leased at each kill: the start after it logs that number. */
+export function leasedAtStarts(data: string): number[] {
   const lines = readFileSync(logFileOf(data), "utf8").split("\n");
-  return lines
-    .map((line) => Number(/\bmails\b.*"returned":(\d+)/i.exec(line)?.[1] ?? 0))
-    .reduce((sum, returned) => sum + returned, 0);
+  return lines.flatMap((line) => {
+    const [, returned] = /\bmails\b.*"returned":(\d+)/i.exec(line) ?? [];
+    return returned === undefined ? [] : [Number(returned)];
+  });
 }
 
 /** Counts the projects whose counters of stored data and queued mails differ from their rows. */

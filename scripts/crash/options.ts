@@ -39,3 +39,10 @@ export function crashOptions<T extends Record<string, number | string>>(
     process.exit(2);
   }
 }
+
+/** Returns the value if it is one of `values`; throws otherwise. */
+export function choiceOf<T extends string>(name: string, text: string, values: readonly T[]): T {
+  const value = values.find((each) => each === text);
+  if (value === undefined) throw new Error(`--${name} must be ${values.join(" or ")}`);
+  return value;
+}

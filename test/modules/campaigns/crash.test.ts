@@ -12,16 +12,21 @@ const HOUR = 60 * 60_000;
 const LIMIT_MS = 90_000;
 
 /** A short version of scripts/crash-campaign.ts; the clock advances an hour after each kill. */
-test(
-  "a campaign survives kill -9: each recipient gets it, twice only if it was being sent",
-  async () => {
+test.each([
+  ["unsigned", "KILL"],
+  ["signed", "KILL"],
+  ["unsigned", "TERM"],
+] as const)(
+  "a campaign, %s, survives SIG%s: each recipient gets it, twice only if it was being sent",
+  async (mail, signal) => {
     const data = temporaryFolder();
     const report = await runCampaignCrash({
       kills: 3,
       seed: 4,
       recipients: 400,
+      signal,
       data,
-      key: await prepareStore(data, 0),
+      key: await prepareStore(data, 0, { isSigned: mail === "signed" }),
       launch: (run, { port, relayPort }) =>
         startServer({
           binary: null,
@@ -41,6 +46,7 @@ test(
       status: "SENT",
     });
     expect(isCampaignKept(report)).toBe(true);
+    if (signal === "TERM") expect(report.duplicates).toBe(0);
   },
   LIMIT_MS,
 );
