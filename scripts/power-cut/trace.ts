@@ -6,7 +6,8 @@ export type Call =
   | { is: "write"; file: string; offset: number; bytes: Uint8Array }
   | { is: "resize"; file: string; size: number }
   | { is: "sync"; file: string }
-  | { is: "send"; text: string };
+  /** `file` names the socket; other files than the database are noted as well. */
+  | { is: "send"; file: string; text: string };
 
 /** A step of the trace: a call of a thread begins, or the call of that thread ends. */
 export type Step = { thread: string; begins: Call } | { thread: string; ends: true };
@@ -43,7 +44,7 @@ function callOf(name: string, file: string, rest: string): Call | null {
   if (SYNCS.includes(name)) return { is: "sync", file };
   if (name === "ftruncate") return { is: "resize", file, size: Number(rest) };
   const [, quoted = "", numbers = ""] = /^"([^"]*)"(.*)$/s.exec(rest) ?? [];
-  if (SENDS.includes(name)) return { is: "send", text: bytesOf(quoted).toString() };
+  if (SENDS.includes(name)) return { is: "send", file, text: bytesOf(quoted).toString() };
   const offset = Number(numbers.split(", ").at(-1));
   return { is: "write", file, offset, bytes: bytesOf(quoted) };
 }
