@@ -1,0 +1,111 @@
+/**
+ * A batch of mails, through the whole application, to a relay that ends a connection at every
+ * position of a pipelined group: each mail ends as SENT, only the mail of the fault needs a second
+ * attempt, and none is sent twice unless the connection ended after its final dot
+ * (docs/delivery.md#S5, RFC 2920 §3.1).
+ */
+
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { relayTransport } from "../../src/outbox/transports/relay.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { testApp } from "../support/app.ts";
+import { manualClock } from "../support/clock.ts";
+import {
+  FAULT_KINDS,
+  FAULT_POSITIONS,
+  type FaultServerOptions,
+  startFaultServer,
+} from "../support/fault-server.ts";
+
+// The machine that runs the tests may be busy.
+setDefaultTimeout(30_000);
+
+const MAILS = 12;
+/** Two connections, so that a batch of mails waits for each of them. */
+const CONNECTIONS = 2;
+const RETRY_MS = 10 * 60_000;
+
+type Attempts = { status: string; attempts: number; reason: string };
+
+async function sendBatch(options: FaultServerOptions) {
+  const server = await startFaultServer(options);
+  const clock = manualClock();
+  const relay = { host: "127.0.0.1", port: server.port, tls: "none" } as const;
+  const transport = relayTransport({
+    relay,
+    hostname: "sender.test",
+    concurrency: CONNECTIONS,
+    clock,
+    log: silentLog,
+  });
+  const t = await testApp({ transport, clock });
+  const to = Array.from({ length: MAILS }, (_, i) => `person-${i}@example.net`);
+  const mail = { from: "hello@acme.test", subject: "Hi", body: "<p>Hello</p>" };
+  await t.create("/v1/send", { ...mail, to }, "emails.0.email");
+
+  const rows = () =>
+    t.db.sqlite
+      .query<Attempts, []>(
+        `SELECT e.status, count(a.seq) AS attempts, coalesce(group_concat(a.reason), '') AS reason
+         FROM emails e LEFT JOIN attempts a ON a.email_seq = e.seq GROUP BY e.seq ORDER BY e.seq`,
+      )
+      .all();
+  await t.deliver();
+  const before = rows();
+  for (let round = 0; round < 3 && rows().some(({ status }) => status !== "SENT"); round++) {
+    clock.advance(RETRY_MS);
+    await t.deliver();
+  }
+  const after = rows();
+  await transport.close();
+  await t.close();
+  await server.close();
+  return { server, before, after };
+}
+
+/** A message that the server took although its reply was lost is sent again. */
+const isLostReply = ({ position, kind }: FaultServerOptions) =>
+  position === "dot" && kind !== "421";
+
+/** Checks the attempts of the mail that the fault has hit. */
+function expectDeferral({ reason }: Attempts, options: FaultServerOptions): void {
+  if (options.kind === "421") expect(reason).toContain("421 4.3.2 Shutting down");
+  // A small message may have been sent with its final dot before the fault in the message is seen.
+  if (options.position === "body") return;
+  expect(reason.includes("is unknown")).toBe(isLostReply(options));
+}
+
+async function run(options: FaultServerOptions): Promise<void> {
+  const { server, before, after } = await sendBatch(options);
+  expect(server.hasFaulted()).toBe(true);
+  // The fault delays one mail at most; all others are SENT without waiting.
+  expect(before.filter(({ status }) => status === "SENT").length).toBeGreaterThanOrEqual(MAILS - 1);
+  expect(before.filter(({ status }) => status === "SENDING")).toEqual([]);
+  expect(after.map(({ status }) => status)).toEqual(Array<string>(MAILS).fill("SENT"));
+  const repeated = after.filter(({ attempts }) => attempts > 1);
+  expect(repeated.length).toBeLessThanOrEqual(1);
+  for (const mail of repeated) expectDeferral(mail, options);
+  // Every message arrived once; that of a lost reply twice.
+  const twice = server.taken.filter((id, i) => server.taken.indexOf(id) !== i);
+  expect(twice.length).toBe(isLostReply(options) ? 1 : 0);
+  expect(new Set(server.taken).size).toBe(MAILS);
+}
+
+const CASES = [true, false]
+  .flatMap(
+    (pipelining) =>
+      [1, 2, 4].flatMap((mail) =>
+        FAULT_POSITIONS.flatMap((position) =>
+          FAULT_KINDS.map((kind): FaultServerOptions => ({ position, kind, mail, pipelining })),
+        ),
+      ),
+    // A reset may overtake the reply before it, so that reply would be lost.
+  )
+  .filter(({ position, kind }) => position !== "between" || kind !== "reset");
+
+describe.each([true, false])("with PIPELINING: %p", (pipelining) => {
+  for (const options of CASES.filter((each) => each.pipelining === pipelining)) {
+    const { position, kind, mail } = options;
+    test(`${kind} at ${position} of mail ${mail} of a connection`, () => run(options));
+  }
+});
