@@ -3,7 +3,8 @@
  *
  * `bun scripts/interop.ts [--keep]`
  *
- * Postfix and Exim listen on loopback addresses, dnsmasq serves their MX records and the DKIM keys of
+ * Postfix and Exim listen on loopback addresses, each once with PIPELINING and once without; dnsmasq
+ * serves their MX records and the DKIM keys of
  * the sender domains, and the server delivers with --transport direct. Then Python's standard library
  * reads each message in the maildirs, which is compared octet for octet with what was sent; dkimpy
  * and opendkim verify both signatures. Missing programs are fetched with apt-get into a temporary
@@ -15,16 +16,24 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startExim } from "./interop/exim.ts";
-import { type InteropMail, MAILS, PLAIN_MAIL, SENDER_DOMAINS, UTF8_MAIL } from "./interop/mails.ts";
-import { findPackage } from "./interop/packages.ts";
+import {
+  BATCH_MAIL,
+  type InteropMail,
+  MAILS,
+  PLAIN_MAIL,
+  SENDER_DOMAINS,
+  UTF8_MAIL,
+} from "./interop/mails.ts";
+import { DKIMPY, findPackage } from "./interop/packages.ts";
 import { startPostfix } from "./interop/postfix.ts";
-import { differences, readMessages, runOpendkim } from "./interop/read.ts";
+import { differences, type ReadMessage, readMessages, runOpendkim } from "./interop/read.ts";
 import { prepareSender, type RunningSender } from "./interop/sender.ts";
 import { killServers, type MailServer } from "./interop/server.ts";
 import { startDnsmasq, type ZoneRecord } from "./interop/zone.ts";
 
-const TOTAL_LIMIT_MS = 300_000;
+const TOTAL_LIMIT_MS = 600_000;
 const DELIVERY_LIMIT_MS = 60_000;
+const BATCH_MAILS = 100;
 const HOSTNAME = "mail.sender.example";
 /** The A-label form of grüße.test. */
 const IDN_DOMAIN = "xn--gre-6ka8l.test";
@@ -58,31 +67,37 @@ const DNSMASQ = { name: "dnsmasq", packages: ["dnsmasq-base"], probe: "/usr/sbin
 const POSTFIX = { name: "Postfix", packages: ["postfix"], probe: "/usr/lib/postfix/sbin/master" };
 const EXIM = { name: "Exim", packages: ["exim4-daemon-light"], probe: "/usr/sbin/exim4" };
 const OPENDKIM = { name: "opendkim", packages: ["opendkim"], probe: "/usr/sbin/opendkim" };
-const DKIMPY = {
-  name: "dkimpy",
-  packages: ["python3-dkim", "python3-dnspython", "python3-nacl"],
-  probe: "/usr/lib/python3/dist-packages/dkim/__init__.py",
-};
 
-type ServerTarget = { server: MailServer; domains: readonly string[] };
+type ServerTarget = { server: MailServer; domains: readonly string[]; pipelining: boolean };
 
 async function startTargets(folder: string, port: number): Promise<ServerTarget[]> {
   const kinds = [
     {
       tool: POSTFIX,
       start: startPostfix,
-      address: "127.0.0.2",
-      domains: ["postfix.test", IDN_DOMAIN],
+      addresses: ["127.0.0.2", "127.0.0.4"],
+      domains: [["postfix.test", IDN_DOMAIN], ["postfix-plain.test"]],
     },
-    { tool: EXIM, start: startExim, address: "127.0.0.3", domains: ["exim.test"] },
+    {
+      tool: EXIM,
+      start: startExim,
+      addresses: ["127.0.0.3", "127.0.0.5"],
+      domains: [["exim.test"], ["exim-plain.test"]],
+    },
   ];
   const targets: ServerTarget[] = [];
-  for (const { tool, start, address, domains } of kinds) {
+  for (const { tool, start, addresses, domains: domainLists } of kinds) {
     const root = await findTool(folder, tool);
     if (root === null) continue;
-    const home = join(folder, tool.name);
-    mkdirSync(home);
-    targets.push({ server: await start({ root, home, address, port, domains }), domains });
+    for (const [i, address] of addresses.entries()) {
+      const pipelining = i === 0;
+      const home = join(folder, `${tool.name}-${i}`);
+      mkdirSync(home);
+      const domains = domainLists[i] ?? [];
+      const started = await start({ root, home, address, port, domains, pipelining });
+      const name = pipelining ? started.name : `${started.name} without PIPELINING`;
+      targets.push({ server: { ...started, name }, domains, pipelining });
+    }
   }
   return targets;
 }
@@ -116,7 +131,7 @@ async function collect({ server }: ServerTarget, count: number, folder: string):
   const deadline = performance.now() + DELIVERY_LIMIT_MS;
   while (server.received().length < count && performance.now() < deadline) await Bun.sleep(200);
   return server.received().map((message, i) => {
-    const file = join(folder, `${server.name}-${i}.eml`);
+    const file = join(folder, `${server.name.replaceAll(" ", "-")}-${i}.eml`);
     writeFileSync(file, message);
     return file;
   });
@@ -148,8 +163,14 @@ async function main(folder: string): Promise<void> {
   for (const target of targets) {
     const { name } = target.server;
     const sent = await sendAll(sender, target);
-    const files = await collect(target, sent.length, folder);
+    const [batchDomain = ""] = target.domains;
+    const batch = await sender.sendBatch(BATCH_MAIL, batchDomain, BATCH_MAILS);
+    const files = await collect(target, sent.length + batch.length, folder);
     const read = await readMessages({ root: dkimpy, dnsPort, files });
+    reportCheck(
+      `${name}: ${BATCH_MAILS} mails at once`,
+      await faultsOfBatch(sender, { ids: batch, read, pipelining: target.pipelining }),
+    );
     for (const { mail, domain, id } of sent) {
       const state = await sender.state(id);
       const found = read.filter((message) => message.case === mail.name);
@@ -171,6 +192,33 @@ async function main(folder: string): Promise<void> {
   }
   await sender.stop();
   for (const { server } of targets) await server.stop();
+}
+
+/** Each mail of the batch has arrived once, at its first attempt, and is DELIVERED. */
+async function faultsOfBatch(
+  sender: RunningSender,
+  batch: { ids: readonly string[]; read: readonly ReadMessage[]; pipelining: boolean },
+): Promise<string[]> {
+  const arrived = batch.read.filter((message) => message.case === BATCH_MAIL.name);
+  const recipients = new Set(arrived.flatMap(({ to }) => to.map(([, address]) => address)));
+  const faults: string[] = [];
+  if (arrived.length !== batch.ids.length || recipients.size !== batch.ids.length) {
+    faults.push(`${arrived.length} messages arrived for ${recipients.size} recipients`);
+  }
+  const isVerified = ({ dkim }: ReadMessage) => Object.values(dkim).join() === "pass,pass";
+  const unverified = arrived.filter((message) => !isVerified(message)).length;
+  if (unverified > 0) faults.push(`${unverified} messages do not verify`);
+  const offers: boolean[] = [];
+  for (const id of batch.ids) {
+    const { status, lastError, attempts, pipelining } = await sender.state(id);
+    offers.push(...pipelining);
+    if (status === "DELIVERED" && attempts === 1) continue;
+    faults.push(`${status} after ${attempts} attempts: ${lastError ?? ""}`);
+  }
+  if (offers.length === 0 || offers.some((offer) => offer !== batch.pipelining)) {
+    faults.push(`PIPELINING is offered in ${offers.filter(Boolean).length} of ${offers.length}`);
+  }
+  return faults;
 }
 
 /** A copy of a message with another recipient in its header. */

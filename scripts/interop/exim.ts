@@ -12,12 +12,14 @@ import { type MailServer, readMaildir, startServer, stopServer } from "./server.
 const MAIL_UID = 8;
 const USER = "Debian-exim";
 
+/** `pipelining`: whether the server offers PIPELINING (RFC 2920). */
 export async function startExim(options: {
   root: string;
   home: string;
   address: string;
   port: number;
   domains: readonly string[];
+  pipelining?: boolean;
 }): Promise<MailServer> {
   const { root, home, address, port } = options;
   const program = `${root}/usr/sbin/exim4`;
@@ -63,10 +65,11 @@ function configuration(
     address: string;
     port: number;
     domains: readonly string[];
+    pipelining?: boolean;
   },
   libraries: string,
 ): string {
-  const { root, home, address, port, domains } = options;
+  const { root, home, address, port, domains, pipelining = true } = options;
   return `exim_path = ${root}/usr/sbin/exim4
 exim_user = mail
 exim_group = mail
@@ -86,7 +89,9 @@ tls_advertise_hosts = *
 tls_certificate = ${home}/cert.pem
 tls_privatekey = ${home}/key.pem
 smtputf8_advertise_hosts = *
+pipelining_advertise_hosts = ${pipelining ? "*" : ""}
 message_size_limit = 50M
+smtp_accept_queue_per_connection = 0
 host_lookup =
 rfc1413_query_timeout = 0s
 

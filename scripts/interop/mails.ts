@@ -68,6 +68,9 @@ export const MAILS: readonly InteropMail[] = [
   }),
 ];
 
+/** A mail that is sent to many recipients at once, so that sessions send one after another. */
+export const BATCH_MAIL = mail("one of a batch", {});
+
 /** A mail that needs SMTPUTF8 (RFC 6531). */
 export const UTF8_MAIL = mail("a non-ASCII recipient", { to: { local: "grüße" } });
 

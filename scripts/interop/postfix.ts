@@ -14,12 +14,14 @@ const QUEUES = "active bounce corrupt defer deferred flush hold incoming private
   " ",
 );
 
+/** `pipelining`: whether the server offers PIPELINING (RFC 2920). */
 export async function startPostfix(options: {
   root: string;
   home: string;
   address: string;
   port: number;
   domains: readonly string[];
+  pipelining?: boolean;
 }): Promise<MailServer> {
   const { root, home, address, port } = options;
   const libraries = libraryPath(root, ["/usr/lib/postfix"]);
@@ -72,7 +74,12 @@ function makeFolders(home: string): void {
 }
 
 function mainCf(
-  { root, home, domains }: { root: string; home: string; domains: readonly string[] },
+  {
+    root,
+    home,
+    domains,
+    pipelining = true,
+  }: { root: string; home: string; domains: readonly string[]; pipelining?: boolean },
   libraries: string,
 ): string {
   return `compatibility_level = 3.6
@@ -104,6 +111,7 @@ smtpd_tls_security_level = may
 smtpd_tls_chain_files = ${home}/etc/tls.pem
 smtpd_tls_received_header = yes
 smtputf8_enable = yes
+smtpd_discard_ehlo_keywords = ${pipelining ? "" : "pipelining"}
 maillog_file = ${home}/log
 maillog_file_prefixes = ${home}
 `;

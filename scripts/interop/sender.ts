@@ -36,6 +36,7 @@ const Email = Type.Object({
           Type.Object({
             host: Type.String(),
             tls: Type.Union([Type.Object({ version: Type.String() }), Type.Null()]),
+            steps: Type.Array(Type.Object({ step: Type.String(), text: Type.String() })),
           }),
         ),
       }),
@@ -47,6 +48,9 @@ export type EmailState = {
   lastError: string | null;
   hosts: string[];
   tls: string[];
+  attempts: number;
+  /** Whether the last reply to EHLO in each conversation that has one offers PIPELINING. */
+  pipelining: boolean[];
 };
 
 export type PreparedSender = Awaited<ReturnType<typeof prepareSender>>;
@@ -132,6 +136,17 @@ export async function prepareSender(options: { home: string; hostname: string })
           });
           return Value.Parse(Sent, sent).data.emails[0]?.email ?? "";
         },
+        /** Sends mails to different recipients of a domain; resolves to their ids. */
+        async sendBatch(mail: InteropMail, domain: string, count: number): Promise<string[]> {
+          const sent = await call("/v1/send", {
+            to: Array.from({ length: count }, (_, i) => `person-${i}@${domain}`),
+            from: mail.from,
+            subject: mail.subject,
+            body: mail.html,
+            headers: { "X-Interop": mail.name },
+          });
+          return Value.Parse(Sent, sent).data.emails.map(({ email }) => email);
+        },
         async state(id: string): Promise<EmailState> {
           const { data } = Value.Parse(Email, await call(`/emails/${id}`));
           const conversations = data.attempts.flatMap((attempt) => attempt.conversations);
@@ -140,6 +155,11 @@ export async function prepareSender(options: { home: string; hostname: string })
             lastError: data.lastError,
             hosts: conversations.map(({ host }) => host),
             tls: conversations.map(({ tls }) => tls?.version ?? "none"),
+            attempts: data.attempts.length,
+            pipelining: conversations.flatMap(({ steps }) => {
+              const reply = steps.findLast(({ step }) => step === "ehlo");
+              return reply === undefined ? [] : [reply.text.includes("PIPELINING")];
+            }),
           };
         },
         stop: () => stopServer(child),
