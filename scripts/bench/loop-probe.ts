@@ -13,7 +13,7 @@ const INTERVAL_MS = 2;
 const MAX_SAMPLES = 1_000_000;
 
 const data = Bun.argv[Bun.argv.indexOf("--data") + 1] ?? ".";
-const blockedMs = new Float32Array(MAX_SAMPLES);
+const blockedMs = new Float32Array(Bun.isMainThread ? MAX_SAMPLES : 0);
 let sampleCount = 0;
 let longestLateMs = 0;
 let lastAt = performance.now();
@@ -30,9 +30,7 @@ function takeSample(): void {
   lastWaitMs = waitMs;
 }
 
-setInterval(takeSample, INTERVAL_MS).unref();
-
-process.on("SIGUSR2", () => {
+function writeSamples(): void {
   takeSample();
   const sorted = blockedMs.subarray(0, sampleCount).toSorted();
   const at = (q: number) => sorted[Math.min(sampleCount - 1, Math.floor(q * sampleCount))] ?? 0;
@@ -45,4 +43,10 @@ process.on("SIGUSR2", () => {
   sampleCount = 0;
   longestLateMs = 0;
   lastAt = performance.now();
-});
+}
+
+// The preload also runs in worker threads, whose event loops are not measured.
+if (Bun.isMainThread) {
+  setInterval(takeSample, INTERVAL_MS).unref();
+  process.on("SIGUSR2", writeSamples);
+}
