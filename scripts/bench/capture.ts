@@ -1,14 +1,15 @@
 /**
  * Measures how many messages per second the listener for captured mail takes, from the first MAIL
- * until a search finds the last message. With `--mailpit=PATH`, Mailpit takes the same load in the
- * same run; it does not sync its messages to disk, this program does.
+ * until a search finds the last message. The baseline is the package smtp-server, which answers 250
+ * and stores nothing. With `--mailpit=PATH`, Mailpit takes the same load in the same run; it does not
+ * sync its messages to disk, this program does.
  */
 
 import { Type } from "@sinclair/typebox";
 import type { MessageKind } from "./capture-messages.ts";
 import { subjectOf } from "./capture-messages.ts";
 import { startMailpit, startOwn, type Target } from "./capture-targets.ts";
-import { loopSeconds, processorMs, residentMiB, startHelper } from "./children.ts";
+import { Listening, loopSeconds, processorMs, residentMiB, startHelper } from "./children.ts";
 import {
   type Aim,
   fixed,
@@ -56,9 +57,9 @@ export async function benchCapture(options: {
   for (const load of loads(isQuick)) {
     const other = mailpit === null ? null : await measure(await startMailpit(mailpit), load);
     const own = await measure(await startOwn(binary), load);
+    await measureBare(load, own);
     aims.push(...aimsOf(load, own, other));
   }
-  if (mailpit === null) printValue("baseline", "none; name Mailpit's binary with --mailpit=PATH");
   return reportAims(aims);
 }
 
@@ -121,8 +122,24 @@ async function measure(target: Target, load: Load): Promise<Measured> {
   return { ...sent, rate, lagMs: foundAt - sent.endedAt, mib };
 }
 
+/** Prints the baseline. The load generator uses the same processors, so this is the machine's limit. */
+async function measureBare(load: Load, own: Measured): Promise<void> {
+  const bare = startHelper("capture-bare.ts", {});
+  const target = { smtpPort: (await bare.next(Listening)).port };
+  await send(target, load, { messages: WARM_UP_MESSAGES, run: "w" });
+  const before = processorMs(bare.pid);
+  const sent = await send(target, load, { messages: load.messages, run: "m" });
+  const us = ((processorMs(bare.pid) - before) * 1000) / load.messages;
+  bare.kill();
+  const rate = (load.messages * 1000) / (sent.endedAt - sent.startedAt);
+  printValue(
+    `${load.name}, smtp-server alone`,
+    `${whole(rate)}/s, ${whole(us)} µs per message; ratio to it ${fixed(own.rate / rate, 2)}`,
+  );
+}
+
 function send(
-  target: Target,
+  target: Pick<Target, "smtpPort">,
   { kind }: Load,
   { messages, run }: { messages: number; run: string },
 ) {

@@ -8,7 +8,8 @@ import {
   timingSafeEqual,
 } from "node:crypto";
 
-const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** The characters in the order of their codes. */
+export const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** Bytes from this value on are discarded, because they would make some characters more likely. */
 const BASE62_FAIR_LIMIT = 256 - (256 % 62);
 const IV_BYTES = 12;

@@ -2,8 +2,25 @@
  * Identifiers: UUIDv7 strings (RFC 9562 §5.7), sortable by creation (docs/interface.md#requests).
  */
 
+import { BASE62, randomBase62 } from "./crypto.ts";
+
+const SHORT_TIME_CHARACTERS = 8;
+const SHORT_RANDOM_CHARACTERS = 14;
+
 export function newId(epochMs: number): string {
   return Bun.randomUUIDv7("hex", epochMs);
+}
+
+/**
+ * 22 characters of base 62, sortable by creation like the others, with 83 random bits. Ids that were
+ * created one after the other are neighbours in an index, so a transaction writes few of its pages.
+ */
+export function newShortId(epochMs: number): string {
+  let time = "";
+  for (let rest = epochMs; time.length < SHORT_TIME_CHARACTERS; rest = Math.floor(rest / 62)) {
+    time = BASE62.charAt(rest % 62) + time;
+  }
+  return time + randomBase62(SHORT_RANDOM_CHARACTERS);
 }
 
 /** Converts an id to its 16 bytes. */

@@ -30,8 +30,9 @@ export type CaptureInbox = {
   decide: Decide;
   /** Whether `decide` may find a rule. */
   hasRules(): boolean;
-  open(inboxSeq: number): {
-    add(piece: Uint8Array): Promise<void>;
+  open(inboxSeq: Promise<number>): {
+    /** The promise is null if the piece was copied at once. */
+    add(piece: Uint8Array): Promise<void> | null;
     complete(arrived: {
       inboxSeq: number;
       envelope: MessageEnvelope;

@@ -8,7 +8,7 @@ import { describeError, type Log } from "../lib/log.ts";
 import type { Arrival } from "../modules/inboxes/messages/intake.ts";
 import type { InboxModule } from "../modules/inboxes/module.ts";
 import type { RuleInput } from "../modules/inboxes/rules/model.ts";
-import { DEFAULT_INBOX, type InboxRow } from "../modules/inboxes/service.ts";
+import type { InboxRow } from "../modules/inboxes/service.ts";
 import type { Module } from "../modules/module.ts";
 import { createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
 import { type CaptureInbox, type CaptureListener, createCaptureListener } from "./capture.ts";
@@ -35,7 +35,7 @@ export function createCaptureModule(deps: {
     const projectSeq = inboxes.firstProject();
     if (projectSeq === null) return null;
     const named = user === "" ? null : (inboxes.findById(user) ?? inboxes.find(projectSeq, user));
-    return named ?? inboxes.find(projectSeq, DEFAULT_INBOX);
+    return named ?? inboxes.findDefault(projectSeq);
   }
 
   /** The default inbox is created with its first message. */

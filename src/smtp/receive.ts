@@ -5,6 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { CaptureInbox } from "./capture.ts";
 import { createFraming } from "./framing.ts";
+import { MessageStream } from "./message-stream.ts";
 import { SmtpRefusal } from "./server.ts";
 import { envelopeOf, senderOf, userOf } from "./session.ts";
 import type { AtStage } from "./stages.ts";
@@ -24,26 +25,34 @@ export function createReceive(deps: {
 }) {
   const { inbox, clock, log, at } = deps;
 
-  /** Resolves to the text of the reply. Rejects with the refusal of the message. */
+  /**
+   * Resolves to the text of the reply. Rejects with the refusal of the message. It begins to read
+   * before it returns, as `MessageStream` requires.
+   */
   async function receive(
     stream: SMTPServerDataStream,
     session: SMTPServerSession,
   ): Promise<string> {
+    if (!(stream instanceof MessageStream)) throw new Error("the message has another stream");
     const { rcptTo } = session.envelope;
     const recipients = rcptTo.map(({ address }) => address);
-    const inboxSeq = await inbox.resolve(userOf(session), recipients);
-    const arrival = inbox.open(inboxSeq);
+    const user = userOf(session);
+    const target = inbox.resolve(user, recipients);
+    // A failure matters when the message is complete; until then nothing awaits the promise.
+    target.catch(() => {});
+    const arrival = inbox.open(target);
     try {
-      await arrival.add(traceOf(session, recipients));
+      const trace = arrival.add(traceOf(session, recipients));
       const { framing, head } = await readAll(stream, arrival.add);
+      await trace;
       if (stream.sizeExceeded) throw new SmtpRefusal(552, "5.3.4 The message is too large");
       if (framing.hasBareCr()) throw new SmtpRefusal(550, "5.6.0 The message has a bare CR");
       const facts = { from: senderOf(session), recipients, head };
       await at("dot", session, facts);
       const { id } = await arrival.complete({
-        inboxSeq,
+        inboxSeq: await target,
         envelope: envelopeOf(session, framing.hasBareLf()),
-        username: userOf(session),
+        username: user,
         emailId: null,
       });
       return `2.0.0 Ok: queued as ${id}`;
@@ -73,25 +82,26 @@ export function createReceive(deps: {
   }
 
   async function readAll(
-    stream: SMTPServerDataStream,
-    add: (piece: Uint8Array) => Promise<void>,
+    stream: MessageStream,
+    add: (piece: Uint8Array) => Promise<void> | null,
   ): Promise<{ framing: ReturnType<typeof createFraming>; head: () => Uint8Array }> {
     const framing = createFraming();
     const pieces: Uint8Array[] = [];
-    // Without rules nothing reads the head, and large pieces would stay in memory for it.
+    // Without rules nothing reads the head.
     let missingBytes = inbox.hasRules() ? MAX_HEAD_BYTES : 0;
     const cancel = clock.after(DATA_MS, () => stream.destroy(new Error("DATA took too long")));
     try {
-      for await (const piece of stream) {
-        if (!(piece instanceof Uint8Array) || stream.sizeExceeded) continue;
-        if (missingBytes > 0) pieces.push(piece);
+      await stream.readInto((piece) => {
+        if (stream.sizeExceeded) return null;
+        // The memory of the piece is used again.
+        if (missingBytes > 0) pieces.push(Buffer.from(piece.subarray(0, missingBytes)));
         missingBytes -= piece.byteLength;
-        await add(framing.add(piece));
-      }
+        return add(framing.add(piece));
+      });
     } finally {
       cancel();
     }
-    return { framing, head: () => Buffer.concat(pieces).subarray(0, MAX_HEAD_BYTES) };
+    return { framing, head: () => Buffer.concat(pieces) };
   }
 
   return receive;

@@ -1,17 +1,18 @@
 /**
- * The package smtp-server with three changes: a connection is greeted at once (the package waits
+ * The package smtp-server with four changes: a connection is greeted at once (the package waits
  * 100 ms for clients that speak too early), a reply may bring its own enhanced status code
- * (RFC 3463), and the lines of a session can be recorded.
+ * (RFC 3463), the lines of a session can be recorded, and messages are read by `SmtpInput`.
  */
 
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import { SMTPConnection } from "smtp-server/lib/smtp-connection.js";
+import { SmtpInput } from "./message-stream.ts";
 
 /** "C": a line of the client, without credentials. "S": a line of the server. */
 type Direction = "C" | "S";
 
-/** Called with each line of a session. */
-export type RecordLine = (sessionId: string, direction: Direction, line: string) => void;
+/** Called with each line of a session; `line` makes it, if it is recorded at all. */
+export type RecordLine = (sessionId: string, direction: Direction, line: () => string) => void;
 
 const ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 const LINE_LIMIT = 2_048;
@@ -41,6 +42,14 @@ class Connection extends SMTPConnection {
     this.#beforeData = hooks.beforeData;
   }
 
+  override _createParser(): SmtpInput {
+    const { maxCommandLength } = this._server.options;
+    const input = new SmtpInput(maxCommandLength === undefined ? {} : { maxCommandLength });
+    input.oncommand = (command, callback) => this._onCommand(command, callback);
+    input.on("error", (error) => this.send(421, `Error: ${error.message}`));
+    return input;
+  }
+
   override handler_DATA(command: Buffer, callback: () => void): void {
     if (this.session.envelope.rcptTo.length === 0) return super.handler_DATA(command, callback);
     this.#beforeData(this.session, (error) => {
@@ -59,16 +68,23 @@ class Connection extends SMTPConnection {
 
   override send(code: number, data: string | string[], context?: string | false): void {
     const hasOwnCode = typeof data === "string" && ENHANCED_CODE.test(data);
-    const shown = Array.isArray(data) ? data.join(" | ") : data;
     // A rule may delay a reply until after the client has left.
-    if (!this._socket.destroyed) this.#recordLine(this.id, "S", `${code} ${shown}`);
+    if (!this._socket.destroyed) {
+      this.#recordLine(
+        this.id,
+        "S",
+        () => `${code} ${Array.isArray(data) ? data.join(" | ") : data}`,
+      );
+    }
     super.send(code, data, hasOwnCode ? false : context);
   }
 
   override _onCommand(command: Buffer, callback?: () => void): void {
-    const text = command.toString().slice(0, LINE_LIMIT);
-    const [name = ""] = text.split(" ", 1);
-    this.#recordLine(this.id, "C", this._redactCredentials(name.toUpperCase(), text).line);
+    this.#recordLine(this.id, "C", () => {
+      const text = command.toString().slice(0, LINE_LIMIT);
+      const [name = ""] = text.split(" ", 1);
+      return this._redactCredentials(name.toUpperCase(), text).line;
+    });
     if (!command.includes("\r")) return super._onCommand(command, callback);
     this.send(500, "5.5.2 A command must not contain a bare CR");
     setImmediate(() => callback?.());

@@ -72,6 +72,7 @@ export function openInbox(file = ":memory:") {
       const addresses = { ...NO_ADDRESSES, ...message.addresses };
       count++;
       const seq = Number(insert.run(`m${count}`, inboxSeq, receivedAt, size).lastInsertRowid);
+      const texts = searchTextsOf({ messageId, subject, addresses, filenames, body });
       store.setParsed(seq, {
         messageId,
         subject,
@@ -83,8 +84,9 @@ export function openInbox(file = ":memory:") {
           ...filenames.map((name, i) => part(name, i, false)),
           ...Array.from({ length: inlines }, (_, i) => part("", i, true)),
         ],
-        search: searchTextsOf({ messageId, subject, addresses, filenames, body }),
+        search: texts,
       });
+      store.addToIndex([{ seq, text: texts.text }]);
       if (isRead) store.setRead(seq, true);
       return seq;
     },

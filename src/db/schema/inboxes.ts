@@ -33,7 +33,7 @@ export const inboxMessages = sqliteTable(
   "inbox_messages",
   {
     seq: integer("seq").primaryKey({ autoIncrement: true }),
-    /** 22 characters of base 62. */
+    /** 22 characters of base 62 (`newShortId` in lib/id.ts). */
     id: text("id").notNull().unique(),
     inboxSeq: integer("inbox_seq")
       .notNull()
@@ -70,7 +70,10 @@ export const inboxMessages = sqliteTable(
     index("inbox_messages_page").on(table.inboxSeq, table.seq),
     index("inbox_messages_unread").on(table.inboxSeq, table.isRead),
     index("inbox_messages_age").on(table.receivedAt),
-    index("inbox_messages_state").on(table.state, table.seq),
+    /** Only the messages that wait for something: the others are never looked for by their state. */
+    index("inbox_messages_waiting")
+      .on(table.state, table.seq)
+      .where(sql`state = 'ARRIVING' OR state = 'RECEIVED'`),
     index("inbox_messages_email")
       .on(table.emailId)
       .where(sql`email_id IS NOT NULL`),
@@ -116,7 +119,8 @@ export const inboxParts = sqliteTable(
 
 /**
  * The searched text of a message, folded: addresses, subject, names of attachments and the first
- * 4 KiB of the text. `inbox_search` is its index of trigrams (FTS5, made by the migration).
+ * 4 KiB of the text. `inbox_search` is its index of trigrams (FTS5, made by the migration), which
+ * modules/inboxes/search/index-rows.ts maintains.
  */
 export const inboxTexts = sqliteTable(
   "inbox_texts",

@@ -29,7 +29,7 @@ export function createInboxRetention(deps: {
   db: Db;
   writer: Writer;
   clock: Clock;
-  store: Pick<MessageStore, "remove">;
+  store: Pick<MessageStore, "removeAll">;
   changes: InboxChanges;
   limits: CaptureLimits;
 }) {
@@ -64,9 +64,7 @@ export function createInboxRetention(deps: {
     for (;;) {
       const old = next();
       if (old.length === 0) return removed;
-      await writer.write(() => {
-        for (const { seq } of old) store.remove(seq);
-      });
+      await writer.write(() => store.removeAll(old.map(({ seq }) => seq)));
       for (const { id, inboxSeq } of old) changes.publish(inboxSeq, { type: "deleted", id });
       removed += old.length;
     }

@@ -17,7 +17,7 @@ export function createSentMail(deps: {
   writer: Pick<Writer, "afterCommit">;
   inboxes: Pick<Inboxes, "defaultOf">;
   intake: Pick<Intake, "insert">;
-  store: Pick<MessageStore, "remove">;
+  store: Pick<MessageStore, "removeAll">;
   changes: InboxChanges;
 }) {
   const { writer, inboxes, intake, store, changes } = deps;
@@ -40,8 +40,9 @@ export function createSentMail(deps: {
 
     /** Part of a change: removes the messages to a contact that is removed. */
     forgetContact(contactSeq: number): void {
-      for (const { seq, id, inboxSeq } of ofContact.all(contactSeq)) {
-        store.remove(seq);
+      const messages = ofContact.all(contactSeq);
+      store.removeAll(messages.map(({ seq }) => seq));
+      for (const { id, inboxSeq } of messages) {
         writer.afterCommit(() => changes.publish(inboxSeq, { type: "deleted", id }));
       }
     },

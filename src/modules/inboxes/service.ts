@@ -62,12 +62,23 @@ export function createInboxes(deps: { db: Db; clock: Clock; passwordKey: Uint8Ar
     "INSERT INTO inboxes (id, project_seq, name, expires_at, created_at) VALUES (?, ?, ?, ?, ?)",
   );
   const remove = sqlite.prepare<unknown, [number]>("DELETE FROM inboxes WHERE seq = +?");
+  /** Each message asks for both. Only this process changes inboxes, and projects are never removed. */
+  const cached: { firstProject: number | null; byProject: Map<number, InboxRow> } = {
+    firstProject: null,
+    byProject: new Map(),
+  };
 
   function insertInbox(projectSeq: number, name: string, expiresAt: number | null): InboxRow {
     const now = clock.now();
     const id = newId(now);
     const seq = insertedSeq(insert.run(id, projectSeq, name, expiresAt, now));
     return { seq, id, projectSeq, name, expiresAt, createdAt: now };
+  }
+
+  function findDefault(projectSeq: number): InboxRow | null {
+    const known = cached.byProject.get(projectSeq) ?? findByName.get(projectSeq, DEFAULT_INBOX);
+    if (known !== null && !sqlite.inTransaction) cached.byProject.set(projectSeq, known);
+    return known;
   }
 
   /** Part of a change: the default inbox of the project, created at its first use. */
@@ -81,7 +92,7 @@ export function createInboxes(deps: { db: Db; clock: Clock; passwordKey: Uint8Ar
     defaultOf,
 
     /** The first project of the installation, whose inbox catches mail; null if there is none. */
-    firstProject: (): number | null => firstProject.get()?.seq ?? null,
+    firstProject: (): number | null => (cached.firstProject ??= firstProject.get()?.seq ?? null),
 
     /** The password of an inbox for SMTP and HTTP Basic. It is derived, so it is not stored. */
     passwordOf: (inbox: Pick<InboxRow, "id">): string =>
@@ -100,6 +111,9 @@ export function createInboxes(deps: { db: Db; clock: Clock; passwordKey: Uint8Ar
       const row = findByIdOrName.get(idOrName, idOrName, projectSeq);
       return row !== null && row.projectSeq === projectSeq ? row : null;
     },
+
+    /** The default inbox of the project; null before its first message. */
+    findDefault,
 
     /** Throws 404 if the project has no such inbox. */
     get(projectSeq: number, idOrName: string): InboxRow {
@@ -134,7 +148,10 @@ export function createInboxes(deps: { db: Db; clock: Clock; passwordKey: Uint8Ar
     },
 
     /** Part of a change: removes an inbox that has no messages any more. */
-    remove: (seq: number): void => void remove.run(seq),
+    remove(seq: number): void {
+      cached.byProject.clear();
+      remove.run(seq);
+    },
   };
 }
 

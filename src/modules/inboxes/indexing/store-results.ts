@@ -8,6 +8,7 @@ import { describeError, type Log } from "../../../lib/log.ts";
 import { type MessageRecord, parsedRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { IndexResult } from "../parsing/tasks.ts";
+import type { IndexedText } from "../search/index-rows.ts";
 
 /** Results of one change: a few milliseconds, so that other changes can run in between. */
 const STEP_MESSAGES = 16;
@@ -25,7 +26,7 @@ export function createResultStore(deps: {
   writer: Writer;
   clock: Clock;
   log: Log;
-  store: Pick<MessageStore, "setParsed" | "setUnreadable">;
+  store: Pick<MessageStore, "setParsed" | "setUnreadable" | "addToIndex">;
 }) {
   const { store, log } = deps;
 
@@ -41,12 +42,27 @@ export function createResultStore(deps: {
     return { ...record, state: "UNREADABLE", parseError: reason };
   }
 
+  /** Part of a change. The index of texts comes last, see search/index-rows.ts. */
+  function storeAll(batch: readonly IndexedMessage[]): MessageRecord[] {
+    const records: MessageRecord[] = [];
+    const texts: IndexedText[] = [];
+    for (const message of batch) {
+      const record = storeOne(message);
+      if (record === null) continue;
+      records.push(record);
+      const { result } = message;
+      if (result.ok) texts.push({ seq: record.seq, text: result.parsed.search.text });
+    }
+    store.addToIndex(texts);
+    return records;
+  }
+
   /** Returns null if the change failed, and not because of the storage. */
   async function write(
     batch: readonly IndexedMessage[],
     hooks: Hooks,
   ): Promise<MessageRecord[] | null> {
-    const stored = await writeResult(deps, () => batch.flatMap((each) => storeOne(each) ?? []), {
+    const stored = await writeResult(deps, () => storeAll(batch), {
       isStopping: hooks.isStopping,
       error(error, tries) {
         if (tries > 1) return;

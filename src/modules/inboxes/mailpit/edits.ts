@@ -2,11 +2,14 @@
 
 import type { Writer } from "../../../db/writer.ts";
 import type { InboxChange, InboxChanges } from "../changes.ts";
+import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 
 const STEP_MESSAGES = 16;
 /** If more messages change, live clients are told to read the list again. */
 const MAX_PUBLISHED = 500;
+
+type Message = Pick<MessageRecord, "seq" | "id" | "tags">;
 
 export type MailpitEdits = ReturnType<typeof createMailpitEdits>;
 
@@ -18,21 +21,17 @@ export function createMailpitEdits(deps: {
 }) {
   const { changes, store, writer, onDeleted } = deps;
 
-  /** Runs `edit` in a transaction for each step. It returns the change to publish, or null. */
+  /** Runs `edit` in a transaction for each step. It returns the changes to publish. */
   async function inSteps(
     inboxSeq: number,
     seqs: readonly number[],
-    edit: (seq: number, id: string) => InboxChange | null,
+    edit: (messages: readonly Message[]) => InboxChange[],
   ): Promise<number> {
     const published: InboxChange[] = [];
     let changed = 0;
     for (let at = 0; at < seqs.length; at += STEP_MESSAGES) {
-      const done = await writer.write(() =>
-        seqs.slice(at, at + STEP_MESSAGES).flatMap((seq) => {
-          const id = store.bySeq(seq)?.id;
-          return id === undefined ? [] : (edit(seq, id) ?? []);
-        }),
-      );
+      const step = seqs.slice(at, at + STEP_MESSAGES);
+      const done = await writer.write(() => edit(step.flatMap((seq) => store.bySeq(seq) ?? [])));
       changed += done.length;
       if (changed <= MAX_PUBLISHED) published.push(...done);
     }
@@ -43,8 +42,10 @@ export function createMailpitEdits(deps: {
 
   return {
     setRead: (inboxSeq: number, seqs: readonly number[], isRead: boolean): Promise<number> =>
-      inSteps(inboxSeq, seqs, (seq, id) =>
-        store.setRead(seq, isRead) ? { type: "updated", id, isRead } : null,
+      inSteps(inboxSeq, seqs, (messages) =>
+        messages.flatMap(({ seq, id }) =>
+          store.setRead(seq, isRead) ? [{ type: "updated" as const, id, isRead }] : [],
+        ),
       ),
 
     /** `tagsOf` returns the new tags of a message for its present ones. */
@@ -53,17 +54,19 @@ export function createMailpitEdits(deps: {
       seqs: readonly number[],
       tagsOf: (tags: readonly string[]) => readonly string[],
     ): Promise<number> =>
-      inSteps(inboxSeq, seqs, (seq, id) => {
-        const before = store.bySeq(seq)?.tags ?? [];
-        store.setTags(seq, tagsOf(before));
-        const tags = store.bySeq(seq)?.tags ?? [];
-        return tags.join("\n") === before.join("\n") ? null : { type: "updated", id, tags };
-      }),
+      inSteps(inboxSeq, seqs, (messages) =>
+        messages.flatMap(({ seq, id, tags: before }) => {
+          store.setTags(seq, tagsOf(before));
+          const tags = store.bySeq(seq)?.tags ?? [];
+          const isSame = tags.join("\n") === before.join("\n");
+          return isSame ? [] : [{ type: "updated" as const, id, tags }];
+        }),
+      ),
 
     async remove(inboxSeq: number, seqs: readonly number[]): Promise<void> {
-      const count = await inSteps(inboxSeq, seqs, (seq, id) => {
-        store.remove(seq);
-        return { type: "deleted", id };
+      const count = await inSteps(inboxSeq, seqs, (messages) => {
+        store.removeAll(messages.map(({ seq }) => seq));
+        return messages.map(({ id }) => ({ type: "deleted" as const, id }));
       });
       onDeleted(inboxSeq, count);
     },
@@ -71,9 +74,7 @@ export function createMailpitEdits(deps: {
     /** Removes these messages, which are all of the inbox. */
     async clear(inboxSeq: number, seqs: readonly number[]): Promise<void> {
       for (let at = 0; at < seqs.length; at += STEP_MESSAGES) {
-        await writer.write(() => {
-          for (const seq of seqs.slice(at, at + STEP_MESSAGES)) store.remove(seq);
-        });
+        await writer.write(() => store.removeAll(seqs.slice(at, at + STEP_MESSAGES)));
       }
       onDeleted(inboxSeq, seqs.length);
       const isEmpty = store.latest(inboxSeq) === null;

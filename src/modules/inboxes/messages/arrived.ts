@@ -3,12 +3,9 @@
 import type { Database } from "bun:sqlite";
 import { insertedSeq } from "../../../db/inserted.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import { randomBase62 } from "../../../lib/crypto.ts";
+import { newShortId } from "../../../lib/id.ts";
 import { type MessageEnvelope, localEnvelope } from "../envelope.ts";
 import { type MessageRecord, UNPARSED } from "./record.ts";
-
-/** Length of an id: 22 characters of base 62 have 130 bits. */
-const ID_LENGTH = 22;
 
 export type Arrived = {
   inboxSeq: number;
@@ -52,11 +49,12 @@ export function createArrivedRows(sqlite: Database, clock: Clock) {
   );
 
   function rowOf(arrived: Arrived, { size, storedBytes }: Size): MessageRow {
+    const receivedAt = clock.now();
     return {
-      id: randomBase62(ID_LENGTH),
+      id: newShortId(receivedAt),
       inboxSeq: arrived.inboxSeq,
       state: "RECEIVED",
-      receivedAt: clock.now(),
+      receivedAt,
       size,
       storedBytes,
       envelope: JSON.stringify(arrived.envelope),

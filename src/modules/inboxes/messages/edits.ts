@@ -42,9 +42,7 @@ export function createMessageEdits(deps: {
   }
 
   function removeStep(messages: readonly Removed[]): Promise<void> {
-    return writer.write(() => {
-      for (const { seq } of messages) store.remove(seq);
-    });
+    return writer.write(() => store.removeAll(messages.map(({ seq }) => seq)));
   }
 
   function changesOf(inboxSeq: number, removed: readonly string[]): InboxChange[] {

@@ -21,7 +21,8 @@ const PIECE_BYTES = 1024 * 1024;
 const MIN_MEMORY = 4 * 1024;
 
 export type Arrival = {
-  add(piece: Uint8Array): Promise<void>;
+  /** Copies the piece. The promise is null if that was done at once. */
+  add(piece: Uint8Array): Promise<void> | null;
   /** Resolves when the message is on disk. */
   complete(arrived: Arrived): Promise<Stored>;
   /** Removes what was stored. */
@@ -40,7 +41,7 @@ export function createIntake(deps: {
   const { writer, clock, onReceived } = deps;
   const rows = createArrivedRows(deps.db.sqlite, clock);
 
-  function open(inboxSeq: number): Arrival {
+  function open(inboxSeq: number | Promise<number>): Arrival {
     const pending = createPending();
     let size = 0;
     let storedBytes = 0;
@@ -52,8 +53,9 @@ export function createIntake(deps: {
       const compressed = await Bun.zstdCompress(raw, { level: 1 });
       freeMemory(raw);
       storedBytes += compressed.byteLength;
+      const inbox = await inboxSeq;
       const stored = await writer.write(() => {
-        const known = seq ?? rows.insertArriving(inboxSeq);
+        const known = seq ?? rows.insertArriving(inbox);
         rows.insertPiece(known, pieces, compressed);
         return known;
       });
@@ -75,13 +77,18 @@ export function createIntake(deps: {
       return writer.write(() => rows.finish(known, arrived, { size, storedBytes }));
     }
 
+    async function addRest(piece: Uint8Array): Promise<void> {
+      for (let at = 0; at < piece.byteLength;) {
+        if (pending.isFull()) await storePiece(pending.take());
+        at += pending.add(piece.subarray(at));
+      }
+    }
+
     return {
-      async add(piece) {
+      add(piece) {
         size += piece.byteLength;
-        for (let at = 0; at < piece.byteLength;) {
-          if (pending.isFull()) await storePiece(pending.take());
-          at += pending.add(piece.subarray(at));
-        }
+        const added = pending.add(piece);
+        return added === piece.byteLength ? null : addRest(piece.subarray(added));
       },
       async complete(arrived) {
         const stored = await finish(arrived);

@@ -1,8 +1,9 @@
 /** Changes messages of inboxes. All functions are parts of a change; publish it after the commit. */
 
 import type { Database } from "bun:sqlite";
-import type { MessageRow, ParsedMessage, Part } from "./record.ts";
 import type { SearchFields } from "../search/fold.ts";
+import { createSearchIndex, type IndexedText } from "../search/index-rows.ts";
+import type { MessageRow, ParsedMessage, Part } from "./record.ts";
 
 export function createMessageWrites(sqlite: Database) {
   const setRead = sqlite.prepare<unknown, [number, number, number]>(
@@ -33,12 +34,20 @@ export function createMessageWrites(sqlite: Database) {
                              size, md5, sha1, sha256)
     VALUES ($seq, $partId, $isInline, $filename, $contentType, $contentId, $size, $md5, $sha1,
             $sha256)`);
-  const removeTexts = sqlite.prepare<unknown, [number]>(
-    "DELETE FROM inbox_texts WHERE message_seq = +?",
+  const textOf = sqlite.prepare<IndexedText, [number]>(
+    "SELECT message_seq AS seq, text FROM inbox_texts WHERE message_seq = +?",
   );
   const removeMessage = sqlite.prepare<unknown, [number]>(
     "DELETE FROM inbox_messages WHERE seq = +?",
   );
+  const index = createSearchIndex(sqlite);
+
+  /** Removes messages with everything that belongs to them. */
+  function removeAll(seqs: readonly number[]): void {
+    const texts = seqs.flatMap((seq) => textOf.get(seq) ?? []);
+    for (const seq of seqs) removeMessage.run(seq);
+    index.remove(texts);
+  }
 
   return {
     /** Part of a change. Returns true if the message was not in this state before. */
@@ -52,7 +61,10 @@ export function createMessageWrites(sqlite: Database) {
     setTags: (seq: number, tags: readonly string[]): void =>
       void setTags.run(JSON.stringify([...new Set(tags)].sort()), seq),
 
-    /** Part of a change: stores what the parser found. */
+    /**
+     * Part of a change: stores what the parser found, except in the index of texts. Returns false if
+     * the message was removed.
+     */
     setParsed(seq: number, parsed: ParsedMessage): boolean {
       const { messageId, subject, addresses, date, snippet, parts, search } = parsed;
       const inlines = parts.filter(({ isInline }) => isInline).length;
@@ -75,16 +87,18 @@ export function createMessageWrites(sqlite: Database) {
       return true;
     },
 
+    /** Part of a change: adds texts of parsed messages to the index, after all other writes. */
+    addToIndex: index.add,
+
     /** Part of a change: the parser failed. The message stays, and is shown raw. */
     setUnreadable: (seq: number, reason: string): boolean =>
       setUnreadable.run(reason, seq).changes > 0,
 
     /** Part of a change. */
-    remove(seq: number): void {
-      // Deleting a row by a foreign key runs no trigger, and the index of texts needs its trigger.
-      removeTexts.run(seq);
-      removeMessage.run(seq);
-    },
+    remove: (seq: number): void => removeAll([seq]),
+
+    /** Part of a change. */
+    removeAll,
   };
 }
 

@@ -66,7 +66,7 @@ export function takeBodies(raw: Buffer): TakenBodies {
       : undefined;
   return {
     rest: bodies.size === 0 ? raw : Buffer.concat([...pieces, raw.subarray(kept)]),
-    factsOf: (content) => bodyOf(content) ?? factsOf([content]),
+    factsOf: (content) => bodyOf(content) ?? contentFacts([content]),
     areAttachments: (contents) =>
       new Set(contents.map(bodyOf).filter((facts) => facts !== undefined)).size === bodies.size,
   };
@@ -102,7 +102,7 @@ function decode(lines: Buffer): ContentFacts | null {
     if (error instanceof SyntaxError) return null;
     throw error;
   }
-  return factsOf(slices);
+  return contentFacts(slices);
 }
 
 /** The end of the line that is a slice away. */
@@ -112,7 +112,8 @@ function sliceEnd(lines: Buffer, at: number): number {
   return end === -1 ? lines.byteLength : end + 1;
 }
 
-function factsOf(pieces: readonly Uint8Array[]): ContentFacts {
+/** The facts of a content that is given in pieces. */
+export function contentFacts(pieces: readonly Uint8Array[]): ContentFacts {
   const digest = (algorithm: string) => {
     const hash = createHash(algorithm);
     for (const piece of pieces) hash.update(piece);

@@ -9,8 +9,9 @@ import {
   type ParsedMessage,
   type Part,
 } from "../messages/record.ts";
-import { searchTextsOf } from "../search/fold.ts";
-import { type ContentFacts, takeBodies, type TakenBodies } from "./encoded-bodies.ts";
+import { searchTextsOf, singleSpaces } from "../search/fold.ts";
+import { type ContentFacts, contentFacts, takeBodies, type TakenBodies } from "./encoded-bodies.ts";
+import { type IndexedMail, parseSimple } from "./simple-message.ts";
 
 /** Everything that is shown of one message. */
 export type Detail = {
@@ -51,7 +52,8 @@ export async function parseForIndex(
   raw: Uint8Array,
   envelopeRecipients: readonly string[],
 ): Promise<ParsedMessage> {
-  const { mail, factsOf } = await parseWithoutBodies(raw);
+  const bytes = bufferOf(raw);
+  const { mail, factsOf } = simpleMail(bytes) ?? (await parseWithoutBodies(bytes));
   const addresses = addressesOf(mail, envelopeRecipients);
   const text = textOf(mail);
   const parts = mail.attachments
@@ -84,11 +86,16 @@ export async function parseForIndex(
   };
 }
 
+type MailWithFacts = { mail: IndexedMail; factsOf: TakenBodies["factsOf"] };
+
+function simpleMail(raw: Buffer): MailWithFacts | null {
+  const mail = parseSimple(raw);
+  return mail === null ? null : { mail, factsOf: (content) => contentFacts([content]) };
+}
+
 /** Parses a message whose attachments are described by `factsOf` instead of their contents. */
-async function parseWithoutBodies(
-  raw: Uint8Array,
-): Promise<{ mail: ParsedMail; factsOf: TakenBodies["factsOf"] }> {
-  const { rest, factsOf, areAttachments } = takeBodies(bufferOf(raw));
+async function parseWithoutBodies(raw: Buffer): Promise<MailWithFacts> {
+  const { rest, factsOf, areAttachments } = takeBodies(raw);
   const mail = await parseMail(rest);
   const isComplete = areAttachments(mail.attachments.map(({ content }) => content));
   return { mail: isComplete ? mail : await parseMail(raw), factsOf };
@@ -132,7 +139,7 @@ function headerOf(line: string): { name: string; value: string } {
   return { name: unfolded.slice(0, colon).trim(), value: unfolded.slice(colon + 1).trim() };
 }
 
-function addressesOf(mail: ParsedMail, envelopeRecipients: readonly string[]): Addresses {
+function addressesOf(mail: IndexedMail, envelopeRecipients: readonly string[]): Addresses {
   const named = {
     from: mailboxesOf(mail.from),
     to: mailboxesOf(mail.to),
@@ -182,20 +189,18 @@ function mailboxesOf(field: AddressObject | AddressObject[] | undefined): NamedA
 }
 
 /** The visible text: the text part, or else the text of the HTML part. */
-function textOf(mail: ParsedMail): string {
+function textOf(mail: IndexedMail): string {
   if (mail.text !== undefined && mail.text.trim() !== "") return mail.text;
   return mail.html === false ? "" : htmlToText(mail.html.slice(0, MAX_HTML_CHARACTERS));
 }
 
 function snippetOf(text: string): string {
-  return text
-    .slice(0, 4 * SNIPPET_CHARACTERS)
-    .replace(/\s+/g, " ")
+  return singleSpaces(text.slice(0, 4 * SNIPPET_CHARACTERS))
     .trim()
     .slice(0, SNIPPET_CHARACTERS);
 }
 
-function tagsOf(mail: ParsedMail): string[] {
+function tagsOf(mail: IndexedMail): string[] {
   const value = mail.headers.get("x-tags");
   const texts = typeof value === "string" ? [value] : Array.isArray(value) ? value.map(String) : [];
   const tags = texts.flatMap((text) => text.split(",")).map((tag) => tag.trim());

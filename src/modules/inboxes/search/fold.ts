@@ -37,15 +37,22 @@ const INDEXED_CHARACTERS = 4 * 1024;
 const MAX_BODY_CHARACTERS = 2 * 1024 * 1024;
 
 export function foldText(text: string): string {
-  return (
+  return singleSpaces(
     text
       .toWellFormed()
       .toLowerCase()
       .normalize("NFC")
       // oxlint-disable-next-line no-control-regex -- SQLite ends a text at NUL in some functions.
-      .replace(/[\s<>",;\0]+/g, " ")
-      .trim()
-  );
+      .replace(/[<>",;\0]/g, " "),
+  ).trim();
+}
+
+/**
+ * Replaces all white space between words by one space. Most of it is that already, and each match of
+ * an expression takes as long as dozens of characters, so no expression matches single spaces.
+ */
+export function singleSpaces(text: string): string {
+  return text.replace(/[^\S ]/g, " ").replace(/ {2,}/g, " ");
 }
 
 export function searchTextsOf(message: {

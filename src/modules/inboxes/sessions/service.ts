@@ -87,7 +87,7 @@ export function createSessions(deps: { db: Db; writer: Writer; clock: Clock; log
   }
 
   return {
-    recordLine(id: string, direction: "C" | "S", text: string): void {
+    recordLine(id: string, direction: "C" | "S", line: () => string): void {
       const session = active.get(id) ?? begin(id);
       if (session === null) return;
       if (session.lines.length >= MAX_LINES) {
@@ -95,7 +95,7 @@ export function createSessions(deps: { db: Db; writer: Writer; clock: Clock; log
         return;
       }
       const atMs = Math.round(clock.elapsed() - session.startedMs);
-      session.lines.push([atMs, direction, text.slice(0, MAX_LINE_CHARACTERS).toWellFormed()]);
+      session.lines.push([atMs, direction, line().slice(0, MAX_LINE_CHARACTERS).toWellFormed()]);
     },
 
     /** A message of the session arrived in this inbox. */
