@@ -5,13 +5,13 @@
  * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER] [--mails=N]
  * [--mailpit=PATH]`
  *
- * These measurements start with an empty project: accept, accept-bodies, campaign, capture, deliver,
- * deliver-direct, inbox, pace, slow, start, tracking, webhooks, workflows. `compose` needs no
- * project. These need a million contacts and ten million events: contacts, import, segments, track.
- * `--seeded` copies that data from a folder that scripts/seed.ts filled, instead of creating it.
- * `--mails` sets the number of mails of deliver-direct; the default of 200,000 takes several
- * minutes. `--mailpit` names Mailpit's binary, which then takes the same load in capture. `--quick`
- * measures with less data.
+ * These measurements start with an empty project: accept, accept-bodies, campaign, campaign-speed,
+ * capture, deliver, deliver-direct, inbox, pace, send-relay, slow, start, tracking, webhooks,
+ * workflows. `compose` needs no project. These need a million contacts and ten million events:
+ * contacts, import, segments, track. `--seeded` copies that data from a folder that scripts/seed.ts
+ * filled, instead of creating it. `--mails` sets the number of mails of deliver-direct; the default
+ * of 200,000 takes several minutes. `--mailpit` names Mailpit's binary, which then takes the same
+ * load in capture. `--quick` measures with less data.
  *
  * The server (from the sources, or the executable with `--binary`), the load generator and the SMTP
  * server run in separate processes. `start` always measures the executable. The exit code is 1 if an
@@ -21,6 +21,7 @@
 import { join } from "node:path";
 import { benchAcceptBodies } from "./bench/accept-bodies.ts";
 import { benchAccept } from "./bench/accept.ts";
+import { benchCampaignSpeed } from "./bench/campaign-speed.ts";
 import { benchCampaign } from "./bench/campaign.ts";
 import { ROOT } from "./bench/children.ts";
 import { benchCapture } from "./bench/capture.ts";
@@ -32,6 +33,7 @@ import { benchInbox } from "./bench/inbox.ts";
 import { benchImport } from "./bench/import.ts";
 import { benchPace } from "./bench/pace.ts";
 import { benchSegments } from "./bench/segments.ts";
+import { benchSendRelay } from "./bench/send-relay.ts";
 import { benchSlow } from "./bench/slow.ts";
 import { benchStart } from "./bench/start.ts";
 import { benchTrack } from "./bench/track.ts";
@@ -56,6 +58,7 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> 
   accept: benchAccept,
   "accept-bodies": benchAcceptBodies,
   campaign: benchCampaign,
+  "campaign-speed": benchCampaignSpeed,
   capture: benchCapture,
   compose: benchCompose,
   contacts: benchContacts,
@@ -65,6 +68,7 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> 
   inbox: benchInbox,
   pace: benchPace,
   segments: benchSegments,
+  "send-relay": benchSendRelay,
   start: ({ binary, isQuick }) => benchStart({ binary: binary ?? DEFAULT_BINARY, isQuick }),
   slow: benchSlow,
   track: benchTrack,

@@ -101,11 +101,17 @@ async function measureEcho(requests: number) {
  */
 export async function load(
   target: Target,
-  work: { requests: number; firstRecipient: number; steps?: number; onStep?: () => void },
+  work: {
+    requests: number;
+    firstRecipient: number;
+    connections?: number;
+    steps?: number;
+    onStep?: () => void;
+  },
 ) {
-  const { requests, firstRecipient, steps = 1, onStep } = work;
+  const { requests, firstRecipient, connections = CONNECTIONS, steps = 1, onStep } = work;
   const progressEvery = Math.ceil(requests / steps);
-  const settings = { ...target, connections: CONNECTIONS, requests, firstRecipient, progressEvery };
+  const settings = { ...target, connections, requests, firstRecipient, progressEvery };
   const helper = startHelper("load.ts", settings);
   for (let step = 0; step < steps; step++) {
     await helper.next(Progress);

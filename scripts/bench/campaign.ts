@@ -16,14 +16,15 @@ import { type Api, createApi } from "./api.ts";
 import {
   Listening,
   logFileOf,
+  processorMs,
   relayTo,
   removeFolder,
   residentMiB,
   startHelper,
-  startServer,
   temporaryFolder,
 } from "./children.ts";
 import { deliverQueue } from "./deliver.ts";
+import { type ProbedServer, startProbedServer } from "./loop.ts";
 import { BODY, SENDER, SENDER_DOMAIN } from "./mail.ts";
 import { type Probe, startProbes } from "./probes.ts";
 import { type Aim, fixed, reportAims, quantile, printValue, whole } from "./report.ts";
@@ -54,13 +55,18 @@ export async function benchCampaign(options: Options): Promise<boolean> {
   await addSender(data, SENDER_DOMAIN);
   const sink = startHelper("sink.ts", { withTimes: false });
   const { port } = await sink.next(Listening);
-  const server = await startServer({ binary: options.binary, data, args: relayTo(port, 0) });
+  const server = await startProbedServer({
+    binary: options.binary,
+    data,
+    args: relayTo(port, 0),
+  });
   const api = createApi(server, key);
   const reader = openReader(data);
   const memory: number[] = [];
   const sampling = setInterval(() => memory.push(residentMiB(server.pid)), 250);
   const audienceAims = await writeAudience(api, reader, data);
-  const sent = await sendAtFullSpeed(api, reader, MAILS[size]);
+  await server.reportLoop("while the audience was written");
+  const sent = await sendAtFullSpeed({ api, reader, server }, MAILS[size]);
   clearInterval(sampling);
   await server.stop();
   sink.kill();
@@ -138,16 +144,19 @@ async function writeAudience(api: Api, reader: Reader, data: string): Promise<Ai
 }
 
 async function sendAtFullSpeed(
-  api: Api,
-  reader: Reader,
+  { api, reader, server }: { api: Api; reader: Reader; server: ProbedServer },
   mails: number,
 ): Promise<{ rate: number; aims: Aim[] }> {
   const campaign = await create(api, {});
   const requestedAt = Date.now();
+  const cpuBefore = processorMs(server.pid);
   await api.send("POST", `/campaigns/${campaign}/send`);
   await waitUntil(() => readCounter(reader, 2, "sent") >= mails / 3);
   const ids = await sendTransactional(api);
   await waitUntil(() => readCounter(reader, 2, "sent") >= mails);
+  // It includes the time in which the audience is written.
+  const cpu = (processorMs(server.pid) - cpuBefore) / readCounter(reader, 2, "sent");
+  const loopAims = await server.reportLoop("while mails were sent");
   await api.send("POST", `/campaigns/${campaign}/cancel`);
   const cancelledAt = Date.now();
   await Bun.sleep(CANCEL_LIMIT_MS + 1_000);
@@ -163,6 +172,7 @@ async function sendAtFullSpeed(
     reader.numbers(`SELECT sent_at - created_at AS n FROM emails WHERE id = '${id}'`),
   );
   printValue("sent", `${whole(sentAt.length)} at ${whole(rate)}/s while the audience was written`);
+  printValue("processor seconds per 1,000 mails", fixed(cpu, 3));
   printValue(
     "transactional mail meanwhile",
     `p50 / max ${quantile(waits, 0.5)} / ${Math.max(...waits)} ms`,
@@ -193,6 +203,7 @@ async function sendAtFullSpeed(
       measured: whole(retried),
       wanted: "0",
     },
+    ...loopAims,
   ];
   return { rate, aims };
 }

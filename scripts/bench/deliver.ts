@@ -76,7 +76,8 @@ export async function deliverQueue(binary: string | null, mails: number) {
   return { rate: mails / ((last - first) / 1000), totalSeconds, memory, counts };
 }
 
-async function sendWithPool(mails: number): Promise<number> {
+/** Returns the seconds that nodemailer's pool needs to send mails that are composed already. */
+export async function sendWithPool(mails: number): Promise<number> {
   const sink = startHelper("sink.ts", { withTimes: false });
   const { port } = await sink.next(Listening);
   const settings = { port, mails, connections: CONNECTIONS, perConnection: PER_CONNECTION };

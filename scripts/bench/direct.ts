@@ -50,7 +50,10 @@ export async function benchDirect(options: {
     isSigned: true,
     recipientOf: (number) => `person-${number}@domain-${number % DOMAINS}.test`,
   });
-  const baseline = startBaseline();
+  const baseline = startBaseline("signatures.ts", {
+    mails: SIGNATURES,
+    concurrency: CONCURRENCY,
+  });
   await baseline.round(); // The first round also compiles the code, so it is not counted.
   const internet = startHelper("internet.ts", {
     domains: Object.fromEntries(domains.map((domain) => [domain, HOST])),
@@ -131,11 +134,14 @@ export async function benchDirect(options: {
   ]);
 }
 
-/** Result of a round of RSA and Ed25519 signatures, with its start and end as epoch milliseconds. */
-type Round = Static<typeof Signed> & { from: number; to: number };
+/** Result of a round of signatures, with its start and end as epoch milliseconds. */
+export type Round = Static<typeof Signed> & { from: number; to: number };
 
-function startBaseline() {
-  const helper = startHelper("signatures.ts", { mails: SIGNATURES, concurrency: CONCURRENCY });
+export type Baseline = ReturnType<typeof startBaseline>;
+
+/** Starts a helper that signs in rounds and does nothing else. */
+export function startBaseline(script: string, settings: object) {
+  const helper = startHelper(script, settings);
   return {
     async round(): Promise<Round> {
       const from = Date.now();
@@ -146,7 +152,8 @@ function startBaseline() {
   };
 }
 
-async function whileStopped<T>(pids: readonly number[], work: () => Promise<T>): Promise<T> {
+/** Works while these processes are stopped. */
+export async function whileStopped<T>(pids: readonly number[], work: () => Promise<T>): Promise<T> {
   for (const pid of pids) process.kill(pid, "SIGSTOP");
   try {
     return await work();
@@ -156,7 +163,7 @@ async function whileStopped<T>(pids: readonly number[], work: () => Promise<T>):
 }
 
 /** Returns the milliseconds between two moments, without those in which the server was stopped. */
-function activeMs(rounds: readonly Round[], start: number, end: number): number {
+export function activeMs(rounds: readonly Round[], start: number, end: number): number {
   const stopped = rounds.map(({ from, to }) => Math.min(to, end) - Math.max(from, start));
   return end - start - sum(stopped.filter((ms) => ms > 0));
 }
