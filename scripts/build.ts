@@ -38,7 +38,7 @@ class UsageError extends Error {}
 class BuildError extends Error {}
 
 /** The program, and the threads that it starts; each is a file of its own in the executable. */
-const ENTRY_POINTS = ["main.ts", "modules/inboxes/parsing/worker.ts"];
+const ENTRY_POINTS = ["main.ts", "modules/inboxes/parsing/worker.ts", "outbox/compose/worker.ts"];
 
 const usage = `Usage: bun scripts/build.ts [--target TARGET] [--outfile PATH]
   --target   ${targets.join(", ")} or all (default: this machine)

@@ -302,7 +302,8 @@ async function runSmokeTest(): Promise<void> {
         to: mail.recipient,
         from: mail.sender,
         subject: "Grüße {{ name }}",
-        body: "<p>Hello {{ name }}</p>",
+        // A template with a loop is composed by a thread, which is a file of its own.
+        body: "<p>Hello {% for number in (1..1) %}{{ name }}{% endfor %}</p>",
         data: { name: mail.name },
         attachments: [
           {
@@ -320,6 +321,9 @@ async function runSmokeTest(): Promise<void> {
     until("the mail arrives", deliveryLimitMs, () => deliveries[0]),
   );
   await compareMail(delivery);
+  await check("the mail was composed by a thread", () => {
+    assert.doesNotMatch(readFileSync(logPath, "utf8"), /a thread that composes mail failed/);
+  });
 
   const readStatus = async () => parse(EmailAnswer, await call(`/emails/${emailId}`)).data.status;
   await check("GET /emails/{id} shows the status SENT", () =>

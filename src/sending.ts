@@ -50,6 +50,15 @@ export function createSendingModule(
 ) {
   const { config, db, clock, log, writer, usage, events, suppressions, campaigns, url } = parts;
   const { transport, queue } = parts.queues;
+  const composer = createComposer({
+    ...parts,
+    signerOf: parts.domains.signerOf,
+    yieldIfBusy: createYield(),
+    beginWork: (emailId) => parts.loopWatch.begin("mail", emailId),
+    noteTooSlow: campaigns.cost.noteTooSlow,
+    isTooCostly: campaigns.cost.isStopped,
+    garbage: createGarbage({ clock }),
+  });
   const dispatcher = createDispatcher({
     queue,
     pace: createPace({
@@ -61,15 +70,7 @@ export function createSendingModule(
     load: createLoader(db),
     attempt: createAttempt({
       ...parts,
-      prepare: createComposer({
-        ...parts,
-        signerOf: parts.domains.signerOf,
-        yieldIfBusy: createYield(),
-        beginWork: (emailId) => parts.loopWatch.begin("mail", emailId),
-        noteRendering: campaigns.cost.noteRendering,
-        isTooCostly: campaigns.cost.isStopped,
-        garbage: createGarbage({ clock }),
-      }),
+      composer,
       transport,
       suppressionOf: suppressions.reasonFor,
       isCampaignSending: campaigns.lifecycle.isSending,
@@ -110,6 +111,7 @@ export function createSendingModule(
     async close(): Promise<void> {
       const allEnded = await mailsEnded;
       if (!allEnded) log.warn("some mails were still under way; they wait for their next time");
+      composer.close();
       await transport.close();
     },
   } satisfies Module & Record<string, unknown>;

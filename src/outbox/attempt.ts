@@ -6,7 +6,7 @@
 
 import { domainOf } from "../protocols/mime/address.ts";
 import type { Dispatch, WhenAllowed } from "../protocols/smtp/dispatch.ts";
-import type { Prepared } from "./compose/prepare.ts";
+import type { Composer } from "./compose/composer.ts";
 import type { LeasedMail } from "./lease-rows.ts";
 import {
   type Busy,
@@ -32,8 +32,8 @@ export type Verdict =
   | { kind: "cancelled"; reason: string };
 
 type AttemptDeps = {
-  /** Renders, composes and signs the message of a mail (compose/composer.ts). */
-  prepare: (mail: LeasedMail) => Promise<Prepared | Busy>;
+  /** Renders, composes and signs the message of a mail. */
+  composer: Pick<Composer, "prepare" | "release">;
   transport: Transport;
   /** The reason for which an address is suppressed, or null. */
   suppressionOf: (projectSeq: number, address: string) => string | null;
@@ -61,14 +61,15 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (mail.busy !== null) return deferWithoutSlot(mail.busy);
     const blocked = whyBlocked(mail);
     if (blocked !== null) return blocked;
-    const prepared = await deps.prepare(mail);
+    const prepared = await deps.composer.prepare(mail);
     if (prepared.kind === "busy") return deferWithoutSlot(prepared);
     if (prepared.kind === "failed") return failed(prepared.reason);
     if (prepared.kind === "deferred") return deferred(prepared.reason);
     const { message, subject } = prepared;
     const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
     const whenAllowed = unlessWithdrawn(mail, leave);
-    const outcome = await send({ envelope, message, whenAllowed }, mail.slot);
+    const sending = send({ envelope, message, whenAllowed }, mail.slot);
+    const outcome = await sending.finally(() => deps.composer.release(mail, message));
     return mail.campaignSeq === null ? outcome : { ...outcome, subject };
   };
 

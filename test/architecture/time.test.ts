@@ -16,7 +16,7 @@ const PLATFORM_TIME =
 /** Reads the time of the platform. */
 const CLOCK_FILE = "lib/clock.ts";
 
-/** Commands and defaults of the program itself, which create the clock that other code gets. */
+/** Commands, threads and defaults of the program itself, which create the clock that other code gets. */
 const CREATES_THE_CLOCK = [
   "cli/check.ts",
   "cli/doctor.ts",
@@ -29,6 +29,7 @@ const CREATES_THE_CLOCK = [
   "cli/store.ts",
   "db/migrate.ts",
   "lib/log.ts",
+  "outbox/compose/worker.ts",
 ];
 
 /**
@@ -58,7 +59,7 @@ const MEASURES_WORK = [
   "modules/workflows/run/slice.ts",
 ];
 
-/** Timeouts of sockets and locks: the other side does not use the clock of a test. */
+/** Timeouts of sockets, locks and threads: the other side does not use the clock of a test. */
 const WAITS_FOR_A_PEER = [
   "db/durability/disk-sync.ts",
   "db/folder.ts",
@@ -66,6 +67,9 @@ const WAITS_FOR_A_PEER = [
   "protocols/smtp/deadline.ts",
   "protocols/smtp/dialogue.ts",
   "protocols/smtp/pool.ts",
+  "outbox/compose/slow-lane.ts",
+  "outbox/compose/thread-set.ts",
+  "outbox/compose/thread.ts",
   "outbox/transports/direct.ts",
   "protocols/dns/exchange.ts",
 ];

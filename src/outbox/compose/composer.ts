@@ -1,4 +1,8 @@
-/** Prepares the messages of leased mails (prepare.ts) with the keys of their senders' domains. */
+/**
+ * Prepares the messages of leased mails (prepare.ts). The mails of one turn of the event loop are
+ * gathered. Cheap ones are prepared on the event loop where that is faster, or if no thread is up;
+ * all others go to threads (pool.ts), so that no template, however expensive, holds the event loop.
+ */
 
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Garbage } from "../../lib/garbage.ts";
@@ -9,6 +13,9 @@ import type { TokenKeys } from "../../render/shapes/tokens.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
 import type { LeasedMail } from "../lease-rows.ts";
 import { type Busy, WITHDRAWN } from "../outcome.ts";
+import { createCheapMails } from "./cheap-mails.ts";
+import type { ComposeJob } from "./job-queue.ts";
+import { createPool, type PoolDeps } from "./pool.ts";
 import { createPreparation, type Prepared, unsigned } from "./prepare.ts";
 
 type ComposerDeps = TokenKeys & {
@@ -24,40 +31,123 @@ type ComposerDeps = TokenKeys & {
    * loop.
    */
   beginWork: (emailId: string) => void;
-  /** Records how long rendering blocked the event loop. */
-  noteRendering: (campaignSeq: number, ms: number) => void;
-  /** True if rendering took too long for this campaign, so that no more of it may be rendered. */
+  /** Called for a mail that failed because its template takes too long. */
+  noteTooSlow: (campaignSeq: number) => void;
+  /** True if that happened to too many mails of a campaign, so that no more of it is rendered. */
   isTooCostly: (campaignSeq: number) => boolean;
   /** Told of the memory that preparing a large mail leaves. */
   garbage: Garbage;
+  /** The program of the threads and their time limit, for tests. */
+  threads?: Pick<PoolDeps, "file" | "limitMs">;
+};
+
+export type Composer = {
+  prepare(mail: LeasedMail): Promise<Prepared | Busy>;
+  /** Must be called when a prepared message of a campaign is not needed any more. */
+  release(mail: LeasedMail, message: Uint8Array): void;
+  /** Ends the threads. Mails that are not prepared go back to the queue. */
+  close(): void;
 };
 
 /** Copies of a message that are garbage when it is prepared: parts, and the unsigned message. */
 const COPIES = 2;
+/** This many signed transactional mails are prepared on the event loop; more go to threads. */
+const FEW = 4;
+/** A mail that holds the event loop for longer is not cheap. */
+const HELD_MS = 20;
+/** Messages of campaigns that wait to be sent may take this much memory. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** Returns the function that renders, composes and signs the message of a mail. */
-export function createComposer(deps: ComposerDeps): (mail: LeasedMail) => Promise<Prepared | Busy> {
+export function createComposer(deps: ComposerDeps): Composer {
   const { clock, garbage } = deps;
   const preparation = createPreparation({ ...deps, keys: deps });
+  const { isCheap, distrust } = createCheapMails();
+  let messageBytes = 0;
+  const pool = createPool({
+    ...deps.threads,
+    keys: deps,
+    log: deps.log,
+    now: clock.now,
+    prepareHere: (job) => void prepareHere(job).then(job.resolve, job.reject),
+    mayCompose: () => messageBytes <= MAX_MESSAGE_BYTES,
+  });
+  /** The mails of this turn of the event loop. */
+  let turn: ComposeJob[] = [];
 
-  return async function prepare(mail) {
+  /** Prepares a mail on the event loop; RSA signatures are made on another thread. */
+  async function prepareHere({ mail, signer }: ComposeJob): Promise<Prepared | Busy> {
+    await deps.yieldIfBusy();
+    if (isStopped(mail)) return WITHDRAWN;
+    deps.beginWork(mail.id);
+    const beganMs = systemClock.elapsed();
+    // The mail is rendered and composed before this call returns its promise.
+    const preparing = preparation.prepare(mail, { signer, at: new Date(clock.now()) });
+    if (systemClock.elapsed() - beganMs > HELD_MS) distrust(mail);
+    const prepared = await preparing;
+    if (prepared.kind === "prepared") garbage.add(COPIES * prepared.message.byteLength);
+    return prepared;
+  }
+
+  function isStopped({ campaignSeq }: Pick<LeasedMail, "campaignSeq">): boolean {
+    return campaignSeq !== null && deps.isTooCostly(campaignSeq);
+  }
+
+  /** Distributes the mails of a turn. */
+  function endTurn(): void {
+    const jobs = turn;
+    turn = [];
+    const isFew = jobs.filter(({ isTransactional }) => isTransactional).length <= FEW;
+    const elsewhere: ComposeJob[] = [];
+    for (const job of jobs) {
+      if (belongsHere(job, isFew)) void prepareHere(job).then(job.resolve, job.reject);
+      else elsewhere.push(job);
+    }
+    pool.add(elsewhere);
+  }
+
+  function belongsHere({ mail, signer, isTransactional }: ComposeJob, isFew: boolean): boolean {
+    if (!pool.isAvailable()) return true;
+    if (!isCheap(mail)) return false;
+    if (signer === null || (isTransactional && isFew)) return true;
+    if (pool.isUp()) return false;
+    pool.warmUp();
+    return true;
+  }
+
+  async function prepare(mail: LeasedMail): Promise<Prepared | Busy> {
+    if (isStopped(mail)) return WITHDRAWN;
     let signer: Signer | null;
     try {
       signer = deps.signerOf(mail.projectSeq, domainOf(mail.fromAddress));
     } catch (error) {
       return unsigned(error);
     }
-    await deps.yieldIfBusy();
-    if (mail.campaignSeq !== null && deps.isTooCostly(mail.campaignSeq)) return WITHDRAWN;
-    deps.beginWork(mail.id);
-    const startedMs = systemClock.elapsed();
-    // The mail is rendered and composed before this call returns its promise.
-    const preparing = preparation.prepare(mail, { signer, at: new Date(clock.now()) });
-    if (mail.campaignSeq !== null) {
-      deps.noteRendering(mail.campaignSeq, systemClock.elapsed() - startedMs);
-    }
-    const prepared = await preparing;
-    if (prepared.kind === "prepared") garbage.add(COPIES * prepared.message.byteLength);
+    const isTransactional = mail.campaignSeq === null;
+    const flow = isTransactional ? `project ${mail.projectSeq}` : `campaign ${mail.campaignSeq}`;
+    const backlog = pool.backlogOf(flow);
+    if (backlog !== null) return backlog;
+    const prepared = await new Promise<Prepared | Busy>((resolve, reject) => {
+      if (turn.length === 0) queueMicrotask(endTurn);
+      turn.push({ mail, signer, flow, isTransactional, timeouts: 0, resolve, reject });
+    });
+    noteResult(mail, prepared);
     return prepared;
+  }
+
+  function noteResult({ campaignSeq }: LeasedMail, prepared: Prepared | Busy): void {
+    if (campaignSeq === null) return;
+    if (prepared.kind === "failed" && prepared.isTooSlow) deps.noteTooSlow(campaignSeq);
+    if (prepared.kind === "prepared") messageBytes += prepared.message.byteLength;
+  }
+
+  return {
+    prepare,
+    release({ campaignSeq }, message) {
+      if (campaignSeq === null) return;
+      const wasFull = messageBytes > MAX_MESSAGE_BYTES;
+      messageBytes -= message.byteLength;
+      if (wasFull) pool.schedule();
+    },
+    close: pool.close,
   };
 }

@@ -20,7 +20,7 @@ import { templateVariables } from "../../render/variables.ts";
 import type { LeasedMail } from "../lease-rows.ts";
 
 /** The columns of a mail from which its message is made. */
-type MailRow = Pick<
+export type MailRow = Pick<
   LeasedMail,
   | "id"
   | "projectId"

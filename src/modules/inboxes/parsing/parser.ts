@@ -6,21 +6,17 @@
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
+import { threadFile } from "../../../lib/thread-file.ts";
 import type { Detail } from "./parse.ts";
 import type { IndexResult, ParserAnswer, ParserResult, ParserTask, Unparsed } from "./tasks.ts";
 
 /** Longest time of one task. */
 const LIMIT_MS = 20_000;
 
-/**
- * The file of the thread. In the executable all code of `main.ts` is one file, and the thread's file
- * is at its place below the folder of `main.ts` (scripts/build.ts).
- */
-function workerUrl(): URL {
-  const isExecutable = import.meta.url.includes("/$bunfs/") || import.meta.url.includes("/~BUN/");
-  const file = isExecutable ? "./modules/inboxes/parsing/worker.js" : "./worker.ts";
-  return new URL(file, import.meta.url);
-}
+const FILE = threadFile(import.meta.url, {
+  beside: "./worker.ts",
+  inExecutable: "./modules/inboxes/parsing/worker.js",
+});
 
 export class ParserError extends Error {}
 
@@ -43,7 +39,7 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
   let isClosed = false;
 
   function startWorker(): Worker {
-    const started = new Worker(workerUrl());
+    const started = new Worker(FILE);
     started.on("message", (answer: ParserAnswer) => finish(answer));
     started.on("error", (error: unknown) => {
       if (worker === started) replaceWorker(error instanceof Error ? error.message : String(error));

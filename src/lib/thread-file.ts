@@ -1,0 +1,13 @@
+/** The file of a thread, which is a program of its own (scripts/build.ts). */
+
+/**
+ * Returns the file of a thread for the module that starts it. In the executable all code of `main.ts`
+ * is one file, and the file of the thread is at its place below the folder of `main.ts`.
+ */
+export function threadFile(
+  moduleUrl: string,
+  paths: { beside: string; inExecutable: string },
+): URL {
+  const isExecutable = moduleUrl.includes("/$bunfs/") || moduleUrl.includes("/~BUN/");
+  return new URL(isExecutable ? paths.inExecutable : paths.beside, moduleUrl);
+}

@@ -1,0 +1,46 @@
+/**
+ * Which mails may be composed on the event loop: those whose template is certainly cheap, and whose
+ * variables are small. A mail that took long nevertheless is the last one of its message there.
+ */
+
+import { cheapTags } from "../../render/template/cheap.ts";
+import type { MailRow } from "./prepare.ts";
+
+/** Most UTF-16 units that the body may have when it is rendered. */
+const MAX_LENGTH = 128 * 1024;
+/** Most bytes of attachments, which are encoded. */
+const MAX_ATTACHED = 1024 * 1024;
+const MAX_MESSAGES = 2_000;
+
+export function createCheapMails() {
+  /** The number of tags by message; null for a message that may be expensive. */
+  const tagsOf = new Map<number, number | null>();
+
+  function bodyTags({ messageSeq, html }: MailRow): number | null {
+    const known = tagsOf.get(messageSeq);
+    if (known !== undefined) return known;
+    const tags = cheapTags(html);
+    if (tagsOf.size >= MAX_MESSAGES) tagsOf.clear();
+    tagsOf.set(messageSeq, tags);
+    return tags;
+  }
+
+  return {
+    isCheap(mail: MailRow): boolean {
+      const tags = bodyTags(mail);
+      if (tags === null) return false;
+      const { html, subject, variables, campaignSeq, attachments } = mail;
+      const attached = attachments.reduce((sum, { content }) => sum + content.byteLength, 0);
+      return (
+        html.length + (tags + 1) * variables.length <= MAX_LENGTH &&
+        attached <= MAX_ATTACHED &&
+        (campaignSeq === null || cheapTags(subject) !== null)
+      );
+    },
+
+    /** The mails of this message are not cheap any more. */
+    distrust({ messageSeq }: MailRow): void {
+      tagsOf.set(messageSeq, null);
+    },
+  };
+}

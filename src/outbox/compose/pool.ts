@@ -1,0 +1,194 @@
+/**
+ * The threads that compose and sign mail: one for unsigned mail, one per processor core if signed
+ * mail waits, and one more while a slow batch runs. They start when there is work, and end after a
+ * minute without. In order: a job joins the queue (job-queue.ts); a thread with room takes a batch
+ * (thread.ts, worker.ts); its results resolve the jobs; jobs that the thread did not begin go back.
+ *
+ * A batch that exceeds the time limit ends its thread. It is split in halves, which run alone, until
+ * one mail is left, and only this mail fails. A thread that fails otherwise gives its jobs to the
+ * event loop, and no thread is started for a minute.
+ */
+
+import { availableParallelism } from "node:os";
+import type { Log } from "../../lib/log.ts";
+import { threadFile } from "../../lib/thread-file.ts";
+import type { TokenKeys } from "../../render/shapes/tokens.ts";
+import { RENDER_LIMIT_MS } from "../../render/template/limits.ts";
+import { type Busy, WITHDRAWN } from "../outcome.ts";
+import { createFlowCosts, type FlowCosts } from "./flow-costs.ts";
+import { createJobQueue, type ComposeJob, type JobBatch } from "./job-queue.ts";
+import { createSlowLane } from "./slow-lane.ts";
+import { createThreadSet } from "./thread-set.ts";
+import { resultsOf, createThread, type Thread, type ThreadEvents } from "./thread.ts";
+
+/**
+ * Longest time of a batch: the template engine lets one render take a second, and a thread continues
+ * no batch that has taken a tenth of a second.
+ */
+const LIMIT_MS = RENDER_LIMIT_MS + 500;
+/** Batches of one thread: it works on one and has the next one ready. */
+const MAX_BATCHES = 2;
+/** How often a mail that is alone in its batch is tried before it fails. */
+const MAX_TIMEOUTS = 2;
+/** The same if the machine may have stood still meanwhile. */
+const MAX_STALLS = 5;
+
+export type PoolDeps = {
+  keys: TokenKeys;
+  log: Log;
+  /** The time at which mail is signed. */
+  now: () => number;
+  /** Prepares a job on the event loop. */
+  prepareHere: (job: ComposeJob) => void;
+  /** False while the messages of campaigns take too much memory. */
+  mayCompose: () => boolean;
+  file?: URL | undefined;
+  limitMs?: number | undefined;
+};
+
+const FILE = threadFile(import.meta.url, {
+  beside: "./worker.ts",
+  inExecutable: "./outbox/compose/worker.js",
+});
+
+export function createPool(deps: PoolDeps) {
+  const { log, prepareHere, file = FILE, limitMs = LIMIT_MS } = deps;
+  const { url, linkKey, trackingUrl, trackingKey } = deps.keys;
+  const data = { keys: { url, linkKey, trackingUrl, trackingKey } };
+  const costs = createFlowCosts();
+  const queue = createJobQueue(costs);
+  const lane = createSlowLane(schedule);
+  const threads = createThreadSet({
+    log,
+    start: () => createThread({ file, data, limitMs }, events),
+  });
+
+  const events: ThreadEvents = {
+    onUp: schedule,
+    onHeld: schedule,
+    onIdle: threads.remove,
+    onResults(thread, batch, results) {
+      lane.end(thread);
+      for (const { message, fields } of results.warnings) log.warn(message, fields);
+      for (const { job, result, ms } of resultsOf(batch, results)) {
+        costs.note(job.flow, ms);
+        job.resolve(result);
+      }
+      queue.putBack(batch.jobs.slice(results.prepared.length));
+      schedule();
+    },
+    onTimeout(thread, [first, ...others], hasWorked) {
+      lose(thread);
+      for (const { jobs } of others) queue.putBack(jobs);
+      if (first !== undefined) {
+        noteTimeout(first, costs, limitMs);
+        for (const half of halvesOf(first, { hasWorked, limitMs })) queue.addHalf(half);
+      }
+      schedule();
+    },
+    onFailure(thread, batches, reason) {
+      lose(thread);
+      threads.noteFailure(reason);
+      for (const { jobs } of batches) jobs.forEach(giveUp);
+      schedule();
+    },
+  };
+
+  function lose(thread: Thread): void {
+    threads.remove(thread);
+    lane.end(thread);
+  }
+
+  /** Gives batches to all threads with room, and starts another one if work is left. */
+  function schedule(): void {
+    for (const thread of threads.all()) {
+      for (let batch = nextFor(thread); batch !== null; batch = nextFor(thread)) {
+        thread.run(batch, deps.now());
+      }
+    }
+    const hasSlow = queue.hasSlow() && lane.isFree();
+    if (hasSlow || queue.hasOthers()) {
+      const needsOneMore = hasSlow || !lane.isFree() || threads.isAnyHeld();
+      const usual = queue.hasSigned() ? availableParallelism() : 1;
+      threads.startUpTo(usual + (needsOneMore ? 1 : 0));
+    }
+    if (!threads.canWork()) queue.takeAll().forEach(giveUp);
+  }
+
+  function nextFor(thread: Thread): JobBatch | null {
+    const [running] = thread.batches;
+    if (!thread.isUp() || thread.batches.length >= MAX_BATCHES) return null;
+    const withCampaigns = deps.mayCompose();
+    if (running !== undefined) {
+      return running.kind === "fast" ? queue.takeNext({ isFastOnly: true, withCampaigns }) : null;
+    }
+    if (lane.isFree() && (threads.hasFreeBeside(thread) || !queue.hasOthers())) {
+      const slow = queue.takeSlow({ withCampaigns });
+      if (slow !== null) return lane.begin(thread, slow);
+    }
+    return queue.takeNext({ isFastOnly: false, withCampaigns });
+  }
+
+  /** For a mail that no thread will prepare. */
+  function giveUp(job: ComposeJob): void {
+    if (threads.isClosed()) job.resolve(WITHDRAWN);
+    else prepareHere(job);
+  }
+
+  return {
+    isUp: threads.isAnyUp,
+    isAvailable: threads.isAvailable,
+    /** Starts a thread, because there will be work. */
+    warmUp: () => threads.startUpTo(1),
+    add(jobs: readonly ComposeJob[]): void {
+      jobs.forEach(queue.add);
+      schedule();
+    },
+    schedule,
+    noteCost: costs.note,
+    /** If this flow is slow and enough of its mails wait: after which time the next one may. */
+    backlogOf(flow: string): Busy | null {
+      if (costs.kindOf(flow) !== "slow") return null;
+      return lane.backlogOf({ waiting: queue.countOf(flow), meanMs: costs.meanMs(flow) });
+    },
+    close(): void {
+      lane.close();
+      for (const job of [...threads.close(), ...queue.takeAll()]) giveUp(job);
+    },
+  };
+}
+
+/** The flow of the batch is slow. If it has several flows, which one is slow is not known yet. */
+function noteTimeout({ jobs }: JobBatch, costs: FlowCosts, limitMs: number): void {
+  const flows = new Set(jobs.map(({ flow }) => flow));
+  if (flows.size === 1) for (const flow of flows) costs.note(flow, limitMs);
+}
+
+/**
+ * The halves of a batch that took too long. A mail that was alone is tried again, or fails.
+ * `hasWorked` is false if the machine may have stood still meanwhile.
+ */
+function halvesOf(
+  { jobs }: JobBatch,
+  { hasWorked, limitMs }: { hasWorked: boolean; limitMs: number },
+): ComposeJob[][] {
+  const [job] = jobs;
+  if (job === undefined) return [];
+  if (jobs.length > 1) {
+    const middle = Math.ceil(jobs.length / 2);
+    return [jobs.slice(0, middle), jobs.slice(middle)];
+  }
+  job.timeouts++;
+  if (job.timeouts < (hasWorked ? MAX_TIMEOUTS : MAX_STALLS)) return [[job]];
+  const time = `takes longer than ${limitMs} ms.`;
+  if (hasWorked) {
+    const reason = `The body cannot be rendered: it ${time}`;
+    job.resolve({ kind: "failed", reason, isTooSlow: true });
+  } else {
+    job.resolve({
+      kind: "deferred",
+      reason: `The machine is overloaded: to prepare a mail ${time}`,
+    });
+  }
+  return [];
+}

@@ -1,0 +1,154 @@
+/**
+ * One thread that composes: its start, its batches and their time limit. It has at most two batches,
+ * so that it need not wait for the event loop between them.
+ */
+
+import { Worker } from "node:worker_threads";
+import { systemClock } from "../../lib/clock.ts";
+import type { ComposeJob, JobBatch } from "./job-queue.ts";
+import type { Prepared } from "./prepare.ts";
+import { type ThreadAnswer, createBatchWriter, readResults, type ThreadData } from "./tasks.ts";
+
+/** Longest time until a thread is ready. */
+const START_LIMIT_MS = 10_000;
+/** A thread that works on a batch for this long is held by it: other mail goes to another thread. */
+const HELD_MS = 150;
+/** Time for an answer that waits because the event loop itself was held. */
+const ANSWER_MS = 20;
+/** A thread without work ends after this time; it takes tens of megabytes. */
+const IDLE_MS = 60_000;
+
+type Results = ReturnType<typeof readResults>;
+
+export type ThreadEvents = {
+  onUp(): void;
+  /** The results of the first jobs of a batch, at least one. */
+  onResults(thread: Thread, batch: JobBatch, results: Results): void;
+  onHeld(): void;
+  /**
+   * The thread was ended, because the first of its batches exceeded the limit. `hasWorked` is false
+   * if the process used so little processor time meanwhile that the machine may have stood still.
+   */
+  onTimeout(thread: Thread, batches: readonly JobBatch[], hasWorked: boolean): void;
+  /** The thread did not start, or it has ended with an error. */
+  onFailure(thread: Thread, batches: readonly JobBatch[], reason: string): void;
+  onIdle(thread: Thread): void;
+};
+
+export type Thread = {
+  isUp(): boolean;
+  /** Its batches, the one that it works on first. */
+  batches: readonly JobBatch[];
+  isHeld(): boolean;
+  run(batch: JobBatch, signedAt: number): void;
+  /** Ends the thread and returns the jobs without results. */
+  end(): ComposeJob[];
+};
+
+export function createThread(
+  options: { file: URL; data: ThreadData; limitMs: number },
+  events: ThreadEvents,
+): Thread {
+  const { file, data, limitMs } = options;
+  const writeBatch = createBatchWriter();
+  const batches: JobBatch[] = [];
+  let state: "starting" | "up" | "ended" = "starting";
+  let isHeld = false;
+  let cancelTimer = systemClock.after(START_LIMIT_MS, () => fail("it did not start in time"));
+  const worker = new Worker(file, { workerData: data });
+  worker.unref();
+  worker.on("message", receive);
+  worker.on("error", (error: unknown) => fail(messageOf(error)));
+  worker.on("exit", () => fail("it ended by itself"));
+  const thread: Thread = {
+    isUp: () => state === "up",
+    batches,
+    isHeld: () => isHeld,
+    run(batch, signedAt) {
+      batches.push(batch);
+      const { text, contents } = writeBatch(batch.jobs, signedAt);
+      worker.postMessage({ text, contents });
+      if (batches.length === 1) beginFirst();
+    },
+    end() {
+      end();
+      return batches.splice(0).flatMap(({ jobs }) => jobs);
+    },
+  };
+  return thread;
+
+  function receive(answer: ThreadAnswer): void {
+    if (state === "ended") return;
+    if (answer.kind === "up") {
+      state = "up";
+      beIdle();
+      events.onUp();
+      return;
+    }
+    const [batch] = batches;
+    const results = readResults(answer);
+    if (batch === undefined || results.prepared.length === 0) return fail("it gave a wrong answer");
+    batches.shift();
+    if (batches.length > 0) beginFirst();
+    else beIdle();
+    events.onResults(thread, batch, results);
+  }
+
+  function beIdle(): void {
+    isHeld = false;
+    cancelTimer();
+    cancelTimer = systemClock.after(IDLE_MS, () => {
+      end();
+      events.onIdle(thread);
+    });
+  }
+
+  /** Begins to measure the time of the first batch. */
+  function beginFirst(): void {
+    isHeld = false;
+    cancelTimer();
+    cancelTimer = systemClock.after(HELD_MS, () => {
+      isHeld = true;
+      const before = process.cpuUsage();
+      cancelTimer = systemClock.after(limitMs - HELD_MS, () => {
+        // The answer may wait in the queue of the event loop.
+        cancelTimer = systemClock.after(ANSWER_MS, () => timeOut(before));
+      });
+      events.onHeld();
+    });
+  }
+
+  function timeOut(before: NodeJS.CpuUsage): void {
+    const { user, system } = process.cpuUsage(before);
+    end();
+    events.onTimeout(thread, batches.splice(0), (user + system) / 1000 > (limitMs - HELD_MS) / 10);
+  }
+
+  function fail(reason: string): void {
+    if (state === "ended") return;
+    end();
+    events.onFailure(thread, batches.splice(0), reason);
+  }
+
+  function end(): void {
+    state = "ended";
+    cancelTimer();
+    void worker.terminate();
+  }
+}
+
+/** The result of each job and its time, if it took long. Jobs that were not begun have none. */
+export function resultsOf(
+  { jobs }: JobBatch,
+  { prepared, slow }: Results,
+): { job: ComposeJob; result: Prepared; ms: number }[] {
+  const times = new Map(slow.map(({ number, ms }) => [number, ms]));
+  return prepared.flatMap((result, number) => {
+    const job = jobs[number];
+    return job === undefined ? [] : [{ job, result, ms: times.get(number) ?? 0 }];
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,279 @@
+/** Threads that compose: the same bytes as on the event loop, and what happens to faulty mails. */
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { createLog } from "../../../src/lib/log.ts";
+import type { ComposeJob } from "../../../src/outbox/compose/job-queue.ts";
+import { createPool, type PoolDeps } from "../../../src/outbox/compose/pool.ts";
+import type { MailRow, Prepared } from "../../../src/outbox/compose/prepare.ts";
+import { WITHDRAWN, type Busy } from "../../../src/outbox/outcome.ts";
+import {
+  mailRow,
+  SIGNED_AT,
+  testJob,
+  testPreparation,
+  testSigner,
+  TOKEN_KEYS,
+} from "../../support/compose.ts";
+
+/** Renders in more than a second; the template engine ends it after one. */
+const ENDLESS =
+  "{% for i in (1..9999) %}{% for j in (1..9999) %}{% assign x = j %}{% endfor %}{% endfor %}";
+
+const pools: ReturnType<typeof createPool>[] = [];
+
+afterEach(() => {
+  for (const pool of pools.splice(0)) pool.close();
+});
+
+function setUp(rest: Partial<PoolDeps> = {}) {
+  const lines: string[] = [];
+  /** Ids of the mails that were prepared on the event loop. */
+  const here: string[] = [];
+  const preparation = testPreparation();
+  const pool = createPool({
+    keys: TOKEN_KEYS,
+    log: createLog({ level: "warn", format: "json", write: (line) => void lines.push(line) }),
+    now: () => SIGNED_AT.getTime(),
+    prepareHere(job: ComposeJob) {
+      here.push(job.mail.id);
+      void preparation
+        .prepare(job.mail, { signer: job.signer, at: SIGNED_AT })
+        .then(job.resolve, job.reject);
+    },
+    mayCompose: () => true,
+    ...rest,
+  });
+  pools.push(pool);
+
+  /** Prepares mails together and returns their results in order. */
+  function prepare(mails: readonly MailRow[], job: Partial<ComposeJob> = {}) {
+    const jobs = mails.map((mail) => testJob(mail, job));
+    pool.add(jobs.map((each) => each.job));
+    return Promise.all(jobs.map(({ result }) => result));
+  }
+
+  return { pool, prepare, lines, here, preparation };
+}
+
+function textOf(result: Prepared | Busy | undefined): string {
+  if (result?.kind !== "prepared") throw new Error(JSON.stringify(result));
+  return new TextDecoder().decode(result.message);
+}
+
+const many = (size: number, rest: (i: number) => Partial<MailRow> = () => ({})) =>
+  Array.from({ length: size }, (_, i) => mailRow(rest(i)));
+
+const NAMES = ["Ada", "", "Zoë & Co", " blank ", "<b>", "حسن", "張偉", "😀", "a\tb", "=20"];
+
+const MAILS: [name: string, mails: MailRow[]][] = [
+  ["a plain body", many(3, () => ({ html: "<p>Hello</p>" }))],
+  [
+    "values of all kinds",
+    NAMES.map((name) => mailRow({ variables: JSON.stringify({ name }), toName: name })),
+  ],
+  [
+    "campaigns with a footer, links, a pixel and a rendered subject",
+    NAMES.map((name) =>
+      mailRow({
+        campaignSeq: 7,
+        isMarketing: true,
+        tracking: "ENABLED",
+        language: "de",
+        subject: "News for {{ name | default: 'you' }}",
+        variables: JSON.stringify({ name, items: [1, 2, 3].slice(name.length % 3) }),
+        html:
+          '<p>{{ name }}</p>{% for i in items %}<p><a href="https://shop.test/{{ i }}">{{ i }}</a>' +
+          "</p>{% endfor %}",
+      }),
+    ),
+  ],
+  ["bodies that differ", many(20, (i) => ({ html: `<p>${"word ".repeat(i * 40)}</p>` }))],
+  [
+    "headers and attachments",
+    many(3, (i) => ({
+      headers: JSON.stringify([["X-Number", `${i}`]]),
+      replyTo: "reply@acme.test",
+      attachments: [
+        {
+          filename: `${i}.bin`,
+          content: new Uint8Array(3_000).fill(i),
+          contentType: "application/octet-stream",
+          contentId: null,
+          disposition: "attachment",
+        },
+      ],
+    })),
+  ],
+  [
+    "mails that fail",
+    [
+      mailRow({ html: "{% if %}" }),
+      mailRow({ variables: JSON.stringify({ name: "\0" }) }),
+      mailRow({ subject: "a\nb" }),
+      mailRow({ campaignSeq: 1, subject: "{{ nothing }}" }),
+      mailRow(),
+    ],
+  ],
+];
+
+describe("a thread returns what the event loop would", () => {
+  for (const isSigned of [false, true]) {
+    test.each(MAILS)(`${isSigned ? "signed" : "unsigned"}: %s`, async (_, mails) => {
+      const { prepare, preparation, here } = setUp();
+      const signer = isSigned ? await testSigner() : null;
+      const results = await prepare(mails, { signer });
+      const expected = await Promise.all(
+        mails.map((mail) => preparation.prepare(mail, { signer, at: SIGNED_AT })),
+      );
+      expect(results).toEqual(expected);
+      expect(here).toEqual([]);
+      if (isSigned && results[0]?.kind === "prepared") {
+        expect(textOf(results[0])).toStartWith("DKIM-Signature: v=1; a=rsa-sha256;");
+      }
+    });
+  }
+
+  test("with several signers, of which each has its own keys", async () => {
+    const { pool } = setUp();
+    const signers = await Promise.all(["a.test", "b.test", "c.test"].map(testSigner));
+    const jobs = Array.from({ length: 30 }, (_, i) =>
+      testJob(mailRow(), { signer: signers[i % 3] ?? null }),
+    );
+    pool.add(jobs.map(({ job }) => job));
+    const results = await Promise.all(jobs.map(({ result }) => result));
+    const domains = results.map((result) => /d=(\w\.test)/.exec(textOf(result))?.[1]);
+    expect(domains).toEqual(jobs.map((_, i) => signers[i % 3]?.domain));
+  });
+});
+
+test("results of many mails come to the mails that they belong to", async () => {
+  const { prepare } = setUp();
+  const first = many(200, (i) => ({
+    campaignSeq: i % 3,
+    subject: `{{ n }}`,
+    variables: `{"n":${i}}`,
+  }));
+  const second = many(200, (i) => ({ subject: `transactional ${i}` }));
+  const results = await Promise.all([prepare(first), prepare(second)]);
+  const subjects = results.map((each) => each.map((one) => one.kind === "prepared" && one.subject));
+  expect(subjects[0]).toEqual(first.map((_, i) => `${i}`));
+  expect(subjects[1]).toEqual(second.map(({ subject }) => subject));
+  for (const [i, result] of results[1].entries()) {
+    expect(textOf(result)).toContain(`Message-ID: <${second[i]?.id}@acme.test>`);
+  }
+});
+
+test("transactional mail goes ahead of campaigns", async () => {
+  const { pool } = setUp();
+  const order: string[] = [];
+  const add = (name: string, rest: Partial<MailRow>) => {
+    const { job, result } = testJob(mailRow(rest));
+    pool.add([job]);
+    return result.then(() => order.push(name));
+  };
+  const ends = Array.from({ length: 300 }, () => add("campaign", { campaignSeq: 1 }));
+  ends.push(add("transactional", {}));
+  await Promise.all(ends);
+  expect(order.indexOf("transactional")).toBeLessThan(100);
+});
+
+test("campaigns wait while their messages take too much memory", async () => {
+  let mayCompose = false;
+  const { pool, prepare } = setUp({ mayCompose: () => mayCompose });
+  let isDone = false;
+  const waiting = prepare(many(3, () => ({ campaignSeq: 1 }))).finally(() => {
+    isDone = true;
+  });
+  for (let i = 0; i < 5; i++) await prepare(many(3));
+  expect(isDone).toBe(false);
+  mayCompose = true;
+  pool.schedule();
+  expect((await waiting).map(({ kind }) => kind)).toEqual(Array(3).fill("prepared"));
+});
+
+describe("a mail that takes too long", () => {
+  test("fails alone: its batch is split until it is found", async () => {
+    const { prepare, here } = setUp({ limitMs: 400 });
+    const mails = many(8, (i) => ({ campaignSeq: 1, html: i === 5 ? ENDLESS : "<p>{{ n }}</p>" }));
+    const results = await prepare(mails);
+    expect(results.map(({ kind }) => kind)).toEqual(
+      mails.map((_, i) => (i === 5 ? "failed" : "prepared")),
+    );
+    expect(results[5]).toEqual({
+      kind: "failed",
+      reason: "The body cannot be rendered: it takes longer than 400 ms.",
+      isTooSlow: true,
+    });
+    expect(here).toEqual([]);
+  }, 30_000);
+
+  test("fails by the limit of the template engine, and others of its batch continue", async () => {
+    const { prepare } = setUp();
+    const mails = many(3, (i) => ({ campaignSeq: 1, html: i === 0 ? ENDLESS : "<p>{{ n }}</p>" }));
+    const [slow, ...others] = await prepare(mails);
+    expect(slow).toMatchObject({ kind: "failed", isTooSlow: true });
+    expect(slow).toMatchObject({ reason: expect.stringContaining("takes longer than 1000 ms") });
+    expect(others.map(({ kind }) => kind)).toEqual(["prepared", "prepared"]);
+  }, 30_000);
+
+  test("does not delay the mail of others until it is done", async () => {
+    const { prepare } = setUp();
+    await prepare(many(2));
+    let isSlowDone = false;
+    const slow = prepare(many(4, () => ({ campaignSeq: 1, html: ENDLESS }))).then((results) => {
+      isSlowDone = true;
+      return results;
+    });
+    for (let i = 0; i < 20; i++) await prepare(many(2));
+    expect(isSlowDone).toBe(false);
+    pools.splice(0).forEach((pool) => pool.close());
+    expect(await slow).toContain(WITHDRAWN);
+  }, 30_000);
+
+  test("is returned to the queue if others of its flow wait", async () => {
+    const { pool, prepare } = setUp();
+    pool.noteCost("campaign 1", 500);
+    expect(pool.backlogOf("campaign 1")).toBeNull();
+    const slow = prepare(many(20, () => ({ campaignSeq: 1, html: ENDLESS })));
+    const times = [pool.backlogOf("campaign 1"), pool.backlogOf("campaign 1")].map(
+      (busy) => busy?.retryAfterMs ?? 0,
+    );
+    expect(times[0]).toBeGreaterThan(20_000);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1_500);
+    expect(pool.backlogOf("campaign 2")).toBeNull();
+    pool.close();
+    expect(await slow).toContain(WITHDRAWN);
+  }, 30_000);
+});
+
+describe("a thread that fails", () => {
+  const file = (name: string) => new URL(`./threads/${name}.ts`, import.meta.url);
+
+  test.each([
+    ["has no program", file("missing"), /find module|not found/i],
+    ["throws an error", file("throws"), /always fails/],
+    ["ends by itself", file("ends"), /ended by itself/],
+  ])(
+    "because it %s leaves its mails to the event loop, and the log says so once",
+    async (...row) => {
+      const [, program, reason] = row;
+      const { prepare, here, lines, pool } = setUp({ file: program });
+      for (let round = 1; round <= 2; round++) {
+        const mails = many(5);
+        const results = await prepare(mails);
+        expect(results.map(({ kind }) => kind)).toEqual(mails.map(() => "prepared"));
+        expect(here.splice(0)).toEqual(mails.map(({ id }) => id));
+        expect(pool.isAvailable()).toBe(false);
+      }
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatch(reason);
+    },
+  );
+});
+
+test("a pool that is closed returns its mails to the queue", async () => {
+  const { pool, prepare } = setUp();
+  const results = prepare(many(10));
+  pool.close();
+  expect(await results).toEqual(Array(10).fill(WITHDRAWN));
+});
