@@ -11,7 +11,7 @@ import type { Dispatch } from "./dispatch.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Failure } from "./failure.ts";
 import type { Session } from "./session.ts";
-import { SERVICE_CLOSING, type Delivery } from "./transaction.ts";
+import { SERVICE_CLOSING, transact, type Delivery } from "./transaction.ts";
 
 export type Destination = {
   /** Sessions of equal key are interchangeable: same host, same TLS, same credentials. */
@@ -254,9 +254,9 @@ class Sessions {
 async function deliverOver(session: Session, dispatch: Dispatch): Promise<HostResult> {
   const failure = session.isOpen ? null : await session.open();
   if (failure !== null) return unopened(failure, [session.conversation]);
-  const transact = () => session.send(dispatch);
+  const send = () => transact(session, dispatch);
   const { whenAllowed: leave } = dispatch;
-  const { delivery, conversation } = await (leave === undefined ? transact() : leave(transact));
+  const { delivery, conversation } = await (leave === undefined ? send() : leave(send));
   return { delivery, conversations: [conversation] };
 }
 

@@ -1,6 +1,6 @@
 /**
- * One SMTP session: it is opened, sends one mail after another, and ends with QUIT. No method
- * throws.
+ * One SMTP session: it is opened, is used for one mail after another (`transact`), and ends with
+ * QUIT. No method throws.
  *
  * 1. `pool.ts` gives a mail an open session or creates one.
  * 2. `opening.ts` connects (`connect.ts`), reads the greeting, sends EHLO, encrypts and logs in
@@ -14,14 +14,12 @@
  * limits the time of each step.
  */
 
-import type { Dispatch } from "./dispatch.ts";
 import type { Conversation, StepListener } from "./conversation.ts";
 import { Dialogue } from "./dialogue.ts";
 import { NO_EXTENSIONS, type Extensions } from "./extensions.ts";
 import type { Failure } from "./failure.ts";
 import { openSession, type Route } from "./opening.ts";
 import { DEFAULT_TIMEOUTS, type Timeouts } from "./timeouts.ts";
-import { transact, type Delivery } from "./transaction.ts";
 import { Wire } from "./wire.ts";
 
 export type SessionOptions = Route & {
@@ -98,18 +96,22 @@ export class Session {
     return null;
   }
 
-  /** Sends a mail. The first conversation includes the opening; the others are marked as reused. */
-  async send(dispatch: Dispatch): Promise<{ delivery: Delivery; conversation: Conversation }> {
-    const dialogue = this.#dialogue;
+  /**
+   * Starts the conversation of the next mail. The first one includes the opening; the others are
+   * marked as reused.
+   */
+  beginMail(): Dialogue {
     if (this.#messages++ > 0) {
-      dialogue.conversation = { ...dialogue.conversation, reused: true, steps: [] };
+      this.#dialogue.conversation = { ...this.#dialogue.conversation, reused: true, steps: [] };
       this.#wire.watch(this.#timeouts.totalMs);
     }
     this.#wire.endIdle();
-    const delivery = await transact(dialogue, this.#extensions, dispatch);
-    if (delivery.kind === "refused" && this.#wire.fault === null) await this.#reset();
+    return this.#dialogue;
+  }
+
+  /** Ends the conversation of a mail: the session waits for the next one. */
+  endMail(): void {
     this.#wire.beginIdle();
-    return { delivery, conversation: dialogue.conversation };
   }
 
   /** Sends QUIT and closes the connection after any answer (RFC 5321 §4.1.1.10). */
@@ -126,13 +128,6 @@ export class Session {
   /** Closes the connection; a mail under way ends as broken. */
   close(): void {
     this.#wire.close();
-  }
-
-  /** Ends the transaction of a refused mail, so that it does not affect the next one. */
-  async #reset(): Promise<void> {
-    const timeoutMs = this.#timeouts.resetMs;
-    const answer = await this.#dialogue.ask({ step: "rset", command: "RSET", timeoutMs });
-    if (answer.kind !== "reply" || answer.code >= 300) this.#wire.close();
   }
 
   async #sendQuit(): Promise<void> {

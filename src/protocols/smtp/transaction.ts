@@ -4,13 +4,14 @@
  */
 
 import type { Dispatch } from "./dispatch.ts";
-import type { Step } from "./conversation.ts";
+import type { Conversation, Step } from "./conversation.ts";
 import { finalBlock, leadingBlocks } from "./body.ts";
 import type { Dialogue } from "./dialogue.ts";
 import { planEnvelope, type Plan, type Unsendable } from "./envelope.ts";
 import type { Extensions } from "./extensions.ts";
 import type { Failure, Fault } from "./failure.ts";
 import type { Reply } from "./reply.ts";
+import type { Session } from "./session.ts";
 
 /** The steps whose replies decide the outcome of a mail. */
 type DecisiveStep = "mail" | "rcpt" | "data" | "dot";
@@ -36,7 +37,19 @@ export const UNKNOWN_END = "the mail was sent, but it is unknown whether it was 
 /** The server closes the session and answers no further command (RFC 5321 §3.8). */
 export const SERVICE_CLOSING = 421;
 
+/** Sends a mail over an open session. Afterwards, if `session.isUsable`, it can take the next one. */
 export async function transact(
+  session: Session,
+  dispatch: Dispatch,
+): Promise<{ delivery: Delivery; conversation: Conversation }> {
+  const dialogue = session.beginMail();
+  const delivery = await deliver(dialogue, session.extensions, dispatch);
+  if (delivery.kind === "refused" && dialogue.wire.fault === null) await reset(dialogue);
+  session.endMail();
+  return { delivery, conversation: dialogue.conversation };
+}
+
+async function deliver(
   dialogue: Dialogue,
   extensions: Extensions,
   dispatch: Dispatch,
@@ -99,6 +112,13 @@ async function sendMessage(dialogue: Dialogue, message: Uint8Array): Promise<Del
 function sendEnd(dialogue: Dialogue, ending: string | Uint8Array): Promise<Reply | Fault> {
   dialogue.wire.write(ending);
   return dialogue.receive({ step: "dot", command: ".", timeoutMs: dialogue.timeouts.dotMs });
+}
+
+/** Ends the transaction of a refused mail, so that it does not affect the next one. */
+async function reset(dialogue: Dialogue): Promise<void> {
+  const timeoutMs = dialogue.timeouts.resetMs;
+  const answer = await dialogue.ask({ step: "rset", command: "RSET", timeoutMs });
+  if (answer.kind !== "reply" || answer.code >= 300) dialogue.wire.close();
 }
 
 function isInterrupted({ wire }: Dialogue): boolean {

@@ -3,6 +3,7 @@ import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
 import type { Conversation } from "../../../src/protocols/smtp/conversation.ts";
 import type { Failure } from "../../../src/protocols/smtp/failure.ts";
 import { Session, type SessionOptions } from "../../../src/protocols/smtp/session.ts";
+import { transact } from "../../../src/protocols/smtp/transaction.ts";
 import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";
 import { startSink, type SinkOptions } from "../../support/smtp-sink.ts";
 
@@ -84,7 +85,7 @@ describe("opening a session", () => {
     const client = await opened(server.port);
     expect(server.transcripts[0]).toEqual(["EHLO client.test", "HELO client.test"]);
     expect(client.extensions.pipelining).toBe(false);
-    expect((await client.send(mail())).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
   });
 
   test.each([421, 450, 501, 550, 554])("does not fall back to HELO after %i", async (code) => {
@@ -214,7 +215,7 @@ describe("opening a session", () => {
   test("shares the watchdog with the first mail", async () => {
     const server = await scripted({ script: { greeting: "trickle", mail: "hang" } });
     const client = await opened(server.port, { timeouts: { totalMs: 200 } });
-    expect((await client.send(mail())).delivery).toMatchObject({
+    expect((await transact(client, mail())).delivery).toMatchObject({
       kind: "broken",
       failure: { step: "mail", cause: { message: "no answer within 0.2 s" } },
     });
@@ -235,7 +236,7 @@ describe("sending a mail", () => {
   test.each([true, false])("ends in acceptance, pipelining %p", async (pipelining) => {
     const server = await sink({ pipelining });
     const client = await opened(server.port);
-    const { delivery, conversation } = await client.send(mail("a\r\n"));
+    const { delivery, conversation } = await transact(client, mail("a\r\n"));
     expect(delivery).toMatchObject({ kind: "accepted", reply: { code: 250, enhanced: "2.0.0" } });
     expect(stepsOf(conversation).slice(3)).toEqual(["mail 250", "rcpt 250", "data 354", "dot 250"]);
     expect(conversation.steps.slice(3).map(({ command }) => command)).toEqual([
@@ -255,7 +256,7 @@ describe("sending a mail", () => {
     ] as const) {
       const server = await scripted({ extensions, script: { mail: "hang" } });
       const client = await opened(server.port, { timeouts: { commandMs: 150 } });
-      await client.send(mail());
+      await transact(client, mail());
       // The server stops reading lines at MAIL, so the size of the write shows the commands in it.
       expect(server.transcripts[0]?.length).toBe(2);
       expect(server.pendingLines()).toBe(seen - 1);
@@ -265,8 +266,8 @@ describe("sending a mail", () => {
   test("reuses the session for further mails", async () => {
     const server = await sink();
     const client = await opened(server.port);
-    await client.send(mail("1\r\n"));
-    const { conversation } = await client.send(mail("2\r\n"));
+    await transact(client, mail("1\r\n"));
+    const { conversation } = await transact(client, mail("2\r\n"));
     expect(conversation.reused).toBe(true);
     expect(stepsOf(conversation)).toEqual(["mail 250", "rcpt 250", "data 354", "dot 250"]);
     expect(server.counts).toEqual({ messages: 2, connections: 1 });
@@ -278,13 +279,13 @@ describe("sending a mail", () => {
     async (text) => {
       const server = await sink();
       const client = await opened(server.port);
-      expect((await client.send(mail(text))).delivery.kind).toBe("accepted");
+      expect((await transact(client, mail(text))).delivery.kind).toBe("accepted");
       const expected = text === "" || text.endsWith("\r\n") ? text : `${text}\r\n`;
       // A dot after a bare LF is doubled for safety; composed messages have no bare LF.
       const doubled = expected.replace("a\n.", "a\n..");
       expect(Buffer.from(server.messages[0]?.data ?? []).toString()).toBe(doubled);
       // The session is still synchronised.
-      expect((await client.send(mail("next\r\n"))).delivery.kind).toBe("accepted");
+      expect((await transact(client, mail("next\r\n"))).delivery.kind).toBe("accepted");
     },
   );
 
@@ -297,31 +298,31 @@ describe("sending a mail", () => {
     );
     const message = Buffer.from(`${lines.join("\r\n")}\r\n`);
     expect(message.length).toBeGreaterThan(10_000_000);
-    expect((await client.send(mail(message))).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail(message))).delivery.kind).toBe("accepted");
     expect(Buffer.compare(Buffer.from(server.messages[0]?.data ?? []), message)).toBe(0);
   });
 
   test("never sends DATA for a message larger than announced", async () => {
     const server = await scripted({ extensions: ["SIZE 10", "PIPELINING"] });
     const client = await opened(server.port);
-    const { delivery } = await client.send(mail("more than ten octets"));
+    const { delivery } = await transact(client, mail("more than ten octets"));
     expect(delivery).toMatchObject({ kind: "unsendable", enhanced: "5.3.4" });
     expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
-    expect((await client.send(mail("short\r\n"))).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail("short\r\n"))).delivery.kind).toBe("accepted");
   });
 
   test("uses SMTPUTF8 only if it is needed", async () => {
     const server = await sink();
     const client = await opened(server.port);
     const envelope = { from: "a@example.com", to: "jürgen@example.net" };
-    const { conversation } = await client.send({ ...mail("a\r\n"), envelope });
+    const { conversation } = await transact(client, { ...mail("a\r\n"), envelope });
     expect(conversation.steps[3]?.command).toBe("MAIL FROM:<a@example.com> SIZE=3 SMTPUTF8");
     expect(server.messages[0]?.to).toEqual(["jürgen@example.net"]);
   });
 
   test("limits the recorded text to 1,024 characters", async () => {
     const server = await scripted({ script: { dot: { code: 250, text: "x".repeat(3_000) } } });
-    const { conversation } = await (await opened(server.port)).send(mail());
+    const { conversation } = await transact(await opened(server.port), mail());
     expect(conversation.steps.at(-1)?.text.length).toBe(1_024);
   });
 });
@@ -340,18 +341,18 @@ describe("a refused mail", () => {
       script: { [step]: [{ code, text: "4.2.0 as told" }] },
     });
     const client = await opened(server.port);
-    const { delivery, conversation } = await client.send(mail());
+    const { delivery, conversation } = await transact(client, mail());
     expect(delivery).toMatchObject({ kind: "refused", step, reply: { code } });
     expect(stepsOf(conversation).at(-1)).toBe("rset 250");
     expect(conversation.steps.find((entry) => entry.step === step)?.code).toBe(code);
-    expect((await client.send(mail())).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
   });
 
   test("is ended with a single dot if DATA was accepted nevertheless (RFC 2920)", async () => {
     const script = { rcpt: [{ code: 550 }], data: [{ code: 354 }] };
     const server = await scripted({ script });
     const client = await opened(server.port);
-    const { delivery, conversation } = await client.send(mail("secret\r\n"));
+    const { delivery, conversation } = await transact(client, mail("secret\r\n"));
     expect(delivery).toMatchObject({ kind: "refused", step: "rcpt", reply: { code: 550 } });
     expect(stepsOf(conversation).slice(3)).toEqual([
       "mail 250",
@@ -361,7 +362,7 @@ describe("a refused mail", () => {
       "rset 250",
     ]);
     expect(server.bodies).toEqual([".\r\n"]);
-    expect((await client.send(mail())).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
   });
 
   test("stays refused if the single dot is not answered", async () => {
@@ -370,7 +371,7 @@ describe("a refused mail", () => {
       script: { ...script, mail: [...script.mail], data: [...script.data] },
     });
     const client = await opened(server.port);
-    const { delivery } = await client.send(mail());
+    const { delivery } = await transact(client, mail());
     expect(delivery).toMatchObject({ kind: "refused", step: "mail" });
     expect(client.isUsable).toBe(false);
   });
@@ -378,7 +379,7 @@ describe("a refused mail", () => {
   test.each(steps)("with 421 at %s ends the session", async (step) => {
     const server = await scripted({ script: { [step]: "closing" } });
     const client = await opened(server.port);
-    const { delivery } = await client.send(mail());
+    const { delivery } = await transact(client, mail());
     expect(delivery).toMatchObject({
       kind: "refused",
       step,
@@ -392,7 +393,7 @@ describe("a refused mail", () => {
     async (rset) => {
       const server = await scripted({ script: { rcpt: { code: 550 }, rset } });
       const client = await opened(server.port, { timeouts: { resetMs: 30 } });
-      const { delivery } = await client.send(mail());
+      const { delivery } = await transact(client, mail());
       expect(delivery).toMatchObject({ kind: "refused", step: "rcpt" });
       expect(client.isUsable).toBe(false);
     },
@@ -402,7 +403,7 @@ describe("a refused mail", () => {
     const body = { code: 552, text: "5.3.4 Too much" };
     const server = await scripted({ script: { body } });
     const client = await opened(server.port);
-    const { delivery } = await client.send(mail(Buffer.alloc(20_000_000, "x")));
+    const { delivery } = await transact(client, mail(Buffer.alloc(20_000_000, "x")));
     expect(delivery).toMatchObject({ kind: "refused", step: "dot", reply: { enhanced: "5.3.4" } });
     expect(client.isUsable).toBe(false);
   });
@@ -412,7 +413,7 @@ describe("a session that breaks", () => {
   test.each(["mail", "rcpt", "data", "body"] as const)("at %s has sent nothing", async (step) => {
     const server = await scripted({ script: { [step]: "close" } });
     const client = await opened(server.port);
-    const { delivery } = await client.send(mail(Buffer.alloc(20_000_000, "x")));
+    const { delivery } = await transact(client, mail(Buffer.alloc(20_000_000, "x")));
     expect(delivery).toMatchObject({ kind: "broken", isUnknown: false });
     expect(client.isUsable).toBe(false);
   });
@@ -422,7 +423,7 @@ describe("a session that breaks", () => {
     async (dot) => {
       const server = await scripted({ script: { dot } });
       const client = await opened(server.port, SHORT);
-      const { delivery, conversation } = await client.send(mail());
+      const { delivery, conversation } = await transact(client, mail());
       expect(delivery).toMatchObject({ kind: "broken", isUnknown: true, failure: { step: "dot" } });
       expect(conversation.steps.at(-1)).toMatchObject({ step: "dot", command: ".", code: null });
       expect(client.isUsable).toBe(false);
@@ -433,7 +434,7 @@ describe("a session that breaks", () => {
     const data = { raw: "354 Go ahead\r\n250 2.0.0 Taken\r\n" };
     const server = await scripted({ script: { data } });
     const client = await opened(server.port);
-    const { delivery } = await client.send(mail());
+    const { delivery } = await transact(client, mail());
     expect(delivery).toMatchObject({ kind: "broken", isUnknown: false, failure: { step: "dot" } });
     expect(server.bodies).toEqual([]);
   });
@@ -446,7 +447,7 @@ describe("a session that breaks", () => {
   ] as const)("at %s with %i is not synchronised", async (step, code) => {
     const server = await scripted({ script: { [step]: { code } }, extensions: [] });
     const client = await opened(server.port);
-    const { delivery } = await client.send(mail());
+    const { delivery } = await transact(client, mail());
     expect(delivery).toMatchObject({
       kind: "broken",
       isUnknown: step === "dot",
@@ -458,7 +459,7 @@ describe("a session that breaks", () => {
   test("ends after the timeout if the network accepts no more data", async () => {
     const server = await scripted({ script: { body: "hang" } });
     const client = await opened(server.port, { timeouts: { blockMs: 60 } });
-    const { delivery } = await client.send(mail(Buffer.alloc(40_000_000, "x")));
+    const { delivery } = await transact(client, mail(Buffer.alloc(40_000_000, "x")));
     expect(delivery).toMatchObject({
       kind: "broken",
       isUnknown: false,
@@ -471,7 +472,7 @@ describe("a session that breaks", () => {
     async (how) => {
       const server = await scripted();
       const client = await opened(server.port);
-      await client.send(mail());
+      await transact(client, mail());
       const lost = new Promise<void>((resolve) => {
         client.onLost = resolve;
       });
@@ -484,15 +485,15 @@ describe("a session that breaks", () => {
   test("is not used again after an unexpected reply", async () => {
     const dot = { raw: "250 2.0.0 Taken\r\n250 2.0.0 Taken\r\n" };
     const client = await opened((await scripted({ script: { dot } })).port);
-    expect((await client.send(mail())).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
     expect(client.isUsable).toBe(false);
   });
 
   test("returns every further mail unsent", async () => {
     const server = await scripted({ script: { dot: "close" } });
     const client = await opened(server.port);
-    await client.send(mail());
-    const { delivery, conversation } = await client.send(mail());
+    await transact(client, mail());
+    const { delivery, conversation } = await transact(client, mail());
     expect(delivery).toMatchObject({ kind: "broken", isUnknown: false, failure: { step: "mail" } });
     expect(conversation.reused).toBe(true);
   });
@@ -502,7 +503,7 @@ describe("quitting", () => {
   test("sends QUIT and closes", async () => {
     const server = await scripted();
     const client = await opened(server.port);
-    const { conversation } = await client.send(mail());
+    const { conversation } = await transact(client, mail());
     const before = conversation.steps.length;
     await client.quit();
     expect(server.transcripts[0]?.at(-1)).toBe("QUIT");
