@@ -37,9 +37,12 @@ type Wrapped = { value: unknown; persistent: boolean };
 /** Merges shallowly. A value of null deletes its key; a patch of null deletes all keys. */
 export function mergeData(existing: JsonObject, patch: JsonObject | null): JsonObject {
   if (patch === null) return {};
-  const allowed = Object.entries(patch).filter(([name]) => !RESERVED.has(name));
-  const merged = Object.entries({ ...existing, ...Object.fromEntries(allowed) });
-  return Object.fromEntries(merged.filter(([, value]) => value !== null));
+  const merged = new Map(Object.entries(existing));
+  for (const [name, value] of Object.entries(patch)) {
+    if (!RESERVED.has(name)) merged.set(name, value);
+  }
+  for (const [name, value] of merged) if (value === null) merged.delete(name);
+  return Object.fromEntries(merged);
 }
 
 /** The part of a request's data that is stored with the contact. */

@@ -14,6 +14,7 @@ import type { Page } from "../../http/envelope.ts";
 import { type ListPage, newestRows } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
+import { cachePerIteration } from "../../lib/iteration-cache.ts";
 import type { References } from "../../lib/references.ts";
 import { bounceHostOf } from "../../outbox/return-path.ts";
 import { createAddDomain } from "./add.ts";
@@ -41,6 +42,13 @@ export function createDomains(deps: DomainsDeps) {
   const findVerified = db.sqlite.prepare<{ hasReturnPath: number }, [string, number]>(`
     SELECT has_return_path AS hasReturnPath FROM domains
     WHERE domain = +? AND project_seq = +? AND status = 'VERIFIED'`);
+  const findInProject = cachePerIteration((key) => {
+    const [projectSeq = "", domain = ""] = key.split(" ", 2);
+    const row = findVerified.get(domain, Number(projectSeq));
+    return { isVerified: row !== null, hasReturnPath: row?.hasReturnPath === 1 };
+  });
+  const verifiedDomain = (projectSeq: number, domain: string) =>
+    findInProject(`${projectSeq} ${domain}`);
 
   /** Finds a domain in any project, since each domain belongs to only one. */
   function findByName(domain: string): DomainRow | null {
@@ -72,13 +80,12 @@ export function createDomains(deps: DomainsDeps) {
      * True if exactly this domain is verified; its parent does not count (docs/interface.md#send).
      */
     isVerified: (projectSeq: number, domain: string): boolean =>
-      findVerified.get(domain, projectSeq) !== null,
+      verifiedDomain(projectSeq, domain).isVerified,
 
     /** The host that receives bounces; null if its records are not in the DNS yet. */
     bounceHostOf(projectSeq: number, domain: string): string | null {
       if (installation.mode === "relay") return null;
-      const isReady = findVerified.get(domain, projectSeq)?.hasReturnPath === 1;
-      return isReady ? bounceHostOf(domain) : null;
+      return verifiedDomain(projectSeq, domain).hasReturnPath ? bounceHostOf(domain) : null;
     },
 
     find(projectSeq: number, domain: string): DomainRow | null {

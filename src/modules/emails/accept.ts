@@ -21,13 +21,7 @@ import type { Quotas } from "../quotas/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import { templateErrors } from "../templates/model.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";
-import {
-  contactData,
-  createDrafts,
-  type RenderedMail,
-  type DraftDeps,
-  type Source,
-} from "./drafts.ts";
+import { createDrafts, type RenderedMail, type DraftDeps, type Source } from "./drafts.ts";
 import type { SendInput } from "./model.ts";
 import { resolveSender, type MailSender } from "./sender.ts";
 
@@ -122,7 +116,7 @@ export function createAccept(deps: AcceptDeps) {
       email: draft.address,
       subscribed: input.subscribed,
       defaultSubscribed: false,
-      data: contactData(input, draft),
+      data: draft.contactData,
     });
     if (message.isMarketing && !contact.isSubscribed) throw unsubscribed(draft.address);
     const suppression = deps.suppressions.reasonFor(project.seq, draft.address);

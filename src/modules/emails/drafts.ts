@@ -28,6 +28,8 @@ export type RenderedMail = Recipient & {
   contactId: string;
   subject: string;
   variables: string;
+  /** What the request stores on the contact: persistent values and the recipient's name. */
+  contactData: JsonObject;
 };
 export type Source = { subject: Template; body: Template; html: string };
 
@@ -87,7 +89,8 @@ export function createDrafts(deps: DraftDeps) {
     const { data, input, source, budget } = work;
     const contact = contacts.findByEmail(project.seq, recipient.address);
     const known = contact === null ? {} : parseData(contact.data);
-    const snapshot = mergeVariables(mergeData(known, contactData(input, recipient)), data);
+    const stored = contactData(input, recipient);
+    const snapshot = mergeVariables(mergeData(known, stored), data);
     const emailId = newId(clock.now());
     const contactId = contact?.id ?? newId(clock.now());
     const variables = templateVariables({
@@ -100,7 +103,8 @@ export function createDrafts(deps: DraftDeps) {
     const subject = rendered(budget, source.subject, variables, "subject");
     refuseBadSubject(subject);
     rendered(budget, source.body, variables, "body");
-    return { ...recipient, emailId, contactId, subject, variables: JSON.stringify(snapshot) };
+    const texts = { subject, variables: JSON.stringify(snapshot) };
+    return { ...recipient, emailId, contactId, ...texts, contactData: stored };
   }
 }
 
@@ -113,8 +117,7 @@ function recipientsOf(input: SendInput): Recipient[] {
   );
 }
 
-/** The data that a request stores on the contact: persistent values and the recipient's name. */
-export function contactData(input: SendInput, recipient: Recipient): JsonObject {
+function contactData(input: SendInput, recipient: Recipient): JsonObject {
   const stored = persistentData(input.data ?? {});
   return recipient.name === null ? stored : { ...stored, name: recipient.name };
 }

@@ -13,6 +13,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { randomBase62, sha256 } from "../../lib/crypto.ts";
 import { notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
+import { cachePerIteration } from "../../lib/iteration-cache.ts";
 
 export type KeyRow = typeof apiKeys.$inferSelect;
 export type Keys = ReturnType<typeof createKeys>;
@@ -59,18 +60,7 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
            p.from_address AS fromAddress, p.from_name AS fromName
     FROM api_keys k JOIN projects p ON p.seq = k.project_seq
     WHERE k.digest = +?`);
-
-  /** Rows read in the current iteration of the event loop, shared by concurrent requests. */
-  const rowsByDigest = new Map<string, FoundKey | null>();
-
-  function findRow(digest: string): FoundKey | null {
-    const known = rowsByDigest.get(digest);
-    if (known !== undefined) return known;
-    const row = findByDigest.get(digest);
-    if (rowsByDigest.size === 0) setImmediate(() => rowsByDigest.clear());
-    rowsByDigest.set(digest, row);
-    return row;
-  }
+  const findRow = cachePerIteration((digest) => findByDigest.get(digest));
 
   return {
     /** Reads the key from the database, so that a revocation takes effect with the next request. */
