@@ -16,6 +16,7 @@ import { runCheck } from "./bench/run-check.ts";
 import { crashOptions } from "./crash/options.ts";
 import { runHostile, type HostileReport, type Round } from "./hostile/run.ts";
 
+const RECIPIENTS = 10_000;
 const LIMIT_MS = 30 * 60_000;
 const MAX_RATIO = 1.2;
 const MAX_MORE_MIB = 256;
@@ -25,7 +26,7 @@ async function run(): Promise<boolean> {
   const { rounds, seconds, binary } = options;
   console.log(`hostile-template: ${rounds} rounds with and without, ${seconds} s each`);
   const data = temporaryFolder();
-  const report = await runHostile({ data, binary, rounds, seconds });
+  const report = await runHostile({ data, binary, rounds, seconds, recipients: RECIPIENTS });
   removeFolder(data);
   return print(report);
 }

@@ -78,7 +78,11 @@ export function contactDataOf(random: Random, number: number): Record<string, un
   };
 }
 
+/** POST /v1/send refuses longer display names. */
+const MAX_NAME_LENGTH = 255;
+const DISPLAY_NAMES = USUAL.filter(({ length }) => length <= MAX_NAME_LENGTH);
+
 /** Returns a display name that a header can contain; null for some recipients. */
 export function displayNameOf(random: Random): string | null {
-  return random.integer(3) === 0 ? null : random.pick(USUAL);
+  return random.integer(3) === 0 ? null : random.pick(DISPLAY_NAMES);
 }

@@ -14,7 +14,6 @@ import { addDomain, openReader, openStore } from "../bench/store.ts";
 import { HOSTILE, ITEMS } from "./templates.ts";
 
 const RATE = 20;
-const ORDINARY_CONTACTS = 5_000;
 const HOSTILE_CONTACTS = 200;
 const WARM_UP_MS = 1_000;
 const SAMPLE_MS = 100;
@@ -44,9 +43,11 @@ export async function runHostile(options: {
   binary: string | null;
   rounds: number;
   seconds: number;
+  /** Recipients of the ordinary campaign. */
+  recipients: number;
 }): Promise<HostileReport> {
   const { data, binary, rounds, seconds } = options;
-  const keys = await prepare(data);
+  const keys = await prepare(data, options.recipients);
   const arrivals = new Map<string, number>();
   const sink = await startSink({
     onMessage({ data: message }) {
@@ -90,7 +91,7 @@ export async function runHostile(options: {
 }
 
 /** Creates the three projects with their contacts, and returns their keys. */
-async function prepare(data: string) {
+async function prepare(data: string, recipients: number) {
   const { app, close } = openStore(data);
   async function create(name: string) {
     const created = await app.writer.write(() => {
@@ -104,7 +105,7 @@ async function prepare(data: string) {
   const [a, b, ordinary] = [await create("a"), await create("b"), await create("ordinary")];
   await close();
   addContacts(data, a.seq, HOSTILE_CONTACTS);
-  addContacts(data, ordinary.seq, ORDINARY_CONTACTS);
+  addContacts(data, ordinary.seq, recipients);
   return { a: a.key, b: b.key, ordinary: ordinary.key };
 }
 

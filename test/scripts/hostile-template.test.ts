@@ -9,7 +9,7 @@ test(
   "campaigns with endless templates fail, and the mail of another project arrives meanwhile",
   async () => {
     const data = temporaryFolder();
-    const report = await runHostile({ data, binary: null, rounds: 1, seconds: 2 });
+    const report = await runHostile({ data, binary: null, rounds: 1, seconds: 2, recipients: 300 });
     removeFolder(data);
     expect(report.attack.lost).toBe(0);
     expect(report.attack.failed).toBeGreaterThan(0);
