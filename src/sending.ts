@@ -52,7 +52,6 @@ export function createSendingModule(
   const { transport, queue } = parts.queues;
   const composer = createComposer({
     ...parts,
-    signerOf: parts.domains.signerOf,
     yieldIfBusy: createYield(),
     beginWork: (emailId) => parts.loopWatch.begin("mail", emailId),
     noteTooSlow: campaigns.cost.noteTooSlow,

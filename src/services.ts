@@ -22,6 +22,7 @@ import { createCancellation } from "./outbox/cancel.ts";
 import { createContactMails } from "./outbox/contact-mails.ts";
 import { createEngagement } from "./outbox/engagement.ts";
 import { createEmailStore } from "./outbox/enqueue.ts";
+import { isSignedByRelay } from "./outbox/transports/create-transport.ts";
 import { generateDkimKeys } from "./protocols/dkim/keys.ts";
 
 export type Services = ReturnType<typeof createServices>;
@@ -66,6 +67,8 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
     keys: createKeys({ db, clock }),
     suppressions: createSuppressions({ db }),
     domains,
+    /** The keys that sign the mail of a domain; null if it leaves unsigned. */
+    signerOf: isSignedByRelay(config) ? () => null : domains.signerOf,
     isSenderVerified: (projectSeq: number, domain: string) =>
       !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain),
     templates: createTemplates(core),

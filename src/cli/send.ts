@@ -15,7 +15,7 @@ import { type Signer, signMessage } from "../protocols/dkim/sign.ts";
 import { composeMessage } from "../protocols/mime/message.ts";
 import { messageIdOf } from "../protocols/mime/message-id.ts";
 import { htmlToText } from "../render/text.ts";
-import { createTransport } from "../outbox/transports/create-transport.ts";
+import { createTransport, isSignedByRelay } from "../outbox/transports/create-transport.ts";
 import { captureAddress } from "./capture-address.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { conversationPrinter } from "./conversation.ts";
@@ -70,7 +70,8 @@ export const send: Command = {
     const signer = await findSigner(input, config, domainOf(from));
     const signed =
       signer === null ? message : await signMessage(message, signer, new Date(systemClock.now()));
-    if (!input.isJson) printMessage(signer, domainOf(from), signed);
+    if (!input.isJson)
+      console.log(`* ${signed.byteLength} octets, ${signaturesOf(signer, config, from)}`);
     const outcome = await deliver(input, config, { from, to, message: signed });
     printOutcome(input, outcome);
     if (outcome.kind !== "accepted" && !isWayGiven(input) && !input.isJson) {
@@ -147,9 +148,12 @@ function compose(
   return composed.message;
 }
 
-/** Returns the keys of a domain of any project; null if no project has the domain. */
+/**
+ * Returns the keys of a domain of any project; null if no project has the domain, or if the relay
+ * signs.
+ */
 async function findSigner(input: Input, config: Config, domain: string): Promise<Signer | null> {
-  if (!hasInstallation(config.data)) return null;
+  if (!hasInstallation(config.data) || isSignedByRelay(config)) return null;
   return withStore(input, async ({ domains }) => {
     const found = domains.findByName(domain);
     return found === null ? null : domains.signerOf(found.projectSeq, domain);
@@ -175,12 +179,12 @@ async function deliver(
   return outcome;
 }
 
-function printMessage(signer: Signer | null, domain: string, message: Uint8Array): void {
-  const signatures =
-    signer === null
-      ? `unsigned: ${domain} has no keys here`
-      : `signed for ${domain}: ${signer.keys.map(({ selector }) => selector).join(", ")}`;
-  console.log(`* ${message.byteLength} octets, ${signatures}`);
+function signaturesOf(signer: Signer | null, config: Config, from: string): string {
+  const domain = domainOf(from);
+  if (signer !== null) {
+    return `signed for ${domain}: ${signer.keys.map(({ selector }) => selector).join(", ")}`;
+  }
+  return `unsigned: ${isSignedByRelay(config) ? "the relay signs" : `${domain} has no keys here`}`;
 }
 
 function printOutcome(input: Input, outcome: Outcome): void {

@@ -9,7 +9,8 @@ import { type DnsServer, parseDnsServers } from "../protocols/dns/servers.ts";
 import { parseRelayUrl, type Relay } from "../protocols/smtp/relay-url.ts";
 import type { Kind, Parsed } from "./setting.ts";
 
-export const RELAY_URL_FORM = "smtp[s]://user:pass@host:port[?tls=none|starttls|implicit]";
+export const RELAY_URL_FORM =
+  "smtp[s]://user:pass@host:port[?tls=none|starttls|implicit][&sign=false]";
 
 export const boolean: Kind<boolean> = {
   parse: trueOrFalse,

@@ -90,7 +90,7 @@ const TABLE = {
   relayUrl: setting("relay-url", kinds.optional(kinds.relayUrl), {
     fallback: () => null,
     shownDefault: "none",
-    help: kinds.RELAY_URL_FORM,
+    help: `${kinds.RELAY_URL_FORM}; sign=false if the relay signs mail by itself`,
   }),
   hostname: setting("hostname", kinds.hostName, {
     fallback: systemHostname,

@@ -121,6 +121,11 @@ describe("mailstead send", () => {
           .map((record) => [stringAt(record, "value")]),
     });
     expect(results.map(({ status }) => status.result)).toEqual(["pass", "pass"]);
+    const relay = ["--transport", "relay", "--relay-url"];
+    const url = `smtp://127.0.0.1:${sink.port}?tls=none&sign=false`;
+    const unsigned = await run(["send", ...ADDRESSES, ...data, ...relay, url], "Hello");
+    expect(unsigned.out).toContain("octets, unsigned: the relay signs");
+    expect(Buffer.from(sink.messages.at(-1)?.data ?? "").toString()).not.toContain("DKIM");
   });
 
   test("shows what would be sent with --transport capture", async () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { captureTransport } from "../../src/outbox/transports/capture.ts";
-import { testApp, type TestApp } from "../support/app.ts";
+import { parseRelayUrl } from "../../src/protocols/smtp/relay-url.ts";
+import { addDomain, testApp, type TestApp } from "../support/app.ts";
 import { withoutSignatures } from "../support/dkim.ts";
 import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "../support/transport.ts";
@@ -221,6 +222,30 @@ describe("mail that cannot be rendered or composed", () => {
     const good = await send({ body: "<p>Another</p>" });
     await t.deliver();
     expect([(await email(bad)).status, (await email(good)).status]).toEqual(["FAILED", "SENT"]);
+  });
+});
+
+describe("the keys of a domain", () => {
+  test.each([
+    ["sign its mail", "smtp://127.0.0.1:25?tls=none", true],
+    ["do not if the relay signs", "smtp://127.0.0.1:25?tls=none&sign=false", false],
+  ])("%s", async (_, url, isSigned) => {
+    const parsed = parseRelayUrl(url);
+    if (!parsed.ok) throw new Error(parsed.message);
+    const transport = testTransport({ answer: ACCEPTED });
+    const config = { transport: "relay" as const, relayUrl: parsed.relay };
+    const t = await testApp({ transport, config });
+    apps.push(t);
+    await addDomain(t.app, t.project.seq, "signed.test");
+    await t.create(
+      "/v1/send",
+      { to: "ada@example.net", from: "hello@signed.test", subject: "Hi", body: "<p>Hello</p>" },
+      "emails.0.email",
+    );
+    await t.deliver();
+    const message = new TextDecoder().decode(transport.handed[0]?.dispatch.message);
+    expect(message.startsWith("DKIM-Signature:")).toBe(isSigned);
+    expect(message).toContain("<p>Hello</p>");
   });
 });
 

@@ -55,7 +55,7 @@ export function createInboxModule(deps: {
   log: Log;
   listPage: ListPage;
   localAccess: LocalAccess | null;
-  domains: Pick<Domains, "signerOf">;
+  signerOf: Domains["signerOf"];
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   random: () => number;
   suppressions: Pick<Suppressions, "reasonFor">;
@@ -100,7 +100,6 @@ export function createInboxModule(deps: {
   const releases = createReleases({
     ...deps,
     store,
-    signerOf: deps.domains.signerOf,
     suppressionOf: deps.suppressions.reasonFor,
     projectOf: inboxes.projectOf,
   });

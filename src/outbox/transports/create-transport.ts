@@ -37,6 +37,11 @@ export function createTransport(config: Config, deps: TransportDeps): Transport 
   return relayTransport({ relay: relayUrl, hostname, clock, log, onStep });
 }
 
+/** True if the keys of domains are not used, because the relay signs mail by itself. */
+export function isSignedByRelay({ transport, relayUrl }: Config): boolean {
+  return transport === "relay" && relayUrl?.sign === false;
+}
+
 function direct(config: Config, deps: TransportDeps): Transport {
   const { hostname, directPort, sourceAddresses, allowPrivateAddresses } = config;
   const { dns, clock, log, onStep, siteStore } = deps;

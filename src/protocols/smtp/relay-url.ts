@@ -10,14 +10,16 @@ export type Relay = {
   user?: string | undefined;
   password?: string | undefined;
   tls: "implicit" | "starttls" | "none";
+  /** False if the relay signs mail by itself, so that mail goes there without our signatures. */
+  sign?: false;
 };
 
 type ParsedRelayUrl = { ok: true; relay: Relay } | { ok: false; message: string };
 
 /**
- * `smtp[s]://user:pass@host:port[?tls=none|starttls|implicit]`. smtps means TLS from the first byte
- * and port 465 (RFC 8314 §3.3), smtp means STARTTLS and port 587. No message repeats the URL,
- * because it contains a password.
+ * `smtp[s]://user:pass@host:port`, with the parameters `tls=none|starttls|implicit` and
+ * `sign=true|false`. smtps means TLS from the first byte and port 465 (RFC 8314 §3.3), smtp means
+ * STARTTLS and port 587. No message repeats the URL, because it contains a password.
  */
 export function parseRelayUrl(text: string): ParsedRelayUrl {
   const url = URL.parse(text);
@@ -26,18 +28,25 @@ export function parseRelayUrl(text: string): ParsedRelayUrl {
     return refuse("must begin with smtp:// or smtps://");
   }
   if ((url.pathname !== "" && url.pathname !== "/") || url.hash !== "") {
-    return refuse("must end after host, port and ?tls=; encode special characters of the password");
+    return refuse(
+      "must end after host, port and parameters; encode special characters of the password",
+    );
   }
   const host = readHost(url.hostname);
   if (host === null) return refuse("names no valid host");
   if (url.port === "0") return refuse("names port 0");
+  const fault = parameterFault(url);
+  if (fault !== null) return refuse(fault);
   const tls = readTls(url);
   if ("message" in tls) return refuse(tls.message);
+  const sign = url.searchParams.get("sign") ?? "true";
+  if (sign !== "true" && sign !== "false") return refuse("sign must be true or false");
   const credentials = readCredentials(url);
   if ("message" in credentials) return refuse(credentials.message);
 
   const port = url.port === "" ? (tls.mode === "implicit" ? 465 : 587) : Number(url.port);
   const relay: Relay = { host, port, ...credentials, tls: tls.mode };
+  if (sign === "false") relay.sign = false;
   const problem = findCleartextPassword(relay);
   return problem === null ? { ok: true, relay } : refuse(problem);
 }
@@ -53,12 +62,18 @@ function readHost(hostname: string): string | null {
   return /^[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?$/i.test(bare) ? bare.toLowerCase() : null;
 }
 
+/** A parameter that is unknown or occurs twice, or null. */
+function parameterFault({ searchParams }: URL): string | null {
+  const names = [...searchParams.keys()];
+  const unknown = names.find((name) => name !== "tls" && name !== "sign");
+  if (unknown !== undefined) return `has an unknown parameter ${unknown}`;
+  const twice = ["tls", "sign"].find((name) => searchParams.getAll(name).length > 1);
+  return twice === undefined ? null : `names ${twice} twice`;
+}
+
 function readTls(url: URL): { mode: Relay["tls"] } | { message: string } {
-  const unknown = [...url.searchParams.keys()].find((key) => key !== "tls");
-  if (unknown !== undefined) return { message: `has an unknown parameter ${unknown}` };
-  const [value, second] = url.searchParams.getAll("tls");
-  if (second !== undefined) return { message: "names tls twice" };
-  if (value === undefined) return { mode: url.protocol === "smtps:" ? "implicit" : "starttls" };
+  const value = url.searchParams.get("tls");
+  if (value === null) return { mode: url.protocol === "smtps:" ? "implicit" : "starttls" };
   if (value !== "none" && value !== "starttls" && value !== "implicit") {
     return { message: "tls must be none, starttls or implicit" };
   }

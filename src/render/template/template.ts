@@ -137,7 +137,7 @@ export function sampleUrl(source: string): string {
   return withoutLiquid(readTokens(ENGINES.url, source), "x");
 }
 
-/** Renders again if the time limit passed while the process used no CPU time. */
+/** Renders again if the time limit passed while this thread used no CPU time. */
 function renderWithRetry(limitMs: number, renderOnce: () => Rendered): Rendered {
   const before = recentCpuUsage();
   const rendered = renderOnce();
@@ -164,19 +164,19 @@ function runNodes(
 }
 
 /**
- * CPU time of this process, read at most every 100 ms because reading it takes as long as a render.
+ * CPU time of this thread, read at most every 100 ms because reading it takes as long as a render.
  */
 function recentCpuUsage(): NodeJS.CpuUsage {
   const now = systemClock.elapsed();
   if (now - cpuUsageReadAt > CPU_USAGE_MAX_AGE_MS) {
-    cpuUsage = process.cpuUsage();
+    cpuUsage = process.threadCpuUsage();
     cpuUsageReadAt = now;
   }
   return cpuUsage;
 }
 
 const CPU_USAGE_MAX_AGE_MS = 100;
-let cpuUsage = process.cpuUsage();
+let cpuUsage = process.threadCpuUsage();
 let cpuUsageReadAt = systemClock.elapsed();
 
 /**
@@ -184,7 +184,7 @@ let cpuUsageReadAt = systemClock.elapsed();
  * delay.
  */
 function hasUsedCpu(since: NodeJS.CpuUsage, limitMs: number): boolean {
-  const { user, system } = process.cpuUsage(since);
+  const { user, system } = process.threadCpuUsage(since);
   return (user + system) / 1000 > limitMs / 10;
 }
 
