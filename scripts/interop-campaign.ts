@@ -3,7 +3,7 @@
  * as the MX host of their domains. Then it checks that each recipient has one message in the maildir
  * and that the statistics of the campaign agree.
  *
- * `bun scripts/interop-campaign.ts [--contacts 10000]`
+ * `bun scripts/interop-campaign.ts [--contacts 10000] [--pipelining on|off]`
  *
  * It starts and fetches programs as scripts/interop.ts does. The exit code is 1 if anything differs.
  */
@@ -18,6 +18,7 @@ import { freePort, startServer as startMailstead } from "./bench/children.ts";
 import { BODY, SENDER, SENDER_DOMAIN } from "./bench/mail.ts";
 import { reportAims, printValue, whole } from "./bench/report.ts";
 import { addSender, openReader } from "./bench/store.ts";
+import { choiceOf } from "./crash/options.ts";
 import { findPackage } from "./interop/packages.ts";
 import { startPostfix } from "./interop/postfix.ts";
 import { killServers } from "./interop/server.ts";
@@ -44,7 +45,7 @@ const Stats = Type.Object({
   }),
 });
 
-async function main(folder: string, contacts: number): Promise<boolean> {
+async function main(folder: string, contacts: number, pipelining: boolean): Promise<boolean> {
   const dnsmasq = await findPackage(join(folder, "p"), ["dnsmasq-base"], "/usr/sbin/dnsmasq");
   const postfix = await findPackage(join(folder, "p"), ["postfix"], "/usr/lib/postfix/sbin/master");
   if (!dnsmasq.ok || !postfix.ok || process.getuid?.() !== 0) {
@@ -60,6 +61,7 @@ async function main(folder: string, contacts: number): Promise<boolean> {
     address: ADDRESS,
     port: smtp,
     domains: DOMAINS,
+    pipelining,
   });
   // One MX host serves all domains, as at a hosted mail service.
   const records = [
@@ -164,14 +166,22 @@ async function waitUntilStable(count: () => number): Promise<void> {
   }
 }
 
-const { values } = parseArgs({ options: { contacts: { type: "string", default: "10000" } } });
+const { values } = parseArgs({
+  options: {
+    contacts: { type: "string", default: "10000" },
+    pipelining: { type: "string", default: "on" },
+  },
+});
+const pipelining = choiceOf("pipelining", values.pipelining, ["on", "off"]);
 const folder = mkdtempSync(join(tmpdir(), "mailstead-interop-"));
 // Postfix reads this folder as another user.
 chmodSync(folder, 0o755);
 let isMet = false;
 try {
-  console.log(`campaign to ${whole(Number(values.contacts))} contacts through Postfix`);
-  isMet = await main(folder, Number(values.contacts));
+  console.log(
+    `campaign to ${whole(Number(values.contacts))} contacts through Postfix, PIPELINING ${pipelining}`,
+  );
+  isMet = await main(folder, Number(values.contacts), pipelining === "on");
 } finally {
   killServers();
   rmSync(folder, { recursive: true, force: true });

@@ -8,8 +8,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { relayTransport } from "../../src/outbox/transports/relay.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { testApp } from "../support/app.ts";
+import { type TestApp, testApp } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
+import { waitUntil } from "../support/eventually.ts";
 import {
   FAULT_KINDS,
   FAULT_POSITIONS,
@@ -27,7 +28,25 @@ const RETRY_MS = 10 * 60_000;
 
 type Attempts = { status: string; attempts: number; reason: string };
 
-async function sendBatch(options: FaultServerOptions) {
+type Source = "POST /v1/send" | "a campaign";
+
+/** Accepts the mails, and waits until they are in the queue. */
+async function queueMails(t: TestApp, source: Source): Promise<void> {
+  const to = Array.from({ length: MAILS }, (_, i) => `person-${i}@example.net`);
+  const mail = { from: "hello@acme.test", subject: "Hi", body: "<p>Hello</p>" };
+  if (source === "POST /v1/send") {
+    await t.create("/v1/send", { ...mail, to }, "emails.0.email");
+    return;
+  }
+  for (const email of to) await t.create("/contacts", { email, subscribed: true }, "id");
+  const campaign = { ...mail, name: "News", audienceType: "ALL" };
+  const id = await t.create("/campaigns", campaign, "data.id");
+  expect((await t.call("POST", `/campaigns/${id}/send`)).status).toBe(204);
+  await t.deliver();
+  await waitUntil(() => t.countRows("emails") === MAILS);
+}
+
+async function sendBatch(options: FaultServerOptions, source: Source) {
   const server = await startFaultServer(options);
   const clock = manualClock();
   const relay = { host: "127.0.0.1", port: server.port, tls: "none" } as const;
@@ -39,9 +58,7 @@ async function sendBatch(options: FaultServerOptions) {
     log: silentLog,
   });
   const t = await testApp({ transport, clock });
-  const to = Array.from({ length: MAILS }, (_, i) => `person-${i}@example.net`);
-  const mail = { from: "hello@acme.test", subject: "Hi", body: "<p>Hello</p>" };
-  await t.create("/v1/send", { ...mail, to }, "emails.0.email");
+  await queueMails(t, source);
 
   const rows = () =>
     t.db.sqlite
@@ -75,8 +92,8 @@ function expectDeferral({ reason }: Attempts, options: FaultServerOptions): void
   expect(reason.includes("is unknown")).toBe(isLostReply(options));
 }
 
-async function run(options: FaultServerOptions): Promise<void> {
-  const { server, before, after } = await sendBatch(options);
+async function run(options: FaultServerOptions, source: Source): Promise<void> {
+  const { server, before, after } = await sendBatch(options, source);
   expect(server.hasFaulted()).toBe(true);
   // The fault delays one mail at most; all others are SENT without waiting.
   expect(before.filter(({ status }) => status === "SENT").length).toBeGreaterThanOrEqual(MAILS - 1);
@@ -106,6 +123,15 @@ const CASES = [true, false]
 describe.each([true, false])("with PIPELINING: %p", (pipelining) => {
   for (const options of CASES.filter((each) => each.pipelining === pipelining)) {
     const { position, kind, mail } = options;
-    test(`${kind} at ${position} of mail ${mail} of a connection`, () => run(options));
+    test(`${kind} at ${position} of mail ${mail} of a connection`, () =>
+      run(options, "POST /v1/send"));
+  }
+});
+
+describe("with mail of a campaign", () => {
+  for (const options of CASES.filter(({ pipelining, mail }) => pipelining && mail === 2)) {
+    const { position, kind } = options;
+    test(`${kind} at ${position} of the second mail of a connection`, () =>
+      run(options, "a campaign"));
   }
 });
