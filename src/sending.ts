@@ -66,6 +66,7 @@ export function createSendingModule(
       clock,
       maxPrefetch: transport.maxPrefetch,
     }),
+    maxFastPrefetch: transport.maxFastPrefetch ?? 0,
     load: createLoader(db),
     attempt: createAttempt({
       ...parts,

@@ -68,7 +68,8 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const { message, subject } = prepared;
     const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
     const whenAllowed = unlessWithdrawn(mail, leave);
-    const sending = send({ envelope, message, whenAllowed }, mail.slot);
+    const isUrgent = mail.campaignSeq === null;
+    const sending = send({ envelope, message, whenAllowed, isUrgent }, mail.slot);
     const outcome = await sending.finally(() => deps.composer.release(mail, message));
     return mail.campaignSeq === null ? outcome : { ...outcome, subject };
   };

@@ -27,6 +27,8 @@ type DeliveryDeps = StoreOutcomeDeps & { attempt: Attempt; pace: Pace };
 
 type DispatcherDeps = DeliveryDeps & {
   queue: LeaseQueue;
+  /** Largest number of mails to prefetch while mails leave fast (`Transport`). */
+  maxFastPrefetch: number;
   load: (lease: Lease) => LeasedMail | null;
   /** Time between two mails at the configured send rate, in milliseconds; 0 without a rate. */
   paceIntervalMs: number;
@@ -74,15 +76,25 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
   const timer = createPollTimer({ clock, log, onPoll: refill });
   const { isRunning, pollSoon } = timer;
-  const prefetch = createPrefetch({ pace, clock, onRelease: pollSoon });
+  const prefetch = createPrefetch({
+    pace,
+    clock,
+    maxFast: deps.maxFastPrefetch,
+    onRelease: pollIfWorth,
+  });
   const deliveries = createDeliveries(deps, {
     prefetch,
     isRunning,
     releaseSlot,
     noteMove,
-    onFree: pollSoon,
+    onFree: pollIfWorth,
   });
   const capacity = () => prefetch.capacity(deliveries.count());
+
+  /** While mails leave fast, the next lease waits until it can take many of them. */
+  function pollIfWorth(): void {
+    if (prefetch.isWorthLeasing(deliveries.count())) pollSoon();
+  }
 
   function refill(): void {
     if (leasing !== null) return;
@@ -120,7 +132,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       mails.forEach((mail, i) =>
         mail === null ? releaseSlot(leases[i]) : deliveries.start(mail, onDisk),
       );
-      if (mails.length > 0) pollSoon();
+      if (mails.length > 0) pollIfWorth();
       else timer.pollAfter(mayHaveMore ? NO_SLOT_PAUSE_MS : EMPTY_PAUSE_MS);
     } catch (error) {
       leases.forEach(releaseSlot);
@@ -210,12 +222,13 @@ function createDeliveries(deps: DeliveryDeps, options: DeliveryOptions) {
   async function attemptTimed(mail: LeasedMail, onDisk: Promise<void>): Promise<AttemptResult> {
     let startedAt = clock.now();
     let startedMs = clock.elapsed();
-    const reserved = prefetch.reserve();
+    const reserved = prefetch.reserve(mail);
     const leave: WhenAllowed = async (transact) => {
       await onDisk.catch(throwWithdrawn);
       prefetch.noteLatency(clock.elapsed() - startedMs);
       reserved.stopTimeout();
       const begin = () => {
+        prefetch.noteDeparture();
         reserved.release();
         noteMove();
         startedAt = clock.now();

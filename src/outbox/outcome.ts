@@ -118,6 +118,11 @@ export type Transport<S extends Slot = Slot> = {
    * absent, fewer are prefetched, because prepared mails use the sessions that others need.
    */
   readonly maxPrefetch?: number;
+  /**
+   * Largest number of mails to prefetch while the mails leave so fast that all of these leave within
+   * a third of a second. Then many mails share each transaction.
+   */
+  readonly maxFastPrefetch?: number;
   /** Returns a slot for one mail to this address, without I/O. If absent, mails need no slot. */
   admit?(to: string): S | Busy;
   /** Acquires a slot itself if none is given; without one, the outcome has `notAttempted`. */

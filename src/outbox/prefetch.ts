@@ -1,9 +1,12 @@
 /**
  * The prefetch limit: how many mails are leased and prepared before the pace lets them leave. It
- * follows the time that a mail needs until it has an open session.
+ * follows the time that a mail needs until it has an open session, and the rate at which mails
+ * leave: never are more prefetched than leave in a third of a second, except the few that the pace
+ * always allows. The faster they leave, the more mails share one transaction.
  */
 
 import type { Clock } from "../lib/clock.ts";
+import type { LeasedMail } from "./lease-rows.ts";
 import type { Pace } from "./pace.ts";
 
 /**
@@ -16,28 +19,66 @@ const PREFETCH_TIMEOUT_FACTOR = 3;
 export const TRANSACTIONAL_RESERVE = 1;
 /** Weight of the latest mail in the mean latency. */
 const LATEST_WEIGHT = 0.1;
+/** Number of departures over which their rate is measured. */
+const MEASURED_DEPARTURES = 32;
+/** Prefetched mails leave within this time. */
+const FAST_PREFETCH_MS = 333;
+/** Memory of all prefetched mails, as long as more than the usual number are prefetched. */
+const FAST_PREFETCH_BYTES = 8 * 1024 * 1024;
+/** Weight of a mail in the typical size if it is smaller than those before; a larger one sets it. */
+const SMALLER_WEIGHT = 0.05;
+/** While mails leave fast, a lease waits until this share of the limit is free. */
+const LEASED_SHARE = 0.25;
 
 export type Prefetch = ReturnType<typeof createPrefetch>;
 
-/** `onRelease` is called when there is room for another mail. */
-export function createPrefetch(deps: { pace: Pace; clock: Clock; onRelease: () => void }) {
-  const { pace, clock, onRelease } = deps;
+/**
+ * `onRelease` is called when there is room for another mail. `maxFast` is the limit while mails
+ * leave fast; 0 if the transport has none.
+ */
+export function createPrefetch(deps: {
+  pace: Pace;
+  clock: Clock;
+  maxFast: number;
+  onRelease: () => void;
+}) {
+  const { pace, clock, maxFast, onRelease } = deps;
   /** Number of prefetched mails that count against the prefetch limit. */
   let prefetched = 0;
   /** Mean time to prepare a mail and get an open session for it, in milliseconds. */
   let connectLatencyMs = 0;
+  /** Bytes of a typical mail; rather too many than too few. */
+  let typicalBytes = 1;
+  const departures = createDepartures(clock);
+
+  /** The limit while mails leave fast; less than the usual one if they do not. */
+  function fastLimit(): number {
+    const ofTime = departures.within(FAST_PREFETCH_MS);
+    return Math.floor(Math.min(maxFast, ofTime, FAST_PREFETCH_BYTES / typicalBytes));
+  }
+
+  /** Number of mails that may be leased while `underWay` mails are under way. */
+  function capacity(underWay: number, fast = fastLimit()): number {
+    const usual = pace.prefetchLimit(connectLatencyMs);
+    const limit = Math.max(usual, fast) + TRANSACTIONAL_RESERVE;
+    return Math.max(0, Math.min(limit - prefetched, limit + pace.concurrency - underWay));
+  }
 
   return {
-    /** Number of mails that may be leased while `underWay` mails are under way. */
-    capacity(underWay: number): number {
-      const limit = pace.prefetchLimit(connectLatencyMs) + TRANSACTIONAL_RESERVE;
-      return Math.max(0, Math.min(limit - prefetched, limit + pace.concurrency - underWay));
+    capacity: (underWay: number): number => capacity(underWay),
+
+    /** True if so many mails may be leased that a transaction is worth it. */
+    isWorthLeasing(underWay: number): boolean {
+      const fast = fastLimit();
+      const isFast = fast > pace.prefetchLimit(connectLatencyMs);
+      return capacity(underWay, fast) >= (isFast ? fast * LEASED_SHARE : 1);
     },
 
     /** Counts a mail against the prefetch limit until it is released or its connection times out. */
-    reserve(): { stopTimeout: () => void; release: () => void } {
+    reserve(mail: LeasedMail): { stopTimeout: () => void; release: () => void } {
       let isReserved = true;
       prefetched++;
+      noteSize(sizeOf(mail));
       const release = () => {
         stopTimeout();
         if (!isReserved) return;
@@ -51,9 +92,41 @@ export function createPrefetch(deps: { pace: Pace; clock: Clock; onRelease: () =
       return { stopTimeout, release };
     },
 
+    /** Called when a mail has an open session: `ms` after its lease. */
     noteLatency(ms: number): void {
       connectLatencyMs +=
         LATEST_WEIGHT * (Math.min(ms, PREFETCH_TIMEOUT_MS.most) - connectLatencyMs);
     },
+
+    /** Called when the transaction of a mail begins. */
+    noteDeparture: departures.note,
   };
+
+  function noteSize(bytes: number): void {
+    const weight = bytes > typicalBytes ? 1 : SMALLER_WEIGHT;
+    typicalBytes += weight * (bytes - typicalBytes);
+  }
+}
+
+/** Measures how fast mails leave, from the times of the latest departures. */
+function createDepartures(clock: Clock) {
+  const ring = new Float64Array(MEASURED_DEPARTURES).fill(-Infinity);
+  let oldest = 0;
+  return {
+    note(): void {
+      ring[oldest] = clock.elapsed();
+      oldest = (oldest + 1) % ring.length;
+    },
+
+    /** The number of mails that leave in `ms`, at the rate of the latest ones. */
+    within(ms: number): number {
+      const sinceMs = clock.elapsed() - (ring[oldest] ?? -Infinity);
+      return (ms * ring.length) / Math.max(1, sinceMs);
+    },
+  };
+}
+
+/** An estimate of the memory that a mail takes until it has left, in bytes. */
+function sizeOf({ html, attachments }: LeasedMail): number {
+  return attachments.reduce((sum, { content }) => sum + 3 * content.byteLength, 3 * html.length);
 }

@@ -42,6 +42,8 @@ type RelayOptions = {
 export type RelayTransportOptions = RelayOptions & { clock: Clock; log: Log };
 
 const DEFAULT_CONCURRENCY = 20;
+/** With more, the mails of a transaction cost hardly less, and a crash leaves more in doubt. */
+const MAX_FAST_PREFETCH = 256;
 
 /** Throws if the options would send a password in cleartext over a network. */
 export function relayTransport(options: RelayTransportOptions): Transport {
@@ -83,6 +85,7 @@ export function relayTransport(options: RelayTransportOptions): Transport {
   return {
     name: "relay",
     concurrency,
+    maxFastPrefetch: MAX_FAST_PREFETCH,
     admit: gate.admit,
     async send(dispatch, slot) {
       const admission = slot ?? gate.admit();

@@ -11,6 +11,8 @@ export type Dispatch = {
    * the transaction may run at once.
    */
   whenAllowed?: WhenAllowed | undefined;
+  /** True for transactional mail: it gets a session before all mails that are not urgent. */
+  isUrgent?: boolean | undefined;
   /** Aborted if other mail needs the connection: the session then fails at once. */
   signal?: AbortSignal | undefined;
 };

@@ -64,7 +64,7 @@ export class Pool {
   async deliver(destination: Destination, dispatch: Dispatch): Promise<HostResult> {
     if (this.#closing !== null) return unopened(POOL_CLOSED, []);
     const sessions = this.#sessionsOf(destination);
-    const acquired = await sessions.acquire();
+    const acquired = await sessions.acquire(dispatch.isUrgent === true);
     if (acquired === null) return unopened(POOL_CLOSED, []);
 
     let session = acquired;
@@ -153,6 +153,9 @@ export class Pool {
   }
 }
 
+/** Called with the session that a waiting mail gets, or with null if the pool closes. */
+type Waiting = (session: Session | null) => void;
+
 /** The sessions of one destination. Invariant: no mail waits while one is idle or can be opened. */
 class Sessions {
   readonly #destination: Destination;
@@ -163,8 +166,10 @@ class Sessions {
   readonly #all = new Set<Session>();
   /** Sorted by idle time, the longest first. */
   #idle: { session: Session; since: number }[] = [];
-  /** Mails that wait: called with a session, or with null if the pool closes. */
-  readonly #waiting: ((session: Session | null) => void)[] = [];
+  /** Urgent mails that wait, in the order of their arrival. */
+  readonly #urgent: Waiting[] = [];
+  /** The other mails that wait. */
+  readonly #waiting: Waiting[] = [];
 
   constructor(destination: Destination, maxConnections: number, onEmpty: () => void) {
     this.#destination = destination;
@@ -182,11 +187,11 @@ class Sessions {
   }
 
   /** Uses the session with the shortest idle time, so that the others can expire. */
-  acquire(): Session | Promise<Session | null> {
+  acquire(isUrgent: boolean): Session | Promise<Session | null> {
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle.session;
     if (this.#all.size < this.#maxConnections) return this.#create();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve) => (isUrgent ? this.#urgent : this.#waiting).push(resolve));
   }
 
   /** Replaces a session in one step, so that no waiting mail can use its slot in between. */
@@ -196,9 +201,9 @@ class Sessions {
     return this.#create();
   }
 
-  /** Gives a session to the mail that has waited longest. Returns false if no mail waits. */
+  /** Gives a session to the mail that comes next. Returns false if no mail waits. */
   passOn(session: Session): boolean {
-    const next = this.#waiting.shift();
+    const next = this.#nextWaiting();
     next?.(session);
     return next !== undefined;
   }
@@ -216,7 +221,7 @@ class Sessions {
   forget(session: Session): void {
     if (!this.#all.delete(session)) return;
     this.#idle = this.#idle.filter((entry) => entry.session !== session);
-    this.#waiting.shift()?.(this.#create());
+    this.#nextWaiting()?.(this.#create());
     if (this.#all.size === 0) this.#onEmpty();
   }
 
@@ -233,11 +238,16 @@ class Sessions {
 
   /** Ends the wait of all mails without a session. */
   stopWaiting(): void {
-    for (const stop of this.#waiting.splice(0)) stop(null);
+    for (const stop of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) stop(null);
   }
 
   closeAll(): void {
     for (const session of this.#all) session.close();
+  }
+
+  /** The urgent mail that has waited longest, or else the other mail that has. */
+  #nextWaiting(): Waiting | undefined {
+    return this.#urgent.shift() ?? this.#waiting.shift();
   }
 
   #create(): Session {
