@@ -418,6 +418,7 @@ describe("a quiet queue", () => {
     const transport = testTransport({ answer: ACCEPTED });
     const counts = { questions: 0, timers: 0 };
     const dispatcher = createDispatcher({
+      maxFastPrefetch: 0,
       queue: {
         ...queue,
         lease: (limit, now) =>
