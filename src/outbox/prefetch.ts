@@ -121,7 +121,7 @@ function createDepartures(clock: Clock) {
     /** The number of mails that leave in `ms`, at the rate of the latest ones. */
     within(ms: number): number {
       const sinceMs = clock.elapsed() - (ring[oldest] ?? -Infinity);
-      return (ms * ring.length) / Math.max(1, sinceMs);
+      return (ms * (ring.length - 1)) / Math.max(1, sinceMs);
     },
   };
 }

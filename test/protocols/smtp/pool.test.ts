@@ -157,6 +157,23 @@ describe("the pool", () => {
   });
 });
 
+describe("an urgent mail", () => {
+  test("gets the next session before mails that have waited longer", async () => {
+    const server = await scripted();
+    const sessions = pool({ maxConnections: 1 });
+    const order: string[] = [];
+    const deliver = (name: string, isUrgent: boolean) =>
+      sessions.deliver(to(server.port), { ...MAIL, isUrgent }).then(() => order.push(name));
+    await Promise.all([
+      deliver("first", false),
+      deliver("second", false),
+      deliver("urgent", true),
+      deliver("more urgent mail", true),
+    ]);
+    expect(order).toEqual(["first", "urgent", "more urgent mail", "second"]);
+  });
+});
+
 describe("a connection that went stale", () => {
   test.each(["close", "reset", "closing", "garbage"] as const)(
     "with %s at its next MAIL is replaced within the attempt",
