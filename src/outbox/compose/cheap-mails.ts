@@ -1,6 +1,6 @@
 /**
  * Which mails may be composed on the event loop: those whose template is certainly cheap, and whose
- * variables are small. A mail that took long nevertheless is the last one of its message there.
+ * variables are small. If three mails of a message took long nevertheless, no more of them are.
  */
 
 import { cheapTags } from "../../render/template/cheap.ts";
@@ -12,15 +12,23 @@ const MAX_LENGTH = 128 * 1024;
 const MAX_ATTACHED = 1024 * 1024;
 const MAX_MESSAGES = 2_000;
 
+/** A single mail may take long because other processes have the processor. */
+const MAX_STRIKES = 3;
+
 export function createCheapMails() {
   /** The number of tags by message; null for a message that may be expensive. */
   const tagsOf = new Map<number, number | null>();
+  /** Number of mails that took long, by message. */
+  const strikesOf = new Map<number, number>();
 
   function bodyTags({ messageSeq, html }: MailRow): number | null {
     const known = tagsOf.get(messageSeq);
     if (known !== undefined) return known;
     const tags = cheapTags(html);
-    if (tagsOf.size >= MAX_MESSAGES) tagsOf.clear();
+    if (tagsOf.size >= MAX_MESSAGES) {
+      tagsOf.clear();
+      strikesOf.clear();
+    }
     tagsOf.set(messageSeq, tags);
     return tags;
   }
@@ -38,9 +46,11 @@ export function createCheapMails() {
       );
     },
 
-    /** The mails of this message are not cheap any more. */
-    distrust({ messageSeq }: MailRow): void {
-      tagsOf.set(messageSeq, null);
+    /** Records that a mail took long. */
+    noteLong({ messageSeq }: MailRow): void {
+      const strikes = (strikesOf.get(messageSeq) ?? 0) + 1;
+      strikesOf.set(messageSeq, strikes);
+      if (strikes >= MAX_STRIKES) tagsOf.set(messageSeq, null);
     },
   };
 }

@@ -1,7 +1,13 @@
 /**
  * Prepares the messages of leased mails (prepare.ts). The mails of one turn of the event loop are
- * gathered. Cheap ones are prepared on the event loop where that is faster, or if no thread is up;
- * all others go to threads (pool.ts), so that no template, however expensive, holds the event loop.
+ * gathered. Those that may be expensive go to threads (pool.ts), so that no template holds the event
+ * loop, and so does signed mail, unless it is transactional and little of it is sent at once.
+ *
+ * Cheap unsigned mail is prepared on the event loop. There it takes 38 µs of processor time; by a
+ * thread it takes 48 to 58 µs, of which 7 to 12 are on the event loop (batches of 64 and of 16). A
+ * whole campaign took 0.59 processor seconds for 1,000 mails on the event loop and 0.65 with a
+ * thread. For signed mail the two ways take the same, but the signatures of a thread do not delay
+ * the syncs of the database, which share their threads with signatures made on the event loop.
  */
 
 import { type Clock, systemClock } from "../../lib/clock.ts";
@@ -53,7 +59,7 @@ export type Composer = {
 const COPIES = 2;
 /** This many signed transactional mails are prepared on the event loop; more go to threads. */
 const FEW = 4;
-/** A mail that holds the event loop for longer is not cheap. */
+/** A mail that holds the event loop for longer took long. */
 const HELD_MS = 20;
 /** Messages of campaigns that wait to be sent may take this much memory. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -61,7 +67,7 @@ const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 export function createComposer(deps: ComposerDeps): Composer {
   const { clock, garbage } = deps;
   const preparation = createPreparation({ ...deps, keys: deps });
-  const { isCheap, distrust } = createCheapMails();
+  const { isCheap, noteLong } = createCheapMails();
   let messageBytes = 0;
   const pool = createPool({
     ...deps.threads,
@@ -82,7 +88,7 @@ export function createComposer(deps: ComposerDeps): Composer {
     const beganMs = systemClock.elapsed();
     // The mail is rendered and composed before this call returns its promise.
     const preparing = preparation.prepare(mail, { signer, at: new Date(clock.now()) });
-    if (systemClock.elapsed() - beganMs > HELD_MS) distrust(mail);
+    if (systemClock.elapsed() - beganMs > HELD_MS) noteLong(mail);
     const prepared = await preparing;
     if (prepared.kind === "prepared") garbage.add(COPIES * prepared.message.byteLength);
     return prepared;
@@ -130,12 +136,14 @@ export function createComposer(deps: ComposerDeps): Composer {
       if (turn.length === 0) queueMicrotask(endTurn);
       turn.push({ mail, signer, flow, isTransactional, timeouts: 0, resolve, reject });
     });
-    noteResult(mail, prepared);
+    if (mail.campaignSeq !== null) {
+      noteResult(mail.campaignSeq, prepared);
+      if (isStopped(mail)) pool.withdraw(flow);
+    }
     return prepared;
   }
 
-  function noteResult({ campaignSeq }: LeasedMail, prepared: Prepared | Busy): void {
-    if (campaignSeq === null) return;
+  function noteResult(campaignSeq: number, prepared: Prepared | Busy): void {
     if (prepared.kind === "failed" && prepared.isTooSlow) deps.noteTooSlow(campaignSeq);
     if (prepared.kind === "prepared") messageBytes += prepared.message.byteLength;
   }

@@ -1,6 +1,6 @@
 /**
- * How long the mails of a flow take to prepare, by the mean of the latest ones. A flow is the
- * transactional mail of one project, or one campaign.
+ * The processor time that the mails of a flow take to prepare: the mean of the latest ones. A flow
+ * is the transactional mail of one project, or one campaign.
  */
 
 /** A mail of a slow flow takes longer than this on average; a usual one takes a hundredth of it. */
@@ -28,7 +28,7 @@ export function createFlowCosts() {
 
     meanMs: (flow: string): number => means.get(flow) ?? 0,
 
-    /** Records how long a mail took. */
+    /** Records the processor time of a mail. */
     note(flow: string, ms: number): void {
       const before = means.get(flow);
       if (before === 0 && ms < NEGLIGIBLE_MS) return;

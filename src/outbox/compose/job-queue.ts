@@ -126,6 +126,13 @@ export function createJobQueue(costs: Pick<FlowCosts, "kindOf">) {
     countOf: (flow: string): number =>
       transactional.get(flow)?.length ?? campaigns.get(flow)?.length ?? 0,
 
+    takeFlow(flow: string): ComposeJob[] {
+      const jobs = [...(transactional.get(flow) ?? []), ...(campaigns.get(flow) ?? [])];
+      transactional.delete(flow);
+      campaigns.delete(flow);
+      return jobs;
+    },
+
     takeAll(): ComposeJob[] {
       const all = [...halves, ...transactional.values(), ...campaigns.values()].flat();
       halves.length = 0;

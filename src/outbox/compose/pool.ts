@@ -144,6 +144,10 @@ export function createPool(deps: PoolDeps) {
       jobs.forEach(queue.add);
       schedule();
     },
+    /** The mails of a flow that wait for a thread go back to the queue of due mail. */
+    withdraw(flow: string): void {
+      for (const job of queue.takeFlow(flow)) job.resolve(WITHDRAWN);
+    },
     schedule,
     noteCost: costs.note,
     /** If this flow is slow and enough of its mails wait: after which time the next one may. */

@@ -52,7 +52,7 @@ export type Warning = { message: string; fields: Readonly<Record<string, unknown
 /** The results of a batch: fewer than its mails if the thread stopped before the end. */
 type PlainResults = {
   results: readonly PlainResult[];
-  /** Times of the mails that took long, by their number in the batch. */
+  /** Processor times of the mails that took long, by their number in the batch. */
   slow: readonly { number: number; ms: number }[];
   warnings: readonly Warning[];
 };

@@ -137,7 +137,7 @@ export function createThread(
   }
 }
 
-/** The result of each job and its time, if it took long. Jobs that were not begun have none. */
+/** The result of each job and its processor time, if it took long. Jobs that were not begun have none. */
 export function resultsOf(
   { jobs }: JobBatch,
   { prepared, slow }: Results,

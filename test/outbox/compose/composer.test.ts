@@ -152,6 +152,16 @@ test("a mail whose template takes too long is counted for its campaign", async (
   expect([tooSlow, here]).toEqual([[7], 0]);
 }, 30_000);
 
+test("mails that wait for a thread go back to the queue when their campaign is stopped", async () => {
+  const { many, stopped } = setUp();
+  const html = "{% for i in (1..9999) %}{% for j in (1..9999) %}{% endfor %}{% endfor %}";
+  const waiting = many(30, { campaignSeq: 1, html, messageSeq: 2 });
+  stopped.add(1);
+  const { results } = await waiting;
+  expect(results.filter(({ kind }) => kind === "failed").length).toBeLessThan(9);
+  expect(results.at(-1)).toEqual(WITHDRAWN);
+}, 30_000);
+
 test("large messages of campaigns wait until others have left", async () => {
   const { composer } = setUp();
   const attachments = [
