@@ -13,23 +13,25 @@ export type Garbage = {
 
 /** Smaller amounts are not counted. */
 const WORTH_COUNTING_BYTES = 64 * 1024;
-/** Garbage after which the collector runs, for a few dozen milliseconds. */
+/** Garbage after which the collector runs, for a few dozen milliseconds, unless the caller sets it. */
 const COLLECT_AFTER_BYTES = 16 * 1024 * 1024;
 const COLLECT_IN_MS = 5;
 
 export function createGarbage({
   clock,
   collect = () => Bun.gc(true),
+  collectAfterBytes = COLLECT_AFTER_BYTES,
 }: {
   clock: Clock;
   collect?: () => void;
+  collectAfterBytes?: number;
 }): Garbage {
   let sum = 0;
   return {
     add(bytes) {
       if (bytes < WORTH_COUNTING_BYTES) return;
       sum += bytes;
-      if (sum < COLLECT_AFTER_BYTES) return;
+      if (sum < collectAfterBytes) return;
       sum = 0;
       // The caller still refers to the garbage. A timer also keeps the collection apart from other
       // long work, which runs in immediates.

@@ -21,7 +21,7 @@ export type NumberedChange = { number: number; inboxSeq: number; change: InboxCh
 type Listener = (change: NumberedChange) => void;
 
 /** Changes that are kept for clients that reconnect. */
-const KEPT = 2_000;
+const KEPT = 500;
 
 export type InboxChanges = ReturnType<typeof createInboxChanges>;
 

@@ -20,6 +20,7 @@ import { createInboxChanges } from "./changes.ts";
 import { createIndexer } from "./indexing/indexer.ts";
 import { messageImportRoutes } from "./messages/import-routes.ts";
 import { createIntake } from "./messages/intake.ts";
+import { createArrivalMemory } from "./messages/memory.ts";
 import { createMessageStore } from "./messages/store.ts";
 import { createParser } from "./parsing/parser.ts";
 import { checkRoutes } from "./checks/routes.ts";
@@ -76,11 +77,13 @@ export function createInboxModule(deps: {
   const indexer = createIndexer({ ...deps, store, parser, changes });
   const counters = createMailpitCounters();
   const chaos = createChaos(deps.random);
+  const memory = createArrivalMemory(deps);
   const intake = createIntake({
     ...deps,
     onReceived(stored) {
-      const bytes = stored.raw?.byteLength ?? store.bySeq(stored.seq)?.size ?? 0;
+      const bytes = stored.record.size;
       counters.accepted(stored.inboxSeq, bytes);
+      memory.noteArrival(bytes);
       indexer.add(stored);
     },
   });
@@ -137,6 +140,7 @@ export function createInboxModule(deps: {
     endRequests: own.endRequests,
     recurring: [
       { name: "inbox retention", pattern: "*/5 * * * * *", run: retention.run },
+      { name: "inbox memory", pattern: "*/5 * * * * *", run: memory.endIfIdle },
       { name: "inbox expiry", pattern: "*/10 * * * * *", run: removeExpired },
     ],
     async start() {
@@ -148,17 +152,6 @@ export function createInboxModule(deps: {
       await parser.close();
     },
   };
-  return {
-    ...module,
-    ...own,
-    chaos,
-    inboxes,
-    store,
-    intake,
-    indexer,
-    parser,
-    changes,
-    retention,
-    sentMail,
-  };
+  const services = { chaos, inboxes, store, intake, indexer, parser, changes };
+  return { ...module, ...own, ...services, retention, sentMail };
 }

@@ -6,7 +6,7 @@ import type { MessageRecord } from "../messages/record.ts";
 const BATCH_MESSAGES = 64;
 const BATCH_BYTES = 2 * 1024 * 1024;
 /** Bytes of raw messages that are kept in memory for the parser; others are read from the database. */
-const KEPT_BYTES = 8 * 1024 * 1024;
+const KEPT_BYTES = 4 * 1024 * 1024;
 
 export type Entry = {
   record: MessageRecord;

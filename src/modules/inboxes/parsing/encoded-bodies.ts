@@ -10,6 +10,7 @@
  */
 
 import { createHash, randomUUID } from "node:crypto";
+import { freeMemory } from "../../../lib/free-memory.ts";
 
 /** The size and digests of the content of an attachment, which are stored. */
 export type ContentFacts = { size: number; md5: string; sha1: string; sha256: string };
@@ -102,7 +103,9 @@ function decode(lines: Buffer): ContentFacts | null {
     if (error instanceof SyntaxError) return null;
     throw error;
   }
-  return contentFacts(slices);
+  const facts = contentFacts(slices);
+  for (const slice of slices) freeMemory(slice);
+  return facts;
 }
 
 /** The end of the line that is a slice away. */
