@@ -38,14 +38,12 @@ const CREATES_THE_CLOCK = [
  */
 const MEASURES_WORK = [
   "db/transactions.ts",
-  "outbox/compose/composer.ts",
   "outbox/compose/prepare.ts",
   "lib/yield.ts",
   "lib/loop-watch.ts",
   "lib/slices.ts",
   "render/render-budget.ts",
   "render/template/limits.ts",
-  "render/template/template.ts",
   "modules/campaigns/expand.ts",
   "modules/contacts/bulk/run.ts",
   "modules/contacts/fields.ts",

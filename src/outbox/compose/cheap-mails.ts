@@ -12,7 +12,7 @@ const MAX_LENGTH = 128 * 1024;
 const MAX_ATTACHED = 1024 * 1024;
 const MAX_MESSAGES = 2_000;
 
-/** A single mail may take long because other processes have the processor. */
+/** A single mail may take long because the garbage collector runs. */
 const MAX_STRIKES = 3;
 
 export function createCheapMails() {

@@ -10,9 +10,10 @@
  * the syncs of the database, which share their threads with signatures made on the event loop.
  */
 
-import { type Clock, systemClock } from "../../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 import type { Garbage } from "../../lib/garbage.ts";
 import type { Log } from "../../lib/log.ts";
+import { threadCpuMs } from "../../lib/thread-cpu.ts";
 import type { Signer } from "../../protocols/dkim/sign.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { TokenKeys } from "../../render/shapes/tokens.ts";
@@ -59,7 +60,7 @@ export type Composer = {
 const COPIES = 2;
 /** This many signed transactional mails are prepared on the event loop; more go to threads. */
 const FEW = 4;
-/** A mail that holds the event loop for longer took long. */
+/** A mail that takes more processor time on the event loop took long. */
 const HELD_MS = 20;
 /** Messages of campaigns that wait to be sent may take this much memory. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -85,10 +86,10 @@ export function createComposer(deps: ComposerDeps): Composer {
     await deps.yieldIfBusy();
     if (isStopped(mail)) return WITHDRAWN;
     deps.beginWork(mail.id);
-    const beganMs = systemClock.elapsed();
+    const beganMs = threadCpuMs();
     // The mail is rendered and composed before this call returns its promise.
     const preparing = preparation.prepare(mail, { signer, at: new Date(clock.now()) });
-    if (systemClock.elapsed() - beganMs > HELD_MS) noteLong(mail);
+    if (threadCpuMs() - beganMs > HELD_MS) noteLong(mail);
     const prepared = await preparing;
     if (prepared.kind === "prepared") garbage.add(COPIES * prepared.message.byteLength);
     return prepared;

@@ -7,6 +7,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../lib/clock.ts";
 import { createGarbage } from "../../lib/garbage.ts";
 import { silentLog } from "../../lib/log.ts";
+import { threadCpuMs } from "../../lib/thread-cpu.ts";
 import { templateCache } from "../../render/template/cache.ts";
 import { createPreparation, type Prepared } from "./prepare.ts";
 import {
@@ -69,12 +70,6 @@ function run(batch: ThreadBatch): Extract<ThreadAnswer, { kind: "done" }> {
   const answer = writeResults(prepared, { slow, warnings });
   warnings = [];
   return answer;
-}
-
-/** The processor time of this thread, in which the time of other threads and processes has no part. */
-function threadCpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
 }
 
 function send(answer: ThreadAnswer): void {

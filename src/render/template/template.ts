@@ -10,7 +10,7 @@
  */
 
 import type { Liquid, Template as LiquidNode } from "liquidjs";
-import { systemClock } from "../../lib/clock.ts";
+import { threadCpuMs } from "../../lib/thread-cpu.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { withoutLiquid } from "./placeholder.ts";
 import {
@@ -137,12 +137,15 @@ export function sampleUrl(source: string): string {
   return withoutLiquid(readTokens(ENGINES.url, source), "x");
 }
 
-/** Renders again if the time limit passed while this thread used no CPU time. */
+/**
+ * Renders again if the time limit passed while this thread used little processor time: the machine
+ * was suspended or busy during the render, so that the template did not cause the delay.
+ */
 function renderWithRetry(limitMs: number, renderOnce: () => Rendered): Rendered {
-  const before = recentCpuUsage();
+  const beforeMs = threadCpuMs();
   const rendered = renderOnce();
   const isDone = rendered.ok || rendered.reason !== TOO_SLOW;
-  return isDone || hasUsedCpu(before, limitMs) ? rendered : renderOnce();
+  return isDone || threadCpuMs() - beforeMs > limitMs / 10 ? rendered : renderOnce();
 }
 
 function renderOnce(template: Template, rendering: Rendering): Rendered {
@@ -161,31 +164,6 @@ function runNodes(
   } catch (error) {
     return { ok: false, reason: renderReason(error, template) };
   }
-}
-
-/**
- * CPU time of this thread, read at most every 100 ms because reading it takes as long as a render.
- */
-function recentCpuUsage(): NodeJS.CpuUsage {
-  const now = systemClock.elapsed();
-  if (now - cpuUsageReadAt > CPU_USAGE_MAX_AGE_MS) {
-    cpuUsage = process.threadCpuUsage();
-    cpuUsageReadAt = now;
-  }
-  return cpuUsage;
-}
-
-const CPU_USAGE_MAX_AGE_MS = 100;
-let cpuUsage = process.threadCpuUsage();
-let cpuUsageReadAt = systemClock.elapsed();
-
-/**
- * False if the machine was suspended during the render, so that the template did not cause the
- * delay.
- */
-function hasUsedCpu(since: NodeJS.CpuUsage, limitMs: number): boolean {
-  const { user, system } = process.threadCpuUsage(since);
-  return (user + system) / 1000 > limitMs / 10;
 }
 
 /** The template's syntax error as a field error of a request; empty if the template is valid. */
