@@ -34,7 +34,8 @@ export function createTransport(config: Config, deps: TransportDeps): Transport 
   const { clock, log, onStep } = deps;
   if (transport === "direct") return direct(config, deps);
   if (transport === "capture" || relayUrl === null) return captureTransport();
-  return relayTransport({ relay: relayUrl, hostname, clock, log, onStep });
+  const pipelinesMails = config.sendRate === 0;
+  return relayTransport({ relay: relayUrl, hostname, clock, log, onStep, pipelinesMails });
 }
 
 /** True if the keys of domains are not used, because the relay signs mail by itself. */

@@ -39,7 +39,12 @@ type RelayOptions = {
   resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
 };
 
-export type RelayTransportOptions = RelayOptions & { clock: Clock; log: Log };
+export type RelayTransportOptions = RelayOptions & {
+  clock: Clock;
+  log: Log;
+  /** True if no rate limits the mails (`PoolOptions`). */
+  pipelinesMails?: boolean | undefined;
+};
 
 const DEFAULT_CONCURRENCY = 20;
 /** With more, the mails of a transaction cost hardly less, and a crash leaves more in doubt. */
@@ -47,11 +52,11 @@ const MAX_FAST_PREFETCH = 256;
 
 /** Throws if the options would send a password in cleartext over a network. */
 export function relayTransport(options: RelayTransportOptions): Transport {
-  const { relay, clock, log, concurrency = DEFAULT_CONCURRENCY } = options;
+  const { relay, clock, log, concurrency = DEFAULT_CONCURRENCY, pipelinesMails = false } = options;
   const problem = findCleartextPassword(relay);
   if (problem !== null) throw new Error(problem);
 
-  const pool = new Pool({ maxConnections: concurrency });
+  const pool = new Pool({ maxConnections: concurrency, pipelinesMails });
   const name = `${relay.host}:${relay.port}`;
   const gate = createRelayGate({ relay: name, clock, log });
   const sessionOptions = { ...sessionOptionsOf(options), onOpen: gate.noteSession };
@@ -85,6 +90,8 @@ export function relayTransport(options: RelayTransportOptions): Transport {
   return {
     name: "relay",
     concurrency,
+    // Each session may have a second mail, which waits for its turn.
+    maxUnderWay: pipelinesMails ? 2 * concurrency : concurrency,
     maxFastPrefetch: MAX_FAST_PREFETCH,
     admit: gate.admit,
     async send(dispatch, slot) {

@@ -18,10 +18,14 @@ export function* leadingBlocks(message: Uint8Array): Generator<Buffer> {
   }
 }
 
-/** The last block together with the final dot, so that a small message needs a single write. */
-export function finalBlock(message: Uint8Array): Buffer {
+/**
+ * The last block together with the final dot and the commands that follow it, so that a small
+ * message needs a single write.
+ */
+export function finalBlock(message: Uint8Array, commands = ""): Buffer {
   const bytes = viewOf(message);
-  const tail = bytes.length === 0 || endsLine(bytes) ? ".\r\n" : "\r\n.\r\n";
+  const end = bytes.length === 0 || endsLine(bytes) ? ".\r\n" : "\r\n.\r\n";
+  const tail = end + commands;
   return stuff(bytes, { start: lastBlockStart(bytes), end: bytes.length, tail });
 }
 
@@ -37,7 +41,9 @@ function stuff(bytes: Buffer, part: { start: number; end: number; tail: string }
   const dots = lineStartDots(bytes, part.start, part.end);
   if (dots.length === 0 && part.tail === "") return bytes.subarray(part.start, part.end);
 
-  const out = Buffer.allocUnsafe(part.end - part.start + dots.length + part.tail.length);
+  const out = Buffer.allocUnsafe(
+    part.end - part.start + dots.length + Buffer.byteLength(part.tail),
+  );
   let from = part.start;
   let to = 0;
   for (const dot of dots) {
@@ -46,7 +52,7 @@ function stuff(bytes: Buffer, part: { start: number; end: number; tail: string }
     from = dot;
   }
   to += bytes.copy(out, to, from, part.end);
-  out.write(part.tail, to, "latin1");
+  out.write(part.tail, to);
   return out;
 }
 

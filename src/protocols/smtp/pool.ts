@@ -10,19 +10,22 @@ import { systemClock } from "../../lib/clock.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Failure } from "./failure.ts";
+import type { Place } from "./place.ts";
 import type { Session } from "./session.ts";
+import { type Destination, Sessions } from "./sessions.ts";
 import { SERVICE_CLOSING, transact, type Delivery } from "./transaction.ts";
 
-export type Destination = {
-  /** Sessions of equal key are interchangeable: same host, same TLS, same credentials. */
-  key: string;
-  connect: () => Session;
-};
+export type { Destination } from "./sessions.ts";
 
 export type PoolOptions = {
   /** Limit per destination. */
   maxConnections: number;
   maxMessages?: number;
+  /**
+   * True if the commands of the next mail may be sent together with the end of a message. Then a
+   * mail begins up to one round trip before its commands leave, so it must not wait for a rate.
+   */
+  pipelinesMails?: boolean;
   idleMs?: number;
   /** Limit over all destinations, so that many hosts do not use up the file descriptors. */
   maxIdle?: number;
@@ -42,6 +45,9 @@ const POOL_CLOSED: Failure = {
   cause: { kind: "closed", message: "no new session: this server is shutting down" },
 };
 
+/** A mail may wait behind a message of at most this size on its session. */
+const MAX_LEADER_BYTES = 128 * 1024;
+
 const INTERRUPTED = "interrupted: it took too long while other mail needed the connection";
 
 export class Pool {
@@ -54,6 +60,7 @@ export class Pool {
   constructor(options: PoolOptions) {
     this.#options = {
       maxMessages: 100,
+      pipelinesMails: false,
       idleMs: 5_000,
       maxIdle: 200,
       graceMs: 2_000,
@@ -67,21 +74,33 @@ export class Pool {
     const acquired = await sessions.acquire(dispatch.isUrgent === true);
     if (acquired === null) return unopened(POOL_CLOSED, []);
 
-    let session = acquired;
-    const interrupt = () => session.interrupt(INTERRUPTED);
+    const place = acquired;
+    const interrupt = () => place.session.interrupt(INTERRUPTED);
     dispatch.signal?.addEventListener("abort", interrupt);
     if (dispatch.signal?.aborted === true) interrupt();
+    place.onBegin = () => this.#addFollower(sessions, place, dispatch);
     try {
-      const first = await deliverOver(session, dispatch);
+      const first = await deliverOver(place, dispatch);
       if (!isStale(first) || this.#closing !== null) return first;
-      session = sessions.replace(session);
-      const second = await deliverOver(session, dispatch);
+      sessions.replace(place);
+      const second = await deliverOver(place, dispatch);
       return { ...second, conversations: [...first.conversations, ...second.conversations] };
     } finally {
       dispatch.signal?.removeEventListener("abort", interrupt);
       // If the mail was withdrawn before its transaction, the next mail can use the session.
-      this.#release(sessions, session);
+      if (place.leave()) this.#release(sessions, place.session);
     }
+  }
+
+  /** Gives the place after a mail that begins to one that waits, if both may share a write. */
+  #addFollower(sessions: Sessions, place: Place, { message, signal }: Dispatch): void {
+    const { pipelinesMails, maxMessages } = this.#options;
+    const { session } = place;
+    if (!pipelinesMails || !session.extensions.pipelining || this.#closing !== null) return;
+    // No mail waits behind a large one, and a session that is about to end takes no further mail.
+    const isLarge = message.byteLength > MAX_LEADER_BYTES;
+    if (isLarge || signal !== undefined || session.messages + 1 >= maxMessages) return;
+    sessions.addFollower(place);
   }
 
   /** True if the destination has an open session, busy or idle. */
@@ -153,118 +172,11 @@ export class Pool {
   }
 }
 
-/** Called with the session that a waiting mail gets, or with null if the pool closes. */
-type Waiting = (session: Session | null) => void;
-
-/** The sessions of one destination. Invariant: no mail waits while one is idle or can be opened. */
-class Sessions {
-  readonly #destination: Destination;
-  readonly #maxConnections: number;
-  /** Called when the last session is gone. */
-  readonly #onEmpty: () => void;
-  /** All sessions: opening, busy, idle, and closing. */
-  readonly #all = new Set<Session>();
-  /** Sorted by idle time, the longest first. */
-  #idle: { session: Session; since: number }[] = [];
-  /** Urgent mails that wait, in the order of their arrival. */
-  readonly #urgent: Waiting[] = [];
-  /** The other mails that wait. */
-  readonly #waiting: Waiting[] = [];
-
-  constructor(destination: Destination, maxConnections: number, onEmpty: () => void) {
-    this.#destination = destination;
-    this.#maxConnections = maxConnections;
-    this.#onEmpty = onEmpty;
-  }
-
-  get idleCount(): number {
-    return this.#idle.length;
-  }
-
-  /** True if a session is open, busy or idle. */
-  get hasUsable(): boolean {
-    return [...this.#all].some(({ isUsable }) => isUsable);
-  }
-
-  /** Uses the session with the shortest idle time, so that the others can expire. */
-  acquire(isUrgent: boolean): Session | Promise<Session | null> {
-    const idle = this.#idle.pop();
-    if (idle !== undefined) return idle.session;
-    if (this.#all.size < this.#maxConnections) return this.#create();
-    return new Promise((resolve) => (isUrgent ? this.#urgent : this.#waiting).push(resolve));
-  }
-
-  /** Replaces a session in one step, so that no waiting mail can use its slot in between. */
-  replace(stale: Session): Session {
-    stale.close();
-    this.#all.delete(stale);
-    return this.#create();
-  }
-
-  /** Gives a session to the mail that comes next. Returns false if no mail waits. */
-  passOn(session: Session): boolean {
-    const next = this.#nextWaiting();
-    next?.(session);
-    return next !== undefined;
-  }
-
-  keepIdle(session: Session): void {
-    this.#idle.push({ session, since: systemClock.elapsed() });
-  }
-
-  /** The slot is free only after QUIT, because servers count open connections as well. */
-  quit(session: Session): void {
-    void session.quit().then(() => this.forget(session));
-  }
-
-  /** Removes a session; a waiting mail gets a new one instead. */
-  forget(session: Session): void {
-    if (!this.#all.delete(session)) return;
-    this.#idle = this.#idle.filter((entry) => entry.session !== session);
-    this.#nextWaiting()?.(this.#create());
-    if (this.#all.size === 0) this.#onEmpty();
-  }
-
-  /**
-   * Sends QUIT on the sessions that are idle for at least `idleMs`. Returns the time at which the
-   * next one became idle, or Infinity if there is none.
-   */
-  quitIdle(idleMs: number, now: number): number {
-    const firstValid = this.#idle.findIndex(({ since }) => now - since < idleMs);
-    const expired = this.#idle.splice(0, firstValid === -1 ? this.#idle.length : firstValid);
-    for (const { session } of expired) this.quit(session);
-    return this.#idle[0]?.since ?? Infinity;
-  }
-
-  /** Ends the wait of all mails without a session. */
-  stopWaiting(): void {
-    for (const stop of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) stop(null);
-  }
-
-  closeAll(): void {
-    for (const session of this.#all) session.close();
-  }
-
-  /** The urgent mail that has waited longest, or else the other mail that has. */
-  #nextWaiting(): Waiting | undefined {
-    return this.#urgent.shift() ?? this.#waiting.shift();
-  }
-
-  #create(): Session {
-    const session = this.#destination.connect();
-    // A session that a mail holds, even while it waits for the pace, is released by that mail.
-    session.onLost = () => {
-      if (this.#idle.some((entry) => entry.session === session)) this.forget(session);
-    };
-    this.#all.add(session);
-    return session;
-  }
-}
-
-async function deliverOver(session: Session, dispatch: Dispatch): Promise<HostResult> {
+async function deliverOver(place: Place, dispatch: Dispatch): Promise<HostResult> {
+  const { session } = place;
   const failure = session.isOpen ? null : await session.open();
   if (failure !== null) return unopened(failure, [session.conversation]);
-  const send = () => transact(session, dispatch);
+  const send = () => transact(place, dispatch);
   const { whenAllowed: leave } = dispatch;
   const { delivery, conversation } = await (leave === undefined ? send() : leave(send));
   return { delivery, conversations: [conversation] };

@@ -1,6 +1,7 @@
 /**
  * Sends one mail over an open session (RFC 5321 §3.3): MAIL, RCPT, DATA, the message, the final
- * dot. If the server offers PIPELINING, the three commands are sent together (RFC 2920).
+ * dot. If the server offers PIPELINING, the three commands are sent together (RFC 2920), and if the
+ * next mail has a place on the session already, its commands are sent together with the message.
  */
 
 import type { Dispatch } from "./dispatch.ts";
@@ -8,8 +9,8 @@ import type { Conversation, Step } from "./conversation.ts";
 import { finalBlock, leadingBlocks } from "./body.ts";
 import type { Dialogue } from "./dialogue.ts";
 import { planEnvelope, type Plan, type Unsendable } from "./envelope.ts";
-import type { Extensions } from "./extensions.ts";
-import type { Failure, Fault } from "./failure.ts";
+import { CLOSED, type Failure, type Fault } from "./failure.ts";
+import type { Place } from "./place.ts";
 import type { Reply } from "./reply.ts";
 import type { Session } from "./session.ts";
 
@@ -37,29 +38,61 @@ export const UNKNOWN_END = "the mail was sent, but it is unknown whether it was 
 /** The server closes the session and answers no further command (RFC 5321 §3.8). */
 export const SERVICE_CLOSING = 421;
 
-/** Sends a mail over an open session. Afterwards, if `session.isUsable`, it can take the next one. */
+/**
+ * Sends a mail over an open session, after the mail before it, if there is one. Afterwards, if
+ * `session.isUsable`, the session can take the next mail.
+ */
 export async function transact(
-  session: Session,
+  place: Place,
   dispatch: Dispatch,
 ): Promise<{ delivery: Delivery; conversation: Conversation }> {
+  await awaitTurn(place, dispatch);
+  const { session } = place;
+  if (!session.isUsable) return endedBefore(session);
+  place.onBegin();
   const dialogue = session.beginMail();
-  const delivery = await deliver(dialogue, session.extensions, dispatch);
-  if (delivery.kind === "refused" && dialogue.wire.fault === null) await reset(dialogue);
-  session.endMail();
+  const delivery = await deliver(dialogue, place, dispatch);
+  if (!place.isFollowed) {
+    if (delivery.kind === "refused" && dialogue.wire.fault === null) await reset(dialogue);
+    session.endMail();
+  }
   return { delivery, conversation: dialogue.conversation };
 }
 
-async function deliver(
-  dialogue: Dialogue,
-  extensions: Extensions,
-  dispatch: Dispatch,
-): Promise<Delivery> {
+/** Meanwhile, the mail before may send the commands of this one with the end of its message. */
+async function awaitTurn(place: Place, dispatch: Dispatch): Promise<void> {
+  if (place.turn === null) return;
+  const plan = planEnvelope(dispatch, place.session.extensions);
+  place.commands = plan.kind === "plan" ? plan.group : null;
+  await place.turn;
+}
+
+/** The session ended with the mail before. The pool replaces it like one that went stale. */
+function endedBefore({ conversation: { steps: _, ...rest } }: Session) {
+  const { message } = CLOSED;
+  const step: Step = {
+    step: "mail",
+    command: null,
+    code: null,
+    enhanced: null,
+    text: message,
+    ms: 0,
+  };
+  const failure: Failure = { step: "mail", cause: CLOSED };
+  return {
+    delivery: { kind: "broken", failure, isUnknown: false } satisfies Delivery,
+    conversation: { ...rest, reused: true, steps: [step] },
+  };
+}
+
+async function deliver(dialogue: Dialogue, place: Place, dispatch: Dispatch): Promise<Delivery> {
+  const { extensions } = place.session;
   const plan = planEnvelope(dispatch, extensions);
   if (plan.kind === "unsendable") return plan;
   const problem = extensions.pipelining
-    ? await sendCommandsTogether(dialogue, plan)
+    ? await sendCommandsTogether(dialogue, plan, place.areCommandsSent)
     : await sendCommandsOneByOne(dialogue, plan);
-  return problem ?? sendMessage(dialogue, dispatch.message);
+  return problem ?? sendMessage(dialogue, dispatch.message, place);
 }
 
 async function sendCommandsOneByOne(dialogue: Dialogue, plan: Plan): Promise<Delivery | null> {
@@ -72,9 +105,13 @@ async function sendCommandsOneByOne(dialogue: Dialogue, plan: Plan): Promise<Del
 }
 
 /** Receives all replies of the group, also after a refusal; the first problem is the result. */
-async function sendCommandsTogether(dialogue: Dialogue, plan: Plan): Promise<Delivery | null> {
+async function sendCommandsTogether(
+  dialogue: Dialogue,
+  plan: Plan,
+  areSent: boolean,
+): Promise<Delivery | null> {
   dialogue.startStep();
-  dialogue.wire.write(plan.group);
+  if (!areSent) dialogue.wire.write(plan.group);
   let first: Delivery | null = null;
   let isDataOpen = false;
   for (const { step, command } of plan.commands) {
@@ -94,7 +131,11 @@ async function sendCommandsTogether(dialogue: Dialogue, plan: Plan): Promise<Del
   return first;
 }
 
-async function sendMessage(dialogue: Dialogue, message: Uint8Array): Promise<Delivery> {
+async function sendMessage(
+  dialogue: Dialogue,
+  message: Uint8Array,
+  place: Place,
+): Promise<Delivery> {
   const { wire, timeouts } = dialogue;
   dialogue.startStep();
   for (const block of leadingBlocks(message)) {
@@ -102,7 +143,7 @@ async function sendMessage(dialogue: Dialogue, message: Uint8Array): Promise<Del
     if (!wire.write(block)) await wire.drained(timeouts.blockMs);
   }
   if (isInterrupted(dialogue)) return receiveEarlyEnd(dialogue);
-  const answer = await sendEnd(dialogue, finalBlock(message));
+  const answer = await sendEnd(dialogue, finalBlock(message, place.takeNextCommands() ?? ""));
   return isExpected("dot", answer)
     ? { kind: "accepted", reply: answer }
     : problemOf(dialogue, "dot", answer);

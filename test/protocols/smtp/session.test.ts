@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
 import type { Conversation } from "../../../src/protocols/smtp/conversation.ts";
 import type { Failure } from "../../../src/protocols/smtp/failure.ts";
+import { Place } from "../../../src/protocols/smtp/place.ts";
 import { Session, type SessionOptions } from "../../../src/protocols/smtp/session.ts";
 import { transact } from "../../../src/protocols/smtp/transaction.ts";
 import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";
@@ -85,7 +86,7 @@ describe("opening a session", () => {
     const client = await opened(server.port);
     expect(server.transcripts[0]).toEqual(["EHLO client.test", "HELO client.test"]);
     expect(client.extensions.pipelining).toBe(false);
-    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
+    expect((await transact(new Place(client), mail())).delivery.kind).toBe("accepted");
   });
 
   test.each([421, 450, 501, 550, 554])("does not fall back to HELO after %i", async (code) => {
@@ -215,7 +216,7 @@ describe("opening a session", () => {
   test("shares the watchdog with the first mail", async () => {
     const server = await scripted({ script: { greeting: "trickle", mail: "hang" } });
     const client = await opened(server.port, { timeouts: { totalMs: 200 } });
-    expect((await transact(client, mail())).delivery).toMatchObject({
+    expect((await transact(new Place(client), mail())).delivery).toMatchObject({
       kind: "broken",
       failure: { step: "mail", cause: { message: "no answer within 0.2 s" } },
     });
@@ -236,7 +237,7 @@ describe("sending a mail", () => {
   test.each([true, false])("ends in acceptance, pipelining %p", async (pipelining) => {
     const server = await sink({ pipelining });
     const client = await opened(server.port);
-    const { delivery, conversation } = await transact(client, mail("a\r\n"));
+    const { delivery, conversation } = await transact(new Place(client), mail("a\r\n"));
     expect(delivery).toMatchObject({ kind: "accepted", reply: { code: 250, enhanced: "2.0.0" } });
     expect(stepsOf(conversation).slice(3)).toEqual(["mail 250", "rcpt 250", "data 354", "dot 250"]);
     expect(conversation.steps.slice(3).map(({ command }) => command)).toEqual([
@@ -256,7 +257,7 @@ describe("sending a mail", () => {
     ] as const) {
       const server = await scripted({ extensions, script: { mail: "hang" } });
       const client = await opened(server.port, { timeouts: { commandMs: 150 } });
-      await transact(client, mail());
+      await transact(new Place(client), mail());
       // The server stops reading lines at MAIL, so the size of the write shows the commands in it.
       expect(server.transcripts[0]?.length).toBe(2);
       expect(server.pendingLines()).toBe(seen - 1);
@@ -266,8 +267,8 @@ describe("sending a mail", () => {
   test("reuses the session for further mails", async () => {
     const server = await sink();
     const client = await opened(server.port);
-    await transact(client, mail("1\r\n"));
-    const { conversation } = await transact(client, mail("2\r\n"));
+    await transact(new Place(client), mail("1\r\n"));
+    const { conversation } = await transact(new Place(client), mail("2\r\n"));
     expect(conversation.reused).toBe(true);
     expect(stepsOf(conversation)).toEqual(["mail 250", "rcpt 250", "data 354", "dot 250"]);
     expect(server.counts).toEqual({ messages: 2, connections: 1 });
@@ -279,13 +280,13 @@ describe("sending a mail", () => {
     async (text) => {
       const server = await sink();
       const client = await opened(server.port);
-      expect((await transact(client, mail(text))).delivery.kind).toBe("accepted");
+      expect((await transact(new Place(client), mail(text))).delivery.kind).toBe("accepted");
       const expected = text === "" || text.endsWith("\r\n") ? text : `${text}\r\n`;
       // A dot after a bare LF is doubled for safety; composed messages have no bare LF.
       const doubled = expected.replace("a\n.", "a\n..");
       expect(Buffer.from(server.messages[0]?.data ?? []).toString()).toBe(doubled);
       // The session is still synchronised.
-      expect((await transact(client, mail("next\r\n"))).delivery.kind).toBe("accepted");
+      expect((await transact(new Place(client), mail("next\r\n"))).delivery.kind).toBe("accepted");
     },
   );
 
@@ -298,31 +299,31 @@ describe("sending a mail", () => {
     );
     const message = Buffer.from(`${lines.join("\r\n")}\r\n`);
     expect(message.length).toBeGreaterThan(10_000_000);
-    expect((await transact(client, mail(message))).delivery.kind).toBe("accepted");
+    expect((await transact(new Place(client), mail(message))).delivery.kind).toBe("accepted");
     expect(Buffer.compare(Buffer.from(server.messages[0]?.data ?? []), message)).toBe(0);
   });
 
   test("never sends DATA for a message larger than announced", async () => {
     const server = await scripted({ extensions: ["SIZE 10", "PIPELINING"] });
     const client = await opened(server.port);
-    const { delivery } = await transact(client, mail("more than ten octets"));
+    const { delivery } = await transact(new Place(client), mail("more than ten octets"));
     expect(delivery).toMatchObject({ kind: "unsendable", enhanced: "5.3.4" });
     expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
-    expect((await transact(client, mail("short\r\n"))).delivery.kind).toBe("accepted");
+    expect((await transact(new Place(client), mail("short\r\n"))).delivery.kind).toBe("accepted");
   });
 
   test("uses SMTPUTF8 only if it is needed", async () => {
     const server = await sink();
     const client = await opened(server.port);
     const envelope = { from: "a@example.com", to: "jürgen@example.net" };
-    const { conversation } = await transact(client, { ...mail("a\r\n"), envelope });
+    const { conversation } = await transact(new Place(client), { ...mail("a\r\n"), envelope });
     expect(conversation.steps[3]?.command).toBe("MAIL FROM:<a@example.com> SIZE=3 SMTPUTF8");
     expect(server.messages[0]?.to).toEqual(["jürgen@example.net"]);
   });
 
   test("limits the recorded text to 1,024 characters", async () => {
     const server = await scripted({ script: { dot: { code: 250, text: "x".repeat(3_000) } } });
-    const { conversation } = await transact(await opened(server.port), mail());
+    const { conversation } = await transact(new Place(await opened(server.port)), mail());
     expect(conversation.steps.at(-1)?.text.length).toBe(1_024);
   });
 });
@@ -341,18 +342,18 @@ describe("a refused mail", () => {
       script: { [step]: [{ code, text: "4.2.0 as told" }] },
     });
     const client = await opened(server.port);
-    const { delivery, conversation } = await transact(client, mail());
+    const { delivery, conversation } = await transact(new Place(client), mail());
     expect(delivery).toMatchObject({ kind: "refused", step, reply: { code } });
     expect(stepsOf(conversation).at(-1)).toBe("rset 250");
     expect(conversation.steps.find((entry) => entry.step === step)?.code).toBe(code);
-    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
+    expect((await transact(new Place(client), mail())).delivery.kind).toBe("accepted");
   });
 
   test("is ended with a single dot if DATA was accepted nevertheless (RFC 2920)", async () => {
     const script = { rcpt: [{ code: 550 }], data: [{ code: 354 }] };
     const server = await scripted({ script });
     const client = await opened(server.port);
-    const { delivery, conversation } = await transact(client, mail("secret\r\n"));
+    const { delivery, conversation } = await transact(new Place(client), mail("secret\r\n"));
     expect(delivery).toMatchObject({ kind: "refused", step: "rcpt", reply: { code: 550 } });
     expect(stepsOf(conversation).slice(3)).toEqual([
       "mail 250",
@@ -362,7 +363,7 @@ describe("a refused mail", () => {
       "rset 250",
     ]);
     expect(server.bodies).toEqual([".\r\n"]);
-    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
+    expect((await transact(new Place(client), mail())).delivery.kind).toBe("accepted");
   });
 
   test("stays refused if the single dot is not answered", async () => {
@@ -371,7 +372,7 @@ describe("a refused mail", () => {
       script: { ...script, mail: [...script.mail], data: [...script.data] },
     });
     const client = await opened(server.port);
-    const { delivery } = await transact(client, mail());
+    const { delivery } = await transact(new Place(client), mail());
     expect(delivery).toMatchObject({ kind: "refused", step: "mail" });
     expect(client.isUsable).toBe(false);
   });
@@ -379,7 +380,7 @@ describe("a refused mail", () => {
   test.each(steps)("with 421 at %s ends the session", async (step) => {
     const server = await scripted({ script: { [step]: "closing" } });
     const client = await opened(server.port);
-    const { delivery } = await transact(client, mail());
+    const { delivery } = await transact(new Place(client), mail());
     expect(delivery).toMatchObject({
       kind: "refused",
       step,
@@ -393,7 +394,7 @@ describe("a refused mail", () => {
     async (rset) => {
       const server = await scripted({ script: { rcpt: { code: 550 }, rset } });
       const client = await opened(server.port, { timeouts: { resetMs: 30 } });
-      const { delivery } = await transact(client, mail());
+      const { delivery } = await transact(new Place(client), mail());
       expect(delivery).toMatchObject({ kind: "refused", step: "rcpt" });
       expect(client.isUsable).toBe(false);
     },
@@ -403,7 +404,7 @@ describe("a refused mail", () => {
     const body = { code: 552, text: "5.3.4 Too much" };
     const server = await scripted({ script: { body } });
     const client = await opened(server.port);
-    const { delivery } = await transact(client, mail(Buffer.alloc(20_000_000, "x")));
+    const { delivery } = await transact(new Place(client), mail(Buffer.alloc(20_000_000, "x")));
     expect(delivery).toMatchObject({ kind: "refused", step: "dot", reply: { enhanced: "5.3.4" } });
     expect(client.isUsable).toBe(false);
   });
@@ -413,7 +414,7 @@ describe("a session that breaks", () => {
   test.each(["mail", "rcpt", "data", "body"] as const)("at %s has sent nothing", async (step) => {
     const server = await scripted({ script: { [step]: "close" } });
     const client = await opened(server.port);
-    const { delivery } = await transact(client, mail(Buffer.alloc(20_000_000, "x")));
+    const { delivery } = await transact(new Place(client), mail(Buffer.alloc(20_000_000, "x")));
     expect(delivery).toMatchObject({ kind: "broken", isUnknown: false });
     expect(client.isUsable).toBe(false);
   });
@@ -423,7 +424,7 @@ describe("a session that breaks", () => {
     async (dot) => {
       const server = await scripted({ script: { dot } });
       const client = await opened(server.port, SHORT);
-      const { delivery, conversation } = await transact(client, mail());
+      const { delivery, conversation } = await transact(new Place(client), mail());
       expect(delivery).toMatchObject({ kind: "broken", isUnknown: true, failure: { step: "dot" } });
       expect(conversation.steps.at(-1)).toMatchObject({ step: "dot", command: ".", code: null });
       expect(client.isUsable).toBe(false);
@@ -434,7 +435,7 @@ describe("a session that breaks", () => {
     const data = { raw: "354 Go ahead\r\n250 2.0.0 Taken\r\n" };
     const server = await scripted({ script: { data } });
     const client = await opened(server.port);
-    const { delivery } = await transact(client, mail());
+    const { delivery } = await transact(new Place(client), mail());
     expect(delivery).toMatchObject({ kind: "broken", isUnknown: false, failure: { step: "dot" } });
     expect(server.bodies).toEqual([]);
   });
@@ -447,7 +448,7 @@ describe("a session that breaks", () => {
   ] as const)("at %s with %i is not synchronised", async (step, code) => {
     const server = await scripted({ script: { [step]: { code } }, extensions: [] });
     const client = await opened(server.port);
-    const { delivery } = await transact(client, mail());
+    const { delivery } = await transact(new Place(client), mail());
     expect(delivery).toMatchObject({
       kind: "broken",
       isUnknown: step === "dot",
@@ -459,7 +460,7 @@ describe("a session that breaks", () => {
   test("ends after the timeout if the network accepts no more data", async () => {
     const server = await scripted({ script: { body: "hang" } });
     const client = await opened(server.port, { timeouts: { blockMs: 60 } });
-    const { delivery } = await transact(client, mail(Buffer.alloc(40_000_000, "x")));
+    const { delivery } = await transact(new Place(client), mail(Buffer.alloc(40_000_000, "x")));
     expect(delivery).toMatchObject({
       kind: "broken",
       isUnknown: false,
@@ -472,7 +473,7 @@ describe("a session that breaks", () => {
     async (how) => {
       const server = await scripted();
       const client = await opened(server.port);
-      await transact(client, mail());
+      await transact(new Place(client), mail());
       const lost = new Promise<void>((resolve) => {
         client.onLost = resolve;
       });
@@ -485,15 +486,15 @@ describe("a session that breaks", () => {
   test("is not used again after an unexpected reply", async () => {
     const dot = { raw: "250 2.0.0 Taken\r\n250 2.0.0 Taken\r\n" };
     const client = await opened((await scripted({ script: { dot } })).port);
-    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
+    expect((await transact(new Place(client), mail())).delivery.kind).toBe("accepted");
     expect(client.isUsable).toBe(false);
   });
 
   test("returns every further mail unsent", async () => {
     const server = await scripted({ script: { dot: "close" } });
     const client = await opened(server.port);
-    await transact(client, mail());
-    const { delivery, conversation } = await transact(client, mail());
+    await transact(new Place(client), mail());
+    const { delivery, conversation } = await transact(new Place(client), mail());
     expect(delivery).toMatchObject({ kind: "broken", isUnknown: false, failure: { step: "mail" } });
     expect(conversation.reused).toBe(true);
   });
@@ -503,7 +504,7 @@ describe("quitting", () => {
   test("sends QUIT and closes", async () => {
     const server = await scripted();
     const client = await opened(server.port);
-    const { conversation } = await transact(client, mail());
+    const { conversation } = await transact(new Place(client), mail());
     const before = conversation.steps.length;
     await client.quit();
     expect(server.transcripts[0]?.at(-1)).toBe("QUIT");

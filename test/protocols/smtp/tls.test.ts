@@ -3,6 +3,7 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
 import type { Conversation } from "../../../src/protocols/smtp/conversation.ts";
 import { describeFailure, type Failure } from "../../../src/protocols/smtp/failure.ts";
+import { Place } from "../../../src/protocols/smtp/place.ts";
 import { Session, type SessionOptions } from "../../../src/protocols/smtp/session.ts";
 import { transact } from "../../../src/protocols/smtp/transaction.ts";
 import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";
@@ -112,7 +113,7 @@ describe("TLS with a real server", () => {
     expect(client.conversation.tls).toMatchObject({ verified: true });
     expect(client.conversation.tls?.version).toMatch(/^TLSv1\.[23]$/);
     expect(client.conversation.tls?.cipher).not.toBe("");
-    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
+    expect((await transact(new Place(client), mail())).delivery.kind).toBe("accepted");
     expect(server.received).toEqual(["Subject: a\r\n\r\n.b\r\n"]);
   });
 
@@ -122,9 +123,9 @@ describe("TLS with a real server", () => {
     expect(await client.open()).toBeNull();
     expect(stepsOf(client.conversation)).toEqual(["connect", "tls", "greeting 220", "ehlo 250"]);
     const big = `${"x".repeat(76)}\r\n`.repeat(20_000);
-    expect((await transact(client, mail(big))).delivery.kind).toBe("accepted");
+    expect((await transact(new Place(client), mail(big))).delivery.kind).toBe("accepted");
     expect(server.received[0] === big).toBe(true);
-    expect((await transact(client, mail())).conversation).toMatchObject({
+    expect((await transact(new Place(client), mail())).conversation).toMatchObject({
       reused: true,
       tls: { verified: true },
     });
@@ -302,7 +303,7 @@ describe("AUTH with a real server", () => {
     expect(auth.at(-1)?.code).toBe(235);
     expect(auth[0]?.command).toBe(`AUTH ${method}`);
     expectNoSecrets(client.conversation);
-    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
+    expect((await transact(new Place(client), mail())).delivery.kind).toBe("accepted");
   });
 
   test.each(["PLAIN", "LOGIN"])("%s that is refused ends the session", async (method) => {
