@@ -68,7 +68,7 @@ async function awaitTurn(place: Place, dispatch: Dispatch): Promise<void> {
 }
 
 /** The session ended with the mail before. The pool replaces it like one that went stale. */
-function endedBefore({ conversation: { steps: _, ...rest } }: Session) {
+function endedBefore({ conversation }: Session) {
   const { message } = CLOSED;
   const step: Step = {
     step: "mail",
@@ -81,7 +81,7 @@ function endedBefore({ conversation: { steps: _, ...rest } }: Session) {
   const failure: Failure = { step: "mail", cause: CLOSED };
   return {
     delivery: { kind: "broken", failure, isUnknown: false } satisfies Delivery,
-    conversation: { ...rest, reused: true, steps: [step] },
+    conversation: { ...conversation, reused: true, steps: [step] },
   };
 }
 
