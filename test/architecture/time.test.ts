@@ -65,6 +65,7 @@ const WAITS_FOR_A_PEER = [
   "protocols/smtp/deadline.ts",
   "protocols/smtp/dialogue.ts",
   "protocols/smtp/pool.ts",
+  "protocols/smtp/session-group.ts",
   "outbox/compose/slow-lane.ts",
   "outbox/compose/thread-set.ts",
   "outbox/compose/thread.ts",

@@ -12,10 +12,8 @@ import type { Conversation } from "./conversation.ts";
 import type { Failure } from "./failure.ts";
 import type { Place } from "./place.ts";
 import type { Session } from "./session.ts";
-import { type Destination, Sessions } from "./sessions.ts";
+import { type Destination, SessionGroup } from "./session-group.ts";
 import { SERVICE_CLOSING, transact, type Delivery } from "./transaction.ts";
-
-export type { Destination } from "./sessions.ts";
 
 export type PoolOptions = {
   /** Limit per destination. */
@@ -52,7 +50,7 @@ const INTERRUPTED = "interrupted: it took too long while other mail needed the c
 
 export class Pool {
   readonly #options: Required<PoolOptions>;
-  readonly #destinations = new Map<string, Sessions>();
+  readonly #destinations = new Map<string, SessionGroup>();
   #idleTimer: ReturnType<typeof setTimeout> | null = null;
   #closing: Promise<void> | null = null;
   #onEmpty: () => void = () => {};
@@ -78,7 +76,11 @@ export class Pool {
     const interrupt = () => place.session.interrupt(INTERRUPTED);
     dispatch.signal?.addEventListener("abort", interrupt);
     if (dispatch.signal?.aborted === true) interrupt();
-    place.onBegin = () => this.#addFollower(sessions, place, dispatch);
+    place.onBegin = () => {
+      if (this.#closing === null && mayLead(place, dispatch, this.#options)) {
+        sessions.addFollower(place);
+      }
+    };
     try {
       const first = await deliverOver(place, dispatch);
       if (!isStale(first) || this.#closing !== null) return first;
@@ -90,17 +92,6 @@ export class Pool {
       // If the mail was withdrawn before its transaction, the next mail can use the session.
       if (place.leave()) this.#release(sessions, place.session);
     }
-  }
-
-  /** Gives the place after a mail that begins to one that waits, if both may share a write. */
-  #addFollower(sessions: Sessions, place: Place, { message, signal }: Dispatch): void {
-    const { pipelinesMails, maxMessages } = this.#options;
-    const { session } = place;
-    if (!pipelinesMails || !session.extensions.pipelining || this.#closing !== null) return;
-    // No mail waits behind a large one, and a session that is about to end takes no further mail.
-    const isLarge = message.byteLength > MAX_LEADER_BYTES;
-    if (isLarge || signal !== undefined || session.messages + 1 >= maxMessages) return;
-    sessions.addFollower(place);
   }
 
   /** True if the destination has an open session, busy or idle. */
@@ -130,11 +121,11 @@ export class Pool {
     clearTimeout(grace);
   }
 
-  #sessionsOf(destination: Destination): Sessions {
+  #sessionsOf(destination: Destination): SessionGroup {
     const { key } = destination;
     const known = this.#destinations.get(key);
     if (known !== undefined) return known;
-    const sessions = new Sessions(destination, this.#options.maxConnections, () => {
+    const sessions = new SessionGroup(destination, this.#options.maxConnections, () => {
       this.#destinations.delete(key);
       if (this.#destinations.size === 0) this.#onEmpty();
     });
@@ -142,7 +133,7 @@ export class Pool {
     return sessions;
   }
 
-  #release(sessions: Sessions, session: Session): void {
+  #release(sessions: SessionGroup, session: Session): void {
     if (!session.isUsable) return sessions.forget(session);
     if (this.#closing !== null || session.messages >= this.#options.maxMessages) {
       return sessions.quit(session);
@@ -170,6 +161,18 @@ export class Pool {
     const waitMs = Math.ceil(earliest + this.#options.idleMs - now);
     this.#idleTimer = setTimeout(() => this.#closeExpired(), waitMs);
   }
+}
+
+/** True if the commands of the next mail may be sent together with the end of this one. */
+function mayLead(
+  { session }: Place,
+  { message, signal }: Dispatch,
+  options: Required<PoolOptions>,
+) {
+  if (!options.pipelinesMails || !session.extensions.pipelining) return false;
+  // No mail waits behind a large one, and a session that is about to end takes no further mail.
+  const isSmall = message.byteLength <= MAX_LEADER_BYTES && signal === undefined;
+  return isSmall && session.messages + 1 < options.maxMessages;
 }
 
 async function deliverOver(place: Place, dispatch: Dispatch): Promise<HostResult> {

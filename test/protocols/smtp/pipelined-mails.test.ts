@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import net from "node:net";
 import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
-import { type Destination, Pool, type PoolOptions } from "../../../src/protocols/smtp/pool.ts";
+import { Pool, type PoolOptions } from "../../../src/protocols/smtp/pool.ts";
+import type { Destination } from "../../../src/protocols/smtp/session-group.ts";
 import { Session } from "../../../src/protocols/smtp/session.ts";
 import {
   type Action,

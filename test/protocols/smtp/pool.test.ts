@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Dispatch, WhenAllowed } from "../../../src/protocols/smtp/dispatch.ts";
-import { Pool, type Destination, type PoolOptions } from "../../../src/protocols/smtp/pool.ts";
+import { Pool, type PoolOptions } from "../../../src/protocols/smtp/pool.ts";
+import type { Destination } from "../../../src/protocols/smtp/session-group.ts";
 import { Session, type SessionOptions } from "../../../src/protocols/smtp/session.ts";
 import { stepSystemClock } from "../../support/clock.ts";
 import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";

@@ -14,7 +14,7 @@ export type Destination = {
 type Waiting = (place: Place | null) => void;
 
 /** The sessions of one destination. Invariant: no mail waits while one is idle or can be opened. */
-export class Sessions {
+export class SessionGroup {
   readonly #destination: Destination;
   readonly #maxConnections: number;
   /** Called when the last session is gone. */
