@@ -262,11 +262,26 @@ export function loopSeconds(pid: number): number {
 
 /** Returns the resident memory of a process in MiB. */
 export function residentMiB(pid: number): number {
+  const resident = statusMiB(pid, "VmRSS");
+  if (!Number.isNaN(resident)) return resident;
+  const { stdout } = Bun.spawnSync(["ps", "-o", "rss=", "-p", String(pid)]);
+  return Number(stdout.toString()) / 1024;
+}
+
+/**
+ * Returns the part of the resident memory that does not come from files such as the executable, in
+ * MiB; NaN on systems without /proc.
+ */
+export function anonymousMiB(pid: number): number {
+  return statusMiB(pid, "RssAnon");
+}
+
+function statusMiB(pid: number, field: "VmRSS" | "RssAnon"): number {
   try {
-    const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const [, kib] = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status) ?? [];
     return Number(kib) / 1024;
   } catch {
-    const { stdout } = Bun.spawnSync(["ps", "-o", "rss=", "-p", String(pid)]);
-    return Number(stdout.toString()) / 1024;
+    return Number.NaN;
   }
 }
