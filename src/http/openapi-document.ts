@@ -1,9 +1,11 @@
 /**
- * Completes the OpenAPI document of the plugin: `openapi-operations.ts` describes each route,
+ * Makes the OpenAPI document. The plugin lists the operations, and this file completes its document: `openapi-operations.ts` describes each route,
  * `openapi-schemas.ts` collects the named schemas, `openapi-examples.ts` derives the examples, and
  * `openapi-responses.ts` has the headers and errors that all operations share.
  */
 
+import { swagger } from "@elysiajs/swagger";
+import { type AnyElysia, Elysia } from "elysia";
 import { VERSION } from "../lib/version.ts";
 import { ErrorBody } from "./envelope.ts";
 import { type DocumentedRoute, operationOf } from "./openapi-operations.ts";
@@ -37,7 +39,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
 };
 
 /** The parts of the document that do not come from the routes. */
-export const DOCUMENTATION = {
+const DOCUMENTATION = {
   info: {
     title: "Mailstead",
     version: VERSION,
@@ -65,11 +67,28 @@ export const DOCUMENTATION = {
   },
 };
 
+const SPEC_PATH = "/spec";
+
+/** Returns the document for the routes of `api`. The page of the plugin is not used. */
+export async function describeApi(api: AnyElysia): Promise<object> {
+  const documented = new Elysia().use(api).use(
+    swagger({
+      path: "/page",
+      specPath: SPEC_PATH,
+      excludeStaticFile: false,
+      exclude: [SPEC_PATH, "/page"],
+      documentation: DOCUMENTATION,
+    }),
+  );
+  const response = await documented.handle(new Request(`http://localhost${SPEC_PATH}`));
+  return completeDocument(await response.json(), api.routes);
+}
+
 /**
  * Replaces the operations of the plugin's document by descriptions with named schemas. Declares
  * OpenAPI 3.1, because the schemas use `null` and `const`.
  */
-export function completeDocument(plugin: unknown, routes: readonly DocumentedRoute[]): object {
+function completeDocument(plugin: unknown, routes: readonly DocumentedRoute[]): object {
   if (!isRecord(plugin)) throw new Error("the plugin returned no OpenAPI document");
   const components = createComponents();
   extractSchemas(ErrorBody, components);

@@ -3,11 +3,9 @@
  * shows it and to which `GET /` leads. All assets are embedded in the executable.
  */
 
-import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, Elysia } from "elysia";
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
-import { completeDocument, DOCUMENTATION } from "./openapi-document.ts";
 
 /**
  * Returns the documentation routes for `api`. The document is generated on the first request for
@@ -19,7 +17,7 @@ export function openApiRoutes(api: AnyElysia) {
     .get(
       "/openapi.json",
       async () => {
-        document ??= describe(api);
+        document ??= generate(api);
         return asset(await document, "application/json");
       },
       hidden,
@@ -39,24 +37,10 @@ export function openApiRoutes(api: AnyElysia) {
     );
 }
 
-const SPEC_PATH = "/spec";
-
-/**
- * The plugin lists the operations; `completeDocument` describes them. Its page is not used, because
- * it loads assets from another server.
- */
-async function describe(api: AnyElysia): Promise<string> {
-  const documented = new Elysia().use(api).use(
-    swagger({
-      path: "/page",
-      specPath: SPEC_PATH,
-      excludeStaticFile: false,
-      exclude: [SPEC_PATH, "/page"],
-      documentation: DOCUMENTATION,
-    }),
-  );
-  const response = await documented.handle(new Request(`http://localhost${SPEC_PATH}`));
-  return JSON.stringify(completeDocument(await response.json(), api.routes));
+/** Loads the generator at the first request: with the plugin it takes 12 ms and 6 MiB. */
+async function generate(api: AnyElysia): Promise<string> {
+  const { describeApi } = await import("./openapi-document.ts");
+  return JSON.stringify(await describeApi(api));
 }
 
 const hidden = { detail: { hide: true } };

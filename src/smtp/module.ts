@@ -11,7 +11,7 @@ import type { RuleInput } from "../modules/inboxes/rules/model.ts";
 import type { InboxRow } from "../modules/inboxes/service.ts";
 import type { Module } from "../modules/module.ts";
 import { createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
-import { type CaptureInbox, type CaptureListener, createCaptureListener } from "./capture.ts";
+import type { CaptureInbox, CaptureListener, createCaptureListener } from "./capture.ts";
 import type { Stage, StageAction, StageFacts } from "./stages.ts";
 
 export function createCaptureModule(deps: {
@@ -117,7 +117,7 @@ export function createCaptureModule(deps: {
       if (config.captureSmtp === null) return;
       const certificate = files === null ? null : files.load();
       const { hostname } = config;
-      listener = createCaptureListener({ ...deps, inbox, hostname, certificate });
+      listener = await loadListener({ ...deps, inbox, hostname, certificate });
       const { host, port: wanted } = config.captureSmtp;
       port = await listener.listen({ host, port: wanted }).catch((error: unknown) => {
         const why = error instanceof Error ? error.message : String(error);
@@ -133,6 +133,14 @@ export function createCaptureModule(deps: {
       await sessions.settled();
     },
   };
+}
+
+/** Loaded only by servers that listen: the package smtp-server takes 8 ms and 11 MiB. */
+async function loadListener(
+  deps: Parameters<typeof createCaptureListener>[0],
+): Promise<CaptureListener> {
+  const listening = await import("./capture.ts");
+  return listening.createCaptureListener(deps);
 }
 
 function stageActionOf({ reply, delayMs, disconnect }: RuleInput["action"]): StageAction | null {
