@@ -21,7 +21,6 @@ export function createHttpEdge(core: Core, { keys, projects, quotas }: Services)
     writer,
     clock,
     sealKey: deriveKey(secret, "idempotency"),
-    storing: quotas.runWithinStorage,
   });
   const admission = createAdmission({
     findKey: keys.findByDigest,

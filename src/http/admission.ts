@@ -20,7 +20,7 @@ import {
 } from "./admission-errors.ts";
 import type { Origin, ReadJson } from "./body.ts";
 import { clientAddressReader } from "./client-address.ts";
-import type { Answer, Idempotency, WithinQuota } from "./idempotency.ts";
+import type { Answer, Idempotency } from "./idempotency.ts";
 import { slidingWindow } from "./rate-limit.ts";
 import { createRequestRates } from "./request-rates.ts";
 
@@ -50,6 +50,11 @@ type Admitted = { project: Project; keyKind: KeyKind };
 
 /** `isOpen`: the routes of inboxes, which may need no key (local-access.ts). */
 type Access = { kinds: readonly KeyKind[]; isOpen?: true };
+
+/**
+ * Runs a part of a change. It is undone, with 409, if it exceeds the storage quota of the project.
+ */
+type WithinQuota = <T>(projectSeq: number, change: () => T, isPublic?: boolean) => T;
 
 type AdmissionOptions = {
   /** Finds a key by the SHA-256 digest of its text. */
@@ -218,30 +223,31 @@ function createAuthenticator(
 
 /** Returns the function `once` of a request, which also sets the status of the response. */
 function onceFor(
-  { idempotency }: AdmissionOptions,
+  { idempotency, writer, storing }: AdmissionOptions,
   incoming: Incoming & { body?: unknown },
   { project, keyKind, isWithinQuota }: Admitted & { isWithinQuota: boolean },
 ): Once {
+  const isPublic = keyKind === "PUBLIC";
+  const run = <T>(change: Change<T>): T =>
+    isWithinQuota ? storing(project.seq, change, isPublic) : change();
   return async <T>(
     prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
     body: unknown = incoming.body,
   ): Promise<T> => {
     const { request, path, set } = incoming;
-    const result = await idempotency.once(
-      request.headers.get("idempotency-key"),
-      {
-        projectSeq: project.seq,
-        isPublic: keyKind === "PUBLIC",
-        method: request.method,
-        path,
-        body,
-        isWithinQuota,
-      },
-      prepare,
-    );
-    set.status = result.answer.status;
-    if (result.isReplay) set.headers["idempotency-replayed"] = "true";
-    return result.answer.body;
+    const key = request.headers.get("idempotency-key");
+    if (key === null) {
+      const change = await prepare();
+      const answer = await writer.write<Answer<T>>(() => run(change));
+      set.status = answer.status;
+      return answer.body;
+    }
+    const { method } = request;
+    const keyed = { projectSeq: project.seq, isPublic, method, path, body, run };
+    const { answer, isReplay } = await idempotency.once(key, keyed, prepare);
+    set.status = answer.status;
+    if (isReplay) set.headers["idempotency-replayed"] = "true";
+    return answer.body;
   };
 }
 

@@ -38,14 +38,9 @@ type KeyedRequest = {
   method: string;
   path: string;
   body: unknown;
-  /** True if the change must stay within the storage quota of the project. */
-  isWithinQuota: boolean;
+  /** Runs the change of the request within the change that also stores the response. */
+  run: <T>(change: Change<T>) => T;
 };
-
-/**
- * Runs a part of a change. It is undone, with 409, if it exceeds the storage quota of the project.
- */
-export type WithinQuota = <T>(projectSeq: number, change: () => T, isPublic?: boolean) => T;
 
 export type Idempotency = {
   /**
@@ -53,7 +48,7 @@ export type Idempotency = {
    * that it returns writes the rows and returns the response.
    */
   once<T>(
-    key: string | null,
+    key: string,
     keyed: KeyedRequest,
     prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
   ): Promise<{ answer: Answer<T>; isReplay: boolean }>;
@@ -70,9 +65,8 @@ export function createIdempotency(deps: {
   writer: Writer;
   clock: Clock;
   sealKey: Uint8Array;
-  storing: WithinQuota;
 }): Idempotency {
-  const { db, writer, clock, sealKey, storing } = deps;
+  const { db, writer, clock, sealKey } = deps;
   /** Requests under way, by scope: a second request with the same key waits for the first. */
   const underway = new Map<string, Promise<unknown>>();
   const find = db
@@ -123,18 +117,11 @@ export function createIdempotency(deps: {
 
   return {
     async once<T>(
-      key: string | null,
+      key: string,
       keyed: KeyedRequest,
       prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
     ) {
       const { projectSeq } = keyed;
-      const run = (change: Change<Answer<T>>): Answer<T> =>
-        keyed.isWithinQuota ? storing(projectSeq, change, keyed.isPublic) : change();
-      if (key === null) {
-        const change = await prepare();
-        const answer = await writer.write<Answer<T>>(() => run(change));
-        return { answer, isReplay: false };
-      }
       if (!KEY_PATTERN.test(key)) throw badKey();
       const scope = scopeOf(keyed, key);
       const requestDigest = sha256(JSON.stringify(keyed.body ?? null));
@@ -148,7 +135,7 @@ export function createIdempotency(deps: {
       const written = (async () => {
         const change = await prepare();
         return writer.write<Answer<T>>(() => {
-          const answer = run(change);
+          const answer = keyed.run(change);
           store({ scope, projectSeq }, requestDigest, answer);
           return answer;
         });

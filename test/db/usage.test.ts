@@ -423,8 +423,7 @@ describe("the counters are right after", () => {
     t.clock.advance(2 * DAY);
     const { db, clock } = t;
     const sealKey = new Uint8Array(32);
-    const storing = <T>(_: number, change: () => T): T => change();
-    await createIdempotency({ db, writer: t.app.writer, clock, sealKey, storing }).purge();
+    await createIdempotency({ db, writer: t.app.writer, clock, sealKey }).purge();
     expect(t.countRows("idempotency_keys")).toBe(0);
     expectChanged(t, usage, "less");
   });

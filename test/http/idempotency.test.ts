@@ -283,7 +283,6 @@ test("a purge deletes old responses one chunk at a time, and no recent ones", as
     writer: t.app.writer,
     clock: t.clock,
     sealKey: new Uint8Array(32),
-    storing: (_, change) => change(),
   });
   const insert = t.db.sqlite
     .prepare(`INSERT INTO idempotency_keys (scope, request_digest, status, body, created_at)
