@@ -137,8 +137,6 @@ export async function benchDirect(options: {
 /** Result of a round of signatures, with its start and end as epoch milliseconds. */
 export type Round = Static<typeof Signed> & { from: number; to: number };
 
-export type Baseline = ReturnType<typeof startBaseline>;
-
 /** Starts a helper that signs in rounds and does nothing else. */
 export function startBaseline(script: string, settings: object) {
   const helper = startHelper(script, settings);
@@ -152,8 +150,7 @@ export function startBaseline(script: string, settings: object) {
   };
 }
 
-/** Works while these processes are stopped. */
-export async function whileStopped<T>(pids: readonly number[], work: () => Promise<T>): Promise<T> {
+async function whileStopped<T>(pids: readonly number[], work: () => Promise<T>): Promise<T> {
   for (const pid of pids) process.kill(pid, "SIGSTOP");
   try {
     return await work();
@@ -163,7 +160,7 @@ export async function whileStopped<T>(pids: readonly number[], work: () => Promi
 }
 
 /** Returns the milliseconds between two moments, without those in which the server was stopped. */
-export function activeMs(rounds: readonly Round[], start: number, end: number): number {
+function activeMs(rounds: readonly Round[], start: number, end: number): number {
   const stopped = rounds.map(({ from, to }) => Math.min(to, end) - Math.max(from, start));
   return end - start - sum(stopped.filter((ms) => ms > 0));
 }
