@@ -1,4 +1,10 @@
-/** Writes what the parser found. While the storage refuses writes, they are tried again. */
+/**
+ * Writes what the parser found. While the storage refuses writes, they are tried again.
+ *
+ * Nothing waits until the results are on disk, because a message that lost them in a power cut is
+ * parsed again. So they are written while the disk is busy with messages that were answered with 250
+ * later, when the event loop would otherwise have nothing to do.
+ */
 
 import { isStorageRefusal } from "../../../db/refusal.ts";
 import { writeResult } from "../../../db/write-result.ts";
@@ -29,6 +35,9 @@ export function createResultStore(deps: {
   store: Pick<MessageStore, "setParsed" | "setUnreadable" | "addToIndex">;
 }) {
   const { store, log } = deps;
+  const committing: Pick<Writer, "write"> = {
+    write: async (change) => (await deps.writer.commit(change)).value,
+  };
 
   /** Part of a change. Returns null if the message was removed meanwhile. */
   function storeOne({ record, result }: IndexedMessage): MessageRecord | null {
@@ -62,7 +71,7 @@ export function createResultStore(deps: {
     batch: readonly IndexedMessage[],
     hooks: Hooks,
   ): Promise<MessageRecord[] | null> {
-    const stored = await writeResult(deps, () => storeAll(batch), {
+    const stored = await writeResult({ ...deps, writer: committing }, () => storeAll(batch), {
       isStopping: hooks.isStopping,
       error(error, tries) {
         if (tries > 1) return;
@@ -94,9 +103,11 @@ export function createResultStore(deps: {
     batch: readonly IndexedMessage[],
     hooks: Hooks,
   ): Promise<MessageRecord[]> {
-    const steps = Array.from({ length: Math.ceil(batch.length / STEP_MESSAGES) }, (_, i) =>
-      batch.slice(i * STEP_MESSAGES, (i + 1) * STEP_MESSAGES),
-    );
-    return (await Promise.all(steps.map((step) => storeStep(step, hooks)))).flat();
+    const records: MessageRecord[] = [];
+    // One change after the other, so that messages are stored in between.
+    for (let at = 0; at < batch.length; at += STEP_MESSAGES) {
+      records.push(...(await storeStep(batch.slice(at, at + STEP_MESSAGES), hooks)));
+    }
+    return records;
   };
 }
