@@ -26,6 +26,8 @@ import { resultsOf, createThread, type Thread, type ThreadEvents } from "./threa
  * no batch that has taken a tenth of a second.
  */
 const LIMIT_MS = RENDER_LIMIT_MS + 500;
+/** A thread without work ends after this time; it takes tens of megabytes. */
+const IDLE_MS = 60_000;
 /** Batches of one thread: it works on one and has the next one ready. */
 const MAX_BATCHES = 2;
 /** How often a mail that is alone in its batch is tried before it fails. */
@@ -44,6 +46,7 @@ export type PoolDeps = {
   mayCompose: () => boolean;
   file?: URL | undefined;
   limitMs?: number | undefined;
+  idleMs?: number | undefined;
 };
 
 const FILE = threadFile(import.meta.url, {
@@ -52,7 +55,7 @@ const FILE = threadFile(import.meta.url, {
 });
 
 export function createPool(deps: PoolDeps) {
-  const { log, prepareHere, file = FILE, limitMs = LIMIT_MS } = deps;
+  const { log, prepareHere, file = FILE, limitMs = LIMIT_MS, idleMs = IDLE_MS } = deps;
   const { url, linkKey, trackingUrl, trackingKey } = deps.keys;
   const data = { keys: { url, linkKey, trackingUrl, trackingKey } };
   const costs = createFlowCosts();
@@ -60,7 +63,7 @@ export function createPool(deps: PoolDeps) {
   const lane = createSlowLane(schedule);
   const threads = createThreadSet({
     log,
-    start: () => createThread({ file, data, limitMs }, events),
+    start: () => createThread({ file, data, limitMs, idleMs }, events),
   });
 
   const events: ThreadEvents = {
@@ -184,15 +187,12 @@ function halvesOf(
   }
   job.timeouts++;
   if (job.timeouts < (hasWorked ? MAX_TIMEOUTS : MAX_STALLS)) return [[job]];
-  const time = `takes longer than ${limitMs} ms.`;
   if (hasWorked) {
-    const reason = `The body cannot be rendered: it ${time}`;
+    const reason = `The body cannot be rendered: it takes longer than ${limitMs} ms.`;
     job.resolve({ kind: "failed", reason, isTooSlow: true });
   } else {
-    job.resolve({
-      kind: "deferred",
-      reason: `The machine is overloaded: to prepare a mail ${time}`,
-    });
+    const reason = `The message was not prepared within ${limitMs} ms: the machine is overloaded.`;
+    job.resolve({ kind: "deferred", reason });
   }
   return [];
 }

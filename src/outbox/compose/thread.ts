@@ -15,9 +15,6 @@ const START_LIMIT_MS = 10_000;
 const HELD_MS = 150;
 /** Time for an answer that waits because the event loop itself was held. */
 const ANSWER_MS = 20;
-/** A thread without work ends after this time; it takes tens of megabytes. */
-const IDLE_MS = 60_000;
-
 type Results = ReturnType<typeof readResults>;
 
 export type ThreadEvents = {
@@ -46,10 +43,17 @@ export type Thread = {
 };
 
 export function createThread(
-  options: { file: URL; data: ThreadData; limitMs: number },
+  options: {
+    file: URL;
+    data: ThreadData;
+    /** Longest time of a batch. */
+    limitMs: number;
+    /** The thread ends after this time without work. */
+    idleMs: number;
+  },
   events: ThreadEvents,
 ): Thread {
-  const { file, data, limitMs } = options;
+  const { file, data, limitMs, idleMs } = options;
   const writeBatch = createBatchWriter();
   const batches: JobBatch[] = [];
   let state: "starting" | "up" | "ended" = "starting";
@@ -97,7 +101,7 @@ export function createThread(
   function beIdle(): void {
     isHeld = false;
     cancelTimer();
-    cancelTimer = systemClock.after(IDLE_MS, () => {
+    cancelTimer = systemClock.after(idleMs, () => {
       end();
       events.onIdle(thread);
     });

@@ -6,6 +6,7 @@ import type { ComposeJob } from "../../../src/outbox/compose/job-queue.ts";
 import { createPool, type PoolDeps } from "../../../src/outbox/compose/pool.ts";
 import type { MailRow, Prepared } from "../../../src/outbox/compose/prepare.ts";
 import { WITHDRAWN, type Busy } from "../../../src/outbox/outcome.ts";
+import { waitUntil } from "../../support/eventually.ts";
 import {
   mailRow,
   SIGNED_AT,
@@ -207,6 +208,13 @@ describe("a mail that takes too long", () => {
     expect(here).toEqual([]);
   }, 30_000);
 
+  test("is deferred if its thread got no processor time", async () => {
+    const file = new URL("./threads/sleeps.ts", import.meta.url);
+    const { prepare } = setUp({ limitMs: 650, file });
+    const reason = "The message was not prepared within 650 ms: the machine is overloaded.";
+    expect(await prepare(many(1))).toEqual([{ kind: "deferred", reason }]);
+  }, 30_000);
+
   test("fails by the limit of the template engine, and others of its batch continue", async () => {
     const { prepare } = setUp();
     const mails = many(3, (i) => ({ campaignSeq: 1, html: i === 0 ? ENDLESS : "<p>{{ n }}</p>" }));
@@ -269,6 +277,16 @@ describe("a thread that fails", () => {
       expect(lines[0]).toMatch(reason);
     },
   );
+});
+
+test("a thread without work ends, and another one starts when there is work", async () => {
+  const { pool, prepare, here } = setUp({ idleMs: 50 });
+  for (let round = 0; round < 2; round++) {
+    const [result] = await prepare(many(1));
+    expect([result?.kind, pool.isUp()]).toEqual(["prepared", true]);
+    await waitUntil(() => !pool.isUp());
+  }
+  expect(here).toEqual([]);
 });
 
 test("a pool that is closed returns its mails to the queue", async () => {
