@@ -61,12 +61,12 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (mail.busy !== null) return deferWithoutSlot(mail.busy);
     const blocked = whyBlocked(mail);
     if (blocked !== null) return blocked;
+    const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
     const prepared = await deps.composer.prepare(mail);
     if (prepared.kind === "busy") return deferWithoutSlot(prepared);
     if (prepared.kind === "failed") return failed(prepared.reason);
     if (prepared.kind === "deferred") return deferred(prepared.reason);
     const { message, subject } = prepared;
-    const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
     const whenAllowed = unlessWithdrawn(mail, leave);
     const isUrgent = mail.campaignSeq === null;
     const sending = send({ envelope, message, whenAllowed, isUrgent }, mail.slot);

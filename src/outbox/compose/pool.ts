@@ -1,6 +1,6 @@
 /**
- * The threads that compose and sign mail: one for unsigned mail, one per processor core if signed
- * mail waits, and one more while a slow batch runs. They start when there is work, and end after a
+ * The threads that compose and sign mail: one for unsigned mail, one per processor core, up to eight,
+ * if signed mail waits, and one more while a slow batch runs. They start when there is work, and end after a
  * minute without. In order: a job joins the queue (job-queue.ts); a thread with room takes a batch
  * (thread.ts, worker.ts); its results resolve the jobs; jobs that the thread did not begin go back.
  *
@@ -28,6 +28,11 @@ import { resultsOf, createThread, type Thread, type ThreadEvents } from "./threa
 const LIMIT_MS = RENDER_LIMIT_MS + 500;
 /** A thread without work ends after this time; it takes tens of megabytes. */
 const IDLE_MS = 60_000;
+/**
+ * Most threads for signed mail. Each signs about 1,500 mails per second, so that more could sign
+ * faster than the event loop sends.
+ */
+const MAX_THREADS = Math.min(availableParallelism(), 8);
 /** Batches of one thread: it works on one and has the next one ready. */
 const MAX_BATCHES = 2;
 /** How often a mail that is alone in its batch is tried before it fails. */
@@ -112,7 +117,7 @@ export function createPool(deps: PoolDeps) {
     const hasSlow = queue.hasSlow() && lane.isFree();
     if (hasSlow || queue.hasOthers()) {
       const needsOneMore = hasSlow || !lane.isFree() || threads.isAnyHeld();
-      const usual = queue.hasSigned() ? availableParallelism() : 1;
+      const usual = queue.hasSigned() ? MAX_THREADS : 1;
       threads.startUpTo(usual + (needsOneMore ? 1 : 0));
     }
     if (!threads.canWork()) queue.takeAll().forEach(giveUp);
