@@ -80,8 +80,7 @@ export function createMessageWrites(sqlite: Database) {
         tags: JSON.stringify(parsed.tags),
       });
       if (changes === 0) return false;
-      const rest = search.rest === null ? null : Bun.zstdCompressSync(search.rest);
-      const { text, signature, fields } = search;
+      const { text, rest, signature, fields } = search;
       insertTexts.run({ ...fields, seq, text, rest, signature });
       for (const part of parts) insertPart.run({ ...part, isInline: Number(part.isInline), seq });
       return true;

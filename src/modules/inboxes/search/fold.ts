@@ -10,8 +10,11 @@ import { signatureOf } from "./signature.ts";
 export type SearchTexts = {
   /** Addresses, subject, names of attachments and the beginning of the body; it has an index. */
   text: string;
-  /** The whole body, if it is longer than its part in `text`; null otherwise. */
-  rest: string | null;
+  /**
+   * The whole body, compressed with zstd, if it is longer than its part in `text`; null otherwise.
+   * The parser's thread compresses it, because that takes milliseconds for a long body.
+   */
+  rest: Uint8Array | null;
   /** The signature of `text` and `rest` together; null without `rest`. */
   signature: Uint8Array | null;
   fields: SearchFields;
@@ -71,7 +74,7 @@ export function searchTextsOf(message: {
     body.length > INDEXED_CHARACTERS ? foldText(body.slice(0, MAX_BODY_CHARACTERS)) : null;
   return {
     text,
-    rest,
+    rest: rest === null ? null : Bun.zstdCompressSync(rest),
     signature: rest === null ? null : signatureOf(`${text}\n${rest}`),
     fields: {
       from: mailboxLines(from),

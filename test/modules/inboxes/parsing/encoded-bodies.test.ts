@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "bun:test";
 import { parseForIndex, parsePart } from "../../../../src/modules/inboxes/parsing/parse.ts";
+import type { ParsedMessage } from "../../../../src/modules/inboxes/messages/record.ts";
 import { takeBodies } from "../../../../src/modules/inboxes/parsing/encoded-bodies.ts";
 
 const bytes = (length: number) =>
@@ -59,6 +60,9 @@ const messages: [name: string, message: string, attachments: number][] = [
   ],
 ];
 
+const searchedBody = ({ search }: ParsedMessage) =>
+  Buffer.from(Bun.zstdDecompressSync(search.rest ?? new Uint8Array())).toString();
+
 for (const [name, message, attachments] of messages) {
   test(name, async () => {
     const raw = Buffer.from(message);
@@ -83,7 +87,7 @@ test("a text in base64 is searched, beside an attachment", async () => {
   const encoded = wrapped(Buffer.from(body).toString("base64"));
   const part = html(encoded).replace("BASE64", "base64");
   const parsed = await parseForIndex(Buffer.from(multipart(part, attachment(base64(50_000)))), []);
-  expect(parsed.search.rest?.endsWith("the end")).toBe(true);
+  expect(searchedBody(parsed).endsWith("the end")).toBe(true);
   expect(parsed.snippet).toStartWith("word word");
   expect(parsed.parts[0]?.size).toBe(50_000);
 });
@@ -92,7 +96,7 @@ test("a header that a text quotes changes nothing", async () => {
   const quoted = `Content-Transfer-Encoding: base64\r\n\r\n${base64(50_000)}`;
   const parsed = await parseForIndex(Buffer.from(multipart(text(quoted))), []);
   const end = base64(50_000).slice(-60).trim().toLowerCase().replace(/\s+/g, " ");
-  expect(parsed.search.rest?.endsWith(end)).toBe(true);
+  expect(searchedBody(parsed).endsWith(end)).toBe(true);
   expect(parsed.parts).toEqual([]);
 });
 
