@@ -18,6 +18,9 @@ export type FaultPosition = (typeof FAULT_POSITIONS)[number];
 export const FAULT_KINDS = ["421", "close", "reset"] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
+/** Time between the final dot and its reply, in which further commands may arrive. */
+const STORING_MS = 2;
+
 export type FaultServerOptions = {
   position: FaultPosition;
   kind: FaultKind;
@@ -31,11 +34,13 @@ export type FaultServer = {
   /** Message-IDs of the messages that the server has, also if its reply was lost. */
   taken: string[];
   hasFaulted(): boolean;
+  /** Number of final dots that were followed by commands of the next mail before their reply. */
+  followed(): number;
   close(): Promise<void>;
 };
 
 export async function startFaultServer(options: FaultServerOptions): Promise<FaultServer> {
-  const state = { options, taken: new Array<string>(), hasFaulted: false };
+  const state = { options, taken: new Array<string>(), hasFaulted: false, followed: 0 };
   const sockets = new Set<net.Socket>();
   // Half open, so that the end of the connection is a FIN and not a RST for commands in flight.
   const server = net.createServer({ allowHalfOpen: true }, (socket) => {
@@ -55,11 +60,17 @@ export async function startFaultServer(options: FaultServerOptions): Promise<Fau
     port: portOf(server),
     taken: state.taken,
     hasFaulted: () => state.hasFaulted,
+    followed: () => state.followed,
     close: () => closeServer(server, sockets),
   };
 }
 
-type State = { options: FaultServerOptions; taken: string[]; hasFaulted: boolean };
+type State = {
+  options: FaultServerOptions;
+  taken: string[];
+  hasFaulted: boolean;
+  followed: number;
+};
 
 class FaultConnection {
   readonly #socket: net.Socket;
@@ -67,6 +78,8 @@ class FaultConnection {
   #pending = "";
   #isInData = false;
   #isOver = false;
+  /** True while a message is being stored. */
+  #isBusy = false;
   /** Number of the mail in this connection. */
   #mail = 0;
 
@@ -77,7 +90,13 @@ class FaultConnection {
 
   receive(chunk: Buffer): void {
     this.#pending += chunk.toString("latin1");
-    while (!this.#isOver && (this.#isInData ? this.#readMessage() : this.#readLine()));
+    this.#read();
+  }
+
+  #read(): void {
+    while (!this.#isOver && !this.#isBusy) {
+      if (!(this.#isInData ? this.#readMessage() : this.#readLine())) break;
+    }
     if (this.#isOver) this.#pending = "";
   }
 
@@ -129,12 +148,22 @@ class FaultConnection {
     const message = this.#pending.slice(0, end);
     this.#pending = this.#pending.slice(end + ".\r\n".length);
     this.#isInData = false;
+    this.#isBusy = true;
+    setTimeout(() => {
+      this.#isBusy = false;
+      this.#answerMessage(message);
+      this.#read();
+    }, STORING_MS);
+    return true;
+  }
+
+  #answerMessage(message: string): void {
+    if (this.#pending !== "") this.#state.followed++;
     // A server that loses the connection after the final dot has the message; after 421 it has not.
     const isTaken = !(this.#isFaulty("dot") && this.#state.options.kind === "421");
     if (isTaken) this.#state.taken.push(/^Message-ID: (\S+)/im.exec(message)?.[1] ?? "");
     this.#act("dot", "250 2.0.0 Taken");
     if (!this.#isOver && this.#isFaulty("between")) this.#fault();
-    return true;
   }
 
   #isFaulty(position: FaultPosition): boolean {
