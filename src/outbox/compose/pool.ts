@@ -1,8 +1,9 @@
 /**
- * The threads that compose and sign mail: one for unsigned mail, one per processor core, up to eight,
- * if signed mail waits, and one more while a slow batch runs. They start when there is work, and end after a
- * minute without. In order: a job joins the queue (job-queue.ts); a thread with room takes a batch
- * (thread.ts, worker.ts); its results resolve the jobs; jobs that the thread did not begin go back.
+ * The threads that compose and sign mail: one for unsigned mail, one per processor core (at most
+ * eight) if signed mail waits, and one more while a slow batch runs. They start when there is work,
+ * and end after a minute without. In order: a job joins the queue (job-queue.ts); a thread with room
+ * takes a batch (thread.ts, worker.ts); its results resolve the jobs; jobs that the thread did not
+ * begin go back. Bun cannot limit the memory of a thread; the limits of templates bound it.
  *
  * A batch that exceeds the time limit ends its thread. It is split in halves, which run alone, until
  * one mail is left, and only this mail fails. A thread that fails otherwise gives its jobs to the
