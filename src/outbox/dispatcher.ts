@@ -18,7 +18,7 @@ import type { Lease, LeasedMail } from "./lease-rows.ts";
 import { Withdrawn } from "./outcome.ts";
 import type { Pace } from "./pace.ts";
 import { createPollTimer } from "./poll-timer.ts";
-import { createPrefetch, type Prefetch, TRANSACTIONAL_RESERVE } from "./prefetch.ts";
+import { createPrefetch, type Prefetch } from "./prefetch.ts";
 import type { Leasing } from "./queue-scan.ts";
 import type { AttemptResult } from "./record.ts";
 import { createStoreOutcome, type StoreOutcomeDeps } from "./store-outcome.ts";
@@ -69,6 +69,8 @@ const URGENT_PRIORITY = 1;
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { queue, pace, writer, clock, log } = deps;
   let leasing: Promise<void> | null = null;
+  /** True if the queue was to be polled during a lease. */
+  let isPollWanted = false;
   /** When a mail was last leased, sent or recorded (monotonic milliseconds). */
   let movedAt = clock.elapsed();
   const noteMove = () => {
@@ -97,12 +99,15 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   function refill(): void {
-    if (leasing !== null) return;
+    if (leasing !== null) {
+      isPollWanted = true;
+      return;
+    }
     // If the limit is reached, the start of the next mail calls this again.
     const free = capacity();
     if (free === 0) return;
     try {
-      leaseOrSleep(clock.now(), free <= TRANSACTIONAL_RESERVE);
+      leaseOrSleep(clock.now(), free <= prefetch.reserved());
     } catch (error) {
       timer.pauseAfter(error);
     }
@@ -122,7 +127,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     try {
       const { value, onDisk } = await writer.commit(() => {
         const found = isRunning()
-          ? queue.lease(capacity(), clock.now(), TRANSACTIONAL_RESERVE)
+          ? queue.lease(capacity(), clock.now(), prefetch.reserved())
           : NO_LEASES;
         leases = found.leases;
         return { ...found, mails: leases.map(deps.load) };
@@ -139,6 +144,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       timer.pauseAfter(error);
     } finally {
       leasing = null;
+      // A mail that was queued during the lease may be urgent.
+      if (isPollWanted) pollSoon();
+      isPollWanted = false;
     }
   }
 

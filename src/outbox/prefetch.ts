@@ -17,6 +17,8 @@ const PREFETCH_TIMEOUT_MS = { least: 200, most: 1000 };
 const PREFETCH_TIMEOUT_FACTOR = 3;
 /** Prefetch slots reserved for transactional mail, so that campaign mail cannot delay it. */
 export const TRANSACTIONAL_RESERVE = 1;
+/** The same while mails leave fast. */
+const FAST_TRANSACTIONAL_RESERVE = 16;
 /** Weight of the latest mail in the mean latency. */
 const LATEST_WEIGHT = 0.1;
 /** Number of departures over which their rate is measured. */
@@ -57,21 +59,29 @@ export function createPrefetch(deps: {
     return Math.floor(Math.min(maxFast, ofTime, FAST_PREFETCH_BYTES / typicalBytes));
   }
 
+  const isFaster = (fast: number): boolean => fast > pace.prefetchLimit(connectLatencyMs);
+
+  const reserve = (fast: number): number =>
+    isFaster(fast) ? FAST_TRANSACTIONAL_RESERVE : TRANSACTIONAL_RESERVE;
+
   /** Number of mails that may be leased while `underWay` mails are under way. */
   function capacity(underWay: number, fast = fastLimit()): number {
     const usual = pace.prefetchLimit(connectLatencyMs);
-    const limit = Math.max(usual, fast) + TRANSACTIONAL_RESERVE;
+    const limit = Math.max(usual, fast) + reserve(fast);
     return Math.max(0, Math.min(limit - prefetched, limit + pace.concurrency - underWay));
   }
 
   return {
     capacity: (underWay: number): number => capacity(underWay),
 
+    /** How many of the free slots are reserved for transactional mail. */
+    reserved: (): number => reserve(fastLimit()),
+
     /** True if so many mails may be leased that a transaction is worth it. */
     isWorthLeasing(underWay: number): boolean {
       const fast = fastLimit();
-      const isFast = fast > pace.prefetchLimit(connectLatencyMs);
-      return capacity(underWay, fast) >= (isFast ? fast * LEASED_SHARE : 1);
+      const wanted = isFaster(fast) ? reserve(fast) + fast * LEASED_SHARE : 1;
+      return capacity(underWay, fast) >= wanted;
     },
 
     /** Counts a mail against the prefetch limit until it is released or its connection times out. */

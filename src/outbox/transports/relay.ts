@@ -49,7 +49,7 @@ export type RelayTransportOptions = RelayOptions & {
 
 const DEFAULT_CONCURRENCY = 20;
 /** With more, the mails of a transaction cost hardly less, and a crash leaves more in doubt. */
-const MAX_FAST_PREFETCH = 256;
+const MAX_FAST_PREFETCH = 128;
 
 /** Throws if the options would send a password in cleartext over a network. */
 export function relayTransport(options: RelayTransportOptions): Transport {
