@@ -67,7 +67,7 @@ const NO_LEASES: Leasing = { leases: [], mayHaveMore: false };
 const URGENT_PRIORITY = 1;
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { queue, pace, writer, clock, log } = deps;
+  const { queue, writer, clock, log } = deps;
   let leasing: Promise<void> | null = null;
   /** True if the queue was to be polled during a lease. */
   let isPollWanted = false;
@@ -78,12 +78,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
   const timer = createPollTimer({ clock, log, onPoll: refill });
   const { isRunning, pollSoon } = timer;
-  const prefetch = createPrefetch({
-    pace,
-    clock,
-    maxFast: deps.maxFastPrefetch,
-    onRelease: pollIfWorth,
-  });
+  const prefetch = createPrefetch({ ...deps, onRelease: pollIfWorth });
   const deliveries = createDeliveries(deps, {
     prefetch,
     isRunning,

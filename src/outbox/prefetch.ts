@@ -35,16 +35,16 @@ const LEASED_SHARE = 0.25;
 export type Prefetch = ReturnType<typeof createPrefetch>;
 
 /**
- * `onRelease` is called when there is room for another mail. `maxFast` is the limit while mails
- * leave fast; 0 if the transport has none.
+ * `onRelease` is called when there is room for another mail. `maxFastPrefetch` is the limit
+ * while mails leave fast; 0 if the transport has none.
  */
 export function createPrefetch(deps: {
   pace: Pace;
   clock: Clock;
-  maxFast: number;
+  maxFastPrefetch: number;
   onRelease: () => void;
 }) {
-  const { pace, clock, maxFast, onRelease } = deps;
+  const { pace, clock, maxFastPrefetch, onRelease } = deps;
   /** Number of prefetched mails that count against the prefetch limit. */
   let prefetched = 0;
   /** Mean time to prepare a mail and get an open session for it, in milliseconds. */
@@ -56,7 +56,7 @@ export function createPrefetch(deps: {
   /** The limit while mails leave fast; less than the usual one if they do not. */
   function fastLimit(): number {
     const ofTime = departures.within(FAST_PREFETCH_MS);
-    return Math.floor(Math.min(maxFast, ofTime, FAST_PREFETCH_BYTES / typicalBytes));
+    return Math.floor(Math.min(maxFastPrefetch, ofTime, FAST_PREFETCH_BYTES / typicalBytes));
   }
 
   const isFaster = (fast: number): boolean => fast > pace.prefetchLimit(connectLatencyMs);

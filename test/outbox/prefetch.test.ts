@@ -64,7 +64,7 @@ function mailOf({ html = "<p>Hello</p>", attachment = 0 }: Size = {}): LeasedMai
 function prefetching({ maxFast = MAX_FAST, ratePerSecond = 0 } = {}) {
   const clock = manualClock();
   const pace = createPace({ ratePerSecond, concurrency: CONCURRENCY, clock });
-  const prefetch = createPrefetch({ pace, clock, maxFast, onRelease: () => {} });
+  const prefetch = createPrefetch({ pace, clock, maxFastPrefetch: maxFast, onRelease: () => {} });
   /** Lets `count` mails leave, one every `intervalMs`. */
   function leave(count: number, intervalMs: number, size: Size = {}): void {
     for (let i = 0; i < count; i++) {
