@@ -49,6 +49,8 @@ const ENTRY_POINTS = ["main.ts", "modules/inboxes/parsing/worker.ts", "outbox/co
  */
 const START_JIT_POLICY = 1000;
 const START_LIMIT_MS = 60_000;
+/** Time in which the recurring work of each second runs. */
+const RECORDED_MS = 1_500;
 
 const usage = `Usage: bun scripts/build.ts [--target TARGET] [--outfile PATH]
   --target   ${targets.join(", ")} or all (default: this machine)
@@ -218,21 +220,29 @@ async function recordStart(folder: string, revision: string): Promise<string | n
   const ambient = Object.entries(process.env).filter(([name]) => !name.startsWith("MAILSTEAD_"));
   for (const recording of [{}, { BUN_BYTECODE_ORDER_OUT: order }]) {
     const env = { ...Object.fromEntries(ambient), ...recording };
-    await startOnce([executable, "serve", "--data", join(folder, "data"), "--port", "0"], env);
+    await startOnce(
+      [executable, "serve", "--data", join(folder, "data"), "--port", "0", "--json"],
+      env,
+    );
   }
   if (!existsSync(order)) throw new BuildError("the start of the server recorded nothing");
   return order;
 }
 
-/** Starts a server, and stops it when it has printed that it is ready. */
+/** Starts a server, and stops it when it is ready and its recurring work has run. */
 async function startOnce(command: string[], env: Record<string, string | undefined>) {
   const server = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const limit = setTimeout(() => server.kill("SIGKILL"), START_LIMIT_MS);
-  const { done } = await server.stdout.getReader().read();
+  const { value } = await server.stdout.getReader().read();
+  const [, url = null] = /"url":"([^"]+)"/.exec(new TextDecoder().decode(value)) ?? [];
+  if (url !== null) {
+    await fetch(`${url}/readyz`);
+    await Bun.sleep(RECORDED_MS);
+  }
   server.kill("SIGTERM");
   const code = await server.exited;
   clearTimeout(limit);
-  if (done || code !== 0) {
+  if (url === null || code !== 0) {
     const log = await new Response(server.stderr).text();
     throw new BuildError(`the server did not start or stop in an orderly way\n${log.trim()}`);
   }

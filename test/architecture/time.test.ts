@@ -24,7 +24,7 @@ const CREATES_THE_CLOCK = [
   "cli/domain.ts",
   "cli/key.ts",
   "cli/send.ts",
-  "cli/sendmail.ts",
+  "cli/sendmail/run.ts",
   "cli/serve.ts",
   "cli/store.ts",
   "db/migrate.ts",

@@ -7,7 +7,8 @@ import {
   storedSpellings,
 } from "../../src/protocols/mime/address.ts";
 import { parseAddressFilter } from "../../src/http/address-filter.ts";
-import { contentTypeOf, isMediaType } from "../../src/protocols/mime/content-type.ts";
+import { isMediaType } from "../../src/protocols/mime/content-type.ts";
+import { contentTypeOf } from "../../src/protocols/mime/file-types.ts";
 import { relaxedBody, relaxedField, splitMessage } from "../../src/protocols/dkim/canonical.ts";
 import { hasUnsubscribeLink } from "../../src/render/footer.ts";
 import { addressLine, fold, rawLine, textLine } from "../../src/protocols/mime/header-lines.ts";

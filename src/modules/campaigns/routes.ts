@@ -136,8 +136,8 @@ export function campaignRoutes(deps: {
     )
     .post(
       "/:id/preview",
-      ({ project, params, body }) =>
-        envelope(preview(project, campaigns.get(project.seq, params.id), body ?? {})),
+      async ({ project, params, body }) =>
+        envelope(await preview(project, campaigns.get(project.seq, params.id), body ?? {})),
       {
         params: IdParams,
         body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),

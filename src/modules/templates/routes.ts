@@ -91,8 +91,8 @@ export function templateRoutes(deps: {
     )
     .post(
       "/:id/preview",
-      ({ project, params, body }) =>
-        envelope(preview(project, templates.get(project.seq, params.id), body ?? {})),
+      async ({ project, params, body }) =>
+        envelope(await preview(project, templates.get(project.seq, params.id), body ?? {})),
       {
         params: IdParams,
         body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),

@@ -26,7 +26,7 @@ import {
   type TemplateKind,
   type Variables,
 } from "../../render/template/template.ts";
-import { htmlToText } from "../../render/text.ts";
+import { textOfHtml } from "../../render/text-on-demand.ts";
 import { mergeVariables, templateVariables } from "../../render/variables.ts";
 import { parseData, resolvedData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
@@ -194,7 +194,7 @@ export function createPreviews(deps: {
     project: Project,
     { subject, body }: PreviewSource,
     recipient: { id: string; email: string; data: Variables; emailId: string },
-  ): Preview {
+  ): Omit<Preview, "text"> {
     const variables = templateVariables({
       ...recipient,
       links: recipientLinks(deps.url, deps.linkKey, recipient.emailId),
@@ -205,7 +205,7 @@ export function createPreviews(deps: {
     const text = renderField(budget, subject, "text", variables);
     const fault = checkSubject(text);
     if (fault !== null) throw fieldError("subject", fault.code, fault.message);
-    return { subject: text, html, text: htmlToText(html) };
+    return { subject: text, html };
   }
 
   return {
@@ -215,9 +215,13 @@ export function createPreviews(deps: {
      * Renders for a contact, with `data` over its own data, or for a sample address without a
      * contact.
      */
-    preview(project: Project, source: PreviewSource, { contactId, data }: PreviewInput): Preview {
+    async preview(
+      project: Project,
+      source: PreviewSource,
+      { contactId, data }: PreviewInput,
+    ): Promise<Preview> {
       const contact = contactId === undefined ? null : contacts.get(project.seq, contactId);
-      return renderFor(project, source, {
+      const { subject, html } = renderFor(project, source, {
         id: contact?.id ?? "",
         email: contact?.email ?? SAMPLE_EMAIL,
         data: mergeVariables(
@@ -226,6 +230,7 @@ export function createPreviews(deps: {
         ),
         emailId: newId(clock.now()),
       });
+      return { subject, html, text: await textOfHtml(html) };
     },
   };
 }

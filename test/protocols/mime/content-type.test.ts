@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { contentTypeOf, isMediaType } from "../../../src/protocols/mime/content-type.ts";
+import { isMediaType } from "../../../src/protocols/mime/content-type.ts";
+import { contentTypeOf } from "../../../src/protocols/mime/file-types.ts";
 
 describe("the content type that a file name suggests", () => {
   const cases: [filename: string, type: string][] = [

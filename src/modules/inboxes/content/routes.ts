@@ -13,7 +13,7 @@ import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
 import { AppError } from "../../../lib/errors.ts";
-import { htmlToText } from "../../../render/text.ts";
+import { textOfHtml } from "../../../render/text-on-demand.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import { MessageHeader, MessageParams, PartParams } from "../model.ts";
@@ -83,7 +83,7 @@ export function contentRoutes(deps: {
       async ({ project, params }) => {
         const message = await reading.message(project.seq, params);
         const { text, html } = await detailOf(message);
-        const shown = text === "" ? htmlToText(html.slice(0, MAX_HTML_CHARACTERS)) : text;
+        const shown = text === "" ? await textOfHtml(html.slice(0, MAX_HTML_CHARACTERS)) : text;
         return new Response(shown, {
           headers: contentHeaders("text/plain; charset=utf-8", `${message.id}.txt`),
         });

@@ -7,7 +7,7 @@ import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
-import { htmlToText } from "../../../render/text.ts";
+import { textOfHtml } from "../../../render/text-on-demand.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
@@ -25,7 +25,7 @@ export function extractRoutes(deps: { admission: Admission; reading: InboxReadin
   async function extract(message: MessageRecord) {
     const { text, html } = await reading.detail(message);
     const links = findLinks({ html, text });
-    const shown = `${text}\n\n${htmlToText(html.slice(0, MAX_HTML_CHARACTERS))}`;
+    const shown = `${text}\n\n${await textOfHtml(html.slice(0, MAX_HTML_CHARACTERS))}`;
     return { links, codes: () => findCodes({ subject: message.subject, text: shown }) };
   }
 

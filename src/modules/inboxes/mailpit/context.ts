@@ -1,6 +1,6 @@
 /** The context that the handlers of Mailpit's routes share: the request with its inbox, and its messages. */
 
-import { htmlToText } from "../../../render/text.ts";
+import { textOfHtml } from "../../../render/text-on-demand.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Indexer } from "../indexing/indexer.ts";
 import type { MessageRecord } from "../messages/record.ts";
@@ -83,7 +83,7 @@ export function createMailpitMessages(deps: {
       const { text, html, headers } = await reading.detail(message);
       const isTextMissing = text.trim() === "" && html !== "";
       return {
-        text: isTextMissing ? htmlToText(html.slice(0, MAX_HTML_CHARACTERS)) : text,
+        text: isTextMissing ? await textOfHtml(html.slice(0, MAX_HTML_CHARACTERS)) : text,
         html,
         headers,
       };
