@@ -89,6 +89,7 @@ export function createReceive(deps: {
     const pieces: Uint8Array[] = [];
     // Without rules nothing reads the head.
     let missingBytes = inbox.hasRules() ? MAX_HEAD_BYTES : 0;
+    const storing: { last: Promise<void> | null } = { last: null };
     const cancel = clock.after(DATA_MS, () => stream.destroy(new Error("DATA took too long")));
     try {
       await stream.readInto((piece) => {
@@ -96,10 +97,13 @@ export function createReceive(deps: {
         // The memory of the piece is used again.
         if (missingBytes > 0) pieces.push(Buffer.from(piece.subarray(0, missingBytes)));
         missingBytes -= piece.byteLength;
-        return add(framing.add(piece));
+        storing.last = add(framing.add(piece));
+        return storing.last;
       });
     } finally {
       cancel();
+      // A client may disconnect while a piece is stored; only then can its rows be removed.
+      await storing.last?.catch(() => {});
     }
     return { framing, head: () => Buffer.concat(pieces) };
   }

@@ -5,6 +5,7 @@ import { createTransport } from "nodemailer";
 import { createLog } from "../../src/lib/log.ts";
 import { parseEnvelope } from "../../src/modules/inboxes/envelope.ts";
 import { captureApp } from "../support/capture.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { rawSmtp, sendRaw } from "../support/smtp-client.ts";
 
 const MESSAGE =
@@ -284,6 +285,27 @@ describe("a session", () => {
     expect(logged.filter((line) => line.includes("message"))).toEqual([
       expect.stringMatching(/ INFO +a client disconnected before the end of its message$/),
     ]);
+    next.end();
+  });
+
+  test("keeps nothing of messages whose clients disconnect while a piece is stored", async () => {
+    const stored = () => [server.countRows("inbox_messages"), server.countRows("inbox_raw")];
+    const [messages = 0, pieces = 0] = stored();
+    const big = `${MESSAGE}\r\n${`${"x".repeat(998)}\r\n`.repeat(1_200)}`;
+    logged.splice(0);
+    for (let i = 0; i < 5; i++) {
+      const client = await server.connect();
+      await client.say("MAIL FROM:<a@example.com>\r\n");
+      await client.say("RCPT TO:<b@example.com>\r\n");
+      await client.say("DATA\r\n");
+      client.socket.write(big, () => client.socket.destroy());
+    }
+    await waitUntil(() => logged.filter((line) => line.includes("disconnected")).length === 5);
+    const next = await server.connect();
+    expect(await sendRaw(next, big)).toStartWith("250 ");
+    const [message, ...others] = await server.caught();
+    expect([message?.subject, others]).toEqual(["Hello", []]);
+    expect(stored()).toEqual([messages + 1, pieces + 2]);
     next.end();
   });
 
