@@ -67,7 +67,7 @@ const WAITS_FOR_A_PEER = [
   "protocols/smtp/dialogue.ts",
   "protocols/smtp/pool.ts",
   "protocols/smtp/session-group.ts",
-  "outbox/compose/slow-lane.ts",
+  "outbox/compose/slow-batches.ts",
   "outbox/compose/thread-set.ts",
   "outbox/compose/thread.ts",
   "outbox/transports/direct.ts",

@@ -28,7 +28,7 @@ export type RenderedMail = Recipient & {
   contactId: string;
   subject: string;
   variables: string;
-  /** What the request stores on the contact: persistent values and the recipient's name. */
+  /** Data that the request stores on the contact: persistent values and the recipient's name. */
   contactData: JsonObject;
 };
 export type Source = { subject: Template; body: Template; html: string };

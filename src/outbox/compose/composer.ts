@@ -1,5 +1,5 @@
 /**
- * Prepares the messages of leased mails (prepare.ts). The mails of one turn of the event loop are
+ * Prepares the messages of leased mails (prepare.ts). The mails of one iteration of the event loop are
  * gathered. Those that may be expensive go to threads (pool.ts), so that no template holds the event
  * loop, and so does signed mail, unless it is transactional and little of it is sent at once.
  *
@@ -78,8 +78,8 @@ export function createComposer(deps: ComposerDeps): Composer {
     prepareHere: (job) => void prepareHere(job).then(job.resolve, job.reject),
     mayCompose: () => messageBytes <= MAX_MESSAGE_BYTES,
   });
-  /** The mails of this turn of the event loop. */
-  let turn: ComposeJob[] = [];
+  /** The mails of this iteration of the event loop. */
+  let gathered: ComposeJob[] = [];
 
   /** Prepares a mail on the event loop; RSA signatures are made on another thread. */
   async function prepareHere({ mail, signer }: ComposeJob): Promise<Prepared | Busy> {
@@ -99,10 +99,10 @@ export function createComposer(deps: ComposerDeps): Composer {
     return campaignSeq !== null && deps.isTooCostly(campaignSeq);
   }
 
-  /** Distributes the mails of a turn. */
-  function endTurn(): void {
-    const jobs = turn;
-    turn = [];
+  /** Distributes the gathered mails. */
+  function distribute(): void {
+    const jobs = gathered;
+    gathered = [];
     const isFew = jobs.filter(({ isTransactional }) => isTransactional).length <= FEW;
     const elsewhere: ComposeJob[] = [];
     for (const job of jobs) {
@@ -134,8 +134,8 @@ export function createComposer(deps: ComposerDeps): Composer {
     const backlog = pool.backlogOf(flow);
     if (backlog !== null) return backlog;
     const prepared = await new Promise<Prepared | Busy>((resolve, reject) => {
-      if (turn.length === 0) queueMicrotask(endTurn);
-      turn.push({ mail, signer, flow, isTransactional, timeouts: 0, resolve, reject });
+      if (gathered.length === 0) queueMicrotask(distribute);
+      gathered.push({ mail, signer, flow, isTransactional, timeouts: 0, resolve, reject });
     });
     if (mail.campaignSeq !== null) {
       noteResult(mail.campaignSeq, prepared);

@@ -41,7 +41,7 @@ export function createJobQueue(costs: Pick<FlowCosts, "kindOf">) {
   const flowsOf = ({ isTransactional }: ComposeJob) =>
     isTransactional ? transactional : campaigns;
 
-  /** Moves up to `max` mails of a flow into the draft; the flow is the last one in its turn then. */
+  /** Moves up to `max` mails of a flow into the draft; the flow then comes last. */
   function takeFrom(
     flows: Map<string, ComposeJob[]>,
     flow: string,

@@ -18,7 +18,7 @@ import { RENDER_LIMIT_MS } from "../../render/template/limits.ts";
 import { type Busy, WITHDRAWN } from "../outcome.ts";
 import { createFlowCosts, type FlowCosts } from "./flow-costs.ts";
 import { createJobQueue, type ComposeJob, type JobBatch } from "./job-queue.ts";
-import { createSlowLane } from "./slow-lane.ts";
+import { createSlowBatches } from "./slow-batches.ts";
 import { createThreadSet } from "./thread-set.ts";
 import { resultsOf, createThread, type Thread, type ThreadEvents } from "./thread.ts";
 
@@ -66,7 +66,7 @@ export function createPool(deps: PoolDeps) {
   const data = { keys: { url, linkKey, trackingUrl, trackingKey } };
   const costs = createFlowCosts();
   const queue = createJobQueue(costs);
-  const lane = createSlowLane(schedule);
+  const slowBatches = createSlowBatches(schedule);
   const threads = createThreadSet({
     log,
     start: () => createThread({ file, data, limitMs, idleMs }, events),
@@ -77,7 +77,7 @@ export function createPool(deps: PoolDeps) {
     onHeld: schedule,
     onIdle: threads.remove,
     onResults(thread, batch, results) {
-      lane.end(thread);
+      slowBatches.end(thread);
       for (const { message, fields } of results.warnings) log.warn(message, fields);
       for (const { job, result, ms } of resultsOf(batch, results)) {
         costs.note(job.flow, ms);
@@ -105,7 +105,7 @@ export function createPool(deps: PoolDeps) {
 
   function lose(thread: Thread): void {
     threads.remove(thread);
-    lane.end(thread);
+    slowBatches.end(thread);
   }
 
   /** Gives batches to all threads with room, and starts another one if work is left. */
@@ -115,9 +115,9 @@ export function createPool(deps: PoolDeps) {
         thread.run(batch, deps.now());
       }
     }
-    const hasSlow = queue.hasSlow() && lane.isFree();
+    const hasSlow = queue.hasSlow() && slowBatches.isFree();
     if (hasSlow || queue.hasOthers()) {
-      const needsOneMore = hasSlow || !lane.isFree() || threads.isAnyHeld();
+      const needsOneMore = hasSlow || !slowBatches.isFree() || threads.isAnyHeld();
       const usual = queue.hasSigned() ? MAX_THREADS : 1;
       threads.startUpTo(usual + (needsOneMore ? 1 : 0));
     }
@@ -131,9 +131,9 @@ export function createPool(deps: PoolDeps) {
     if (running !== undefined) {
       return running.kind === "fast" ? queue.takeNext({ isFastOnly: true, withCampaigns }) : null;
     }
-    if (lane.isFree() && (threads.hasFreeBeside(thread) || !queue.hasOthers())) {
+    if (slowBatches.isFree() && (threads.hasFreeBeside(thread) || !queue.hasOthers())) {
       const slow = queue.takeSlow({ withCampaigns });
-      if (slow !== null) return lane.begin(thread, slow);
+      if (slow !== null) return slowBatches.begin(thread, slow);
     }
     return queue.takeNext({ isFastOnly: false, withCampaigns });
   }
@@ -162,10 +162,10 @@ export function createPool(deps: PoolDeps) {
     /** If this flow is slow and enough of its mails wait: after which time the next one may. */
     backlogOf(flow: string): Busy | null {
       if (costs.kindOf(flow) !== "slow") return null;
-      return lane.backlogOf({ waiting: queue.countOf(flow), meanMs: costs.meanMs(flow) });
+      return slowBatches.backlogOf({ waiting: queue.countOf(flow), meanMs: costs.meanMs(flow) });
     },
     close(): void {
-      lane.close();
+      slowBatches.close();
       for (const job of [...threads.close(), ...queue.takeAll()]) giveUp(job);
     },
   };

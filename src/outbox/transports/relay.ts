@@ -91,7 +91,7 @@ export function relayTransport(options: RelayTransportOptions): Transport {
   return {
     name: "relay",
     concurrency,
-    // Each session may have a second mail, which waits for its turn.
+    // Each session may have a second mail, which waits for the first one.
     maxUnderWay: pipelinesMails ? 2 * concurrency : concurrency,
     maxFastPrefetch: MAX_FAST_PREFETCH,
     admit: gate.admit,

@@ -29,7 +29,7 @@ export class Place {
   }
 
   /** Resolves when the mail before has ended; null if there is none. */
-  get turn(): Promise<void> | null {
+  get earlierEnd(): Promise<void> | null {
     return this.#before === null || this.#before.#hasEnded ? null : this.#before.#ended.promise;
   }
 
@@ -69,7 +69,7 @@ export class Place {
 
   /** Ends this place. True if no other mail has a place on the session, so that it is free. */
   leave(): boolean {
-    const isAlone = this.turn === null;
+    const isAlone = this.earlierEnd === null;
     // The mail was withdrawn while the one before is still under way.
     if (!isAlone && this.#before !== null) this.#before.#next = null;
     this.#before = null;

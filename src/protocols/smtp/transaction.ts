@@ -46,7 +46,7 @@ export async function transact(
   place: Place,
   dispatch: Dispatch,
 ): Promise<{ delivery: Delivery; conversation: Conversation }> {
-  await awaitTurn(place, dispatch);
+  await awaitEarlierMail(place, dispatch);
   const { session } = place;
   if (!session.isUsable) return endedBefore(session);
   place.onBegin();
@@ -60,11 +60,11 @@ export async function transact(
 }
 
 /** Meanwhile, the mail before may send the commands of this one with the end of its message. */
-async function awaitTurn(place: Place, dispatch: Dispatch): Promise<void> {
-  if (place.turn === null) return;
+async function awaitEarlierMail(place: Place, dispatch: Dispatch): Promise<void> {
+  if (place.earlierEnd === null) return;
   const plan = planEnvelope(dispatch, place.session.extensions);
   place.commands = plan.kind === "plan" ? plan.group : null;
-  await place.turn;
+  await place.earlierEnd;
 }
 
 /** The session ended with the mail before. The pool replaces it like one that went stale. */

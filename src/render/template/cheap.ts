@@ -39,7 +39,7 @@ export function cheapTags(source: string): number | null {
   return isCheap ? contents.length : null;
 }
 
-/** What stands between the delimiters, up to one more than `MAX_TAGS`; null for an open end. */
+/** The text between the delimiters, up to one more than `MAX_TAGS`; null for an open end. */
 function* contentsOf(
   source: string,
   open: string,

@@ -1,6 +1,6 @@
 /**
  * Bounds the processor time of slow mail: one slow batch runs at a time, and after it the threads do
- * none for three times as long. Mails that would wait long for their turn go back to the queue of
+ * none for three times as long. Mails that would wait long go back to the queue of
  * due mail, so that they do not hold the leases that other mail needs.
  */
 
@@ -16,10 +16,10 @@ const MAX_WAITING = 4;
 const LONGEST_BACKLOG_MS = 10 * 60_000;
 
 /** `onFree` is called when the next slow batch may run. */
-export function createSlowLane(onFree: () => void) {
+export function createSlowBatches(onFree: () => void) {
   let running: { thread: Thread; kind: JobBatch["kind"]; beganMs: number } | null = null;
   let restsUntilMs = -Infinity;
-  /** When the last mail that went back to the queue would have its turn. */
+  /** When the last mail that went back to the queue would begin. */
   let backlogEndsMs = -Infinity;
   let cancelTimer = () => {};
 
@@ -47,9 +47,9 @@ export function createSlowLane(onFree: () => void) {
     backlogOf({ waiting, meanMs }: { waiting: number; meanMs: number }): Busy | null {
       if (waiting < MAX_WAITING) return null;
       const nowMs = systemClock.elapsed();
-      const turnMs = meanMs * (1 + REST_FACTOR);
-      const earliestMs = Math.max(backlogEndsMs, nowMs + waiting * turnMs);
-      backlogEndsMs = Math.min(earliestMs + turnMs, nowMs + LONGEST_BACKLOG_MS);
+      const timePerMailMs = meanMs * (1 + REST_FACTOR);
+      const earliestMs = Math.max(backlogEndsMs, nowMs + waiting * timePerMailMs);
+      backlogEndsMs = Math.min(earliestMs + timePerMailMs, nowMs + LONGEST_BACKLOG_MS);
       return {
         kind: "busy",
         why: "paused",
