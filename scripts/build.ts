@@ -43,11 +43,6 @@ class BuildError extends Error {}
 /** The program, and the threads that it starts; each is a file of its own in the executable. */
 const ENTRY_POINTS = ["main.ts", "modules/inboxes/parsing/worker.ts", "outbox/compose/worker.ts"];
 
-/**
- * Factor on the number of calls after which the engine compiles a function to machine code, until
- * the program sets it to 1 (src/lib/jit-policy.ts).
- */
-const START_JIT_POLICY = 1000;
 const START_LIMIT_MS = 60_000;
 /** Time in which the recurring work of each second runs. */
 const RECORDED_MS = 1_500;
@@ -189,9 +184,6 @@ async function compile(job: Job, revision: string, order: string | null): Promis
       "--sourcemap",
       "--bytecode",
       "--format=esm",
-      // A module that is imported when it is needed is a file of its own, which a start does not read.
-      "--splitting",
-      `--compile-jit-policy=${START_JIT_POLICY}`,
       ...(order === null ? [] : [`--bytecode-order=${order}`]),
       "--no-compile-autoload-dotenv",
       "--no-compile-autoload-bunfig",

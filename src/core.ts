@@ -12,7 +12,6 @@ import { createCursors } from "./http/cursor.ts";
 import { createListPage } from "./http/pagination.ts";
 import type { Clock } from "./lib/clock.ts";
 import { deriveKey } from "./lib/crypto.ts";
-import { compileHotCode, createBusyDetector } from "./lib/jit-policy.ts";
 import { type Log, withoutErrors } from "./lib/log.ts";
 import { createLoopWatch, platformWatch } from "./lib/loop-watch.ts";
 import { createReferences } from "./lib/references.ts";
@@ -53,16 +52,7 @@ export function createCore(options: AppOptions) {
   const log = withoutErrors(options.log, () => db.fault.current() !== null);
   // On a developer's machine other programs take the processor, so holds there are no warnings.
   const holdLog = options.hasOpenInboxes === true ? { ...log, warn: log.debug } : log;
-  const watch = createLoopWatch(platformWatch(holdLog));
-  const noteWork = createBusyDetector({ elapsed: clock.elapsed, onBusy: compileHotCode });
-  const loopWatch: typeof watch = {
-    ...watch,
-    begin(kind, name) {
-      // Recurring jobs run also while the server has no work.
-      if (kind !== "job") noteWork();
-      watch.begin(kind, name);
-    },
-  };
+  const loopWatch = createLoopWatch(platformWatch(holdLog));
   const writer = createWriter(
     db,
     log,
