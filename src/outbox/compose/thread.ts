@@ -125,7 +125,7 @@ export function createThread(
   function timeOut(before: NodeJS.CpuUsage): void {
     const { user, system } = process.cpuUsage(before);
     end();
-    events.onTimeout(thread, batches.splice(0), (user + system) / 1000 > (limitMs - HELD_MS) / 10);
+    events.onTimeout(thread, batches.splice(0), (user + system) / 1000 > (limitMs - HELD_MS) / 2);
   }
 
   function fail(reason: string): void {
