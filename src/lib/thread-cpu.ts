@@ -6,3 +6,9 @@ export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
+
+/** The processor time of all other threads of this process, in milliseconds. */
+export function otherThreadsCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000 - threadCpuMs();
+}

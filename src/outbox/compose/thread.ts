@@ -5,6 +5,7 @@
 
 import { Worker } from "node:worker_threads";
 import { systemClock } from "../../lib/clock.ts";
+import { otherThreadsCpuMs } from "../../lib/thread-cpu.ts";
 import type { ComposeJob, JobBatch } from "./job-queue.ts";
 import type { Prepared } from "./prepare.ts";
 import { type ThreadAnswer, createBatchWriter, readResults, type ThreadData } from "./tasks.ts";
@@ -113,19 +114,19 @@ export function createThread(
     cancelTimer();
     cancelTimer = systemClock.after(HELD_MS, () => {
       isHeld = true;
-      const before = process.cpuUsage();
+      const beforeMs = otherThreadsCpuMs();
       cancelTimer = systemClock.after(limitMs - HELD_MS, () => {
         // The answer may wait in the queue of the event loop.
-        cancelTimer = systemClock.after(ANSWER_MS, () => timeOut(before));
+        cancelTimer = systemClock.after(ANSWER_MS, () => timeOut(beforeMs));
       });
       events.onHeld();
     });
   }
 
-  function timeOut(before: NodeJS.CpuUsage): void {
-    const { user, system } = process.cpuUsage(before);
+  function timeOut(beforeMs: number): void {
+    const workedMs = otherThreadsCpuMs() - beforeMs;
     end();
-    events.onTimeout(thread, batches.splice(0), (user + system) / 1000 > (limitMs - HELD_MS) / 2);
+    events.onTimeout(thread, batches.splice(0), workedMs > (limitMs - HELD_MS) / 10);
   }
 
   function fail(reason: string): void {

@@ -215,6 +215,17 @@ describe("a mail that takes too long", () => {
     expect(await prepare(many(1))).toEqual([{ kind: "deferred", reason }]);
   }, 30_000);
 
+  test("is deferred also if the event loop used the processor meanwhile", async () => {
+    const file = new URL("./threads/sleeps.ts", import.meta.url);
+    const { prepare } = setUp({ limitMs: 650, file });
+    const timer = setInterval(() => {
+      const endsAt = performance.now() + 10;
+      while (performance.now() < endsAt);
+    }, 20);
+    const results = await prepare(many(1)).finally(() => clearInterval(timer));
+    expect(results.map(({ kind }) => kind)).toEqual(["deferred"]);
+  }, 30_000);
+
   test("fails by the limit of the template engine, and others of its batch continue", async () => {
     const { prepare } = setUp();
     const mails = many(3, (i) => ({ campaignSeq: 1, html: i === 0 ? ENDLESS : "<p>{{ n }}</p>" }));
