@@ -119,7 +119,7 @@ export function createSendingModule(
 
 type ComposerDeps = Parameters<typeof createComposer>[0];
 
-/** Loads the composer with the first mail: with the converter to text it takes 8 ms and 6 MiB. */
+/** Loads the composer with the first mail, because with the converter to text it takes 8 ms. */
 function composerOnDemand(deps: ComposerDeps): Composer {
   let composer: Composer | null = null;
   let loading: Promise<Composer> | null = null;

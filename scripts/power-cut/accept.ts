@@ -1,4 +1,4 @@
-/** Load: mails and events are accepted. What was answered with 200 must be in the database. */
+/** A load of mails and events: every one that was answered with 200 must be in the database. */
 
 import { SENDER } from "../bench/mail.ts";
 import { printValue, whole } from "../bench/report.ts";

@@ -1,4 +1,4 @@
-/** What the server does while the power is cut, and what must be true of its database afterwards. */
+/** The work of the server while the power is cut, and the checks of its database afterwards. */
 
 import type { Database } from "bun:sqlite";
 import type { Aim } from "../bench/report.ts";

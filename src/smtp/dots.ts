@@ -87,10 +87,10 @@ export function createDotScanner(): (piece: Buffer) => Scanned {
   };
 }
 
-/** What was held back and is content, as the next byte shows. */
+/** Returns the bytes that were held back and turn out to be content because of the next byte. */
 function heldOf(state: State, next: number | undefined): Buffer {
   if (state === "dotCr") return HELD_DOT_CR;
-  // Of two dots that begin a line, the client added one.
+  // The client added one of two dots that begin a line.
   if (state === "dot" || state === "lfDot") return next === DOT ? NOTHING : HELD_DOT;
   return NOTHING;
 }

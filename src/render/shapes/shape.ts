@@ -1,7 +1,7 @@
 /**
  * A shape: the parts of all mails whose renders differ only in plain values. To compile one, the
  * ordinary path runs once with private-use characters as values and the id of a mail that does not
- * exist (`tokens.ts`). What comes out is cut into fixed text, which is encoded once, and marks
+ * exist (`tokens.ts`). The result is cut into fixed text, which is encoded once, and marks
  * (`../../protocols/mime/prepared-lines.ts`, `text-alternative.ts`).
  *
  * The parts of a mail have the same octets as those of the ordinary path, so that an attempt and its

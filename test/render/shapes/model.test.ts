@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { simpleParser } from "mailparser";
+import { contactDataWith } from "../../../scripts/content/values.ts";
 import { createRandom, type Random } from "../../../scripts/seed/random.ts";
 import { composeMessage, composeParts } from "../../../src/protocols/mime/message.ts";
 import { createLog } from "../../../src/lib/log.ts";
@@ -28,90 +29,10 @@ const CONTEXTS = [
   { marketing: null, tracking: TRACKING },
 ];
 
-/** Values that people have, each of them plain. */
-const USUAL = [
-  "Ada",
-  "Grace Hopper",
-  "Zoë",
-  "O'Brien",
-  'Ann "Nan" Lee',
-  "Smith & Sons",
-  "a < b > c",
-  "&amp;",
-  "=3D=",
-  "From here",
-  ".",
-  "山田 太郎",
-  "山田　太郎",
-  "Иван Петров",
-  "שלום",
-  "مرحبا",
-  "😀 👍🏽",
-  "e\u0301",
-  "v".repeat(200),
-  "word ".repeat(60).trim(),
-  "https://example.com/x",
-  "a@example.com",
-  "x".repeat(77),
-  "1,234.50 €",
-  "> quoted",
-  " * item".trim(),
-  "- 1. a",
-];
-
-/** Values that may change the structure of a mail. */
-const HOSTILE = [
-  "",
-  " ",
-  "  \t ",
-  " leading",
-  "trailing ",
-  "two  blanks",
-  "tab\tin it",
-  "line\nbreak",
-  "line\r\nbreak",
-  "\r",
-  "<b>bold</b>",
-  "</p><p>",
-  "\ue000",
-  "\ue001x",
-  "\u200b",
-  "\u200d\u200c",
-  "\u00a0",
-  "a\u00a0b",
-  "\u00ad",
-  "👩‍💻",
-  "\u2028",
-  "\x01",
-  "\x7f",
-  "\ud800",
-  "\ufeff",
-  "\u3000",
-  null,
-  true,
-  0,
-  42,
-  1.5,
-  { a: 1 },
-  ["x", "y"],
-];
-
 function uuid(random: Random): string {
   const hex = () => random.bits().toString(16).padStart(8, "0");
   const all = hex() + hex() + hex() + hex();
   return all.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-}
-
-function dataOf(random: Random, share: number): Record<string, unknown> {
-  const value = () => (random.integer(100) < share ? random.pick(HOSTILE) : random.pick(USUAL));
-  const count = random.integer(3);
-  return {
-    name: value(),
-    city: value(),
-    order: value(),
-    count: random.integer(5),
-    items: Array.from({ length: count }, () => ({ title: value(), price: random.integer(999) })),
-  };
 }
 
 type Mail = { emailId: string; data: Variables };
@@ -171,7 +92,7 @@ describe("a mail has the same octets with a shape as without", () => {
         const random = createRandom(seed + 1);
         const { compose, stats, lines } = createComposer(body);
         for (let round = 0; round < ROUNDS; round++) {
-          const mail = { emailId: uuid(random), data: dataOf(random, share) };
+          const mail = { emailId: uuid(random), data: contactDataWith(random, share) };
           for (const context of CONTEXTS) {
             const composed = compose(mail, context);
             if (composed === null) continue;
@@ -199,7 +120,7 @@ test.skipIf(!hasPython)("Python reads the rendered parts of all templates", () =
     const random = createRandom(seed + 200);
     const { compose } = createComposer(body);
     for (let round = 0; round < 12; round++) {
-      const mail = { emailId: uuid(random), data: dataOf(random, 0) };
+      const mail = { emailId: uuid(random), data: contactDataWith(random, 0) };
       const composed = compose(mail, { marketing: MARKETING, tracking: TRACKING });
       if (composed?.withShape.ok !== true) throw new Error("a mail cannot be composed");
       messages.push(Buffer.from(composed.withShape.message).toString("base64"));
@@ -218,7 +139,7 @@ describe("an independent parser reads the rendered parts", () => {
       const random = createRandom(seed + 100);
       const { compose } = createComposer(body);
       for (let round = 0; round < 12; round++) {
-        const mail = { emailId: uuid(random), data: dataOf(random, 0) };
+        const mail = { emailId: uuid(random), data: contactDataWith(random, 0) };
         const composed = compose(mail, CONTEXTS[1] ?? { marketing: null, tracking: null });
         if (composed?.withShape.ok !== true) throw new Error("a mail cannot be composed");
         const parsed = await simpleParser(Buffer.from(composed.withShape.message), {

@@ -6,7 +6,7 @@
 
 import { type AddressObject, MailParser, type MimeNode, type ParsedMail } from "mailparser";
 
-/** What lists and searches need of a message. */
+/** The parts of a message that lists and searches need. */
 export type IndexedMail = Pick<
   ParsedMail,
   | "attachments"
