@@ -20,7 +20,8 @@ export type ThreadData = { keys: TokenKeys };
 export type ThreadBatch = { text: string; contents: readonly Uint8Array[] };
 
 export type ThreadAnswer =
-  | { kind: "up" }
+  /** `number` is that of the thread in the kernel, or null (lib/thread-cpu.ts). */
+  | { kind: "up"; number: number | null }
   /** Results of the first mails of the batch, as JSON, and their messages one after the other. */
   | { kind: "done"; text: string; messages: ArrayBuffer };
 

@@ -5,7 +5,7 @@
 
 import { Worker } from "node:worker_threads";
 import { systemClock } from "../../lib/clock.ts";
-import { otherThreadsCpuMs } from "../../lib/thread-cpu.ts";
+import { cpuMsOfThread, otherThreadsCpuMs } from "../../lib/thread-cpu.ts";
 import type { ComposeJob, JobBatch } from "./job-queue.ts";
 import type { Prepared } from "./prepare.ts";
 import { type ThreadAnswer, createBatchWriter, readResults, type ThreadData } from "./tasks.ts";
@@ -25,7 +25,7 @@ export type ThreadEvents = {
   onHeld(): void;
   /**
    * The thread was ended, because the first of its batches exceeded the limit. `hasWorked` is false
-   * if the process used so little processor time meanwhile that the machine may have stood still.
+   * if it used so little processor time meanwhile that the machine may have stood still.
    */
   onTimeout(thread: Thread, batches: readonly JobBatch[], hasWorked: boolean): void;
   /** The thread did not start, or it has ended with an error. */
@@ -57,6 +57,8 @@ export function createThread(
   const { file, data, limitMs, idleMs } = options;
   const writeBatch = createBatchWriter();
   const batches: JobBatch[] = [];
+  /** The number of the thread in the kernel, once it is up. */
+  let number: number | null = null;
   let state: "starting" | "up" | "ended" = "starting";
   let isHeld = false;
   let cancelTimer = systemClock.after(START_LIMIT_MS, () => fail("it did not start in time"));
@@ -86,6 +88,7 @@ export function createThread(
     if (state === "ended") return;
     if (answer.kind === "up") {
       state = "up";
+      number = answer.number;
       beIdle();
       events.onUp();
       return;
@@ -114,7 +117,7 @@ export function createThread(
     cancelTimer();
     cancelTimer = systemClock.after(HELD_MS, () => {
       isHeld = true;
-      const beforeMs = otherThreadsCpuMs();
+      const beforeMs = cpuMs();
       cancelTimer = systemClock.after(limitMs - HELD_MS, () => {
         // The answer may wait in the queue of the event loop.
         cancelTimer = systemClock.after(ANSWER_MS, () => timeOut(beforeMs));
@@ -123,8 +126,13 @@ export function createThread(
     });
   }
 
+  /** The processor time of the thread; where it cannot be read, that of all but the event loop. */
+  function cpuMs(): number {
+    return cpuMsOfThread(number) ?? otherThreadsCpuMs();
+  }
+
   function timeOut(beforeMs: number): void {
-    const workedMs = otherThreadsCpuMs() - beforeMs;
+    const workedMs = cpuMs() - beforeMs;
     end();
     events.onTimeout(thread, batches.splice(0), workedMs > (limitMs - HELD_MS) / 10);
   }

@@ -7,7 +7,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../lib/clock.ts";
 import { createGarbage } from "../../lib/garbage.ts";
 import { silentLog } from "../../lib/log.ts";
-import { threadCpuMs } from "../../lib/thread-cpu.ts";
+import { threadCpuMs, threadNumber } from "../../lib/thread-cpu.ts";
 import { templateCache } from "../../render/template/cache.ts";
 import { createPreparation, type Prepared } from "./prepare.ts";
 import {
@@ -77,4 +77,4 @@ function send(answer: ThreadAnswer): void {
 }
 
 parentPort?.on("message", (batch: ThreadBatch) => send(run(batch)));
-send({ kind: "up" });
+send({ kind: "up", number: threadNumber() });

@@ -3,4 +3,4 @@
 import { parentPort } from "node:worker_threads";
 
 parentPort?.on("message", () => process.exit(0));
-parentPort?.postMessage({ kind: "up" });
+parentPort?.postMessage({ kind: "up", number: null });

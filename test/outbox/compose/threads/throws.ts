@@ -5,4 +5,4 @@ import { parentPort } from "node:worker_threads";
 parentPort?.on("message", () => {
   throw new Error("this thread always fails");
 });
-parentPort?.postMessage({ kind: "up" });
+parentPort?.postMessage({ kind: "up", number: null });
