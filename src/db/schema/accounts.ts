@@ -1,0 +1,163 @@
+import { sql } from "drizzle-orm";
+import { blob, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { projects } from "./projects.ts";
+
+/** Roles of the members of a project, the highest first. Each role may do what the next ones may. */
+export const MEMBER_ROLES = ["ADMIN", "EDITOR", "VIEWER"] as const;
+export type MemberRole = (typeof MEMBER_ROLES)[number];
+
+/** Users of the dashboard. Owners may do everything in all projects. */
+export const users = sqliteTable(
+  "users",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    /** In lower case. */
+    email: text("email").notNull().unique(),
+    name: text("name").notNull(),
+    /** Argon2id in PHC string format; null as long as the user has not set a password. */
+    passwordDigest: text("password_digest"),
+    isOwner: integer("is_owner", { mode: "boolean" }).notNull().default(false),
+    /** Null while the user may sign in. */
+    disabledAt: integer("disabled_at"),
+    /** A JSON object of at most 16 KiB that only the dashboard reads. */
+    preferences: text("preferences").notNull().default("{}"),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [
+    index("users_owners")
+      .on(table.seq)
+      .where(sql`is_owner = 1`),
+  ],
+);
+
+/** Memberships: the role of a user in a project. Owners need none. */
+export const memberships = sqliteTable(
+  "memberships",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    projectSeq: integer("project_seq")
+      .notNull()
+      .references(() => projects.seq),
+    userSeq: integer("user_seq")
+      .notNull()
+      .references(() => users.seq),
+    role: text("role", { enum: MEMBER_ROLES }).notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("memberships_user").on(table.userSeq, table.projectSeq),
+    index("memberships_page").on(table.projectSeq, table.seq),
+  ],
+);
+
+/** Sessions of signed-in users. Only the SHA-256 digest of the cookie's value is stored. */
+export const userSessions = sqliteTable(
+  "user_sessions",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    digest: text("digest").notNull().unique(),
+    userSeq: integer("user_seq")
+      .notNull()
+      .references(() => users.seq),
+    createdAt: integer("created_at").notNull(),
+    /** Time of the last request, stored every 30 seconds. */
+    lastSeenAt: integer("last_seen_at").notNull(),
+    /** Time at which the user last entered the password; null after a sign-in by a link. */
+    confirmedAt: integer("confirmed_at"),
+    /** Address of the client at the sign-in; an IPv6 address as its /64 network. */
+    address: text("address").notNull(),
+    /** The User-Agent header at the sign-in, at most 300 characters. */
+    userAgent: text("user_agent").notNull(),
+  },
+  (table) => [
+    index("user_sessions_user").on(table.userSeq, table.seq),
+    index("user_sessions_idle").on(table.lastSeenAt),
+  ],
+);
+
+/**
+ * SETUP: creates the first owner. LINK: signs in. INVITATION: makes the owner of an address a member
+ * of a project. RESET: sets a new password.
+ */
+export const TOKEN_KINDS = ["SETUP", "LINK", "INVITATION", "RESET"] as const;
+
+/** Tokens that work once. Only the SHA-256 digest of a token is stored. */
+export const userTokens = sqliteTable(
+  "user_tokens",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    digest: text("digest").notNull().unique(),
+    kind: text("kind", { enum: TOKEN_KINDS }).notNull(),
+    /** The address of an invitation, in lower case. */
+    email: text("email"),
+    /** The user of a LINK or RESET token. */
+    userSeq: integer("user_seq").references(() => users.seq),
+    /** Project and role of an invitation. */
+    projectSeq: integer("project_seq").references(() => projects.seq),
+    role: text("role", { enum: MEMBER_ROLES }),
+    createdAt: integer("created_at").notNull(),
+    expiresAt: integer("expires_at").notNull(),
+    /** Time at which the token was used or withdrawn; null while it is valid. */
+    usedAt: integer("used_at"),
+  },
+  (table) => [
+    index("user_tokens_user")
+      .on(table.userSeq)
+      .where(sql`user_seq IS NOT NULL AND used_at IS NULL`),
+    index("user_tokens_project")
+      .on(table.projectSeq, table.seq)
+      .where(sql`project_seq IS NOT NULL AND used_at IS NULL`),
+    index("user_tokens_setup")
+      .on(table.seq)
+      .where(sql`kind = 'SETUP' AND used_at IS NULL`),
+    index("user_tokens_age").on(table.expiresAt),
+  ],
+);
+
+export const ACTOR_KINDS = ["USER", "KEY", "CLI", "SYSTEM"] as const;
+
+/** The audit log: one row for each change, written in the transaction of the change. */
+export const audit = sqliteTable(
+  "audit",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    at: integer("at").notNull(),
+    actorKind: text("actor_kind", { enum: ACTOR_KINDS }).notNull(),
+    /** Id of the user or key; null for CLI and SYSTEM. */
+    actorId: text("actor_id"),
+    /** Address of the user, name of the key, or name of the command at that time. */
+    actorLabel: text("actor_label").notNull(),
+    /** Null if the change belongs to no project. */
+    projectSeq: integer("project_seq").references(() => projects.seq),
+    /** Such as `contact.update`. */
+    action: text("action").notNull(),
+    objectType: text("object_type").notNull(),
+    objectId: text("object_id"),
+    /** JSON array of the names of the changed fields. */
+    fields: text("fields").notNull().default("[]"),
+    /** Address of the client; null if the change came from no request. */
+    address: text("address"),
+  },
+  (table) => [index("audit_page").on(table.projectSeq, table.seq), index("audit_age").on(table.at)],
+);
+
+/** Mails of the product itself, which belong to no project. A row is removed when it was sent. */
+export const systemMails = sqliteTable(
+  "system_mails",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    /** Recipient, subject and bodies as JSON, encrypted with a key of the installation. */
+    content: blob("content", { mode: "buffer" }).notNull(),
+    attempts: integer("attempts").notNull().default(0),
+    nextAt: integer("next_at").notNull(),
+    createdAt: integer("created_at").notNull(),
+    /** The mail is no longer sent after this time, because its link does not work any more. */
+    expiresAt: integer("expires_at").notNull(),
+  },
+  (table) => [index("system_mails_due").on(table.nextAt)],
+);
