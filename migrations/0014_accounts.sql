@@ -46,9 +46,10 @@ CREATE TABLE `user_sessions` (
 	`id` text NOT NULL,
 	`digest` text NOT NULL,
 	`user_seq` integer NOT NULL,
+	`signed_in_by` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`last_seen_at` integer NOT NULL,
-	`confirmed_at` integer,
+	`confirmed_at` integer NOT NULL,
 	`address` text NOT NULL,
 	`user_agent` text NOT NULL,
 	FOREIGN KEY (`user_seq`) REFERENCES `users`(`seq`) ON UPDATE no action ON DELETE no action

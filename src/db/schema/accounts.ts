@@ -51,6 +51,8 @@ export const memberships = sqliteTable(
   ],
 );
 
+export const SIGN_IN_METHODS = ["PASSWORD", "LINK"] as const;
+
 /** Sessions of signed-in users. Only the SHA-256 digest of the cookie's value is stored. */
 export const userSessions = sqliteTable(
   "user_sessions",
@@ -61,11 +63,12 @@ export const userSessions = sqliteTable(
     userSeq: integer("user_seq")
       .notNull()
       .references(() => users.seq),
+    signedInBy: text("signed_in_by", { enum: SIGN_IN_METHODS }).notNull(),
     createdAt: integer("created_at").notNull(),
     /** Time of the last request, stored every 30 seconds. */
     lastSeenAt: integer("last_seen_at").notNull(),
-    /** Time at which the user last entered the password; null after a sign-in by a link. */
-    confirmedAt: integer("confirmed_at"),
+    /** Time at which the user last proved who they are, by the password or by a link. */
+    confirmedAt: integer("confirmed_at").notNull(),
     /** Address of the client at the sign-in; an IPv6 address as its /64 network. */
     address: text("address").notNull(),
     /** The User-Agent header at the sign-in, at most 300 characters. */
