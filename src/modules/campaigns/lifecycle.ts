@@ -10,6 +10,7 @@ import { campaigns, type CampaignStatus } from "../../db/schema/campaigns.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { fieldError } from "../../lib/errors.ts";
+import { cachePerIteration } from "../../lib/iteration-cache.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import { createAudienceSnapshot, sharedMessage } from "./expand.ts";
 import type { CampaignRow } from "./present.ts";
@@ -141,10 +142,11 @@ function createStatusRows({ db, clock, wake }: Pick<LifecycleDeps, "db" | "clock
   const findStatus = db.sqlite.prepare<{ status: CampaignStatus }, [number]>(
     "SELECT status FROM campaigns WHERE seq = +?",
   );
+  const statusOf = cachePerIteration((seq) => findStatus.get(Number(seq))?.status ?? null);
 
   return {
     /** Called for each mail of a campaign just before it is sent. */
-    isSending: (seq: number): boolean => findStatus.get(seq)?.status === "SENDING",
+    isSending: (seq: number): boolean => statusOf(String(seq)) === "SENDING",
 
     inStatus: (statuses: readonly CampaignStatus[]): CampaignRow[] =>
       db

@@ -10,6 +10,7 @@ import { dkimKeys, domains } from "../../db/schema/domains.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { deriveKey, seal, unseal } from "../../lib/crypto.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
+import { cachePerIteration } from "../../lib/iteration-cache.ts";
 import type { Signer, SigningKey } from "../../protocols/dkim/sign.ts";
 import { type DkimKeyPair, readPrivateKey } from "../../protocols/dkim/keys.ts";
 import type { PublicKey } from "./records.ts";
@@ -59,6 +60,12 @@ export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) 
     .orderBy(asc(dkimKeys.seq))
     .prepare();
 
+  // Runs for every mail that leaves.
+  const keysOf = cachePerIteration((key) => {
+    const [projectSeq = "", domain = ""] = key.split(" ", 2);
+    return findSeqs.get(domain, Number(projectSeq));
+  });
+
   function openKeys(domainSeq: number, domain: string): SigningKey[] {
     return findSealed.all({ domainSeq }).map(({ privateKey, ...key }) => {
       const der = unseal(sealKey, privateKey);
@@ -95,7 +102,7 @@ export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) 
      * Null if the project has no such domain; throws UnreadableKeyError if a key cannot be opened.
      */
     signerOf(projectSeq: number, domain: string): Signer | null {
-      const found = findSeqs.get(domain, projectSeq);
+      const found = keysOf(`${projectSeq} ${domain}`);
       if (found === null || found.seqs === null) return null;
       const cacheKey = `${domain} ${found.seqs}`;
       const known = signers.get(cacheKey);

@@ -10,8 +10,9 @@
  * the syncs of the database, which share their threads with signatures made on the event loop.
  */
 
-import type { Clock } from "../../lib/clock.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Garbage } from "../../lib/garbage.ts";
+import { cachePerIteration } from "../../lib/iteration-cache.ts";
 import type { Log } from "../../lib/log.ts";
 import { threadCpuMs } from "../../lib/thread-cpu.ts";
 import type { Signer } from "../../protocols/dkim/sign.ts";
@@ -70,6 +71,8 @@ export function createComposer(deps: ComposerDeps): Composer {
   const preparation = createPreparation({ ...deps, keys: deps });
   const { isCheap, noteLong } = createCheapMails();
   let messageBytes = 0;
+  /** The processor time of this thread when the first mail of this iteration was begun. */
+  const cpuMsOfIteration = cachePerIteration(threadCpuMs);
   const pool = createPool({
     ...deps.threads,
     keys: deps,
@@ -86,10 +89,12 @@ export function createComposer(deps: ComposerDeps): Composer {
     await deps.yieldIfBusy();
     if (isStopped(mail)) return WITHDRAWN;
     deps.beginWork(mail.id);
-    const beganMs = threadCpuMs();
+    const beganMs = systemClock.elapsed();
+    const beganCpuMs = cpuMsOfIteration("");
     // The mail is rendered and composed before this call returns its promise.
     const preparing = preparation.prepare(mail, { signer, at: new Date(clock.now()) });
-    if (threadCpuMs() - beganMs > HELD_MS) noteLong(mail);
+    if (systemClock.elapsed() - beganMs > HELD_MS && threadCpuMs() - beganCpuMs > HELD_MS)
+      noteLong(mail);
     const prepared = await preparing;
     if (prepared.kind === "prepared") garbage.add(COPIES * prepared.message.byteLength);
     return prepared;
