@@ -38,6 +38,7 @@ const CREATES_THE_CLOCK = [
  */
 const MEASURES_WORK = [
   "db/transactions.ts",
+  "outbox/compose/composer.ts",
   "outbox/compose/prepare.ts",
   "lib/yield.ts",
   "lib/loop-watch.ts",

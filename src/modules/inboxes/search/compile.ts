@@ -34,6 +34,9 @@ const COLUMNS: Readonly<Record<SearchField, string>> = {
 /** The most trigrams of a query that the index is asked for; the texts are compared afterwards. */
 const MAX_TRIGRAMS = 48;
 
+/** So many rare trigrams of an address are enough for the index. */
+const MIN_RARE_TRIGRAMS = 3;
+
 /** `tagSets`: the stored lists of tags that contain a tag. */
 export function compileQuery(
   query: SearchQuery,
@@ -125,10 +128,26 @@ function indexedValue({ filter, isNegated }: Term): string[] {
 /** Pieces of three characters that cover the term. Folded terms contain no quotes. */
 function trigramsOf(term: string): string[] {
   const characters = Array.from(term);
+  const rare = rareTrigrams(characters);
+  if (rare.length >= MIN_RARE_TRIGRAMS) return rare;
   const found: string[] = [];
   for (let at = 0; at + 3 <= characters.length; at += 3) {
     found.push(characters.slice(at, at + 3).join(""));
   }
   if (characters.length > 3) found.push(characters.slice(-3).join(""));
+  return found;
+}
+
+/**
+ * The trigrams with digits in the local part of an address. Few addresses share them, but many share
+ * the others and the domain, and the index would read a long list for each of those.
+ */
+function rareTrigrams(characters: readonly string[]): string[] {
+  const found: string[] = [];
+  const end = characters.indexOf("@") + 1;
+  for (let at = 0; at + 3 <= end; at++) {
+    const trigram = characters.slice(at, at + 3).join("");
+    if (/[0-9]/.test(trigram)) found.push(trigram);
+  }
   return found;
 }
