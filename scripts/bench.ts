@@ -6,11 +6,11 @@
  * [--mailpit=PATH]`
  *
  * These measurements start with an empty project: accept, accept-bodies, campaign, campaign-speed,
- * capture, deliver, deliver-direct, inbox, pace, send-relay, slow, start, tracking, webhooks,
+ * capture, deliver, deliver-direct, emails, inbox, pace, send-relay, slow, start, tracking, webhooks,
  * workflows. `compose` needs no project. These need a million contacts and ten million events:
  * contacts, import, segments, track. `--seeded` copies that data from a folder that scripts/seed.ts
- * filled, instead of creating it. `--mails` sets the number of mails of deliver-direct; the default
- * of 200,000 takes several minutes. `--mailpit` names Mailpit's binary, which then takes the same
+ * filled, instead of creating it. `--mails` sets the number of mails of deliver-direct, where the
+ * default of 200,000 takes several minutes, and of emails. `--mailpit` names Mailpit's binary, which then takes the same
  * load in capture. `--quick` measures with less data.
  *
  * The server (from the sources, or the executable with `--binary`), the load generator and the SMTP
@@ -30,6 +30,7 @@ import { benchContacts } from "./bench/contacts.ts";
 import { benchDeliver } from "./bench/deliver.ts";
 import { benchDirect } from "./bench/direct.ts";
 import { benchInbox } from "./bench/inbox.ts";
+import { benchEmails } from "./bench/emails.ts";
 import { benchImport } from "./bench/import.ts";
 import { benchPace } from "./bench/pace.ts";
 import { benchSegments } from "./bench/segments.ts";
@@ -48,7 +49,7 @@ type Options = {
   binary: string | null;
   isQuick: boolean;
   seeded: string | null;
-  /** Number of mails of deliver-direct; 0 stands for its default. */
+  /** Number of mails of deliver-direct and emails; 0 stands for their defaults. */
   mails: number;
   /** Path of Mailpit's binary; null if it is not measured. */
   mailpit: string | null;
@@ -64,6 +65,7 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> 
   contacts: benchContacts,
   deliver: benchDeliver,
   "deliver-direct": benchDirect,
+  emails: benchEmails,
   import: benchImport,
   inbox: benchInbox,
   pace: benchPace,

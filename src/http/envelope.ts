@@ -104,18 +104,36 @@ export function mirroredEnvelope<T extends object>(data: T) {
 
 /** The schema of one page of a list, under `data` (docs/specification.md#s2.9). */
 export function ListEnvelope<T extends TSchema>(item: T) {
+  return listOf(item, Type.Integer({ examples: [1] }), {
+    items: "The items of this page",
+    total: "Exact number of items that match the filters",
+  });
+}
+
+/** The same for a list whose search may stop at a time limit. */
+export function SearchEnvelope<T extends TSchema>(item: T) {
+  return listOf(item, Type.Union([Type.Integer(), Type.Null()], { examples: [1] }), {
+    items: "The items of this page; fewer than `limit`, or none, if the search stopped early",
+    total: "Exact number of items that match the filters; null if the search stopped early",
+  });
+}
+
+function listOf<T extends TSchema, Total extends TSchema>(
+  item: T,
+  total: Total,
+  texts: { items: string; total: string },
+) {
   const page = described(
     Type.Object({
       items: Type.Array(item),
       nextCursor: Type.Union([Type.String(), Type.Null()], { examples: [null] }),
       hasMore: Type.Boolean({ examples: [false] }),
-      total: Type.Integer({ examples: [1] }),
+      total,
     }),
     {
-      items: "The items of this page",
+      ...texts,
       nextCursor: "Value of `cursor` for the next page; null on the last page",
       hasMore: "Whether there is another page",
-      total: "Exact number of items that match the filters",
     },
   );
   const schema = Type.Object({ success: Success, data: describedUse(page, "The page") });
@@ -124,7 +142,12 @@ export function ListEnvelope<T extends TSchema>(item: T) {
 }
 
 /** A page of a list, before it becomes a response. */
-export type Page<T> = { items: T[]; nextCursor: string | null; hasMore: boolean; total: number };
+export type Page<T, Total = number> = {
+  items: T[];
+  nextCursor: string | null;
+  hasMore: boolean;
+  total: Total;
+};
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 

@@ -28,7 +28,13 @@ export type PageRequest = { limit: number; after: readonly number[] | null };
 type PositionOf<Row> = (row: Row) => readonly number[];
 
 /** The rows that were read for a page, the exact number of rows of the list, and their positions. */
-export type PageRows<Row> = { rows: readonly Row[]; total: number; positionOf: PositionOf<Row> };
+export type PageRows<Row, Total = number> = {
+  rows: readonly Row[];
+  total: Total;
+  positionOf: PositionOf<Row>;
+  /** Set if the reading stopped early; the next page then begins after this position. */
+  stoppedAt?: readonly number[] | null;
+};
 
 /** Names the project and the list for which a cursor is valid, and the query of the request. */
 type ListQuery = { scope: string; query: PageQuery };
@@ -40,27 +46,35 @@ type ListQuery = { scope: string; query: PageQuery };
  * the page shows, which tells if another page follows. `present` shows the rows of the page as the
  * API does.
  */
-export type ListPage = <Row, Item>(
+export type ListPage = <Row, Item, Total extends number | null = number>(
   list: ListQuery,
-  read: (request: PageRequest) => PageRows<Row> | Promise<PageRows<Row>>,
+  read: (request: PageRequest) => PageRows<Row, Total> | Promise<PageRows<Row, Total>>,
   present: (rows: readonly Row[]) => Item[] | Promise<Item[]>,
-) => Promise<Page<Item>>;
+) => Promise<Page<Item, Total>>;
 
 export function createListPage(cursors: Cursors): ListPage {
   return async ({ scope, query }, read, present) => {
     const limit = query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit);
     const after = query.cursor === undefined ? null : cursors.open(scope, query.cursor);
-    const { rows, total, positionOf } = await read({ limit: limit + 1, after });
-    const shown = rows.slice(0, limit);
-    const last = shown.at(-1);
-    const hasMore = rows.length > limit;
+    const found = await read({ limit: limit + 1, after });
+    const shown = found.rows.slice(0, limit);
+    const next = positionAfter(found, limit);
     return {
       items: await present(shown),
-      nextCursor: hasMore && last !== undefined ? cursors.issue(scope, positionOf(last)) : null,
-      hasMore,
-      total,
+      nextCursor: next === null ? null : cursors.issue(scope, next),
+      hasMore: next !== null,
+      total: found.total,
     };
   };
+}
+
+/** The position after which the next page begins; null if there is no other page. */
+function positionAfter<Row>(
+  { rows, positionOf, stoppedAt = null }: PageRows<Row, unknown>,
+  limit: number,
+): readonly number[] | null {
+  const last = rows[limit - 1];
+  return rows.length > limit && last !== undefined ? positionOf(last) : stoppedAt;
 }
 
 /** A query without conditions, order and limit, as `db.select().from(table)` returns it. */

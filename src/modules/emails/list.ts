@@ -1,44 +1,44 @@
 /**
- * Pages of email records, newest first, with exact totals. Without a filter, the total is a
- * counter. With filters, the mails of a contact, a campaign or the whole project are scanned by an
- * index in slices, and the other filters are evaluated for each mail. An index per filter would
- * make the acceptance of every mail slower.
+ * Pages of email records, newest first. Without a filter, the total is a counter. With filters, the
+ * mails of a contact, a campaign or the whole project are searched (scan.ts), and the other filters
+ * are evaluated for each mail. An index per filter would make the acceptance of every mail slower.
  */
 
 import type { Db } from "../../db/open.ts";
-import type { Page } from "../../http/envelope.ts";
-import { bySeq, type ListPage, seqBound } from "../../http/pagination.ts";
-import { startSlices } from "../../lib/slices.ts";
-import type { FairScheduler, SliceQueue } from "../../lib/slice-queue.ts";
 import { parseAddressFilter } from "../../http/address-filter.ts";
+import type { Page } from "../../http/envelope.ts";
+import { bySeq, type ListPage, type PageRows, seqBound } from "../../http/pagination.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Email, EmailQuery } from "./record-model.ts";
 import type { EmailRecords } from "./records.ts";
+import {
+  createScan,
+  type Criterion,
+  type FoundEmails,
+  type PageBounds,
+  type MailSource,
+} from "./scan.ts";
 
-export type ListEmails = (projectSeq: number, query: EmailQuery) => Promise<Page<Email>>;
+export type ListEmails = (
+  projectSeq: number,
+  query: EmailQuery,
+) => Promise<Page<Email, number | null>>;
 
-type Value = string | number;
-/** An SQL condition on `emails e` with the values that are bound to it. */
-type Criterion = { sql: string; values: readonly Value[] };
-/** The mails to scan: a condition of equality on the columns of an index before its `seq`. */
-type Source = Criterion & { index: string };
-/** The page to return: the newest `limit` of the found mails whose `seq` is below `before`. */
-type PageBounds = { before: number; limit: number };
-type Found = { seqs: number[]; total: number };
+type Row = ReturnType<EmailRecords["bySeqs"]>[number];
 
-const NOTHING: Found = { seqs: [], total: 0 };
-
-/** Rows of one step: about two milliseconds. */
-const STEP = 2_000;
-const NEWEST = Number.MAX_SAFE_INTEGER;
+const NOTHING: FoundEmails = { seqs: [], total: 0, stoppedAt: null };
 
 export function createEmailList(deps: {
   db: Db;
+  clock: Pick<Clock, "elapsed">;
   listPage: ListPage;
   scheduler: FairScheduler;
   records: Pick<EmailRecords, "bySeqs">;
 }): ListEmails {
   const { listPage, scheduler, records } = deps;
   const { sqlite } = deps.db;
+  const scan = createScan(deps);
   const findContact = sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM contacts WHERE project_seq = +? AND id = +?",
   );
@@ -53,13 +53,13 @@ export function createEmailList(deps: {
     "SELECT emails AS total FROM project_usage WHERE project_seq = +?",
   );
 
-  function findAll(projectSeq: number, { before, limit }: PageBounds): Found {
+  function findAll(projectSeq: number, { before, limit }: PageBounds): FoundEmails {
     const seqs = newest.all(projectSeq, before, limit).map(({ seq }) => seq);
-    return { seqs, total: countAll.get(projectSeq)?.total ?? 0 };
+    return { seqs, total: countAll.get(projectSeq)?.total ?? 0, stoppedAt: null };
   }
 
   /** Null if the contact or campaign does not exist, and so no mail matches. */
-  function sourceOf(projectSeq: number, { contactId, campaignId }: EmailQuery): Source | null {
+  function sourceOf(projectSeq: number, { contactId, campaignId }: EmailQuery): MailSource | null {
     const contact = contactId === undefined ? undefined : findContact.get(projectSeq, contactId);
     const campaign =
       campaignId === undefined ? undefined : findCampaign.get(projectSeq, campaignId);
@@ -79,59 +79,29 @@ export function createEmailList(deps: {
     return { index: "emails_page", sql: "e.project_seq = +?", values: [projectSeq] };
   }
 
-  /** Scans in steps, newest first. Mails that are accepted meanwhile are not counted. */
-  async function scan(
-    { source, criteria }: { source: Source; criteria: readonly Criterion[] },
-    { before, limit }: PageBounds,
-    sliceQueue: SliceQueue,
-  ): Promise<Found> {
-    const rows = `FROM emails e INDEXED BY ${source.index} WHERE ${source.sql} AND e.seq < +?`;
-    const matching = ["e.seq >= +?", ...criteria.map(({ sql }) => sql)].join(" AND ");
-    const findEnd = sqlite.query<{ seq: number }, Value[]>(
-      `SELECT e.seq ${rows} ORDER BY e.seq DESC LIMIT 1 OFFSET ${STEP - 1}`,
-    );
-    const find = sqlite.query<{ seq: number }, Value[]>(
-      `SELECT e.seq ${rows} AND ${matching} ORDER BY e.seq DESC`,
-    );
-    const count = sqlite.query<{ total: number }, Value[]>(
-      `SELECT count(*) AS total ${rows} AND ${matching}`,
-    );
-    const values = criteria.flatMap((criterion) => criterion.values);
-    const slices = await startSlices(sliceQueue);
-    const seqs: number[] = [];
-    let total = 0;
-    for (let last = NEWEST; ;) {
-      const end = findEnd.get(...source.values, last)?.seq ?? 0;
-      const step = [...source.values, last, end, ...values];
-      if (seqs.length < limit && end < before) {
-        const found = find.all(...step);
-        total += found.length;
-        const wanted = found.filter(({ seq }) => seq < before).map(({ seq }) => seq);
-        seqs.push(...wanted.slice(0, limit - seqs.length));
-      } else total += count.get(...step)?.total ?? 0;
-      if (end === 0) return { seqs, total };
-      last = end;
-      if (slices.isOver()) await slices.next();
-    }
-  }
-
-  function find(projectSeq: number, query: EmailQuery, bounds: PageBounds): Found | Promise<Found> {
+  function find(
+    projectSeq: number,
+    query: EmailQuery,
+    bounds: PageBounds,
+  ): FoundEmails | Promise<FoundEmails> {
     const source = sourceOf(projectSeq, query);
     if (source === null) return NOTHING;
     const criteria = criteriaOf(query);
-    const isAll = criteria.length === 0 && source.index === "emails_page";
+    const isWanted = query.subject === undefined ? null : subjectContains(query.subject);
+    const isAll = criteria.length === 0 && isWanted === null && source.index === "emails_page";
     return isAll
       ? findAll(projectSeq, bounds)
-      : scan({ source, criteria }, bounds, scheduler.queueOf(projectSeq));
+      : scan({ source, criteria, isWanted }, bounds, scheduler.queueOf(projectSeq));
   }
 
   return (projectSeq, query) =>
     listPage(
       { scope: `${projectSeq}:emails`, query },
-      async (request) => {
+      async (request): Promise<PageRows<Row, number | null>> => {
         const bounds = { before: seqBound(request), limit: request.limit };
-        const { seqs, total } = await find(projectSeq, query, bounds);
-        return { rows: records.bySeqs(seqs), total, positionOf: bySeq };
+        const { seqs, total, stoppedAt } = await find(projectSeq, query, bounds);
+        const position = stoppedAt === null ? null : [stoppedAt];
+        return { rows: records.bySeqs(seqs), total, positionOf: bySeq, stoppedAt: position };
       },
       (rows) => rows.map(({ email }) => email),
     );
@@ -149,6 +119,14 @@ function criteriaOf(query: EmailQuery): Criterion[] {
     ...(from === undefined ? [] : [senderIs(from)]),
   ];
 }
+
+/** Compares in JavaScript, because SQLite knows the letter case of ASCII alone. */
+function subjectContains(text: string): (subject: string) => boolean {
+  const term = folded(text);
+  return (subject) => folded(subject).includes(term);
+}
+
+const folded = (text: string): string => text.toLowerCase().normalize("NFC");
 
 /** Throws on an invalid filter, which the schema of the query refuses before. */
 function addressIs(column: string, text: string): Criterion {

@@ -18,7 +18,9 @@ export const emailOperations = describeOperations(
     },
     listEmails: {
       summary: "List emails",
-      description: "Mails that match all given filters, newest first.",
+      description:
+        "Mails that match all given filters, newest first. A search stops after two seconds: " +
+        "`total` is then null, and the cursor continues where the search stopped.",
     },
     getEmail: {
       summary: "Email details with all attempts",

@@ -198,6 +198,7 @@ export const Email = named(
 );
 export type Email = Static<typeof Email>;
 
+const LONGEST_SUBJECT_TERM = 200;
 const AddressFilter = Type.String({ format: "address-filter", maxLength: LONGEST_ADDRESS_TEXT });
 const ADDRESS_OR_DOMAIN = "an address, or @ and a domain, such as @example.com";
 
@@ -210,6 +211,13 @@ export const EmailQuery = Input({
   templateId: Type.Optional(Type.String({ description: "Only mails of this template" })),
   to: Type.Optional(describedUse(AddressFilter, `Recipient: ${ADDRESS_OR_DOMAIN}`)),
   from: Type.Optional(describedUse(AddressFilter, `Sender: ${ADDRESS_OR_DOMAIN}`)),
+  subject: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: LONGEST_SUBJECT_TERM,
+      description: "Any part of the subject; letter case makes no difference",
+    }),
+  ),
   since: Type.Optional(describedUse(DateTime, "Accepted at this time or later")),
   until: Type.Optional(describedUse(DateTime, "Accepted at this time or earlier")),
 });

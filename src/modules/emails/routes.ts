@@ -15,9 +15,9 @@ import {
   Envelope,
   envelope,
   IdParams,
-  ListEnvelope,
   MirroredEnvelope,
   mirroredEnvelope,
+  SearchEnvelope,
   withErrors,
 } from "../../http/envelope.ts";
 import type { createAccept } from "./accept.ts";
@@ -62,7 +62,7 @@ export function emailRoutes(deps: {
     )
     .get("/emails", async ({ project, query }) => envelope(await list(project.seq, query)), {
       query: EmailQuery,
-      response: withErrors({ 200: ListEnvelope(Email) }),
+      response: withErrors({ 200: SearchEnvelope(Email) }),
       detail: emailOperations.listEmails,
     })
     .get("/emails/:id", ({ project, params }) => envelope(records.get(project.seq, params.id)), {

@@ -45,7 +45,8 @@ beforeAll(async () => {
     const source = EMAIL_SOURCES[seq % 3];
     const campaignSeq = isOwn === 1 && seq % 5 === 0 ? (seq % 2) + 1 : null;
     t.db.sqlite.run(
-      `UPDATE OR IGNORE emails SET status = ?, source = ?, campaign_seq = ? WHERE seq = ?`,
+      `UPDATE OR IGNORE emails SET status = ?1, source = ?2, campaign_seq = ?3,
+         subject = iif(seq % 4 = 1, 'Größe ÄNDERN: 100%_', subject) WHERE seq = ?4`,
       [status ?? "", source ?? "", campaignSeq, seq],
     );
   }
@@ -53,7 +54,15 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 type Email = Record<
-  "id" | "to" | "from" | "status" | "source" | "createdAt" | "templateId" | "campaignId",
+  | "id"
+  | "to"
+  | "from"
+  | "subject"
+  | "status"
+  | "source"
+  | "createdAt"
+  | "templateId"
+  | "campaignId",
   string | null
 >;
 
@@ -85,6 +94,7 @@ async function all(): Promise<Email[]> {
     id: nullable(item, "id"),
     to: nullable(item, "to"),
     from: nullable(item, "from"),
+    subject: nullable(item, "subject"),
     status: nullable(item, "status"),
     source: nullable(item, "source"),
     createdAt: nullable(item, "createdAt"),
@@ -122,6 +132,10 @@ const filters: Record<string, Filter> = {
   "from a domain": [
     () => "&from=@sub.acme.test",
     ({ from }) => from?.endsWith("@sub.acme.test") === true,
+  ],
+  "a part of the subject, in another letter case": [
+    () => `&subject=${encodeURIComponent("größe ändern: 100%_")}`,
+    ({ subject }) => subject?.includes("ÄNDERN") === true,
   ],
   since: [
     () => "&since=2026-03-02T10:02:00Z",
@@ -194,6 +208,8 @@ describe("an invalid filter is refused", () => {
     ["until=2026-03-02", "until", "invalid_format"],
     ["source=NONE", "source", "invalid_value"],
     ["status=NONE", "status", "invalid_value"],
+    ["subject=", "subject", "too_small"],
+    [`subject=${"a".repeat(201)}`, "subject", "too_big"],
   ];
   test.each(faults)("%s", async (query, field, code) => {
     const answer = await t.call("GET", `/emails?${query}`);
@@ -233,6 +249,7 @@ describe("with many emails", () => {
     ["to=p7@many.test", 1],
     ["to=@many.test", MANY],
     ["from=nobody@acme.test", 0],
+    ["subject=nothing", 0],
     ["since=2027-01-01T00:00:00Z", 0],
     ["source=CAMPAIGN&to=@many.test", 0],
   ])("%s is searched in slices, between which the event loop runs", async (query, total) => {
