@@ -53,6 +53,7 @@ export function createApp(options: AppOptions) {
     writer: core.writer,
     projects: services.projects,
     keys: services.keys,
+    accounts: services.accounts,
     domains: services.domains,
     segments: services.segments,
     workflows: made.workflows.workflows,

@@ -2,6 +2,7 @@
 
 import type { AppOptions, Core } from "./core.ts";
 import { createIdempotencyModule, type HttpEdge } from "./edge.ts";
+import { createAccountModule } from "./modules/accounts/module.ts";
 import { createCampaignModule } from "./modules/campaigns/module.ts";
 import { createContactModule } from "./modules/contacts/module.ts";
 import { createDomainModule } from "./modules/domains/module.ts";
@@ -43,6 +44,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     queues,
     createIdempotencyModule(parts),
     createKeyModule(parts),
+    createAccountModule(parts),
     createTemplateModule(parts),
     createSuppressionModule(parts),
     createTrackModule(parts),

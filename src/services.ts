@@ -5,6 +5,7 @@
 
 import type { AppOptions, Core } from "./core.ts";
 import { installationOf } from "./installation.ts";
+import { createAccounts } from "./modules/accounts/service.ts";
 import { createContacts } from "./modules/contacts/service.ts";
 import { createRemoval } from "./modules/contacts/remove.ts";
 import { createDkimKeys, dkimSealKey } from "./modules/domains/keys.ts";
@@ -65,6 +66,7 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
     quotas,
     projects: createProjects({ db, clock }),
     keys: createKeys({ db, clock }),
+    accounts: createAccounts(core),
     suppressions: createSuppressions({ db }),
     domains,
     /** The keys that sign the mail of a domain; null if it leaves unsigned. */

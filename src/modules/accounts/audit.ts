@@ -1,0 +1,113 @@
+/**
+ * The audit log: who changed what. A row is written in the transaction of its change, is never
+ * edited, and is removed after a year.
+ */
+
+import { and, eq, type SQL } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { audit } from "../../db/schema/accounts.ts";
+import type { Page } from "../../http/envelope.ts";
+import { type ListPage, newestRows, type PageQuery } from "../../http/pagination.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { newId } from "../../lib/id.ts";
+
+type AuditRow = typeof audit.$inferSelect;
+
+/** Who made a change. `id` is null for CLI and SYSTEM. */
+type Actor = { kind: AuditRow["actorKind"]; id: string | null; label: string };
+
+type AuditEntry = {
+  actor: Actor;
+  /** Null if the change belongs to no project. */
+  projectSeq: number | null;
+  /** Such as `contact.update`. */
+  action: string;
+  objectType: string;
+  objectId: string | null;
+  /** Names of the changed fields, without their values. */
+  fields?: readonly string[];
+  /** Address of the client; null if the change came from no request. */
+  address: string | null;
+};
+
+type AuditFilter = {
+  /** Null selects the entries of all projects, and those that belong to none. */
+  projectSeq: number | null;
+  actorId?: string | undefined;
+  action?: string | undefined;
+  objectId?: string | undefined;
+};
+
+const KEPT_MS = 365 * 24 * 60 * 60_000;
+/** Rows that one change removes, which takes a few milliseconds. */
+const PURGED_AT_ONCE = 500;
+const MAX_FIELDS = 100;
+const LONGEST_TEXT = 320;
+
+export function createAudit(deps: { db: Db; clock: Pick<Clock, "now">; listPage: ListPage }) {
+  const { db, clock, listPage } = deps;
+
+  return {
+    /** Part of a change: adds an entry for this change. */
+    record({ actor, fields = [], ...entry }: AuditEntry): void {
+      const now = clock.now();
+      db.insert(audit)
+        .values({
+          id: newId(now),
+          at: now,
+          actorKind: actor.kind,
+          actorId: actor.id,
+          actorLabel: shortened(actor.label),
+          projectSeq: entry.projectSeq,
+          action: entry.action,
+          objectType: entry.objectType,
+          objectId: entry.objectId === null ? null : shortened(entry.objectId),
+          fields: JSON.stringify(fields.slice(0, MAX_FIELDS).map(shortened)),
+          address: entry.address,
+        })
+        .run();
+    },
+
+    /** A page of the entries that match all given filters, newest first. */
+    list: <Item>(
+      { projectSeq, actorId, action, objectId }: AuditFilter,
+      query: PageQuery,
+      present: (rows: readonly AuditRow[]) => Item[],
+    ): Promise<Page<Item>> =>
+      listPage(
+        { scope: `${projectSeq ?? "all"}:audit`, query },
+        newestRows(db, {
+          table: audit,
+          filter: and(
+            projectSeq === null ? undefined : eq(audit.projectSeq, projectSeq),
+            matches(audit.actorId, actorId),
+            matches(audit.action, action),
+            matches(audit.objectId, objectId),
+          ),
+          select: db.select().from(audit),
+        }),
+        present,
+      ),
+
+    /** Part of a change: removes some entries that are older than a year. True if more may follow. */
+    purge(): boolean {
+      const removed = db.sqlite
+        .query(
+          `DELETE FROM audit WHERE seq IN
+             (SELECT seq FROM audit WHERE at < +? ORDER BY at LIMIT ${PURGED_AT_ONCE})`,
+        )
+        .run(clock.now() - KEPT_MS).changes;
+      return removed === PURGED_AT_ONCE;
+    },
+  };
+}
+
+type AuditColumn = typeof audit.actorId | typeof audit.action | typeof audit.objectId;
+
+function matches(column: AuditColumn, value: string | undefined): SQL | undefined {
+  return value === undefined ? undefined : eq(column, value);
+}
+
+function shortened(text: string): string {
+  return text.slice(0, LONGEST_TEXT).toWellFormed();
+}

@@ -1,0 +1,140 @@
+/** Memberships: the roles of users in projects. Owners need none, and may do everything. */
+
+import { and, asc, eq } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { type MemberRole, memberships, users } from "../../db/schema/accounts.ts";
+import { projects } from "../../db/schema/projects.ts";
+import type { Change } from "../../db/writer.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import type { AccountRole } from "./sessions.ts";
+import type { UserRow } from "./users.ts";
+
+/** A member of a project. */
+type Member = {
+  /** The user. */
+  seq: number;
+  id: string;
+  email: string;
+  name: string;
+  disabledAt: number | null;
+  role: MemberRole;
+  /** When the user became a member. */
+  createdAt: number;
+};
+
+/** A project with the role of a user in it. */
+type ProjectOfUser = {
+  seq: number;
+  id: string;
+  name: string;
+  isEnabled: boolean;
+  role: AccountRole;
+};
+
+export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "now"> }) {
+  const member = {
+    seq: users.seq,
+    id: users.id,
+    email: users.email,
+    name: users.name,
+    disabledAt: users.disabledAt,
+    role: memberships.role,
+    createdAt: memberships.createdAt,
+  };
+  const project = {
+    seq: projects.seq,
+    id: projects.id,
+    name: projects.name,
+    isEnabled: projects.isEnabled,
+  };
+
+  function find(projectSeq: number, userId: string): Member | null {
+    const match = and(eq(memberships.projectSeq, projectSeq), eq(users.id, userId));
+    const row = db
+      .select(member)
+      .from(users)
+      .innerJoin(memberships, eq(memberships.userSeq, users.seq))
+      .where(match)
+      .limit(1)
+      .get();
+    return row ?? null;
+  }
+
+  /** Throws 404 if the user is not a member. */
+  function get(projectSeq: number, userId: string): Member {
+    const found = find(projectSeq, userId);
+    if (found === null) throw noSuchMember();
+    return found;
+  }
+
+  return {
+    find,
+    get,
+
+    /** The members of a project in the order in which they joined. */
+    list: (projectSeq: number): Member[] =>
+      db
+        .select(member)
+        .from(memberships)
+        .innerJoin(users, eq(users.seq, memberships.userSeq))
+        .where(eq(memberships.projectSeq, projectSeq))
+        .orderBy(asc(memberships.seq))
+        .all(),
+
+    /** Part of a change: gives a user a role, in place of an earlier one. */
+    put(projectSeq: number, userSeq: number, role: MemberRole): void {
+      db.insert(memberships)
+        .values({ projectSeq, userSeq, role, createdAt: clock.now() })
+        .onConflictDoUpdate({
+          target: [memberships.userSeq, memberships.projectSeq],
+          set: { role },
+        })
+        .run();
+    },
+
+    /** Changes the role of a member. Throws 404 if the user is not a member. */
+    setRole(projectSeq: number, userId: string, role: MemberRole): Change<Member> {
+      return () => {
+        const { seq } = get(projectSeq, userId);
+        db.update(memberships)
+          .set({ role })
+          .where(and(eq(memberships.userSeq, seq), eq(memberships.projectSeq, projectSeq)))
+          .run();
+        return get(projectSeq, userId);
+      };
+    },
+
+    /** Takes the role away. The user stays, and may be a member of other projects. */
+    remove(projectSeq: number, userId: string): Change<Member> {
+      return () => {
+        const found = get(projectSeq, userId);
+        db.delete(memberships)
+          .where(and(eq(memberships.userSeq, found.seq), eq(memberships.projectSeq, projectSeq)))
+          .run();
+        return found;
+      };
+    },
+
+    /** The projects that a user may open, with the roles. */
+    projectsOf({ seq, isOwner }: Pick<UserRow, "seq" | "isOwner">): ProjectOfUser[] {
+      if (isOwner) {
+        const all = db.select(project).from(projects).orderBy(asc(projects.seq)).all();
+        return all.map((one) => ({ ...one, role: "OWNER" }));
+      }
+      return db
+        .select({ ...project, role: memberships.role })
+        .from(memberships)
+        .innerJoin(projects, eq(projects.seq, memberships.projectSeq))
+        .where(eq(memberships.userSeq, seq))
+        .orderBy(asc(memberships.projectSeq))
+        .all();
+    },
+  };
+}
+
+function noSuchMember(): AppError {
+  return new AppError(404, "MEMBER_NOT_FOUND", "This user is not a member of the project.", {
+    suggestion: "GET /team lists the members.",
+  });
+}
