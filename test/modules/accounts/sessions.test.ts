@@ -155,7 +155,9 @@ test("the hot reads of accounts use an index", () => {
   for (const sql of reads) {
     expect([sql, planOf(sql)]).toEqual([
       sql,
-      expect.not.stringMatching(/SCAN (?!\w+ USING (?:COVERING )?INDEX (?:users_owners|user_tokens_setup))|TEMP/),
+      expect.not.stringMatching(
+        /SCAN (?!\w+ USING (?:COVERING )?INDEX (?:users_owners|user_tokens_setup))|TEMP/,
+      ),
     ]);
   }
 });
