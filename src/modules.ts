@@ -60,7 +60,11 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     workflows,
     campaigns,
     createContactModule(parts),
-    createEmailModule(parts),
+    createEmailModule({
+      ...parts,
+      composer: sending.composer,
+      parseMessage: inboxes.parser.detail,
+    }),
     inboxes,
     capture,
     sending,

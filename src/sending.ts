@@ -98,6 +98,7 @@ export function createSendingModule(
   return {
     name: "sending",
     dispatcher,
+    composer,
     // A command in another process, such as `project enable`, cannot wake the dispatcher.
     recurring: [{ name: "queue", pattern: "*/5 * * * * *", run: async () => dispatcher.wake() }],
     wake: dispatcher.wake,

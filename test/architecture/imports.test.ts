@@ -11,9 +11,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   config: ["protocols", "lib"],
   events: ["db", "lib"],
   render: ["protocols", "db", "lib"],
+  checks: ["protocols", "lib"],
   http: ["render", "protocols", "db", "lib"],
   outbox: ["events", "render", "protocols", "db", "config", "lib"],
-  modules: ["http", "outbox", "events", "render", "protocols", "db", "config", "lib"],
+  modules: ["http", "outbox", "events", "render", "checks", "protocols", "db", "config", "lib"],
   smtp: ["modules", "protocols", "db", "config", "lib"],
   /** The files in src/ itself, which create the modules. */
   app: [

@@ -49,9 +49,13 @@ const UNCHECKED: Readonly<Record<string, { calls: number; reason: string }>> = {
     calls: 2,
     reason: "Messages between the event loop and a thread, which this program wrote itself.",
   },
+  "src/outbox/compose/mail-variables.ts": {
+    calls: 1,
+    reason: "Variables, checked before they were stored; they are read for every mail.",
+  },
   "src/outbox/compose/prepare.ts": {
-    calls: 2,
-    reason: "Headers and variables, checked before they were stored; they are read for every mail.",
+    calls: 1,
+    reason: "Headers, checked before they were stored; they are read for every mail.",
   },
 };
 

@@ -1,8 +1,9 @@
 /**
- * The module of mails: accepts them (accept.ts), lists them (list.ts) and shows single ones with
- * their attempts (records.ts). The outbox sends them.
+ * The module of mails: accepts them (accept.ts), lists them (list.ts), and shows single ones with
+ * their attempts (records.ts) and their content (content/). The outbox sends them.
  */
 
+import type { Detail } from "../../checks/detail.ts";
 import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
@@ -13,7 +14,10 @@ import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Signal } from "../../lib/signal.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
+import type { Composer } from "../../outbox/compose/composer.ts";
+import { createMailCopies } from "../../outbox/copies.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
+import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Domains } from "../domains/service.ts";
@@ -22,6 +26,9 @@ import type { Quotas } from "../quotas/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import type { Templates } from "../templates/service.ts";
 import { createAccept } from "./accept.ts";
+import { createEmailCheck } from "./content/check.ts";
+import { createEmailContents } from "./content/contents.ts";
+import { emailContentRoutes } from "./content/routes.ts";
 import { createEmailList } from "./list.ts";
 import { createEmailRecords } from "./records.ts";
 import { emailRoutes } from "./routes.ts";
@@ -30,14 +37,18 @@ export function createEmailModule(deps: {
   admission: Admission;
   bodies: Bodies;
   clock: Clock;
+  composer: Pick<Composer, "prepare">;
   config: Pick<Config, "requireVerifiedDomain">;
   contacts: Contacts;
   listPage: ListPage;
   db: Db;
   domains: Domains;
   events: EventLog;
+  fetchGuarded: FetchGuarded;
   linkKey: Uint8Array;
   mailQueued: Signal;
+  /** Parses a message in a thread. */
+  parseMessage: (message: Uint8Array) => Promise<Detail>;
   quotas: Quotas;
   scheduler: FairScheduler;
   store: EmailStore;
@@ -49,6 +60,10 @@ export function createEmailModule(deps: {
 }): Module {
   const { requireVerifiedDomain } = deps.config;
   const records = createEmailRecords(deps);
+  const contents = createEmailContents({
+    copies: createMailCopies(deps),
+    parse: deps.parseMessage,
+  });
   return {
     name: "emails",
     routes: [
@@ -59,6 +74,7 @@ export function createEmailModule(deps: {
         records,
         wake: deps.mailQueued.raise,
       }),
+      emailContentRoutes({ ...deps, contents, check: createEmailCheck(deps) }),
     ],
   };
 }

@@ -26,6 +26,32 @@ export const emailOperations = describeOperations(
       summary: "Email details with all attempts",
       description: "The record of a mail, with every conversation with a mail server.",
     },
+    getEmailContent: {
+      summary: "The rendered content of a mail",
+      description:
+        "The subject, the parts and the headers, rendered again from what is stored. Tracked " +
+        "links and the tracking pixel are left out. 404 with the code `CONTENT_PURGED` if the " +
+        "content was removed.",
+    },
+    previewEmail: {
+      summary: "A mail as a document for a frame",
+      description:
+        "The policy of the document allows no scripts and no requests, except those for images " +
+        "with `images=true`. Its links open new tabs. Reading it is not counted as an open.",
+    },
+    getEmailSource: {
+      summary: "The message of a mail as text",
+      description:
+        "The message as it leaves, with tracked links and a DKIM signature of this moment. The " +
+        "message that was captured, byte for byte, is at `/emails/{id}/raw`.",
+    },
+    checkEmail: {
+      summary: "Check a mail",
+      description:
+        "Checks the structure, the headers, and the support of its HTML and CSS by mail " +
+        "programs. Links are requested only with `links=true`, and never those of the service " +
+        "itself.",
+    },
     getRawEmail: {
       summary: "The exact message that the capture transport stored",
       description: "404 unless the server runs with `--transport capture`.",

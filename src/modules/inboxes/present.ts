@@ -6,7 +6,7 @@ import type { MessageRecord, Part } from "./messages/record.ts";
 import type { Counts } from "./messages/store.ts";
 import type { Inbox } from "./inbox-model.ts";
 import type { Message, MessageDetail } from "./model.ts";
-import type { Detail } from "./parsing/parse.ts";
+import type { Detail } from "../../checks/detail.ts";
 import { ADDRESS_DOMAIN, type InboxRow } from "./service.ts";
 
 export function presentInbox(inbox: InboxRow, password: string, counts: Counts): Inbox {

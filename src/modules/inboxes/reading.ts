@@ -8,7 +8,7 @@ import { notFound } from "../../lib/errors.ts";
 import type { Indexer } from "./indexing/indexer.ts";
 import type { MessageRecord } from "./messages/record.ts";
 import type { MessageStore } from "./messages/store.ts";
-import type { Detail } from "./parsing/parse.ts";
+import type { Detail } from "../../checks/detail.ts";
 import { ParserError, type Parser } from "./parsing/parser.ts";
 import { DEFAULT_INBOX, type InboxRow, type Inboxes } from "./service.ts";
 

@@ -16,8 +16,8 @@ import { checkSubject } from "../../render/subject.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
 import { RENDER_LIMIT_MS } from "../../render/template/limits.ts";
 import { render, type Variables } from "../../render/template/template.ts";
-import { templateVariables } from "../../render/variables.ts";
 import type { LeasedMail } from "../lease-rows.ts";
+import { variablesOf } from "./mail-variables.ts";
 
 /** The columns of a mail from which its message is made. */
 export type MailRow = Pick<
@@ -164,16 +164,6 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
       date: new Date(mail.acceptedAt),
     });
   }
-}
-
-function variablesOf(mail: MailRow, links: RecipientLinks): Variables {
-  return templateVariables({
-    id: mail.contactId ?? "",
-    email: mail.to ?? "",
-    data: JSON.parse(mail.variables),
-    links,
-    projectName: mail.projectName,
-  });
 }
 
 function isTracked({ tracking, isMarketing }: MailRow): boolean {

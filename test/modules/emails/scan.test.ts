@@ -10,7 +10,7 @@ import { type TestApp, testApp } from "../../support/app.ts";
 
 const MAILS = 5_000;
 /** Mails that a search compares before it reads the clock. */
-const STEP = 500;
+const STEP = 200;
 
 let t: TestApp;
 

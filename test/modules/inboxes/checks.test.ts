@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { systemClock } from "../../../src/lib/clock.ts";
-import { lint } from "../../../src/modules/inboxes/checks/lint.ts";
+import { lint } from "../../../src/checks/lint.ts";
 import { signMessage } from "../../../src/protocols/dkim/sign.ts";
 import { createDns, type Dns } from "../../../src/protocols/dns/client.ts";
 import { FetchRefused } from "../../../src/protocols/fetch-guarded/refusal.ts";
@@ -184,6 +184,11 @@ describe("findings", () => {
     ["html-size", { html: "x".repeat(102 * 1024) }, "OK"],
     ["html-size", { html: "x".repeat(102 * 1024 + 1) }, "WARNING"],
     ["html-size", { html: "ü".repeat(60 * 1024) }, "WARNING"],
+    ["image-texts", {}, "OK"],
+    ["image-texts", { html: '<img src="a"><img src="b" alt="">' }, "WARNING"],
+    ["image-texts", { html: '<img src="a" alt="A cat">' }, "OK"],
+    ["link-schemes", { html: '<a href="https://a.co">a</a><a href="#x">b</a>' }, "OK"],
+    ["link-schemes", { html: '<a href=" HTTP://a.co">a</a>' }, "WARNING"],
     ["message-size", { raw: "x".repeat(1_000) }, "OK"],
     ["required-headers", {}, "OK"],
     ["required-headers", { headers: whole.slice(0, 5) }, "WARNING"],

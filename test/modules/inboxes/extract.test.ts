@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findCodes } from "../../../src/modules/inboxes/extract/codes.ts";
-import { findLinks } from "../../../src/modules/inboxes/extract/links.ts";
+import { findLinks } from "../../../src/checks/find-links.ts";
 import { type InboxApp, inboxApp } from "../../support/inbox.ts";
 import { expectError } from "../../support/refusal.ts";
 

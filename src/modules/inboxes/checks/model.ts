@@ -15,7 +15,7 @@ export const CheckQuery = Input({
   links: Type.Optional({ ...QueryBoolean(), description: "Whether the links are requested" }),
 });
 
-export const CheckFinding = named(
+const CheckFinding = named(
   "InboxCheckFinding",
   described(
     Type.Object({
@@ -31,9 +31,8 @@ export const CheckFinding = named(
   ),
   { description: "The finding of one check" },
 );
-export type CheckFinding = Static<typeof CheckFinding>;
 
-export const CheckedLink = named(
+const CheckedLink = named(
   "InboxCheckedLink",
   described(
     Type.Object({
@@ -49,7 +48,6 @@ export const CheckedLink = named(
   ),
   { description: "A link of a message that was requested" },
 );
-export type CheckedLink = Static<typeof CheckedLink>;
 
 const Verdict = (texts: { result: string; domain: string; info: string }) =>
   described(

@@ -9,14 +9,14 @@ import { fieldError } from "../../../lib/errors.ts";
 import type { Dns } from "../../../protocols/dns/client.ts";
 import type { FetchGuarded } from "../../../protocols/fetch-guarded/fetch-guarded.ts";
 import { parseEnvelope } from "../envelope.ts";
-import { findLinks } from "../extract/links.ts";
+import { findLinks } from "../../../checks/find-links.ts";
 import type { MessageStore } from "../messages/store.ts";
 import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
 import { authenticateMessage } from "./authentication.ts";
-import { createLinkCheck } from "./links.ts";
-import { lint } from "./lint.ts";
+import { createLinkCheck } from "../../../checks/request-links.ts";
+import { lint } from "../../../checks/lint.ts";
 import { CheckQuery, MessageChecks } from "./model.ts";
 
 export function checkRoutes(deps: {

@@ -13,7 +13,7 @@ import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
 import { findCodes } from "./codes.ts";
-import { findLinks } from "./links.ts";
+import { findLinks } from "../../../checks/find-links.ts";
 import { MessageCodes, MessageLink } from "./model.ts";
 
 /** Longest HTML from which text is made. */

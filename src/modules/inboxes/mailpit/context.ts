@@ -5,7 +5,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Indexer } from "../indexing/indexer.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
-import type { Detail } from "../parsing/parse.ts";
+import type { Detail } from "../../../checks/detail.ts";
 import type { InboxReading } from "../reading.ts";
 import type { Match, Search } from "../search/search.ts";
 import { parseQuery, type SearchQuery } from "../search/syntax.ts";

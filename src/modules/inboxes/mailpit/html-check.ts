@@ -1,6 +1,6 @@
 /** GET /api/v1/message/{id}/html-check    the support of mail programs for the HTML of a message */
 
-import type { SupportFinding, SupportResult } from "../html-support/check.ts";
+import type { SupportFinding, SupportResult } from "../../../checks/html-support/check.ts";
 import { badRequest, jsonAnswer } from "./answers.ts";
 import type { MailpitMessages, MailpitRoute } from "./context.ts";
 
@@ -12,7 +12,8 @@ export function mailpitHtmlCheckRoute(messages: MailpitMessages): MailpitRoute {
       const { html } = await messages.detailOf(await messages.messageOf(context));
       if (html === "") throw badRequest("message does not contain HTML");
       // Loaded at the first check: the text of the data has half a megabyte.
-      const { checkHtmlSupport, supportPlatforms } = await import("../html-support/check.ts");
+      const { checkHtmlSupport, supportPlatforms } =
+        await import("../../../checks/html-support/check.ts");
       const { nodes, findings, total } = checkHtmlSupport(html);
       return jsonAnswer({
         Warnings: findings.filter(({ shares }) => shares.supported < 100).map(warningOf),

@@ -5,7 +5,7 @@
 
 import { parseEnvelope } from "../envelope.ts";
 import type { NamedAddress, MessageRecord, Part } from "../messages/record.ts";
-import type { Detail } from "../parsing/parse.ts";
+import type { Detail } from "../../../checks/detail.ts";
 
 type Address = { Name: string; Address: string };
 

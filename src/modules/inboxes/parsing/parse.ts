@@ -2,6 +2,7 @@
 
 import { Readable } from "node:stream";
 import { type AddressObject, type Attachment, type ParsedMail, simpleParser } from "mailparser";
+import type { Detail } from "../../../checks/detail.ts";
 import { htmlToText } from "../../../render/text.ts";
 import {
   type Addresses,
@@ -12,15 +13,6 @@ import {
 import { searchTextsOf, singleSpaces } from "../search/fold.ts";
 import { type ContentFacts, contentFacts, takeBodies, type TakenBodies } from "./encoded-bodies.ts";
 import { type IndexedMail, parseSimple } from "./simple-message.ts";
-
-/** Everything that is shown of one message. */
-export type Detail = {
-  text: string;
-  /** Empty if the message has no HTML part. */
-  html: string;
-  /** Header lines in their order, unfolded and not decoded. */
-  headers: { name: string; value: string }[];
-};
 
 const SNIPPET_CHARACTERS = 250;
 const PIECE_BYTES = 1024 * 1024;

@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import { threadFile } from "../../../lib/thread-file.ts";
-import type { Detail } from "./parse.ts";
+import type { Detail } from "../../../checks/detail.ts";
 import type { IndexResult, ParserAnswer, ParserResult, ParserTask, Unparsed } from "./tasks.ts";
 
 /** Longest time of one task. */

@@ -1,7 +1,7 @@
 /** The messages between the event loop and the thread that parses. */
 
 import type { ParsedMessage } from "../messages/record.ts";
-import type { Detail } from "./parse.ts";
+import type { Detail } from "../../../checks/detail.ts";
 
 export type Unparsed = { raw: Uint8Array; recipients: readonly string[] };
 

@@ -1,10 +1,11 @@
 /** Checks the structure and the headers of a message, without the network. */
 
-import type { Detail } from "../parsing/parse.ts";
-import type { CheckFinding } from "./model.ts";
+import type { Detail } from "./detail.ts";
 
 /** Gmail shows only the beginning of HTML that is longer. */
 const GMAIL_CLIP_BYTES = 102 * 1024;
+/** Longest HTML whose elements are checked. */
+const MAX_CHARACTERS = 512 * 1024;
 /** Many servers refuse larger messages. */
 const LARGE_BYTES = 25 * 1024 * 1024;
 /** Longest line without its CRLF (RFC 5322 §2.1.1). */
@@ -15,11 +16,16 @@ const EXPECTED = ["To", "Subject", "Message-ID", "MIME-Version"];
 const SINGLE = ["From", "Sender", "Reply-To", "To", "Cc", "Subject", "Date", "Message-ID"];
 
 type Linted = { detail: Detail; raw: Uint8Array; hasBareLf: boolean };
-type Found = Omit<CheckFinding, "name">;
+
+/** The finding of one check. ERROR: receivers are likely to refuse or to break the message. */
+type LintFinding = { name: string; status: "OK" | "WARNING" | "ERROR"; message: string };
+type Found = Omit<LintFinding, "name">;
 
 const CHECKS: Readonly<Record<string, (message: Linted) => Found>> = {
   "text-part": textPart,
   "html-size": htmlSize,
+  "image-texts": imageTexts,
+  "link-schemes": linkSchemes,
   "message-size": messageSize,
   "required-headers": requiredHeaders,
   "single-headers": singleHeaders,
@@ -29,7 +35,7 @@ const CHECKS: Readonly<Record<string, (message: Linted) => Found>> = {
   "header-characters": headerCharacters,
 };
 
-export function lint(message: Linted): CheckFinding[] {
+export function lint(message: Linted): LintFinding[] {
   return Object.entries(CHECKS).map(([name, check]) => ({ name, ...check(message) }));
 }
 
@@ -48,6 +54,36 @@ function htmlSize({ detail: { html } }: Linted): Found {
   const shown = `The HTML has ${Math.ceil(bytes / 1024)} kB`;
   if (bytes <= GMAIL_CLIP_BYTES) return ok(`${shown}.`);
   return warning(`${shown}; Gmail shows only the first 102 kB.`);
+}
+
+/** Programs show the text of an image until it is loaded, and screen readers read it. */
+function imageTexts({ detail: { html } }: Linted): Found {
+  let images = 0;
+  let without = 0;
+  eachElement(html, "img", (image) => {
+    images++;
+    if (!image.hasAttribute("alt")) without++;
+  });
+  if (images === 0) return ok("The message has no images.");
+  if (without === 0) return ok("All images have an alternative text, which may be empty.");
+  return warning(`${without} of ${images} images have no alternative text.`);
+}
+
+function linkSchemes({ detail: { html } }: Linted): Found {
+  let insecure = 0;
+  eachElement(html, "a[href], area[href]", (link) => {
+    if (/^\s*http:/i.test(link.getAttribute("href") ?? "")) insecure++;
+  });
+  if (insecure === 0) return ok("No link of the HTML uses http without encryption.");
+  return warning(`Links that use http without encryption: ${insecure}.`);
+}
+
+function eachElement(
+  html: string,
+  selector: string,
+  check: (element: HTMLRewriterTypes.Element) => void,
+): void {
+  new HTMLRewriter().on(selector, { element: check }).transform(html.slice(0, MAX_CHARACTERS));
 }
 
 function messageSize({ raw }: Linted): Found {

@@ -1,12 +1,9 @@
 /** The features of HTML and CSS that are recognised, and their support. */
 
 import { describe, expect, test } from "bun:test";
-import {
-  checkHtmlSupport,
-  supportPlatforms,
-} from "../../../../src/modules/inboxes/html-support/check.ts";
-import { supportData } from "../../../../src/modules/inboxes/html-support/data.ts";
-import { detectFeatures } from "../../../../src/modules/inboxes/html-support/detect.ts";
+import { checkHtmlSupport, supportPlatforms } from "../../src/checks/html-support/check.ts";
+import { supportData } from "../../src/checks/html-support/data.ts";
+import { detectFeatures } from "../../src/checks/html-support/detect.ts";
 
 const CASES: [html: string, slugs: string[]][] = [
   ["<!DOCTYPE html><p>x</p>", ["html-doctype", "html-p"]],

@@ -6,7 +6,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import text from "../../../../assets/caniemail/data.txt" with { type: "text" };
+import text from "../../../assets/caniemail/data.txt" with { type: "text" };
 
 const Texts = Type.Record(Type.String(), Type.String());
 

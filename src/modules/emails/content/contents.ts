@@ -1,0 +1,108 @@
+/**
+ * The contents of stored mails, for people who look at them. They are rendered again without
+ * tracking, because an open or a click of such a person is not one of the recipient.
+ */
+
+import type { Detail } from "../../../checks/detail.ts";
+import { AppError, notFound } from "../../../lib/errors.ts";
+import type { MailCopies, StoredMail } from "../../../outbox/copies.ts";
+import type { EmailContent } from "./model.ts";
+
+/** Longest HTML and longest text that are returned, in UTF-16 units. */
+const LONGEST_SHOWN = 1024 * 1024;
+const RETRY_SECONDS = 5;
+
+/** A mail, its message without tracking, and the parsed message. */
+export type OpenedMail = StoredMail & { raw: Uint8Array; detail: Detail };
+
+export type EmailContents = ReturnType<typeof createEmailContents>;
+
+export function createEmailContents(deps: {
+  copies: MailCopies;
+  /** Parses a message in a thread. */
+  parse: (message: Uint8Array) => Promise<Detail>;
+}) {
+  const { copies, parse } = deps;
+
+  async function messageOf(
+    stored: StoredMail,
+    tracking: { isTracked: boolean },
+  ): Promise<Uint8Array> {
+    const prepared = await copies.prepare(stored, tracking);
+    if (prepared.kind === "busy") throw busy(prepared.reason);
+    if (prepared.kind !== "prepared") throw notRendered(prepared.reason);
+    return prepared.message;
+  }
+
+  return {
+    /** A mail that has its content. Throws 404 without such a mail, or if its content was removed. */
+    find(projectSeq: number, id: string): StoredMail {
+      const stored = copies.find(projectSeq, id);
+      if (stored === null) throw notFound("EMAIL");
+      if (!stored.hasContent) throw contentPurged();
+      return stored;
+    },
+
+    async open(stored: StoredMail): Promise<OpenedMail> {
+      const raw = await messageOf(stored, { isTracked: false });
+      const { html, text, headers } = await parse(raw);
+      return { ...stored, raw, detail: { html: html.toWellFormed(), text, headers } };
+    },
+
+    /** The message as it leaves. */
+    source: (stored: StoredMail): Promise<Uint8Array> => messageOf(stored, { isTracked: true }),
+  };
+}
+
+export function presentContent({ mail, usesCurrentData, raw, detail }: OpenedMail): EmailContent {
+  const { html, text, headers } = detail;
+  return {
+    subject: mail.subject,
+    html: html.slice(0, LONGEST_SHOWN),
+    text: text.slice(0, LONGEST_SHOWN),
+    isShortened: Math.max(html.length, text.length) > LONGEST_SHOWN,
+    headers: headers.map(({ name, value }): [string, string] => [name, value]),
+    signedHeaders: signedHeaders(headers),
+    size: raw.byteLength,
+    attachments: mail.attachments.map(({ filename, contentType, content }) => ({
+      filename,
+      contentType,
+      size: content.byteLength,
+    })),
+    isMarketing: mail.isMarketing,
+    usesCurrentData,
+  };
+}
+
+/** The names in the h= tags of the DKIM signatures (RFC 6376 §3.5), each once, in lower case. */
+function signedHeaders(headers: Detail["headers"]): string[] {
+  const names = headers
+    .filter(({ name }) => name.toLowerCase() === "dkim-signature")
+    .flatMap(({ value }) => value.split(";"))
+    .map((tag) => tag.trim())
+    .filter((tag) => tag.startsWith("h="))
+    .flatMap((tag) => tag.slice(2).split(":"))
+    .map((name) => name.trim().toLowerCase());
+  return [...new Set(names)];
+}
+
+function contentPurged(): AppError {
+  return new AppError(404, "CONTENT_PURGED", "The content of this email is no longer stored.", {
+    suggestion:
+      "Contents are removed after the number of days in --retain-bodies, and with the contact; " +
+      "the record of the email remains.",
+  });
+}
+
+function notRendered(reason: string): AppError {
+  return new AppError(409, "CONFLICT", reason, {
+    suggestion: "Correct the template or the data of the contact; see the attempts of the email.",
+  });
+}
+
+function busy(reason: string): AppError {
+  return new AppError(503, "SERVICE_UNAVAILABLE", `The email cannot be shown now: ${reason}.`, {
+    headers: { "Retry-After": String(RETRY_SECONDS) },
+    suggestion: "Repeat the request in a few seconds.",
+  });
+}

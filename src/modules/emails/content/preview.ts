@@ -1,0 +1,82 @@
+/**
+ * Makes a document of a mail that is safe to show in a frame. Scripts, forms and frames do not run
+ * because of the headers; what a policy cannot stop, such as a base address or the preparation of
+ * connections to other hosts, is removed from the HTML.
+ */
+
+import { decodeHTMLAttribute } from "entities/decode";
+import type { Attachment } from "../../../protocols/mime/message.ts";
+
+/** `link` also prepares connections to other hosts (`dns-prefetch`), which no policy forbids. */
+const REMOVED =
+  "script, base, link, meta[http-equiv], iframe, frame, object, embed, portal, applet";
+/** Schemes that a link may have. A link without a scheme leads nowhere. */
+const LINK = /^\s*(?:https?:|mailto:|tel:|#)/i;
+const INLINE_IMAGE = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/i;
+/** Longest HTML that is shown, in UTF-16 units. */
+const MAX_CHARACTERS = 1024 * 1024;
+/** Bytes of all inline images together; the others are not shown. */
+const MAX_INLINE_BYTES = 5 * 1024 * 1024;
+
+/** The headers of a document. With images, the browser loads those of other hosts by https. */
+export function previewHeaders(type: "text/html" | "text/plain", withImages: boolean) {
+  const policy = [
+    "sandbox allow-popups allow-popups-to-escape-sandbox",
+    "default-src 'none'",
+    `img-src data:${withImages ? " https:" : ""}`,
+    "style-src 'unsafe-inline'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+  ];
+  return {
+    "Content-Type": `${type}; charset=utf-8`,
+    "Content-Security-Policy": policy.join("; "),
+    "X-Content-Type-Options": "nosniff",
+    "X-DNS-Prefetch-Control": "off",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+  };
+}
+
+/** The HTML of a mail as a document: its links open new tabs, and its inline images are in it. */
+export function previewDocument(html: string, attachments: readonly Attachment[]): string {
+  const shown = new HTMLRewriter()
+    .on(REMOVED, { element: (element) => void element.remove() })
+    .on("a, area", { element: secureLink })
+    .transform(html.slice(0, MAX_CHARACTERS));
+  return withInlineImages(shown, attachments);
+}
+
+function secureLink(link: HTMLRewriterTypes.Element): void {
+  if (!LINK.test(decodeHTMLAttribute(link.getAttribute("href") ?? ""))) {
+    link.removeAttribute("href");
+  }
+  link.removeAttribute("xlink:href");
+  link.removeAttribute("ping");
+  link.setAttribute("target", "_blank");
+  link.setAttribute("rel", "noopener noreferrer");
+}
+
+/** Replaces references to inline images (`cid:`, RFC 2392) by the images. */
+function withInlineImages(html: string, attachments: readonly Attachment[]): string {
+  const images = new Map<string, string>();
+  let left = MAX_INLINE_BYTES;
+  for (const { contentId, contentType, content } of attachments) {
+    const isShown = contentId !== null && INLINE_IMAGE.test(contentType);
+    if (!isShown || content.byteLength > left) continue;
+    left -= content.byteLength;
+    const base64 = Buffer.from(content).toString("base64");
+    images.set(contentId.replace(/^<|>$/g, ""), `data:${contentType};base64,${base64}`);
+  }
+  if (images.size === 0) return html;
+  let length = 0;
+  return html.replace(/\bcid:([^\s"'<>()]{1,998})/gi, (whole, id: string) => {
+    const image = images.get(id);
+    if (image === undefined) return whole;
+    length += image.length;
+    // An image may be referred to many times.
+    return length > 2 * MAX_INLINE_BYTES ? whole : image;
+  });
+}

@@ -1,0 +1,106 @@
+/**
+ * What a mail contains, below /emails/{id}:
+ *
+ * GET …/content    the rendered parts and headers
+ * GET …/preview    a document to be shown in a frame
+ * GET …/source     the message as it leaves
+ * GET …/checks     the checks of its structure, HTML and links
+ */
+
+import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
+import type { Admission } from "../../../http/admission.ts";
+import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
+import { allowIdle } from "../../../http/long-requests.ts";
+import { emailOperations } from "../operations.ts";
+import type { CheckEmail } from "./check.ts";
+import { type EmailContents, presentContent } from "./contents.ts";
+import { EmailCheckQuery, EmailChecks, EmailContent, PreviewQuery } from "./model.ts";
+import { previewDocument, previewHeaders } from "./preview.ts";
+
+const SOURCE_HEADERS = {
+  "Content-Type": "text/plain; charset=utf-8",
+  "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'self'",
+  "X-Content-Type-Options": "nosniff",
+  "Cache-Control": "no-store",
+};
+
+export function emailContentRoutes(deps: {
+  admission: Admission;
+  contents: EmailContents;
+  check: CheckEmail;
+}) {
+  const { admission, contents, check } = deps;
+  return new Elysia({ name: "email-content-routes", prefix: "/emails/:id" })
+    .use(admission.secretKey)
+    .get(
+      "/content",
+      async ({ project, params }) => {
+        const stored = contents.find(project.seq, params.id);
+        return envelope(presentContent(await contents.open(stored)));
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(EmailContent) }),
+        detail: emailOperations.getEmailContent,
+      },
+    )
+    .get(
+      "/preview",
+      async ({ project, params, query }) => {
+        const { mail, detail } = await contents.open(contents.find(project.seq, params.id));
+        const withImages = query.images === "true";
+        if (query.part === "text") {
+          return new Response(detail.text, { headers: previewHeaders("text/plain", false) });
+        }
+        const shown = previewDocument(detail.html, mail.attachments);
+        return new Response(shown, { headers: previewHeaders("text/html", withImages) });
+      },
+      {
+        params: IdParams,
+        query: PreviewQuery,
+        response: withErrors({
+          200: document("text/html", "The document", "<p>Thank you, Ada.</p>"),
+        }),
+        detail: emailOperations.previewEmail,
+      },
+    )
+    .get(
+      "/source",
+      async ({ project, params }) => {
+        const message = await contents.source(contents.find(project.seq, params.id));
+        return new Response(Buffer.from(message), { headers: SOURCE_HEADERS });
+      },
+      {
+        params: IdParams,
+        response: withErrors({
+          200: document(
+            "text/plain",
+            "The message",
+            "Subject: Your order 1001\r\n\r\nThank you, Ada.\r\n",
+          ),
+        }),
+        detail: emailOperations.getEmailSource,
+      },
+    )
+    .get(
+      "/checks",
+      async ({ project, params, query, request, server }) => {
+        const opened = await contents.open(contents.find(project.seq, params.id));
+        allowIdle({ request, server }, 0);
+        const isLinked = query.links === "true";
+        return envelope(await check(opened, { isLinked, signal: request.signal }));
+      },
+      {
+        params: IdParams,
+        query: EmailCheckQuery,
+        response: withErrors({ 200: Envelope(EmailChecks) }),
+        detail: emailOperations.checkEmail,
+      },
+    );
+}
+
+function document(contentMediaType: string, description: string, example: string) {
+  const shown = { type: "string", contentMediaType, description, examples: [example] };
+  return Type.Unsafe<Response>(Type.Any(shown));
+}

@@ -1,0 +1,18 @@
+/** The variables with which the templates of a mail are rendered. */
+
+import type { RecipientLinks } from "../../render/links.ts";
+import type { Variables } from "../../render/template/template.ts";
+import { templateVariables } from "../../render/variables.ts";
+import type { LeasedMail } from "../lease-rows.ts";
+
+type Recipient = Pick<LeasedMail, "contactId" | "to" | "variables" | "projectName">;
+
+export function variablesOf(mail: Recipient, links: RecipientLinks): Variables {
+  return templateVariables({
+    id: mail.contactId ?? "",
+    email: mail.to ?? "",
+    data: JSON.parse(mail.variables),
+    links,
+    projectName: mail.projectName,
+  });
+}
