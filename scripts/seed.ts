@@ -7,6 +7,12 @@
  *
  * The newest data is of the day before `--until` (default: today). The folder must not contain
  * contacts yet. Prints the secret key of the project.
+ *
+ * `bun scripts/seed.ts --demo --data FOLDER [--scale small|full|million] [--seed NUMBER]
+ *   [--until 2026-01-31T12:00:00Z]`
+ *
+ * This makes the project "Harbour Books" with a year of mails instead (seed/demo.ts), whose newest
+ * data is of the time `--until` (default: now). Prints how to start the server and sign in.
  */
 
 import "../src/lib/production.ts";
@@ -21,6 +27,8 @@ import { silentLog } from "../src/lib/log.ts";
 import { createReader } from "../src/events/reader.ts";
 import { createKeys } from "../src/modules/keys/service.ts";
 import { createProjects } from "../src/modules/projects/service.ts";
+import { type Demo, seedDemo } from "./seed/demo.ts";
+import { DEMO_SCALES } from "./seed/demo/year.ts";
 import { seedContacts } from "./seed/contacts.ts";
 import { seedEvents } from "./seed/events.ts";
 import { seedSegments } from "./seed/segments.ts";
@@ -115,23 +123,68 @@ function parseCount(text: string | undefined, fallback: number): number {
   return value;
 }
 
+function parseTime(text: string | undefined, fallback: number): number {
+  const time = text === undefined ? fallback : Date.parse(text);
+  if (Number.isNaN(time)) throw new Error("--until must be a date such as 2026-01-31");
+  return time;
+}
+
+function describeDemo(folder: string, { projectId, secretKey, password, users }: Demo): string {
+  const width = Math.max(...users.map(({ email }) => email.length));
+  return [
+    `The project Harbour Books (${projectId}) is in ${folder}.`,
+    `Start the server:  bun src/main.ts serve --transport capture --data ${folder}`,
+    `Secret key:        ${secretKey}`,
+    `Sign in at /app with one of these addresses and the password ${password}`,
+    ...users.map(
+      ({ email, role, isDisabled }) =>
+        `  ${email.padEnd(width)}  ${role ?? "OWNER"}${isDisabled ? " (disabled)" : ""}`,
+    ),
+  ].join("\n");
+}
+
+async function runDemo(
+  folder: string,
+  values: { scale?: string | undefined; seed?: string | undefined; until?: string | undefined },
+): Promise<void> {
+  const { scale = "full" } = values;
+  const sizes = new Map(Object.entries(DEMO_SCALES)).get(scale);
+  if (sizes === undefined) throw new Error("--scale must be small, full or million");
+  const demo = await seedDemo(folder, {
+    sizes,
+    untilMs: parseTime(values.until, Date.now()),
+    seed: parseCount(values.seed, 1),
+    log: (text) => console.error(text),
+  });
+  console.log(describeDemo(folder, demo));
+  if (demo.violations.length === 0) return console.log("All checks passed.");
+  console.error(["The checks found faults:", ...demo.violations].join("\n"));
+  process.exitCode = 1;
+}
+
 if (import.meta.main) {
+  const text = { type: "string" } as const;
   const { values } = parseArgs({
     options: {
-      data: { type: "string" },
-      contacts: { type: "string" },
-      events: { type: "string" },
-      segments: { type: "string" },
-      until: { type: "string" },
+      data: text,
+      contacts: text,
+      events: text,
+      segments: text,
+      until: text,
+      scale: text,
+      seed: text,
+      demo: { type: "boolean", default: false },
     },
   });
   if (values.data === undefined) throw new Error("--data FOLDER is required");
-  const sizes = {
-    contacts: parseCount(values.contacts, 1_000_000),
-    events: parseCount(values.events, 10_000_000),
-    segments: parseCount(values.segments, 500),
-  };
-  const untilMs = values.until === undefined ? startOfToday() : Date.parse(values.until);
-  if (Number.isNaN(untilMs)) throw new Error("--until must be a date such as 2026-01-31");
-  console.log(await seed(values.data, sizes, { untilMs, log: (text) => console.error(text) }));
+  if (values.demo) await runDemo(values.data, values);
+  else {
+    const sizes = {
+      contacts: parseCount(values.contacts, 1_000_000),
+      events: parseCount(values.events, 10_000_000),
+      segments: parseCount(values.segments, 500),
+    };
+    const untilMs = parseTime(values.until, startOfToday());
+    console.log(await seed(values.data, sizes, { untilMs, log: (line) => console.error(line) }));
+  }
 }

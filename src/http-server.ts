@@ -7,7 +7,6 @@ import { healthRoutes, type Readiness } from "./http/health.ts";
 import { createListener } from "./http/listener.ts";
 import { openApiRoutes } from "./http/openapi.ts";
 import { createRoot } from "./http/server.ts";
-import { uiRoutes } from "./http/ui.ts";
 import { type Metric, serveMetrics } from "./lib/metrics.ts";
 import type { Module } from "./modules/module.ts";
 
@@ -50,8 +49,7 @@ export function createHttpServer(
   })
     .use(root)
     .use(api)
-    .use(openApiRoutes(api))
-    .use(uiRoutes());
+    .use(openApiRoutes(api));
   registerRoutes(http.routes);
   bodies.registerRoutes(http.routes);
   const listener = createListener({

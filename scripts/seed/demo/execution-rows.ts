@@ -1,0 +1,54 @@
+/** Writes the executions of workflows with their steps. */
+
+import type { Database } from "bun:sqlite";
+import { type Random, uuidAt } from "../random.ts";
+import type { Execution } from "./executions.ts";
+
+export function insertExecutions(
+  sqlite: Database,
+  {
+    projectSeq,
+    executions,
+    random,
+  }: { projectSeq: number; executions: Execution[]; random: Random },
+): void {
+  const insert = sqlite.prepare(`
+    INSERT INTO workflow_executions (seq, id, project_seq, workflow_seq, version_seq, contact_seq,
+      status, current_step_id, context, step_started_at, event_seq, step_count, tries, due_at,
+      due_for, awaited_event, started_at, completed_at, exit_reason, error)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const insertStep = sqlite.prepare(`
+    INSERT INTO workflow_execution_steps
+      (execution_seq, number, step_id, type, outcome, branch, detail, started_at, completed_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  sqlite.transaction(() => {
+    for (const e of executions) {
+      insert.run(
+        e.seq,
+        uuidAt(e.startedAt, random),
+        projectSeq,
+        e.workflow.seq,
+        e.workflow.versionSeq,
+        e.person.seq,
+        e.status,
+        e.stepId,
+        JSON.stringify(e.context),
+        e.stepStartedAt,
+        e.steps.length,
+        e.tries,
+        e.dueAt,
+        e.dueFor,
+        e.awaitedEvent,
+        e.startedAt,
+        e.completedAt,
+        e.exitReason,
+        e.error,
+      );
+      for (const [i, step] of e.steps.entries()) {
+        const { id, type, outcome, branch, startedAt, completedAt } = step;
+        const detail = step.detail === null ? null : JSON.stringify(step.detail);
+        insertStep.run(e.seq, i + 1, id, type, outcome, branch, detail, startedAt, completedAt);
+      }
+    }
+  })();
+}

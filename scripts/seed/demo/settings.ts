@@ -1,0 +1,193 @@
+/** Creates what exists before the first mail: domains, keys, templates, segments, workflows. */
+
+import type { App } from "../../../src/app.ts";
+import type { Db } from "../../../src/db/open.ts";
+import type { EmailStore } from "../../../src/outbox/enqueue.ts";
+import { isRecord } from "../../../src/http/validation.ts";
+import { stringAt, valueAt } from "../../../test/support/json.ts";
+import type { Api, SetClock } from "./api.ts";
+import { SEGMENTS } from "./campaign-texts.ts";
+import type { StoredWorkflow } from "./executions.ts";
+import { DAY_MS } from "./people.ts";
+import { NEWS_SENDER, ORDERS_SENDER, SHOP, TEMPLATES } from "./template-texts.ts";
+import type { StoredTemplate } from "./transactional.ts";
+import { WORKFLOWS } from "./workflow-texts.ts";
+
+export type Setting = {
+  app: App;
+  api: Api;
+  db: Db;
+  clock: SetClock;
+  projectSeq: number;
+  untilMs: number;
+};
+
+const DOMAINS = [
+  { domain: "harbourbooks.example", status: "VERIFIED", days: 360 },
+  { domain: "mail.harbourbooks.example", status: "VERIFIED", days: 350 },
+  { domain: "harbour-events.example", status: "PENDING", days: 2 },
+  { domain: "old-harbour-shop.example", status: "FAILED", days: 200 },
+] as const;
+
+/** Adds a verified domain, with its keys, before anything that names it as the sender. */
+export async function addDomains({
+  app,
+  api,
+  db,
+  clock,
+  projectSeq,
+  untilMs,
+}: Setting): Promise<void> {
+  for (const { domain, status, days } of DOMAINS) {
+    clock.set(untilMs - days * DAY_MS);
+    const isDeclaredVerified = status === "VERIFIED";
+    const add = await app.domains.add({ projectSeq, domain, isDeclaredVerified });
+    const { id } = (await app.writer.write(() => add())).row;
+    const records = valueAt(await api.call("GET", `/domains/${id}`), "data.records");
+    const findings = JSON.stringify(findingsOf(records, status));
+    const checkedAt = untilMs - 25 * 60_000;
+    db.sqlite
+      .query(
+        `UPDATE domains SET status = ?, findings = ?, last_checked_at = ?, next_check_at = ?,
+           verified_at = iif(?1 = 'PENDING', NULL, created_at + 3600000), failing_since = ?,
+           has_return_path = ?1 = 'VERIFIED', is_by_word = ?1 = 'VERIFIED', misses = ? WHERE id = ?`,
+      )
+      .run(
+        status,
+        findings,
+        checkedAt,
+        untilMs + DAY_MS,
+        status === "FAILED" ? untilMs - 4 * DAY_MS : null,
+        status === "FAILED" ? 12 : 0,
+        id,
+      );
+  }
+}
+
+/** Findings as a DNS check stores them: all records are right, some, or none. */
+function findingsOf(records: unknown, status: string): object[] {
+  if (!Array.isArray(records)) throw new Error("a domain without records");
+  return records.filter(isRecord).map(({ purpose, type, name, value }, i) => {
+    const isRight = status === "VERIFIED" || (status === "PENDING" && i === 0);
+    const isOther = status === "FAILED" && i % 2 === 0;
+    const found = isRight ? [value] : isOther ? ["v=DKIM1; k=rsa; p="] : [];
+    return {
+      purpose,
+      type,
+      name,
+      status: isRight ? "OK" : isOther ? "MISMATCH" : "MISSING",
+      found,
+    };
+  });
+}
+
+export async function addKeys({ app, db, clock, projectSeq, untilMs }: Setting): Promise<void> {
+  const add = (days: number, kind: "SECRET" | "PUBLIC", name: string, expiresAt: number | null) => {
+    clock.set(untilMs - days * DAY_MS);
+    return app.writer.write(() => void app.keys.create(projectSeq, { kind, name, expiresAt })());
+  };
+  await add(340, "SECRET", "Shop system", null);
+  await add(330, "PUBLIC", "Website", null);
+  await add(150, "SECRET", "Warehouse", untilMs + 40 * DAY_MS);
+  await add(90, "SECRET", "Agency (ended)", null);
+  await add(60, "SECRET", "Load test", untilMs - 30 * DAY_MS);
+  const { sqlite } = db;
+  sqlite.run("UPDATE api_keys SET revoked_at = ? WHERE name = 'Agency (ended)'", [
+    untilMs - 20 * DAY_MS,
+  ]);
+  sqlite.run("UPDATE api_keys SET last_used_at = ? - seq * 86400000 WHERE name <> 'Load test'", [
+    untilMs,
+  ]);
+}
+
+/** Creates the templates, and the message that the mails of each share. */
+export async function addTemplates(
+  { api, clock, projectSeq, untilMs }: Setting,
+  store: Pick<EmailStore, "saveMessage">,
+): Promise<Map<string, StoredTemplate>> {
+  const templates = new Map<string, StoredTemplate>();
+  for (const [i, { key, name, type, subject, body }] of TEMPLATES.entries()) {
+    const createdAt = untilMs - (364 - i) * DAY_MS;
+    clock.set(createdAt);
+    const isMarketing = type === "MARKETING";
+    const from = isMarketing ? NEWS_SENDER : ORDERS_SENDER;
+    const id = await api.create("/templates", { name, type, subject, body, from, fromName: SHOP });
+    const messageSeq = store.saveMessage(
+      {
+        projectSeq,
+        fromAddress: from,
+        fromName: SHOP,
+        replyTo: null,
+        html: body,
+        headers: [],
+        isMarketing,
+        attachments: key === "invoice" ? [invoice()] : [],
+      },
+      createdAt,
+    );
+    templates.set(key, { id, subject, messageSeq, isMarketing });
+  }
+  return templates;
+}
+
+function invoice() {
+  return {
+    filename: "invoice.pdf",
+    contentType: "application/pdf",
+    contentId: null,
+    disposition: "attachment" as const,
+    bytes: Buffer.from("%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"),
+  };
+}
+
+/** Returns the ids of the segments in the order of SEGMENTS. */
+export async function addSegments({ api, clock, untilMs }: Setting): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [i, segment] of SEGMENTS.entries()) {
+    clock.set(untilMs - (362 - i * 20) * DAY_MS);
+    const { name, description, condition, trackMembership = false } = segment;
+    const rest =
+      condition === null ? { type: "STATIC" } : { type: "DYNAMIC", condition, trackMembership };
+    ids.push(await api.create("/segments", { name, description, ...rest }));
+  }
+  return ids;
+}
+
+/** Space between two steps in the editor. */
+const STEP_HEIGHT = 140;
+
+export async function addWorkflows(
+  { api, clock, db, untilMs }: Setting,
+  templates: ReadonlyMap<string, StoredTemplate>,
+): Promise<StoredWorkflow[]> {
+  for (const [i, text] of WORKFLOWS.entries()) {
+    clock.set(untilMs - (300 - i * 35) * DAY_MS);
+    const { name, description, enabled, allowReentry, event, transitions } = text;
+    const steps = text.steps.map((step, row) => ({
+      ...step,
+      position: { x: 0, y: (row + 1) * STEP_HEIGHT },
+      config:
+        step.type === "SEND_EMAIL"
+          ? { templateId: templates.get(String(step.config["templateId"]))?.id }
+          : step.config,
+    }));
+    const trigger = { type: "EVENT", eventName: event };
+    const settings = { name, description, enabled, allowReentry };
+    await api.create("/workflows", { ...settings, trigger, steps, transitions });
+  }
+  return db.sqlite
+    .query<{ seq: number; versionSeq: number; createdAt: number }, []>(
+      "SELECT seq, version_seq AS versionSeq, created_at AS createdAt FROM workflows ORDER BY seq",
+    )
+    .all()
+    .flatMap((row, i) => {
+      const text = WORKFLOWS[i];
+      return text === undefined ? [] : [{ ...row, text }];
+    });
+}
+
+/** Creates the second inbox; the first one is created with its first message. */
+export async function addInbox({ api, clock, untilMs }: Setting): Promise<string> {
+  clock.set(untilMs - 20 * DAY_MS);
+  return stringAt(await api.call("POST", "/inboxes", { name: "checkout-tests" }), "data.id");
+}

@@ -1,0 +1,111 @@
+/** Users of the dashboard with their roles, an open invitation and an audit log. */
+
+import type { Database } from "bun:sqlite";
+import { createHash } from "node:crypto";
+import type { MemberRole } from "../../../src/db/schema/accounts.ts";
+import { type Random, uuidAt } from "../random.ts";
+import { DAY_MS } from "./people.ts";
+
+/** The password of all users of the demonstration. */
+export const DEMO_PASSWORD = "harbour-books-demo";
+
+export type DemoUser = {
+  email: string;
+  name: string;
+  /** Null for the owner, who needs no membership. */
+  role: MemberRole | null;
+  isDisabled: boolean;
+};
+
+export const DEMO_USERS: readonly DemoUser[] = [
+  { email: "olivia@harbourbooks.example", name: "Olivia Owner", role: null, isDisabled: false },
+  { email: "adam@harbourbooks.example", name: "Adam Köhler", role: "ADMIN", isDisabled: false },
+  {
+    email: "edith@harbourbooks.example",
+    name: "Edith Fontaine",
+    role: "EDITOR",
+    isDisabled: false,
+  },
+  { email: "victor@harbourbooks.example", name: "Víctor Núñez", role: "VIEWER", isDisabled: false },
+  { email: "dora@harbourbooks.example", name: "Dora Nowak", role: "EDITOR", isDisabled: true },
+];
+
+const CHANGES: readonly (readonly [action: string, object: string, fields: readonly string[]])[] = [
+  ["template.update", "template", ["subject", "body"]],
+  ["campaign.create", "campaign", []],
+  ["campaign.send", "campaign", ["status"]],
+  ["segment.update", "segment", ["condition"]],
+  ["contact.update", "contact", ["data"]],
+  ["workflow.update", "workflow", ["steps", "transitions"]],
+  ["suppression.delete", "suppression", []],
+  ["key.create", "key", []],
+  ["webhook.update", "webhook", ["enabled"]],
+  ["project.update", "project", ["tracking"]],
+];
+const AUDIT_ROWS = 160;
+
+export async function insertTeam(
+  sqlite: Database,
+  { projectSeq, random, untilMs }: { projectSeq: number; random: Random; untilMs: number },
+): Promise<void> {
+  const digest = await Bun.password.hash(DEMO_PASSWORD);
+  const insertUser = sqlite.prepare(`
+    INSERT INTO users (id, email, name, password_digest, is_owner, disabled_at, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  const insertMembership = sqlite.prepare(
+    "INSERT INTO memberships (project_seq, user_seq, role, created_at) VALUES (?, ?, ?, ?)",
+  );
+  sqlite.transaction(() => {
+    const ids = DEMO_USERS.map(({ email, name, role, isDisabled }, i) => {
+      const at = untilMs - (365 - i * 40) * DAY_MS;
+      const id = uuidAt(at, random);
+      const disabledAt = isDisabled ? untilMs - 30 * DAY_MS : null;
+      const isOwner = role === null ? 1 : 0;
+      const row = insertUser.run(id, email, name, digest, isOwner, disabledAt, at);
+      if (role !== null) insertMembership.run(projectSeq, row.lastInsertRowid, role, at);
+      return id;
+    });
+    insertInvitation(sqlite, { projectSeq, random, untilMs });
+    insertAudit(sqlite, { projectSeq, random, untilMs, ids });
+  })();
+}
+
+type Given = { projectSeq: number; random: Random; untilMs: number };
+
+function insertInvitation(sqlite: Database, { projectSeq, random, untilMs }: Given): void {
+  const at = untilMs - 2 * DAY_MS;
+  const digest = createHash("sha256").update(`${random.bits()} ${untilMs}`).digest("hex");
+  sqlite
+    .query(
+      `INSERT INTO user_tokens (id, digest, kind, email, project_seq, role, created_at, expires_at)
+       VALUES (?, ?, 'INVITATION', 'nina@harbourbooks.example', ?, 'VIEWER', ?, ?)`,
+    )
+    .run(uuidAt(at, random), digest, projectSeq, at, at + 7 * DAY_MS);
+}
+
+function insertAudit(
+  sqlite: Database,
+  { projectSeq, random, untilMs, ids }: Given & { ids: readonly string[] },
+): void {
+  const insert = sqlite.prepare(`
+    INSERT INTO audit (id, at, actor_kind, actor_id, actor_label, project_seq, action, object_type,
+      object_id, fields, address)
+    VALUES (?, ?, 'USER', ?, ?, ?, ?, ?, ?, ?, ?)`);
+  for (let i = AUDIT_ROWS; i > 0; i--) {
+    const at = untilMs - i * 2 * DAY_MS + random.integer(DAY_MS);
+    const [action, object, fields] = random.pick(CHANGES);
+    const actor = random.integer(3);
+    insert.run(
+      uuidAt(at, random),
+      at,
+      ids[actor] ?? null,
+      DEMO_USERS[actor]?.email ?? "",
+      projectSeq,
+      action,
+      object,
+      uuidAt(at - DAY_MS, random),
+      JSON.stringify(fields),
+      `203.0.113.${10 + actor}`,
+    );
+  }
+}

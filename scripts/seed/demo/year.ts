@@ -1,0 +1,175 @@
+/** Lets a year pass: executions and mails in the order of their times, then the event log. */
+
+import type { Database } from "bun:sqlite";
+import type { EmailStore } from "../../../src/outbox/enqueue.ts";
+import { createRandom, type Random } from "../random.ts";
+import { addUpCampaigns, type CampaignPlan, sendCampaign } from "./campaigns.ts";
+import { insertExecutions } from "./execution-rows.ts";
+import { runWorkflows, type StoredWorkflow, type WorkflowMail } from "./executions.ts";
+import { createJournal } from "./journal.ts";
+import { insertContacts, insertSuppressions, makePeople } from "./people.ts";
+import { createPost, type Post } from "./post.ts";
+import type { Step } from "./progress.ts";
+import { SITE } from "./template-texts.ts";
+import {
+  planTransactional,
+  sendTransactional,
+  type StoredTemplate,
+  templateMail,
+  valuesFor,
+} from "./transactional.ts";
+import { insertDeliveries } from "./webhooks.ts";
+
+export type DemoSizes = {
+  contacts: number;
+  mails: number;
+  /** All events together, at least. */
+  events: number;
+  inboxMessages: number;
+};
+
+export const DEMO_SCALES = {
+  small: { contacts: 1_200, mails: 20_000, events: 90_000, inboxMessages: 120 },
+  full: { contacts: 12_000, mails: 200_000, events: 900_000, inboxMessages: 440 },
+  million: { contacts: 1_000_000, mails: 200_000, events: 10_000_000, inboxMessages: 440 },
+} as const satisfies Record<string, DemoSizes>;
+
+/** What people entered before the year, as far as the year needs it. */
+export type Parts = {
+  store: Pick<EmailStore, "saveMessage">;
+  templates: Map<string, StoredTemplate>;
+  workflows: StoredWorkflow[];
+  campaigns: CampaignPlan[];
+};
+
+const FULL = DEMO_SCALES.full;
+/** Share of the mails that campaigns and workflows send. */
+const OTHER_MAILS = 0.7;
+const TEST_BEFORE_MS = 40 * 60_000;
+
+type Year = {
+  sqlite: Database;
+  parts: Parts;
+  sizes: DemoSizes;
+  untilMs: number;
+  projectSeq: number;
+  seed: number;
+  log: (text: string) => void;
+};
+
+/** Lets a year pass: registrations, executions, mails, events. */
+export async function simulate(year: Year, step: Step): Promise<void> {
+  const { sqlite, parts, sizes, untilMs, projectSeq, seed, log } = year;
+  const random = createRandom(seed);
+  const scale = sizes.mails / FULL.mails;
+  const people = makePeople(random, { count: sizes.contacts, untilMs });
+  const journal = createJournal({ untilMs });
+  const executions = runWorkflows(parts.workflows, { random, journal, untilMs, people, scale });
+  const post = createPost({ sqlite, projectSeq, random, journal, untilMs });
+  const sample = Math.min(1, (FULL.contacts * scale) / sizes.contacts);
+  const given = { projectSeq, people, random, untilMs, sample, store: parts.store, post };
+  type Job = { at: number; run: () => void };
+  const jobs: Job[] = parts.campaigns.flatMap((plan) =>
+    plan.startedAt === null
+      ? []
+      : [{ at: plan.startedAt, run: () => sendCampaign(sqlite, plan, given) }],
+  );
+  for (const mail of executions.flatMap(({ mails }) => mails)) {
+    const template = parts.templates.get(mail.template);
+    if (template === undefined) throw new Error(`no template ${mail.template}`);
+    jobs.push({ at: mail.at, run: () => sendOfWorkflow(post, mail, template, random) });
+  }
+  const count = Math.round(sizes.mails * (1 - OTHER_MAILS));
+  for (const plan of planTransactional(random, { count, untilMs })) {
+    const run = () => sendTransactional(post, plan, { people, random, templates: parts.templates });
+    jobs.push({ at: plan.at, run });
+  }
+  jobs.push(...testMails(parts, post));
+  jobs.sort((a, b) => a.at - b.at);
+  await step("  mails", () => {
+    sqlite.transaction(() => {
+      for (const [i, { run }] of jobs.entries()) {
+        run();
+        if (i % 20_000 === 19_999) log(`  ${post.count()} mails`);
+      }
+    })();
+  });
+  await step("  contacts and executions", () => {
+    insertContacts(sqlite, { projectSeq, people });
+    insertSuppressions(sqlite, { projectSeq, people, untilMs });
+    insertMembers(sqlite, people.length);
+    insertExecutions(sqlite, { projectSeq, executions, random });
+  });
+  const tracked = Math.max(0, sizes.events - journal.size());
+  await step("  events", () =>
+    journal.write(sqlite, { projectSeq, people, random, untilMs, tracked, log }),
+  );
+  await step("  deliveries and statistics", () => {
+    insertDeliveries(sqlite, { random, untilMs, scale });
+    addUpCampaigns(sqlite, untilMs);
+  });
+}
+
+function sendOfWorkflow(
+  post: Post,
+  { id, at, person, executionSeq, step }: WorkflowMail,
+  template: StoredTemplate,
+  random: Random,
+): void {
+  if (template.isMarketing && person.unsubscribedAt <= at) {
+    step.outcome = "SKIPPED";
+    step.detail = { reason: `${person.email} is not subscribed.` };
+    return;
+  }
+  post.send({
+    ...templateMail(template, person, valuesFor(person, random)),
+    id,
+    source: "WORKFLOW",
+    executionSeq,
+    createdAt: at,
+    leavesAt: at + 200 + random.integer(2_000),
+    links: [`${SITE}/new`, `${SITE}/club`],
+  });
+}
+
+/** A test mail to the team before each campaign. */
+function testMails({ campaigns, templates }: Parts, post: Post) {
+  const messageSeq = templates.get("digest")?.messageSeq ?? 1;
+  return campaigns.flatMap(({ startedAt, text }) => {
+    if (startedAt === null) return [];
+    const at = startedAt - TEST_BEFORE_MS;
+    const run = () =>
+      void post.send({
+        person: null,
+        to: "edith@harbourbooks.example",
+        source: "TEST",
+        isMarketing: false,
+        messageSeq,
+        templateId: null,
+        campaignSeq: null,
+        executionSeq: null,
+        subject: `[Test] ${text.subject}`,
+        variables: null,
+        createdAt: at,
+        leavesAt: at + 400,
+        links: [],
+      });
+    return [{ at, run }];
+  });
+}
+
+/** The members of the STATIC segments: every hundredth contact, and every two-hundredth. */
+function insertMembers(sqlite: Database, contacts: number): void {
+  const segments = sqlite
+    .query<{ seq: number }, []>("SELECT seq FROM segments WHERE type = 'STATIC' ORDER BY seq")
+    .all();
+  for (const [i, { seq }] of segments.entries()) {
+    const distance = 100 * (i + 1);
+    sqlite
+      .query(
+        `INSERT INTO segment_members (segment_seq, contact_seq)
+         SELECT ?, seq FROM contacts WHERE seq % ? = 1 AND seq <= ?`,
+      )
+      .run(seq, distance, Math.min(contacts, 20_000));
+  }
+}

@@ -1,2 +1,0 @@
-/** Files that the bundler resolves. */
-declare module "*.css";
