@@ -3,6 +3,7 @@
 import type { AppOptions, Core } from "./core.ts";
 import { createIdempotencyModule, type HttpEdge } from "./edge.ts";
 import { createAccountModule } from "./modules/accounts/module.ts";
+import type { ServerFacts } from "./modules/accounts/state.ts";
 import { createCampaignModule } from "./modules/campaigns/module.ts";
 import { createContactModule } from "./modules/contacts/module.ts";
 import { createDomainModule } from "./modules/domains/module.ts";
@@ -44,7 +45,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     queues,
     createIdempotencyModule(parts),
     createKeyModule(parts),
-    createAccountModule(parts),
+    createAccountModule({ ...parts, readFacts: () => serverFacts(parts, capture) }),
     createTemplateModule(parts),
     createSuppressionModule(parts),
     createTrackModule(parts),
@@ -70,4 +71,20 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     sending,
   ];
   return { list, queues, campaigns, workflows, inboxes, capture, sending };
+}
+
+/** The properties of this server that the dashboard shows. */
+function serverFacts(
+  { config, hasOpenInboxes, url }: Core,
+  capture: { port: () => number | null },
+): ServerFacts {
+  const port = capture.port();
+  const { transport, captureSmtp, host } = config;
+  return {
+    capture: transport === "capture" || captureSmtp !== null,
+    dev: hasOpenInboxes,
+    transport,
+    url,
+    smtp: port === null ? null : { host: captureSmtp?.host ?? host, port },
+  };
 }

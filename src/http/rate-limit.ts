@@ -19,6 +19,8 @@ export type SlidingWindow = {
    * Returns the decision of `take` if it would deny the request, otherwise null. It counts nothing.
    */
   refusal(key: string | number): Decision | null;
+  /** Takes back the last request that was counted for a key. */
+  giveBack(key: string | number): void;
   size(): number;
 };
 
@@ -77,6 +79,10 @@ export function slidingWindow(options: {
       const ring = rings.get(key);
       return ring === undefined ? null : refusalOf(ring, now());
     },
+    giveBack(key) {
+      const ring = rings.get(key);
+      if (ring !== undefined && ring.count > 0) removeNewest(ring);
+    },
     size: () => rings.size,
   };
 }
@@ -102,6 +108,11 @@ function push(ring: Ring, at: number, limit: number): void {
   ring.times[ring.next] = at;
   ring.next = (ring.next + 1) % ring.times.length;
   ring.count++;
+}
+
+function removeNewest(ring: Ring): void {
+  ring.next = (ring.next - 1 + ring.times.length) % ring.times.length;
+  ring.count--;
 }
 
 function grow(ring: Ring, limit: number): void {

@@ -68,6 +68,17 @@ export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "n
     return found;
   }
 
+  /** The projects of which a user is a member. An owner may be a member of none. */
+  function membershipsOf(userSeq: number): (ProjectOfUser & { role: MemberRole })[] {
+    return db
+      .select({ ...project, role: memberships.role })
+      .from(memberships)
+      .innerJoin(projects, eq(projects.seq, memberships.projectSeq))
+      .where(eq(memberships.userSeq, userSeq))
+      .orderBy(asc(memberships.projectSeq))
+      .all();
+  }
+
   return {
     find,
     get,
@@ -116,19 +127,15 @@ export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "n
       };
     },
 
+    membershipsOf,
+
     /** The projects that a user may open, with the roles. */
     projectsOf({ seq, isOwner }: Pick<UserRow, "seq" | "isOwner">): ProjectOfUser[] {
       if (isOwner) {
         const all = db.select(project).from(projects).orderBy(asc(projects.seq)).all();
         return all.map((one) => ({ ...one, role: "OWNER" }));
       }
-      return db
-        .select({ ...project, role: memberships.role })
-        .from(memberships)
-        .innerJoin(projects, eq(projects.seq, memberships.projectSeq))
-        .where(eq(memberships.userSeq, seq))
-        .orderBy(asc(memberships.projectSeq))
-        .all();
+      return membershipsOf(seq);
     },
   };
 }

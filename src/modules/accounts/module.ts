@@ -1,17 +1,53 @@
-/** The module of accounts: stores the times of the last requests of sessions, and removes old rows. */
+/**
+ * The module of accounts: the routes of the dashboard for signing in and for users, and recurring
+ * work that stores the times of last requests and removes old rows.
+ */
 
+import type { Config } from "../../config/settings.ts";
 import type { Writer } from "../../db/writer.ts";
+import type { Bodies } from "../../http/bodies.ts";
+import { clientAddressReader } from "../../http/client-address.ts";
+import { createSessionCookies } from "../../http/session-cookie.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
 import type { Module } from "../module.ts";
+import { createAccountChanges } from "./account-changes.ts";
+import { accountRoutes, userRoutes } from "./account-routes.ts";
+import { createAttemptLimits } from "./attempt-limits.ts";
+import { createNewPasswords } from "./new-passwords.ts";
+import { createPasswords } from "./passwords.ts";
+import { createAccountRequests } from "./requests.ts";
+import { signInRoutes } from "./routes.ts";
 import type { Accounts } from "./service.ts";
+import { createSignIn } from "./sign-in.ts";
+import { createState, type ServerFacts } from "./state.ts";
 
-export function createAccountModule({
-  accounts,
-  writer,
-}: {
+export function createAccountModule(deps: {
   accounts: Accounts;
+  bodies: Pick<Bodies, "readJson">;
+  clock: Clock;
+  config: Pick<Config, "trustedProxies">;
+  log: Log;
+  readFacts: () => ServerFacts;
+  url: string;
   writer: Writer;
 }): Module {
+  const { accounts, writer, url } = deps;
+  const { trustedProxies } = deps.config;
   const { sessions, tokens, audit } = accounts;
+  const limits = createAttemptLimits(deps.clock);
+  const passwords = createPasswords();
+  const signIn = createSignIn({ accounts, passwords, limits, writer });
+  const newPasswords = createNewPasswords({ ...deps, passwords, signIn });
+  const requests = createAccountRequests({
+    accounts,
+    cookies: createSessionCookies({ url, trustedProxies }),
+    readClientAddress: clientAddressReader({ trusted: trustedProxies, log: deps.log }),
+    readJson: deps.bodies.readJson,
+    url,
+  });
+  const changes = createAccountChanges(deps);
+  const shared = { ...deps, requests, signIn, newPasswords, changes };
   const flush = () => sessions.flushUses(writer);
 
   async function purge(): Promise<void> {
@@ -24,6 +60,11 @@ export function createAccountModule({
 
   return {
     name: "accounts",
+    routes: [
+      signInRoutes({ ...shared, readState: createState(deps) }),
+      accountRoutes(shared),
+      userRoutes(shared),
+    ],
     recurring: [
       { name: "session uses", pattern: "*/30 * * * * *", run: flush },
       { name: "accounts purge", pattern: "23 7 * * * *", run: purge },

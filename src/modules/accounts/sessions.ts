@@ -14,15 +14,16 @@ import { newId } from "../../lib/id.ts";
 import { cachePerIteration } from "../../lib/iteration-cache.ts";
 import { createSessionRows, LONGEST_IDLE_MS } from "./session-rows.ts";
 
-type SessionRow = typeof userSessions.$inferSelect;
+export type SessionRow = typeof userSessions.$inferSelect;
 
 /** OWNER: the user owns the installation and may do everything in all projects. */
 export type AccountRole = "OWNER" | MemberRole;
 
 /** A session that has not ended, with its user. */
-type KnownSession = {
+export type KnownSession = {
   user: { seq: number; id: string; email: string; name: string; isOwner: boolean };
   sessionSeq: number;
+  signedInBy: SessionRow["signedInBy"];
   /** When the user last proved who they are, by the password or by a link. */
   confirmedAt: number;
   /** The role of the user in a project; null without a membership. */
@@ -34,21 +35,28 @@ type FoundSession = {
   createdAt: number;
   lastSeenAt: number;
   confirmedAt: number;
+  signedInBy: SessionRow["signedInBy"];
   seq: number;
   id: string;
   email: string;
   name: string;
   isOwner: number;
+  hasPassword: number;
   disabledAt: number | null;
 };
 
 const DAY_MS = 24 * 60 * 60_000;
 const LONGEST_LIFETIME_MS = 90 * DAY_MS;
 
+/** Lifetime of the cookie. The server decides when a session ends. */
+export const COOKIE_SECONDS = LONGEST_LIFETIME_MS / 1000;
+/** Time for which the user of a session needs not confirm further actions. */
+export const CONFIRMATION_MS = 15 * 60_000;
+
 const RANDOM_CHARACTERS = 43;
 const LONGEST_USER_AGENT = 300;
 
-type Client = { address: string; userAgent: string };
+export type Client = { address: string; userAgent: string };
 type NewSession = { userSeq: number; signedInBy: SessionRow["signedInBy"]; client: Client };
 
 export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "now"> }) {
@@ -57,12 +65,16 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
   // Runs for every request; prepared, because the query builder takes ten times as long.
   const findByDigest = db.sqlite.prepare<FoundSession, [string]>(`
     SELECT s.seq AS sessionSeq, s.created_at AS createdAt, s.last_seen_at AS lastSeenAt,
-           s.confirmed_at AS confirmedAt, u.seq, u.id, u.email, u.name, u.is_owner AS isOwner,
-           u.disabled_at AS disabledAt
+           s.confirmed_at AS confirmedAt, s.signed_in_by AS signedInBy,
+           u.seq, u.id, u.email, u.name, u.is_owner AS isOwner,
+           u.disabled_at AS disabledAt, u.password_digest IS NOT NULL AS hasPassword
     FROM user_sessions s JOIN users u ON u.seq = s.user_seq
     WHERE s.digest = +?`);
   const findRole = db.sqlite.prepare<{ role: MemberRole }, [number, number]>(
     "SELECT role FROM memberships WHERE user_seq = +? AND project_seq = +?",
+  );
+  const findLastSeen = db.sqlite.prepare<{ at: number | null }, [number]>(
+    "SELECT max(last_seen_at) AS at FROM user_sessions WHERE user_seq = +?",
   );
   const findRow = cachePerIteration((digest) => findByDigest.get(digest));
 
@@ -79,17 +91,22 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
     findByDigest(digest: string): KnownSession | null {
       const row = findRow(digest);
       if (row === null || row.disabledAt !== null) return null;
-      const { sessionSeq, confirmedAt, seq, id, email, name } = row;
+      const { sessionSeq, signedInBy, seq, id, email, name } = row;
       if (isOver({ ...row, seq: sessionSeq })) return null;
       uses.set(sessionSeq, clock.now());
       const isOwner = row.isOwner === 1;
       return {
         user: { seq, id, email, name, isOwner },
         sessionSeq,
-        confirmedAt,
+        // A user without a password has nothing to confirm with.
+        confirmedAt: row.hasPassword === 1 ? row.confirmedAt : clock.now(),
+        signedInBy,
         roleOf: (projectSeq) => (isOwner ? "OWNER" : (findRole.get(seq, projectSeq)?.role ?? null)),
       };
     },
+
+    /** The time of the user's last request; null if there is no session. */
+    lastSeenAt: (userSeq: number): number | null => findLastSeen.get(userSeq)?.at ?? null,
 
     /** Creates a session. The text for the cookie is only in the result and is not stored. */
     create({ userSeq, signedInBy, client }: NewSession): Change<{ row: SessionRow; text: string }> {

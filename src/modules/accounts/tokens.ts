@@ -39,6 +39,8 @@ export function createTokens({ db, clock }: { db: Db; clock: Pick<Clock, "now"> 
   const isValid = () => and(isNull(userTokens.usedAt), gt(userTokens.expiresAt, clock.now()));
 
   return {
+    refused: tokenRefused,
+
     /** Creates a token. Its text is only in the result and is not stored. */
     issue(token: NewToken): Change<{ row: TokenRow; text: string }> {
       return () => {

@@ -1,0 +1,111 @@
+/**
+ * POST   /app/api/confirm               enter the password again, for actions that need it
+ * GET    /app/api/account               the user of the session, with the preferences
+ * PATCH  /app/api/account               change the name or the preferences
+ * POST   /app/api/account/password      set a new password; ends all other sessions
+ * GET    /app/api/account/sessions      list the sessions of the user
+ * DELETE /app/api/account/sessions/:id  end one of them
+ * GET    /app/api/users                 list all users (owners)
+ * PATCH  /app/api/users/:id             disable or enable a user (owners)
+ *
+ * These routes serve the dashboard and are not documented.
+ */
+
+import { Elysia, status } from "elysia";
+import type { Writer } from "../../db/writer.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
+import { envelope, IdParams } from "../../http/envelope.ts";
+import type { AccountChanges } from "./account-changes.ts";
+import { AccountInput, ConfirmInput, PasswordInput, UserInput } from "./model.ts";
+import type { NewPasswords } from "./new-passwords.ts";
+import { presentAccount, presentSession } from "./present.ts";
+import type { AccountRequests } from "./requests.ts";
+import type { Accounts } from "./service.ts";
+import type { SignIn } from "./sign-in.ts";
+
+const hidden = { detail: { hide: true } };
+
+export function accountRoutes(deps: {
+  accounts: Accounts;
+  changes: AccountChanges;
+  requests: AccountRequests;
+  signIn: SignIn;
+  newPasswords: NewPasswords;
+  writer: Pick<Writer, "write">;
+}) {
+  const { accounts, changes, requests, signIn, newPasswords, writer } = deps;
+
+  return new Elysia({ name: "account-routes", prefix: "/app/api" })
+    .use(requests.signedIn)
+    .get("/account", ({ session }) => envelope(presentAccount(signIn.userOf(session))), hidden)
+    .post(
+      "/confirm",
+      async ({ session, body, client }) => {
+        await signIn.confirm(session, body, client);
+        return status(204, undefined);
+      },
+      { ...hidden, body: limited(ConfirmInput, BODY_LIMITS.settings) },
+    )
+    .patch(
+      "/account",
+      async ({ session, body, client }) => {
+        const user = await writer.write(changes.setAccount(session, body, client));
+        return envelope(presentAccount(user));
+      },
+      { ...hidden, body: limited(AccountInput, BODY_LIMITS.settings) },
+    )
+    .post(
+      "/account/password",
+      async ({ session, body, client }) => {
+        await newPasswords.change(session, body, client);
+        return status(204, undefined);
+      },
+      { ...hidden, body: limited(PasswordInput, BODY_LIMITS.settings) },
+    )
+    .get(
+      "/account/sessions",
+      ({ session }) => {
+        const { user, sessionSeq } = session;
+        const items = accounts.sessions
+          .list(user.seq)
+          .map((row) => presentSession(row, sessionSeq));
+        return envelope({ items, total: items.length });
+      },
+      hidden,
+    )
+    .delete(
+      "/account/sessions/:id",
+      async ({ session, params, client }) => {
+        await writer.write(changes.endSession(session, params.id, client));
+        return status(204, undefined);
+      },
+      { ...hidden, params: IdParams },
+    );
+}
+
+export function userRoutes(deps: {
+  changes: AccountChanges;
+  requests: AccountRequests;
+  writer: Pick<Writer, "write">;
+}) {
+  const { changes, requests, writer } = deps;
+
+  return new Elysia({ name: "user-routes", prefix: "/app/api" })
+    .use(requests.owner)
+    .get(
+      "/users",
+      () => {
+        const items = changes.listUsers();
+        return envelope({ items, total: items.length });
+      },
+      hidden,
+    )
+    .patch(
+      "/users/:id",
+      async ({ session, params, body, client }) => {
+        await writer.write(changes.setDisabled(session, { id: params.id, ...body }, client));
+        return status(204, undefined);
+      },
+      { ...hidden, params: IdParams, body: limited(UserInput, BODY_LIMITS.settings) },
+    );
+}

@@ -1,0 +1,72 @@
+/**
+ * Passwords: the rules for new ones, and their digests by Argon2id (RFC 9106). A verification takes
+ * 64 MiB and about 0.2 s in a thread of the runtime, so at most two run at once and few may wait.
+ */
+
+import PQueue from "p-queue";
+import { AppError, fieldError } from "../../lib/errors.ts";
+import { COMMON_PASSWORDS } from "./common-passwords.ts";
+
+export type Passwords = ReturnType<typeof createPasswords>;
+
+const SHORTEST_PASSWORD = 10;
+/** In UTF-16 units. */
+export const LONGEST_PASSWORD = 256;
+const MAX_CONCURRENT = 2;
+const MAX_WAITING = 40;
+
+/**
+ * The digest of 32 random bytes that nobody knows, with the parameters of `Bun.password.hash`. It is
+ * verified for an unknown address, so that the answer takes as long as for a known one.
+ */
+const UNKNOWN_DIGEST =
+  "$argon2id$v=19$m=65536,t=2,p=1$ZIW6L9azxyPnIp0O/BsmlNMWGtk2MbR7T3iIGMzdsqU$y4cLO3ztfAw1K7mBed0kYN/ivPubF7dDTAd70Tna4Us";
+
+export function createPasswords() {
+  const queue = new PQueue({ concurrency: MAX_CONCURRENT });
+
+  function run<T>(work: () => Promise<T>): Promise<T> {
+    if (queue.size >= MAX_WAITING) throw tooMany();
+    return queue.add(work);
+  }
+
+  return {
+    /** Returns the digest of a new password. */
+    hash: (password: string): Promise<string> => run(() => Bun.password.hash(normalized(password))),
+
+    /** Whether a password has this digest. Without a digest it takes as long, and is false. */
+    async verify(password: string, digest: string | null): Promise<boolean> {
+      const matches = await run(() =>
+        Bun.password.verify(normalized(password), digest ?? UNKNOWN_DIGEST),
+      );
+      return matches && digest !== null;
+    },
+  };
+}
+
+/** The same text may be typed as different code points, depending on the system. */
+function normalized(password: string): string {
+  return password.normalize("NFKC");
+}
+
+/** Throws 422 for a password that is too short, too common, or the address of its user. */
+export function requireGoodPassword(password: string, email: string): void {
+  if (Array.from(password).length < SHORTEST_PASSWORD) {
+    throw fieldError("password", "too_small", `must have at least ${SHORTEST_PASSWORD} characters`);
+  }
+  if (password.length > LONGEST_PASSWORD) {
+    throw fieldError("password", "too_big", `must have at most ${LONGEST_PASSWORD} characters`);
+  }
+  const lower = password.trim().toLowerCase();
+  if (lower === email) throw fieldError("password", "invalid_value", "must not be your address");
+  if (COMMON_PASSWORDS.has(lower)) {
+    throw fieldError("password", "invalid_value", "must not be a common password");
+  }
+}
+
+function tooMany(): AppError {
+  return new AppError(503, "SERVICE_UNAVAILABLE", "Too many passwords are being checked.", {
+    headers: { "Retry-After": "5" },
+    suggestion: "Try again in a few seconds.",
+  });
+}

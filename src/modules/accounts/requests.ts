@@ -1,0 +1,113 @@
+/**
+ * What all routes of accounts share: the check of the origin, the session of the cookie, the client
+ * and the body. They run before the schema of the route, so that a request without a session gets no
+ * validation errors.
+ */
+
+import { Elysia } from "elysia";
+import type { ReadJson } from "../../http/body.ts";
+import type { clientAddressReader } from "../../http/client-address.ts";
+import { requireSameOrigin } from "../../http/same-origin.ts";
+import type { createSessionCookies } from "../../http/session-cookie.ts";
+import { sha256 } from "../../lib/crypto.ts";
+import { AppError } from "../../lib/errors.ts";
+import type { Accounts } from "./service.ts";
+import { type Client, COOKIE_SECONDS, type KnownSession } from "./sessions.ts";
+import { notSignedIn, type SignedIn } from "./sign-in.ts";
+
+/** The part of Elysia's context that this file needs. */
+type Incoming = {
+  request: Request;
+  /** The pattern of the matched route. */
+  route: string;
+  set: { headers: Record<string, string | number | undefined> };
+  server: { requestIP(request: Request): { address: string } | null } | null;
+};
+
+type RequestDeps = {
+  accounts: Pick<Accounts, "findSession">;
+  cookies: ReturnType<typeof createSessionCookies>;
+  readClientAddress: ReturnType<typeof clientAddressReader>;
+  readJson: ReadJson;
+  url: string;
+};
+
+/** These requests have no project, and anyone may send them. */
+const HOLDER = { projectSeq: 0, isPublic: true };
+
+export type AccountRequests = ReturnType<typeof createAccountRequests>;
+
+export function createAccountRequests(deps: RequestDeps) {
+  const { accounts, cookies, readClientAddress, readJson, url } = deps;
+
+  function refuseForeign(request: Request): void {
+    if (request.method !== "GET" && request.method !== "HEAD") requireSameOrigin(request, url);
+  }
+
+  function sessionOf({ request, server }: Incoming): KnownSession | null {
+    const cookie = cookies.read(request, server?.requestIP(request)?.address ?? null);
+    return cookie === null ? null : accounts.findSession(sha256(cookie));
+  }
+
+  function requireSession(incoming: Incoming): KnownSession {
+    const session = sessionOf(incoming);
+    if (session === null) throw notSignedIn();
+    return session;
+  }
+
+  function requireOwner(incoming: Incoming): KnownSession {
+    const session = requireSession(incoming);
+    if (!session.user.isOwner) throw ownersOnly();
+    return session;
+  }
+
+  function contextOf({ request, set, server }: Incoming) {
+    const peer = server?.requestIP(request)?.address ?? null;
+    const client: Client = {
+      address: readClientAddress({ peer, forwardedFor: request.headers.get("x-forwarded-for") }),
+      userAgent: request.headers.get("user-agent") ?? "",
+    };
+    return {
+      client,
+      /** Stores the session in the browser, in place of an earlier one. */
+      setCookie(signedIn: SignedIn): void {
+        set.headers["set-cookie"] = cookies.set(request, peer, signedIn.cookie, COOKIE_SECONDS);
+      },
+      clearCookie(): void {
+        set.headers["set-cookie"] = cookies.clear(request, peer);
+      },
+    };
+  }
+
+  /** `admit` returns the session, and throws if the route needs one that the request has not. */
+  function plugin<Session>(name: string, admit: (incoming: Incoming) => Session) {
+    return new Elysia({ name })
+      .onParse({ as: "scoped" }, async (incoming) => {
+        const { request, route } = incoming;
+        refuseForeign(request);
+        admit(incoming);
+        // If this returned undefined, Elysia would read the body again.
+        return (await readJson(request, { method: request.method, route, holder: HOLDER })) ?? null;
+      })
+      .derive({ as: "scoped" }, (incoming) => {
+        refuseForeign(incoming.request);
+        incoming.set.headers["cache-control"] = "no-store";
+        return { session: admit(incoming), ...contextOf(incoming) };
+      });
+  }
+
+  return {
+    /** For routes that need no session: it may be null. */
+    open: plugin("account-open", sessionOf),
+    /** For routes of users who are signed in; others get 401. */
+    signedIn: plugin("account-signed-in", requireSession),
+    /** For routes of owners; other users get 403. */
+    owner: plugin("account-owner", requireOwner),
+  };
+}
+
+function ownersOnly(): AppError {
+  return new AppError(403, "FORBIDDEN", "Only owners of the installation may do this.", {
+    suggestion: "Ask an owner, or use the command line of the server.",
+  });
+}

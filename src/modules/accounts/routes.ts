@@ -1,0 +1,85 @@
+/**
+ * GET  /app/api/state             what the dashboard needs to start: the user and the projects
+ * POST /app/api/setup             create the first owner with the link that the server printed
+ * POST /app/api/login             sign in with address and password
+ * POST /app/api/logout            end the session
+ * POST /app/api/link              sign in with a one-time link
+ * POST /app/api/reset-request     ask for a link to set a new password
+ * POST /app/api/reset             set a new password with that link
+ *
+ * These routes serve the dashboard and are not documented.
+ */
+
+import { Elysia, status } from "elysia";
+import type { Writer } from "../../db/writer.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
+import { envelope } from "../../http/envelope.ts";
+import { LoginInput, ResetInput, SetupInput, TokenInput } from "./model.ts";
+import type { NewPasswords } from "./new-passwords.ts";
+import type { AccountRequests } from "./requests.ts";
+import type { Accounts } from "./service.ts";
+import type { SignIn } from "./sign-in.ts";
+import type { ReadState } from "./state.ts";
+
+const hidden = { detail: { hide: true } };
+
+export function signInRoutes(deps: {
+  accounts: Accounts;
+  requests: AccountRequests;
+  signIn: SignIn;
+  newPasswords: NewPasswords;
+  readState: ReadState;
+  writer: Pick<Writer, "write">;
+}) {
+  const { accounts, requests, signIn, newPasswords, readState, writer } = deps;
+
+  return new Elysia({ name: "sign-in-routes", prefix: "/app/api" })
+    .use(requests.open)
+    .get("/state", ({ session }) => envelope(readState(session)), hidden)
+    .post(
+      "/setup",
+      async ({ body, client, setCookie }) => {
+        const signedIn = await signIn.setUp(body, client);
+        setCookie(signedIn);
+        return envelope({ user: { id: signedIn.user.id } });
+      },
+      { ...hidden, body: limited(SetupInput, BODY_LIMITS.settings) },
+    )
+    .post(
+      "/login",
+      async ({ body, client, setCookie }) => {
+        const signedIn = await signIn.login(body, client);
+        setCookie(signedIn);
+        return envelope({ user: { id: signedIn.user.id } });
+      },
+      { ...hidden, body: limited(LoginInput, BODY_LIMITS.settings) },
+    )
+    .post(
+      "/logout",
+      async ({ session, clearCookie }) => {
+        if (session !== null)
+          await writer.write(() => accounts.sessions.endOne(session.sessionSeq));
+        clearCookie();
+        return status(204, undefined);
+      },
+      hidden,
+    )
+    .post(
+      "/link",
+      async ({ body, client, setCookie }) => {
+        const signedIn = await signIn.link(body, client);
+        setCookie(signedIn);
+        return envelope({ user: { id: signedIn.user.id } });
+      },
+      { ...hidden, body: limited(TokenInput, BODY_LIMITS.settings) },
+    )
+    .post(
+      "/reset",
+      async ({ body, client, setCookie }) => {
+        const signedIn = await newPasswords.reset(body, client);
+        setCookie(signedIn);
+        return envelope({ user: { id: signedIn.user.id } });
+      },
+      { ...hidden, body: limited(ResetInput, BODY_LIMITS.settings) },
+    );
+}
