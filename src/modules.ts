@@ -14,6 +14,7 @@ import { createKeyModule } from "./modules/keys/module.ts";
 import type { Module } from "./modules/module.ts";
 import { createRetentionModule } from "./modules/retention/module.ts";
 import { createSegmentModule } from "./modules/segments/module.ts";
+import { createStatsModule } from "./modules/stats/module.ts";
 import { createSubscriptionModule } from "./modules/subscription/module.ts";
 import { createSuppressionModule } from "./modules/suppressions/module.ts";
 import { createTemplateModule } from "./modules/templates/module.ts";
@@ -50,6 +51,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     createSuppressionModule(parts),
     createTrackModule(parts),
     createEventModule(parts),
+    createStatsModule(parts),
     createVerificationModule(parts),
     createSubscriptionModule(parts),
     createTrackingModule(parts),

@@ -40,6 +40,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   messages: "outbox/",
   migrations: "db/",
   mta_sts_policies: "outbox/",
+  project_hours: "modules/stats/",
   project_usage: "db/",
   projects: "modules/projects/",
   purge_marks: "db/",
