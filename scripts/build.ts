@@ -1,8 +1,10 @@
 /**
  * Builds the executable: one file that contains the program and the Bun runtime.
  *
- * `bun scripts/build.ts [--target TARGET] [--outfile PATH]`
+ * `bun scripts/build.ts [--target TARGET] [--outfile PATH] [--release]`
  *
+ * First `scripts/ui.ts` builds the dashboard, which the executable contains; --release compresses it
+ * at the highest level.
  * Without a target, the executable is for this machine and contains the Bun that runs this script.
  * The program is compiled twice: the first executable starts a server and records which functions a
  * start uses, and the final one holds their bytecode together, so that a start reads less of the file.
@@ -47,9 +49,10 @@ const START_LIMIT_MS = 60_000;
 /** Time in which the recurring work of each second runs. */
 const RECORDED_MS = 1_500;
 
-const usage = `Usage: bun scripts/build.ts [--target TARGET] [--outfile PATH]
+const usage = `Usage: bun scripts/build.ts [--target TARGET] [--outfile PATH] [--release]
   --target   ${targets.join(", ")} or all (default: this machine)
-  --outfile  path of the executable (default: dist/mailstead, or dist/mailstead-TARGET)`;
+  --outfile  path of the executable (default: dist/mailstead, or dist/mailstead-TARGET)
+  --release  compress the dashboard at the highest level, which takes longer`;
 
 const root = resolve(import.meta.dir, "..");
 const bunVersion = manifest.devDependencies.bun;
@@ -61,7 +64,11 @@ function readArguments(args: string[]) {
   try {
     return parseArgs({
       args,
-      options: { target: { type: "string" }, outfile: { type: "string" } },
+      options: {
+        target: { type: "string" },
+        outfile: { type: "string" },
+        release: { type: "boolean" },
+      },
     }).values;
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
@@ -69,8 +76,7 @@ function readArguments(args: string[]) {
 }
 
 /** Returns the executables to build. A path is relative to the working directory of the caller. */
-function planJobs(args: string[]): Job[] {
-  const { target: name, outfile } = readArguments(args);
+function planJobs({ target: name, outfile }: ReturnType<typeof readArguments>): Job[] {
   if (outfile === "") throw new UsageError("--outfile: expected a path");
   if (name === undefined) return [{ outfile: resolve(outfile ?? defaultOutfile()) }];
   if (name === "all") {
@@ -184,6 +190,7 @@ async function compile(job: Job, revision: string, order: string | null): Promis
       "--sourcemap",
       "--bytecode",
       "--format=esm",
+      "--asset=dist/ui",
       ...(order === null ? [] : [`--bytecode-order=${order}`]),
       "--no-compile-autoload-dotenv",
       "--no-compile-autoload-bunfig",
@@ -241,12 +248,14 @@ async function startOnce(command: string[], env: Record<string, string | undefin
 }
 
 async function main(args: string[]): Promise<void> {
-  const jobs = planJobs(args);
+  const given = readArguments(args);
+  const jobs = planJobs(given);
   if (Bun.version !== bunVersion) {
     throw new BuildError(
       `this is Bun ${Bun.version}, but package.json requires ${bunVersion}; run ./scripts/setup`,
     );
   }
+  runBun([join(root, "scripts", "ui.ts"), ...(given.release === true ? ["--release"] : [])], root);
   const revision = readRevision();
   const folder = await mkdtemp(join(tmpdir(), "mailstead-build-"));
   try {

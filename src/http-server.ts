@@ -7,6 +7,7 @@ import { healthRoutes, type Readiness } from "./http/health.ts";
 import { createListener } from "./http/listener.ts";
 import { openApiRoutes } from "./http/openapi.ts";
 import { createRoot } from "./http/server.ts";
+import { uiRoutes } from "./http/ui.ts";
 import { type Metric, serveMetrics } from "./lib/metrics.ts";
 import type { Module } from "./modules/module.ts";
 
@@ -49,7 +50,8 @@ export function createHttpServer(
   })
     .use(root)
     .use(api)
-    .use(openApiRoutes(api));
+    .use(openApiRoutes(api))
+    .use(uiRoutes());
   registerRoutes(http.routes);
   bodies.registerRoutes(http.routes);
   const listener = createListener({

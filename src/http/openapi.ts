@@ -1,6 +1,6 @@
 /**
  * Serves `GET /openapi.json`, which is generated from the routes, and `GET /docs`, a page that
- * shows it and to which `GET /` leads. All assets are embedded in the executable.
+ * shows it. All assets are embedded in the executable.
  */
 
 import { type AnyElysia, Elysia } from "elysia";
@@ -22,7 +22,6 @@ export function openApiRoutes(api: AnyElysia) {
       },
       hidden,
     )
-    .get("/", () => new Response(null, { status: 302, headers: { Location: "/docs" } }), hidden)
     .get("/docs", () => asset(PAGE, "text/html; charset=utf-8"), hidden)
     .get("/docs/start.js", () => asset(START, "text/javascript; charset=utf-8"), hidden)
     .get(

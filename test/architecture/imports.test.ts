@@ -44,6 +44,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "lib",
   ],
   "main.ts": ["cli", "lib"],
+  /** It runs in browsers: from other folders it takes types only, by a rule of its own below. */
+  dashboard: ["modules", "http"],
 };
 
 const files = new Set(sources.map(({ file }) => file));
@@ -55,8 +57,12 @@ function layerOf(file: string): string {
 }
 
 test("the imports of each file are found, as many as the transpiler finds", () => {
-  const transpiler = new Bun.Transpiler({ loader: "ts" });
+  const transpilers = {
+    ts: new Bun.Transpiler({ loader: "ts" }),
+    tsx: new Bun.Transpiler({ loader: "tsx" }),
+  };
   for (const { file, text } of sources) {
+    const transpiler = transpilers[file.endsWith(".tsx") ? "tsx" : "ts"];
     const expected = transpiler.scanImports(text).filter(({ path }) => path.startsWith("."));
     const found = imports.filter(({ from }) => from === file).length;
     const isComplete = found >= new Set(expected.map(({ path }) => path)).size;
@@ -96,6 +102,36 @@ test("only http and modules use the HTTP framework; lib and protocols use no dat
       .map(({ file }) => file);
   expect(usersOf(/^elysia$/, ["lib", "protocols", "db", "events", "render", "outbox"])).toEqual([]);
   expect(usersOf(/sqlite|drizzle/, ["lib", "protocols", "render"])).toEqual([]);
+});
+
+describe("the dashboard is a program of its own", () => {
+  const isInterface = (to: string) => /^modules\/\w+\/(?:[\w-]+-)?model\.ts$/.test(to);
+  const isDashboard = (file: string) => layerOf(file) === "dashboard";
+
+  /** Imports between the dashboard and the server that are not types of the HTTP interface. */
+  function violations(all: readonly Import[]): string[] {
+    return all
+      .filter(({ from, to }) => isDashboard(from) !== isDashboard(to))
+      .filter(({ from, to, isType }) => !(isDashboard(from) && isType && isInterface(to)))
+      .map(show);
+  }
+
+  test("it imports only types of models, and the server does not import it", () => {
+    expect(violations(imports)).toEqual([]);
+  });
+
+  test("a violation is found", () => {
+    const of = (from: string, to: string, isType: boolean) => ({ from, to, isType, names: [] });
+    const page = "dashboard/pages/emails/list.tsx";
+    const model = "modules/emails/model.ts";
+    const wrong = [
+      of(page, model, false),
+      of(page, "modules/emails/service.ts", true),
+      of(page, "lib/id.ts", false),
+      of("http/ui.ts", "dashboard/api.ts", true),
+    ];
+    expect(violations([...wrong, of(page, model, true)])).toEqual(wrong.map(show));
+  });
 });
 
 describe("there are no circles", () => {

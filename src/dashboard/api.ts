@@ -1,0 +1,186 @@
+/**
+ * The client of the HTTP interface. Requests carry the session cookie, the project of the page and,
+ * for POST, an Idempotency-Key. An error becomes an ApiError. The types of bodies are those of the
+ * models of the server: `api.get<Static<typeof Email>>("/emails/…")`.
+ */
+
+/** One faulty field of a request. `field` is a dotted path such as `to.1.email`. */
+export type FieldError = { field: string; message: string; code: string };
+
+/** The status of an ApiError when no response arrived. */
+export const NO_RESPONSE = 0;
+
+type ErrorFields = {
+  status: number;
+  code: string;
+  message: string;
+  suggestion: string;
+  requestId: string;
+  errors: readonly FieldError[];
+};
+
+/** A refused request, or one without a response (status 0, code NO_RESPONSE). */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly suggestion: string;
+  readonly requestId: string;
+  readonly errors: readonly FieldError[];
+
+  constructor(fields: ErrorFields) {
+    super(fields.message);
+    this.status = fields.status;
+    this.code = fields.code;
+    this.suggestion = fields.suggestion;
+    this.requestId = fields.requestId;
+    this.errors = fields.errors;
+  }
+}
+
+type QueryValue = string | number | boolean | null | undefined;
+export type Query = Readonly<Record<string, QueryValue>>;
+
+export type RequestOptions = {
+  query?: Query;
+  /** By default the project of the page; null for none. */
+  project?: string | null;
+  /** Repeats of a request with the same key return the first response. By default a new key. */
+  idempotencyKey?: string;
+  headers?: Readonly<Record<string, string>>;
+  signal?: AbortSignal;
+};
+
+/** One page of a list. */
+export type ListPage<T> = {
+  items: T[];
+  nextCursor: string | null;
+  hasMore: boolean;
+  total: number;
+};
+
+/** What the dashboard does when a session ends, and when the connection is lost or is back. */
+export type ApiEvents = {
+  onSignedOut: () => void;
+  onConnection: (isConnected: boolean) => void;
+};
+
+let project: string | null = null;
+let events: ApiEvents = { onSignedOut: () => undefined, onConnection: () => undefined };
+
+/** Requests from now on are for this project. */
+export function setProject(id: string | null): void {
+  project = id;
+}
+
+export function setApiEvents(given: ApiEvents): void {
+  events = given;
+}
+
+/** A random key. `crypto.randomUUID` does not exist on pages over plain HTTP. */
+export function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** The path with the query parameters that have a value. */
+export function withQuery(path: string, query: Query = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === null || value === undefined || value === "" ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}
+
+/** A URL for elements that cannot send headers, such as frames and downloads. */
+export function projectUrl(path: string, query: Query = {}): string {
+  return withQuery(path, { ...query, project });
+}
+
+async function request<T>(
+  method: string,
+  path: string,
+  body: unknown,
+  options: RequestOptions = {},
+): Promise<T> {
+  const { query, idempotencyKey = newIdempotencyKey(), signal } = options;
+  const chosen = options.project === undefined ? project : options.project;
+  const response = await answerOf(withQuery(path, query), {
+    method,
+    signal: signal ?? null,
+    credentials: "same-origin",
+    headers: {
+      Accept: "application/json",
+      "X-Requested-With": "mailstead",
+      ...(chosen === null ? {} : { "X-Project": chosen }),
+      ...(method === "POST" ? { "Idempotency-Key": idempotencyKey } : {}),
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      ...options.headers,
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  if (!response.ok) throw await errorOf(response, path);
+  // A response without a body, such as 204, is an empty object.
+  const filled = response.status === 204 ? new Response("{}") : response;
+  const answer: T & { data?: T } = await filled.json();
+  return answer.data ?? answer;
+}
+
+/** Resolves to the response, or throws an ApiError with the status NO_RESPONSE. */
+async function answerOf(url: string, init: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(url, init);
+    events.onConnection(true);
+    return response;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    events.onConnection(false);
+    throw new ApiError({
+      status: NO_RESPONSE,
+      code: "NO_RESPONSE",
+      message: "The server cannot be reached.",
+      suggestion: "Check your connection, then try again. Nothing you typed is lost.",
+      requestId: "",
+      errors: [],
+    });
+  }
+}
+
+type ErrorBody = {
+  error?: Partial<Omit<ErrorFields, "status">>;
+};
+
+async function errorOf(response: Response, path: string): Promise<ApiError> {
+  const body: ErrorBody = await jsonOf(response);
+  const error = body.error ?? {};
+  if (response.status === 401 && !path.startsWith("/app/api/")) events.onSignedOut();
+  return new ApiError({
+    status: response.status,
+    code: error.code ?? "ERROR",
+    message: error.message ?? `The server answered with status ${response.status}.`,
+    suggestion: error.suggestion ?? "",
+    requestId: error.requestId ?? response.headers.get("x-request-id") ?? "",
+    errors: error.errors ?? [],
+  });
+}
+
+/** A proxy in front of the server may answer with a body that is not JSON. */
+async function jsonOf(response: Response): Promise<ErrorBody> {
+  const text = await response.text();
+  try {
+    return await new Response(text).json();
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+export const api = {
+  get: <T>(path: string, options?: RequestOptions) => request<T>("GET", path, undefined, options),
+  post: <T>(path: string, body?: unknown, options?: RequestOptions) =>
+    request<T>("POST", path, body ?? {}, options),
+  put: <T>(path: string, body?: unknown, options?: RequestOptions) =>
+    request<T>("PUT", path, body ?? {}, options),
+  patch: <T>(path: string, body?: unknown, options?: RequestOptions) =>
+    request<T>("PATCH", path, body ?? {}, options),
+  delete: <T = object>(path: string, options?: RequestOptions) =>
+    request<T>("DELETE", path, undefined, options),
+};

@@ -1,0 +1,2 @@
+/** Files that the bundler resolves. */
+declare module "*.css";

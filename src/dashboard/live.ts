@@ -1,0 +1,125 @@
+/**
+ * The live connection of a tab. The server names what changed (`{type, id}`), and the queries that
+ * show it are read again, at most once a second. The connection is closed while the tab is hidden,
+ * and after refusals it is opened again ever less often.
+ */
+
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { withQuery } from "./api.ts";
+
+export type LiveMessage = { type: string; id: string };
+
+const REFRESH_MS = 1_000;
+const FIRST_RETRY_MS = 2_000;
+const LONGEST_RETRY_MS = 300_000;
+
+type Listener = (messages: readonly LiveMessage[]) => void;
+const listeners = new Set<Listener>();
+
+/** The first part of the query keys that a type of message changes: `email.sent` changes emails. */
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  email: ["emails", "stats", "events"],
+  inbox: ["inboxes"],
+  contact: ["contacts", "events"],
+  campaign: ["campaigns"],
+  workflow: ["workflows"],
+  domain: ["domains"],
+  webhook: ["webhooks"],
+};
+
+/** Calls `onMessages` with the messages of a second, for pages that count new rows. */
+export function useLiveMessages(onMessages: Listener): void {
+  useEffect(() => {
+    listeners.add(onMessages);
+    return () => void listeners.delete(onMessages);
+  }, [onMessages]);
+}
+
+/** Keeps the connection for the project while the component is shown. */
+export function useLive(project: string | null): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    if (project === null) return undefined;
+    const connection = createConnection(project, client);
+    const follow = () => {
+      if (document.hidden) return connection.close();
+      // Nothing was received while the tab was hidden.
+      void client.invalidateQueries();
+      connection.open();
+    };
+    document.addEventListener("visibilitychange", follow);
+    if (!document.hidden) connection.open();
+    return () => {
+      document.removeEventListener("visibilitychange", follow);
+      connection.close();
+    };
+  }, [project, client]);
+}
+
+function createConnection(project: string, client: QueryClient) {
+  let source: EventSource | null = null;
+  let retry: number | undefined;
+  let retryMs = FIRST_RETRY_MS;
+  let flush: number | undefined;
+  let waiting: LiveMessage[] = [];
+
+  function refresh(): void {
+    flush = undefined;
+    const messages = waiting;
+    waiting = [];
+    const keys = new Set(
+      messages.flatMap(({ type }) => {
+        const noun = type.split(".")[0] ?? "";
+        return KEYS[noun] ?? [noun];
+      }),
+    );
+    for (const key of keys) void client.invalidateQueries({ queryKey: [key] });
+    for (const listener of listeners) listener(messages);
+  }
+
+  function receive(event: MessageEvent<string>): void {
+    const message = parseMessage(event.data);
+    if (message === null) return;
+    waiting.push(message);
+    flush ??= window.setTimeout(refresh, REFRESH_MS);
+  }
+
+  function open(): void {
+    if (source !== null || retry !== undefined) return;
+    const opened = new EventSource(withQuery("/app/api/live", { project }));
+    source = opened;
+    opened.addEventListener("message", receive);
+    opened.addEventListener("open", () => (retryMs = FIRST_RETRY_MS));
+    opened.addEventListener("error", () => {
+      // While it is connecting again, the browser does the rest. A refusal closes it for good.
+      if (opened.readyState !== EventSource.CLOSED) return;
+      source = null;
+      retry = window.setTimeout(() => {
+        retry = undefined;
+        open();
+      }, retryMs);
+      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+    });
+  }
+
+  function close(): void {
+    source?.close();
+    source = null;
+    window.clearTimeout(retry);
+    window.clearTimeout(flush);
+    retry = undefined;
+    flush = undefined;
+  }
+
+  return { open, close };
+}
+
+/** Null for a text that is not a message. */
+function parseMessage(text: string): LiveMessage | null {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== "object" || value === null) return null;
+  const type: unknown = Reflect.get(value, "type");
+  const id: unknown = Reflect.get(value, "id");
+  return typeof type === "string" ? { type, id: typeof id === "string" ? id : "" } : null;
+}

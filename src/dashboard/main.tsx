@@ -1,0 +1,54 @@
+/**
+ * Starts the dashboard: the cache of responses, the router and the theme. `boot.ts` ran before.
+ */
+
+import { MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot, type Root } from "react-dom/client";
+import { ApiError } from "./api.ts";
+import { createDashboardRouter } from "./router.tsx";
+import { schemeManager, theme } from "./theme.ts";
+
+const RETRIES = 2;
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      // A refusal stays one. Only a lost connection and a busy server are worth another try.
+      retry: (count, error) =>
+        count < RETRIES &&
+        (!(error instanceof ApiError) || [0, 429, 502, 503, 504].includes(error.status)),
+    },
+  },
+});
+
+const router = createDashboardRouter(client);
+const nonce = document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "";
+
+const app = (
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      colorSchemeManager={schemeManager}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={client}>
+        <Notifications position="bottom-right" limit={3} />
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>
+);
+
+const element = document.getElementById("root");
+if (element === null) throw new Error("The page has no element with the id root.");
+
+/** Reloading a module in development keeps the root, because it must be created only once. */
+const kept: { root?: Root } = import.meta.hot?.data ?? {};
+kept.root ??= createRoot(element);
+kept.root.render(app);

@@ -1,0 +1,104 @@
+/** Sign-in with email address and password, and the request for a link to a new password. */
+
+import { Alert, Anchor, Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../../api.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { useApiForm } from "../../ui/use-api-form.ts";
+import { useEnter } from "./enter.ts";
+import { EntryCard } from "./frame.tsx";
+
+const route = getRouteApi("/entry/login");
+
+export function LoginPage() {
+  const [isForgotten, setIsForgotten] = useState(false);
+  return isForgotten ? (
+    <Forgotten onBack={() => setIsForgotten(false)} />
+  ) : (
+    <Login onForgotten={() => setIsForgotten(true)} />
+  );
+}
+
+function Login({ onForgotten }: { onForgotten: () => void }) {
+  const { next } = route.useSearch();
+  const enter = useEnter();
+  const form = useApiForm({
+    initial: { email: "", password: "" },
+    submit: (values) => api.post("/app/api/login", values, { project: null }),
+    onDone: () => enter(next),
+  });
+  return (
+    <EntryCard title="Sign in">
+      <form onSubmit={form.onSubmit} className="entry-form">
+        <Stack gap="md">
+          <TextInput
+            label="Email address"
+            type="email"
+            autoComplete="username"
+            required
+            withAsterisk={false}
+            autoFocus
+            {...form.field("email")}
+          />
+          <PasswordInput
+            label="Password"
+            autoComplete="current-password"
+            required
+            withAsterisk={false}
+            {...form.field("password")}
+          />
+          {form.error !== null && <Problem error={form.error} />}
+          <Button type="submit" fullWidth loading={form.isBusy}>
+            Sign in
+          </Button>
+          <Anchor component="button" type="button" size="sm" onClick={onForgotten}>
+            Forgot your password?
+          </Anchor>
+        </Stack>
+      </form>
+    </EntryCard>
+  );
+}
+
+function Forgotten({ onBack }: { onBack: () => void }) {
+  const [isSent, setIsSent] = useState(false);
+  const form = useApiForm({
+    initial: { email: "" },
+    submit: (values) => api.post("/app/api/reset-request", values, { project: null }),
+    onDone: () => setIsSent(true),
+  });
+  return (
+    <EntryCard
+      title="Choose a new password"
+      text="You will receive a link that is valid for an hour."
+    >
+      <form onSubmit={form.onSubmit} className="entry-form">
+        <Stack gap="md">
+          <TextInput
+            label="Email address"
+            type="email"
+            autoComplete="username"
+            required
+            withAsterisk={false}
+            autoFocus
+            {...form.field("email")}
+          />
+          {form.error !== null && <Problem error={form.error} />}
+          {isSent && (
+            <Alert role="status">
+              If this address has an account, the link is on its way. The operator of the server can
+              also make one: <code>mailstead user link {form.values.email}</code>
+            </Alert>
+          )}
+          <Button type="submit" fullWidth loading={form.isBusy}>
+            Send the link
+          </Button>
+          <Anchor component="button" type="button" size="sm" onClick={onBack}>
+            Back to sign-in
+          </Anchor>
+        </Stack>
+      </form>
+    </EntryCard>
+  );
+}

@@ -1,0 +1,56 @@
+/**
+ * Asks for the password when the session ended while a page is open. The page stays as it is behind
+ * the dialog, so that nothing that was typed is lost.
+ */
+
+import { Anchor, Button, Modal, PasswordInput, Stack } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { api } from "../../api.ts";
+import { stateQuery } from "../../state.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { useApiForm } from "../../ui/use-api-form.ts";
+
+export function SessionEnd({ isOpen, onResume }: { isOpen: boolean; onResume: () => void }) {
+  const user = useQueryClient().getQueryData(stateQuery.queryKey)?.user;
+  const email = user?.email ?? "";
+  const form = useApiForm({
+    initial: { password: "" },
+    submit: ({ password }) => api.post("/app/api/login", { email, password }, { project: null }),
+    onDone: () => {
+      form.form.reset();
+      onResume();
+    },
+  });
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={() => undefined}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      title="Your session has ended"
+      size="sm"
+    >
+      <form onSubmit={form.onSubmit}>
+        <Stack gap="md">
+          <p className="muted">Sign in as {email} to go on. The page keeps what you typed.</p>
+          <PasswordInput
+            label="Password"
+            autoComplete="current-password"
+            required
+            withAsterisk={false}
+            data-autofocus
+            {...form.field("password")}
+          />
+          {form.error !== null && <Problem error={form.error} />}
+          <Button type="submit" loading={form.isBusy}>
+            Sign in
+          </Button>
+          <Anchor href="/app/login" size="sm">
+            Sign in as someone else
+          </Anchor>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

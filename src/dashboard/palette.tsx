@@ -1,0 +1,91 @@
+/** The command palette, opened by Ctrl K or Cmd K: pages, projects, actions, and an email by its id. */
+
+import { useMantineColorScheme } from "@mantine/core";
+import { Spotlight, type SpotlightActionData } from "@mantine/spotlight";
+import { useNavigate } from "@tanstack/react-router";
+import { FolderOpen, Keyboard, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react";
+import { navigationOf } from "./navigation.ts";
+import { useSignOut } from "./sidebar.tsx";
+import { useAppState, useProject } from "./state.ts";
+
+const ICON = { size: 16, "aria-hidden": true } as const;
+
+export function Palette({ onShowShortcuts }: { onShowShortcuts: () => void }) {
+  const navigate = useNavigate();
+  const state = useAppState();
+  const project = useProject();
+  const signOut = useSignOut();
+  const { setColorScheme } = useMantineColorScheme();
+
+  const pages: SpotlightActionData[] =
+    project === null
+      ? []
+      : navigationOf(state)
+          .flat()
+          .map(({ label, to, icon: Icon }) => ({
+            id: to,
+            label,
+            leftSection: <Icon {...ICON} />,
+            onClick: () => void navigate({ to, params: { project: project.id } }),
+          }));
+  const projects: SpotlightActionData[] = state.projects
+    .filter(({ id }) => id !== project?.id)
+    .map(({ id, name }) => ({
+      id: `project-${id}`,
+      label: `Open ${name}`,
+      leftSection: <FolderOpen {...ICON} />,
+      onClick: () => void navigate({ to: "/p/$project", params: { project: id } }),
+    }));
+  const scheme = (value: "light" | "dark" | "auto", label: string, Icon: typeof Sun) => ({
+    id: `scheme-${value}`,
+    label,
+    keywords: "theme appearance colour color",
+    leftSection: <Icon {...ICON} />,
+    onClick: () => setColorScheme(value),
+  });
+  const actions: SpotlightActionData[] = [
+    scheme("light", "Light theme", Sun),
+    scheme("dark", "Dark theme", Moon),
+    scheme("auto", "Theme of the system", Monitor),
+    {
+      id: "shortcuts",
+      label: "Keyboard shortcuts",
+      leftSection: <Keyboard {...ICON} />,
+      onClick: onShowShortcuts,
+    },
+    {
+      id: "account",
+      label: "Account",
+      leftSection: <UserRound {...ICON} />,
+      onClick: () => void navigate({ to: "/account" }),
+    },
+    {
+      id: "sign-out",
+      label: "Sign out",
+      keywords: "log out",
+      leftSection: <LogOut {...ICON} />,
+      onClick: () => void signOut(),
+    },
+  ];
+
+  const groups = [
+    { group: "Pages", actions: pages },
+    { group: "Projects", actions: projects },
+    { group: "Actions", actions },
+  ].filter((group) => group.actions.length > 0);
+
+  return (
+    <Spotlight
+      shortcut="mod + K"
+      actions={groups}
+      nothingFound="Nothing has this name."
+      scrollable
+      maxHeight={420}
+      searchProps={{
+        leftSection: <Search {...ICON} />,
+        placeholder: "Search pages, projects and actions",
+        "aria-label": "Search pages, projects and actions",
+      }}
+    />
+  );
+}

@@ -1,0 +1,36 @@
+/** What every page has: the outlet of the router, and what a lost session or connection shows. */
+
+import { useQueryClient } from "@tanstack/react-query";
+import { Outlet } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { setApiEvents } from "./api.ts";
+import { setConnected } from "./connection.ts";
+import { SessionEnd } from "./pages/entry/session-end.tsx";
+import { stateQuery } from "./state.ts";
+
+export function Root() {
+  const client = useQueryClient();
+  const [hasEnded, setHasEnded] = useState(false);
+
+  useEffect(() => {
+    setApiEvents({
+      onSignedOut: () => {
+        const user = client.getQueryData(stateQuery.queryKey)?.user ?? null;
+        setHasEnded(user !== null);
+      },
+      onConnection: setConnected,
+    });
+  }, [client]);
+
+  async function resume(): Promise<void> {
+    setHasEnded(false);
+    await client.invalidateQueries();
+  }
+
+  return (
+    <>
+      <Outlet />
+      <SessionEnd isOpen={hasEnded} onResume={() => void resume()} />
+    </>
+  );
+}

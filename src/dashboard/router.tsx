@@ -1,0 +1,135 @@
+/**
+ * The routes of the dashboard. Each page is a chunk of its own, loaded when it is opened or its link
+ * is hovered. The search parameters of a page are texts, parsed by the `validateSearch` of its route.
+ */
+
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  parseSearchWith,
+  redirect,
+  stringifySearchWith,
+} from "@tanstack/react-router";
+import { EntryFrame } from "./pages/entry/frame.tsx";
+import { LoadError } from "./ui/load-error.tsx";
+import { NotFound } from "./ui/not-found.tsx";
+import { Root } from "./root.tsx";
+import { Shell } from "./shell.tsx";
+import { startProject, stateQuery } from "./state.ts";
+
+const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({
+  component: Root,
+  notFoundComponent: NotFound,
+  errorComponent: LoadError,
+});
+
+/** Pages for which nobody needs to be signed in. */
+const entryRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: "entry",
+  component: EntryFrame,
+  beforeLoad: ({ context }) => context.client.ensureQueryData(stateQuery),
+});
+
+type LoginSearch = { next?: string };
+
+const loginRoute = createRoute({
+  getParentRoute: () => entryRoute,
+  path: "/login",
+  validateSearch: ({ next }: Record<string, unknown>): LoginSearch =>
+    typeof next === "string" ? { next } : {},
+  component: lazyRouteComponent(() => import("./pages/entry/login.tsx"), "LoginPage"),
+});
+
+const setupRoute = createRoute({
+  getParentRoute: () => entryRoute,
+  path: "/setup",
+  component: lazyRouteComponent(() => import("./pages/entry/setup.tsx"), "SetupPage"),
+});
+
+const linkRoute = createRoute({
+  getParentRoute: () => entryRoute,
+  path: "/link",
+  component: lazyRouteComponent(() => import("./pages/entry/link.tsx"), "LinkPage"),
+});
+
+const resetRoute = createRoute({
+  getParentRoute: () => entryRoute,
+  path: "/reset",
+  component: lazyRouteComponent(() => import("./pages/entry/reset.tsx"), "ResetPage"),
+});
+
+const inviteRoute = createRoute({
+  getParentRoute: () => entryRoute,
+  path: "/invite",
+  component: lazyRouteComponent(() => import("./pages/entry/invite.tsx"), "InvitePage"),
+});
+
+/** Pages for users: others are sent to the sign-in page, which returns them. */
+const userRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: "user",
+  component: Shell,
+  beforeLoad: async ({ context, location }) => {
+    const state = await context.client.ensureQueryData(stateQuery);
+    if (state.user !== null) return;
+    if (state.needsOwner) throw redirect({ to: "/setup" });
+    throw redirect({ to: "/login", search: location.href === "/" ? {} : { next: location.href } });
+  },
+});
+
+const startRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: "/",
+  beforeLoad: async ({ context }) => {
+    const { projects } = await context.client.ensureQueryData(stateQuery);
+    const project = startProject(projects);
+    if (project !== null) throw redirect({ to: "/p/$project", params: { project: project.id } });
+  },
+  component: lazyRouteComponent(() => import("./pages/account/no-project.tsx"), "NoProjectPage"),
+});
+
+const accountRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: "/account",
+  component: lazyRouteComponent(() => import("./pages/account/account.tsx"), "AccountPage"),
+});
+
+const projectRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: "/p/$project",
+});
+
+const overviewRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/",
+  component: lazyRouteComponent(() => import("./pages/overview/overview.tsx"), "OverviewPage"),
+});
+
+const routeTree = rootRoute.addChildren([
+  entryRoute.addChildren([loginRoute, setupRoute, linkRoute, resetRoute, inviteRoute]),
+  userRoute.addChildren([startRoute, accountRoute, projectRoute.addChildren([overviewRoute])]),
+]);
+
+export function createDashboardRouter(client: QueryClient) {
+  return createRouter({
+    routeTree,
+    basepath: "/app",
+    context: { client },
+    defaultPreload: "intent",
+    defaultPreloadStaleTime: 0,
+    // Values stay as they are in the URL: `?q=42` is the text "42".
+    parseSearch: parseSearchWith((text) => text),
+    stringifySearch: stringifySearchWith(String),
+    scrollRestoration: false,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createDashboardRouter>;
+  }
+}

@@ -1,0 +1,67 @@
+/** Who is signed in and what the installation has: the answer of GET /app/api/state. */
+
+import { queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { api } from "./api.ts";
+
+export type Role = "VIEWER" | "EDITOR" | "ADMIN" | "OWNER";
+
+export type User = {
+  id: string;
+  email: string;
+  name: string;
+  isOwner: boolean;
+  /** Until when the password needs not be entered again; null if it must be. */
+  confirmedUntil: string | null;
+};
+
+export type ProjectSummary = { id: string; name: string; role: Role; isEnabled: boolean };
+
+export type AppState = {
+  needsOwner: boolean;
+  user: User | null;
+  projects: ProjectSummary[];
+  /** Whether mail is captured instead of sent, so that there is an inbox. */
+  capture: boolean;
+  /** The server is `mailstead dev`. */
+  dev: boolean;
+  version: string;
+  transport: string;
+  url: string;
+  smtp: { host: string; port: number } | null;
+};
+
+export const stateQuery = queryOptions({
+  queryKey: ["state"],
+  queryFn: ({ signal }) => api.get<AppState>("/app/api/state", { project: null, signal }),
+  staleTime: 30_000,
+});
+
+export const useAppState = (): AppState => useSuspenseQuery(stateQuery).data;
+
+/** The project of the page; null on pages without one. */
+export function useProject(): ProjectSummary | null {
+  const { project: id } = useParams({ strict: false });
+  const { data } = useQuery(stateQuery);
+  return data?.projects.find((project) => project.id === id) ?? null;
+}
+
+const RANKS: Readonly<Record<Role, number>> = { VIEWER: 0, EDITOR: 1, ADMIN: 2, OWNER: 3 };
+
+/** Whether the user has at least this role in the project of the page. */
+export function useMay(role: Role): boolean {
+  const project = useProject();
+  const { user } = useAppState();
+  if (user?.isOwner === true) return true;
+  return project !== null && RANKS[project.role] >= RANKS[role];
+}
+
+const LAST_PROJECT = "mailstead-project";
+
+export const rememberProject = (id: string): void => localStorage.setItem(LAST_PROJECT, id);
+
+/** The project that was open last, or the first one; null if the user has none. */
+export function startProject(projects: readonly ProjectSummary[]): ProjectSummary | null {
+  const last = localStorage.getItem(LAST_PROJECT);
+  return projects.find(({ id }) => id === last) ?? projects[0] ?? null;
+}

@@ -1,0 +1,50 @@
+import { Button, SegmentedControl } from "@mantine/core";
+import { useState } from "react";
+
+/**
+ * An email in a sandboxed frame: no scripts, no forms, and no remote images until they are asked for.
+ * `src` is an address of the server, never a text: a document made in the page would inherit its
+ * Content-Security-Policy. `projectUrl` of api.ts makes the address.
+ */
+export function MailFrame(props: {
+  src: string;
+  /** The same with remote images; without it, the mail has none. */
+  srcWithImages?: string;
+  /** Names the frame: "Preview of Your order". */
+  title: string;
+}) {
+  const { src, srcWithImages, title } = props;
+  const [width, setWidth] = useState("desktop");
+  const [hasImages, setHasImages] = useState(false);
+  return (
+    <div className="mail">
+      <div className="mail-tools">
+        <SegmentedControl
+          aria-label="Width of the preview"
+          value={width}
+          onChange={setWidth}
+          data={[
+            { value: "desktop", label: "Desktop" },
+            { value: "phone", label: "Phone" },
+          ]}
+        />
+        {srcWithImages !== undefined && !hasImages && (
+          <>
+            <span className="muted small">Remote images are blocked.</span>
+            <Button size="compact-xs" variant="default" onClick={() => setHasImages(true)}>
+              Show images
+            </Button>
+          </>
+        )}
+      </div>
+      <div className="mail-stage" data-width={width}>
+        <iframe
+          title={title}
+          sandbox="allow-popups allow-popups-to-escape-sandbox"
+          referrerPolicy="no-referrer"
+          src={hasImages ? srcWithImages : src}
+        />
+      </div>
+    </div>
+  );
+}

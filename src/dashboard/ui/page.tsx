@@ -1,0 +1,86 @@
+import { Link } from "@tanstack/react-router";
+import { ChevronLeft } from "lucide-react";
+import { type ReactNode, useEffect } from "react";
+import { useProject } from "../state.ts";
+
+/**
+ * The frame of a page: its heading, which is also the title of the browser's tab, buttons at its
+ * right, and tabs below. With `isFixed` the page does not scroll; a DataTable in it does.
+ */
+export function Page(props: {
+  title: string;
+  /** Beside the title, such as a Status. */
+  badge?: ReactNode;
+  /** One sentence below the title. */
+  description?: ReactNode;
+  actions?: ReactNode;
+  tabs?: ReactNode;
+  /** Link to the list that this page belongs to: an element made by `<BackLink>`. */
+  back?: ReactNode;
+  isFixed?: boolean;
+  children: ReactNode;
+}) {
+  const { title, badge, description, actions, tabs, back, isFixed = false, children } = props;
+  useTitle(title);
+  return (
+    <div className="page" data-fixed={isFixed || undefined}>
+      <header className="page-head">
+        {back}
+        <div className="page-line">
+          <div className="page-title">
+            <h1>{title}</h1>
+            {badge}
+          </div>
+          {actions !== undefined && <div className="page-actions">{actions}</div>}
+        </div>
+        {description !== undefined && <p className="muted page-description">{description}</p>}
+        {tabs}
+      </header>
+      <div className="page-body">{children}</div>
+    </div>
+  );
+}
+
+/** Sets the title of the browser's tab: `Emails · Acme · Mailstead`. */
+export function useTitle(title: string): void {
+  const project = useProject();
+  const text = [title, project?.name, "Mailstead"].filter((part) => part !== undefined).join(" · ");
+  useEffect(() => {
+    document.title = text;
+  }, [text]);
+}
+
+/** `<Page back={<Link to="…" className="page-back"><BackLabel>Emails</BackLabel></Link>}>`. */
+export function BackLabel({ children }: { children: ReactNode }) {
+  return (
+    <>
+      <ChevronLeft size={14} aria-hidden /> {children}
+    </>
+  );
+}
+
+/** Tabs that are links, so that each has an address: children are `<TabLink>`. */
+export function PageTabs({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <nav className="page-tabs" aria-label={label}>
+      {children}
+    </nav>
+  );
+}
+
+/** One tab of PageTabs that changes the search parameter `tab` of the page. */
+export function TabLink(props: { tab: string; current: string; children: ReactNode }) {
+  const { tab, current, children } = props;
+  return (
+    <Link
+      from="/"
+      to="."
+      search={(before: object) => ({ ...before, tab })}
+      className="page-tab"
+      aria-current={tab === current ? "page" : undefined}
+      activeProps={{}}
+    >
+      {children}
+    </Link>
+  );
+}

@@ -1,0 +1,72 @@
+import { Tooltip } from "@mantine/core";
+import { useSyncExternalStore } from "react";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const TICK_MS = 30_000;
+
+const exact = new Intl.DateTimeFormat(undefined, {
+  dateStyle: "medium",
+  timeStyle: "medium",
+});
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "always", style: "narrow" });
+
+const listeners = new Set<() => void>();
+let nowMs = Date.now();
+setInterval(() => {
+  nowMs = Date.now();
+  for (const listener of listeners) listener();
+}, TICK_MS);
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** The present time, renewed every 30 seconds. */
+export const useNow = (): number => useSyncExternalStore(subscribe, () => nowMs);
+
+/**
+ * A time relative to now, such as "5 min. ago"; hover and focus show the exact time and its zone. In
+ * table cells `isPlain` uses the title of the element, so that rows have no further tab stops.
+ */
+export function Time({ at, isPlain = false }: { at: string | number | null; isPlain?: boolean }) {
+  const now = useNow();
+  if (at === null) return <span className="muted">–</span>;
+  const time = new Date(at);
+  const full = exactTime(time);
+  const text = relativeTime(time, now);
+  if (isPlain) {
+    return (
+      <time dateTime={time.toISOString()} title={full}>
+        {text}
+      </time>
+    );
+  }
+  return (
+    <Tooltip label={full} events={{ hover: true, focus: true, touch: true }}>
+      <button type="button" className="plain-button">
+        <time dateTime={time.toISOString()}>{text}</time>
+      </button>
+    </Tooltip>
+  );
+}
+
+/** "22 Nov 2026, 16:04:09 (Europe/Berlin)". */
+export const exactTime = (time: Date): string => `${exact.format(time)} (${zone})`;
+
+/** "just now", "5 min. ago", "in 2 hr.", "3 Nov", "3 Nov 2025". */
+export function relativeTime(time: Date, now: number): string {
+  const deltaMs = time.getTime() - now;
+  const size = Math.abs(deltaMs);
+  if (size < MINUTE_MS) return deltaMs <= 0 ? "just now" : "in a moment";
+  if (size < HOUR_MS) return relative.format(Math.trunc(deltaMs / MINUTE_MS), "minute");
+  if (size < DAY_MS) return relative.format(Math.trunc(deltaMs / HOUR_MS), "hour");
+  if (size < 7 * DAY_MS) return relative.format(Math.trunc(deltaMs / DAY_MS), "day");
+  const isThisYear = time.getFullYear() === new Date(now).getFullYear();
+  return (isThisYear ? day : date).format(time);
+}

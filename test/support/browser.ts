@@ -1,0 +1,134 @@
+/**
+ * A browser for the tests of the dashboard: starts Chromium and a server from source, opens pages in
+ * a layout, collects what a page must not do (console messages, requests to other origins), runs axe
+ * and saves screenshots in `dist/dashboard/`.
+ */
+
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { listAt, stringAt } from "./json.ts";
+import { startMailstead } from "./cli.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const OUTPUT = join(ROOT, "dist", "dashboard");
+const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+const AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"];
+
+const chromiumPath = process.env["CHROMIUM"] ?? PATHS.find((path) => existsSync(path));
+
+/** Tests in a browser are skipped where Chromium is missing. */
+export const hasChromium = chromiumPath !== undefined && existsSync(chromiumPath);
+
+/** The limit of a test in a browser, on a busy machine. */
+export const BROWSER_LIMIT_MS = 60_000;
+
+export const LAYOUTS = {
+  light: { viewport: { width: 1280, height: 800 }, colorScheme: "light" },
+  dark: { viewport: { width: 1280, height: 800 }, colorScheme: "dark" },
+  phone: { viewport: { width: 390, height: 844 }, colorScheme: "light" },
+  "phone-dark": { viewport: { width: 390, height: 844 }, colorScheme: "dark" },
+} as const;
+export type Layout = keyof typeof LAYOUTS;
+export const LAYOUT_NAMES = ["light", "dark", "phone", "phone-dark"] as const satisfies Layout[];
+
+/** Builds the dashboard if its sources are newer than dist/ui. */
+export function buildDashboard(): void {
+  const built = Bun.spawnSync([process.execPath, "scripts/ui.ts", "--if-needed"], { cwd: ROOT });
+  if (!built.success) throw new Error(built.stderr.toString());
+}
+
+export function startBrowser(): Promise<Browser> {
+  mkdirSync(OUTPUT, { recursive: true });
+  return chromium.launch({
+    ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
+    headless: true,
+    args: FLAGS,
+  });
+}
+
+/** Starts `mailstead dev` from source on free ports, with data that is removed at the end. */
+export async function startDashboard(words: readonly string[] = []) {
+  buildDashboard();
+  const isReady = (greeting: string) => greeting.endsWith("}\n");
+  const ports = ["--port", "0", "--capture-smtp", "127.0.0.1:0"];
+  const server = await startMailstead(
+    ["dev", "--json", "--data", "temporary", ...ports, ...words],
+    isReady,
+  );
+  const info: unknown = JSON.parse(server.greeting);
+  return { ...server, info, url: stringAt(info, "url"), secretKey: stringAt(info, "secretKey") };
+}
+
+export type OpenedPage = {
+  page: Page;
+  /** Console messages, errors of scripts and requests to other origins. */
+  problems: string[];
+  /** Saves `dist/dashboard/NAME-LAYOUT.png`. */
+  screenshot(name: string): Promise<void>;
+  /** What axe finds, as `rule: selector`. */
+  findings(): Promise<string[]>;
+  /** By how many pixels the page is wider than the window. */
+  overflowPx(): Promise<number>;
+  close(): Promise<void>;
+};
+
+/** Opens a page in a new browser context. `prepare` runs before the first request. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: { layout?: Layout; prepare?: (page: Page) => Promise<void> } = {},
+): Promise<OpenedPage> {
+  const { layout = "light", prepare } = options;
+  const context = await browser.newContext({ ...LAYOUTS[layout], reducedMotion: "reduce" });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  const { origin } = new URL(url);
+  page.on("console", (message) => {
+    const type: string = message.type();
+    // "verbose" is advice of the browser itself.
+    if (type !== "debug" && type !== "verbose") problems.push(`${type}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    const target = request.url();
+    if (!target.startsWith(origin) && !/^(?:data|blob):/.test(target)) {
+      problems.push(`request: ${target}`);
+    }
+  });
+  await prepare?.(page);
+  await page.goto(url);
+  return {
+    page,
+    problems,
+    async screenshot(name) {
+      await page.screenshot({ path: join(OUTPUT, `${name}-${layout}.png`) });
+    },
+    findings: () => runAxe(page),
+    overflowPx: async () =>
+      Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth")),
+    close: () => context.close(),
+  };
+}
+
+/** The Content-Security-Policy would refuse a script element, so axe is evaluated. */
+async function runAxe(page: Page): Promise<string[]> {
+  await page.evaluate(readFileSync(join(ROOT, "node_modules/axe-core/axe.min.js"), "utf8"));
+  const result: unknown = await page.evaluate(
+    `axe.run(document, { runOnly: ${JSON.stringify(AXE_TAGS)}, resultTypes: ["violations"] })`,
+  );
+  return listAt(result, "violations").flatMap((violation) =>
+    listAt(violation, "nodes").map(
+      (node) => `${stringAt(violation, "id")}: ${stringAt(node, "html")}`,
+    ),
+  );
+}
