@@ -11,6 +11,7 @@ import { createEmailModule } from "./modules/emails/module.ts";
 import { createEventModule } from "./modules/events/module.ts";
 import { createInboxModule } from "./modules/inboxes/module.ts";
 import { createKeyModule } from "./modules/keys/module.ts";
+import { createLiveModule } from "./modules/live/module.ts";
 import type { Module } from "./modules/module.ts";
 import { createRetentionModule } from "./modules/retention/module.ts";
 import { createSegmentModule } from "./modules/segments/module.ts";
@@ -34,6 +35,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
   const campaigns = createCampaignModule(parts);
   const workflows = createWorkflowModule(parts);
   const inboxes = createInboxModule({ ...parts, transport: queues.transport });
+  const live = createLiveModule({ ...parts, onInboxMessage: inboxes.changes.onMessage });
   const capture = createCaptureModule({ ...parts, inboxes });
   const sending = createSendingModule({ ...parts, campaigns, inboxes, queues });
 
@@ -69,6 +71,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
       parseMessage: inboxes.parser.detail,
     }),
     inboxes,
+    live,
     capture,
     sending,
   ];

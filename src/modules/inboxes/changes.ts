@@ -27,6 +27,7 @@ export type InboxChanges = ReturnType<typeof createInboxChanges>;
 
 export function createInboxChanges() {
   const listeners = new Map<number, Set<Listener>>();
+  const messageListeners: ((message: MessageRecord) => void)[] = [];
   let kept: NumberedChange[] = [];
   let last = 0;
 
@@ -37,6 +38,13 @@ export function createInboxChanges() {
       kept.push(numbered);
       if (kept.length >= 2 * KEPT) kept = kept.slice(-KEPT);
       for (const listener of listeners.get(inboxSeq) ?? []) listener(numbered);
+      if (change.type !== "message") return;
+      for (const listener of messageListeners) listener(change.message);
+    },
+
+    /** Calls `listener` for each later message of any inbox. */
+    onMessage(listener: (message: MessageRecord) => void): void {
+      messageListeners.push(listener);
     },
 
     /** Calls `listener` for each later change of the inbox. Returns a function that ends this. */

@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import { IdParams, withErrors } from "../../../http/envelope.ts";
+import { EVENT_STREAM_HEADERS } from "../../../http/event-stream.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
@@ -26,11 +27,7 @@ export function liveRoutes(deps: { admission: Admission; reading: InboxReading; 
       const { seq } = await reading.inbox(project.seq, params.id);
       allowIdle({ request, server }, 0);
       return new Response(live.open(seq, request.headers.get("last-event-id")), {
-        headers: {
-          "Content-Type": "text/event-stream; charset=utf-8",
-          "Cache-Control": "no-store",
-          "X-Accel-Buffering": "no",
-        },
+        headers: EVENT_STREAM_HEADERS,
       });
     },
     {

@@ -5,10 +5,9 @@
  *    sent first. If they are no longer kept, or this process is another one, `reload` is sent.
  * 2. Each change is encoded once and sent to all clients of its inbox, in the order of the changes.
  *    At most four times a second the counts follow.
- * 3. A comment every 15 seconds keeps a connection open.
- * 4. A client that does not read is disconnected when its buffer is full.
  */
 
+import { CONNECTED, StreamClient } from "../../../http/event-stream.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { AppError } from "../../../lib/errors.ts";
 import type { InboxChange, InboxChanges, NumberedChange } from "../changes.ts";
@@ -16,12 +15,14 @@ import type { MessageStore } from "../messages/store.ts";
 import { presentMessage } from "../present.ts";
 
 const MAX_CLIENTS = 250;
-const MAX_BUFFERED_BYTES = 1024 * 1024;
-const COMMENT_MS = 15_000;
 const STATS_MS = 250;
 
 /** The clients of one inbox. */
-type Channel = { clients: Set<Client>; unsubscribe: () => void; cancelStats: (() => void) | null };
+type Channel = {
+  clients: Set<StreamClient>;
+  unsubscribe: () => void;
+  cancelStats: (() => void) | null;
+};
 
 export type Live = ReturnType<typeof createLive>;
 
@@ -49,7 +50,7 @@ export function createLive(deps: {
   function channelOf(inboxSeq: number): Channel {
     const known = channels.get(inboxSeq);
     if (known !== undefined) return known;
-    const clients = new Set<Client>();
+    const clients = new Set<StreamClient>();
     const sendAll = (bytes: Uint8Array) => {
       for (const client of clients) client.send(bytes);
     };
@@ -65,7 +66,7 @@ export function createLive(deps: {
     return channel;
   }
 
-  function leave(inboxSeq: number, client: Client): void {
+  function leave(inboxSeq: number, client: StreamClient): void {
     const channel = channels.get(inboxSeq);
     channel?.clients.delete(client);
     if (channel === undefined || channel.clients.size > 0) return;
@@ -91,10 +92,10 @@ export function createLive(deps: {
     /** The body of a response. Throws 429 if too many clients are connected. */
     open(inboxSeq: number, lastEventId: string | null): ReadableStream<Uint8Array> {
       if (size() >= MAX_CLIENTS) throw tooManyClients();
-      const client = new Client(clock, () => leave(inboxSeq, client));
+      const client = new StreamClient(clock, () => leave(inboxSeq, client));
       channelOf(inboxSeq).clients.add(client);
       const missed = lastEventId === null ? [] : missedEvents(inboxSeq, lastEventId);
-      return client.start([COMMENT, ...missed, statsEvent(inboxSeq)]);
+      return client.start([CONNECTED, ...missed, statsEvent(inboxSeq)]);
     },
 
     /** Ends all connections, because the server stops. */
@@ -102,62 +103,6 @@ export function createLive(deps: {
       for (const { clients } of channels.values()) for (const client of clients) client.end();
     },
   };
-}
-
-const COMMENT = new TextEncoder().encode(": connected\n\n");
-
-class Client {
-  readonly #clock: Clock;
-  readonly #onEnd: () => void;
-  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
-  #cancelComment: () => void = () => {};
-
-  constructor(clock: Clock, onEnd: () => void) {
-    this.#clock = clock;
-    this.#onEnd = onEnd;
-  }
-
-  start(first: readonly Uint8Array[]): ReadableStream<Uint8Array> {
-    const strategy = new ByteLengthQueuingStrategy({ highWaterMark: MAX_BUFFERED_BYTES });
-    return new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          this.#controller = controller;
-          for (const bytes of first) this.send(bytes);
-          this.#scheduleComment();
-        },
-        cancel: () => this.#stop(),
-      },
-      strategy,
-    );
-  }
-
-  send(bytes: Uint8Array): void {
-    const controller = this.#controller;
-    if (controller === null) return;
-    if ((controller.desiredSize ?? 0) >= bytes.byteLength) return controller.enqueue(bytes);
-    this.#stop();
-    controller.error(new Error("The client does not read its events."));
-  }
-
-  end(): void {
-    const controller = this.#controller;
-    this.#stop();
-    controller?.close();
-  }
-
-  #scheduleComment(): void {
-    this.#cancelComment = this.#clock.after(COMMENT_MS, () => {
-      this.send(COMMENT);
-      if (this.#controller !== null) this.#scheduleComment();
-    });
-  }
-
-  #stop(): void {
-    this.#controller = null;
-    this.#cancelComment();
-    this.#onEnd();
-  }
 }
 
 function dataOf(change: InboxChange): unknown {

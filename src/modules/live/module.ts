@@ -1,0 +1,38 @@
+/** The module of live updates: it connects the feed with what happens. */
+
+import type { Db } from "../../db/open.ts";
+import type { Writer } from "../../db/writer.ts";
+import type { EventLog } from "../../events/log.ts";
+import type { Admission } from "../../http/admission.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Signal } from "../../lib/signal.ts";
+import type { Module } from "../module.ts";
+import { createLiveFeed } from "./feed.ts";
+import { liveFeedRoutes } from "./routes.ts";
+import { prepareLiveRows } from "./rows.ts";
+
+type ParsedMessage = { inboxSeq: number; seq: number; id: string };
+
+export function createLiveModule(deps: {
+  admission: Admission;
+  clock: Clock;
+  db: Db;
+  events: EventLog;
+  mailQueued: Signal;
+  /** Registers a listener of caught messages that can be read. */
+  onInboxMessage: (listener: (message: ParsedMessage) => void) => void;
+  writer: Pick<Writer, "afterCommit">;
+}): Module {
+  const { admission, clock, events, mailQueued, onInboxMessage, writer } = deps;
+  const feed = createLiveFeed({ rows: prepareLiveRows(deps.db), clock });
+  events.onEvent(() => {
+    if (feed.hasClients()) writer.afterCommit(feed.wake);
+  });
+  mailQueued.onRaised(feed.wake);
+  onInboxMessage(feed.onMessage);
+  return {
+    name: "live",
+    routes: [liveFeedRoutes({ admission, feed })],
+    endRequests: feed.close,
+  };
+}
