@@ -15,12 +15,9 @@ import type { Change, Writer } from "../../db/writer.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import { AppError } from "../../lib/errors.ts";
-import { parseCondition } from "../segments/condition/condition.ts";
-import { IS_SUBSCRIBED } from "../segments/condition/operators.ts";
 import type { Segments } from "../segments/service.ts";
+import type { CampaignAudience } from "./audience.ts";
 import type { CampaignRow } from "./present.ts";
-
-type Audience = ReturnType<Segments["audienceOfCondition"]>;
 
 export type Expansion = ReturnType<typeof createExpansion>;
 
@@ -39,12 +36,13 @@ export function createExpansion(deps: {
   db: Db;
   writer: Writer;
   clock: Clock;
-  segments: Pick<Segments, "audiences" | "audienceOf" | "audienceOfCondition">;
+  segments: Pick<Segments, "audiences">;
+  audience: CampaignAudience;
   store: Pick<EmailStore, "saveMessage" | "insertCampaignEmails">;
   /** Part of a change: wakes the dispatcher, because there is mail to send. */
   wake: Change<void>;
 }) {
-  const { db, writer, clock } = deps;
+  const { db, writer, clock, audience } = deps;
   const findReachable = db.sqlite.prepare<{ seq: number }, [string]>(`
     SELECT contacts.seq FROM json_each(?) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
     WHERE NOT EXISTS (SELECT 1 FROM suppressions
@@ -84,20 +82,10 @@ export function createExpansion(deps: {
     });
   }
 
-  function segmentIdOf({ segmentSeq }: CampaignRow): string | null {
-    if (segmentSeq === null) return null;
-    const match = eq(segments.seq, segmentSeq);
-    return db.select({ id: segments.id }).from(segments).where(match).limit(1).get()?.id ?? null;
-  }
-
-  function audience(campaign: CampaignRow) {
-    return campaignAudience(deps.segments, campaign, segmentIdOf(campaign));
-  }
-
   return {
     /** Throws 409 if no contact would receive it, and 404 or 422 for an invalid audience. */
     async ensureRecipients(campaign: CampaignRow): Promise<void> {
-      for await (const seqs of deps.segments.audiences.members(audience(campaign))) {
+      for await (const seqs of deps.segments.audiences.members(audience.subscribed(campaign))) {
         if (findReachable.get(JSON.stringify(seqs)) !== null) return;
       }
       throw new AppError(409, "INVALID_STATE", "This campaign has no recipients.", {
@@ -127,7 +115,7 @@ export function createExpansion(deps: {
 
       try {
         const { members } = deps.segments.audiences;
-        for await (const found of members(audience(campaign), audienceCursor)) {
+        for await (const found of members(audience.subscribed(campaign), audienceCursor)) {
           const seqs = found.filter((seq) => seq <= audienceEnd);
           for (let start = 0; start < seqs.length; start += SLICE) {
             const slice = seqs.slice(start, start + SLICE);
@@ -192,32 +180,6 @@ function timed(written: Written, write: () => Slice): boolean {
   written.workMs += systemClock.elapsed() - startedAt;
   written.recipients += inserted;
   return goesOn;
-}
-
-/**
- * The subscribed contacts that a campaign is sent to (docs/interface.md#campaigns). Throws 409 if
- * its segment was deleted, 422 if its filter names a deleted segment.
- */
-function campaignAudience(
-  segments: Pick<Segments, "audienceOf" | "audienceOfCondition">,
-  campaign: CampaignRow,
-  segmentId: string | null,
-): Audience {
-  const { projectSeq, audienceType, audienceFilter, audienceCondition } = campaign;
-  // A STATIC segment has no condition: its current members are the audience.
-  if (audienceType === "SEGMENT" && audienceCondition === null) {
-    if (segmentId === null) throw segmentGone();
-    return segments.audienceOf(projectSeq, segmentId, [IS_SUBSCRIBED]);
-  }
-  const text = audienceCondition ?? audienceFilter;
-  const condition = text === null ? null : parseCondition(JSON.parse(text), "audienceFilter");
-  return segments.audienceOfCondition(projectSeq, condition, [IS_SUBSCRIBED]);
-}
-
-function segmentGone(): AppError {
-  return new AppError(409, "INVALID_STATE", "The segment of this campaign was deleted.", {
-    suggestion: "Give it another audience: PATCH /campaigns/{id}.",
-  });
 }
 
 /** The content that all mails of a campaign share; stored once. */

@@ -29,6 +29,7 @@ import type { Suppressions } from "../suppressions/service.ts";
 import type { Previews } from "../templates/service.ts";
 import type { HitCounter } from "../tracking/service.ts";
 import { campaignActionRoutes } from "./action-routes.ts";
+import { createCampaignAudience } from "./audience.ts";
 import { createCost } from "./render-cost.ts";
 import { createExpansion } from "./expand.ts";
 import { createCampaignHandlers } from "./event-handlers.ts";
@@ -77,7 +78,8 @@ export function createCampaignModule(deps: {
   const lifecycle = createLifecycle({ db, clock, campaigns, store, stats, requireVerified, wake });
   deps.references.register("segment", campaigns.usersOfSegment);
   deps.references.register("domain", campaigns.usersOfDomain);
-  const expansion = createExpansion({ db, writer, clock, segments, store, wake });
+  const audience = createCampaignAudience({ db, segments });
+  const expansion = createExpansion({ db, writer, clock, segments, audience, store, wake });
 
   function requireVerified(projectSeq: number, from: string): void {
     const domain = domainOf(normalizedAddress(from));
@@ -121,7 +123,7 @@ export function createCampaignModule(deps: {
     routes: [
       campaignRoutes({ admission, campaigns, preview, testMails, runner, writer }),
       campaignActionRoutes({ admission, campaigns, expansion, lifecycle, runner, writer }),
-      campaignReportRoutes({ admission, campaigns, readReport, recipients }),
+      campaignReportRoutes({ admission, audience, campaigns, readReport, recipients }),
     ],
     recurring: [{ name: "campaigns", pattern: "*/5 * * * * *", run: runner.tick }],
     wake: runner.wake,

@@ -77,6 +77,12 @@ export const campaignOperations = describeOperations(
       summary: "Render a campaign for a contact or with sample data",
       description: "Stores and sends nothing. The body may be omitted.",
     },
+    getCampaignAudience: {
+      summary: "Count who gets a campaign, and who does not",
+      description:
+        "The contacts that match the audience at the moment, and how many of them get no mail for " +
+        "which reason.",
+    },
     getCampaignStats: {
       summary: "Statistics of a campaign",
       description: "Counts and rates of all its mails, clicks by link, and a timeline by hour.",

@@ -1,4 +1,5 @@
 /**
+ * GET    /campaigns/{id}/audience
  * GET    /campaigns/{id}/stats
  * GET    /campaigns/{id}/recipients
  */
@@ -6,22 +7,34 @@
 import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
+import type { CampaignAudience } from "./audience.ts";
 import { RecipientQuery } from "./model.ts";
 import { campaignOperations } from "./operations.ts";
 import type { Recipients } from "./recipients.ts";
 import type { ReadReport } from "./report.ts";
-import { CampaignStats, Recipient } from "./results-model.ts";
+import { AudienceBreakdown, CampaignStats, Recipient } from "./results-model.ts";
 import type { Campaigns } from "./service.ts";
 
 export function campaignReportRoutes(deps: {
   admission: Admission;
   campaigns: Pick<Campaigns, "get">;
+  audience: Pick<CampaignAudience, "breakdown">;
   readReport: ReadReport;
   recipients: Recipients;
 }) {
-  const { admission, campaigns, readReport, recipients } = deps;
+  const { admission, audience, campaigns, readReport, recipients } = deps;
   return new Elysia({ name: "campaign-report-routes", prefix: "/campaigns" })
     .use(admission.secretKey)
+    .get(
+      "/:id/audience",
+      async ({ project, params }) =>
+        envelope(await audience.breakdown(campaigns.get(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(AudienceBreakdown) }),
+        detail: campaignOperations.getCampaignAudience,
+      },
+    )
     .get(
       "/:id/stats",
       ({ project, params }) => envelope(readReport(campaigns.get(project.seq, params.id).seq)),

@@ -263,3 +263,14 @@ export const OPERATOR_NAMES: readonly string[] = [
 
 /** Matches subscribed contacts. */
 export const IS_SUBSCRIBED: FieldTest = SUBSCRIBED.equals.test({ kind: "subscribed" }, true);
+
+/** Matches contacts whose address is suppressed. No filter of a request has this test. */
+export const IS_SUPPRESSED: FieldTest = {
+  kind: "field",
+  target: { kind: "email" },
+  takes: "nothing",
+  where: ({ projectSeq }) => bind`EXISTS (
+    SELECT 1 FROM suppressions
+    WHERE suppressions.project_seq = ${projectSeq} AND suppressions.email = contacts.email)`,
+  source: null,
+};

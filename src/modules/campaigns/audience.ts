@@ -1,0 +1,73 @@
+/** The contacts that a campaign is for, and how many of them it will be sent to. */
+
+import { eq } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { segments as segmentTable } from "../../db/schema/segments.ts";
+import { AppError } from "../../lib/errors.ts";
+import { parseCondition } from "../segments/condition/condition.ts";
+import { IS_SUBSCRIBED, IS_SUPPRESSED } from "../segments/condition/operators.ts";
+import type { Segments } from "../segments/service.ts";
+import type { CampaignRow } from "./present.ts";
+import type { AudienceBreakdown } from "./results-model.ts";
+
+type Audience = ReturnType<Segments["audienceOfCondition"]>;
+type Tests = NonNullable<Parameters<Segments["audienceOfCondition"]>[2]>;
+
+export type CampaignAudience = ReturnType<typeof createCampaignAudience>;
+
+export function createCampaignAudience(deps: {
+  db: Db;
+  segments: Pick<Segments, "audiences" | "audienceOf" | "audienceOfCondition">;
+}) {
+  const { db, segments } = deps;
+
+  function segmentIdOf({ segmentSeq }: CampaignRow): string | null {
+    if (segmentSeq === null) return null;
+    const match = eq(segmentTable.seq, segmentSeq);
+    const [row] = db.select({ id: segmentTable.id }).from(segmentTable).where(match).limit(1).all();
+    return row?.id ?? null;
+  }
+
+  /** The contacts that match the audience of a campaign and meet all of `tests`. */
+  function matching(campaign: CampaignRow, tests: Tests): Audience {
+    const { projectSeq, audienceType, audienceFilter, audienceCondition } = campaign;
+    // A STATIC segment has no condition: its current members are the audience.
+    if (audienceType === "SEGMENT" && audienceCondition === null) {
+      const id = segmentIdOf(campaign);
+      if (id === null) throw segmentGone();
+      return segments.audienceOf(projectSeq, id, tests);
+    }
+    const text = audienceCondition ?? audienceFilter;
+    const condition = text === null ? null : parseCondition(JSON.parse(text), "audienceFilter");
+    return segments.audienceOfCondition(projectSeq, condition, tests);
+  }
+
+  const { count } = segments.audiences;
+
+  return {
+    /**
+     * The subscribed contacts that a campaign is sent to (docs/interface.md#campaigns). Throws 409
+     * if its segment was deleted, 422 if its filter names a deleted segment.
+     */
+    subscribed: (campaign: CampaignRow): Audience => matching(campaign, [IS_SUBSCRIBED]),
+
+    /** Counts who matches now, and who of them gets no mail. Throws like `subscribed`. */
+    async breakdown(campaign: CampaignRow): Promise<AudienceBreakdown> {
+      const all = await count(matching(campaign, []));
+      const subscribed = await count(matching(campaign, [IS_SUBSCRIBED]));
+      const suppressed = await count(matching(campaign, [IS_SUBSCRIBED, IS_SUPPRESSED]));
+      return {
+        matching: all,
+        unsubscribed: all - subscribed,
+        suppressed,
+        recipients: subscribed - suppressed,
+      };
+    },
+  };
+}
+
+function segmentGone(): AppError {
+  return new AppError(409, "INVALID_STATE", "The segment of this campaign was deleted.", {
+    suggestion: "Give it another audience: PATCH /campaigns/{id}.",
+  });
+}
