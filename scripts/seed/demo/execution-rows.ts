@@ -3,6 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { type Random, uuidAt } from "../random.ts";
 import type { Execution } from "./executions.ts";
+import { DAY_MS } from "./people.ts";
 
 export function insertExecutions(
   sqlite: Database,
@@ -51,4 +52,22 @@ export function insertExecutions(
       }
     }
   })();
+}
+
+/** Some of the executions that wait were cancelled by hand yesterday. */
+export function cancelSome(executions: readonly Execution[], untilMs: number): void {
+  const old = executions.filter(
+    ({ status, startedAt, seq }) =>
+      status === "WAITING" && startedAt < untilMs - DAY_MS && seq % 9 === 0,
+  );
+  for (const execution of old) {
+    Object.assign(execution, {
+      status: "CANCELLED",
+      exitReason: "Cancelled by hand.",
+      completedAt: untilMs - DAY_MS / 2,
+      dueAt: null,
+      dueFor: null,
+      awaitedEvent: null,
+    });
+  }
 }

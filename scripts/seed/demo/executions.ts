@@ -62,6 +62,14 @@ export type Execution = {
 
 type Deps = { random: Random; journal: Journal; untilMs: number };
 
+type RunOptions = Deps & {
+  people: readonly Person[];
+  /** Size of the demonstration; 1 is 12,000 contacts. */
+  scale: number;
+  /** Share of the new contacts that enter a workflow, at most 1. */
+  sample: number;
+};
+
 const TRIGGER = "trigger";
 const UNITS = { minutes: 60_000, hours: 60 * 60_000, days: DAY_MS } as const;
 const EVENTS_OF_MAIL = "email.";
@@ -69,9 +77,9 @@ const EVENTS_OF_MAIL = "email.";
 /** Runs all executions of all workflows, in the order of their start. */
 export function runWorkflows(
   workflows: readonly StoredWorkflow[],
-  options: Deps & { people: readonly Person[]; scale: number },
+  options: RunOptions,
 ): Execution[] {
-  const { random, people, journal, untilMs } = options;
+  const { random, journal } = options;
   const starts = workflows.flatMap((workflow) => startsOf(workflow, options));
   starts.sort((a, b) => a.at - b.at);
   /** Contacts by workflow that may not start now: until when their execution is active. */
@@ -87,7 +95,6 @@ export function runWorkflows(
     const isOnce = !workflow.text.allowReentry;
     busyUntil.set(key, isOnce ? Infinity : (execution.completedAt ?? Infinity));
   }
-  if (people.length > 0) cancelSome(executions, untilMs);
   return executions;
 }
 
@@ -95,13 +102,13 @@ type Start = { at: number; workflow: StoredWorkflow; person: Person };
 
 function startsOf(
   workflow: StoredWorkflow,
-  { random, people, scale, untilMs }: Deps & { people: readonly Person[]; scale: number },
+  { random, people, scale, sample, untilMs }: RunOptions,
 ): Start[] {
   const { createdAt, text } = workflow;
   if (text.event === "account.created") {
     return people
       .slice(countBefore(people, createdAt))
-      .filter((person) => scale >= 1 || people.length < 20_000 || person.seq % 100 === 0)
+      .filter(() => sample === 1 || random.integer(1_000_000) < sample * 1_000_000)
       .map((person) => ({ at: person.createdAt, workflow, person }));
   }
   const days = (untilMs - createdAt) / DAY_MS;
@@ -276,22 +283,4 @@ function callWebhook(execution: Execution, { random, untilMs }: Deps): void {
   }
   const detail = { status: 200, body: '{"ok":true}' };
   complete(execution, { type: "WEBHOOK", at, branch: null, detail });
-}
-
-/** Some of the executions that wait were cancelled by hand yesterday. */
-function cancelSome(executions: readonly Execution[], untilMs: number): void {
-  const old = executions.filter(
-    ({ status, startedAt, seq }) =>
-      status === "WAITING" && startedAt < untilMs - DAY_MS && seq % 9 === 0,
-  );
-  for (const execution of old) {
-    Object.assign(execution, {
-      status: "CANCELLED",
-      exitReason: "Cancelled by hand.",
-      completedAt: untilMs - DAY_MS / 2,
-      dueAt: null,
-      dueFor: null,
-      awaitedEvent: null,
-    });
-  }
 }

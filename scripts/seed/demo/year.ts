@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import type { EmailStore } from "../../../src/outbox/enqueue.ts";
 import { createRandom, type Random } from "../random.ts";
 import { addUpCampaigns, type CampaignPlan, sendCampaign } from "./campaigns.ts";
-import { insertExecutions } from "./execution-rows.ts";
+import { cancelSome, insertExecutions } from "./execution-rows.ts";
 import { runWorkflows, type StoredWorkflow, type WorkflowMail } from "./executions.ts";
 import { createJournal } from "./journal.ts";
 import { insertContacts, insertSuppressions, makePeople } from "./people.ts";
@@ -64,9 +64,11 @@ export async function simulate(year: Year, step: Step): Promise<void> {
   const scale = sizes.mails / FULL.mails;
   const people = makePeople(random, { count: sizes.contacts, untilMs });
   const journal = createJournal({ untilMs });
-  const executions = runWorkflows(parts.workflows, { random, journal, untilMs, people, scale });
-  const post = createPost({ sqlite, projectSeq, random, journal, untilMs });
   const sample = Math.min(1, (FULL.contacts * scale) / sizes.contacts);
+  const options = { random, journal, untilMs, people, scale, sample };
+  const executions = runWorkflows(parts.workflows, options);
+  cancelSome(executions, untilMs);
+  const post = createPost({ sqlite, projectSeq, random, journal, untilMs });
   const given = { projectSeq, people, random, untilMs, sample, store: parts.store, post };
   type Job = { at: number; run: () => void };
   const jobs: Job[] = parts.campaigns.flatMap((plan) =>
