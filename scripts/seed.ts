@@ -16,7 +16,6 @@
  */
 
 import "../src/lib/production.ts";
-import type { Database } from "bun:sqlite";
 import { parseArgs } from "node:util";
 import { openDataFolder } from "../src/db/folder.ts";
 import { migrate } from "../src/db/migrate.ts";
@@ -29,6 +28,7 @@ import { createKeys } from "../src/modules/keys/service.ts";
 import { createProjects } from "../src/modules/projects/service.ts";
 import { type Demo, seedDemo } from "./seed/demo.ts";
 import { DEMO_SCALES } from "./seed/demo/year.ts";
+import { dropIndexes } from "./seed/indexes.ts";
 import { seedContacts } from "./seed/contacts.ts";
 import { seedEvents } from "./seed/events.ts";
 import { seedSegments } from "./seed/segments.ts";
@@ -65,7 +65,7 @@ export async function seed(
   // Durability is not needed: an interrupted run is repeated in a new folder.
   sqlite.run("PRAGMA synchronous = OFF");
   sqlite.run("PRAGMA foreign_keys = OFF");
-  const indexes = dropIndexes(sqlite);
+  const createIndexes = dropIndexes(sqlite, TABLES);
   let firstContact = 0;
   step(`${sizes.contacts} contacts`, () => {
     firstContact = seedContacts(sqlite, { projectSeq, count: sizes.contacts, untilMs });
@@ -79,7 +79,7 @@ export async function seed(
   step(`${sizes.segments} segments`, () =>
     seedSegments(sqlite, { projectSeq, count: sizes.segments, untilMs }),
   );
-  step("indexes", () => indexes.forEach((index) => sqlite.run(index)));
+  step("indexes", createIndexes);
   step("checkpoint", () => sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)"));
   sqlite.close();
   return key;
@@ -94,21 +94,6 @@ function createProject(db: Db): Promise<{ projectSeq: number; key: string }> {
     const options = { kind: "SECRET", name: "seed", expiresAt: null } as const;
     return { projectSeq: seq, key: keys.create(seq, options)().text };
   });
-}
-
-/**
- * Drops the indexes and returns the SQL that creates them again: building an index at the end is much
- * faster than updating it for each row.
- */
-function dropIndexes(sqlite: Database): string[] {
-  const indexes = sqlite
-    .query<{ name: string; sql: string; tbl_name: string }, []>(
-      "SELECT name, sql, tbl_name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL",
-    )
-    .all()
-    .filter((index) => TABLES.includes(index.tbl_name));
-  for (const { name } of indexes) sqlite.run(`DROP INDEX "${name}"`);
-  return indexes.map((index) => index.sql);
 }
 
 function silent(): void {}

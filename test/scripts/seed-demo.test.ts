@@ -96,6 +96,18 @@ test("the application shows the graph of each workflow", async () => {
   }
 });
 
+test("the statistics by day count the events of the year", async () => {
+  const stats = await call("/stats?from=2025-03-01T00:00:00Z&to=2026-03-03T00:00:00Z&interval=DAY");
+  expect(stats.status).toBe(200);
+  for (const name of ["sent", "delivered", "opened", "bounced", "suppressed"]) {
+    const events = await call(`/events?event=email.${name}&limit=1`);
+    expect([name, stats.at(`data.totals.${name}`)]).toEqual([name, events.at("data.total")]);
+  }
+  const clicked = await call("/emails?status=CLICKED&limit=1");
+  const clicks = Number(stats.at("data.totals.clicked"));
+  expect(clicks).toBeGreaterThanOrEqual(Number(clicked.at("data.total")));
+});
+
 test("a bounced mail has the conversation with the server that refused it", async () => {
   const answer = await call("/emails?status=BOUNCED&limit=1");
   const attempt = "data.items.0.attempts.0";

@@ -2,12 +2,19 @@
 
 import type { Database } from "bun:sqlite";
 import type { EmailStore } from "../../../src/outbox/enqueue.ts";
+import { dropIndexes } from "../indexes.ts";
 import { createRandom, type Random } from "../random.ts";
 import { addUpCampaigns, type CampaignPlan, sendCampaign } from "./campaigns.ts";
 import { cancelSome, insertExecutions } from "./execution-rows.ts";
-import { runWorkflows, type StoredWorkflow, type WorkflowMail } from "./executions.ts";
+import {
+  type Execution,
+  runWorkflows,
+  type StoredWorkflow,
+  type WorkflowMail,
+} from "./executions.ts";
+import { addUpHours } from "./hours.ts";
 import { createJournal } from "./journal.ts";
-import { insertContacts, insertSuppressions, makePeople } from "./people.ts";
+import { insertContacts, insertSuppressions, makePeople, type Person } from "./people.ts";
 import { createPost, type Post } from "./post.ts";
 import type { Step } from "./progress.ts";
 import { SITE } from "./template-texts.ts";
@@ -45,6 +52,7 @@ export type Parts = {
 const FULL = DEMO_SCALES.full;
 /** Share of the mails that campaigns and workflows send. */
 const OTHER_MAILS = 0.7;
+const JOBS_PER_LOG = 25_000;
 const TEST_BEFORE_MS = 40 * 60_000;
 
 type Year = {
@@ -56,6 +64,9 @@ type Year = {
   seed: number;
   log: (text: string) => void;
 };
+
+/** Work of one moment of the year. */
+type Job = { at: number; run: () => void };
 
 /** Lets a year pass: registrations, executions, mails, events. */
 export async function simulate(year: Year, step: Step): Promise<void> {
@@ -69,33 +80,14 @@ export async function simulate(year: Year, step: Step): Promise<void> {
   const executions = runWorkflows(parts.workflows, options);
   cancelSome(executions, untilMs);
   const post = createPost({ sqlite, projectSeq, random, journal, untilMs });
-  const given = { projectSeq, people, random, untilMs, sample, store: parts.store, post };
-  type Job = { at: number; run: () => void };
-  const jobs: Job[] = parts.campaigns.flatMap((plan) =>
-    plan.startedAt === null
-      ? []
-      : [{ at: plan.startedAt, run: () => sendCampaign(sqlite, plan, given) }],
-  );
-  for (const mail of executions.flatMap(({ mails }) => mails)) {
-    const template = parts.templates.get(mail.template);
-    if (template === undefined) throw new Error(`no template ${mail.template}`);
-    jobs.push({ at: mail.at, run: () => sendOfWorkflow(post, mail, template, random) });
-  }
-  const count = Math.round(sizes.mails * (1 - OTHER_MAILS));
-  for (const plan of planTransactional(random, { count, untilMs })) {
-    const run = () => sendTransactional(post, plan, { people, random, templates: parts.templates });
-    jobs.push({ at: plan.at, run });
-  }
-  jobs.push(...testMails(parts, post));
-  jobs.sort((a, b) => a.at - b.at);
-  await step("  mails", () => {
-    sqlite.transaction(() => {
-      for (const [i, { run }] of jobs.entries()) {
-        run();
-        if (i % 20_000 === 19_999) log(`  ${post.count()} mails`);
-      }
-    })();
-  });
+  const jobs = [
+    ...campaignJobs(year, { people, random, sample, post }),
+    ...workflowJobs(executions, parts, { post, random }),
+    ...transactionalJobs(year, { people, random, post }),
+    ...testMails(parts, post),
+  ].toSorted((a, b) => a.at - b.at);
+  await step("  mails", () => runJobs(sqlite, jobs, (i) => log(`  ${i} of ${jobs.length} steps`)));
+  const createIndexes = dropIndexes(sqlite, ["contacts", "events"]);
   await step("  contacts and executions", () => {
     insertContacts(sqlite, { projectSeq, people });
     insertSuppressions(sqlite, { projectSeq, people, untilMs });
@@ -106,10 +98,59 @@ export async function simulate(year: Year, step: Step): Promise<void> {
   await step("  events", () =>
     journal.write(sqlite, { projectSeq, people, random, untilMs, tracked, log }),
   );
+  await step("  indexes", createIndexes);
   await step("  deliveries and statistics", () => {
     insertDeliveries(sqlite, { random, untilMs, scale });
     addUpCampaigns(sqlite, untilMs);
+    addUpHours(sqlite);
   });
+}
+
+function runJobs(sqlite: Database, jobs: readonly Job[], log: (done: number) => void): void {
+  sqlite.transaction(() => {
+    for (const [i, { run }] of jobs.entries()) {
+      run();
+      if ((i + 1) % JOBS_PER_LOG === 0) log(i + 1);
+    }
+  })();
+}
+
+type Sending = { people: readonly Person[]; random: Random; post: Post };
+
+function campaignJobs(year: Year, sending: Sending & { sample: number }): Job[] {
+  const { sqlite, parts, projectSeq, untilMs } = year;
+  const given = { ...sending, projectSeq, untilMs, store: parts.store };
+  return parts.campaigns.flatMap((plan) => {
+    const { startedAt } = plan;
+    if (startedAt === null) return [];
+    return [{ at: startedAt, run: () => sendCampaign(sqlite, plan, given) }];
+  });
+}
+
+function workflowJobs(
+  executions: readonly Execution[],
+  { templates }: Parts,
+  { post, random }: Omit<Sending, "people">,
+): Job[] {
+  return executions
+    .flatMap(({ mails }) => mails)
+    .map((mail) => {
+      const template = templates.get(mail.template);
+      if (template === undefined) throw new Error(`no template ${mail.template}`);
+      return { at: mail.at, run: () => sendOfWorkflow(post, mail, template, random) };
+    });
+}
+
+function transactionalJobs(
+  { parts, sizes, untilMs }: Year,
+  { people, random, post }: Sending,
+): Job[] {
+  const count = Math.round(sizes.mails * (1 - OTHER_MAILS));
+  const given = { people, random, templates: parts.templates };
+  return planTransactional(random, { count, untilMs }).map((plan) => ({
+    at: plan.at,
+    run: () => sendTransactional(post, plan, given),
+  }));
 }
 
 function sendOfWorkflow(
