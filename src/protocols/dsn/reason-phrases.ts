@@ -1,0 +1,63 @@
+/**
+ * Phrases of reports that quote no SMTP reply, or whose status code says less than their words. Each
+ * phrase stands for an enhanced status code (RFC 3463), which is then classified like a reply.
+ */
+
+type Phrase = { readonly status: string; readonly pattern: RegExp };
+
+const PHRASES: readonly Phrase[] = [
+  {
+    // The domain of the recipient does not exist, or takes no mail.
+    status: "5.1.2",
+    pattern: anyOf([
+      /host or domain name not found(?!.{0,120}(?:try again|temporar))/,
+      /(?:cannot|can'?t|couldn'?t|could not|unable to) (?:find|locate) (?:any |a |the )?(?:host named|domain|mail exchanger)/,
+      /couldn'?t find any host (?:named|by that name)|no such (?:domain|host)\b|unrouteable mail domain/,
+      /(?:recipient )?domain (?:name )?(?:\S+ )?(?:does(?: not|n'?t) exist|was not found|not found|couldn'?t be found|could not be found|is invalid)/,
+      /the domain \S{1,200} couldn'?t be found|host unknown|name server: host not found|does not accept mail \(null ?mx\)|null mx/,
+      /all relevant mx records point to non-existent hosts|dns domain \S{1,200} does not exist/,
+      /domain .{1,80} existiert nicht|le domaine .{1,80} n'existe pas|el dominio .{1,80} no existe/,
+    ]),
+  },
+  {
+    status: "5.2.2",
+    pattern: anyOf([
+      /(?:mail ?box|inbox|mail ?drop|maildir|mail folder|disk) (?:\S+ ){0,4}(?:is |has been |was )?(?:currently )?(?:full|over quota|over its quota|exceeded)/,
+      /user mailbox exceeds|over (?:their |his |the |its )?quota|quota (?:exceeded|full)|exceeds? (?:the )?(?:maximum )?(?:mailbox|disk|storage)(?: \w+)? (?:size|quota|limit)/,
+      /postfach (?:\S+ ){0,3}(?:voll|überfüllt)|speicherplatz .{0,40}(?:erschöpft|überschritten)/,
+      /(?:bo[iî]te|messagerie) .{0,40}(?:pleine|saturée)|buz[oó]n .{0,30}lleno|casella .{0,30}piena|caixa .{0,30}cheia/,
+      /ящик .{0,40}переполнен|邮箱.{0,20}(?:已满|空间不足|容量)|メールボックス.{0,20}(?:容量|いっぱい)|skrzynka .{0,30}(?:pełna|przepełniona)/,
+    ]),
+  },
+  {
+    status: "5.1.1",
+    pattern: anyOf([
+      /not listed in (?:the )?(?:public name|domino directory|public directory)|no route found to domain|recipnotfound|recipientnotfound/,
+      /(?:sorry, )?no mailbox here by that name|this address no longer accepts mail|address (?:couldn'?t|could not|wasn'?t|was not) be? ?found/,
+      /(?:e-?mail address|recipient'?s? address|account|user|recipient|mailbox)(?: \S+| you entered| you tried to reach){0,3} (?:couldn'?t be found|could not be found|wasn'?t found|was not found|not found|does(?: not|n'?t) exist|is not known|is unknown|unknown)/,
+      /does ?n[o']?t have an? \S{1,60} account|unknown (?:local )?(?:user|recipient|address|mailbox|account|addressee)|no such (?:user|recipient|mailbox|account|person|address)/,
+      /invalid (?:recipient|mailbox|address|user)|(?:account|mailbox|address) (?:has been |is |was )(?:disabled|closed|deleted|terminated|deactivated|suspended|blocked for inactivity)/,
+      /(?:empfänger|adresse|benutzer|postfach) .{0,60}(?:unbekannt|existiert nicht|nicht gefunden|nicht vorhanden)|unbekannter (?:empfänger|benutzer)/,
+      /(?:destinataire|adresse|utilisateur) .{0,60}(?:inconnue?|introuvable|n'existe pas)|(?:usuario|destinatario|dirección|cuenta) .{0,60}(?:desconocid[oa]|no existe|inexistente|no encontrad[oa])/,
+      /(?:utente|destinatario|indirizzo|casella) .{0,60}(?:sconosciut[oa]|non esiste|inesistente|non trovat[oa])|(?:usuário|destinatário|endereço|conta) .{0,60}(?:desconhecid[oa]|não existe|inexistente)/,
+      /(?:пользовател|получател|адрес|ящик).{0,60}(?:не существует|не найден|неизвест|заблокирован)|(?:收件人|收信人|用户|帐号|账号|邮箱).{0,60}(?:不存在|未找到|无效)/,
+      /(?:宛先|ユーザー|アドレス).{0,40}(?:存在しません|見つかりません)|(?:użytkownik|adresat|odbiorca|konto) .{0,40}(?:nie istnieje|nieznany|nie znaleziono)/,
+    ]),
+  },
+  {
+    status: "4.4.1",
+    pattern: anyOf([
+      /connection (?:timed out|refused)|connect to \S{1,200}: (?:no route|operation timed out)|could ?n[o']t establish an smtp connection|network is unreachable/,
+      /lost connection with|no answer from host|conversation with .{1,200} timed out|the recipient server did not accept our requests to connect|did not respond|remote server did not answer/,
+    ]),
+  },
+];
+
+/** The enhanced status code that the words stand for; null if no phrase is known. */
+export function statusOfPhrase(text: string): string | null {
+  return PHRASES.find(({ pattern }) => pattern.test(text))?.status ?? null;
+}
+
+function anyOf(patterns: readonly RegExp[]): RegExp {
+  return new RegExp(patterns.map((pattern) => pattern.source).join("|"), "iu");
+}
