@@ -16,8 +16,10 @@ import type { Module } from "./modules/module.ts";
 import { createRetentionModule } from "./modules/retention/module.ts";
 import { createSegmentModule } from "./modules/segments/module.ts";
 import { createStatsModule } from "./modules/stats/module.ts";
+import { createServerChecks } from "./server-checks.ts";
 import { createSubscriptionModule } from "./modules/subscription/module.ts";
 import { createSuppressionModule } from "./modules/suppressions/module.ts";
+import { createSystemModule } from "./modules/system/module.ts";
 import { createTemplateModule } from "./modules/templates/module.ts";
 import { createTrackModule } from "./modules/track/module.ts";
 import { createTrackingModule } from "./modules/tracking/module.ts";
@@ -69,6 +71,11 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
       ...parts,
       composer: sending.composer,
       parseMessage: inboxes.parser.detail,
+    }),
+    createSystemModule({
+      ...parts,
+      dispatcher: sending.dispatcher,
+      runChecks: createServerChecks(parts),
     }),
     inboxes,
     live,

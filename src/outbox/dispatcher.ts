@@ -46,6 +46,8 @@ export type Dispatcher = {
   stalledMs(): number;
   /** When the next mail is due; null if none waits. */
   nextDueAt(): number | null;
+  /** Number of mails that are being sent, or wait to be sent at the configured rate. */
+  underWay(): number;
   /** Number of stored outcomes since the start, by kind. */
   outcomes: ReadonlyMap<string, number>;
   /** Stops leasing and waits at most `graceMs` for the mails under way. True if all ended. */
@@ -168,6 +170,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     wake: pollSoon,
     isRunning,
     nextDueAt: () => queue.nextDueAt(),
+    underWay: deliveries.count,
     outcomes: deliveries.outcomes,
     stalledMs() {
       const dueAt = deliveries.isAnyWaiting() ? -Infinity : queue.nextDueAt();

@@ -16,8 +16,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   outbox: ["events", "render", "protocols", "db", "config", "lib"],
   modules: ["http", "outbox", "events", "render", "checks", "protocols", "db", "config", "lib"],
   smtp: ["modules", "protocols", "db", "config", "lib"],
+  doctor: ["modules", "outbox", "protocols", "db", "config", "lib"],
   /** The files in src/ itself, which create the modules. */
   app: [
+    "doctor",
     "smtp",
     "modules",
     "http",
@@ -32,6 +34,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   /** Commands create the parts that they need, as app.ts does. */
   cli: [
     "app",
+    "doctor",
     "smtp",
     "modules",
     "http",

@@ -20,7 +20,7 @@ const CLOCK_FILE = "lib/clock.ts";
 const CREATES_THE_CLOCK = [
   "cli/check.ts",
   "cli/doctor.ts",
-  "cli/doctor/sntp.ts",
+  "doctor/sntp.ts",
   "cli/domain.ts",
   "cli/key.ts",
   "cli/send.ts",

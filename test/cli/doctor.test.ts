@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import dgram from "node:dgram";
 import net from "node:net";
-import { examine } from "../../src/cli/doctor.ts";
-import { lineOf, type World } from "../../src/cli/doctor/check.ts";
-import { askTimeServer } from "../../src/cli/doctor/sntp.ts";
-import { greet, isOwnAddress, realWorld } from "../../src/cli/doctor/world.ts";
+import { lineOf, type World } from "../../src/doctor/check.ts";
+import { ALL_CHECKS, examine } from "../../src/doctor/examine.ts";
+import { greet, isOwnAddress } from "../../src/doctor/probes.ts";
+import { askTimeServer } from "../../src/doctor/sntp.ts";
+import { realWorld } from "../../src/cli/doctor/world.ts";
 import { readConfig } from "../../src/config/read.ts";
 import type { Config } from "../../src/config/settings.ts";
 import { RECENT_HOLD } from "../../src/lib/metrics.ts";
@@ -109,7 +110,8 @@ function recordsAs(status: "MISSING" | "PENDING"): Domain["records"] {
 
 async function lines(examined: World, limitMs = 2_000): Promise<string[]> {
   const found: string[] = [];
-  for await (const finding of examine(examined, limitMs)) found.push(lineOf(finding));
+  for await (const finding of examine(examined, { checks: ALL_CHECKS, limitMs: limitMs }))
+    found.push(lineOf(finding));
   return found;
 }
 

@@ -1,8 +1,8 @@
 /** The types of the doctor's checks and findings, and the text of a finding. */
 
-import type { Config } from "../../config/settings.ts";
-import type { Dns } from "../../protocols/dns/client.ts";
-import type { Domain } from "../../modules/domains/model.ts";
+import type { Config } from "../config/settings.ts";
+import type { Dns } from "../protocols/dns/client.ts";
+import type { Domain } from "../modules/domains/model.ts";
 
 type Level = "ok" | "warn" | "fail";
 

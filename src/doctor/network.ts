@@ -1,7 +1,7 @@
 /** Checks of the network as other mail servers see it: resolver, host name, addresses, port 25. */
 
 import { isIP } from "node:net";
-import type { DnsAnswer } from "../../protocols/dns/answer.ts";
+import type { DnsAnswer } from "../protocols/dns/answer.ts";
 import { type Check, fail, type Finding, ok, warn, type World } from "./check.ts";
 
 /** Large mail providers, to which nearly every installation sends mail. */

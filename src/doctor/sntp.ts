@@ -1,7 +1,7 @@
 /** A client for a time server (RFC 4330), which measures how far this clock is ahead. */
 
 import dgram from "node:dgram";
-import { systemClock } from "../../lib/clock.ts";
+import { systemClock } from "../lib/clock.ts";
 
 const NTP_PORT = 123;
 const PACKET_BYTES = 48;

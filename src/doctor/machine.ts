@@ -4,9 +4,9 @@
  */
 
 import { join } from "node:path";
-import { UnreadableKeyError } from "../../modules/domains/keys.ts";
-import { HELD_MS } from "../../lib/loop-watch.ts";
-import { metricValue, RECENT_HOLD } from "../../lib/metrics.ts";
+import { UnreadableKeyError } from "../modules/domains/keys.ts";
+import { HELD_MS } from "../lib/loop-watch.ts";
+import { metricValue, RECENT_HOLD } from "../lib/metrics.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 
 const WARN_CLOCK_MS = 5_000;

@@ -1,6 +1,6 @@
 /** Checks of sending: the transport, the relay, the DNS records of each domain, and the links. */
 
-import type { Domain } from "../../modules/domains/model.ts";
+import type { Domain } from "../modules/domains/model.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 
 export const checkRelay: Check = async ({ config, tryRelay }) => {

@@ -1,0 +1,81 @@
+/** Runs the checks of everything that delivery depends on. */
+
+import { describeFault, recoverySteps, StorageFaultError } from "../db/fault.ts";
+import { DataFolderError } from "../db/folder.ts";
+import { describeError } from "../lib/log.ts";
+import { type Check, fail, type Finding, lineOf, type World } from "./check.ts";
+import {
+  checkClock,
+  checkEventLoop,
+  checkFolder,
+  checkLog,
+  checkRecurringWork,
+  checkSecret,
+  checkStorage,
+} from "./machine.ts";
+import { checkHostname, checkPort, checkResolver, checkSources } from "./network.ts";
+import { checkDomains, checkLinks, checkRelay, checkTransport } from "./sending.ts";
+
+/** All checks, in the order of the report. */
+export const ALL_CHECKS: readonly Check[] = [
+  checkTransport,
+  checkClock,
+  checkFolder,
+  checkSecret,
+  checkStorage,
+  checkLog,
+  checkEventLoop,
+  checkResolver,
+  checkHostname,
+  checkSources,
+  checkPort,
+  checkRelay,
+  checkLinks,
+  checkRecurringWork,
+  checkDomains,
+];
+
+/** The checks of a running server, which sees neither its own metrics nor the list of its work. */
+export const SERVER_CHECKS: readonly Check[] = ALL_CHECKS.filter(
+  (check) => check !== checkEventLoop && check !== checkRecurringWork,
+);
+
+/**
+ * Runs all checks concurrently and yields their findings in order, each as early as possible. A
+ * finding that several checks report is yielded once.
+ */
+export async function* examine(
+  world: World,
+  { checks, limitMs }: { checks: readonly Check[]; limitMs: number },
+): AsyncGenerator<Finding> {
+  const running = checks.map((check) => within(check(world).catch(findingsOf), limitMs));
+  const yielded = new Set<string>();
+  for (const findings of running) {
+    for (const finding of await findings) {
+      const line = lineOf(finding);
+      if (!yielded.has(line)) yield finding;
+      yielded.add(line);
+    }
+  }
+}
+
+function findingsOf(error: unknown): Finding[] {
+  if (error instanceof DataFolderError) {
+    const { message, suggestion } = error;
+    return [{ level: "fail", what: "data folder", finding: message, fix: suggestion }];
+  }
+  if (error instanceof StorageFaultError) {
+    return [fail("data folder", describeFault(error.fault), recoverySteps(error.fault))];
+  }
+  return [fail("doctor", describeError(error), "this is a bug in Mailstead: please report it")];
+}
+
+async function within(findings: Promise<Finding[]>, limitMs: number): Promise<Finding[]> {
+  const { promise: late, resolve } = Promise.withResolvers<Finding[]>();
+  const finding = `a check did not finish within ${limitMs / 1000} s`;
+  const timer = setTimeout(
+    () => resolve([fail("doctor", finding, "find out why the network does not answer")]),
+    limitMs,
+  );
+  return Promise.race([findings, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,46 @@
+/**
+ * The checks of `mailstead doctor` inside the running server. They use its database, its settings and
+ * its stored results of DNS checks. Left out are those that need another process: its metrics and the
+ * list of its recurring work.
+ */
+
+import type { Core } from "./core.ts";
+import { isSameSecret, readInstallationValue } from "./db/installation-values.ts";
+import type { Finding, World } from "./doctor/check.ts";
+import { requireReadableKeys } from "./modules/domains/keys.ts";
+import { presentDomain } from "./modules/domains/present.ts";
+import type { Services } from "./services.ts";
+
+/** Longest time for one check. */
+const LIMIT_MS = 20_000;
+const MAX_DOMAINS = 50;
+
+type Parts = Pick<Core, "config" | "db" | "dns" | "folder" | "secret"> &
+  Pick<Services, "domains" | "projects">;
+
+export function createServerChecks(parts: Parts): () => Promise<Finding[]> {
+  return async () => {
+    // Loaded at the first use, because few servers are asked.
+    const [{ examine, SERVER_CHECKS }, probes] = await Promise.all([
+      import("./doctor/examine.ts"),
+      import("./doctor/probes.ts"),
+    ]);
+    const { config, db, dns, folder, secret, domains, projects } = parts;
+    const world: World = {
+      ...probes.machineWorld(config, dns),
+      folder,
+      recurring: () => [],
+      metrics: async () => null,
+      requireReadableKeys: async () => requireReadableKeys(db, secret),
+      isSameSecret: async () => isSameSecret(db, secret),
+      logHeldSince: async () => readInstallationValue(db, "log_held_since"),
+      domains: async () =>
+        projects
+          .list()
+          .flatMap(({ seq }) => domains.all(seq))
+          .slice(0, MAX_DOMAINS)
+          .map((row) => presentDomain(row, domains.recordsOf(row))),
+    };
+    return Array.fromAsync(examine(world, { checks: SERVER_CHECKS, limitMs: LIMIT_MS }));
+  };
+}
