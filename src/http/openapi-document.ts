@@ -37,6 +37,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Webhooks: "Calls that tell other systems about events",
   Inboxes: "Read, wait for and check mail that was caught instead of sent",
   Recipients: "Pages and links in mails, which recipients open without a key",
+  System: "The state of the installation",
 };
 
 /** The parts of the document that do not come from the routes. */
