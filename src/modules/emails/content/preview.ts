@@ -14,7 +14,9 @@ const REMOVED =
 const LINK = /^\s*(?:https?:|mailto:|tel:|#)/i;
 const INLINE_IMAGE = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/i;
 /** Longest HTML that is shown, in UTF-16 units. */
-const MAX_CHARACTERS = 1024 * 1024;
+const MAX_CHARACTERS = 512 * 1024;
+/** Characters of an address that are read to find its scheme. */
+const MAX_SCHEME_CHARACTERS = 512;
 /** Bytes of all inline images together; the others are not shown. */
 const MAX_INLINE_BYTES = 5 * 1024 * 1024;
 
@@ -50,9 +52,8 @@ export function previewDocument(html: string, attachments: readonly Attachment[]
 }
 
 function secureLink(link: HTMLRewriterTypes.Element): void {
-  if (!LINK.test(decodeHTMLAttribute(link.getAttribute("href") ?? ""))) {
-    link.removeAttribute("href");
-  }
+  const start = (link.getAttribute("href") ?? "").slice(0, MAX_SCHEME_CHARACTERS);
+  if (!LINK.test(decodeHTMLAttribute(start))) link.removeAttribute("href");
   link.removeAttribute("xlink:href");
   link.removeAttribute("ping");
   link.setAttribute("target", "_blank");
