@@ -68,8 +68,8 @@ export async function addDomains({
 function findingsOf(records: unknown, status: string): object[] {
   if (!Array.isArray(records)) throw new Error("a domain without records");
   return records.filter(isRecord).map(({ purpose, type, name, value }, i) => {
-    const isRight = status === "VERIFIED" || (status === "PENDING" && i === 0);
-    const isOther = status === "FAILED" && i % 2 === 0;
+    const isRight = status === "VERIFIED" || (status === "PENDING" ? i === 0 : purpose === "SPF");
+    const isOther = status === "FAILED" && i === 0;
     const found = isRight ? [value] : isOther ? ["v=DKIM1; k=rsa; p="] : [];
     return {
       purpose,

@@ -1,0 +1,68 @@
+/**
+ * The pages of the dashboard that `bun scripts/pages.ts dashboard` checks. A new page adds one line
+ * here: its name, its path below /app, and its heading.
+ */
+
+/** FULL: the demonstration project. EMPTY: a new project. BROKEN: requests are answered with 500. */
+export const PAGE_STATES = ["FULL", "EMPTY", "BROKEN"] as const;
+export type PageState = (typeof PAGE_STATES)[number];
+
+/** Lists of the API whose first object has a page of its own. */
+export const OBJECT_LISTS = {
+  email: { path: "/emails?status=BOUNCED&limit=1", id: "data.items.0.id" },
+  contact: { path: "/contacts?limit=1", id: "contacts.0.id" },
+  segment: { path: "/segments?limit=1", id: "data.items.0.id" },
+  campaign: { path: "/campaigns?status=SENT&limit=1", id: "data.items.0.id" },
+  workflow: { path: "/workflows?limit=1", id: "data.items.0.id" },
+  template: { path: "/templates?limit=1", id: "data.items.0.id" },
+  webhook: { path: "/webhooks?limit=1", id: "data.items.0.id" },
+  domain: { path: "/domains?limit=1", id: "data.items.0.id" },
+  message: { path: "/inboxes/default/messages?limit=1", id: "data.items.0.id" },
+} as const satisfies Record<string, { path: string; id: string }>;
+export type ObjectName = keyof typeof OBJECT_LISTS;
+
+/** Where a page is opened. */
+export type Place = {
+  /** Id of the project. */
+  project: string;
+  /** Id of the first object of each list of the demonstration project. */
+  ids: Readonly<Record<ObjectName, string>>;
+};
+
+export type DashboardPage = {
+  /** Name of its screenshots. */
+  name: string;
+  path: (place: Place) => string;
+  /** Its heading of level 1, in every state. */
+  heading: string | RegExp;
+  /** All states, if absent. */
+  states?: readonly PageState[];
+  /** Nobody is signed in. */
+  isPublic?: true;
+  /** Members that replace those of the answer to GET /app/api/state. */
+  appState?: Readonly<Record<string, unknown>>;
+};
+
+/** Pages without a project look the same in a full and an empty one. */
+const WITHOUT_PROJECT = ["FULL", "BROKEN"] as const;
+const PUBLIC = { isPublic: true, states: ["FULL"] } as const;
+
+export const DASHBOARD_PAGES: readonly DashboardPage[] = [
+  { name: "login", path: () => "/login", heading: "Sign in", ...PUBLIC },
+  {
+    name: "setup",
+    path: () => "/setup#token",
+    heading: "Set up Mailstead",
+    appState: { needsOwner: true, user: null },
+    ...PUBLIC,
+  },
+  { name: "reset", path: () => "/reset#token", heading: "Choose a new password", ...PUBLIC },
+  { name: "account", path: () => "/account", heading: "Account", states: WITHOUT_PROJECT },
+  { name: "overview", path: ({ project }) => `/p/${project}`, heading: "Overview" },
+  {
+    name: "not-found",
+    path: () => "/nowhere",
+    heading: "This page does not exist",
+    states: ["FULL"],
+  },
+];
