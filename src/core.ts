@@ -10,6 +10,7 @@ import { createContactEvents } from "./events/contact-events.ts";
 import { createEventLog } from "./events/log.ts";
 import { createCursors } from "./http/cursor.ts";
 import { createListPage } from "./http/pagination.ts";
+import { linkBase } from "./installation.ts";
 import type { Clock } from "./lib/clock.ts";
 import { deriveKey } from "./lib/crypto.ts";
 import { type Log, withoutErrors } from "./lib/log.ts";
@@ -62,7 +63,7 @@ export function createCore(options: AppOptions) {
   const usage = createUsageCounter(db, writer);
   const dns = options.dns ?? createDns({ servers: config.dns ?? systemDnsServers(), clock });
   const { allowPrivateAddresses } = config;
-  const url = config.url ?? `http://${config.host}:${config.port}`;
+  const url = linkBase(config);
   /** Runs the slices of all long reads in turn. */
   const scheduler = createFairScheduler(() => loopWatch.begin("work", "a slice of a long read"));
 

@@ -50,7 +50,11 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     queues,
     createIdempotencyModule(parts),
     createKeyModule(parts),
-    createAccountModule({ ...parts, readFacts: () => serverFacts(parts, capture) }),
+    createAccountModule({
+      ...parts,
+      transport: queues.transport,
+      readFacts: () => serverFacts(parts, capture),
+    }),
     createTemplateModule(parts),
     createSuppressionModule(parts),
     createTrackModule(parts),

@@ -5,6 +5,7 @@
 
 import type { AppOptions, Core } from "./core.ts";
 import { installationOf } from "./installation.ts";
+import { createFindSender } from "./modules/accounts/mail-sender-address.ts";
 import { createAccounts } from "./modules/accounts/service.ts";
 import { createContacts } from "./modules/contacts/service.ts";
 import { createRemoval } from "./modules/contacts/remove.ts";
@@ -50,6 +51,9 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
     }),
     installation: installationOf(config),
   });
+  const projects = createProjects({ db, clock });
+  const isSenderVerified = (projectSeq: number, domain: string): boolean =>
+    !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain);
   const cancellation = createCancellation({ db, usage, events, clock });
   const mails = createContactMails({ db, cancellation });
   const removal = createRemoval({ db, mails, events: eventsOfContact });
@@ -64,15 +68,17 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
 
   return {
     quotas,
-    projects: createProjects({ db, clock }),
+    projects,
     keys: createKeys({ db, clock }),
-    accounts: createAccounts(core),
+    accounts: createAccounts({
+      ...core,
+      findSender: createFindSender({ config, listProjects: projects.list, isSenderVerified }),
+    }),
     suppressions: createSuppressions({ db }),
     domains,
     /** The keys that sign the mail of a domain; null if it leaves unsigned. */
     signerOf: isSignedByRelay(config) ? () => null : domains.signerOf,
-    isSenderVerified: (projectSeq: number, domain: string) =>
-      !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain),
+    isSenderVerified,
     templates: createTemplates(core),
     previews: createPreviews({ ...core, contacts }),
     cancellation,

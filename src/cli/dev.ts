@@ -16,6 +16,7 @@ import { sha256 } from "../lib/crypto.ts";
 import { VERSION } from "../lib/version.ts";
 import type { Command } from "./command.ts";
 import { addressText, reachable } from "./capture-address.ts";
+import { developerLink, isLoopbackHost, prepareOwner } from "./owner.ts";
 import { programName } from "./program-name.ts";
 import { runServer, SERVER_SETTINGS } from "./serve.ts";
 
@@ -47,6 +48,7 @@ export const dev: Command = {
   run: async (input) => {
     const { environment, ignored } = withMailpitVariables(input.environment);
     const config = devConfig(input.settings, environment);
+    let dashboardPath: string | null = null;
     let keys: DevKeys = { secretKey: "", publicKey: "" };
     return runServer({
       config,
@@ -54,12 +56,17 @@ export const dev: Command = {
       ignoredVariables: ignored,
       prepare: async ({ app, folder }) => {
         keys = await devKeys(app, join(folder, "dev-keys.json"));
+        // On a machine that others reach, whoever reads the terminal first creates the owner.
+        dashboardPath = isLoopbackHost(config.host)
+          ? await developerLink(app)
+          : await prepareOwner(app, config);
       },
       onStarted: async ({ app, address, folder }) => {
         const host = reachable(config.captureSmtp.host);
         const smtp = addressText({ host, port: app.capture.port() ?? 0 });
         const url = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
-        const info = { version: VERSION, data: folder, url, smtp, ...keys };
+        const dashboard = `${config.url ?? url}${dashboardPath ?? "/app"}`;
+        const info = { version: VERSION, data: folder, url, smtp, dashboard, ...keys };
         console.log(input.isJson ? JSON.stringify(info) : welcome(info));
       },
     });
@@ -122,7 +129,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-type Info = { version: string; data: string; url: string; smtp: string } & DevKeys;
+type Info = {
+  version: string;
+  data: string;
+  url: string;
+  smtp: string;
+  dashboard: string;
+} & DevKeys;
 
 function welcome(info: Info): string {
   const auth = `-H 'Authorization: Bearer ${info.secretKey}'`;
@@ -139,6 +152,7 @@ function welcome(info: Info): string {
 
   SMTP        ${info.smtp}  (any user and password, or none)
   HTTP        ${info.url}
+  dashboard   ${info.dashboard}
   docs        ${info.url}/docs
   data        ${info.data}
   secret key  ${info.secretKey}

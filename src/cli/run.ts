@@ -32,6 +32,7 @@ import { readyz } from "./readyz.ts";
 import { send } from "./send.ts";
 import { sendmail } from "./sendmail.ts";
 import { serve } from "./serve.ts";
+import { userAdd, userDisable, userEnable, userLink, userList } from "./user.ts";
 import { version } from "./version.ts";
 
 const COMMANDS: readonly Command[] = [
@@ -45,6 +46,11 @@ const COMMANDS: readonly Command[] = [
   keyCreate,
   keyList,
   keyRevoke,
+  userAdd,
+  userLink,
+  userList,
+  userDisable,
+  userEnable,
   domainAdd,
   domainList,
   domainRecords,

@@ -23,7 +23,9 @@ import { systemClock } from "../lib/clock.ts";
 import { createLog, describeError, type Log } from "../lib/log.ts";
 import { MetricsAddressError } from "../lib/metrics.ts";
 import { VERSION } from "../lib/version.ts";
+import { hostInUrl } from "../installation.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
+import { isLoopbackHost, prepareOwner } from "./owner.ts";
 import { type Command, UsageError } from "./command.ts";
 
 export const SERVER_SETTINGS: readonly SettingName[] = [
@@ -63,6 +65,9 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "campaignBounceLimit",
   "campaignComplaintLimit",
   "campaignLimitAfter",
+  "systemFrom",
+  "ownerEmail",
+  "ownerPassword",
   "durability",
   "logLevel",
   "logFormat",
@@ -79,6 +84,7 @@ export const serve: Command = {
   run: async (input) => {
     const { environment, ignored } = withMailpitVariables(input.environment);
     const config = readConfig(input.settings, environment);
+    let setUpPath: string | null = null;
     const onStarted = async ({ address, folder }: Running): Promise<void> => {
       const info = {
         version: VERSION,
@@ -86,13 +92,21 @@ export const serve: Command = {
         url: address,
         publicUrl: config.url ?? address,
         transport: config.transport,
+        setUpUrl: setUpPath === null ? null : `${config.url ?? address}${setUpPath}`,
         unsafe: unsafeChoices(config),
       };
       console.log(input.isJson ? JSON.stringify(info) : startText(info));
     };
-    const prepare = async (): Promise<void> => {};
-    const rest = { hasOpenInboxes: false, ignoredVariables: ignored };
-    return runServer({ config, ...rest, prepare, onStarted });
+    const prepare = async ({ app }: Pick<Running, "app">) => {
+      setUpPath = await prepareOwner(app, config);
+    };
+    return runServer({
+      config,
+      hasOpenInboxes: false,
+      ignoredVariables: ignored,
+      prepare,
+      onStarted,
+    });
   },
 };
 
@@ -255,7 +269,7 @@ function cannotListen(config: Config, error: unknown): UsageError {
 
 /** Lists the settings that are unsafe on a server that sends real mail. */
 export function unsafeChoices(config: Config): string[] {
-  const isLocal = ["127.0.0.1", "localhost", "::1"].includes(config.host);
+  const isLocal = isLoopbackHost(config.host);
   return [
     ...(config.transport === "capture" ? ["mail is captured, not sent (--transport)"] : []),
     ...(config.requireVerifiedDomain ? [] : ["unverified sender domains are accepted"]),
@@ -276,6 +290,7 @@ function startText(info: {
   url: string;
   publicUrl: string;
   transport: string;
+  setUpUrl: string | null;
   unsafe: readonly string[];
 }): string {
   return [
@@ -286,9 +301,6 @@ function startText(info: {
     `  docs       ${info.url}/docs`,
     `  transport  ${info.transport}`,
     ...info.unsafe.map((choice) => `  unsafe     ${choice}`),
+    ...(info.setUpUrl === null ? [] : [`Open ${info.setUpUrl} to create the owner`]),
   ].join("\n");
-}
-
-export function hostInUrl(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
 }

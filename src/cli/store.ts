@@ -21,13 +21,14 @@ import { openStoredDatabase } from "../db/open-stored.ts";
 import { createWriter } from "../db/writer.ts";
 import { createCursors } from "../http/cursor.ts";
 import { createListPage } from "../http/pagination.ts";
-import { installationOf } from "../installation.ts";
+import { installationOf, linkBase } from "../installation.ts";
 import { systemClock } from "../lib/clock.ts";
 import { deriveKey } from "../lib/crypto.ts";
 import { silentLog } from "../lib/log.ts";
 import { generateDkimKeys } from "../protocols/dkim/keys.ts";
 import { createDkimKeys, dkimSealKey, requireReadableKeys } from "../modules/domains/keys.ts";
 import { createDomains } from "../modules/domains/service.ts";
+import { type Accounts, createAccounts } from "../modules/accounts/service.ts";
 import { createKeys } from "../modules/keys/service.ts";
 import { createProjects, type ProjectRow } from "../modules/projects/service.ts";
 import type { Flag, Input } from "./command.ts";
@@ -50,6 +51,7 @@ export type Store = {
   writer: ReturnType<typeof createWriter>;
   projects: ReturnType<typeof createProjects>;
   keys: ReturnType<typeof createKeys>;
+  accounts: Accounts;
   domains: ReturnType<typeof createDomains>;
   /** The project that `--project` names, or the only one. */
   project: () => ProjectRow;
@@ -90,6 +92,7 @@ async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T
       writer: createWriter(db, silentLog),
       projects,
       keys: createKeys({ db, clock }),
+      accounts: openAccounts(db, folder.secret, config),
       domains: openDomains(db, folder.secret, config),
       project: () => projects.resolve(input.flags["project"] ?? null, PROJECT_USAGE),
       requireReadableKeys: () => requireReadableKeys(db, folder.secret),
@@ -97,6 +100,18 @@ async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T
   } finally {
     db.sqlite.close();
   }
+}
+
+/** Commands send no mail: they show the links. */
+function openAccounts(db: Db, secret: string, config: Config): Accounts {
+  return createAccounts({
+    db,
+    clock: systemClock,
+    listPage: createListPage(createCursors(deriveKey(secret, "cursors"))),
+    secret,
+    url: linkBase(config),
+    findSender: () => null,
+  });
 }
 
 function openDomains(db: Db, secret: string, config: Config): Store["domains"] {

@@ -7,6 +7,8 @@ import { trimEndOf } from "../lib/trim.ts";
 import { parseUrl } from "../lib/url.ts";
 import { type DnsServer, parseDnsServers } from "../protocols/dns/servers.ts";
 import { parseRelayUrl, type Relay } from "../protocols/smtp/relay-url.ts";
+import { parseAddress } from "../protocols/mime/address.ts";
+import { type Mailbox, parseMailbox } from "../protocols/mime/mailbox.ts";
 import type { Kind, Parsed } from "./setting.ts";
 
 export const RELAY_URL_FORM =
@@ -30,6 +32,8 @@ export const hostAndPort: Kind<MetricsAddress> = {
   parse: parseHostAndPort,
   placeholder: "HOST:PORT",
 };
+export const mailbox: Kind<Mailbox> = { parse: parseSender, placeholder: "'NAME <ADDRESS>'" };
+export const emailAddress: Kind<string> = { parse: parseEmailAddress, placeholder: "ADDRESS" };
 export const secret: Kind<string> = { parse: installationSecret, placeholder: "TEXT" };
 
 export const dnsServers: Kind<readonly DnsServer[]> = {
@@ -188,6 +192,20 @@ function relayAddress(text: string): Parsed<Relay> {
   return parsed.ok
     ? { value: parsed.relay }
     : { accepted: `${RELAY_URL_FORM} (${parsed.message})` };
+}
+
+function parseSender(text: string): Parsed<Mailbox> {
+  const parsed = parseMailbox(text);
+  return parsed.ok
+    ? { value: parsed.mailbox }
+    : { accepted: `a sender such as 'Shop <orders@shop.example>' (${parsed.reason})` };
+}
+
+function parseEmailAddress(text: string): Parsed<string> {
+  const parsed = parseAddress(text);
+  return parsed.ok
+    ? { value: parsed.address }
+    : { accepted: `an address such as ada@example.com (${parsed.reason})` };
 }
 
 const MIN_SECRET_CHARACTERS = 32;

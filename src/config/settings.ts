@@ -185,6 +185,23 @@ const TABLE = {
     fallback: () => 500,
     help: "Number of sent mails of a campaign from which these two limits apply",
   }),
+  /** Sender of mails that belong to no project; null means the default sender of a project. */
+  systemFrom: setting("system-from", kinds.optional(kinds.mailbox), {
+    fallback: () => null,
+    shownDefault: "the default sender of the project",
+    help: "Sender of invitations to the dashboard and of links for a new password",
+  }),
+  /** Address of the owner that the first start creates; null means that a link is printed. */
+  ownerEmail: setting("owner-email", kinds.optional(kinds.emailAddress), {
+    fallback: () => null,
+    shownDefault: "none: the first start prints a link",
+    help: "Address of the owner that is created if there is none; needs a password",
+  }),
+  ownerPassword: setting("owner-password", kinds.optional(kinds.text("TEXT")), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Password of that owner; use MAILSTEAD_OWNER_PASSWORD_FILE to keep it out of process lists",
+  }),
   logLevel: setting("log-level", kinds.choice(LOG_LEVELS), {
     fallback: () => "info" as const,
     help: "Lowest level that is logged",

@@ -161,6 +161,7 @@ describe("a server with commands beside it", () => {
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       publicUrl: url,
       transport: "capture",
+      setUpUrl: expect.stringMatching(/^http:\/\/.+\/app\/setup#[0-9A-Za-z]{43}$/),
       unsafe: [expect.stringContaining("captured")],
     });
   });

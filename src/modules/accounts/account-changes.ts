@@ -13,7 +13,7 @@ import type { UserRow } from "./users.ts";
 export type AccountChanges = ReturnType<typeof createAccountChanges>;
 
 export function createAccountChanges({ accounts }: { accounts: Accounts }) {
-  const { users, sessions, tokens, members, record } = accounts;
+  const { users, sessions, members, record } = accounts;
 
   return {
     /** Changes the name or the preferences of the user of a session. */
@@ -82,11 +82,7 @@ export function createAccountChanges({ accounts }: { accounts: Accounts }) {
     ): Change<void> {
       return () => {
         const user = users.get(id);
-        users.setDisabled(user, isDisabled)();
-        if (isDisabled) {
-          sessions.endOthers(user.seq, null);
-          tokens.withdrawOfUser(user.seq);
-        }
+        accounts.setDisabled(user, isDisabled);
         record({
           actor: actorOf(owner.user),
           projectSeq: null,

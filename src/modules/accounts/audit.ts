@@ -16,7 +16,7 @@ type AuditRow = typeof audit.$inferSelect;
 /** Who made a change. `id` is null for CLI and SYSTEM. */
 type Actor = { kind: AuditRow["actorKind"]; id: string | null; label: string };
 
-type AuditEntry = {
+export type AuditEntry = {
   actor: Actor;
   /** Null if the change belongs to no project. */
   projectSeq: number | null;

@@ -25,6 +25,12 @@ export const LoginInput = Input({ email: AnyAddress, password: Password });
 export const TokenInput = Input({ token: Token });
 export const ConfirmInput = Input({ password: Password });
 export const ResetInput = Input({ token: Token, password: Password });
+export const ResetRequestInput = Input({ email: AnyAddress });
+export const AcceptInput = Input({
+  token: Token,
+  name: Type.Optional(Name),
+  password: Type.Optional(Password),
+});
 export const PasswordInput = Input({ current: Type.Optional(Password), password: Password });
 
 /** Largest preferences of a user, as JSON. */

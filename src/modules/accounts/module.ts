@@ -1,6 +1,6 @@
 /**
  * The module of accounts: the routes of the dashboard for signing in and for users, and recurring
- * work that stores the times of last requests and removes old rows.
+ * work that sends invitations, stores the times of last requests and removes old rows.
  */
 
 import type { Config } from "../../config/settings.ts";
@@ -10,7 +10,13 @@ import { clientAddressReader } from "../../http/client-address.ts";
 import { createSessionCookies } from "../../http/session-cookie.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
+import type { Transport } from "../../outbox/outcome.ts";
+import type { Signer } from "../../protocols/dkim/sign.ts";
 import type { Module } from "../module.ts";
+import { createAcceptance } from "./acceptance.ts";
+import type { Projects } from "../projects/service.ts";
+import { createResetRequests } from "./reset-requests.ts";
+import { createMailSender } from "./mail-sender.ts";
 import { createAccountChanges } from "./account-changes.ts";
 import { accountRoutes, userRoutes } from "./account-routes.ts";
 import { createAttemptLimits } from "./attempt-limits.ts";
@@ -28,13 +34,17 @@ export function createAccountModule(deps: {
   clock: Clock;
   config: Pick<Config, "trustedProxies">;
   log: Log;
+  projects: Pick<Projects, "list">;
+  random: () => number;
+  signerOf: (projectSeq: number, domain: string) => Signer | null;
+  transport: Pick<Transport, "name" | "send">;
   readFacts: () => ServerFacts;
   url: string;
   writer: Writer;
 }): Module {
-  const { accounts, writer, url } = deps;
+  const { accounts, projects, writer, url } = deps;
   const { trustedProxies } = deps.config;
-  const { sessions, tokens, audit } = accounts;
+  const { sessions, tokens, audit, mails } = accounts;
   const limits = createAttemptLimits(deps.clock);
   const passwords = createPasswords();
   const signIn = createSignIn({ accounts, passwords, limits, writer });
@@ -48,7 +58,17 @@ export function createAccountModule(deps: {
   });
   const changes = createAccountChanges(deps);
   const shared = { ...deps, requests, signIn, newPasswords, changes };
+  const sender = createMailSender({ ...deps, mails, signerOf: signerOfDomain });
   const flush = () => sessions.flushUses(writer);
+
+  /** The keys of the project that has verified the domain. */
+  function signerOfDomain(domain: string): Signer | null {
+    for (const { seq } of projects.list()) {
+      const signer = deps.signerOf(seq, domain);
+      if (signer !== null) return signer;
+    }
+    return null;
+  }
 
   async function purge(): Promise<void> {
     await writer.write(() => {
@@ -61,15 +81,24 @@ export function createAccountModule(deps: {
   return {
     name: "accounts",
     routes: [
-      signInRoutes({ ...shared, readState: createState(deps) }),
+      signInRoutes({
+        ...shared,
+        readState: createState(deps),
+        requestReset: createResetRequests({ ...deps, limits }),
+        accept: createAcceptance({ ...deps, passwords }),
+        listProjectSeqs: () => projects.list().map(({ seq }) => seq),
+      }),
       accountRoutes(shared),
       userRoutes(shared),
     ],
     recurring: [
       { name: "session uses", pattern: "*/30 * * * * *", run: flush },
+      { name: "account mails", pattern: "*/5 * * * * *", run: sender.step },
       { name: "accounts purge", pattern: "23 7 * * * *", run: purge },
     ],
+    dueTimes: [mails.shift],
     lifetimes: [sessions.shift, tokens.shift],
+    stop: sender.stop,
     flush,
   };
 }

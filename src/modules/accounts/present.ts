@@ -24,7 +24,7 @@ export function presentSession(row: SessionRow, currentSeq: number) {
     id,
     isCurrent: seq === currentSeq,
     signedInBy,
-    address,
+    ip: address,
     userAgent,
     createdAt: isoTime(createdAt),
     lastSeenAt: isoTime(lastSeenAt),

@@ -5,6 +5,8 @@
  * POST /app/api/logout            end the session
  * POST /app/api/link              sign in with a one-time link
  * POST /app/api/reset-request     ask for a link to set a new password
+ * POST /app/api/invitation        show the project and the role of an invitation
+ * POST /app/api/invitation/accept become a member, with a new account if there is none
  * POST /app/api/reset             set a new password with that link
  *
  * These routes serve the dashboard and are not documented.
@@ -14,9 +16,18 @@ import { Elysia, status } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { envelope } from "../../http/envelope.ts";
-import { LoginInput, ResetInput, SetupInput, TokenInput } from "./model.ts";
+import {
+  AcceptInput,
+  LoginInput,
+  ResetRequestInput,
+  ResetInput,
+  SetupInput,
+  TokenInput,
+} from "./model.ts";
 import type { NewPasswords } from "./new-passwords.ts";
+import type { Acceptance } from "./acceptance.ts";
 import type { AccountRequests } from "./requests.ts";
+import type { ResetRequests } from "./reset-requests.ts";
 import type { Accounts } from "./service.ts";
 import type { SignIn } from "./sign-in.ts";
 import type { ReadState } from "./state.ts";
@@ -29,9 +40,13 @@ export function signInRoutes(deps: {
   signIn: SignIn;
   newPasswords: NewPasswords;
   readState: ReadState;
+  requestReset: ResetRequests;
+  accept: Acceptance;
+  listProjectSeqs: () => readonly number[];
   writer: Pick<Writer, "write">;
 }) {
-  const { accounts, requests, signIn, newPasswords, readState, writer } = deps;
+  const { accounts, requests, signIn, newPasswords, readState, requestReset, accept, writer } =
+    deps;
 
   return new Elysia({ name: "sign-in-routes", prefix: "/app/api" })
     .use(requests.open)
@@ -72,6 +87,27 @@ export function signInRoutes(deps: {
         return envelope({ user: { id: signedIn.user.id } });
       },
       { ...hidden, body: limited(TokenInput, BODY_LIMITS.settings) },
+    )
+    .post(
+      "/reset-request",
+      ({ body, client }) => {
+        requestReset(body, client);
+        return envelope({ isMailEnabled: accounts.mails.canSend(deps.listProjectSeqs()) });
+      },
+      { ...hidden, body: limited(ResetRequestInput, BODY_LIMITS.settings) },
+    )
+    .post("/invitation", ({ body }) => envelope(accounts.invitations.show(body.token)), {
+      ...hidden,
+      body: limited(TokenInput, BODY_LIMITS.settings),
+    })
+    .post(
+      "/invitation/accept",
+      async ({ body, client, setCookie }) => {
+        const signedIn = await accept(body, client);
+        if (signedIn !== null) setCookie(signedIn);
+        return envelope({ isSignedIn: signedIn !== null });
+      },
+      { ...hidden, body: limited(AcceptInput, BODY_LIMITS.settings) },
     )
     .post(
       "/reset",

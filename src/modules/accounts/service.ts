@@ -11,26 +11,42 @@ import type { Db } from "../../db/open.ts";
 import type { Change } from "../../db/writer.ts";
 import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { deriveKey } from "../../lib/crypto.ts";
 import { createAudit } from "./audit.ts";
+import { createAccountMails, type FindSender } from "./account-mails.ts";
+import { createInvitations } from "./invitations.ts";
 import { createMemberships } from "./members.ts";
 import { createUserSessions } from "./sessions.ts";
 import { createTokens } from "./tokens.ts";
-import { createUsers } from "./users.ts";
+import { createUsers, type UserRow } from "./users.ts";
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
-export function createAccounts(deps: { db: Db; clock: Clock; listPage: ListPage }) {
+export function createAccounts(deps: {
+  db: Db;
+  clock: Clock;
+  listPage: ListPage;
+  /** The secret of the installation. */
+  secret: string;
+  /** The public base of links. */
+  url: string;
+  findSender: FindSender;
+}) {
   const users = createUsers(deps);
   const sessions = createUserSessions(deps);
   const tokens = createTokens(deps);
   const members = createMemberships(deps);
   const audit = createAudit(deps);
+  const mails = createAccountMails({ ...deps, sealKey: deriveKey(deps.secret, "account-mails") });
+  const invitations = createInvitations({ ...deps, users, tokens, members, mails });
 
   return {
     users,
     sessions,
     tokens,
     members,
+    invitations,
+    mails,
     audit,
 
     /**
@@ -43,6 +59,21 @@ export function createAccounts(deps: { db: Db; clock: Clock; listPage: ListPage 
         tokens.withdrawSetup();
         return tokens.issue({ kind: "SETUP" })().text;
       };
+    },
+
+    /** Part of a change: creates the token of a link that signs a user in once. */
+    createLink: (userSeq: number): string => tokens.issue({ kind: "LINK", userSeq })().text,
+
+    /**
+     * Part of a change: disables a user, which ends the sessions and links, or enables the user.
+     * Throws 409 if the user is the last owner who can sign in.
+     */
+    setDisabled(user: UserRow, isDisabled: boolean): UserRow {
+      if (isDisabled) {
+        sessions.endOthers(user.seq, null);
+        tokens.withdrawOfUser(user.seq);
+      }
+      return users.setDisabled(user, isDisabled)();
     },
 
     /** Finds a session that has not ended by the SHA-256 digest of its cookie. */

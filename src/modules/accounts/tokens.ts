@@ -8,6 +8,7 @@ import { and, eq, gt, isNull, lt } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { userTokens } from "../../db/schema/accounts.ts";
 import type { Change } from "../../db/writer.ts";
+import { countRows } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { randomBase62, sha256 } from "../../lib/crypto.ts";
 import { AppError } from "../../lib/errors.ts";
@@ -82,6 +83,14 @@ export function createTokens({ db, clock }: { db: Db; clock: Pick<Clock, "now"> 
         return row;
       };
     },
+
+    /** The number of tokens of a user that still work. */
+    countOpen: (kind: TokenKind, userSeq: number): number =>
+      countRows(
+        db,
+        userTokens,
+        and(eq(userTokens.userSeq, userSeq), eq(userTokens.kind, kind), isValid()),
+      ),
 
     /** Part of a change: makes the unused set-up tokens of earlier starts useless. */
     withdrawSetup(): void {

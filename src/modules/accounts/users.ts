@@ -42,6 +42,13 @@ export function createUsers({ db, clock }: { db: Db; clock: Pick<Clock, "now"> }
     findByEmail,
     get,
 
+    /** `email` must be in its stored form. Throws 404 if there is no such user. */
+    getByEmail(email: string): UserRow {
+      const user = findByEmail(email);
+      if (user === null) throw noSuchUser();
+      return user;
+    },
+
     find: (seq: number): UserRow | null =>
       db.select().from(users).where(eq(users.seq, seq)).limit(1).get() ?? null,
 

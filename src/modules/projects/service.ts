@@ -18,6 +18,7 @@ export type ProjectSettings = Partial<Pick<ProjectRow, "tracking" | "language">>
   /** The default sender; null removes it. */
   sender?: Sender | null;
 };
+export type Projects = ReturnType<typeof createProjects>;
 export type ProjectUsage = { storedBytes: number; queuedMails: number };
 
 export function createProjects({ db, clock }: { db: Db; clock: Clock }) {

@@ -1,0 +1,201 @@
+/** The commands `mailstead user add`, `link`, `list`, `disable` and `enable`. */
+
+import { MEMBER_ROLES, type MemberRole } from "../db/schema/accounts.ts";
+import type { SettingName } from "../config/settings.ts";
+import { linkBase } from "../installation.ts";
+import { isoTime, isoTimeOrNull } from "../lib/clock.ts";
+import type { AuditEntry } from "../modules/accounts/audit.ts";
+import type { UserRow } from "../modules/accounts/users.ts";
+import { parseAddress } from "../protocols/mime/address.ts";
+import { type Command, type Input, UsageError } from "./command.ts";
+import { print, STORE_SETTINGS, type Store, withNewStore, withStore } from "./store.ts";
+
+/** The base of the printed link. */
+const LINK_SETTINGS: readonly SettingName[] = [...STORE_SETTINGS, "url", "host", "port"];
+const EMAIL_ARGUMENT = { name: "EMAIL", help: "Address of the user" } as const;
+
+export const userAdd: Command = {
+  name: "user add",
+  summary: "Add a user of the dashboard, or give a user a role; prints a sign-in link",
+  details:
+    "An owner may do everything in all projects. Other users need a role in a project: an ADMIN\n" +
+    "manages keys, domains, webhooks and the team, an EDITOR sends, and a VIEWER reads.\n" +
+    "The link works once and for an hour. The user then sets a password on the account page.",
+  positionals: [EMAIL_ARGUMENT],
+  flags: [
+    { name: "owner", help: "Make the user an owner of the installation" },
+    { name: "project", placeholder: "ID|NAME", help: "Project in which the user gets a role" },
+    { name: "role", placeholder: MEMBER_ROLES.join("|"), help: "Role in the project" },
+    { name: "name", placeholder: "TEXT", help: "Name of the user" },
+  ],
+  settings: LINK_SETTINGS,
+  run: async (input) => {
+    const email = emailIn(input);
+    const isOwner = input.flags["owner"] !== undefined;
+    const role = roleIn(input.flags);
+    return withNewStore(input, async (store) => {
+      const { writer, accounts, project } = store;
+      const projectSeq = role === null ? null : project().seq;
+      const { user, token } = await writer.write(() => {
+        const name = input.flags["name"];
+        const user = addUser(store, { email, name, isOwner });
+        if (projectSeq !== null && role !== null) {
+          accounts.members.put(projectSeq, user.seq, role);
+        }
+        accounts.record(entryOf("add", user, { projectSeq, fields: isOwner ? ["isOwner"] : [] }));
+        return { user, token: accounts.createLink(user.seq) };
+      });
+      const link = linkOf(store, token);
+      const what = user.isOwner ? "is an owner" : "is a user";
+      return print(
+        input,
+        { user: present(store, user), link },
+        `${email} ${what}. To sign in, once within an hour, open:\n${link}`,
+      );
+    });
+  },
+};
+
+export const userLink: Command = {
+  name: "user link",
+  summary: "Print a link that signs a user in, once and within an hour",
+  details: "It also helps after a lost password: the user may then set a new one.",
+  positionals: [EMAIL_ARGUMENT],
+  flags: [],
+  settings: LINK_SETTINGS,
+  run: (input) =>
+    withStore(input, async (store) => {
+      const user = store.accounts.users.getByEmail(emailIn(input));
+      if (user.disabledAt !== null) {
+        throw new UsageError(`${user.email} is disabled: run mailstead user enable first`);
+      }
+      const token = await store.writer.write(() => {
+        store.accounts.record(entryOf("link", user));
+        return store.accounts.createLink(user.seq);
+      });
+      const link = linkOf(store, token);
+      return print(input, { user: present(store, user), link }, link);
+    }),
+};
+
+export const userList: Command = {
+  name: "user list",
+  summary: "List the users of the dashboard",
+  positionals: [],
+  flags: [],
+  settings: STORE_SETTINGS,
+  run: (input) =>
+    withStore(input, async (store) => {
+      const all = store.accounts.users.list();
+      const lines = all.map((user) => lineFor(present(store, user)));
+      const human =
+        lines.join("\n") || "There is no user yet. Add one: mailstead user add EMAIL --owner";
+      return print(input, { users: all.map((user) => present(store, user)) }, human);
+    }),
+};
+
+export const userDisable = disabledCommand("disable", true);
+export const userEnable = disabledCommand("enable", false);
+
+function disabledCommand(verb: "disable" | "enable", isDisabled: boolean): Command {
+  return {
+    name: `user ${verb}`,
+    summary: isDisabled
+      ? "End the sessions of a user and refuse new ones"
+      : "Let a user sign in again",
+    positionals: [EMAIL_ARGUMENT],
+    flags: [],
+    settings: STORE_SETTINGS,
+    run: (input) =>
+      withStore(input, async (store) => {
+        const { accounts, writer } = store;
+        const found = accounts.users.getByEmail(emailIn(input));
+        const user = await writer.write(() => {
+          accounts.record(entryOf(verb, found));
+          return accounts.setDisabled(found, isDisabled);
+        });
+        return print(input, { user: present(store, user) }, `${user.email} is ${verb}d.`);
+      }),
+  };
+}
+
+/** Part of a change: adds the user, or changes the existing one. */
+function addUser(
+  { accounts }: Store,
+  { email, name, isOwner }: { email: string; name: string | undefined; isOwner: boolean },
+): UserRow {
+  const { users } = accounts;
+  const existing = users.findByEmail(email);
+  if (existing === null) {
+    return users.create({ email, name: name ?? email, passwordDigest: null, isOwner })();
+  }
+  return users.set(existing.seq, {
+    isOwner: isOwner || existing.isOwner,
+    name: name ?? existing.name,
+  })();
+}
+
+function entryOf(
+  verb: string,
+  user: UserRow,
+  rest: Partial<Pick<AuditEntry, "projectSeq" | "fields">> = {},
+): AuditEntry {
+  return {
+    actor: { kind: "CLI", id: null, label: `mailstead user ${verb}` },
+    projectSeq: null,
+    action: `user.${verb}`,
+    objectType: "user",
+    objectId: user.id,
+    address: null,
+    ...rest,
+  };
+}
+
+function emailIn({ positionals }: Input): string {
+  const text = positionals[0] ?? "";
+  const parsed = parseAddress(text);
+  if (parsed.ok) return parsed.address;
+  throw new UsageError(`EMAIL: ${parsed.reason} Example: ada@example.com`);
+}
+
+function roleIn(flags: Input["flags"]): MemberRole | null {
+  const given = flags["role"];
+  if (given === undefined) {
+    if (flags["project"] === undefined) return null;
+    throw new UsageError("--project needs --role");
+  }
+  const role = MEMBER_ROLES.find((one) => one === given.toUpperCase());
+  if (role !== undefined) return role;
+  throw new UsageError(`--role: expected one of ${MEMBER_ROLES.join(", ")}, got "${given}"`);
+}
+
+function linkOf({ config }: Store, token: string): string {
+  return `${linkBase(config)}/app/link#${token}`;
+}
+
+function present({ accounts }: Store, user: UserRow) {
+  const { id, email, name, isOwner, disabledAt, createdAt } = user;
+  return {
+    id,
+    email,
+    name,
+    isOwner,
+    isDisabled: disabledAt !== null,
+    hasPassword: user.passwordDigest !== null,
+    createdAt: isoTime(createdAt),
+    lastSeenAt: isoTimeOrNull(accounts.sessions.lastSeenAt(user.seq)),
+    projects: accounts.members
+      .membershipsOf(user.seq)
+      .map((project) => ({ id: project.id, name: project.name, role: project.role })),
+  };
+}
+
+function lineFor({ email, isOwner, isDisabled, projects, lastSeenAt }: ReturnType<typeof present>) {
+  const state = isDisabled ? "disabled" : "enabled ";
+  const roles = [
+    ...(isOwner ? ["OWNER"] : []),
+    ...projects.map(({ name, role }) => `${role} of ${name}`),
+  ];
+  const seen = lastSeenAt === null ? "never signed in" : `last seen ${lastSeenAt}`;
+  return `${email}  ${state}  ${roles.join(", ") || "no role"}  ${seen}`;
+}

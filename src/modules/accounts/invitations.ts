@@ -1,0 +1,174 @@
+/**
+ * Invitations to a project. In order: an admin invites an address, which gets a link by mail; the
+ * link works once and for seven days; the page of the link shows the project; accepting it makes the
+ * owner of the address a member. Somebody without an account chooses a name and a password. The
+ * password of an existing account stays, because the admin may know the link as well.
+ */
+
+import { and, asc, eq, gt, isNull } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { type MemberRole, userTokens } from "../../db/schema/accounts.ts";
+import { projects } from "../../db/schema/projects.ts";
+import type { Change } from "../../db/writer.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import type { AccountMails } from "./account-mails.ts";
+import type { createMemberships } from "./members.ts";
+import type { createTokens } from "./tokens.ts";
+import type { createUsers } from "./users.ts";
+
+/** An open invitation. Its token is stored as a digest only. */
+type Invitation = {
+  id: string;
+  email: string;
+  role: MemberRole;
+  createdAt: number;
+  expiresAt: number;
+};
+
+type TokenRow = typeof userTokens.$inferSelect;
+
+/** Largest number of open invitations of a project. */
+const MAX_OPEN = 100;
+
+export function createInvitations(deps: {
+  db: Db;
+  clock: Pick<Clock, "now">;
+  users: ReturnType<typeof createUsers>;
+  tokens: ReturnType<typeof createTokens>;
+  members: ReturnType<typeof createMemberships>;
+  mails: AccountMails;
+  url: string;
+}) {
+  const { db, clock, users, tokens, members, mails, url } = deps;
+
+  /** The conditions of the open invitations to a project. */
+  const isOpen = (projectSeq: number) =>
+    and(
+      eq(userTokens.projectSeq, projectSeq),
+      eq(userTokens.kind, "INVITATION"),
+      isNull(userTokens.usedAt),
+      gt(userTokens.expiresAt, clock.now()),
+    );
+
+  function list(projectSeq: number): Invitation[] {
+    return db
+      .select()
+      .from(userTokens)
+      .where(isOpen(projectSeq))
+      .orderBy(asc(userTokens.seq))
+      .all()
+      .map(invitationOf);
+  }
+
+  /** Part of a change: makes the earlier invitations of an address to a project useless. */
+  function withdrawEarlier(projectSeq: number, email: string): void {
+    db.update(userTokens)
+      .set({ usedAt: clock.now() })
+      .where(and(isOpen(projectSeq), eq(userTokens.email, email)))
+      .run();
+  }
+
+  function requireNoMember(projectSeq: number, email: string): void {
+    const user = users.findByEmail(email);
+    if (user === null) return;
+    if (user.isOwner) throw alreadyMember("This user is an owner, who may open every project.");
+    const member = members.find(projectSeq, user.id);
+    if (member !== null) throw alreadyMember("This user is a member of the project already.");
+  }
+
+  return {
+    list,
+
+    /**
+     * Invites an address, which must be in its stored form. `link` is null if it is sent by mail;
+     * otherwise the admin passes it on. An earlier invitation of the address is replaced.
+     */
+    invite(
+      project: { seq: number; name: string },
+      { email, role, by }: { email: string; role: MemberRole; by: string },
+    ): Change<{ invitation: Invitation; link: string | null }> {
+      return () => {
+        requireNoMember(project.seq, email);
+        withdrawEarlier(project.seq, email);
+        if (list(project.seq).length >= MAX_OPEN) throw tooMany();
+        const { row, text } = tokens.issue({
+          kind: "INVITATION",
+          email,
+          projectSeq: project.seq,
+          role,
+        })();
+        const link = `${url}/app/invite#${text}`;
+        const isMailed = mails.sendInvitation({
+          to: email,
+          project,
+          by,
+          link,
+          expiresAt: row.expiresAt,
+        });
+        return { invitation: invitationOf(row), link: isMailed ? null : link };
+      };
+    },
+
+    /** Withdraws an open invitation. Throws 404 if there is none. */
+    withdraw(projectSeq: number, id: string): Change<Invitation> {
+      return () => {
+        const row = db
+          .update(userTokens)
+          .set({ usedAt: clock.now() })
+          .where(and(isOpen(projectSeq), eq(userTokens.id, id)))
+          .returning()
+          .get();
+        if (row === undefined) throw noSuchInvitation();
+        return invitationOf(row);
+      };
+    },
+
+    /** What the page of a link shows. Throws 404 if the link does not work. */
+    show(token: string) {
+      const row = tokens.find("INVITATION", token);
+      const { email, role } = invitationOf(row);
+      const project = projectOf(row);
+      return {
+        email,
+        role,
+        project: { id: project.id, name: project.name },
+        needsPassword: users.findByEmail(email) === null,
+      };
+    },
+
+    /** Part of a change: uses the link of an invitation up. */
+    redeem(token: string): Invitation & { projectSeq: number } {
+      const row = tokens.redeem("INVITATION", token)();
+      return { ...invitationOf(row), projectSeq: projectOf(row).seq };
+    },
+  };
+
+  function projectOf({ projectSeq }: TokenRow) {
+    if (projectSeq === null) throw new Error("an invitation has no project");
+    const row = db.select().from(projects).where(eq(projects.seq, projectSeq)).limit(1).get();
+    if (row === undefined) throw new Error("the project of an invitation is missing");
+    return row;
+  }
+}
+
+function invitationOf({ id, email, role, createdAt, expiresAt }: TokenRow): Invitation {
+  if (email === null || role === null) throw new Error("an invitation has no address or role");
+  return { id, email, role, createdAt, expiresAt };
+}
+
+function noSuchInvitation(): AppError {
+  return new AppError(404, "INVITATION_NOT_FOUND", "There is no such open invitation.", {
+    suggestion: "GET /team lists the open invitations.",
+  });
+}
+
+function alreadyMember(message: string): AppError {
+  return new AppError(409, "CONFLICT", message);
+}
+
+function tooMany(): AppError {
+  return new AppError(409, "CONFLICT", `A project has at most ${MAX_OPEN} open invitations.`, {
+    suggestion: "Withdraw invitations that are no longer needed.",
+  });
+}

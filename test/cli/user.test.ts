@@ -1,0 +1,198 @@
+/** The commands of users, and the first owner of `serve` and `dev`. */
+
+import { afterEach, beforeEach, describe, expect, mock, spyOn, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCli } from "../../src/cli/run.ts";
+import { mailstead, startMailstead } from "../support/cli.ts";
+import { stringAt, valueAt } from "../support/json.ts";
+
+const LIMIT_MS = 30_000;
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "mailstead-test-"));
+});
+afterEach(() => {
+  mock.restore();
+  rmSync(folder, { recursive: true });
+});
+
+/** Runs a command in this process. */
+async function run(...words: string[]) {
+  const out: string[] = [];
+  spyOn(console, "log").mockImplementation((line: string) => void out.push(line));
+  spyOn(console, "error").mockImplementation((line: string) => void out.push(line));
+  const exit = await runCli([...words, "--data", folder], {});
+  const text = out.join("\n");
+  const answer: unknown = words.includes("--json") ? JSON.parse(text) : undefined;
+  return { exit, text, answer };
+}
+
+describe("mailstead user", () => {
+  test("add creates an owner, and prints a link that signs in", async () => {
+    const { exit, answer } = await run("user", "add", "Ada@Example.com", "--owner", "--json");
+    expect(exit).toBe(0);
+    expect(answer).toMatchObject({
+      user: { email: "ada@example.com", isOwner: true, isDisabled: false, hasPassword: false },
+      link: expect.stringMatching(/^http:\/\/127\.0\.0\.1:3000\/app\/link#[0-9A-Za-z]{43}$/),
+    });
+    expect((await run("user", "list")).text).toBe(
+      "ada@example.com  enabled   OWNER  never signed in",
+    );
+  });
+
+  test("add gives a role in a project, also to an existing user", async () => {
+    await run("project", "create", "Shop");
+    const add = (...words: string[]) => run("user", "add", "eve@example.com", ...words);
+    await add("--role", "viewer", "--name", "Eve");
+    await add("--project", "Shop", "--role", "EDITOR");
+    const { answer } = await run("user", "list", "--json");
+    expect(valueAt(answer, "users")).toMatchObject([
+      { email: "eve@example.com", name: "Eve", projects: [{ name: "Shop", role: "EDITOR" }] },
+    ]);
+    expect((await run("user", "list")).text).toContain("EDITOR of Shop");
+  });
+
+  test("link prints a new link, with the base of --url", async () => {
+    await run("user", "add", "ada@example.com", "--owner");
+    const { text } = await run("user", "link", "ada@example.com", "--url", "https://m.example");
+    expect(text).toMatch(/^https:\/\/m\.example\/app\/link#[0-9A-Za-z]{43}$/);
+  });
+
+  test("disable and enable change whether a user may sign in, except the last owner", async () => {
+    await run("user", "add", "ada@example.com", "--owner");
+    await run("user", "add", "eve@example.com");
+    expect((await run("user", "disable", "eve@example.com")).exit).toBe(0);
+    expect((await run("user", "list")).text).toContain("eve@example.com  disabled");
+    const link = await run("user", "link", "eve@example.com");
+    expect([link.exit, link.text]).toEqual([2, expect.stringContaining("is disabled")]);
+    expect((await run("user", "enable", "eve@example.com")).exit).toBe(0);
+    const last = await run("user", "disable", "ada@example.com");
+    expect([last.exit, last.text]).toEqual([1, expect.stringContaining("last owner")]);
+  });
+
+  test.each([
+    [["user", "add", "no-address"], "EMAIL: The address has no @."],
+    [["user", "add", "a@example.com", "--role", "KING"], "--role: expected one of ADMIN"],
+    [["user", "add", "a@example.com", "--project", "Shop"], "--project needs --role"],
+    [["user", "add", "a@example.com", "--role", "ADMIN"], "There is no project yet."],
+    [["user", "link", "a@example.com"], "There is no such user."],
+    [["user", "disable", "a@example.com"], "There is no such user."],
+  ])("%j is refused", async (words, message) => {
+    await run("user", "add", "ada@example.com", "--owner");
+    const { exit, text } = await run(...words);
+    expect(exit).toBeGreaterThan(0);
+    expect(text).toContain(message);
+  });
+
+  test("changes are in the audit log, as changes of the command line", async () => {
+    await run("user", "add", "ada@example.com", "--owner");
+    const { Database } = await import("bun:sqlite");
+    const database = new Database(join(folder, "mailstead.db"), { readonly: true });
+    const rows = database.query("SELECT actor_kind, actor_label, action FROM audit").all();
+    database.close();
+    expect(rows).toEqual([
+      { actor_kind: "CLI", actor_label: "mailstead user add", action: "user.add" },
+    ]);
+  });
+});
+
+/** Starts a server and sends a request as its own page does. */
+async function serve(words: readonly string[], environment: Record<string, string> = {}) {
+  const isReady = (greeting: string) => greeting.endsWith("}\n");
+  const server = await startMailstead([...words, "--json", "--port", "0"], isReady, {
+    environment,
+  });
+  const info: unknown = JSON.parse(server.greeting);
+  const url = stringAt(info, "url");
+  const post = (path: string, body: object) =>
+    fetch(`${url}/app/api/${path}`, {
+      method: "POST",
+      headers: {
+        origin: url,
+        "x-requested-with": "mailstead",
+        "content-type": "application/json",
+      },
+      body: JSON.stringify(body),
+    });
+  return { ...server, info, url, post };
+}
+
+test(
+  "serve prints a link to create the owner, until there is one",
+  async () => {
+    const first = await serve(["serve", "--data", folder]);
+    const link = stringAt(first.info, "setUpUrl");
+    expect(link).toStartWith(`${first.url}/app/setup#`);
+    const token = link.split("#")[1] ?? "";
+    const given = {
+      token,
+      name: "Ada",
+      email: "ada@example.com",
+      password: "correct horse battery",
+    };
+    const answer = await first.post("setup", given);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("set-cookie")).toStartWith("mailstead=");
+    await first.stop();
+    const second = await serve(["serve", "--data", folder]);
+    expect(valueAt(second.info, "setUpUrl")).toBeNull();
+    await second.stop();
+  },
+  LIMIT_MS,
+);
+
+test(
+  "serve creates the owner that the environment names",
+  async () => {
+    const file = join(folder, "password");
+    writeFileSync(file, "correct horse battery\n");
+    const environment = {
+      MAILSTEAD_OWNER_EMAIL: "Ada@example.com",
+      MAILSTEAD_OWNER_PASSWORD_FILE: file,
+    };
+    const data = join(folder, "data");
+    const server = await serve(["serve", "--data", data], environment);
+    expect(valueAt(server.info, "setUpUrl")).toBeNull();
+    const credentials = { email: "ada@example.com", password: "correct horse battery" };
+    expect((await server.post("login", credentials)).status).toBe(200);
+    await server.stop();
+  },
+  LIMIT_MS,
+);
+
+test(
+  "serve refuses an owner without a password, or with a common one",
+  async () => {
+    const words = ["serve", "--data", folder, "--port", "0", "--owner-email", "ada@example.com"];
+    const none = await mailstead(words);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("needs a password")]);
+    const common = await mailstead([...words, "--owner-password", "1234567890"]);
+    expect([common.code, common.stderr]).toEqual([2, expect.stringContaining("common password")]);
+  },
+  LIMIT_MS,
+);
+
+test(
+  "dev prints a link that signs in as an owner",
+  async () => {
+    const server = await serve(["dev", "--data", folder, "--capture-smtp", "127.0.0.1:0"]);
+    const link = stringAt(server.info, "dashboard");
+    expect(link).toStartWith(`${server.url}/app/link#`);
+    const signedIn = await server.post("link", { token: link.split("#")[1] ?? "" });
+    expect(signedIn.status).toBe(200);
+    const [cookie = ""] = signedIn.headers.get("set-cookie")?.split(";") ?? [];
+    const answer = await fetch(`${server.url}/app/api/state`, { headers: { cookie } });
+    expect(valueAt(await answer.json(), "data")).toMatchObject({
+      user: { isOwner: true },
+      projects: [{ name: "Development", role: "OWNER" }],
+      dev: true,
+      capture: true,
+      smtp: { host: "127.0.0.1", port: expect.any(Number) },
+    });
+    await server.stop();
+  },
+  LIMIT_MS,
+);
