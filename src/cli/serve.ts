@@ -27,6 +27,7 @@ import { hostInUrl } from "../installation.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
 import { isLoopbackHost, prepareOwner } from "./owner.ts";
 import { type Command, UsageError } from "./command.ts";
+import { startText } from "./start-text.ts";
 
 export const SERVER_SETTINGS: readonly SettingName[] = [
   "data",
@@ -282,25 +283,4 @@ export function unsafeChoices(config: Config): string[] {
       : []),
     ...(config.relayUrl?.tls === "none" ? ["mail goes to the relay without TLS"] : []),
   ];
-}
-
-function startText(info: {
-  version: string;
-  data: string;
-  url: string;
-  publicUrl: string;
-  transport: string;
-  setUpUrl: string | null;
-  unsafe: readonly string[];
-}): string {
-  return [
-    `Mailstead ${info.version}`,
-    `  data       ${info.data}`,
-    `  listening  ${info.url}`,
-    `  links      ${info.publicUrl}`,
-    `  docs       ${info.url}/docs`,
-    `  transport  ${info.transport}`,
-    ...info.unsafe.map((choice) => `  unsafe     ${choice}`),
-    ...(info.setUpUrl === null ? [] : [`Open ${info.setUpUrl} to create the owner`]),
-  ].join("\n");
 }

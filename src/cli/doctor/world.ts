@@ -16,7 +16,7 @@ import { createDnsCheck } from "../../modules/domains/dns-check.ts";
 import { presentDomain } from "../../modules/domains/present.ts";
 import type { Domain } from "../../modules/domains/model.ts";
 import type { Input } from "../command.ts";
-import { hostInUrl } from "../serve.ts";
+import { hostInUrl } from "../../installation.ts";
 import { withStore } from "../store.ts";
 import type { Interval, World } from "../../doctor/check.ts";
 import { machineWorld } from "../../doctor/probes.ts";
