@@ -44,8 +44,9 @@ const SEED = 1;
 /** A page is settled if it waits for no answer for this long. */
 const QUIET_MS = 250;
 const SETTLE_LIMIT_MS = 15_000;
-/** The browser itself reports each answer with an error. */
-const REPORTED_ERROR = /^error: Failed to load resource: the server responded with a status of 500/;
+/** The browser's own message about a refused request. It lacks the path, so it is left out. */
+const REFUSAL_MESSAGE =
+  /^error: Failed to load resource: the server responded with a status of \d+/;
 const EMPTY_PROJECT = "Quiet Harbour";
 
 /** Returns the problems of all pages whose name contains `only`. */
@@ -131,10 +132,19 @@ type View = { page: DashboardPage; state: PageState; layout: Layout };
 
 async function checkPage(site: Site, { page, state, layout }: View): Promise<string[]> {
   let settle: () => Promise<void> = () => Promise.resolve();
+  const refusals: string[] = [];
   const opened = await openPage(site.browser, `${site.base}/app${page.path(site.places[state])}`, {
     layout,
     prepare: async (target) => {
       settle = watchRequests(target);
+      target.on("response", (response) => {
+        const isExpected = state === "BROKEN" && response.status() === 500;
+        if (response.status() < 400 || isExpected) return;
+        const { pathname } = new URL(response.url());
+        refusals.push(
+          `${response.request().method()} ${pathname} is answered with ${response.status()}`,
+        );
+      });
       await prepare(target, site, { page, state });
     },
   });
@@ -148,12 +158,12 @@ async function checkPage(site: Site, { page, state, layout }: View): Promise<str
     await opened.page.evaluate("document.fonts.ready");
     await opened.screenshot(`${page.name}-${state.toLowerCase()}`);
     const overflowPx = await opened.overflowPx();
-    const isExpected = (text: string) => state === "BROKEN" && REPORTED_ERROR.test(text);
     return [
       ...(isShown ? [] : [`the heading ${String(page.heading)} is missing`]),
       ...(overflowPx === 0 ? [] : [`it is ${overflowPx} px wider than the window`]),
       ...(await opened.findings()),
-      ...opened.problems.filter((text) => !isExpected(text)),
+      ...refusals,
+      ...opened.problems.filter((text) => !REFUSAL_MESSAGE.test(text)),
     ];
   } finally {
     await opened.close();
