@@ -64,6 +64,7 @@ export function createApp(options: AppOptions) {
     transport: made.queues.transport,
     inboxes: made.inboxes,
     capture: made.capture,
+    submission: made.submission,
 
     /** Answers a request like the server, for tests. */
     handle: (request: Request): Promise<Response> => http.handle(request),

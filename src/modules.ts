@@ -26,7 +26,9 @@ import { createTrackingModule } from "./modules/tracking/module.ts";
 import { createVerificationModule } from "./modules/verification/module.ts";
 import { createWebhookModule } from "./modules/webhooks/module.ts";
 import { createWorkflowModule } from "./modules/workflows/module.ts";
+import { createSubmissions } from "./modules/emails/submission/accept.ts";
 import { createCaptureModule } from "./smtp/module.ts";
+import { createSubmissionModule } from "./smtp/submission-module.ts";
 import { createQueueModule, createSendingModule } from "./sending.ts";
 import type { Services } from "./services.ts";
 
@@ -39,6 +41,19 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
   const inboxes = createInboxModule({ ...parts, transport: queues.transport });
   const live = createLiveModule({ ...parts, onInboxMessage: inboxes.changes.onMessage });
   const capture = createCaptureModule({ ...parts, inboxes });
+  const submission = createSubmissionModule({
+    ...parts,
+    submissions: createSubmissions({
+      ...parts,
+      hostname: parts.config.hostname,
+      wake: parts.mailQueued.raise,
+    }),
+    findKey: parts.keys.findByDigest,
+    takeRate(projectSeq) {
+      const budget = parts.admission.takeRate(projectSeq);
+      return budget === null || budget.isAllowed ? null : budget.resetSeconds;
+    },
+  });
   const sending = createSendingModule({ ...parts, campaigns, inboxes, queues });
 
   /**
@@ -84,9 +99,10 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     inboxes,
     live,
     capture,
+    submission,
     sending,
   ];
-  return { list, queues, campaigns, workflows, inboxes, capture, sending };
+  return { list, queues, campaigns, workflows, inboxes, capture, submission, sending };
 }
 
 /** The properties of this server that the dashboard shows. */

@@ -24,6 +24,7 @@ import { createCancellation } from "./outbox/cancel.ts";
 import { createContactMails } from "./outbox/contact-mails.ts";
 import { createEngagement } from "./outbox/engagement.ts";
 import { createEmailStore } from "./outbox/enqueue.ts";
+import { createSubmittedStore } from "./outbox/submitted.ts";
 import { isSignedByRelay } from "./outbox/transports/create-transport.ts";
 import { generateDkimKeys } from "./protocols/dkim/keys.ts";
 
@@ -87,6 +88,7 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
     segments,
     filterAudience: createFilterAudience(segments),
     store: createEmailStore({ db, usage }),
+    submitted: createSubmittedStore({ db, usage }),
     hits,
     collector,
     /** Writes the opens and clicks that are only in memory to the event log. */

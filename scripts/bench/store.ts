@@ -9,7 +9,7 @@ import type { Config } from "../../src/config/settings.ts";
 import { openDataFolder } from "../../src/db/folder.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openDatabase } from "../../src/db/open.ts";
-import { findWrongUsage } from "../../src/db/usage.ts";
+import { findWrongUsage } from "../../src/db/usage-recount.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { BODY, SENDER, SENDER_DOMAIN, SUBJECT } from "./mail.ts";

@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { recountUsage } from "../../src/db/usage.ts";
+import { recountUsage } from "../../src/db/usage-recount.ts";
 import { addDomain, openStore } from "../bench/store.ts";
 import { createRandom, type Random } from "../seed/random.ts";
 import { type ContentProject, PROJECTS } from "./templates.ts";

@@ -6,7 +6,7 @@
  * may leave.
  */
 
-import { recountUsage } from "../../src/db/usage.ts";
+import { recountUsage } from "../../src/db/usage-recount.ts";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";

@@ -3,7 +3,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { recountUsage } from "../../src/db/usage.ts";
+import { recountUsage } from "../../src/db/usage-recount.ts";
 import { startSink } from "../../test/support/smtp-sink.ts";
 import { type Api, createApi } from "../bench/api.ts";
 import { relayTo, residentMiB } from "../bench/children.ts";

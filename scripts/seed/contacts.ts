@@ -1,6 +1,6 @@
 /** Inserts contacts that have data of every type. */
 
-import { recountUsage } from "../../src/db/usage.ts";
+import { recountUsage } from "../../src/db/usage-recount.ts";
 import type { Database } from "bun:sqlite";
 import { createRandom, type Random, uuidAt } from "./random.ts";
 

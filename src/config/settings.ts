@@ -54,6 +54,21 @@ const TABLE = {
     shownDefault: "none; port 1025 of --host in dev",
     help: "Catch mail that arrives over SMTP on this address, for development and tests",
   }),
+  /** Addresses of the listeners for submission; null if there is none. */
+  submission: setting("submission", kinds.optional(kinds.hostAndPort), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Take mail for sending over SMTP on this address, usually port 587 (STARTTLS)",
+  }),
+  submissions: setting("submissions", kinds.optional(kinds.hostAndPort), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "The same with TLS from the first byte, usually port 465",
+  }),
+  smtpMaxBytes: setting("smtp-max-bytes", kinds.integer("BYTES", 65_536, 104_857_600), {
+    fallback: () => 25 * 1024 * 1024,
+    help: "Largest message that --submission takes",
+  }),
   allowedHosts: setting("allowed-host", kinds.hostNames, {
     fallback: () => [],
     shownDefault: "none",
@@ -80,7 +95,7 @@ const TABLE = {
   smtpTlsCert: setting("smtp-tls-cert", kinds.optional(kinds.text("FILE")), {
     fallback: () => null,
     shownDefault: "a self-signed certificate",
-    help: "Certificate chain (PEM) for STARTTLS; it is read again when the file changes",
+    help: "Certificate chain (PEM) of the SMTP listeners; it is read again when the file changes",
   }),
   smtpTlsKey: setting("smtp-tls-key", kinds.optional(kinds.text("FILE")), {
     fallback: () => null,

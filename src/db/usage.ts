@@ -10,8 +10,6 @@
  * compares them with `usageTriggers`.
  */
 
-import type { Database } from "bun:sqlite";
-
 type Metered = {
   table: string;
   /** SQL of the `seq` of the project of a row `r`. */
@@ -75,6 +73,13 @@ const COUNTED_BY_CODE = {
     texts: { html: 1, headers: 1 },
     isInsertCounted: true,
   },
+  message_pieces: {
+    table: "message_pieces",
+    ...ofParent("messages", "message_seq"),
+    fixedBytes: 20,
+    texts: { bytes: 1 },
+    isInsertCounted: true,
+  },
 } as const satisfies Record<string, Metered>;
 
 export const METERED: readonly Metered[] = [
@@ -89,6 +94,7 @@ export const METERED: readonly Metered[] = [
     texts: { raw: 1 },
   },
   COUNTED_BY_CODE.messages,
+  COUNTED_BY_CODE.message_pieces,
   {
     table: "message_attachments",
     ...ofParent("messages", "message_seq"),
@@ -156,20 +162,21 @@ const lengthOf = (column: string) => `coalesce(octet_length(r.${column}), 0)`;
 /** The bytes of a row of a table that the code counts, from its metered texts. */
 export function bytesOfRow<T extends keyof typeof COUNTED_BY_CODE>(
   table: T,
-  row: Readonly<Record<keyof (typeof COUNTED_BY_CODE)[T]["texts"], string | null>>,
+  row: Readonly<Record<keyof (typeof COUNTED_BY_CODE)[T]["texts"], string | Uint8Array | null>>,
 ): number {
   const metered: Metered = COUNTED_BY_CODE[table];
   const texts: Readonly<Record<string, unknown>> = row;
   let bytes = metered.fixedBytes;
   for (const column in metered.texts) {
     const text = texts[column];
-    if (typeof text === "string") bytes += (metered.texts[column] ?? 0) * Buffer.byteLength(text);
+    const isCounted = typeof text === "string" || text instanceof Uint8Array;
+    if (isCounted) bytes += (metered.texts[column] ?? 0) * Buffer.byteLength(text);
   }
   return bytes;
 }
 
 /** SQL of the amount that a row adds to each counter. */
-function addedBy(metered: Metered): [column: string, sql: string][] {
+export function addedBy(metered: Metered): [column: string, sql: string][] {
   const stored: [string, string] = ["stored_bytes", bytesOf(metered)];
   if (metered.table !== "emails") return [stored];
   return [stored, ["emails", "1"], ["queued_mails", IS_QUEUED]];
@@ -239,62 +246,4 @@ function as(row: "new" | "old", sql: string): string {
 
 function trigger(name: string, event: string, statements: readonly string[]): string {
   return `CREATE TRIGGER \`${name}\` ${event} BEGIN\n\t${statements.join("\n\t")}\nEND`;
-}
-
-/**
- * The statements that add up what there is into a table with the columns of `project_usage`. Row by
- * row: grouping ten million rows would sort them in memory.
- */
-function sumUsageInto(target: string): string[] {
-  return [
-    `INSERT INTO ${target} (project_seq) SELECT seq FROM projects`,
-    ...METERED.map((metered) => {
-      const added = addedBy(metered);
-      const columns = added.map(([column]) => column).join(", ");
-      const values = added.map(([, sql]) => sql).join(", ");
-      const sums = added.map(([column]) => `${column} = ${column} + excluded.${column}`).join(", ");
-      return `INSERT INTO ${target} (project_seq, ${columns})
-  SELECT ${metered.project}, ${values} FROM ${metered.table} r WHERE ${metered.project} IS NOT NULL
-  ON CONFLICT (project_seq) DO UPDATE SET ${sums}`;
-    }),
-  ];
-}
-
-/** Sums up all rows again, after a script has inserted rows that no code counted. */
-export function recountUsage(sqlite: Database): void {
-  sqlite.run("DELETE FROM project_usage");
-  for (const statement of sumUsageInto("project_usage")) sqlite.run(statement);
-}
-
-/** Counters of a project that are wrong. */
-type WrongUsage = {
-  projectSeq: number;
-  counted: string;
-  actual: string;
-};
-
-/**
- * Compares the counters with the rows. It reads every row of the metered tables; to be run on a
- * connection of its own, in a read transaction where others write.
- */
-export function findWrongUsage(sqlite: Database): WrongUsage[] {
-  sqlite.run(`CREATE TEMP TABLE actual_usage (project_seq INTEGER PRIMARY KEY,
-    stored_bytes INTEGER DEFAULT 0, emails INTEGER DEFAULT 0, queued_mails INTEGER DEFAULT 0)`);
-  try {
-    for (const statement of sumUsageInto("actual_usage")) sqlite.run(statement);
-    return sqlite
-      .query<WrongUsage, []>(
-        `SELECT a.project_seq AS projectSeq, ${inWords("c")} AS counted, ${inWords("a")} AS actual
-         FROM actual_usage a LEFT JOIN project_usage c ON c.project_seq = a.project_seq
-         WHERE counted IS NOT actual`,
-      )
-      .all();
-  } finally {
-    sqlite.run("DROP TABLE actual_usage");
-  }
-}
-
-/** Null where there is no row. */
-function inWords(table: string): string {
-  return `${table}.stored_bytes || ' bytes, ' || ${table}.emails || ' emails, ' || ${table}.queued_mails || ' queued'`;
 }

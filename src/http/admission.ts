@@ -176,6 +176,8 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   return {
+    /** Counts a message that was not sent over HTTP against the rate of secret keys. */
+    takeRate: (projectSeq: number) => rates.takeSecret(projectSeq),
     /** The project of an admitted request; null for other requests. */
     projectOf: (request: Request): Project | null => admitted.get(request)?.project ?? null,
     /** For routes that accept only secret keys: all but `/v1/track`. */

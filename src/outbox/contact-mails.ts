@@ -7,8 +7,16 @@ export type ContactMails = ReturnType<typeof createContactMails>;
 
 const OF_CONTACT = "email_seq IN (SELECT seq FROM emails WHERE contact_seq = ?)";
 
+/** Messages that were submitted over SMTP to this contact alone, or else to deleted contacts. */
+const ITS_MESSAGES = `
+  SELECT m.seq FROM emails e JOIN messages m ON m.seq = e.message_seq
+  WHERE e.contact_seq = ?1 AND m.message_id IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM emails o WHERE o.message_seq = m.seq AND o.contact_seq <> ?1)`;
+
 /** Removes what identifies the contact. The records of its mails stay. */
 const FORGET = [
+  `DELETE FROM message_pieces WHERE message_seq IN (${ITS_MESSAGES})`,
+  `UPDATE messages SET digest = 'purged ' || seq WHERE seq IN (${ITS_MESSAGES})`,
   `UPDATE attempts SET conversations = NULL, reason = NULL WHERE ${OF_CONTACT}`,
   `DELETE FROM captured_messages WHERE ${OF_CONTACT}`,
   `UPDATE emails SET to_address = NULL, to_name = NULL, variables = NULL, subject = '',

@@ -26,6 +26,17 @@ export const EMAIL_INVARIANTS: readonly Invariant[] = [
       WHERE emails.status IN ${WAITING} AND (messages.seq IS NULL OR messages.${PURGED})`,
   },
   {
+    name: "submitted-message",
+    rule: "Exactly the submitted messages have pieces, until they are purged.",
+    violations: `
+      SELECT 'message ' || seq AS id,
+             iif(found, 'has pieces that it should not have', 'its pieces are missing') AS finding
+      FROM (SELECT seq, message_id IS NOT NULL AND NOT ${PURGED} AS expected,
+                   EXISTS (SELECT 1 FROM message_pieces WHERE message_seq = messages.seq) AS found
+            FROM messages)
+      WHERE expected <> found`,
+  },
+  {
     name: "attachments",
     rule: "Exactly the messages with attachments have some, until they are purged.",
     violations: `

@@ -9,6 +9,7 @@ import type { Attachment } from "../protocols/mime/message.ts";
 import type { Busy, Slot } from "./outcome.ts";
 import type { InList } from "./queue-rows.ts";
 import { stateAfter } from "./states.ts";
+import { createSubmittedReader } from "./submitted.ts";
 
 /** A mail that is due. */
 export type Candidate = {
@@ -67,6 +68,8 @@ export type LeasedMail = Lease & {
   headers: string;
   isMarketing: boolean;
   attachments: Attachment[];
+  /** A message that was submitted over SMTP, complete but for its signature; null for others. */
+  submitted: Uint8Array | null;
 };
 
 type Find = InList & { now: number; limit: number };
@@ -110,13 +113,20 @@ function findSql(flow: string): string {
 
 type Row = Omit<
   LeasedMail,
-  keyof Lease | "attachments" | "isProjectEnabled" | "isSubscribed" | "isMarketing" | "isTest"
+  | keyof Lease
+  | "attachments"
+  | "submitted"
+  | "isProjectEnabled"
+  | "isSubscribed"
+  | "isMarketing"
+  | "isTest"
 > & {
   isProjectEnabled: number;
   source: string;
   isSubscribed: number | null;
   isMarketing: number;
   hasAttachments: number;
+  isSubmitted: number;
 };
 
 type AttachmentRow = {
@@ -136,7 +146,8 @@ export function createLoader({ sqlite }: Db): (lease: Lease) => LeasedMail | nul
            e.campaign_seq AS campaignSeq, coalesce(e.variables, c.data, '{}') AS variables, e.priority,
            e.created_at AS acceptedAt, e.message_seq AS messageSeq,
            m.from_address AS fromAddress, m.from_name AS fromName, m.reply_to AS replyTo,
-           m.html, m.headers, m.is_marketing AS isMarketing, m.has_attachments AS hasAttachments
+           m.html, m.headers, m.is_marketing AS isMarketing, m.has_attachments AS hasAttachments,
+           m.message_id IS NOT NULL AS isSubmitted
     FROM emails e
     JOIN messages m ON m.seq = e.message_seq
     JOIN projects p ON p.seq = e.project_seq
@@ -148,6 +159,8 @@ export function createLoader({ sqlite }: Db): (lease: Lease) => LeasedMail | nul
     FROM message_attachments a
     JOIN attachment_contents b ON b.digest = a.content_digest
     WHERE a.message_seq = +? ORDER BY a.position`);
+
+  const readSubmitted = createSubmittedReader({ sqlite });
 
   return (lease) => {
     const row = findEmail.get(lease.seq);
@@ -161,6 +174,7 @@ export function createLoader({ sqlite }: Db): (lease: Lease) => LeasedMail | nul
       isSubscribed: row.isSubscribed === 1,
       isMarketing: row.isMarketing === 1,
       attachments: attachments.map(({ bytes, ...rest }) => ({ ...rest, content: bytes })),
+      submitted: row.isSubmitted === 1 ? readSubmitted(row.messageSeq) : null,
     };
   };
 }

@@ -137,6 +137,7 @@ function createDepartures(clock: Clock) {
 }
 
 /** An estimate of the memory that a mail takes until it has left, in bytes. */
-function sizeOf({ html, attachments }: LeasedMail): number {
-  return attachments.reduce((sum, { content }) => sum + 3 * content.byteLength, 3 * html.length);
+function sizeOf({ html, attachments, submitted }: LeasedMail): number {
+  const own = 3 * html.length + 2 * (submitted?.byteLength ?? 0);
+  return attachments.reduce((sum, { content }) => sum + 3 * content.byteLength, own);
 }

@@ -1,6 +1,6 @@
 /**
  * Removes the bodies of old mail: the variables of each mail, and the content that mails share
- * (body source, headers, attachments) once the newest of these mails is old. The records stay, with
+ * (body source, headers, attachments, submitted message) once the newest of these mails is old. The records stay, with
  * sender, subject and attempts, and so do the links in the mail.
  *
  * A scan reads the mails by `seq`, in the order of their age. It skips mails that still wait to be
@@ -45,6 +45,10 @@ export function createBodyPurge({ sqlite }: Db): Purge {
     DELETE FROM attachment_contents WHERE digest = ?1
       AND NOT EXISTS (SELECT 1 FROM message_attachments WHERE content_digest = ?1)`);
 
+  const dropPieces = sqlite.prepare<unknown, [number]>(
+    "DELETE FROM message_pieces WHERE message_seq = ?",
+  );
+
   /** Position of the scan; null before it starts. */
   let position: number | null = null;
   /** Messages of the skipped mails. */
@@ -55,7 +59,10 @@ export function createBodyPurge({ sqlite }: Db): Purge {
     if (hasVariables === 1) clearVariables.run(seq);
     // The scan reaches the newest mail last, so all other mails of the message are old as well.
     if (newestOf.get(messageSeq)?.seq !== seq || needed.has(messageSeq)) return;
-    if (clearMessage.get(messageSeq)?.hadAttachments !== 1) return;
+    const cleared = clearMessage.get(messageSeq);
+    if (cleared === null) return;
+    dropPieces.run(messageSeq);
+    if (cleared.hadAttachments !== 1) return;
     for (const { digest } of dropAttachments.all(messageSeq)) dropContent.run(digest);
   }
 

@@ -11,7 +11,8 @@ import type { RuleInput } from "../modules/inboxes/rules/model.ts";
 import type { InboxRow } from "../modules/inboxes/service.ts";
 import type { Module } from "../modules/module.ts";
 import { createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
-import type { CaptureInbox, CaptureListener, createCaptureListener } from "./capture.ts";
+import type { CaptureInbox, createCaptureListener } from "./capture.ts";
+import type { SmtpListener } from "./listener.ts";
 import type { Stage, StageAction, StageFacts } from "./stages.ts";
 
 export function createCaptureModule(deps: {
@@ -25,7 +26,7 @@ export function createCaptureModule(deps: {
 }): Module & { port: () => number | null } {
   const { config, writer, log } = deps;
   const { chaos, inboxes, intake, rules, sessions, parser } = deps.inboxes;
-  let listener: CaptureListener | null = null;
+  let listener: SmtpListener | null = null;
   let port: number | null = null;
 
   /** The inbox of a recipient's domain or of the user, else the default one; null if it is new. */
@@ -138,7 +139,7 @@ export function createCaptureModule(deps: {
 /** Loaded only by servers that listen: the package smtp-server takes 8 ms and 11 MiB. */
 async function loadListener(
   deps: Parameters<typeof createCaptureListener>[0],
-): Promise<CaptureListener> {
+): Promise<SmtpListener> {
   const listening = await import("./capture.ts");
   return listening.createCaptureListener(deps);
 }

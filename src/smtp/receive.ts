@@ -4,15 +4,11 @@ import type { SMTPServerDataStream, SMTPServerSession } from "smtp-server";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { CaptureInbox } from "./capture.ts";
-import { createFraming } from "./framing.ts";
-import { MessageStream } from "./message-stream.ts";
-import { SmtpRefusal } from "./server.ts";
+import { readMessage } from "./read-message.ts";
 import { envelopeOf, senderOf, userOf } from "./session.ts";
 import type { AtStage } from "./stages.ts";
 import { traceFields } from "./trace.ts";
 
-/** Longest time of DATA. */
-const DATA_MS = 10 * 60_000;
 /** Bytes of a message that are kept for rules until its end. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
@@ -33,7 +29,6 @@ export function createReceive(deps: {
     stream: SMTPServerDataStream,
     session: SMTPServerSession,
   ): Promise<string> {
-    if (!(stream instanceof MessageStream)) throw new Error("the message has another stream");
     const { rcptTo } = session.envelope;
     const recipients = rcptTo.map(({ address }) => address);
     const user = userOf(session);
@@ -43,15 +38,13 @@ export function createReceive(deps: {
     const arrival = inbox.open(target);
     try {
       const trace = arrival.add(traceOf(session, recipients));
-      const { framing, head } = await readAll(stream, arrival.add);
+      const { hasBareLf, head } = await readAll(stream, arrival.add);
       await trace;
-      if (stream.sizeExceeded) throw new SmtpRefusal(552, "5.3.4 The message is too large");
-      if (framing.hasBareCr()) throw new SmtpRefusal(550, "5.6.0 The message has a bare CR");
       const facts = { from: senderOf(session), recipients, head };
       await at("dot", session, facts);
       const { id } = await arrival.complete({
         inboxSeq: await target,
-        envelope: envelopeOf(session, framing.hasBareLf()),
+        envelope: envelopeOf(session, hasBareLf),
         username: user,
         emailId: null,
       });
@@ -81,31 +74,20 @@ export function createReceive(deps: {
     });
   }
 
+  /** Keeps the beginning of the message for rules. */
   async function readAll(
-    stream: MessageStream,
+    stream: SMTPServerDataStream,
     add: (piece: Uint8Array) => Promise<void> | null,
-  ): Promise<{ framing: ReturnType<typeof createFraming>; head: () => Uint8Array }> {
-    const framing = createFraming();
+  ): Promise<{ hasBareLf: boolean; head: () => Uint8Array }> {
     const pieces: Uint8Array[] = [];
     // Without rules nothing reads the head.
     let missingBytes = inbox.hasRules() ? MAX_HEAD_BYTES : 0;
-    const storing: { last: Promise<void> | null } = { last: null };
-    const cancel = clock.after(DATA_MS, () => stream.destroy(new Error("DATA took too long")));
-    try {
-      await stream.readInto((piece) => {
-        if (stream.sizeExceeded) return null;
-        // The memory of the piece is used again.
-        if (missingBytes > 0) pieces.push(Buffer.from(piece.subarray(0, missingBytes)));
-        missingBytes -= piece.byteLength;
-        storing.last = add(framing.add(piece));
-        return storing.last;
-      });
-    } finally {
-      cancel();
-      // A client may disconnect while a piece is stored; only then can its rows be removed.
-      await storing.last?.catch(() => {});
-    }
-    return { framing, head: () => Buffer.concat(pieces) };
+    const read = await readMessage(stream, clock, (piece) => {
+      if (missingBytes > 0) pieces.push(Buffer.from(piece.subarray(0, missingBytes)));
+      missingBytes -= piece.byteLength;
+      return add(piece);
+    });
+    return { ...read, head: () => Buffer.concat(pieces) };
   }
 
   return receive;

@@ -6,6 +6,7 @@
 
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import { SMTPConnection } from "smtp-server/lib/smtp-connection.js";
+import { isLoopback } from "../protocols/smtp/relay-url.ts";
 import { SmtpInput } from "./message-stream.ts";
 
 /** "C": a line of the client, without credentials. "S": a line of the server. */
@@ -20,26 +21,47 @@ const LINE_LIMIT = 2_048;
 type Limits = {
   /** Connections at the same time; one more gets 421. */
   maxClients: number;
+  /** Connections of one address at the same time; one more gets 421. 0 for no limit. */
+  maxPerAddress: number;
+  /** Whether clients that are not on this machine may authenticate only with TLS. */
+  needsTlsForAuth: boolean;
   /** Called before DATA is answered with 354. An error refuses the command. */
   beforeData: BeforeData;
 };
 
-type BeforeData = (session: SMTPServerSession, callback: (error?: Error | null) => void) => void;
+export type BeforeData = (
+  session: SMTPServerSession,
+  callback: (error?: Error | null) => void,
+) => void;
 
 class Connection extends SMTPConnection {
   readonly #recordLine: RecordLine;
-  readonly #isRefused: () => boolean;
+  readonly #isRefused: (peer: string) => boolean;
   readonly #beforeData: BeforeData;
+  readonly #needsTlsForAuth: boolean;
 
   constructor(
     args: ConstructorParameters<typeof SMTPConnection>,
     recordLine: RecordLine,
-    hooks: { isRefused: () => boolean; beforeData: BeforeData },
+    hooks: Pick<Limits, "beforeData" | "needsTlsForAuth"> & {
+      isRefused: (peer: string) => boolean;
+    },
   ) {
     super(...args);
     this.#recordLine = recordLine;
     this.#isRefused = hooks.isRefused;
     this.#beforeData = hooks.beforeData;
+    this.#needsTlsForAuth = hooks.needsTlsForAuth;
+  }
+
+  #mayAuthenticate(): boolean {
+    return this.secure || !this.#needsTlsForAuth || isLoopback(this.remoteAddress);
+  }
+
+  override handler_AUTH(command: Buffer, callback: () => void): void {
+    if (this.#mayAuthenticate()) return super.handler_AUTH(command, callback);
+    this.send(538, "5.7.11 Use STARTTLS before AUTH");
+    callback();
   }
 
   override _createParser(): SmtpInput {
@@ -61,7 +83,8 @@ class Connection extends SMTPConnection {
 
   override init(): void {
     this._setListeners(() => {
-      if (this.#isRefused()) this.send(421, "4.7.0 Too many connections, try again later");
+      if (this.#isRefused(this.remoteAddress))
+        this.send(421, "4.7.0 Too many connections, try again later");
       else this.connectionReady();
     });
   }
@@ -76,7 +99,11 @@ class Connection extends SMTPConnection {
         () => `${code} ${Array.isArray(data) ? data.join(" | ") : data}`,
       );
     }
-    super.send(code, data, hasOwnCode ? false : context);
+    const lines =
+      Array.isArray(data) && !this.#mayAuthenticate()
+        ? data.filter((line) => !line.startsWith("AUTH "))
+        : data;
+    super.send(code, lines, hasOwnCode ? false : context);
   }
 
   override _onCommand(command: Buffer, callback?: () => void): void {
@@ -103,13 +130,23 @@ export class SmtpServer extends SMTPServer {
 
   /** Replaces the package's function, which it calls for each accepted socket. */
   override connect(...[socket, options]: Parameters<SMTPServer["connect"]>): void {
-    const isRefused = () => this.connections.size > this.#limits.maxClients;
-    const hooks = { isRefused, beforeData: this.#limits.beforeData };
+    const { beforeData, needsTlsForAuth } = this.#limits;
+    const isRefused = (peer: string) =>
+      this.connections.size > this.#limits.maxClients || this.#hasTooMany(peer);
+    const hooks = { isRefused, beforeData, needsTlsForAuth };
     const connection = new Connection([this, socket, options], this.#recordLine, hooks);
     this.connections.add(connection);
     connection.on("error", (error: unknown) => this.emit("error", error));
     connection.on("connect", (data: unknown) => this.emit("connect", data));
     connection.init();
+  }
+
+  #hasTooMany(peer: string): boolean {
+    const { maxPerAddress } = this.#limits;
+    if (maxPerAddress === 0 || isLoopback(peer)) return false;
+    let count = 0;
+    for (const { remoteAddress } of this.connections) if (remoteAddress === peer) count++;
+    return count > maxPerAddress;
   }
 }
 

@@ -32,7 +32,8 @@ export function envelopeOf(session: SMTPServerSession, hasBareLf: boolean): Mess
   };
 }
 
-function textOf(from: unknown, name: string): string | null {
+/** The text of a property; null if there is none. */
+export function textOf(from: unknown, name: string): string | null {
   if (typeof from !== "object" || from === null) return null;
   const value: unknown = Reflect.get(from, name);
   return typeof value === "string" ? value : null;

@@ -15,7 +15,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   http: ["render", "protocols", "db", "lib"],
   outbox: ["events", "render", "protocols", "db", "config", "lib"],
   modules: ["http", "outbox", "events", "render", "checks", "protocols", "db", "config", "lib"],
-  smtp: ["modules", "protocols", "db", "config", "lib"],
+  smtp: ["modules", "http", "protocols", "db", "config", "lib"],
   doctor: ["modules", "outbox", "protocols", "db", "config", "lib"],
   /** The files in src/ itself, which create the modules. */
   app: [

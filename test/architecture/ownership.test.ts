@@ -37,6 +37,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   jobs: "modules/contacts/",
   memberships: "modules/accounts/",
   message_attachments: "outbox/",
+  message_pieces: "outbox/",
   messages: "outbox/",
   migrations: "db/",
   mta_sts_policies: "outbox/",

@@ -46,6 +46,7 @@ function mailOf({ html = "<p>Hello</p>", attachment = 0 }: Size = {}): LeasedMai
     html,
     headers: "[]",
     isMarketing: true,
+    submitted: null,
     attachments:
       attachment === 0
         ? []

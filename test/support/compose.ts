@@ -48,6 +48,7 @@ export function mailRow(rest: Partial<MailRow> = {}): MailRow {
     headers: "[]",
     isMarketing: false,
     attachments: [],
+    submitted: null,
     ...rest,
   };
 }

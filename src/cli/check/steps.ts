@@ -4,7 +4,7 @@ import { type Database, SQLiteError } from "bun:sqlite";
 import { describeFault, StorageFaultError } from "../../db/fault.ts";
 import type { Violation } from "../../db/invariant.ts";
 import { missingMigrations } from "../../db/migrate.ts";
-import { findWrongUsage } from "../../db/usage.ts";
+import { findWrongUsage } from "../../db/usage-recount.ts";
 import { INVARIANTS } from "./invariants.ts";
 
 export type Step = {

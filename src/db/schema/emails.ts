@@ -51,6 +51,11 @@ export const messages = sqliteTable(
     /** Marketing mail goes only to subscribed contacts. This is checked again before sending. */
     isMarketing: integer("is_marketing", { mode: "boolean" }).notNull(),
     hasAttachments: integer("has_attachments", { mode: "boolean" }).notNull(),
+    /**
+     * Set for a message that was submitted over SMTP: it is sent as its pieces have it, and `html`,
+     * `headers` and `reply_to` are empty. Its digest names no content.
+     */
+    messageId: text("message_id"),
     createdAt: integer("created_at").notNull(),
   },
   (table) => [uniqueIndex("messages_digest").on(table.projectSeq, table.digest)],
@@ -83,6 +88,19 @@ export const messageAttachments = sqliteTable(
     primaryKey({ columns: [table.messageSeq, table.position] }),
     index("message_attachments_content").on(table.contentDigest),
   ],
+);
+
+/** The bytes of a submitted message, compressed (zstd), in pieces of at most 1 MiB. */
+export const messagePieces = sqliteTable(
+  "message_pieces",
+  {
+    messageSeq: integer("message_seq")
+      .notNull()
+      .references(() => messages.seq, { onDelete: "cascade" }),
+    position: integer("position").notNull(),
+    bytes: blob("bytes", { mode: "buffer" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.messageSeq, table.position] })],
 );
 
 /**

@@ -10,7 +10,7 @@ import type { Change } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Project } from "../../http/admission.ts";
 import { isoTime } from "../../lib/clock.ts";
-import { AppError, validationError } from "../../lib/errors.ts";
+import { validationError } from "../../lib/errors.ts";
 import type { EmailStore, SharedMessage } from "../../outbox/enqueue.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
@@ -20,12 +20,13 @@ import type { Quotas } from "../quotas/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import { templateErrors } from "../templates/model.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";
+import { type AcceptedMail, createCommit } from "./commit.ts";
 import { createDrafts, type RenderedMail, type DraftDeps, type Source } from "./drafts.ts";
 import type { SendInput } from "./model.ts";
 import { resolveSender, type MailSender } from "./sender.ts";
 
 type Accepted = {
-  emails: { contact: { id: string; email: string }; email: string }[];
+  emails: AcceptedMail[];
   timestamp: string;
 };
 
@@ -41,10 +42,9 @@ type AcceptDeps = DraftDeps & {
   quotas: Pick<Quotas, "ensureQueue">;
 };
 
-const TRANSACTIONAL_PRIORITY = 0;
-
 export function createAccept(deps: AcceptDeps) {
-  const { clock, contacts, store } = deps;
+  const { clock, store } = deps;
+  const commitMail = createCommit(deps);
   const renderAll = createDrafts(deps);
 
   /** `reserveCopies` is awaited before many copies of the data are made; it may throw 503. */
@@ -109,44 +109,17 @@ export function createAccept(deps: AcceptDeps) {
     },
     messageSeq: number,
     draft: RenderedMail,
-  ): Accepted["emails"][number] {
-    const { project, input, message, now } = work;
-    const { contact } = contacts.upsert({
-      id: draft.contactId,
+  ): AcceptedMail {
+    const { project, input, template, message, now } = work;
+    return commitMail({
       projectSeq: project.seq,
-      email: draft.address,
-      subscribed: input.subscribed,
-      defaultSubscribed: false,
-      data: draft.contactData,
-    });
-    if (message.isMarketing && !contact.isSubscribed) throw unsubscribed(draft.address);
-    const suppression = deps.suppressions.reasonFor(project.seq, draft.address);
-    const emailSeq = store.insertEmail({
-      id: draft.emailId,
-      projectSeq: project.seq,
-      contactSeq: contact.seq,
       messageSeq,
-      source: "TRANSACTIONAL",
-      templateId: work.template?.id ?? null,
-      to: draft.address,
-      toName: draft.name,
-      subject: draft.subject,
-      variables: draft.variables,
-      status: suppression === null ? "QUEUED" : "SUPPRESSED",
-      priority: TRANSACTIONAL_PRIORITY,
-      createdAt: now,
+      isMarketing: message.isMarketing,
+      templateId: template?.id ?? null,
+      subscribed: input.subscribed,
+      draft,
+      now,
     });
-    if (suppression !== null) {
-      deps.events.record({
-        projectSeq: project.seq,
-        name: "email.suppressed",
-        contactSeq: contact.seq,
-        emailSeq,
-        data: { reason: suppression },
-        at: now,
-      });
-    }
-    return { contact: { id: contact.id, email: contact.email }, email: draft.emailId };
   }
 }
 
@@ -185,13 +158,4 @@ async function attachmentsOf({
     disposition: attachment.disposition ?? "attachment",
     bytes: Buffer.from(attachment.content, "base64"),
   }));
-}
-
-function unsubscribed(address: string): AppError {
-  return new AppError(
-    400,
-    "RECIPIENT_UNSUBSCRIBED",
-    `${address} is not subscribed, and the template is MARKETING.`,
-    { suggestion: "Leave this recipient out, or use a TRANSACTIONAL template. Nothing was sent." },
-  );
 }

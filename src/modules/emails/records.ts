@@ -21,6 +21,7 @@ export function createEmailRecords({ db }: { db: Db }) {
         seq: emails.seq,
         contactId: contacts.id,
         from: messages.fromAddress,
+        messageId: messages.messageId,
         campaignId: campaigns.id,
         executionId: workflowExecutions.id,
       })
@@ -103,7 +104,7 @@ function present(row: RowShape, attemptList: Attempt[]): Email {
     templateId,
     campaignId,
     workflowExecutionId: executionId,
-    messageId: messageIdOf(id, from),
+    messageId: row.messageId ?? messageIdOf(id, from),
     createdAt: isoTime(email.createdAt),
     sentAt: isoTimeOrNull(email.sentAt),
     deliveredAt: isoTimeOrNull(email.deliveredAt),
@@ -121,6 +122,7 @@ type RowShape = {
   email: typeof emails.$inferSelect;
   contactId: string | null;
   from: string;
+  messageId: string | null;
   campaignId: string | null;
   executionId: string | null;
 };

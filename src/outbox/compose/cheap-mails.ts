@@ -8,7 +8,7 @@ import type { MailRow } from "./prepare.ts";
 
 /** Most UTF-16 units that the body may have when it is rendered. */
 const MAX_LENGTH = 128 * 1024;
-/** Most bytes of attachments, which are encoded. */
+/** Most bytes of attachments, which are encoded, and of a submitted message, which is hashed. */
 const MAX_ATTACHED = 1024 * 1024;
 const MAX_MESSAGES = 2_000;
 
@@ -37,8 +37,11 @@ export function createCheapMails() {
     isCheap(mail: MailRow): boolean {
       const tags = bodyTags(mail);
       if (tags === null) return false;
-      const { html, subject, variables, campaignSeq, attachments } = mail;
-      const attached = attachments.reduce((sum, { content }) => sum + content.byteLength, 0);
+      const { html, subject, variables, campaignSeq, attachments, submitted } = mail;
+      const attached = attachments.reduce(
+        (sum, { content }) => sum + content.byteLength,
+        submitted?.byteLength ?? 0,
+      );
       return (
         html.length + (tags + 1) * variables.length <= MAX_LENGTH &&
         attached <= MAX_ATTACHED &&

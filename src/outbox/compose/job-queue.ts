@@ -160,5 +160,6 @@ function addIfFits(draft: Draft, job: ComposeJob): boolean {
 }
 
 function bytesOf({ mail }: ComposeJob): number {
-  return mail.attachments.reduce((sum, { content }) => sum + content.byteLength, mail.html.length);
+  const own = mail.html.length + (mail.submitted?.byteLength ?? 0);
+  return mail.attachments.reduce((sum, { content }) => sum + content.byteLength, own);
 }

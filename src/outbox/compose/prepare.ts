@@ -1,6 +1,6 @@
 /**
  * Prepares the message of a mail, in order: render the body and the subject → compose the message →
- * sign it. The input is data alone, so the same code runs on the event loop and in a thread.
+ * sign it. A message that was submitted over SMTP is only signed. The input is data alone, so the same code runs on the event loop and in a thread.
  */
 
 import { systemClock } from "../../lib/clock.ts";
@@ -42,6 +42,7 @@ export type MailRow = Pick<
   | "headers"
   | "isMarketing"
   | "attachments"
+  | "submitted"
 >;
 
 /** How a message is signed: not at all if `signer` is null. */
@@ -107,6 +108,8 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
   const shapes = createShapeCache(keys, deps.log);
 
   return function compose(mail: MailRow): Prepared {
+    const { submitted, subject: given } = mail;
+    if (submitted !== null) return { kind: "prepared", subject: given, message: submitted };
     const startedMs = systemClock.elapsed();
     const failed = (reason: string): Prepared => {
       const isTooSlow = systemClock.elapsed() - startedMs >= RENDER_LIMIT_MS;

@@ -32,8 +32,9 @@ type PlainSigner = {
 };
 
 /** Bodies, signers and attachments are written once and named by their number. */
-type PlainMail = Omit<MailRow, "html" | "attachments"> & {
+type PlainMail = Omit<MailRow, "html" | "attachments" | "submitted"> & {
   html: number;
+  submitted: number | null;
   attachments: readonly (Omit<MailRow["attachments"][number], "content"> & { content: number })[];
   signer: number | null;
 };
@@ -90,7 +91,8 @@ export function createBatchWriter(): (tasks: readonly Task[], signedAt: number) 
         ...each,
         content: contents.push(each.content) - 1,
       }));
-      return { ...rowOf(mail), html, attachments, signer: signerNumber(signer) };
+      const submitted = mail.submitted === null ? null : contents.push(mail.submitted) - 1;
+      return { ...rowOf(mail), html, attachments, submitted, signer: signerNumber(signer) };
     });
     const batch: PlainBatch = { signedAt, signers, isFirst, bodies: [...bodies.keys()], mails };
     return { text: JSON.stringify(batch), contents };
@@ -98,7 +100,7 @@ export function createBatchWriter(): (tasks: readonly Task[], signedAt: number) 
 }
 
 /** A leased mail has more than the row, among it a slot with functions. */
-function rowOf(mail: MailRow): Omit<MailRow, "html" | "attachments"> {
+function rowOf(mail: MailRow): Omit<MailRow, "html" | "attachments" | "submitted"> {
   return {
     id: mail.id,
     projectId: mail.projectId,
@@ -143,7 +145,7 @@ export function createBatchReader(): (batch: ThreadBatch) => { tasks: Task[]; si
     for (const { id, domain, keys } of batch.signers) {
       known.set(id, { domain, keys: keys.map(readKey) });
     }
-    const tasks = batch.mails.map(({ html, attachments, signer, ...row }) => ({
+    const tasks = batch.mails.map(({ html, attachments, submitted, signer, ...row }) => ({
       mail: {
         ...row,
         html: required(batch.bodies[html]),
@@ -151,6 +153,7 @@ export function createBatchReader(): (batch: ThreadBatch) => { tasks: Task[]; si
           ...each,
           content: required(contents[each.content]),
         })),
+        submitted: submitted === null ? null : required(contents[submitted]),
       },
       signer: signer === null ? null : required(known.get(signer)),
     }));

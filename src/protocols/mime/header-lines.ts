@@ -50,7 +50,7 @@ function phrase(name: string): string {
 }
 
 /** Encodes text as encoded words: Q if most of it stays readable, otherwise B. */
-function encodedWords(text: string): string {
+export function encodedWords(text: string): string {
   const letters = text.match(/[a-z]/gi)?.length ?? 0;
   return encodeWord(text, letters * 2 > text.length ? "Q" : "B", WORD_LENGTH);
 }

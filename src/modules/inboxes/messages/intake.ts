@@ -13,12 +13,8 @@ import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { freeMemory } from "../../../lib/free-memory.ts";
+import { createPieceBuffer, PIECE_BYTES } from "../../../lib/piece-buffer.ts";
 import { type Arrived, createArrivedRows, type Stored } from "./arrived.ts";
-
-/** Raw bytes of one row. */
-const PIECE_BYTES = 1024 * 1024;
-/** Memory that an arriving message has at first. */
-const MIN_MEMORY = 4 * 1024;
 
 export type Arrival = {
   /** Copies the piece. The promise is null if that was done at once. */
@@ -42,7 +38,7 @@ export function createIntake(deps: {
   const rows = createArrivedRows(deps.db.sqlite, clock);
 
   function open(inboxSeq: number | Promise<number>): Arrival {
-    const pending = createPending();
+    const pending = createPieceBuffer();
     let size = 0;
     let storedBytes = 0;
     let pieces = 0;
@@ -132,37 +128,4 @@ function piecesOf(raw: Uint8Array): Uint8Array[] {
   return Array.from({ length: count }, (_, i) =>
     raw.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES),
   );
-}
-
-/** Bytes that are not stored yet, at most a piece. They are copied into memory of their own. */
-function createPending() {
-  let memory = new Uint8Array();
-  let used = 0;
-
-  function reserve(bytes: number): void {
-    if (bytes <= memory.byteLength) return;
-    const larger = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(Math.max(bytes, MIN_MEMORY))));
-    larger.set(memory.subarray(0, used));
-    freeMemory(memory);
-    memory = larger;
-  }
-
-  return {
-    isFull: () => used === PIECE_BYTES,
-    /** Returns how many bytes of the piece were added. */
-    add(piece: Uint8Array): number {
-      const added = piece.subarray(0, PIECE_BYTES - used);
-      reserve(used + added.byteLength);
-      memory.set(added, used);
-      used += added.byteLength;
-      return added.byteLength;
-    },
-    /** Removes and returns all bytes. */
-    take(): Uint8Array {
-      const taken = memory.subarray(0, used);
-      memory = new Uint8Array();
-      used = 0;
-      return taken;
-    },
-  };
 }

@@ -1,0 +1,80 @@
+/** Writes an accepted mail: its contact, its record, and the event if its address is suppressed. */
+
+import type { EventLog } from "../../events/log.ts";
+import { AppError } from "../../lib/errors.ts";
+import type { EmailStore } from "../../outbox/enqueue.ts";
+import type { Contacts } from "../contacts/service.ts";
+import type { Suppressions } from "../suppressions/service.ts";
+import type { RenderedMail } from "./drafts.ts";
+
+export type AcceptedMail = { contact: { id: string; email: string }; email: string };
+
+const TRANSACTIONAL_PRIORITY = 0;
+
+/** Returns the function that is part of a change. It throws 400 if the contact may not get the mail. */
+export function createCommit(deps: {
+  contacts: Contacts;
+  events: EventLog;
+  store: EmailStore;
+  suppressions: Suppressions;
+}) {
+  const { contacts, events, store, suppressions } = deps;
+
+  return function commitMail(work: {
+    projectSeq: number;
+    messageSeq: number;
+    isMarketing: boolean;
+    templateId: string | null;
+    /** The subscription that the request sets; undefined leaves a known contact as it is. */
+    subscribed: boolean | undefined;
+    draft: RenderedMail;
+    now: number;
+  }): AcceptedMail {
+    const { projectSeq, draft, now } = work;
+    const { contact } = contacts.upsert({
+      id: draft.contactId,
+      projectSeq,
+      email: draft.address,
+      subscribed: work.subscribed,
+      defaultSubscribed: false,
+      data: draft.contactData,
+    });
+    if (work.isMarketing && !contact.isSubscribed) throw unsubscribed(draft.address);
+    const suppression = suppressions.reasonFor(projectSeq, draft.address);
+    const emailSeq = store.insertEmail({
+      id: draft.emailId,
+      projectSeq,
+      contactSeq: contact.seq,
+      messageSeq: work.messageSeq,
+      source: "TRANSACTIONAL",
+      templateId: work.templateId,
+      to: draft.address,
+      toName: draft.name,
+      subject: draft.subject,
+      variables: draft.variables,
+      status: suppression === null ? "QUEUED" : "SUPPRESSED",
+      priority: TRANSACTIONAL_PRIORITY,
+      createdAt: now,
+    });
+    if (suppression !== null) {
+      events.record({
+        projectSeq,
+        name: "email.suppressed",
+        contactSeq: contact.seq,
+        emailSeq,
+        data: { reason: suppression },
+        at: now,
+      });
+    }
+    return { contact: { id: contact.id, email: contact.email }, email: draft.emailId };
+  };
+}
+
+function unsubscribed(address: string): AppError {
+  return new AppError(
+    400,
+    "RECIPIENT_UNSUBSCRIBED",
+    `${address} is not subscribed, and the template is MARKETING.`,
+    { suggestion: "Leave this recipient out, or use a TRANSACTIONAL template. Nothing was sent." },
+  );
+}

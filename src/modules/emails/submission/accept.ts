@@ -1,0 +1,259 @@
+/**
+ * Accepts messages that clients submit over SMTP (docs/smtp-submission.md), for all recipients or for
+ * none.
+ *
+ * 1. `open` starts a message; its bytes arrive in pieces (arrival.ts).
+ * 2. `complete` checks the header and the sender, and changes what may not go on as it is
+ *    (protocols/mime/submitted-header.ts, encode.ts).
+ * 3. One change then writes the message, and for each recipient a contact and a mail (../commit.ts).
+ *    It resolves when they are on disk.
+ */
+
+import type { Db } from "../../../db/open.ts";
+import type { Writer } from "../../../db/writer.ts";
+import type { EventLog } from "../../../events/log.ts";
+import type { Project } from "../../../http/admission.ts";
+import type { Idempotency } from "../../../http/idempotency.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { newId } from "../../../lib/id.ts";
+import { PIECE_BYTES } from "../../../lib/piece-buffer.ts";
+import type { EmailStore } from "../../../outbox/enqueue.ts";
+import {
+  createPieceReader,
+  type SubmittedMessage,
+  type SubmittedStore,
+} from "../../../outbox/submitted.ts";
+import { domainOf } from "../../../protocols/mime/address.ts";
+import { messageIdOf } from "../../../protocols/mime/message-id.ts";
+import {
+  readSubmittedHeader,
+  type SubmittedHeader,
+  writeSubmittedHeader,
+} from "../../../protocols/mime/submitted-header.ts";
+import type { Contacts } from "../../contacts/service.ts";
+import { senderNotVerified } from "../../domains/service.ts";
+import type { Quotas } from "../../quotas/service.ts";
+import type { Suppressions } from "../../suppressions/service.ts";
+import { createCommit } from "../commit.ts";
+import { type ArrivedMessage, createArrivingMessages } from "./arrival.ts";
+import { createEncoding } from "./encode.ts";
+import { SubmissionRefusal } from "./refusal.ts";
+
+export type Submissions = ReturnType<typeof createSubmissions>;
+
+type SubmissionDeps = {
+  db: Db;
+  writer: Writer;
+  clock: Clock;
+  contacts: Contacts;
+  events: EventLog;
+  store: EmailStore;
+  submitted: SubmittedStore;
+  suppressions: Suppressions;
+  quotas: Pick<Quotas, "ensureQueue" | "runWithinStorage">;
+  idempotency: Pick<Idempotency, "once">;
+  isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  /** Name of this server, by which loops are found. */
+  hostname: string;
+  /** Wakes the dispatcher, because there is mail to send. */
+  wake: () => void;
+};
+
+/** What is stored: the bytes that follow the stored pieces, from this position on. */
+type Prepared = {
+  message: SubmittedMessage;
+  subject: string;
+  recipients: readonly string[];
+  head: Buffer | null;
+  tail: Buffer;
+  stored: ArrivedMessage["stored"];
+  /** The first position of `tail`. */
+  position: number;
+  /** A row that was replaced by an encoded one. */
+  replaced: number | null;
+  firstId: string;
+};
+
+export function createSubmissions(deps: SubmissionDeps) {
+  const { writer, clock, submitted, quotas, idempotency } = deps;
+  const shared = {
+    writer,
+    store: submitted,
+    withinQuota: quotas.runWithinStorage,
+    now: clock.now,
+  };
+  const openArrival = createArrivingMessages(shared);
+  const encode = createEncoding({ ...shared, readPiece: createPieceReader(deps.db) });
+  const commit = createSubmissionCommit(deps);
+
+  /** Throws the refusal of a header that cannot be accepted. */
+  function readHeader(project: Project, text: string): SubmittedHeader {
+    const read = readSubmittedHeader(text, deps.hostname);
+    if (!read.ok) throw new SubmissionRefusal(read.code, read.text);
+    const { header } = read;
+    const domain = domainOf(header.from.address);
+    if (!deps.isSenderVerified(project.seq, domain)) {
+      throw new SubmissionRefusal(550, `5.7.1 ${senderNotVerified(domain).message}`);
+    }
+    refuseOptions(header.options);
+    return header;
+  }
+
+  async function prepare(
+    project: Project,
+    arrived: ArrivedMessage,
+    recipients: readonly string[],
+  ): Promise<Prepared & { key: string | undefined }> {
+    const header = readHeader(project, arrived.header);
+    const now = clock.now();
+    const firstId = newId(now);
+    const messageId = header.messageId ?? messageIdOf(firstId, header.from.address);
+    const head = writeSubmittedHeader(header, { messageId, at: new Date(now) });
+    const { address, name } = header.from;
+    const facts = {
+      key: header.options.get("idempotency-key"),
+      message: { fromAddress: address, fromName: name, messageId },
+      subject: header.subject,
+      recipients,
+      firstId,
+    };
+    const { body, stored } = arrived;
+    const encoded = arrived.isPlain
+      ? null
+      : await encode(project.seq, { header: head, body, stored });
+    if (encoded !== null) {
+      const position = encoded.stored?.pieces ?? 0;
+      return {
+        ...facts,
+        head: null,
+        tail: encoded.body,
+        stored: encoded.stored,
+        position,
+        replaced: stored?.seq ?? null,
+      };
+    }
+    if (stored === null) {
+      const tail = Buffer.concat([head, body]);
+      return { ...facts, head: null, tail, stored, position: 0, replaced: null };
+    }
+    return { ...facts, head, tail: body, stored, position: stored.pieces + 1, replaced: null };
+  }
+
+  /** Resolves to the id of the first mail, when all are on disk. */
+  async function accept(
+    project: Project,
+    arrived: ArrivedMessage,
+    recipients: readonly string[],
+  ): Promise<{ id: string; isReplay: boolean }> {
+    const work = await prepare(project, arrived, recipients);
+    const made = [work.stored?.seq, work.replaced].filter((seq) => typeof seq === "number");
+    const removeRows = () => writer.write(() => made.forEach((seq) => submitted.remove(seq)));
+    try {
+      const answer = await store(project.seq, work);
+      if (answer.isReplay && made.length > 0) await removeRows();
+      return answer;
+    } catch (error) {
+      if (made.length > 0) await removeRows();
+      throw error;
+    }
+  }
+
+  async function store(
+    projectSeq: number,
+    { key, ...work }: Prepared & { key: string | undefined },
+  ): Promise<{ id: string; isReplay: boolean }> {
+    const run = <T>(change: () => T): T => quotas.runWithinStorage(projectSeq, change);
+    const change = () => ({ status: 250, body: { id: commit(projectSeq, work) } });
+    if (key === undefined) {
+      const { body } = await writer.write(() => run(change));
+      return { ...body, isReplay: false };
+    }
+    // A client that composes its message again makes another Date, Message-ID and boundary.
+    const { recipients, subject, message } = work;
+    const same = { from: message.fromAddress, subject, recipients };
+    const keyed = { projectSeq, isPublic: false, method: "SMTP", path: "/submission", body: same };
+    const { answer, isReplay } = await idempotency.once(key, { ...keyed, run }, () => change);
+    return { ...answer.body, isReplay };
+  }
+
+  return {
+    /** Starts a message. Its `add` takes the bytes; `complete` or `discard` ends it. */
+    open(project: Project) {
+      const arrival = openArrival(project.seq);
+      return {
+        add: arrival.add,
+        complete: (recipients: readonly string[]) => accept(project, arrival.end(), recipients),
+        discard: arrival.discard,
+      };
+    },
+
+    /** Removes messages that had not arrived completely when the process ended. */
+    removeIncomplete: () => writer.write(submitted.removeIncomplete),
+  };
+}
+
+/** Returns the part of a change that writes a message and its mails, and the id of the first mail. */
+function createSubmissionCommit(deps: SubmissionDeps) {
+  const { writer, clock, submitted, quotas, contacts } = deps;
+  const commitMail = createCommit(deps);
+
+  function storeMessage(projectSeq: number, work: Prepared, now: number): number {
+    const { message, stored, head, tail } = work;
+    if (work.replaced !== null) submitted.remove(work.replaced);
+    const messageSeq = stored?.seq ?? submitted.insert(projectSeq, message, now);
+    if (stored !== null) submitted.finish(messageSeq, message, now);
+    const insert = (position: number, piece: Buffer) =>
+      submitted.insertPiece(
+        { projectSeq, messageSeq, position },
+        Bun.zstdCompressSync(piece, { level: 1 }),
+      );
+    if (head !== null) insert(0, head);
+    for (let at = 0, { position } = work; at < tail.byteLength; at += PIECE_BYTES, position++) {
+      insert(position, tail.subarray(at, at + PIECE_BYTES));
+    }
+    return messageSeq;
+  }
+
+  return (projectSeq: number, work: Prepared): string => {
+    const now = clock.now();
+    quotas.ensureQueue(projectSeq, work.recipients.length);
+    const messageSeq = storeMessage(projectSeq, work, now);
+    for (const [n, address] of work.recipients.entries()) {
+      const known = contacts.findByEmail(projectSeq, address);
+      const draft = {
+        address,
+        name: null,
+        emailId: n === 0 ? work.firstId : newId(now),
+        contactId: known?.id ?? newId(now),
+        subject: work.subject,
+        variables: "{}",
+        contactData: {},
+      };
+      commitMail({
+        projectSeq,
+        messageSeq,
+        isMarketing: false,
+        templateId: null,
+        subscribed: undefined,
+        draft,
+        now,
+      });
+    }
+    writer.afterCommit(deps.wake);
+    return work.firstId;
+  };
+}
+
+/** The values of our own fields that mean what happens without them; others are refused. */
+const USUAL = { Type: "TRANSACTIONAL", Tracking: "off" } as const;
+
+function refuseOptions(options: ReadonlyMap<string, string>): void {
+  for (const [name, usual] of Object.entries(USUAL)) {
+    const value = options.get(name.toLowerCase());
+    if (value === undefined || value.toLowerCase() === usual.toLowerCase()) continue;
+    throw new SubmissionRefusal(
+      550,
+      `5.6.0 X-Mailstead-${name} may only be ${usual} for mail over SMTP; use POST /v1/send`,
+    );
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * The header of a message that a client submitted (RFC 6409 §8): what is refused, what is removed and
+ * what is added. All other fields stay as they are, octet for octet.
+ *
+ * 1. `readSubmittedHeader` checks the form, From and the trace, and leaves out the fields that do not
+ *    go on: Bcc, and our own.
+ * 2. `writeSubmittedHeader` adds the fields that are missing.
+ */
+
+import { trimEndBlanks } from "../../lib/trim.ts";
+import { decodeWords } from "./decode-words.ts";
+import { decodeOctets, encodeField, isEightBit } from "./encode-fields.ts";
+import { parseFrom } from "./from-field.ts";
+import type { Mailbox } from "./mailbox.ts";
+import { messageDate } from "./message.ts";
+
+const OWN_PREFIX = "x-mailstead-";
+const LONGEST_LINE = 998;
+const LONGEST_SUBJECT = 998;
+/** RFC 5321 §6.3: a message that was passed on more often is in a loop. */
+const MAX_RECEIVED = 25;
+const MAX_OWN_RECEIVED = 2;
+
+export type SubmittedHeader = {
+  from: Mailbox;
+  /** Decoded, without control characters. */
+  subject: string;
+  /** Value of Message-ID; null if it is missing. */
+  messageId: string | null;
+  /** Values of the own fields by their name without the prefix, such as `idempotency-key`. */
+  options: ReadonlyMap<string, string>;
+  hasDate: boolean;
+  hasMimeVersion: boolean;
+  /** The fields that go on, each without its last CRLF, with one character for each octet. */
+  fields: readonly string[];
+};
+
+type ReadHeader =
+  | { ok: true; header: SubmittedHeader }
+  /** `text` begins with the enhanced status code. */
+  | { ok: false; code: 550 | 554; text: string };
+
+type Field = { name: string; text: string; value: string };
+
+/** `header` is the text before the empty line, with one character for each octet. */
+export function readSubmittedHeader(header: string, hostname: string): ReadHeader {
+  const fields = fieldsOf(header);
+  if (fields === null) return malformed("The header has a line that is not a header field");
+  if (fields.some(({ text }) => text.split("\r\n").some((line) => line.length > LONGEST_LINE))) {
+    return malformed(`A line of the header is longer than ${LONGEST_LINE} octets`);
+  }
+  if (header.includes("\0")) return malformed("The header has a NUL octet");
+  if (isLoop(fields, hostname)) {
+    return { ok: false, code: 554, text: "5.4.6 The message is in a loop of mail servers" };
+  }
+  const senders = fields.filter(({ name }) => name === "from");
+  const [sender] = senders;
+  if (sender === undefined) return malformed("The message has no header From");
+  if (senders.length > 1) return malformed("The message has more than one header From");
+  const from = parseFrom(decodeOctets(sender.value));
+  if (!from.ok) return refuse(`5.1.7 The header From cannot be used: ${from.reason}`);
+  const kept = fields.filter(({ name }) => goesOn(name)).filter((field) => !isEmptyId(field));
+  const texts = kept.map(asciiText);
+  const written = texts.filter((text) => text !== null);
+  if (written.length < texts.length) {
+    return refuse("5.6.7 An address in the header is not ASCII, which many servers refuse");
+  }
+  return { ok: true, header: { from: mailboxOf(from.mailbox), fields: written, ...facts(fields) } };
+}
+
+/** Ends with the empty line. */
+export function writeSubmittedHeader(
+  { fields, messageId, hasDate, hasMimeVersion }: SubmittedHeader,
+  added: { messageId: string; at: Date },
+): Buffer {
+  const missing = [
+    ...(messageId === null ? [`Message-ID: ${added.messageId}`] : []),
+    ...(hasDate ? [] : [`Date: ${messageDate(added.at)}`]),
+    ...(hasMimeVersion ? [] : ["MIME-Version: 1.0"]),
+  ];
+  return Buffer.from(`${[...missing, ...fields].join("\r\n")}\r\n\r\n`, "latin1");
+}
+
+function malformed(text: string): ReadHeader {
+  return refuse(`5.6.0 ${text}`);
+}
+
+function refuse(text: string): ReadHeader {
+  return { ok: false, code: 550, text };
+}
+
+function mailboxOf({ address, name }: Mailbox): Mailbox {
+  return { address, name: name === null ? null : decodeWords(name) };
+}
+
+/** Null if a line is neither a field nor the continuation of one. */
+export function fieldsOf(header: string): Field[] | null {
+  const fields: Field[] = [];
+  if (header === "") return fields;
+  for (const text of header.split(/\r\n(?![ \t])/)) {
+    const colon = text.indexOf(":");
+    const name = trimEndBlanks(text.slice(0, Math.max(0, colon)));
+    if (!/^[!-9;-~]+$/.test(name)) return null;
+    const value = text.slice(colon + 1).replaceAll(/\r\n(?=[ \t])/g, "");
+    fields.push({ name: name.toLowerCase(), text, value });
+  }
+  return fields;
+}
+
+function goesOn(name: string): boolean {
+  return name !== "bcc" && name !== "resent-bcc" && !name.startsWith(OWN_PREFIX);
+}
+
+/** An empty Message-ID is replaced. */
+function isEmptyId({ name, value }: Field): boolean {
+  return name === "message-id" && value.trim() === "";
+}
+
+function asciiText({ text, value }: Field): string | null {
+  if (!isEightBit(text)) return text;
+  return encodeField(trimEndBlanks(text.slice(0, text.indexOf(":"))), value);
+}
+
+function facts(fields: readonly Field[]) {
+  const valueOf = (name: string) => fields.find((field) => field.name === name)?.value ?? null;
+  const own = fields.filter(({ name }) => name.startsWith(OWN_PREFIX));
+  const id = valueOf("message-id")?.trim().slice(0, LONGEST_LINE) ?? "";
+  return {
+    subject: subjectOf(valueOf("subject") ?? ""),
+    messageId: id === "" ? null : decodeOctets(id),
+    options: new Map(own.map(({ name, value }) => [name.slice(OWN_PREFIX.length), value.trim()])),
+    hasDate: valueOf("date") !== null,
+    hasMimeVersion: valueOf("mime-version") !== null,
+  };
+}
+
+function subjectOf(value: string): string {
+  const text = decodeWords(decodeOctets(value)).trim();
+  return text
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")
+    .slice(0, LONGEST_SUBJECT)
+    .toWellFormed();
+}
+
+function isLoop(fields: readonly Field[], hostname: string): boolean {
+  const received = fields.filter(({ name }) => name === "received");
+  const names = (value: string) => value.toLowerCase().split(/[^a-z0-9._-]+/);
+  const own = received.filter(({ value }) => names(value).includes(hostname));
+  return received.length > MAX_RECEIVED || own.length > MAX_OWN_RECEIVED;
+}
