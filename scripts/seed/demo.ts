@@ -20,7 +20,7 @@ import { readConfig } from "../../src/config/read.ts";
 import { openDataFolder } from "../../src/db/folder.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../src/db/open.ts";
-import { recountUsage } from "../../src/db/usage.ts";
+import { recountUsage } from "../../src/db/usage-recount.ts";
 import { createWriter } from "../../src/db/writer.ts";
 import { createReader } from "../../src/events/reader.ts";
 import { silentLog } from "../../src/lib/log.ts";
