@@ -1,6 +1,7 @@
 /** The SMTP listener for submission, with real connections. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { isAscii } from "node:buffer";
 import { once } from "node:events";
 import { createTransport } from "nodemailer";
 import { simpleParser } from "mailparser";
@@ -365,7 +366,7 @@ describe("8-bit text", () => {
     expect(await sendRaw(client, bytes)).toStartWith("250 ");
     client.end();
     const [raw = ""] = await server.sent(1);
-    expect(raw).toMatch(/^[\x01-\x7f]*$/);
+    expect(isAscii(Buffer.from(raw, "latin1")) && !raw.includes("\0")).toBe(true);
     expect(raw).toContain(`\r\n--b1\r\n${ascii}\r\n--b1\r\n`);
     expect(raw).toContain("Gr=C3=BC=C3=9Fe aus K=C3=B6ln =3D\r\nzweite Zeile=20\r\n");
     const mail = await simpleParser(raw);
@@ -389,7 +390,7 @@ describe("8-bit text", () => {
   });
 
   test("in a large message is encoded in stored pieces", async () => {
-    const text = `${"Ein Satz mit Umlaut: ä, ö und ü.\r\n".repeat(100_000)}`;
+    const text = "Ein Satz mit Umlaut: ä, ö und ü.\r\n".repeat(100_000);
     const client = await server.signIn();
     const message = Buffer.from(
       `From: a@acme.test\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${text}`,

@@ -61,15 +61,15 @@ describe("a submitted message", () => {
 
   test("is removed with its only contact, and stays for others", async () => {
     const server = await start();
-    const delete_ = async (email: string) => {
+    const removeContact = async (email: string) => {
       const page = await server.call("GET", `/contacts?search=${email}`);
       await server.call("DELETE", `/contacts/${page.text("items.0.id")}`);
     };
     await server.submit("From: a@acme.test\r\n\r\nHi", ["b@example.com", "c@example.com"]);
     await server.sent(2);
-    await delete_("b@example.com");
+    await removeContact("b@example.com");
     expect(server.countRows("message_pieces")).toBe(1);
-    await delete_("c@example.com");
+    await removeContact("c@example.com");
     expect(server.countRows("message_pieces")).toBe(0);
     expect(server.findings()).toEqual([]);
   });
