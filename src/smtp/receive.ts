@@ -4,7 +4,7 @@ import type { SMTPServerDataStream, SMTPServerSession } from "smtp-server";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { CaptureInbox } from "./capture.ts";
-import { readMessage } from "./read-message.ts";
+import { receiveMessage } from "./receive-message.ts";
 import { envelopeOf, senderOf, userOf } from "./session.ts";
 import type { AtStage } from "./stages.ts";
 import { traceFields } from "./trace.ts";
@@ -82,7 +82,7 @@ export function createReceive(deps: {
     const pieces: Uint8Array[] = [];
     // Without rules nothing reads the head.
     let missingBytes = inbox.hasRules() ? MAX_HEAD_BYTES : 0;
-    const read = await readMessage(stream, clock, (piece) => {
+    const read = await receiveMessage(stream, clock, (piece) => {
       if (missingBytes > 0) pieces.push(Buffer.from(piece.subarray(0, missingBytes)));
       missingBytes -= piece.byteLength;
       return add(piece);

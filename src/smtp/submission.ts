@@ -22,7 +22,7 @@ import { SubmissionRefusal } from "../modules/emails/submission/refusal.ts";
 import { parseAddress } from "../protocols/mime/address.ts";
 import type { Certificate } from "./certificate.ts";
 import { createSmtpListener, type SmtpListener } from "./listener.ts";
-import { readMessage } from "./read-message.ts";
+import { receiveMessage } from "./receive-message.ts";
 import { SmtpRefusal } from "./server.ts";
 import { textOf } from "./session.ts";
 
@@ -159,7 +159,7 @@ function createReceiving(
     const project = projectOf(session);
     const arrival = submissions.open(project);
     try {
-      const { hasBareLf } = await readMessage(stream, clock, arrival.add);
+      const { hasBareLf } = await receiveMessage(stream, clock, arrival.add);
       if (hasBareLf) throw new SmtpRefusal(550, "5.6.0 The message has a bare LF");
       const recipients = recipientsOf(session);
       const { id, isReplay } = await arrival.complete(recipients);

@@ -23,6 +23,12 @@ import { chain, delay, step } from "../modules/workflows/graphs.ts";
 /** Tables without rows that a project adds, or with few of them beside rows that are metered. */
 const NOT_METERED = [
   "api_keys", // Made by the operator.
+  "audit", // The operator's, like the next ones of accounts.
+  "memberships",
+  "system_mails",
+  "user_sessions",
+  "user_tokens",
+  "users",
   "campaign_counts", // One row per campaign.
   "campaign_hours", // One row per campaign and hour.
   "contact_counts",
@@ -39,6 +45,7 @@ const NOT_METERED = [
   "installation_values", // A few values of the whole installation.
   "migrations",
   "mta_sts_policies",
+  "project_hours", // One row per project and hour.
   "project_usage",
   "projects",
   "purge_marks",

@@ -8,7 +8,7 @@
  */
 
 import { trimEndBlanks } from "../../lib/trim.ts";
-import { decodeWords } from "./decode-words.ts";
+import { decodeWords } from "./read-parts.ts";
 import { decodeOctets, encodeField, isEightBit } from "./encode-fields.ts";
 import { parseFrom } from "./from-field.ts";
 import type { Mailbox } from "./mailbox.ts";

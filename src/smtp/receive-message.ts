@@ -14,7 +14,7 @@ const DATA_MS = 10 * 60_000;
  * `MessageStream` requires. `add` must copy the piece, because its memory is used again. Throws the
  * refusal of a message that is too large or has a bare CR.
  */
-export async function readMessage(
+export async function receiveMessage(
   stream: SMTPServerDataStream,
   clock: Clock,
   add: (piece: Uint8Array) => Promise<void> | null,
