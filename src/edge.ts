@@ -5,6 +5,7 @@ import { createAdmission } from "./http/admission.ts";
 import { createBodies } from "./http/bodies.ts";
 import { createLocalAccess } from "./http/local-access.ts";
 import { createIdempotency } from "./http/idempotency.ts";
+import { createRouteRules } from "./http/route-rules.ts";
 import { deriveKey } from "./lib/crypto.ts";
 import type { Module } from "./modules/module.ts";
 import type { Services } from "./services.ts";
@@ -16,6 +17,7 @@ export function createHttpEdge(core: Core, { keys, projects, quotas }: Services)
   const localAccess = core.hasOpenInboxes ? createLocalAccess(config.allowedHosts) : null;
   const beginWork = (route: string) => loopWatch.begin("route", route);
   const bodies = createBodies({ clock, beginWork });
+  const routeRules = createRouteRules();
   const idempotency = createIdempotency({
     db,
     writer,
@@ -37,7 +39,7 @@ export function createHttpEdge(core: Core, { keys, projects, quotas }: Services)
     log,
     now: clock.elapsed,
   });
-  return { bodies, beginWork, idempotency, admission, localAccess };
+  return { bodies, beginWork, routeRules, idempotency, admission, localAccess };
 }
 
 /** The module that purges stored answers. */

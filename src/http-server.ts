@@ -53,6 +53,7 @@ export function createHttpServer(
     .use(openApiRoutes(api))
     .use(uiRoutes());
   registerRoutes(http.routes);
+  core.routeRules.registerRoutes(http.routes);
   bodies.registerRoutes(http.routes);
   const listener = createListener({
     http,

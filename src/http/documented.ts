@@ -4,6 +4,7 @@
  */
 
 import type { TObject, TSchema } from "@sinclair/typebox";
+import { ROLE, type RouteAccess, type RouteRole } from "./roles.ts";
 
 /** The keyword that holds the name of the component to which the document refers. */
 export const NAME = "x-name";
@@ -83,11 +84,18 @@ type OperationExtras = {
   links: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Descriptions of path parameters. */
   parameters: Readonly<Record<string, string>>;
+  /** False for an operation other than GET whose changes are not written to the audit log. */
+  isAudited: boolean;
+  access: RouteAccess;
+  /** True if a session must have been confirmed by the password in the last minutes. */
+  needsConfirmation: boolean;
 };
 
 type HeaderName = "Content-Disposition" | "Location";
 
 type OperationTexts = Partial<OperationExtras> & {
+  /** The least role that may call the operation with a session. */
+  role: RouteRole;
   summary: string;
   description: string;
   /** Requirements other than a secret key; empty if no key is needed. */
@@ -95,6 +103,7 @@ type OperationTexts = Partial<OperationExtras> & {
 };
 
 type OperationDetail = {
+  [ROLE]: RouteRole;
   operationId: string;
   tags: string[];
   summary: string;
@@ -108,10 +117,18 @@ export const OPERATION = "x-operation";
 /** Returns the extras that `describeOperations` added to the `detail` of a route. */
 export function extrasOf(detail: object): OperationExtras {
   const extras: unknown = Reflect.get(detail, OPERATION);
-  return hasExtras(extras)
-    ? extras
-    : { isIdempotent: false, headers: [], links: {}, parameters: {} };
+  return hasExtras(extras) ? extras : NO_EXTRAS;
 }
+
+const NO_EXTRAS: OperationExtras = {
+  isIdempotent: false,
+  headers: [],
+  links: {},
+  parameters: {},
+  isAudited: false,
+  access: "ANY",
+  needsConfirmation: false,
+};
 
 function hasExtras(value: unknown): value is OperationExtras {
   return typeof value === "object" && value !== null && "isIdempotent" in value;
@@ -130,14 +147,35 @@ export function describeOperations(
   table: Readonly<Record<string, OperationTexts>>,
 ): Readonly<Record<string, OperationDetail>> {
   const details = Object.entries(table).map(([operationId, texts]) => {
-    const { isIdempotent = false, headers = [], links = {}, parameters = {}, ...rest } = texts;
+    const { role, summary, description, security, ...given } = texts;
     const extras: OperationExtras = {
-      isIdempotent,
-      headers,
-      links,
-      parameters: { ...(id === undefined ? {} : { id }), ...parameters },
+      ...NO_EXTRAS,
+      isAudited: true,
+      ...given,
+      parameters: { ...(id === undefined ? {} : { id }), ...given.parameters },
     };
-    return [operationId, { operationId, tags: [tag], ...rest, [OPERATION]: extras }];
+    const shown = security ?? (extras.access === "SESSION" ? [{ session: [] }] : undefined);
+    return [
+      operationId,
+      {
+        operationId,
+        tags: [tag],
+        summary,
+        description,
+        [ROLE]: role,
+        ...(shown === undefined ? {} : { security: shown }),
+        [OPERATION]: extras,
+      },
+    ];
   });
   return Object.fromEntries(details);
+}
+
+/**
+ * The `detail` of a route that is not in the OpenAPI document. Its changes are not audited. A route
+ * that does not use admission.ts accepts no sessions: its access is KEY.
+ */
+export function undocumented(role: RouteRole, access: RouteAccess = "ANY") {
+  const extras: OperationExtras = { ...NO_EXTRAS, access };
+  return { hide: true, [ROLE]: role, [OPERATION]: extras } as const;
 }

@@ -16,11 +16,13 @@ const operations = describeOperations(
   { tag: "Health" },
   {
     getLiveness: {
+      role: "ANYONE",
       summary: "Check that the process runs",
       description: "Answers without using the database. Needs no key.",
       security: [],
     },
     getReadiness: {
+      role: "ANYONE",
       summary: "Check that the database accepts writes and the queue runs",
       description:
         "Answers 503 with the reason while the process cannot accept work. Needs no key.",

@@ -65,6 +65,14 @@ const DOCUMENTATION = {
         bearerFormat: "pk_…",
         description: "A public key, which pages may contain",
       },
+      session: {
+        type: "apiKey" as const,
+        in: "cookie" as const,
+        name: "__Host-mailstead",
+        description:
+          "The session of a user of the dashboard; `mailstead` over plain http. Each operation has " +
+          "the least role of the user in `x-role`.",
+      },
     },
   },
 };

@@ -20,7 +20,8 @@ export function operationOf(
   if (hide === true) return null;
   const extras = extrasOf(recordOf(detail));
   const { security } = about;
-  const needsKey = !Array.isArray(security) || security.length > 0;
+  const isOpen = Array.isArray(security) && security.length === 0;
+  const hasRate = !isOpen && extras.access !== "SESSION";
   return {
     ...about,
     parameters: [
@@ -32,7 +33,7 @@ export function operationOf(
     responses: Object.fromEntries(
       Object.entries(recordOf(response)).map(([status, schema]) => [
         status,
-        responseOf(status, schema, { extras, needsKey, components }),
+        responseOf(status, schema, { extras, hasRate, components }),
       ]),
     ),
   };
@@ -86,7 +87,7 @@ function mediaOf(schema: unknown, components: Components): Value {
 function responseOf(
   status: string,
   given: unknown,
-  { extras, needsKey, components }: { extras: Extras; needsKey: boolean; components: Components },
+  { extras, hasRate, components }: { extras: Extras; hasRate: boolean; components: Components },
 ): Value {
   const { [ALSO]: others, ...own } = recordOf(given);
   const mediaType = own["contentMediaType"];
@@ -94,7 +95,7 @@ function responseOf(
   if (Number(status) >= 400 && typeof mediaType !== "string") return errorReference(status);
   const schema = extractSchemas(own, components);
   const headers = headersOfSuccess({
-    needsKey,
+    hasRate,
     isIdempotent: extras.isIdempotent,
     own: Number(status) < 400 ? extras.headers : [],
   });

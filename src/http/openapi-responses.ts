@@ -37,13 +37,14 @@ const WITH_KEY = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] a
 
 /** The headers of the success of an operation. */
 export function headersOfSuccess(options: {
-  needsKey: boolean;
+  /** Whether requests count against a rate limit. */
+  hasRate: boolean;
   isIdempotent: boolean;
   own: readonly DocumentedHeader[];
 }) {
   return references([
     ...ALWAYS,
-    ...(options.needsKey ? WITH_KEY : []),
+    ...(options.hasRate ? WITH_KEY : []),
     ...(options.isIdempotent ? (["Idempotency-Replayed"] as const) : []),
     ...options.own,
   ]);

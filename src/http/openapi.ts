@@ -6,6 +6,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
+import { undocumented } from "./documented.ts";
 
 /**
  * Returns the documentation routes for `api`. The document is generated on the first request for
@@ -42,7 +43,7 @@ async function generate(api: AnyElysia): Promise<string> {
   return JSON.stringify(await describeApi(api));
 }
 
-const hidden = { detail: { hide: true } };
+const hidden = { detail: undocumented("ANYONE") };
 
 function asset(body: string | Blob, contentType: string): Response {
   return new Response(body, {

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { Elysia } from "elysia";
 import { AppError } from "../lib/errors.ts";
 import { acceptsEncoding } from "./accept-encoding.ts";
+import { undocumented } from "./documented.ts";
 
 const FOLDER = join(import.meta.dir, "../../dist/ui");
 const PAGE = "index.html";
@@ -31,7 +32,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 
 const FILE_NAME = /^[\w-]{1,100}\.(\w{1,20})$/;
 
-const hidden = { detail: { hide: true } };
+const hidden = { detail: undocumented("ANYONE") };
 
 /** Finds a compressed file of the dashboard, such as `app-1a2b3c.js.br`; null if there is none. */
 type FindFile = (name: string) => Promise<Blob | null>;

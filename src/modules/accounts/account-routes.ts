@@ -14,6 +14,7 @@
 import { Elysia, status } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
+import { undocumented } from "../../http/documented.ts";
 import { envelope, IdParams } from "../../http/envelope.ts";
 import type { AccountChanges } from "./account-changes.ts";
 import { AccountInput, ConfirmInput, PasswordInput, UserInput } from "./model.ts";
@@ -23,7 +24,8 @@ import type { AccountRequests } from "./requests.ts";
 import type { Accounts } from "./service.ts";
 import type { SignIn } from "./sign-in.ts";
 
-const hidden = { detail: { hide: true } };
+const hidden = { detail: undocumented("USER", "SESSION") };
+const hiddenForOwners = { detail: undocumented("OWNER", "SESSION") };
 
 export function accountRoutes(deps: {
   accounts: Accounts;
@@ -98,7 +100,7 @@ export function userRoutes(deps: {
         const items = changes.listUsers();
         return envelope({ items, total: items.length });
       },
-      hidden,
+      hiddenForOwners,
     )
     .patch(
       "/users/:id",
@@ -106,6 +108,6 @@ export function userRoutes(deps: {
         await writer.write(changes.setDisabled(session, { id: params.id, ...body }, client));
         return status(204, undefined);
       },
-      { ...hidden, params: IdParams, body: limited(UserInput, BODY_LIMITS.settings) },
+      { ...hiddenForOwners, params: IdParams, body: limited(UserInput, BODY_LIMITS.settings) },
     );
 }

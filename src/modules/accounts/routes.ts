@@ -15,6 +15,7 @@
 import { Elysia, status } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
+import { undocumented } from "../../http/documented.ts";
 import { envelope } from "../../http/envelope.ts";
 import {
   AcceptInput,
@@ -32,7 +33,7 @@ import type { Accounts } from "./service.ts";
 import type { SignIn } from "./sign-in.ts";
 import type { ReadState } from "./state.ts";
 
-const hidden = { detail: { hide: true } };
+const hidden = { detail: undocumented("ANYONE", "SESSION") };
 
 export function signInRoutes(deps: {
   accounts: Accounts;

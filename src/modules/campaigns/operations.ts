@@ -16,28 +16,34 @@ export const campaignOperations = describeOperations(
   { tag: "Campaigns", id: "Id of the campaign" },
   {
     listCampaigns: {
+      role: "VIEWER",
       summary: "List campaigns",
       description: "Campaigns that match the filter, newest first.",
     },
     createCampaign: {
+      role: "EDITOR",
       summary: "Create a campaign",
       description: "The campaign is a DRAFT until it is sent or scheduled.",
       isIdempotent: true,
       links: toCampaign,
     },
     getCampaign: {
+      role: "VIEWER",
       summary: "Campaign details",
       description: "The campaign with its content, audience and status.",
     },
     updateCampaign: {
+      role: "EDITOR",
       summary: "Update a campaign that is DRAFT or SCHEDULED",
       description: "Changes the given fields. A campaign of another status is refused with 409.",
     },
     deleteCampaign: {
+      role: "EDITOR",
       summary: "Delete a campaign that is DRAFT or CANCELLED",
       description: "A campaign of another status is refused with 409.",
     },
     sendCampaign: {
+      role: "EDITOR",
       summary: "Send a campaign now, or schedule it",
       description:
         "Without a body, sending starts now. With `scheduledFor` it starts at that time, and a " +
@@ -45,11 +51,13 @@ export const campaignOperations = describeOperations(
       isIdempotent: true,
     },
     cancelCampaign: {
+      role: "EDITOR",
       summary: "Cancel a campaign; mails not yet handed to a mail server are not sent",
       description: "A cancelled campaign cannot be resumed.",
       isIdempotent: true,
     },
     pauseCampaign: {
+      role: "EDITOR",
       summary:
         "Pause a campaign that is SENDING, or keep a campaign paused that would resume once its " +
         "domain is verified again",
@@ -57,37 +65,45 @@ export const campaignOperations = describeOperations(
       isIdempotent: true,
     },
     resumeCampaign: {
+      role: "EDITOR",
       summary: "Resume a paused campaign",
       description: "Sending continues with the mails that were not sent yet.",
       isIdempotent: true,
     },
     duplicateCampaign: {
+      role: "EDITOR",
       summary: "Copy a campaign into a new DRAFT",
       description: "The copy has the content and the audience, and no statistics.",
       isIdempotent: true,
       links: toCampaign,
     },
     testCampaign: {
+      role: "EDITOR",
       summary: "Send a test mail, which is not counted in the statistics",
       description: "Renders the campaign for the given address and queues one mail.",
       isIdempotent: true,
       links: { getEmail: { id: "/data/email" } },
     },
     previewCampaign: {
+      role: "VIEWER",
+      isAudited: false,
       summary: "Render a campaign for a contact or with sample data",
       description: "Stores and sends nothing. The body may be omitted.",
     },
     getCampaignAudience: {
+      role: "VIEWER",
       summary: "Count who gets a campaign, and who does not",
       description:
         "The contacts that match the audience at the moment, and how many of them get no mail for " +
         "which reason.",
     },
     getCampaignStats: {
+      role: "VIEWER",
       summary: "Statistics of a campaign",
       description: "Counts and rates of all its mails, clicks by link, and a timeline by hour.",
     },
     listCampaignRecipients: {
+      role: "VIEWER",
       summary: "List the recipients with the status of their mail",
       description: "Recipients that match the filter, newest mail first.",
     },

@@ -13,11 +13,13 @@ export const contactOperations = describeOperations(
   { tag: "Contacts", id: "Id of the contact" },
   {
     listContacts: {
+      role: "VIEWER",
       summary: "List contacts",
       description:
         "Contacts that match all given filters, newest first. The list is not wrapped in `data`.",
     },
     upsertContact: {
+      role: "EDITOR",
       summary: "Create or update a contact by email",
       description:
         "Creates a contact, which is answered with 201, or updates the contact that has the " +
@@ -26,6 +28,7 @@ export const contactOperations = describeOperations(
       links: toContact,
     },
     exportContacts: {
+      role: "EDITOR",
       summary: "Export contacts; the CSV can be imported again",
       description:
         "Streams all contacts that match the filters: CSV with one column per key of their data, " +
@@ -33,26 +36,31 @@ export const contactOperations = describeOperations(
       headers: ["Content-Disposition"],
     },
     listContactFields: {
+      role: "VIEWER",
       summary: "List the keys of contacts' data, with types and coverage",
       description: "The keys that can be used in templates, conditions and imports.",
     },
     getContact: {
+      role: "VIEWER",
       summary: "Get a contact",
       description: "The contact is not wrapped in `data`.",
     },
     updateContact: {
+      role: "EDITOR",
       summary: "Update a contact",
       description:
         "Changes the given fields. `data` is merged: null removes a key, and `data: null` removes " +
         "all keys. An address that another contact has is refused with 409.",
     },
     deleteContact: {
+      role: "EDITOR",
       summary: "Delete a contact; its mail and event records are anonymised and stay",
       description:
         "Also removes the contact from segments and cancels its workflow executions and its mails " +
         "that were not sent yet.",
     },
     listContactActivity: {
+      role: "VIEWER",
       summary: "List the events and mails of a contact, newest first",
       description: "One timeline of everything that was recorded for the contact.",
     },

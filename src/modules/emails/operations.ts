@@ -6,6 +6,8 @@ export const emailOperations = describeOperations(
   { tag: "Emails", id: "Id of the email record" },
   {
     sendEmail: {
+      role: "EDITOR",
+      isAudited: false,
       summary: "Send a mail to one or several recipients",
       description:
         "200 means that the mails are durably queued. If one is refused, none is stored. The " +
@@ -17,16 +19,19 @@ export const emailOperations = describeOperations(
       },
     },
     listEmails: {
+      role: "VIEWER",
       summary: "List emails",
       description:
         "Mails that match all given filters, newest first. A search stops after two seconds: " +
         "`total` is then null, and the cursor continues where the search stopped.",
     },
     getEmail: {
+      role: "VIEWER",
       summary: "Email details with all attempts",
       description: "The record of a mail, with every conversation with a mail server.",
     },
     getEmailContent: {
+      role: "VIEWER",
       summary: "The rendered content of a mail",
       description:
         "The subject, the parts and the headers, rendered again from what is stored. Tracked " +
@@ -34,18 +39,21 @@ export const emailOperations = describeOperations(
         "content was removed.",
     },
     previewEmail: {
+      role: "VIEWER",
       summary: "A mail as a document for a frame",
       description:
         "The policy of the document allows no scripts and no requests, except those for images " +
         "with `images=true`. Its links open new tabs. Reading it is not counted as an open.",
     },
     getEmailSource: {
+      role: "EDITOR",
       summary: "The message of a mail as text",
       description:
         "The message as it leaves, with tracked links and a DKIM signature of this moment. The " +
         "message that was captured, byte for byte, is at `/emails/{id}/raw`.",
     },
     checkEmail: {
+      role: "EDITOR",
       summary: "Check a mail",
       description:
         "Checks the structure, the headers, and the support of its HTML and CSS by mail " +
@@ -53,6 +61,7 @@ export const emailOperations = describeOperations(
         "itself.",
     },
     getRawEmail: {
+      role: "EDITOR",
       summary: "The exact message that the capture transport stored",
       description: "404 unless the server runs with `--transport capture`.",
       headers: ["Content-Disposition"],

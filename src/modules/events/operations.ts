@@ -6,10 +6,12 @@ export const eventOperations = describeOperations(
   { tag: "Events" },
   {
     listEvents: {
+      role: "VIEWER",
       summary: "List events",
       description: "Events that match all given filters, newest first.",
     },
     listEventNames: {
+      role: "VIEWER",
       summary: "List unique event names, most used first",
       description: "The names of all events of the project, including those of the service.",
     },

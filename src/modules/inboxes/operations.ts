@@ -8,10 +8,13 @@ export const inboxOperations = describeOperations(
   { tag: "Inboxes", id: "Id or name of the inbox; `default` is the inbox of all other mail" },
   {
     listInboxes: {
+      role: "EDITOR",
       summary: "List inboxes",
       description: "In the order of their creation. Every project has the inbox `default`.",
     },
     createInbox: {
+      role: "EDITOR",
+      isAudited: false,
       summary: "Create an inbox, for instance one for each test",
       description:
         "Mail arrives in it by its SMTP user, or by a recipient with its address suffix.",
@@ -19,69 +22,88 @@ export const inboxOperations = describeOperations(
       links: { getInbox: { id: "/data/id" } },
     },
     getInbox: {
+      role: "EDITOR",
       summary: "Get an inbox",
       description: "Its SMTP user, password and address suffix, and the number of its messages.",
     },
     deleteInbox: {
+      role: "EDITOR",
+      isAudited: false,
       summary: "Delete an inbox",
       description: "Its messages, rules and sessions are deleted with it, also pinned messages.",
     },
     listInboxMessages: {
+      role: "EDITOR",
       summary: "List or search messages, newest first",
       description: "A message is listed as soon as its sender got 250. Reading changes no message.",
     },
     importInboxMessage: {
+      role: "EDITOR",
+      isAudited: false,
       summary: "Store a raw message of up to 50 MiB",
       description: "For messages that do not arrive over SMTP, such as those of another inbox.",
     },
     deleteInboxMessages: {
+      role: "EDITOR",
+      isAudited: false,
       summary: "Delete messages by ids, by a query, or all",
       description: "Exactly one of `ids`, `query` and `all` is needed, and none may be empty.",
     },
     getInboxMessage: {
+      role: "EDITOR",
       summary: "Get a message with its text, HTML, headers and parts",
       description: "A message that cannot be parsed has a `parseError`; its raw form can be read.",
       parameters: messageId,
     },
     updateInboxMessage: {
+      role: "EDITOR",
+      isAudited: false,
       summary: "Set read state, pin and tags of a message",
       description: "Members that are absent stay as they are. Tags replace all earlier ones.",
       parameters: messageId,
     },
     deleteInboxMessage: {
+      role: "EDITOR",
+      isAudited: false,
       summary: "Delete a message",
       description: "The message is removed at once, also if it is pinned.",
       parameters: messageId,
     },
     getInboxMessageRaw: {
+      role: "EDITOR",
       summary: "The raw message as it was received",
       description: "With the Return-Path and Received fields that the listener added.",
       parameters: messageId,
       headers: ["Content-Disposition"],
     },
     getInboxMessageHtml: {
+      role: "EDITOR",
       summary: "The HTML part as a page without scripts",
       description: "The policy of the response forbids scripts and forms; links open new pages.",
       parameters: messageId,
     },
     getInboxMessageText: {
+      role: "EDITOR",
       summary: "The text part, or else the text of the HTML part",
       description: "As UTF-8, whatever the charset of the message is.",
       parameters: messageId,
       headers: ["Content-Disposition"],
     },
     getInboxMessageHeaders: {
+      role: "EDITOR",
       summary: "All header fields of a message",
       description: "In their order, unfolded and not decoded.",
       parameters: messageId,
     },
     getInboxMessagePart: {
+      role: "EDITOR",
       summary: "The content of an attachment or inline part",
       description: "Decoded, with the media type that the message names.",
       parameters: { ...messageId, partId: "Id of the part, as in the message's `parts`" },
       headers: ["Content-Disposition"],
     },
     getInboxMessageLinks: {
+      role: "EDITOR",
       summary: "The links of a message, best first",
       description:
         "From the HTML part and the text part, each URL once. Links that sign in, confirm or reset " +
@@ -89,6 +111,7 @@ export const inboxOperations = describeOperations(
       parameters: messageId,
     },
     getInboxMessageCodes: {
+      role: "EDITOR",
       summary: "The one-time codes and magic links of a message, best first",
       description:
         "Codes are digits or letters that a recipient is to type, from subject, text and HTML. " +
@@ -96,6 +119,7 @@ export const inboxOperations = describeOperations(
       parameters: messageId,
     },
     checkInboxMessage: {
+      role: "EDITOR",
       summary: "Check a message as receivers would",
       description:
         "Its structure and headers, and SPF, DKIM and DMARC by DNS. With `links=true` every link " +
@@ -103,6 +127,8 @@ export const inboxOperations = describeOperations(
       parameters: messageId,
     },
     releaseInboxMessage: {
+      role: "EDITOR",
+      isAudited: false,
       summary: "Send a message to other recipients",
       description:
         "Through the transport of the server, at once. The message stays as it is, but for Bcc and " +
@@ -112,6 +138,7 @@ export const inboxOperations = describeOperations(
       isIdempotent: false,
     },
     waitForInboxMessages: {
+      role: "EDITOR",
       summary: "Wait until messages match, or until none has arrived for a while",
       description:
         "Answers as soon as `count` messages match, and at the latest after `timeoutSeconds` with " +
@@ -120,6 +147,7 @@ export const inboxOperations = describeOperations(
         "mail was sent.",
     },
     streamInboxEvents: {
+      role: "EDITOR",
       summary: "Live events of an inbox, as server-sent events",
       description:
         "`message`, `updated`, `deleted`, `cleared`, `reload` and `stats`, in their order. A client " +
@@ -127,10 +155,13 @@ export const inboxOperations = describeOperations(
         "list again.",
     },
     listInboxRules: {
+      role: "VIEWER",
       summary: "List the failure rules of an inbox",
       description: "In the order in which they are compared, with how often each fired.",
     },
     createInboxRule: {
+      role: "EDITOR",
+      isAudited: false,
       summary: "Make SMTP fail in a defined way",
       description:
         "At its stage, the first rule that matches replies with an error, delays, or ends the " +
@@ -139,19 +170,25 @@ export const inboxOperations = describeOperations(
       isIdempotent: true,
     },
     deleteInboxRules: {
+      role: "EDITOR",
+      isAudited: false,
       summary: "Delete all failure rules of an inbox",
       description: "SMTP works again at once.",
     },
     deleteInboxRule: {
+      role: "EDITOR",
+      isAudited: false,
       summary: "Delete a failure rule",
       description: "It does not fire any more.",
       parameters: { ruleId: "Id of the rule" },
     },
     listInboxSessions: {
+      role: "VIEWER",
       summary: "List the SMTP sessions of an inbox, newest first",
       description: "The newest 200 sessions are kept.",
     },
     getInboxSession: {
+      role: "VIEWER",
       summary: "An SMTP session with its timed transcript",
       description: "Without credentials and without the contents of messages.",
       parameters: { sessionId: "Id of the session, as in the `envelope` of a message" },

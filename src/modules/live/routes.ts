@@ -2,6 +2,7 @@
 
 import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
+import { undocumented } from "../../http/documented.ts";
 import { EVENT_STREAM_HEADERS } from "../../http/event-stream.ts";
 import { allowIdle } from "../../http/long-requests.ts";
 import type { LiveFeed } from "./feed.ts";
@@ -15,6 +16,6 @@ export function liveFeedRoutes({ admission, feed }: { admission: Admission; feed
       allowIdle({ request, server }, 0);
       return new Response(stream, { headers: EVENT_STREAM_HEADERS });
     },
-    { detail: { hide: true } },
+    { detail: undocumented("VIEWER") },
   );
 }

@@ -8,10 +8,12 @@ export const segmentOperations = describeOperations(
   { tag: "Segments", id: "Id of the segment" },
   {
     listSegments: {
+      role: "VIEWER",
       summary: "List segments",
       description: "All segments of the project with their member counts, newest first.",
     },
     createSegment: {
+      role: "EDITOR",
       summary: "Create a segment",
       description:
         "A DYNAMIC segment needs a condition; the members of a STATIC one are added by email.",
@@ -25,27 +27,33 @@ export const segmentOperations = describeOperations(
       },
     },
     getSegment: {
+      role: "VIEWER",
       summary: "Segment details",
       description: "The segment with its condition and its exact member count.",
     },
     updateSegment: {
+      role: "EDITOR",
       summary: "Update a segment; its type cannot be changed",
       description: "Changes the given fields.",
     },
     deleteSegment: {
+      role: "EDITOR",
       summary: "Delete an unused segment; its contacts are not deleted",
       description: "A segment that a campaign or another segment uses is refused with 409.",
     },
     listSegmentContacts: {
+      role: "VIEWER",
       summary: "List members",
       description: "The contacts that are members now.",
     },
     addSegmentMembers: {
+      role: "EDITOR",
       summary: "Add contacts to a STATIC segment by email",
       description: "A DYNAMIC segment is refused with 409.",
       isIdempotent: true,
     },
     removeSegmentMembers: {
+      role: "EDITOR",
       summary: "Remove contacts from a STATIC segment by email",
       description: "The contacts themselves stay. A DYNAMIC segment is refused with 409.",
     },

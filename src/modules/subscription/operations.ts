@@ -40,36 +40,42 @@ export const pageOperations = describeOperations(
   { tag: "Recipients" },
   {
     showUnsubscribePage: {
+      role: "ANYONE",
       summary: "Page that offers to unsubscribe",
       description: SHOWS,
       parameters,
       security: [],
     },
     unsubscribe: {
+      role: "ANYONE",
       summary: "Unsubscribe, or subscribe again",
       description: `${ACTS} Mail programs send the same request for one-click unsubscription.`,
       parameters,
       security: [],
     },
     showSubscribePage: {
+      role: "ANYONE",
       summary: "Page that offers to subscribe",
       description: SHOWS,
       parameters,
       security: [],
     },
     subscribe: {
+      role: "ANYONE",
       summary: "Subscribe, or unsubscribe again",
       description: ACTS,
       parameters,
       security: [],
     },
     showSubscription: {
+      role: "ANYONE",
       summary: "Page that shows the subscription",
       description: SHOWS,
       parameters,
       security: [],
     },
     changeSubscription: {
+      role: "ANYONE",
       summary: "Subscribe or unsubscribe",
       description: ACTS,
       parameters,

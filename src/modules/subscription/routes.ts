@@ -13,6 +13,7 @@
 import { Elysia } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Arrivals } from "../../http/body-arrival.ts";
+import { undocumented } from "../../http/documented.ts";
 import { readForm } from "../../http/form.ts";
 import { badLinkPage, Html, type Page, pageResponse, errorPage } from "../../http/page.ts";
 import { AppError } from "../../lib/errors.ts";
@@ -33,7 +34,7 @@ const documentedPost = (detail: Detail) => ({
   parse: "none" as const,
   detail: { ...detail, requestBody: PAGE_FORM },
 });
-const hidden = { detail: { hide: true } };
+const hidden = { detail: undocumented("ANYONE") };
 const hiddenPost = { ...hidden, parse: "none" as const };
 
 export function subscriptionRoutes(deps: {

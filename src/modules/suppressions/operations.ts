@@ -6,10 +6,12 @@ export const suppressionOperations = describeOperations(
   { tag: "Suppressions" },
   {
     listSuppressions: {
+      role: "VIEWER",
       summary: "List suppressed addresses",
       description: "Addresses that match all given filters, newest first.",
     },
     suppressAddress: {
+      role: "EDITOR",
       summary: "Suppress an address; an existing reason is not changed",
       description:
         "Answers 201 for a new entry and 200 if the address was suppressed before. Mails to the " +
@@ -18,6 +20,7 @@ export const suppressionOperations = describeOperations(
       links: { unsuppressAddress: { email: "/data/email" } },
     },
     unsuppressAddress: {
+      role: "EDITOR",
       summary: "Remove the suppression of an address",
       description: "Mail that is accepted afterwards is sent to the address again.",
       parameters: { email: "The suppressed address" },

@@ -6,6 +6,7 @@ export const systemOperations = describeOperations(
   { tag: "System" },
   {
     getSystem: {
+      role: "OWNER",
       summary: "The state of the installation",
       description:
         "Version, storage, queue, paused sites, and the findings of the checks that `mailstead " +

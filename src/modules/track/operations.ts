@@ -6,6 +6,8 @@ export const trackOperations = describeOperations(
   { tag: "Events" },
   {
     trackEvent: {
+      role: "EDITOR",
+      isAudited: false,
       summary: "Record a custom event and create or update its contact",
       description:
         "Pages may call this with a public key, which can do less than a secret key. The members " +

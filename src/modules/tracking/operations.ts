@@ -6,12 +6,14 @@ export const trackingOperations = describeOperations(
   { tag: "Recipients" },
   {
     getTrackingPixel: {
+      role: "ANYONE",
       summary: "Tracking pixel: counts an open",
       description: "Answers with an image even if the token is not valid.",
       parameters: { pixel: "A signed token and `.gif`" },
       security: [],
     },
     followTrackedLink: {
+      role: "ANYONE",
       summary: "Tracked link: counts a click and redirects to its target",
       description: "The token signs the target, so that the link leads nowhere else.",
       headers: ["Location"],

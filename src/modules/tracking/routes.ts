@@ -12,6 +12,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { undocumented } from "../../http/documented.ts";
 import { ErrorBody } from "../../http/envelope.ts";
 import { badLinkPage, Html, pageResponse } from "../../http/page.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -21,7 +22,7 @@ import type { Collector } from "./collector.ts";
 import { isMachine } from "./machines.ts";
 import { trackingOperations } from "./operations.ts";
 
-const hidden = { detail: { hide: true } };
+const hidden = { detail: undocumented("ANYONE") };
 
 export function trackingRoutes(deps: {
   collector: Collector;

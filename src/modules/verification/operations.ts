@@ -6,6 +6,8 @@ export const verificationOperations = describeOperations(
   { tag: "Verification" },
   {
     verifyAddress: {
+      role: "VIEWER",
+      isAudited: false,
       summary: "Verify an email address",
       description:
         "Checks the syntax, the DNS and lists of well-known domains; no mail is sent. The members " +

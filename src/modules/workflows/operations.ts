@@ -23,10 +23,12 @@ export const workflowOperations = describeOperations(
   { tag: "Workflows", id: "Id of the workflow" },
   {
     listWorkflows: {
+      role: "VIEWER",
       summary: "List workflows",
       description: "Workflows that match the filter, newest first, with their graphs.",
     },
     createWorkflow: {
+      role: "EDITOR",
       summary: "Create a workflow with its whole graph or only its trigger",
       description:
         "The graph is checked as a whole: one TRIGGER, every step reachable, no cycle without a " +
@@ -35,18 +37,22 @@ export const workflowOperations = describeOperations(
       links: toWorkflow,
     },
     getWorkflow: {
+      role: "VIEWER",
       summary: "Get a workflow with its graph",
       description: "The workflow with its steps and transitions.",
     },
     updateWorkflow: {
+      role: "EDITOR",
       summary: "Update a workflow; active executions keep the graph that they started with",
       description: "Changes the given fields. `steps` and `transitions` replace the stored ones.",
     },
     deleteWorkflow: {
+      role: "EDITOR",
       summary: "Delete a workflow with all its executions",
       description: "Active executions are cancelled.",
     },
     addWorkflowStep: {
+      role: "EDITOR",
       summary: "Insert a step after another one",
       description:
         "The step that followed that one follows the new step: at the branch `yes` or " +
@@ -55,50 +61,60 @@ export const workflowOperations = describeOperations(
       isIdempotent: true,
     },
     updateWorkflowStep: {
+      role: "EDITOR",
       summary: "Change a step",
       description: "Changes the given fields; `config` replaces the stored one.",
       parameters: { stepId },
     },
     deleteWorkflowStep: {
+      role: "EDITOR",
       summary: "Delete a step; transitions to it then lead to the step after it",
       description: "The TRIGGER cannot be deleted.",
       parameters: { stepId },
     },
     addWorkflowTransition: {
+      role: "EDITOR",
       summary: "Add a transition",
       description: "Connects two steps that exist.",
       isIdempotent: true,
     },
     updateWorkflowTransition: {
+      role: "EDITOR",
       summary: "Change a transition",
       description: "Changes the given fields.",
       parameters: { transitionId },
     },
     deleteWorkflowTransition: {
+      role: "EDITOR",
       summary: "Delete a transition; refused if a step can then not be reached",
       description: "The steps stay.",
       parameters: { transitionId },
     },
     listExecutions: {
+      role: "VIEWER",
       summary: "List the executions of a workflow",
       description: "Executions that match the filter, newest first, without their steps.",
     },
     startExecution: {
+      role: "EDITOR",
       summary: "Start an enabled workflow for a contact",
       description: "Begins after the TRIGGER. A workflow that is not enabled is refused with 409.",
       isIdempotent: true,
       links: toExecution,
     },
     cancelAllExecutions: {
+      role: "EDITOR",
       summary: "Cancel all active executions of a workflow",
       description: "Answers with their number. Needs no body.",
     },
     getExecution: {
+      role: "VIEWER",
       summary: "Get an execution with its completed steps",
       description: "The execution with the outcome of each step, in their order.",
       parameters: { executionId },
     },
     cancelExecution: {
+      role: "EDITOR",
       summary: "Cancel an active execution",
       description: "An execution that has ended is refused with 409. Needs no body.",
       parameters: { executionId },

@@ -6,6 +6,7 @@ export const bulkOperations = describeOperations(
   { tag: "Contacts", id: "Id of the job that runs the bulk action" },
   {
     startBulkAction: {
+      role: "EDITOR",
       summary: "Subscribe, unsubscribe or delete many contacts",
       description:
         "Starts a job that runs after the response. The contacts are given by id or by a condition.",
@@ -13,6 +14,7 @@ export const bulkOperations = describeOperations(
       links: { getBulkAction: { id: "/data/jobId" } },
     },
     getBulkAction: {
+      role: "VIEWER",
       summary: "Get the progress of a bulk action",
       description: "The counts grow while the job runs; `status` says when it has ended.",
     },

@@ -6,6 +6,7 @@ export const importOperations = describeOperations(
   { tag: "Contacts", id: "Id of the job that runs the import" },
   {
     importContacts: {
+      role: "EDITOR",
       summary: "Import contacts from a CSV file of up to 100 MiB",
       description:
         "Stores the file and starts a job that runs after the response. Options may be form fields " +
@@ -14,6 +15,7 @@ export const importOperations = describeOperations(
       links: { getImport: { id: "/data/jobId" } },
     },
     getImport: {
+      role: "VIEWER",
       summary: "Get the progress of an import",
       description: "The counts grow while the job runs; `status` says when it has ended.",
     },

@@ -14,6 +14,7 @@ import type { Config } from "../../../config/settings.ts";
 import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
 import type { Bodies } from "../../../http/bodies.ts";
+import { undocumented } from "../../../http/documented.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Dns } from "../../../protocols/dns/client.ts";
 import {
@@ -110,13 +111,14 @@ export function mailpitRoutes(deps: {
   }
 
   const app = new Elysia({ name: "mailpit-routes" });
-  const options = { parse: "none", detail: { hide: true } } as const;
+  const options = { parse: "none", detail: undocumented("EDITOR", "KEY") } as const;
+  const open = { parse: "none", detail: undocumented("ANYONE") } as const;
   for (const [method, path, handler] of routes) app.route(method, path, answer(handler), options);
   for (const path of new Set(routes.map(([, each]) => each))) {
-    app.route("OPTIONS", path, () => new Response(null), options);
+    app.route("OPTIONS", path, () => new Response(null), open);
   }
   for (const path of DOUBLE_SLASH_PATHS) {
-    for (const method of METHODS) app.route(method, path, redirectToSingleSlash, options);
+    for (const method of METHODS) app.route(method, path, redirectToSingleSlash, open);
   }
   return app.use(mailpitSocket({ access, events: createMailpitEvents(deps) }));
 }

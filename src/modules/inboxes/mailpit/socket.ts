@@ -1,6 +1,7 @@
 /** The WebSocket GET /api/events. */
 
 import { type AnyElysia, Elysia } from "elysia";
+import { undocumented } from "../../../http/documented.ts";
 import type { InboxRow } from "../service.ts";
 import type { MailpitAccess } from "./access.ts";
 import { MailpitRefusal, refusalAnswer } from "./answers.ts";
@@ -22,7 +23,7 @@ export function mailpitSocket(deps: { access: MailpitAccess; events: MailpitEven
   const open = new Map<string, Client>();
 
   return new Elysia({ name: "mailpit-socket" }).ws("/api/events", {
-    detail: { hide: true },
+    detail: undocumented("EDITOR", "KEY"),
     maxPayloadLength: MAX_FRAME_BYTES,
     idleTimeout: 120,
     sendPings: true,

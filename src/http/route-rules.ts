@@ -1,0 +1,73 @@
+/**
+ * The rules of all routes: who may call each, and whether its changes are audited. Each route
+ * declares its rule in its `detail` (`describeOperations` or `undocumented` of documented.ts). The
+ * rules are read once, at the start, and a route without a role makes the start fail.
+ */
+
+import { extrasOf } from "./documented.ts";
+import { ROLE, ROLES, type RouteAccess, type RouteRole } from "./roles.ts";
+
+type RouteRule = {
+  role: RouteRole;
+  /** Whether changes are written to the audit log. */
+  isAudited: boolean;
+  access: RouteAccess;
+  /** Whether a session must have been confirmed by the password in the last minutes. */
+  needsConfirmation: boolean;
+  /** Null for a route that is not documented. */
+  operationId: string | null;
+};
+
+type DeclaredRoute = { method: string; path: string; hooks: unknown };
+
+type RouteRules = {
+  /** Reads the rules of all routes; throws an error that names a route without a role. */
+  registerRoutes(routes: readonly DeclaredRoute[]): void;
+  /** The rule of a route by method and pattern. */
+  ruleOf(method: string, pattern: string): RouteRule;
+};
+
+export function createRouteRules(): RouteRules {
+  const rules = new Map<string, RouteRule>();
+  return {
+    registerRoutes(routes) {
+      for (const { method, path, hooks } of routes) {
+        rules.set(`${method} ${path}`, readRule({ method, path, hooks }));
+      }
+    },
+    ruleOf(method, pattern) {
+      // A route that answers GET also answers HEAD.
+      const rule = rules.get(`${method === "HEAD" ? "GET" : method} ${pattern}`);
+      if (rule === undefined) throw new Error(`the route ${method} ${pattern} is not registered`);
+      return rule;
+    },
+  };
+}
+
+function readRule({ method, path, hooks }: DeclaredRoute): RouteRule {
+  const detail = memberOf(hooks, "detail");
+  const role = memberOf(detail, ROLE);
+  if (!isRouteRole(role) || typeof detail !== "object" || detail === null) {
+    throw new Error(
+      `the route ${method} ${path} declares no role: ` +
+        "its detail must come from describeOperations or undocumented (src/http/documented.ts)",
+    );
+  }
+  const operationId = memberOf(detail, "operationId");
+  const { isAudited, access, needsConfirmation } = extrasOf(detail);
+  return {
+    role,
+    isAudited: isAudited && method !== "GET",
+    access,
+    needsConfirmation,
+    operationId: typeof operationId === "string" ? operationId : null,
+  };
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+function isRouteRole(value: unknown): value is RouteRole {
+  return value === "ANYONE" || value === "USER" || ROLES.some((role) => role === value);
+}
