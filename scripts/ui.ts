@@ -2,22 +2,34 @@
  * Builds the dashboard: bundles `src/dashboard/` for browsers and writes `NAME.br` and `NAME.gz` of
  * each file into `dist/ui`, which the server reads and the executable contains.
  *
- * `bun scripts/ui.ts [--release] [--if-needed]`
+ * `bun scripts/ui.ts [--release] [--if-needed] [--page FILE --output FOLDER]`
  *
  * With --release, Brotli compresses at its highest level, which takes some 20 s. With --if-needed,
- * nothing is built if dist/ui is newer than all sources.
+ * nothing is built if the sources are those of the last build. Tests build a page of their own with
+ * --page.
  */
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
 const ROOT = resolve(import.meta.dir, "..");
 const SOURCE = join(ROOT, "src", "dashboard");
-const OUTPUT = join(ROOT, "dist", "ui");
+const { values } = parseArgs({
+  options: {
+    release: { type: "boolean" },
+    "if-needed": { type: "boolean" },
+    page: { type: "string" },
+    output: { type: "string" },
+  },
+});
+
+/** The page whose scripts and styles are bundled; its name is index.html. */
+const PAGE = resolve(values.page ?? join(SOURCE, "index.html"));
+const OUTPUT = resolve(values.output ?? join(ROOT, "dist", "ui"));
 /** A file that every build writes last. */
 const STAMP = "index.html.gz";
 
@@ -39,7 +51,7 @@ const options = {
 async function bundleApp(): Promise<Output[]> {
   const built = await Bun.build({
     ...options,
-    entrypoints: [join(SOURCE, "index.html")],
+    entrypoints: [PAGE],
     splitting: true,
     publicPath: ASSETS,
     naming: {
@@ -124,9 +136,11 @@ async function build(level: number): Promise<void> {
 
 /** Everything that the build depends on. */
 function sourceFiles(): string[] {
-  const own = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
-    .map((file) => join(SOURCE, file))
-    .filter((path) => statSync(path).isFile());
+  const own = [SOURCE, dirname(PAGE)].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .map((file) => join(folder, file))
+      .filter((path) => statSync(path).isFile()),
+  );
   return [...own.toSorted(), join(ROOT, "bun.lock"), import.meta.path];
 }
 
@@ -148,9 +162,6 @@ async function isCurrent(): Promise<boolean> {
   );
 }
 
-const { values } = parseArgs({
-  options: { release: { type: "boolean" }, "if-needed": { type: "boolean" } },
-});
 if (values["if-needed"] !== true || !(await isCurrent())) {
   const startedMs = performance.now();
   await build(values.release === true ? BEST_LEVEL : FAST_LEVEL);

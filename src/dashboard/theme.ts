@@ -57,6 +57,31 @@ export const theme = createTheme({
   luminanceThreshold: 0.36,
   variantColorResolver,
   colors: {
+    // The components take lines, fields and muted text from these two; tokens.css explains the values.
+    gray: [
+      "#f7f8fa",
+      "#f0f2f5",
+      "#e9ecf0",
+      "#e3e6eb",
+      "#868e9c",
+      "#6d7685",
+      "#586170",
+      "#4a5361",
+      "#2c323c",
+      "#16191f",
+    ],
+    dark: [
+      "#e8ebf0",
+      "#c5cbd5",
+      "#9aa4b2",
+      "#808998",
+      "#667083",
+      "#262c37",
+      "#1b2029",
+      "#151920",
+      "#0e1116",
+      "#0a0c10",
+    ],
     brand: [
       "#eef0ff",
       "#dfe2ff",

@@ -32,6 +32,9 @@ export const hasChromium = chromiumPath !== undefined && existsSync(chromiumPath
 /** The limit of a test in a browser, on a busy machine. */
 export const BROWSER_LIMIT_MS = 60_000;
 
+/** The limit of one step in a page, such as a click. */
+const STEP_LIMIT_MS = 10_000;
+
 export const LAYOUTS = {
   light: { viewport: { width: 1280, height: 800 }, colorScheme: "light" },
   dark: { viewport: { width: 1280, height: 800 }, colorScheme: "dark" },
@@ -41,9 +44,10 @@ export const LAYOUTS = {
 export type Layout = keyof typeof LAYOUTS;
 export const LAYOUT_NAMES = ["light", "dark", "phone", "phone-dark"] as const satisfies Layout[];
 
-/** Builds the dashboard if its sources are newer than dist/ui. */
-export function buildDashboard(): void {
-  const built = Bun.spawnSync([process.execPath, "scripts/ui.ts", "--if-needed"], { cwd: ROOT });
+/** Builds the dashboard, or another page with the given options, unless its sources are unchanged. */
+export function buildDashboard(options: readonly string[] = []): void {
+  const command = [process.execPath, "scripts/ui.ts", "--if-needed", ...options];
+  const built = Bun.spawnSync(command, { cwd: ROOT });
   if (!built.success) throw new Error(built.stderr.toString());
 }
 
@@ -91,6 +95,7 @@ export async function openPage(
   const { layout = "light", prepare } = options;
   const context = await browser.newContext({ ...LAYOUTS[layout], reducedMotion: "reduce" });
   const page = await context.newPage();
+  page.setDefaultTimeout(STEP_LIMIT_MS);
   const problems: string[] = [];
   const { origin } = new URL(url);
   page.on("console", (message) => {

@@ -109,7 +109,7 @@ function Rows<T>(props: Props<T>) {
         <Table.Thead className={isPhone ? "visually-hidden" : undefined}>
           <Table.Tr aria-rowindex={1}>
             {selection !== undefined && (
-              <Table.Th w={40}>
+              <Table.Th w={isPhone ? 40 : 60} className="table-select">
                 <Checkbox
                   size="xs"
                   aria-label="Select all loaded rows"

@@ -63,7 +63,7 @@ export const exactTime = (time: Date): string => `${exact.format(time)} (${zone}
 export function relativeTime(time: Date, now: number): string {
   const deltaMs = time.getTime() - now;
   const size = Math.abs(deltaMs);
-  if (size < MINUTE_MS) return deltaMs <= 0 ? "just now" : "in a moment";
+  if (size < MINUTE_MS) return "just now";
   if (size < HOUR_MS) return relative.format(Math.trunc(deltaMs / MINUTE_MS), "minute");
   if (size < DAY_MS) return relative.format(Math.trunc(deltaMs / HOUR_MS), "hour");
   if (size < 7 * DAY_MS) return relative.format(Math.trunc(deltaMs / DAY_MS), "day");

@@ -30,7 +30,10 @@ export function useRowKeys(options: {
     // The row may enter the document only after the scroll.
     requestAnimationFrame(() => {
       const row = scroller.current?.querySelector(`[data-row="${target}"]`);
-      row?.querySelector<HTMLElement>("[data-primary], input")?.focus({ preventScroll: true });
+      const control =
+        row?.querySelector<HTMLElement>("[data-primary]") ??
+        row?.querySelector<HTMLElement>("input");
+      control?.focus({ preventScroll: true });
     });
   }
 

@@ -1,0 +1,198 @@
+/** The parts of the kit in a browser: the table with its keys, filters, drawer, forms and frames. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { Elysia } from "elysia";
+import type { Browser, Page } from "playwright-core";
+import { uiRoutes } from "../../src/http/ui.ts";
+import {
+  BROWSER_LIMIT_MS,
+  buildDashboard,
+  hasChromium,
+  LAYOUT_NAMES,
+  openPage,
+  startBrowser,
+} from "../support/browser.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const OUTPUT = join(ROOT, "dist", "gallery");
+const MAIL =
+  "<p>Your order has been shipped.</p><script>document.body.textContent = 'ran'</script>";
+
+let browser: Browser;
+let url: string;
+
+async function findFile(name: string): Promise<Blob | null> {
+  const file = Bun.file(join(OUTPUT, name));
+  return (await file.exists()) ? file : null;
+}
+
+const app = new Elysia()
+  .use(uiRoutes(findFile))
+  .get("/mail", () => new Response(MAIL, { headers: { "Content-Type": "text/html" } }));
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  buildDashboard(["--page", "test/dashboard/gallery/index.html", "--output", OUTPUT]);
+  app.listen({ hostname: "127.0.0.1", port: 0 });
+  url = `http://127.0.0.1:${app.server?.port}/app`;
+  browser = await startBrowser();
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await browser.close();
+  await app.stop(true);
+});
+
+describe.skipIf(!hasChromium)("the kit", () => {
+  for (const [name, ready] of [
+    ["parts", "Parts"],
+    ["table", "Emails"],
+  ] as const) {
+    test(
+      `${name}: every layout is accessible, quiet and fits the window`,
+      async () => {
+        for (const layout of LAYOUT_NAMES) {
+          const opened = await openPage(browser, `${url}/${name}`, { layout });
+          await opened.page.getByRole("heading", { level: 1, name: ready }).waitFor();
+          await opened.screenshot(`kit-${name}`);
+          expect([layout, await opened.findings()]).toEqual([layout, []]);
+          // The frame of the mail tries a script, which its sandbox refuses.
+          const others = opened.problems.filter((text) => !text.includes("Blocked script"));
+          expect([layout, others]).toEqual([layout, []]);
+          expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+          await opened.close();
+        }
+      },
+      BROWSER_LIMIT_MS,
+    );
+  }
+
+  async function withPage(name: string, run: (page: Page) => Promise<void>): Promise<void> {
+    const { page, close } = await openPage(browser, `${url}/${name}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await run(page);
+    await close();
+  }
+  /** Resolves when the link of this row has the focus. */
+  const focusOn = (page: Page, text: string) =>
+    page.locator("a:focus", { hasText: text }).waitFor();
+
+  test(
+    "a table of 20,000 rows has at most 60 in the document and says how many there are",
+    () =>
+      withPage("table", async (page) => {
+        const rows = page.locator("tr[data-row]");
+        expect(await rows.count()).toBeWithin(10, 60);
+        expect(await page.getByRole("table").getAttribute("aria-rowcount")).toBe("20001");
+        await page.evaluate("document.querySelector('.table-scroll').scrollTop = 400_000");
+        await page.getByText("reader10000@example.com").waitFor();
+        expect(await rows.count()).toBeWithin(10, 60);
+      }),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "j and k move the focus between rows, Enter opens one, Esc returns the focus",
+    () =>
+      withPage("table", async (page) => {
+        for (const key of ["j", "j", "j", "k"]) await page.keyboard.press(key);
+        await focusOn(page, "reader1@example.com");
+        await page.keyboard.press("Enter");
+        const drawer = page.getByRole("dialog");
+        await drawer.getByText("Your order 1001").waitFor();
+        await page.keyboard.press("j");
+        await drawer.getByText("Your order 1002").waitFor();
+        await page.keyboard.press("Escape");
+        await drawer.waitFor({ state: "hidden" });
+        await focusOn(page, "reader1@example.com");
+      }),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "x selects the row, and a click with Shift selects a range",
+    () =>
+      withPage("table", async (page) => {
+        const selected = page.locator("tr[aria-selected=true]");
+        await page.keyboard.press("j");
+        await focusOn(page, "reader0@example.com");
+        await page.keyboard.press("x");
+        expect(await selected.count()).toBe(1);
+        await page.getByLabel("Select row 5").click({ modifiers: ["Shift"] });
+        expect(await selected.count()).toBe(5);
+      }),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "terms of the search become chips, which the keyboard removes",
+    () =>
+      withPage("table", async (page) => {
+        await page.keyboard.press("/");
+        await page.keyboard.type("status:BOUNCED to:reader5");
+        await page.keyboard.press("Enter");
+        await page.getByText("reader5@example.com").waitFor();
+        expect(await page.getByText("status: Bounced").count()).toBe(1);
+        await page.keyboard.press("Backspace");
+        await page.keyboard.press("Backspace");
+        await page.getByText("20,000 emails").waitFor();
+        await page.keyboard.type("to:nobody");
+        await page.keyboard.press("Enter");
+        await page.getByRole("button", { name: "Clear filters" }).click();
+        await page.getByText("20,000 emails").waitFor();
+      }),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "shortcuts do nothing in a field",
+    () =>
+      withPage("table", async (page) => {
+        await page.getByLabel("Search emails").focus();
+        await page.keyboard.type("jjx");
+        expect(await page.getByLabel("Search emails").inputValue()).toBe("jjx");
+      }),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a refused form shows the message at its field, which has the focus",
+    () =>
+      withPage("parts", async (page) => {
+        await page.getByRole("button", { name: "Save" }).click();
+        await page.getByText("This must be an email address.").waitFor();
+        await page.locator("[aria-invalid=true]:focus").waitFor();
+        const name = "document.activeElement.labels[0].textContent";
+        expect(await page.evaluate(name)).toBe("Email address");
+      }),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a confirmation needs the name, and shows the error of its action",
+    () =>
+      withPage("parts", async (page) => {
+        await page.getByRole("button", { name: "Delete the project" }).click();
+        const dialog = page.getByRole("dialog");
+        const button = dialog.getByRole("button", { name: "Delete the project" });
+        expect(await button.isDisabled()).toBe(true);
+        await dialog.getByLabel("Type Harbour Books").fill("Harbour Books");
+        await button.click();
+        await dialog.getByText("The storage cannot be written.").waitFor();
+      }),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a mail runs no script, and Copy works",
+    () =>
+      withPage("parts", async (page) => {
+        const mail = page.frameLocator("iframe").locator("body");
+        expect(await mail.textContent()).toContain("has been shipped");
+        await page.getByRole("button", { name: "Copy the id" }).click();
+        await page.getByRole("button", { name: "Copied" }).waitFor();
+      }),
+    BROWSER_LIMIT_MS,
+  );
+});
