@@ -108,7 +108,10 @@ async function write(folder: string, { name, content }: Output, level: number): 
     [constants.BROTLI_PARAM_QUALITY]: level,
     [constants.BROTLI_PARAM_SIZE_HINT]: content.byteLength,
   };
-  const [br, gz] = await Promise.all([brotliOf(content, { params }), gzipOf(content)]);
+  const [br, gz] = await Promise.all([
+    brotliOf(content, { params }),
+    gzipOf(content, { level: constants.Z_BEST_COMPRESSION }),
+  ]);
   await Promise.all([
     Bun.write(join(folder, `${name}.br`), br),
     Bun.write(join(folder, `${name}.gz`), gz),

@@ -3,14 +3,16 @@
  */
 
 import { MantineProvider } from "@mantine/core";
-import { Notifications } from "@mantine/notifications";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { ApiError } from "./api.ts";
+import { lazyPart } from "./lazy.tsx";
 import { createDashboardRouter } from "./router.tsx";
 import { schemeManager, theme } from "./theme.ts";
+
+const Notifications = lazyPart(async () => (await import("@mantine/notifications")).Notifications);
 
 const RETRIES = 2;
 

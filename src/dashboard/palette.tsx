@@ -1,21 +1,32 @@
 /** The command palette, opened by Ctrl K or Cmd K: pages, projects, actions, and an email by its id. */
 
 import { useMantineColorScheme } from "@mantine/core";
-import { Spotlight, type SpotlightActionData } from "@mantine/spotlight";
+import { Spotlight, spotlight, type SpotlightActionData } from "@mantine/spotlight";
 import { useNavigate } from "@tanstack/react-router";
 import { FolderOpen, Keyboard, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react";
+import { useEffect } from "react";
 import { navigationOf } from "./navigation.ts";
 import { useSignOut } from "./sidebar.tsx";
-import { useAppState, useProject } from "./state.ts";
+import { useAppState, useNavigationProject } from "./state.ts";
 
 const ICON = { size: 16, "aria-hidden": true } as const;
 
-export function Palette({ onShowShortcuts }: { onShowShortcuts: () => void }) {
+export function Palette(props: {
+  isOpen: boolean;
+  onClose: () => void;
+  onShowShortcuts: () => void;
+}) {
+  const { isOpen, onClose, onShowShortcuts } = props;
   const navigate = useNavigate();
   const state = useAppState();
-  const project = useProject();
+  const project = useNavigationProject();
   const signOut = useSignOut();
   const { setColorScheme } = useMantineColorScheme();
+
+  useEffect(() => {
+    if (isOpen) spotlight.open();
+    else spotlight.close();
+  }, [isOpen]);
 
   const pages: SpotlightActionData[] =
     project === null
@@ -76,7 +87,9 @@ export function Palette({ onShowShortcuts }: { onShowShortcuts: () => void }) {
 
   return (
     <Spotlight
-      shortcut="mod + K"
+      onSpotlightClose={onClose}
+      shortcut={null}
+      overlayProps={{ backgroundOpacity: 0.3, blur: 0 }}
       actions={groups}
       nothingFound="Nothing has this name."
       scrollable

@@ -5,8 +5,10 @@ import { Outlet } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { setApiEvents } from "./api.ts";
 import { setConnected } from "./connection.ts";
-import { SessionEnd } from "./pages/entry/session-end.tsx";
+import { lazyPart, Once } from "./lazy.tsx";
 import { stateQuery } from "./state.ts";
+
+const SessionEnd = lazyPart(async () => (await import("./pages/entry/session-end.tsx")).SessionEnd);
 
 export function Root() {
   const client = useQueryClient();
@@ -30,7 +32,9 @@ export function Root() {
   return (
     <>
       <Outlet />
-      <SessionEnd isOpen={hasEnded} onResume={() => void resume()} />
+      <Once isOn={hasEnded}>
+        <SessionEnd isOpen={hasEnded} onResume={() => void resume()} />
+      </Once>
     </>
   );
 }

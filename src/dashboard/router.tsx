@@ -22,7 +22,6 @@ import { startProject, stateQuery } from "./state.ts";
 
 const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({
   component: Root,
-  notFoundComponent: NotFound,
   errorComponent: LoadError,
 });
 
@@ -119,6 +118,7 @@ export function createDashboardRouter(client: QueryClient) {
     routeTree,
     basepath: "/app",
     context: { client },
+    defaultNotFoundComponent: NotFound,
     defaultPreload: "intent",
     defaultPreloadStaleTime: 0,
     // Values stay as they are in the URL: `?q=42` is the text "42".

@@ -3,31 +3,37 @@
  * shortcuts and the live connection of the project.
  */
 
-import { ActionIcon, Drawer } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
+import { ActionIcon } from "@mantine/core";
+import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { Outlet, useNavigate, useRouter } from "@tanstack/react-router";
 import { Menu } from "lucide-react";
 import { useEffect } from "react";
 import { setProject } from "./api.ts";
 import { Banners } from "./banners.tsx";
+import { lazyPart, Once } from "./lazy.tsx";
 import { useLive } from "./live.ts";
 import { navigationOf } from "./navigation.ts";
-import { Palette } from "./palette.tsx";
-import { ShortcutList } from "./shortcut-list.tsx";
 import { type Shortcuts, useShortcuts } from "./shortcuts.ts";
 import { Sidebar } from "./sidebar.tsx";
-import { rememberProject, useAppState, useProject } from "./state.ts";
+import { rememberProject, useAppState, useNavigationProject, useProject } from "./state.ts";
+
+const MenuDrawer = lazyPart(async () => (await import("./menu-drawer.tsx")).MenuDrawer);
+const Palette = lazyPart(async () => (await import("./palette.tsx")).Palette);
+const ShortcutList = lazyPart(async () => (await import("./shortcut-list.tsx")).ShortcutList);
 
 export function Shell() {
   const project = useProject();
   const [isMenuOpen, menu] = useDisclosure(false);
   const [isListOpen, list] = useDisclosure(false);
+  const [isPaletteOpen, palette] = useDisclosure(false);
   const router = useRouter();
   const id = project?.id ?? null;
   // Before the pages below render, so that their first requests are for this project.
   setProject(id);
   useLive(id);
   useNavigationKeys(list.open);
+  // Also in fields: the combination types nothing.
+  useHotkeys([["mod+K", palette.toggle]], []);
   useEffect(() => {
     if (id !== null) rememberProject(id);
   }, [id]);
@@ -51,19 +57,15 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
-      <Drawer
-        opened={isMenuOpen}
-        onClose={menu.close}
-        size={280}
-        padding={0}
-        withCloseButton={false}
-        attributes={{ content: { "aria-label": "Menu" } }}
-        classNames={{ body: "side-drawer", content: "side-drawer" }}
-      >
-        <Sidebar />
-      </Drawer>
-      <Palette onShowShortcuts={list.open} />
-      <ShortcutList isOpen={isListOpen} onClose={list.close} />
+      <Once isOn={isMenuOpen}>
+        <MenuDrawer isOpen={isMenuOpen} onClose={menu.close} />
+      </Once>
+      <Once isOn={isPaletteOpen}>
+        <Palette isOpen={isPaletteOpen} onClose={palette.close} onShowShortcuts={list.open} />
+      </Once>
+      <Once isOn={isListOpen}>
+        <ShortcutList isOpen={isListOpen} onClose={list.close} />
+      </Once>
     </>
   );
 }
@@ -72,7 +74,7 @@ export function Shell() {
 function useNavigationKeys(showList: () => void): void {
   const navigate = useNavigate();
   const state = useAppState();
-  const project = useProject();
+  const project = useNavigationProject();
   const shortcuts: Record<string, () => void> = { "?": showList };
   if (project !== null) {
     for (const { key, to } of navigationOf(state).flat()) {

@@ -6,11 +6,11 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { Check, ChevronsUpDown, LogOut, Monitor, Moon, Sun, UserRound } from "lucide-react";
 import { api } from "./api.ts";
 import { navigationOf } from "./navigation.ts";
-import { useAppState, useProject } from "./state.ts";
+import { useAppState, useNavigationProject } from "./state.ts";
 
 export function Sidebar() {
   const state = useAppState();
-  const project = useProject();
+  const project = useNavigationProject();
   return (
     <div className="side">
       <div className="side-top">
@@ -45,7 +45,7 @@ export function Sidebar() {
 
 function ProjectSwitcher() {
   const { projects } = useAppState();
-  const project = useProject();
+  const project = useNavigationProject();
   const navigate = useNavigate();
   const name = project?.name ?? "Choose a project";
   return (

@@ -65,3 +65,10 @@ export function startProject(projects: readonly ProjectSummary[]): ProjectSummar
   const last = localStorage.getItem(LAST_PROJECT);
   return projects.find(({ id }) => id === last) ?? projects[0] ?? null;
 }
+
+/** The project of the side bar: that of the page, or on pages without one the project before. */
+export function useNavigationProject(): ProjectSummary | null {
+  const project = useProject();
+  const { projects } = useAppState();
+  return project ?? startProject(projects);
+}

@@ -48,6 +48,10 @@ const variantColorResolver: VariantColorsResolver = (input) => {
 };
 
 const CONTROL = { defaultProps: { size: "sm" } };
+const DIALOG = {
+  transitionProps: { duration: 150 },
+  closeButtonProps: { "aria-label": "Close" },
+};
 const POPUP = { defaultProps: { shadow: "md", transitionProps: { duration: 120 } } };
 
 export const theme = createTheme({
@@ -75,8 +79,8 @@ export const theme = createTheme({
       "#c5cbd5",
       "#9aa4b2",
       "#808998",
-      "#667083",
       "#262c37",
+      "#1d222b",
       "#1b2029",
       "#151920",
       "#0e1116",
@@ -122,10 +126,12 @@ export const theme = createTheme({
     NumberInput: CONTROL,
     SegmentedControl: { defaultProps: { size: "xs" } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
-    Menu: POPUP,
+    // Without the placeholder the first item has the focus, as the role "menu" requires.
+    Menu: { defaultProps: { ...POPUP.defaultProps, withInitialFocusPlaceholder: false } },
+    Switch: { defaultProps: { withThumbIndicator: false } },
     Popover: POPUP,
     Tooltip: { defaultProps: { openDelay: 300, transitionProps: { duration: 120 } } },
-    Modal: { defaultProps: { centered: true, radius: "lg", transitionProps: { duration: 150 } } },
-    Drawer: { defaultProps: { transitionProps: { duration: 150 } } },
+    Modal: { defaultProps: { ...DIALOG, centered: true, radius: "lg" } },
+    Drawer: { defaultProps: DIALOG },
   },
 });

@@ -31,7 +31,7 @@ const SESSIONS = [
     id: "ses_1",
     createdAt: "2026-01-02T10:00:00.000Z",
     lastSeenAt: "2026-01-02T10:00:00.000Z",
-    ip: "127.0.0.1",
+    address: "127.0.0.1",
     userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
     isCurrent: true,
   },
@@ -39,7 +39,7 @@ const SESSIONS = [
     id: "ses_2",
     createdAt: "2026-01-01T10:00:00.000Z",
     lastSeenAt: "2026-01-01T12:00:00.000Z",
-    ip: "192.0.2.7",
+    address: "192.0.2.7",
     userAgent:
       "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Safari/605.1.15",
     isCurrent: false,
@@ -50,7 +50,10 @@ const SESSIONS = [
 export async function answerState(page: Page, state: object = STATE): Promise<void> {
   const answer = (data: unknown) => ({ json: { success: true, data } });
   await page.route("**/app/api/state", (route) => route.fulfill(answer(state)));
-  await page.route("**/app/api/account/sessions", (route) => route.fulfill(answer(SESSIONS)));
+  await page.route("**/app/api/account", (route) => route.fulfill(answer({ hasPassword: true })));
+  await page.route("**/app/api/account/sessions", (route) =>
+    route.fulfill(answer({ items: SESSIONS })),
+  );
   await page.route("**/app/api/live*", (route) =>
     route.fulfill({ contentType: "text/event-stream", body: ": open\n\n" }),
   );

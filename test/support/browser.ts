@@ -79,7 +79,7 @@ export type OpenedPage = {
   problems: string[];
   /** Saves `dist/dashboard/NAME-LAYOUT.png`. */
   screenshot(name: string): Promise<void>;
-  /** What axe finds, as `rule: selector`. */
+  /** What axe finds, as `rule: element: reason`. */
   findings(): Promise<string[]>;
   /** By how many pixels the page is wider than the window. */
   overflowPx(): Promise<number>;
@@ -133,7 +133,8 @@ async function runAxe(page: Page): Promise<string[]> {
   );
   return listAt(result, "violations").flatMap((violation) =>
     listAt(violation, "nodes").map(
-      (node) => `${stringAt(violation, "id")}: ${stringAt(node, "html")}`,
+      (node) =>
+        `${stringAt(violation, "id")}: ${stringAt(node, "html")}: ${stringAt(node, "failureSummary")}`,
     ),
   );
 }

@@ -19,6 +19,8 @@ export function useRowKeys(options: {
 }) {
   const { scroller, keys, scrollTo, selection } = options;
   const current = useRef(-1);
+  /** The frame that will move the focus; until then the focus is on an earlier row. */
+  const frame = useRef<number | null>(null);
   /** The row of the last click, from which a click with Shift selects. */
   const anchor = useRef(-1);
 
@@ -27,8 +29,10 @@ export function useRowKeys(options: {
     const target = Math.min(Math.max(index, 0), keys.length - 1);
     current.current = target;
     scrollTo(target);
+    if (frame.current !== null) cancelAnimationFrame(frame.current);
     // The row may enter the document only after the scroll.
-    requestAnimationFrame(() => {
+    frame.current = requestAnimationFrame(() => {
+      frame.current = null;
       const row = scroller.current?.querySelector(`[data-row="${target}"]`);
       const control =
         row?.querySelector<HTMLElement>("[data-primary]") ??
@@ -39,6 +43,7 @@ export function useRowKeys(options: {
 
   function focusedRow(): number {
     const row = document.activeElement?.closest("[data-row]");
+    if (frame.current !== null) return current.current;
     return row instanceof HTMLElement && scroller.current?.contains(row) === true
       ? Number(row.dataset["row"])
       : current.current;

@@ -25,7 +25,7 @@ export function AccountPage() {
         </section>
         <section className="section">
           <h2>Password</h2>
-          <PasswordForm />
+          <PasswordForm email={user.email} />
         </section>
         <section className="section">
           <h2>Sessions</h2>

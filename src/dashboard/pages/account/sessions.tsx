@@ -9,7 +9,7 @@ type Session = {
   id: string;
   createdAt: string;
   lastSeenAt: string;
-  ip: string | null;
+  address: string | null;
   userAgent: string | null;
   isCurrent: boolean;
 };
@@ -22,10 +22,7 @@ export function Sessions() {
   const { data, error, isPending, refetch } = useQuery({
     queryKey: KEY,
     queryFn: ({ signal }) =>
-      api.get<Session[] | { items: Session[] }>("/app/api/account/sessions", {
-        project: null,
-        signal,
-      }),
+      api.get<{ items: Session[] }>("/app/api/account/sessions", { project: null, signal }),
   });
   const end = useMutation({
     mutationFn: (id: string) => api.delete(`/app/api/account/sessions/${id}`, { project: null }),
@@ -34,18 +31,17 @@ export function Sessions() {
   const isSlow = useDelayed(isPending);
   if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return isSlow ? <Skeleton height={56} /> : null;
-  const sessions = Array.isArray(data) ? data : data.items;
   return (
     <>
       {end.error !== null && <Problem error={end.error} />}
       <ul className="rows">
-        {sessions.map(({ id, ip, userAgent, lastSeenAt, isCurrent }) => (
+        {data.items.map(({ id, address, userAgent, lastSeenAt, isCurrent }) => (
           <li key={id}>
             <div className="rows-text">
               <div className="cut">{browserOf(userAgent)}</div>
               <div className="muted small">
                 {isCurrent ? "This browser" : <Time at={lastSeenAt} />}
-                {ip !== null && ` · ${ip}`}
+                {address !== null && ` · ${address}`}
               </div>
             </div>
             {!isCurrent && (

@@ -1,0 +1,164 @@
+/** The frame of the dashboard by keyboard: palette, shortcuts, menus, themes, and what is lost. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import {
+  BROWSER_LIMIT_MS,
+  hasChromium,
+  type Layout,
+  type OpenedPage,
+  openPage,
+  startBrowser,
+  startDashboard,
+} from "../support/browser.ts";
+import { answerState, PROJECT, SIGNED_OUT } from "./answers.ts";
+
+let browser: Browser;
+let server: Awaited<ReturnType<typeof startDashboard>>;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop()]);
+});
+
+type Options = { path?: string; layout?: Layout; state?: object };
+
+/** Opens a page of the project, runs the test, and expects that the page logged nothing. */
+async function withPage(run: (opened: OpenedPage) => Promise<void>, options: Options = {}) {
+  const { path = `/p/${PROJECT.id}`, layout = "light", state } = options;
+  const opened = await openPage(browser, `${server.url}/app${path}`, {
+    layout,
+    prepare: (page) => answerState(page, state),
+  });
+  await opened.page.getByRole("heading", { level: 1 }).waitFor();
+  await run(opened);
+  expect(opened.problems).toEqual([]);
+  await opened.close();
+}
+
+const schemeOf = "document.documentElement.getAttribute('data-mantine-color-scheme')";
+
+describe.skipIf(!hasChromium)("the frame", () => {
+  test(
+    "the command palette opens by Ctrl K, finds a page and closes by Esc",
+    () =>
+      withPage(async ({ page, findings, screenshot }) => {
+        await page.keyboard.press("Control+k");
+        const search = page.getByPlaceholder("Search pages, projects and actions");
+        await search.waitFor();
+        await screenshot("palette");
+        expect(await findings()).toEqual([]);
+        await page.keyboard.press("Escape");
+        await search.waitFor({ state: "hidden" });
+        await page.keyboard.press("Control+k");
+        await search.fill("account");
+        await page.keyboard.press("ArrowDown");
+        await page.keyboard.press("Enter");
+        await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+      }),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "? lists the shortcuts, which can be switched off",
+    () =>
+      withPage(async ({ page, findings }) => {
+        await page.keyboard.press("?");
+        const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+        await list.waitFor();
+        expect(await findings()).toEqual([]);
+        await list.getByLabel("Shortcuts of single keys").click();
+        await page.keyboard.press("Escape");
+        await list.waitFor({ state: "hidden" });
+        await page.keyboard.press("?");
+        expect(await list.count()).toBe(0);
+      }),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "g o opens the overview from another page of the project",
+    () =>
+      withPage(
+        async ({ page }) => {
+          await page.keyboard.press("g");
+          await page.keyboard.press("o");
+          await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+        },
+        { path: `/p/${PROJECT.id}/settings/general` },
+      ),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "the theme is chosen in the menu of the user and set before the first paint",
+    () =>
+      withPage(async ({ page, findings, screenshot }) => {
+        expect(await page.evaluate(schemeOf)).toBe("light");
+        await page.getByRole("button", { name: /^Account:/ }).click();
+        await page.getByRole("menuitem", { name: "Dark" }).click();
+        expect(await page.evaluate(schemeOf)).toBe("dark");
+        await page.waitForTimeout(200);
+        await screenshot("user-menu");
+        expect(await findings()).toEqual([]);
+        await page.reload({ waitUntil: "commit" });
+        await page.locator("body").waitFor({ state: "attached" });
+        expect(await page.evaluate(schemeOf)).toBe("dark");
+        await page.getByRole("heading", { level: 1 }).waitFor();
+      }),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "the first Tab reaches a link to the content",
+    () =>
+      withPage(async ({ page }) => {
+        await page.keyboard.press("Tab");
+        await page.locator("a:focus", { hasText: "Skip to the content" }).waitFor();
+        await page.keyboard.press("Enter");
+        await page.locator("main:focus").waitFor();
+      }),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "on phones the side bar is a drawer",
+    () =>
+      withPage(
+        async ({ page, findings, screenshot }) => {
+          await page.getByRole("button", { name: "Open the menu" }).click();
+          const menu = page.getByRole("dialog", { name: "Menu" });
+          await menu.getByRole("link", { name: "Overview" }).waitFor();
+          await page.waitForTimeout(200);
+          await screenshot("menu");
+          expect(await findings()).toEqual([]);
+          await menu.getByRole("button", { name: "Project: Harbour Books" }).click();
+          await page.getByRole("menuitem", { name: /Lighthouse/ }).click();
+          await menu.waitFor({ state: "hidden" });
+          expect(new URL(page.url()).pathname).toBe("/app/p/prj_2");
+        },
+        { layout: "phone" },
+      ),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "without a session the sign-in page opens, and knows where to return",
+    () =>
+      withPage(
+        async ({ page }) => {
+          const { pathname, searchParams } = new URL(page.url());
+          expect([pathname, searchParams.get("next")]).toEqual([
+            "/app/login",
+            `/p/${PROJECT.id}?tab=x`,
+          ]);
+        },
+        { path: `/p/${PROJECT.id}?tab=x`, state: SIGNED_OUT },
+      ),
+    BROWSER_LIMIT_MS,
+  );
+});

@@ -1,0 +1,80 @@
+/** The sizes of the built dashboard, and its list of component styles. */
+
+import { beforeAll, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, constants, gunzipSync } from "node:zlib";
+import { buildDashboard } from "../support/browser.ts";
+import { filesOf } from "../support/exports.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const OUTPUT = join(ROOT, "dist", "ui");
+const KB = 1_000;
+
+let names: string[];
+beforeAll(() => {
+  buildDashboard();
+  names = readdirSync(OUTPUT)
+    .filter((file) => file.endsWith(".gz"))
+    .map((file) => file.replace(/\.gz$/, ""));
+}, 60_000);
+
+const gzipped = (name: string) => readFileSync(join(OUTPUT, `${name}.gz`));
+const textOf = (name: string) => gunzipSync(gzipped(name)).toString();
+
+/** The size at the level of a release. */
+function brotliBytes(name: string): number {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+  return brotliCompressSync(gunzipSync(gzipped(name)), { params }).byteLength;
+}
+
+/** The files that the page names, and the scripts that those import before they run. */
+function firstFiles(): string[] {
+  const found = new Set<string>();
+  function add(name: string): void {
+    if (found.has(name) || !names.includes(name)) return;
+    found.add(name);
+    if (!name.endsWith(".js")) return;
+    const imports = textOf(name).matchAll(/(?:from|import)\s*"(?:\/app\/assets\/|\.\/)([^"]+)"/g);
+    for (const [, target = ""] of imports) add(target);
+  }
+  const html = textOf("index.html");
+  for (const [, path = ""] of html.matchAll(/(?:src|href)="\/app\/assets\/([^"]+)"/g)) add(path);
+  return [...found];
+}
+
+test("the scripts of the first load have at most 190 kB with gzip", () => {
+  const scripts = firstFiles().filter((name) => name.endsWith(".js"));
+  expect(scripts.length).toBeGreaterThanOrEqual(2);
+  const bytes = scripts.reduce((sum, name) => sum + gzipped(name).byteLength, 0);
+  expect(bytes).toBeWithin(100 * KB, 190 * KB);
+});
+
+test("there is one stylesheet, with at most 30 kB with Brotli", () => {
+  const styles = names.filter((name) => name.endsWith(".css"));
+  expect(styles.length).toBe(1);
+  expect(brotliBytes(styles[0] ?? "")).toBeLessThan(30 * KB);
+});
+
+test("the chunk of a page has at most 40 kB with Brotli", () => {
+  const first = firstFiles();
+  const chunks = names.filter((name) => name.endsWith(".js") && !first.includes(name));
+  expect(chunks.length).toBeGreaterThan(3);
+  const large = chunks.map((name) => [name, brotliBytes(name)] as const);
+  expect(large.filter(([, bytes]) => bytes > 40 * KB)).toEqual([]);
+});
+
+test("mantine.css lists the styles of every component that is imported, and of no other twice", () => {
+  const folder = join(ROOT, "node_modules/@mantine/core/styles");
+  const css = readFileSync(join(ROOT, "src/dashboard/mantine.css"), "utf8");
+  const listed = [...css.matchAll(/styles\/(\w+)\.layer\.css/g)].map(([, name = ""]) => name);
+  const imported = filesOf(["src/dashboard"]).flatMap(({ text }) =>
+    [...text.matchAll(/import \{([^}]*)\} from "@mantine\/core"/g)].flatMap(([, names = ""]) =>
+      names.split(",").map((name) => name.trim()),
+    ),
+  );
+  const styled = imported.filter((name) => existsSync(join(folder, `${name}.layer.css`)));
+  expect(styled.length).toBeGreaterThan(10);
+  expect(styled.filter((name) => !listed.includes(name))).toEqual([]);
+  expect(new Set(listed).size).toBe(listed.length);
+});
