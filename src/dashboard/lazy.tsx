@@ -2,7 +2,7 @@
 
 import { type ComponentType, lazy, type ReactNode, Suspense, useRef } from "react";
 
-/** `load` returns the component of a module: `async () => (await import("./x.tsx")).X`. */
+/** `load` imports a module and returns its component. */
 export function lazyPart<P extends object>(load: () => Promise<ComponentType<P>>) {
   const Part = lazy(async () => ({ default: await load() }));
   return function LazyPart(props: P) {
