@@ -130,12 +130,13 @@ function linesOf(
     const text = byProject.get(item.projectSeq) ?? "";
     byProject.set(item.projectSeq, text + lineOf(item, position));
   };
-  for (const item of events) {
-    position.event = item.seq;
-    add(item);
-  }
+  // A mail is queued before its events.
   for (const item of mails) {
     position.mail = item.seq;
+    add(item);
+  }
+  for (const item of events) {
+    position.event = item.seq;
     add(item);
   }
   for (const item of messages) {
