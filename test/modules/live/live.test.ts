@@ -8,6 +8,7 @@ import { migrate } from "../../../src/db/migrate.ts";
 import { manualClock } from "../../support/clock.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
 import { type InboxApp, inboxApp } from "../../support/inbox.ts";
+import { listAt, stringAt, valueAt } from "../../support/json.ts";
 import { planOf } from "../../support/outbox.ts";
 
 type Line = { id: string; data: unknown };
@@ -87,8 +88,13 @@ describe("over HTTP", () => {
     await t.mail({ subject: "caught" });
     await t.caught();
     await flush();
-    const message = (await t.call("GET", "/inboxes/default/messages/latest")).text("data.id");
-    expect(client.lines().at(-1)?.data).toEqual({ type: "inbox.message", id: message });
+    // The mail is captured as well, before or after the other message.
+    const { body } = await t.call("GET", "/inboxes/default/messages");
+    const caught = listAt(body, "data.items").find((each) => valueAt(each, "subject") === "caught");
+    expect(dataOf(client.lines())).toContainEqual({
+      type: "inbox.message",
+      id: stringAt(caught, "id"),
+    });
     await t.deliver();
     await flush();
     expect(dataOf(client.lines())).toContainEqual({ type: "email.sent", id: email });
@@ -126,7 +132,9 @@ describe("over HTTP", () => {
     await second.cancel();
     const third = await listen(second.lastId());
     await flush();
-    expect(third.lines()).toEqual([]);
+    // Only what happened meanwhile, such as the sending of the mail, may follow.
+    expect(dataOf(third.lines())).not.toContainEqual({ type: "email.queued", id: email });
+    expect(JSON.stringify(third.lines())).not.toContain("order.paid");
   });
 
   test("an id that is too old, or is none of ours, leads to reload", async () => {
