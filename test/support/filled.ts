@@ -7,6 +7,7 @@ import type { Db } from "../../src/db/open.ts";
 import { type TestApp, testApp } from "./app.ts";
 import { waitUntil, settleEventLoop } from "./eventually.ts";
 import { BROWSER, received } from "./mailing.ts";
+import { signIn } from "./session.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "./transport.ts";
 import { startWebServer } from "./web-server.ts";
 
@@ -43,7 +44,17 @@ export async function fillDatabase(db: Db, folder: string): Promise<void> {
     transport.handed.push({ dispatch, end: () => {}, fail: () => {} });
     return Promise.resolve(outcomeOf(dispatch));
   };
-  const t = await testApp({ db, folder, transport, config: { allowPrivateAddresses: true } });
+  const t = await testApp({
+    db,
+    folder,
+    transport,
+    config: {
+      allowPrivateAddresses: true,
+      transport: "relay",
+      relayUrl: { host: "relay.test", port: 25, tls: "none" },
+      systemFrom: { address: "mailstead@acme.test", name: null },
+    },
+  });
   await t.app.start();
   try {
     await use(t, server.origin, (to) => rawOf(transport.handed, to));
@@ -80,6 +91,7 @@ async function use(t: TestApp, origin: string, raw: (to: string) => string): Pro
   await stopCampaigns(t, settle);
   await removeSome(t);
   await settle();
+  await addAccounts(t);
 }
 
 async function addWebhooks(t: TestApp, origin: string): Promise<void> {
@@ -227,4 +239,15 @@ async function removeSome(t: TestApp): Promise<void> {
     const found = await t.call("GET", `/contacts?search=${email}`);
     await t.call("DELETE", `/contacts/${found.text("contacts.0.id")}`);
   }
+}
+
+/** An owner with a session, a member, and an invitation that is still to be mailed. */
+async function addAccounts(t: TestApp): Promise<void> {
+  const owner = await signIn(t, { email: "owner@example.com" });
+  await owner.call("PATCH", "/app/api/account", { name: "Olga", preferences: { theme: "dark" } });
+  const { user } = await signIn(t, { email: "member@example.com", isOwner: false });
+  const { members, invitations } = t.app.accounts;
+  await t.app.writer.write(() => members.put(t.project.seq, user.seq, "EDITOR"));
+  const invited = { email: "new@example.com", role: "VIEWER", by: "owner@example.com" } as const;
+  await t.app.writer.write(invitations.invite(t.project, invited));
 }
