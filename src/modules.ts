@@ -89,7 +89,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     createEmailModule({
       ...parts,
       composer: sending.composer,
-      parseMessage: inboxes.parser.detail,
+      messages: inboxes.parser,
     }),
     createSystemModule({
       ...parts,

@@ -3,7 +3,6 @@
  * their attempts (records.ts) and their content (content/). The outbox sends them.
  */
 
-import type { Detail } from "../../checks/detail.ts";
 import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
@@ -27,7 +26,7 @@ import type { Suppressions } from "../suppressions/service.ts";
 import type { Templates } from "../templates/service.ts";
 import { createAccept } from "./accept.ts";
 import { createEmailCheck } from "./content/check.ts";
-import { createEmailContents } from "./content/contents.ts";
+import { createEmailContents, type MessageReader } from "./content/contents.ts";
 import { emailContentRoutes } from "./content/routes.ts";
 import { createEmailList } from "./list.ts";
 import { createEmailRecords } from "./records.ts";
@@ -47,8 +46,7 @@ export function createEmailModule(deps: {
   fetchGuarded: FetchGuarded;
   linkKey: Uint8Array;
   mailQueued: Signal;
-  /** Parses a message in a thread. */
-  parseMessage: (message: Uint8Array) => Promise<Detail>;
+  messages: MessageReader;
   quotas: Quotas;
   scheduler: FairScheduler;
   store: EmailStore;
@@ -60,10 +58,7 @@ export function createEmailModule(deps: {
 }): Module {
   const { requireVerifiedDomain } = deps.config;
   const records = createEmailRecords(deps);
-  const contents = createEmailContents({
-    copies: createMailCopies(deps),
-    parse: deps.parseMessage,
-  });
+  const contents = createEmailContents({ ...deps, copies: createMailCopies(deps) });
   return {
     name: "emails",
     routes: [

@@ -7,22 +7,35 @@ import type { Detail } from "../../../checks/detail.ts";
 import { AppError, notFound } from "../../../lib/errors.ts";
 import type { MailCopies, StoredMail } from "../../../outbox/copies.ts";
 import type { EmailContent } from "./model.ts";
+import { type InlineImage, shownImages } from "./preview.ts";
 
 /** Longest HTML and longest text that are returned, in UTF-16 units. */
 const LONGEST_SHOWN = 1024 * 1024;
 const RETRY_SECONDS = 5;
 
+/** A file of a message, or an inline part of it. */
+type MessagePart = {
+  partId: string;
+  filename: string;
+  contentType: string;
+  contentId: string;
+  size: number;
+};
+
+/** Parses messages in a thread. */
+export type MessageReader = {
+  /** Null if the message cannot be parsed. */
+  read(message: Uint8Array): Promise<(Detail & { parts: MessagePart[] }) | null>;
+  part(message: Uint8Array, partId: string): Promise<Uint8Array | null>;
+};
+
 /** A mail, its message without tracking, and the parsed message. */
-export type OpenedMail = StoredMail & { raw: Uint8Array; detail: Detail };
+export type OpenedMail = StoredMail & { raw: Uint8Array; detail: Detail; parts: MessagePart[] };
 
 export type EmailContents = ReturnType<typeof createEmailContents>;
 
-export function createEmailContents(deps: {
-  copies: MailCopies;
-  /** Parses a message in a thread. */
-  parse: (message: Uint8Array) => Promise<Detail>;
-}) {
-  const { copies, parse } = deps;
+export function createEmailContents(deps: { copies: MailCopies; messages: MessageReader }) {
+  const { copies, messages } = deps;
 
   async function messageOf(
     stored: StoredMail,
@@ -45,8 +58,20 @@ export function createEmailContents(deps: {
 
     async open(stored: StoredMail): Promise<OpenedMail> {
       const raw = await messageOf(stored, { isTracked: false });
-      const { html, text, headers } = await parse(raw);
-      return { ...stored, raw, detail: { html: html.toWellFormed(), text, headers } };
+      const read = await messages.read(raw);
+      if (read === null) throw notRendered("The message cannot be parsed.");
+      const { html, text, headers, parts } = read;
+      return { ...stored, raw, detail: { html: html.toWellFormed(), text, headers }, parts };
+    },
+
+    /** The inline images of the message, as far as a document may contain them. */
+    async images({ raw, parts }: OpenedMail): Promise<InlineImage[]> {
+      const images: InlineImage[] = [];
+      for (const { partId, contentId, contentType } of shownImages(parts)) {
+        const content = await messages.part(raw, partId);
+        if (content !== null) images.push({ contentId, contentType, content });
+      }
+      return images;
     },
 
     /** The message as it leaves. */
@@ -54,7 +79,13 @@ export function createEmailContents(deps: {
   };
 }
 
-export function presentContent({ mail, usesCurrentData, raw, detail }: OpenedMail): EmailContent {
+export function presentContent({
+  mail,
+  usesCurrentData,
+  raw,
+  detail,
+  parts,
+}: OpenedMail): EmailContent {
   const { html, text, headers } = detail;
   return {
     subject: mail.subject,
@@ -64,11 +95,7 @@ export function presentContent({ mail, usesCurrentData, raw, detail }: OpenedMai
     headers: headers.map(({ name, value }): [string, string] => [name, value]),
     signedHeaders: signedHeaders(headers),
     size: raw.byteLength,
-    attachments: mail.attachments.map(({ filename, contentType, content }) => ({
-      filename,
-      contentType,
-      size: content.byteLength,
-    })),
+    attachments: parts.map(({ filename, contentType, size }) => ({ filename, contentType, size })),
     isMarketing: mail.isMarketing,
     usesCurrentData,
   };

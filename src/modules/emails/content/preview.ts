@@ -5,7 +5,6 @@
  */
 
 import { decodeHTMLAttribute } from "entities/decode";
-import type { Attachment } from "../../../protocols/mime/message.ts";
 
 /** `link` also prepares connections to other hosts (`dns-prefetch`), which no policy forbids. */
 const REMOVED =
@@ -19,6 +18,11 @@ const MAX_CHARACTERS = 512 * 1024;
 const MAX_SCHEME_CHARACTERS = 512;
 /** Bytes of all inline images together; the others are not shown. */
 const MAX_INLINE_BYTES = 5 * 1024 * 1024;
+/** Inline images that are shown: the message is parsed again for each. */
+const MAX_IMAGES = 20;
+
+type ImagePart = { contentId: string; contentType: string; size: number };
+export type InlineImage = { contentId: string; contentType: string; content: Uint8Array };
 
 /** The headers of a document. With images, the browser loads those of other hosts by https. */
 export function previewHeaders(type: "text/html" | "text/plain", withImages: boolean) {
@@ -43,12 +47,12 @@ export function previewHeaders(type: "text/html" | "text/plain", withImages: boo
 }
 
 /** The HTML of a mail as a document: its links open new tabs, and its inline images are in it. */
-export function previewDocument(html: string, attachments: readonly Attachment[]): string {
+export function previewDocument(html: string, images: readonly InlineImage[]): string {
   const shown = new HTMLRewriter()
     .on(REMOVED, { element: (element) => void element.remove() })
     .on("a, area", { element: secureLink })
     .transform(html.slice(0, MAX_CHARACTERS));
-  return withInlineImages(shown, attachments);
+  return withInlineImages(shown, images);
 }
 
 function secureLink(link: HTMLRewriterTypes.Element): void {
@@ -60,17 +64,25 @@ function secureLink(link: HTMLRewriterTypes.Element): void {
   link.setAttribute("rel", "noopener noreferrer");
 }
 
-/** Replaces references to inline images (`cid:`, RFC 2392) by the images. */
-function withInlineImages(html: string, attachments: readonly Attachment[]): string {
-  const images = new Map<string, string>();
+/** The parts that are inline images, as many as fit. */
+export function shownImages<Part extends ImagePart>(parts: readonly Part[]): Part[] {
   let left = MAX_INLINE_BYTES;
-  for (const { contentId, contentType, content } of attachments) {
-    const isShown = contentId !== null && INLINE_IMAGE.test(contentType);
-    if (!isShown || content.byteLength > left) continue;
-    left -= content.byteLength;
-    const base64 = Buffer.from(content).toString("base64");
-    images.set(contentId.replace(/^<|>$/g, ""), `data:${contentType};base64,${base64}`);
-  }
+  const shown = parts.filter(({ contentId, contentType, size }) => {
+    const isShown = contentId !== "" && INLINE_IMAGE.test(contentType) && size <= left;
+    if (isShown) left -= size;
+    return isShown;
+  });
+  return shown.slice(0, MAX_IMAGES);
+}
+
+/** Replaces references to inline images (`cid:`, RFC 2392) by the images. */
+function withInlineImages(html: string, inline: readonly InlineImage[]): string {
+  const images = new Map(
+    inline.map(({ contentId, contentType, content }) => [
+      contentId.replace(/^<|>$/g, ""),
+      `data:${contentType};base64,${Buffer.from(content).toString("base64")}`,
+    ]),
+  );
   if (images.size === 0) return html;
   let length = 0;
   return html.replace(/\bcid:([^\s"'<>()]{1,998})/gi, (whole, id: string) => {

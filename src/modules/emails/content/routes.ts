@@ -48,12 +48,13 @@ export function emailContentRoutes(deps: {
     .get(
       "/preview",
       async ({ project, params, query }) => {
-        const { mail, detail } = await contents.open(contents.find(project.seq, params.id));
+        const opened = await contents.open(contents.find(project.seq, params.id));
+        const { html, text } = opened.detail;
         const withImages = query.images === "true";
-        if (query.part === "text") {
-          return new Response(detail.text, { headers: previewHeaders("text/plain", false) });
+        if (query.part === "text" || html === "") {
+          return new Response(text, { headers: previewHeaders("text/plain", false) });
         }
-        const shown = previewDocument(detail.html, mail.attachments);
+        const shown = previewDocument(html, await contents.images(opened));
         return new Response(shown, { headers: previewHeaders("text/html", withImages) });
       },
       {

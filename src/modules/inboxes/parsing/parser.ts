@@ -8,6 +8,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import { threadFile } from "../../../lib/thread-file.ts";
 import type { Detail } from "../../../checks/detail.ts";
+import type { Part } from "../messages/record.ts";
 import type { IndexResult, ParserAnswer, ParserResult, ParserTask, Unparsed } from "./tasks.ts";
 
 /** Longest time of one task. */
@@ -89,8 +90,23 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
       runNext();
     });
 
-  // All functions reject with ParserError if the task fails or takes too long.
+  // All functions but `read` reject with ParserError if the task fails or takes too long.
   return {
+    /** The parts of a message that are shown, and its files; null if it cannot be parsed. */
+    async read(raw: Uint8Array): Promise<(Detail & { parts: Part[] }) | null> {
+      try {
+        const { detail } = await run({ kind: "detail", raw });
+        const { copies, buffer } = copyTogether([{ raw, recipients: [] }]);
+        const { index = [] } = await run({ kind: "index", messages: copies }, [buffer]);
+        const [result] = index;
+        if (detail === undefined || result?.ok !== true) return null;
+        return { ...detail, parts: result.parsed.parts };
+      } catch (error) {
+        if (error instanceof ParserError) return null;
+        throw error;
+      }
+    },
+
     async index(messages: readonly Unparsed[]): Promise<IndexResult[]> {
       const { copies, buffer } = copyTogether(messages);
       return (await run({ kind: "index", messages: copies }, [buffer])).index ?? [];
