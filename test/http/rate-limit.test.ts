@@ -71,6 +71,26 @@ describe("a sliding window", () => {
     }
   });
 
+  for (const limit of [1, 3, 17]) {
+    test(`of ${limit} counts a request no longer that was given back`, () => {
+      const { elapsed, advance } = manualClock();
+      const window = slidingWindow({ limit, windowMs: WINDOW_MS, now: elapsed, maxKeys: 10 });
+      window.giveBack("key");
+      for (let n = 0; n < 100; n++) {
+        expect(window.take("key")).toMatchObject({ isAllowed: true, remaining: limit - 1 });
+        window.giveBack("key");
+        advance(7);
+      }
+      for (let n = 0; n < limit; n++) window.take("key");
+      expect(window.take("key").isAllowed).toBe(false);
+      window.giveBack("key");
+      expect(window.take("key").isAllowed).toBe(true);
+      expect(window.take("key").isAllowed).toBe(false);
+      advance(WINDOW_MS);
+      expect(window.take("key")).toMatchObject({ isAllowed: true, remaining: limit - 1 });
+    });
+  }
+
   test("stores no key for `refusal`", () => {
     const clock = manualClock();
     const window = slidingWindow({

@@ -76,6 +76,26 @@ linearTests([
     hasOwnPumpsOnly: true,
   },
   {
+    name: "the headers of a request with a session",
+    run: tried((text) =>
+      t.call("POST", "/app/api/logout", undefined, {
+        headers: {
+          ...Object.fromEntries(HEADERS.map((name) => [name, text])),
+          origin: `http://${text}`,
+          host: text,
+          "x-requested-with": "mailstead",
+        },
+      }),
+    ),
+    maxCharacters: MAX_HEADERS,
+    frames: [
+      ["a", "a"],
+      ["mailstead=", ";"],
+    ],
+    pumps: [...PLAIN, "a=b; ", "mailstead=", "mailstead=a; ", ";mailstead", "; "],
+    hasOwnPumpsOnly: true,
+  },
+  {
     name: "the path of a request",
     run: tried((text) => t.call("GET", `/${text}`)),
     maxCharacters: MAX_HEADERS,

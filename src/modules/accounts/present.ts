@@ -24,7 +24,7 @@ export function presentSession(row: SessionRow, currentSeq: number) {
     id,
     isCurrent: seq === currentSeq,
     signedInBy,
-    ip: address,
+    address,
     userAgent,
     createdAt: isoTime(createdAt),
     lastSeenAt: isoTime(lastSeenAt),

@@ -104,7 +104,13 @@ describe("the sessions of a user", () => {
     const list = await browser.get("/app/api/account/sessions");
     const items = listAt(list.at("data"), "items");
     expect(items).toMatchObject([
-      { isCurrent: false, signedInBy: "LINK", userAgent: "a browser" },
+      {
+        isCurrent: false,
+        signedInBy: "LINK",
+        userAgent: "a browser",
+        address: "unknown",
+        lastSeenAt: "2026-03-02T10:00:00.000Z",
+      },
       { isCurrent: true },
     ]);
     const path = `/app/api/account/sessions/${String(valueAt(items[0], "id"))}`;

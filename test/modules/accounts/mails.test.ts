@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Log } from "../../../src/lib/log.ts";
 import type { Outcome, Transport } from "../../../src/outbox/outcome.ts";
 import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
-import { type TestApp, testApp } from "../../support/app.ts";
+import { addDomain, type TestApp, testApp } from "../../support/app.ts";
 import { createSession, signIn } from "../../support/session.ts";
 
 const MINUTE_MS = 60_000;
@@ -58,7 +58,6 @@ beforeEach(async () => {
         host: "relay.test",
         port: 25,
         tls: "none",
-        sign: false,
       },
     },
   });
@@ -228,6 +227,15 @@ describe("a queued mail", () => {
     expect(sent).toHaveLength(0);
     expect(t.countRows("system_mails")).toBe(0);
   });
+});
+
+test("a mail is signed with the keys of the project that has verified the domain", async () => {
+  await addDomain(t.app, t.project.seq, "system.test");
+  await signIn(t);
+  await requestReset("owner@example.com");
+  await sendDue();
+  const [mail] = sent;
+  expect(mail === undefined ? "" : bodyOf(mail)).toMatch(/^DKIM-Signature: [^]*d=system\.test/);
 });
 
 test("an invitation is mailed, and its link is not in the answer", async () => {
