@@ -6,8 +6,8 @@
  * [--mailpit=PATH]`
  *
  * These measurements start with an empty project: accept, accept-bodies, campaign, campaign-speed,
- * capture, deliver, deliver-direct, emails, inbox, pace, send-relay, slow, start, tracking, webhooks,
- * workflows. `compose` needs no project. These need a million contacts and ten million events:
+ * capture, deliver, deliver-direct, emails, inbox, pace, send-relay, slow, start, submission,
+ * tracking, webhooks, workflows. `compose` needs no project. These need a million contacts and ten million events:
  * contacts, import, segments, track. `--seeded` copies that data from a folder that scripts/seed.ts
  * filled, instead of creating it. `--mails` sets the number of mails of deliver-direct, where the
  * default of 200,000 takes several minutes, and of emails. `--mailpit` names Mailpit's binary, which then takes the same
@@ -36,6 +36,7 @@ import { benchPace } from "./bench/pace.ts";
 import { benchSegments } from "./bench/segments.ts";
 import { benchSendRelay } from "./bench/send-relay.ts";
 import { benchSlow } from "./bench/slow.ts";
+import { benchSubmission } from "./bench/submission.ts";
 import { benchStart } from "./bench/start.ts";
 import { benchTrack } from "./bench/track.ts";
 import { benchTracking } from "./bench/tracking.ts";
@@ -71,6 +72,7 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> 
   pace: benchPace,
   segments: benchSegments,
   "send-relay": benchSendRelay,
+  submission: benchSubmission,
   start: ({ binary, isQuick }) => benchStart({ binary: binary ?? DEFAULT_BINARY, isQuick }),
   slow: benchSlow,
   track: benchTrack,

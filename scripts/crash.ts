@@ -1,14 +1,16 @@
 /**
  * Kills the server repeatedly while it accepts and sends mail, and counts the mails that arrive.
  *
- * `bun scripts/crash.ts [--transport relay|direct|capture-smtp] [--kills 100] [--seed N] [--binary[=PATH]]`
+ * `bun scripts/crash.ts [--transport relay|direct|capture-smtp|submission] [--kills 100] [--seed N] [--binary[=PATH]]`
  *
  * The exit code is 1 if an accepted mail was lost, or arrived twice although it was not under way at
  * a kill. Mails that were under way at a kill are retried after half a minute or more, so the script
  * still waits for them after the last kill.
  *
  * With `--transport capture-smtp` the server catches mail over SMTP instead: every message that was
- * answered with 250 must be in the inbox after the last restart, once.
+ * answered with 250 must be in the inbox after the last restart, once. With `--transport submission`
+ * clients submit mail over SMTP: every message that was answered with 250 must have one record and
+ * leave as it was sent, also if it was sent again because its client got no answer.
  */
 
 import { removeFolder, startServer, temporaryFolder } from "./bench/children.ts";
@@ -17,6 +19,7 @@ import { reportAims, printValue, whole } from "./bench/report.ts";
 import { prepareStore } from "./bench/store.ts";
 import { type CaptureReport, runCaptureCrashLoop } from "./crash/capture.ts";
 import { type CrashReport, runCrashLoop } from "./crash/loop.ts";
+import { runSubmissionCrashLoop } from "./crash/submission.ts";
 import { crashOptions } from "./crash/options.ts";
 
 const CONNECTIONS = 4;
@@ -26,13 +29,14 @@ const LIMIT_MS = 30 * 60_000;
 
 function parseTransport(text: string): "relay" | "direct" {
   if (text === "relay" || text === "direct") return text;
-  throw new Error("--transport must be relay, direct or capture-smtp");
+  throw new Error("--transport must be relay, direct, capture-smtp or submission");
 }
 
 async function run(): Promise<boolean> {
   const options = crashOptions("crash.ts", { transport: "relay", kills: 100, seed: 1 });
   const { kills, seed, binary } = options;
   if (options.transport === "capture-smtp") return runCapture({ kills, seed, binary });
+  if (options.transport === "submission") return runSubmission({ kills, seed, binary });
   const transport = parseTransport(options.transport);
   const data = temporaryFolder();
   const key = await prepareStore(data, 0, { isSigned: transport === "direct" });
@@ -73,6 +77,36 @@ async function runCapture(options: { kills: number; seed: number; binary: string
   });
   removeFolder(data);
   return printCapture(report);
+}
+
+async function runSubmission(options: { kills: number; seed: number; binary: string | null }) {
+  const { kills, seed, binary } = options;
+  const data = temporaryFolder();
+  const key = await prepareStore(data, 0);
+  console.log(`crash: ${kills} × kill -9, submission, seed ${seed}`);
+  const report = await runSubmissionCrashLoop({
+    kills,
+    seed,
+    key,
+    connections: CAPTURE_CONNECTIONS,
+    launch: ({ port, args }) => startServer({ binary, data, port, args }),
+    onKill: (kill, accepted) => {
+      if ((kill + 1) % 10 === 0)
+        printValue(`after ${kill + 1} kills`, `${whole(accepted)} answered with 250`);
+    },
+  });
+  removeFolder(data);
+  printValue("answered with 250", whole(report.accepted));
+  printValue("sent again after a kill", whole(report.repeated));
+  const { lost, duplicates, damaged } = report;
+  return reportAims(
+    Object.entries({ lost, duplicates, damaged }).map(([name, count]) => ({
+      name,
+      isMet: count === 0,
+      measured: whole(count),
+      wanted: "0",
+    })),
+  );
 }
 
 function printCapture(report: CaptureReport): boolean {

@@ -18,6 +18,8 @@ const Settings = Type.Object({
   run: Type.String(),
   /** As fast as possible without it. */
   perSecond: Type.Optional(Type.Number()),
+  /** Password of AUTH; without one the client does not authenticate. */
+  password: Type.Optional(Type.String()),
 });
 
 const settings = parse(Settings, JSON.parse(Bun.argv[2] ?? "{}"));
@@ -27,7 +29,7 @@ const answers: number[] = [];
 let next = 0;
 
 const clients = await Promise.all(
-  Array.from({ length: settings.connections }, () => connectSmtp(port)),
+  Array.from({ length: settings.connections }, () => connectSmtp(port, settings.password)),
 );
 const startedAt = now();
 await Promise.all(

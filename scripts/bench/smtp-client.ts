@@ -10,8 +10,8 @@ export type SmtpClient = {
   close(): void;
 };
 
-/** Connects and says EHLO. All functions reject if the server refuses or the connection ends. */
-export async function connectSmtp(port: number): Promise<SmtpClient> {
+/** Connects, says EHLO, and authenticates if there is a password. All functions reject if the server refuses or the connection ends. */
+export async function connectSmtp(port: number, password?: string): Promise<SmtpClient> {
   let received = "";
   let waiting: Waiting | null = null;
   let unsent: Uint8Array = new Uint8Array();
@@ -71,6 +71,10 @@ export async function connectSmtp(port: number): Promise<SmtpClient> {
 
   await reply("220");
   await ask("EHLO load.test\r\n", "250");
+  if (password !== undefined) {
+    const token = Buffer.from(`\0load\0${password}`).toString("base64");
+    await ask(`AUTH PLAIN ${token}\r\n`, "235");
+  }
   return {
     async begin({ from, to }) {
       await ask(`MAIL FROM:<${from}>\r\n`, "250");
