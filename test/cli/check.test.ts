@@ -137,6 +137,11 @@ const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
        SELECT message_seq FROM emails WHERE status = 'QUEUED' LIMIT 1)`,
     /its message is missing/,
   ],
+  "submitted-message": [
+    `UPDATE messages SET message_id = '<a@b.example>' WHERE seq = (
+       SELECT message_seq FROM emails WHERE status = 'QUEUED' LIMIT 1)`,
+    /its pieces are missing/,
+  ],
   attachments: ["DELETE FROM message_attachments", /its attachments are missing/],
   "attachment-contents": [
     "INSERT INTO attachment_contents (digest, bytes) VALUES ('d', x'00')",

@@ -109,7 +109,7 @@ export const userTokens = sqliteTable(
   (table) => [
     index("user_tokens_user")
       .on(table.userSeq)
-      .where(sql`user_seq IS NOT NULL AND used_at IS NULL`),
+      .where(sql`user_seq IS NOT NULL`),
     index("user_tokens_project")
       .on(table.projectSeq, table.seq)
       .where(sql`project_seq IS NOT NULL AND used_at IS NULL`),
