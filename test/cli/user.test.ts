@@ -176,7 +176,7 @@ test(
 );
 
 test(
-  "dev prints a link that signs in as an owner",
+  "dev prints a link that signs in as an owner, under names of this machine only",
   async () => {
     const server = await serve(["dev", "--data", folder, "--capture-smtp", "127.0.0.1:0"]);
     const link = stringAt(server.info, "dashboard");
@@ -192,6 +192,10 @@ test(
       capture: true,
       smtp: { host: "127.0.0.1", port: expect.any(Number) },
     });
+    const rebound = await fetch(`${server.url}/app/api/state`, {
+      headers: { cookie, host: "evil.example" },
+    });
+    expect(rebound.status).toBe(403);
     await server.stop();
   },
   LIMIT_MS,

@@ -7,6 +7,7 @@ import type { Config } from "../../config/settings.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Bodies } from "../../http/bodies.ts";
 import { clientAddressReader } from "../../http/client-address.ts";
+import type { createLocalAccess } from "../../http/local-access.ts";
 import { createSessionCookies } from "../../http/session-cookie.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
@@ -33,6 +34,7 @@ export function createAccountModule(deps: {
   bodies: Pick<Bodies, "readJson">;
   clock: Clock;
   config: Pick<Config, "trustedProxies">;
+  localAccess: ReturnType<typeof createLocalAccess> | null;
   log: Log;
   projects: Pick<Projects, "list">;
   random: () => number;
@@ -54,6 +56,7 @@ export function createAccountModule(deps: {
     cookies: createSessionCookies({ url, trustedProxies }),
     readClientAddress: clientAddressReader({ trusted: trustedProxies, log: deps.log }),
     readJson: deps.bodies.readJson,
+    localAccess: deps.localAccess,
     url,
   });
   const changes = createAccountChanges(deps);

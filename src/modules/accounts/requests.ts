@@ -7,6 +7,7 @@
 import { Elysia } from "elysia";
 import type { ReadJson } from "../../http/body.ts";
 import type { clientAddressReader } from "../../http/client-address.ts";
+import type { createLocalAccess } from "../../http/local-access.ts";
 import { requireSameOrigin } from "../../http/same-origin.ts";
 import type { createSessionCookies } from "../../http/session-cookie.ts";
 import { sha256 } from "../../lib/crypto.ts";
@@ -30,6 +31,8 @@ type RequestDeps = {
   readClientAddress: ReturnType<typeof clientAddressReader>;
   readJson: ReadJson;
   url: string;
+  /** Only in `mailstead dev`: refuses other names in the Host header on this machine. */
+  localAccess: ReturnType<typeof createLocalAccess> | null;
 };
 
 /** These requests have no project, and anyone may send them. */
@@ -38,9 +41,11 @@ const HOLDER = { projectSeq: 0, isPublic: true };
 export type AccountRequests = ReturnType<typeof createAccountRequests>;
 
 export function createAccountRequests(deps: RequestDeps) {
-  const { accounts, cookies, readClientAddress, readJson, url } = deps;
+  const { accounts, cookies, readClientAddress, readJson, url, localAccess } = deps;
 
-  function refuseForeign(request: Request): void {
+  function refuseForeign({ request, server }: Incoming): void {
+    // Throws for a name of another site that leads to this machine (DNS rebinding).
+    localAccess?.isOpen(request, server?.requestIP(request)?.address ?? null);
     if (request.method !== "GET" && request.method !== "HEAD") requireSameOrigin(request, url);
   }
 
@@ -61,11 +66,13 @@ export function createAccountRequests(deps: RequestDeps) {
     return session;
   }
 
-  function contextOf({ request, set, server }: Incoming) {
+  function contextOf(incoming: Incoming) {
+    const { request, set, server } = incoming;
     const peer = server?.requestIP(request)?.address ?? null;
     const client: Client = {
       address: readClientAddress({ peer, forwardedFor: request.headers.get("x-forwarded-for") }),
       userAgent: request.headers.get("user-agent") ?? "",
+      earlierSession: sessionOf(incoming)?.sessionSeq ?? null,
     };
     return {
       client,
@@ -84,13 +91,13 @@ export function createAccountRequests(deps: RequestDeps) {
     return new Elysia({ name })
       .onParse({ as: "scoped" }, async (incoming) => {
         const { request, route } = incoming;
-        refuseForeign(request);
+        refuseForeign(incoming);
         admit(incoming);
         // If this returned undefined, Elysia would read the body again.
         return (await readJson(request, { method: request.method, route, holder: HOLDER })) ?? null;
       })
       .derive({ as: "scoped" }, (incoming) => {
-        refuseForeign(incoming.request);
+        refuseForeign(incoming);
         incoming.set.headers["cache-control"] = "no-store";
         return { session: admit(incoming), ...contextOf(incoming) };
       });

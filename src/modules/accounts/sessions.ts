@@ -56,7 +56,12 @@ export const CONFIRMATION_MS = 15 * 60_000;
 const RANDOM_CHARACTERS = 43;
 const LONGEST_USER_AGENT = 300;
 
-export type Client = { address: string; userAgent: string };
+export type Client = {
+  address: string;
+  userAgent: string;
+  /** The session that the browser had before; a new one replaces it. */
+  earlierSession: number | null;
+};
 type NewSession = { userSeq: number; signedInBy: SessionRow["signedInBy"]; client: Client };
 
 export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "now"> }) {

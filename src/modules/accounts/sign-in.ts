@@ -29,6 +29,7 @@ export function beginSession(
   user: UserRow,
   { signedInBy, client }: { signedInBy: "PASSWORD" | "LINK"; client: Client },
 ): SignedIn {
+  if (client.earlierSession !== null) sessions.endOne(client.earlierSession);
   const { row, text } = sessions.create({ userSeq: user.seq, signedInBy, client })();
   record({
     actor: actorOf(user),

@@ -6,7 +6,7 @@ import { sha256 } from "../../../src/lib/crypto.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
-const CLIENT = { address: "192.0.2.1", userAgent: "test" };
+const CLIENT = { address: "192.0.2.1", userAgent: "test", earlierSession: null };
 
 let t: TestApp;
 beforeEach(async () => {

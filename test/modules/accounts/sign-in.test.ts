@@ -124,6 +124,13 @@ describe("signing in with a password", () => {
     expect(other.cookie()).not.toBe(browser.cookie());
   });
 
+  test("replaces the session that the browser had before", async () => {
+    const before = browser.cookie();
+    expect((await browser.post("/app/api/login", ADA)).status).toBe(200);
+    expect(browser.cookie()).not.toBe(before);
+    expect(t.countRows("user_sessions")).toBe(1);
+  });
+
   test("gets the same answer for every failure", async () => {
     const disabled = t.app.accounts.users.create({
       email: "off@example.com",
