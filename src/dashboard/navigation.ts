@@ -3,7 +3,7 @@
  * second key of `key` follows `g`.
  */
 
-import { LayoutDashboard, type LucideIcon } from "lucide-react";
+import { LayoutDashboard, Mail, type LucideIcon } from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
 import type { AppState } from "./state.ts";
 
@@ -18,7 +18,10 @@ export type NavigationItem = {
 };
 
 const GROUPS: readonly (readonly NavigationItem[])[] = [
-  [{ label: "Overview", to: "/p/$project", icon: LayoutDashboard, key: "o" }],
+  [
+    { label: "Overview", to: "/p/$project", icon: LayoutDashboard, key: "o" },
+    { label: "Emails", to: "/p/$project/emails", icon: Mail, key: "e" },
+  ],
 ];
 
 /** The groups with the items that this installation has, without empty groups. */

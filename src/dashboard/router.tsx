@@ -13,6 +13,7 @@ import {
   redirect,
   stringifySearchWith,
 } from "@tanstack/react-router";
+import { readSearch } from "./pages/emails/search.ts";
 import { EntryFrame } from "./pages/entry/frame.tsx";
 import { LoadError } from "./ui/load-error.tsx";
 import { NotFound } from "./ui/not-found.tsx";
@@ -108,9 +109,27 @@ const overviewRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/overview/overview.tsx"), "OverviewPage"),
 });
 
+const emailsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/emails",
+  validateSearch: readSearch,
+  component: lazyRouteComponent(() => import("./pages/emails/list-page.tsx"), "EmailsPage"),
+});
+
+const emailRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/emails/$email",
+  validateSearch: readSearch,
+  component: lazyRouteComponent(() => import("./pages/emails/email-page.tsx"), "EmailPage"),
+});
+
 const routeTree = rootRoute.addChildren([
   entryRoute.addChildren([loginRoute, setupRoute, linkRoute, resetRoute, inviteRoute]),
-  userRoute.addChildren([startRoute, accountRoute, projectRoute.addChildren([overviewRoute])]),
+  userRoute.addChildren([
+    startRoute,
+    accountRoute,
+    projectRoute.addChildren([overviewRoute, emailsRoute, emailRoute]),
+  ]),
 ]);
 
 export function createDashboardRouter(client: QueryClient) {

@@ -1,0 +1,58 @@
+/** What the tabs with the content of an email have in common: loading, refusal, removed content. */
+
+import { Skeleton } from "@mantine/core";
+import { EyeOff, FileX } from "lucide-react";
+import type { ReactNode } from "react";
+import { ApiError } from "../../api.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { useDelayed } from "../../ui/use-delayed.ts";
+
+type Loaded<T> = { data: T | undefined; error: Error | null; refetch: () => unknown };
+
+export function Body<T>(props: { query: Loaded<T>; children: (data: T) => ReactNode }) {
+  const { data, error, refetch } = props.query;
+  const isSlow = useDelayed(data === undefined && error === null);
+  if (data !== undefined) return props.children(data);
+  if (error === null) return isSlow ? <Skeleton height={320} aria-busy="true" /> : null;
+  if (error instanceof ApiError && error.status === 403) return <Refused />;
+  if (error instanceof ApiError && error.code === "CONTENT_PURGED") return <Purged />;
+  return <Problem error={error} onRetry={() => void refetch()} />;
+}
+
+function Refused() {
+  return (
+    <Note icon={<EyeOff size={20} aria-hidden />} title="You may not read this email">
+      Transactional mail often contains personal data such as orders and links to sign in, so only
+      editors and administrators of the project may read it. Its record, transcript and timeline are
+      open to you.
+    </Note>
+  );
+}
+
+function Purged() {
+  return (
+    <Note icon={<FileX size={20} aria-hidden />} title="The content is no longer stored">
+      This server removes the content of an email after the number of days in its setting{" "}
+      <code>--retain-bodies</code>, and when the contact is deleted. The record, the transcript and
+      the timeline remain.
+    </Note>
+  );
+}
+
+export function Note(props: { icon: ReactNode; title: string; children: ReactNode }) {
+  const { icon, title, children } = props;
+  return (
+    <div className="note">
+      {icon}
+      <h3>{title}</h3>
+      <p className="muted">{children}</p>
+    </div>
+  );
+}
+
+/** The size of a message or a file: "1.4 kB". */
+export function sizeText(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

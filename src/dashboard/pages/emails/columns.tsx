@@ -1,0 +1,87 @@
+/** The columns of the list of emails. */
+
+import type { Email } from "../../../modules/emails/record-model.ts";
+import type { Column } from "../../ui/data-table.tsx";
+import { Status, statusWord } from "../../ui/status.tsx";
+import { Time } from "../../ui/time.tsx";
+import type { EmailNames } from "./use-names.ts";
+
+export function emailColumns(names: EmailNames): Column<Email>[] {
+  return [
+    { key: "to", title: "To", width: "26%", render: (email) => <Recipient email={email} /> },
+    { key: "subject", title: "Subject", render: ({ subject }) => <Subject text={subject} /> },
+    {
+      key: "status",
+      title: "Status",
+      width: "124px",
+      render: ({ status }) => <Status value={status} />,
+    },
+    {
+      key: "source",
+      title: "Source",
+      width: "19%",
+      render: (email) => <Source email={email} names={names} />,
+    },
+    { key: "sent", title: "Sent", width: "112px", isFigure: true, render: sentTime },
+  ];
+}
+
+/** The two lines of a row on phones. */
+export function phoneLines(email: Email) {
+  return {
+    first: (
+      <span className="email-line">
+        <span className="cut">{recipientOf(email)}</span>
+        <span className="email-time muted small">{sentTime(email)}</span>
+      </span>
+    ),
+    second: (
+      <span className="email-line">
+        <span className="cut">{email.subject === "" ? "No subject" : email.subject}</span>
+        <Status value={email.status} />
+      </span>
+    ),
+  };
+}
+
+export const recipientOf = ({ to }: Email): string => to ?? "Deleted contact";
+
+function Recipient({ email }: { email: Email }) {
+  return (
+    <span className={email.to === null ? "muted" : undefined} title={recipientOf(email)}>
+      {recipientOf(email)}
+    </span>
+  );
+}
+
+function Subject({ text }: { text: string }) {
+  return text === "" ? <span className="muted">No subject</span> : <span title={text}>{text}</span>;
+}
+
+/** The source in words, with the name of its campaign or template where it is known. */
+function Source({ email, names }: { email: Email; names: EmailNames }) {
+  const { source, campaignId, templateId } = email;
+  const name =
+    campaignId === null
+      ? templateId === null
+        ? undefined
+        : names.templates.get(templateId)
+      : names.campaigns.get(campaignId);
+  return (
+    <span
+      className="muted"
+      title={name === undefined ? undefined : `${statusWord(source)}: ${name}`}
+    >
+      {name ?? statusWord(source)}
+    </span>
+  );
+}
+
+/** The time of sending; for mails that were not sent, the time at which they were accepted. */
+function sentTime({ sentAt, createdAt }: Email) {
+  return (
+    <span className={sentAt === null ? "muted" : undefined}>
+      <Time at={sentAt ?? createdAt} isPlain />
+    </span>
+  );
+}

@@ -1,0 +1,117 @@
+/** An email: who sent it to whom, what became of it, and its tabs. In the drawer and as a page. */
+
+import { Skeleton } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Email } from "../../../modules/emails/record-model.ts";
+import { useMay } from "../../state.ts";
+import { CopyText } from "../../ui/copy.tsx";
+import { Field, Fields } from "../../ui/fields.tsx";
+import { PageTabs, TabLink } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Status, statusWord } from "../../ui/status.tsx";
+import { Time } from "../../ui/time.tsx";
+import { useDelayed } from "../../ui/use-delayed.ts";
+import { ChecksTab } from "./checks-tab.tsx";
+import { recipientOf } from "./columns.tsx";
+import { HeadersTab } from "./headers-tab.tsx";
+import { Outcome } from "./outcome.tsx";
+import { PreviewTab } from "./preview-tab.tsx";
+import { RawTab, SourceTab } from "./source-tab.tsx";
+import { TextTab } from "./text-tab.tsx";
+import { TimelineTab } from "./timeline-tab.tsx";
+import { TranscriptTab } from "./transcript-tab.tsx";
+import { useEmail } from "./use-email.ts";
+import type { EmailNames } from "./use-names.ts";
+
+type Tab = { key: string; label: string; render: (email: Email) => ReactNode };
+
+const TABS: readonly Tab[] = [
+  { key: "preview", label: "Preview", render: (email) => <PreviewTab email={email} /> },
+  { key: "text", label: "Text", render: ({ id }) => <TextTab id={id} /> },
+  { key: "source", label: "Source", render: ({ id }) => <SourceTab id={id} /> },
+  { key: "headers", label: "Headers", render: ({ id }) => <HeadersTab id={id} /> },
+  { key: "transcript", label: "Transcript", render: (email) => <TranscriptTab email={email} /> },
+  { key: "timeline", label: "Timeline", render: (email) => <TimelineTab email={email} /> },
+  { key: "checks", label: "Checks", render: ({ id }) => <ChecksTab id={id} /> },
+  { key: "raw", label: "Raw", render: ({ id }) => <RawTab id={id} /> },
+];
+
+export function EmailView(props: { id: string; tab: string | undefined; names: EmailNames }) {
+  const { id, tab, names } = props;
+  const { data: email, error, refetch } = useEmail(id);
+  const mayRead = useMay("EDITOR");
+  const isSlow = useDelayed(email === undefined && error === null);
+  if (email === undefined) {
+    if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
+    return isSlow ? <ViewSkeleton /> : null;
+  }
+  const current = TABS.find(({ key }) => key === tab) ?? firstTab(email, mayRead);
+  return (
+    <div className="email-view">
+      <Summary email={email} names={names} />
+      <Outcome email={email} />
+      <PageTabs label="Parts of the email">
+        {TABS.map(({ key, label }) => (
+          <TabLink key={key} tab={key} current={current?.key ?? ""}>
+            {label}
+          </TabLink>
+        ))}
+      </PageTabs>
+      <section className="email-panel" aria-label={current?.label}>
+        {current?.render(email)}
+      </section>
+    </div>
+  );
+}
+
+/** What people look for first: the conversation with the server if the mail was not accepted. */
+function firstTab({ status, sentAt, source, attempts }: Email, mayRead: boolean): Tab | undefined {
+  const isRefused = sentAt === null && attempts.length > 0 && status !== "CANCELLED";
+  const isHidden = !mayRead && source !== "CAMPAIGN";
+  return TABS.find(({ key }) => key === (isRefused || isHidden ? "transcript" : "preview"));
+}
+
+/** The heading of the drawer. */
+export function EmailTitle({ id }: { id: string }) {
+  const { data: email } = useEmail(id);
+  if (email === undefined) return <h2 className="email-title">Email</h2>;
+  return (
+    <h2 className="email-title">
+      <Status value={email.status} />
+      <span className="cut">{email.subject === "" ? "No subject" : email.subject}</span>
+    </h2>
+  );
+}
+
+function Summary({ email, names }: { email: Email; names: EmailNames }) {
+  const { id, from, source, campaignId, templateId, createdAt, sentAt } = email;
+  const campaign = campaignId === null ? null : (names.campaigns.get(campaignId) ?? campaignId);
+  const template = templateId === null ? null : (names.templates.get(templateId) ?? templateId);
+  const origin = [statusWord(source), campaign ?? template].filter((part) => part !== null);
+  return (
+    <div className="email-summary">
+      <Fields>
+        <Field label="To">{recipientOf(email)}</Field>
+        <Field label="From">{from}</Field>
+        <Field label="Source">{origin.join(" · ")}</Field>
+        <Field label={sentAt === null ? "Accepted" : "Sent"}>
+          <Time at={sentAt ?? createdAt} />
+        </Field>
+        <Field label="Id">
+          <CopyText value={id} label="Copy the id" />
+        </Field>
+      </Fields>
+    </div>
+  );
+}
+
+function ViewSkeleton() {
+  return (
+    <div aria-busy="true" className="email-skeleton">
+      <Skeleton height={12} width="50%" />
+      <Skeleton height={12} width="40%" />
+      <Skeleton height={12} width="45%" />
+      <Skeleton height={320} mt={16} />
+    </div>
+  );
+}

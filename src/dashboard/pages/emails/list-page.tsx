@@ -1,0 +1,186 @@
+/** The list of emails. An email opens in a drawer beside it; all of its state is in the URL. */
+
+import { Button } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { ArrowUp } from "lucide-react";
+import { useCallback, useMemo, useState } from "react";
+import type { Email } from "../../../modules/emails/record-model.ts";
+import { DataTable } from "../../ui/data-table.tsx";
+import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
+import { Page } from "../../ui/page.tsx";
+import { statusWord } from "../../ui/status.tsx";
+import { emailColumns, phoneLines } from "./columns.tsx";
+import { EmailDrawer } from "./email-drawer.tsx";
+import "./emails.css";
+import { ExportButton, ExportProgress, saveRows, useExport } from "./export-button.tsx";
+import { NoEmails } from "./no-emails.tsx";
+import { RangePicker } from "./range-picker.tsx";
+import {
+  type EmailSearch,
+  filtersOf,
+  isFiltered,
+  queryOf,
+  readSearch,
+  withFilters,
+  withoutFilters,
+} from "./search.ts";
+import { MAX_COUNTED, useEmailList } from "./use-email-list.ts";
+import { type EmailNames, useNames } from "./use-names.ts";
+
+const route = getRouteApi("/user/p/$project/emails");
+
+const STATUSES = [
+  "QUEUED",
+  "SENDING",
+  "SENT",
+  "DELIVERED",
+  "OPENED",
+  "CLICKED",
+  "BOUNCED",
+  "COMPLAINED",
+  "FAILED",
+  "SUPPRESSED",
+  "CANCELLED",
+];
+const SOURCES = ["TRANSACTIONAL", "CAMPAIGN", "WORKFLOW", "TEST"];
+const number = new Intl.NumberFormat();
+
+export function EmailsPage() {
+  const search = route.useSearch();
+  const { project } = route.useParams();
+  const navigate = route.useNavigate();
+  const names = useNames();
+  const query = useQueryOf(search);
+  const list = useEmailList(query);
+  const run = useExport(query);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const columns = useMemo(() => emailColumns(names), [names.campaigns, names.templates]);
+  const fields = useMemo(() => filterFields(names), [names.campaigns, names.templates]);
+
+  const change = useCallback(
+    (next: Readonly<Record<string, unknown>>, isReplaced = false) =>
+      void navigate({ search: readSearch(next), replace: isReplaced }),
+    [navigate],
+  );
+  const open = (id: string, isReplaced = false) => change({ ...search, email: id }, isReplaced);
+  const filters = filtersOf(search);
+
+  return (
+    <Page
+      title="Emails"
+      isFixed
+      actions={<ExportButton run={run} isDisabled={list.rows.length === 0} />}
+    >
+      <FilterBar
+        label="Search: to, subject, status…"
+        fields={fields}
+        filters={filters}
+        onChange={(next) => change(withFilters(search, next))}
+      >
+        {list.total !== null && (
+          <span className="figures">
+            {number.format(list.total)} {list.total === 1 ? "email" : "emails"}
+          </span>
+        )}
+        <RangePicker
+          key={`${search.since} ${search.until}`}
+          value={search}
+          onChange={(range) =>
+            change({ ...search, range: undefined, since: undefined, until: undefined, ...range })
+          }
+        />
+      </FilterBar>
+      <ExportProgress run={run} />
+      {selected.size > 0 && (
+        <SelectionBar
+          emails={list.rows.filter(({ id }) => selected.has(id))}
+          onClear={() => setSelected(new Set())}
+        />
+      )}
+      <div className="email-table">
+        <NewPill count={list.newCount} onShow={list.showNew} />
+        {list.isSearching && (
+          <p className="muted small email-searching" role="status">
+            Searching older emails…
+          </p>
+        )}
+        <DataTable
+          label="Emails"
+          list={list}
+          columns={columns}
+          rowKey={({ id }) => id}
+          href={({ id }) => `/app/p/${project}/emails/${id}`}
+          onOpen={({ id }) => open(id)}
+          openKey={search.email}
+          phone={phoneLines}
+          selection={{ keys: selected, onChange: setSelected }}
+          empty={<NoEmails />}
+          isFiltered={isFiltered(search)}
+          onClearFilters={() => change(withoutFilters(search))}
+        />
+      </div>
+      <EmailDrawer
+        id={search.email}
+        tab={search.tab}
+        ids={list.rows.map(({ id }) => id)}
+        names={names}
+        onOpen={(id) => open(id, true)}
+        onClose={() => change({ ...search, email: undefined, tab: undefined })}
+      />
+    </Page>
+  );
+}
+
+/** A range that ends now begins at the time at which it was chosen, so the query stays the same. */
+function useQueryOf(search: EmailSearch) {
+  const key = JSON.stringify({ ...search, email: undefined, tab: undefined });
+  return useMemo(() => queryOf(readSearch(JSON.parse(key)), Date.now()), [key]);
+}
+
+function filterFields({ campaigns, templates }: EmailNames): FilterField[] {
+  const named = (names: ReadonlyMap<string, string>) =>
+    [...names].map(([value, label]) => ({ value, label }));
+  const words = (values: readonly string[]) =>
+    values.map((value) => ({ value: value.toLowerCase(), label: statusWord(value) }));
+  return [
+    { key: "to", hint: "Recipient: an address, or @ and a domain" },
+    { key: "from", hint: "Sender: an address, or @ and a domain" },
+    { key: "subject", hint: "Any part of the subject" },
+    { key: "status", hint: "Such as delivered or bounced", values: words(STATUSES) },
+    { key: "source", hint: "What sent it", values: words(SOURCES) },
+    { key: "campaign", hint: "Of one campaign", values: named(campaigns) },
+    { key: "template", hint: "Made from one template", values: named(templates) },
+  ];
+}
+
+/** New emails wait behind it, so that no row moves under the pointer. */
+function NewPill({ count, onShow }: { count: number; onShow: () => void }) {
+  const text = `${count >= MAX_COUNTED ? `${MAX_COUNTED}+` : count} new`;
+  function show(): void {
+    onShow();
+    document.querySelector(".email-table .table-scroll")?.scrollTo({ top: 0 });
+  }
+  return (
+    <div className="new-pill" role="status" aria-live="polite">
+      {count > 0 && (
+        <Button size="compact-sm" radius="xl" leftSection={<ArrowUp size={14} />} onClick={show}>
+          {text}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function SelectionBar({ emails, onClear }: { emails: readonly Email[]; onClear: () => void }) {
+  return (
+    <div className="selection" role="region" aria-label="Selected emails">
+      <span>{number.format(emails.length)} selected</span>
+      <Button size="compact-sm" variant="default" onClick={() => saveRows(emails)}>
+        Export as CSV
+      </Button>
+      <Button size="compact-sm" variant="subtle" color="gray" onClick={onClear}>
+        Clear
+      </Button>
+    </div>
+  );
+}

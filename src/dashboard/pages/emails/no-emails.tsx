@@ -1,0 +1,40 @@
+/** The list of emails of a project that has sent none: how to send the first one. */
+
+import { Mail } from "lucide-react";
+import { useAppState } from "../../state.ts";
+import { Code } from "../../ui/code.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { sendSamples } from "../overview/send-samples.ts";
+
+export function NoEmails() {
+  const { url, smtp, capture, user } = useAppState();
+  const base = url === "" ? window.location.origin : url;
+  const samples = sendSamples(base, user?.email ?? "ada@example.com");
+  const isCatching = capture && smtp !== null;
+  return (
+    <div className="email-empty">
+      <Empty
+        icon={Mail}
+        title="No emails yet"
+        text="Send the first one from your code; it appears here at once."
+      >
+        <Code
+          label="Sending an email"
+          samples={{
+            ...samples,
+            ...(isCatching ? { SMTP: smtpSettings(smtp) } : {}),
+          }}
+        />
+      </Empty>
+    </div>
+  );
+}
+
+/** Mail that arrives by SMTP is caught for tests: it is in the inboxes, not in this list. */
+const smtpSettings = ({ host, port }: { host: string; port: number }) => `Host        ${host}
+Port        ${port}
+Encryption  none
+User        any
+Password    any
+
+Mail that you send here is caught for tests and appears in the inbox.`;

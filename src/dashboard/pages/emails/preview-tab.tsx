@@ -1,0 +1,49 @@
+import { Paperclip } from "lucide-react";
+import type { EmailContent } from "../../../modules/emails/content/model.ts";
+import type { Email } from "../../../modules/emails/record-model.ts";
+import { projectUrl } from "../../api.ts";
+import { MailFrame } from "../../ui/mail-frame.tsx";
+import { Body, sizeText } from "./body.tsx";
+import { useContent } from "./use-email.ts";
+
+/** The email as its recipient sees it, in a sandboxed document of the server. */
+export function PreviewTab({ email }: { email: Email }) {
+  const path = `/emails/${encodeURIComponent(email.id)}/preview`;
+  return (
+    <Body query={useContent(email.id)}>
+      {(content) => (
+        <div className="email-tall">
+          {content.usesCurrentData && (
+            <p className="muted small email-hint">
+              Shown with the present data of the contact; the data at the time of sending is not
+              stored for mail of campaigns.
+            </p>
+          )}
+          <MailFrame
+            title={`Preview of ${email.subject}`}
+            src={projectUrl(path)}
+            srcWithImages={projectUrl(path, { images: true })}
+          />
+          <Attachments content={content} />
+        </div>
+      )}
+    </Body>
+  );
+}
+
+function Attachments({ content: { attachments } }: { content: EmailContent }) {
+  if (attachments.length === 0) return null;
+  return (
+    <ul className="attachments" aria-label="Attachments">
+      {attachments.map(({ filename, contentType, size }, i) => (
+        <li key={`${i} ${filename}`}>
+          <Paperclip size={14} aria-hidden />
+          <span className="cut">{filename}</span>
+          <span className="muted small">
+            {contentType}, {sizeText(size)}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,101 @@
+/** The message as text: rendered again with its headers marked, and as it was captured. */
+
+import { Button } from "@mantine/core";
+import { Download, FileX } from "lucide-react";
+import { useMemo } from "react";
+import { ApiError, projectUrl } from "../../api.ts";
+import { Body, Note, sizeText } from "./body.tsx";
+import { LinesView } from "./lines-view.tsx";
+import { type MessageLine, messageLines, plainLines } from "./message-lines.ts";
+import { type SourceText, useSource } from "./use-email.ts";
+
+export function SourceTab({ id }: { id: string }) {
+  return (
+    <Body query={useSource(id, "source")}>
+      {(source) => (
+        <Message
+          id={id}
+          kind="source"
+          source={source}
+          read={messageLines}
+          label="Source"
+          hint="The message as it leaves, rendered and signed again."
+        />
+      )}
+    </Body>
+  );
+}
+
+export function RawTab({ id }: { id: string }) {
+  const query = useSource(id, "raw");
+  if (query.error instanceof ApiError && query.error.code === "EMAIL_NOT_FOUND") {
+    return (
+      <>
+        <Note icon={<FileX size={20} aria-hidden />} title="The sent bytes are not stored">
+          Only the transport <code>capture</code> stores each message exactly as it was sent, for
+          the number of days in the setting <code>--retain-raw</code>. You can download the message
+          rendered again.
+        </Note>
+        <p className="note-action">
+          <DownloadLink id={id} kind="source" />
+        </p>
+      </>
+    );
+  }
+  return (
+    <Body query={query}>
+      {(source) => (
+        <Message
+          id={id}
+          kind="raw"
+          source={source}
+          read={plainLines}
+          label="Raw message"
+          hint="The bytes that were captured."
+        />
+      )}
+    </Body>
+  );
+}
+
+type Kind = "source" | "raw";
+
+function Message(props: {
+  id: string;
+  kind: Kind;
+  source: SourceText;
+  read: (text: string) => MessageLine[];
+  label: string;
+  hint: string;
+}) {
+  const { id, kind, source, read, label, hint } = props;
+  const lines = useMemo(() => read(source.text), [read, source.text]);
+  return (
+    <div className="email-tall">
+      <div className="message-bar">
+        <p className="muted small">
+          {hint} {sizeText(source.text.length)}
+          {source.isCut ? " are shown; download the message for the rest" : ""}, {lines.length}{" "}
+          lines.
+        </p>
+        <DownloadLink id={id} kind={kind} />
+      </div>
+      <LinesView lines={lines} label={label} />
+    </div>
+  );
+}
+
+function DownloadLink({ id, kind }: { id: string; kind: Kind }) {
+  return (
+    <Button
+      component="a"
+      size="xs"
+      variant="default"
+      leftSection={<Download size={14} aria-hidden />}
+      href={projectUrl(`/emails/${encodeURIComponent(id)}/${kind}`)}
+      download={`${id}.eml`}
+    >
+      Download .eml
+    </Button>
+  );
+}

@@ -1,0 +1,90 @@
+/** What happened to an email, in the order of time. */
+
+import type { Email } from "../../../modules/emails/record-model.ts";
+import type { TimelineItem } from "../../ui/timeline.tsx";
+import { explainClass } from "./explain.ts";
+
+export type AddressSuppression = { reason: string; createdAt: string };
+
+/** `suppression` is that of the recipient's address; null if there is none. */
+export function timelineOf(email: Email, suppression: AddressSuppression | null): TimelineItem[] {
+  const past = [
+    ...milestones(email),
+    ...deferrals(email),
+    ...endOf(email),
+    ...(suppression === null ? [] : [suppressionItem(suppression)]),
+  ].toSorted((one, other) => timeOf(one) - timeOf(other));
+  return [...past, ...nextAttempt(email)];
+}
+
+const timeOf = ({ at }: TimelineItem): number =>
+  at === null ? Number.POSITIVE_INFINITY : new Date(at).getTime();
+
+function milestones(email: Email): TimelineItem[] {
+  const { createdAt, sentAt, deliveredAt, openedAt, clickedAt, bouncedAt, complainedAt } = email;
+  const items: TimelineItem[] = [
+    { key: "queued", tone: "waiting", title: "Accepted and queued", at: createdAt },
+    {
+      key: "sent",
+      tone: "good",
+      title: "Sent",
+      at: sentAt,
+      detail: hostOf(email) === null ? "" : `A mail server accepted it: ${hostOf(email)}`,
+    },
+    { key: "delivered", tone: "good", title: "Delivered", at: deliveredAt },
+    { key: "opened", tone: "seen", title: "Opened", at: openedAt, detail: "For the first time" },
+    {
+      key: "clicked",
+      tone: "acted",
+      title: "Clicked",
+      at: clickedAt,
+      detail: "For the first time",
+    },
+    { key: "bounced", tone: "failed", title: "Bounced", at: bouncedAt, detail: email.lastError },
+    { key: "complained", tone: "complained", title: "Reported as spam", at: complainedAt },
+  ];
+  return items.filter(({ at }) => at !== null);
+}
+
+const hostOf = ({ attempts }: Email): string | null =>
+  attempts.findLast(({ outcome }) => outcome === "accepted")?.conversations.at(-1)?.host ?? null;
+
+const deferrals = ({ attempts }: Email): TimelineItem[] =>
+  attempts
+    .filter(({ outcome }) => outcome === "deferred")
+    .map((attempt) => ({
+      key: `attempt ${attempt.number}`,
+      tone: "held",
+      title: `Deferred: ${explainClass(attempt.class).title.toLowerCase()}`,
+      at: attempt.startedAt,
+      detail: attempt.reason,
+    }));
+
+/** The ends that have no time of their own. */
+function endOf({ status, attempts, lastError }: Email): TimelineItem[] {
+  const title = ENDS[status];
+  if (title === undefined) return [];
+  const at = attempts.at(-1)?.startedAt ?? null;
+  const tone = status === "FAILED" ? "failed" : status === "SUPPRESSED" ? "held" : "waiting";
+  return [{ key: "end", tone, title, at, detail: lastError }];
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  FAILED: "Failed",
+  SUPPRESSED: "Not sent: the address is suppressed",
+  CANCELLED: "Cancelled",
+};
+
+const suppressionItem = ({ reason, createdAt }: AddressSuppression): TimelineItem => ({
+  key: "suppressed",
+  tone: "held",
+  title: "Address suppressed",
+  at: createdAt,
+  detail: `Reason: ${reason.toLowerCase().replaceAll("_", " ")}. The project sends it no mail.`,
+});
+
+function nextAttempt({ nextAttemptAt, attempts }: Email): TimelineItem[] {
+  if (nextAttemptAt === null) return [];
+  const title = attempts.length === 0 ? "First attempt" : "Next attempt";
+  return [{ key: "next", tone: "waiting", title, at: nextAttemptAt, detail: "Due" }];
+}

@@ -1,0 +1,21 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Email } from "../../../modules/emails/record-model.ts";
+import { api, type ListPage } from "../../api.ts";
+import { useProject } from "../../state.ts";
+import { Timeline } from "../../ui/timeline.tsx";
+import { type AddressSuppression, timelineOf } from "./timeline-items.ts";
+
+/** What happened to the email, and whether its address is suppressed now. */
+export function TimelineTab({ email }: { email: Email }) {
+  const project = useProject()?.id ?? null;
+  const { data } = useQuery({
+    queryKey: ["suppressions", project, "of", email.to],
+    queryFn: ({ signal }) =>
+      api.get<ListPage<AddressSuppression>>("/suppressions", {
+        query: { email: email.to, limit: 1 },
+        signal,
+      }),
+    enabled: email.to !== null,
+  });
+  return <Timeline label="Timeline" items={timelineOf(email, data?.items[0] ?? null)} />;
+}

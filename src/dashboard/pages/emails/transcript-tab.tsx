@@ -1,0 +1,130 @@
+/** Each attempt to deliver an email: when, with which server, and what both sides said. */
+
+import type { Attempt, Email } from "../../../modules/emails/record-model.ts";
+import { Status } from "../../ui/status.tsx";
+import { exactTime, Time } from "../../ui/time.tsx";
+import { explainClass, explainReply, OUTCOMES } from "./explain.ts";
+
+type Conversation = Attempt["conversations"][number];
+type Step = Conversation["steps"][number];
+
+export function TranscriptTab({ email }: { email: Email }) {
+  const { attempts, nextAttemptAt, status } = email;
+  return (
+    <>
+      {attempts.length === 0 && (
+        <p className="muted">{NO_ATTEMPT[status] ?? NO_ATTEMPT["QUEUED"]}</p>
+      )}
+      {attempts.map((attempt) => (
+        <AttemptView key={attempt.number} attempt={attempt} />
+      ))}
+      {nextAttemptAt !== null && attempts.length > 0 && (
+        <p className="next-attempt">
+          The next attempt is due <Time at={nextAttemptAt} />, at{" "}
+          <time dateTime={nextAttemptAt}>{exactTime(new Date(nextAttemptAt))}</time>.
+        </p>
+      )}
+    </>
+  );
+}
+
+const NO_ATTEMPT: Readonly<Record<string, string>> = {
+  QUEUED: "No attempt yet: the email waits in the queue.",
+  SENDING: "The first attempt is under way.",
+  SUPPRESSED: "No server was asked, because the address is suppressed.",
+  CANCELLED: "No server was asked: the email was cancelled before its first attempt.",
+  FAILED: "No server was asked: the email could not be prepared.",
+};
+
+function AttemptView({ attempt }: { attempt: Attempt }) {
+  const { number, startedAt, durationMs, outcome, reason, conversations } = attempt;
+  const { tone, word } = OUTCOMES[outcome] ?? { tone: "waiting" as const, word: outcome };
+  const { title, text } = explainClass(attempt.class);
+  return (
+    <section className="attempt" aria-label={`Attempt ${number}`}>
+      <header className="attempt-head">
+        <h3>Attempt {number}</h3>
+        <Status tone={tone}>{word}</Status>
+        <span className="muted small attempt-time">
+          {exactTime(new Date(startedAt))}, took {msText(durationMs)}
+        </span>
+      </header>
+      <p className="attempt-text">
+        {outcome !== "accepted" && <strong>{title}. </strong>}
+        {text}
+      </p>
+      {conversations.length === 0 && reason !== null && <p className="attempt-reason">{reason}</p>}
+      {conversations.map((conversation, i) => (
+        <ConversationView key={i} conversation={conversation} />
+      ))}
+    </section>
+  );
+}
+
+function ConversationView({ conversation }: { conversation: Conversation }) {
+  const { host, address, port, tls, reused, steps } = conversation;
+  const failed = steps.findLast(({ code }) => code === null || code >= 400);
+  return (
+    <div className="conversation">
+      <div className="conversation-head">
+        <strong>{host}</strong>
+        <span className="muted">
+          {address === null ? `port ${port}, not reached` : `${address} port ${port}`}
+        </span>
+        <span className="muted">{tlsText(conversation)}</span>
+        {tls !== null && !tls.verified && <Status tone="held">Certificate not verified</Status>}
+        {reused && <span className="muted">open connection reused</span>}
+      </div>
+      <Steps steps={steps} />
+      {failed !== undefined && <p className="explained">{explainReply(failed)}</p>}
+    </div>
+  );
+}
+
+function tlsText({ tls, address }: Conversation): string {
+  if (address === null) return "";
+  if (tls === null) return "not encrypted";
+  return `${tls.version}, ${tls.cipher}`;
+}
+
+/** Each line with the time since the conversation began. */
+function Steps({ steps }: { steps: readonly Step[] }) {
+  let elapsedMs = 0;
+  return (
+    <ol className="steps">
+      {steps.map((step, i) => {
+        elapsedMs += step.ms;
+        return (
+          <li key={i} data-tone={toneOf(step)}>
+            <span className="step-time">{msText(elapsedMs)}</span>
+            <span className="step-lines">
+              {step.command !== null && (
+                <span className="step-line">
+                  <span className="step-side">C</span>
+                  <code>{step.command}</code>
+                </span>
+              )}
+              <span className="step-line">
+                <span className="step-side">S</span>
+                <code>
+                  {step.code !== null && <b>{step.code} </b>}
+                  {step.text === "" ? step.step : step.text}
+                </code>
+              </span>
+            </span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function toneOf({ code }: Step): string | undefined {
+  if (code === null || code >= 500) return "failed";
+  return code >= 400 ? "held" : undefined;
+}
+
+function msText(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  return ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
+}

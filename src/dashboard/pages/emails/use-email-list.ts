@@ -1,0 +1,163 @@
+/**
+ * The list of emails. New mails wait until they are asked for, so that no row moves under the
+ * pointer; the mails that are shown are renewed in place. A live message says only that something
+ * changed, so the newest page is read again: it has the new mails and the newest states.
+ */
+
+import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useRef, useState } from "react";
+import type { Email } from "../../../modules/emails/record-model.ts";
+import { api, ApiError, type ListPage, type Query } from "../../api.ts";
+import { type LiveMessage, useLiveMessages } from "../../live.ts";
+import { useProject } from "../../state.ts";
+import type { List } from "../../ui/use-list.ts";
+
+/** `total` is null and `items` may be empty if the search stopped at its time limit. */
+export type EmailPage = Omit<ListPage<Email>, "total"> & { total: number | null };
+
+const PAGE_SIZE = 100;
+/** New mails that are counted; more are shown as "50+". */
+export const MAX_COUNTED = 50;
+/** Mails outside the newest page that are read again per second. */
+const MAX_RENEWED = 10;
+
+type Pages = InfiniteData<EmailPage, string | null>;
+
+export type EmailList = List<Email> & {
+  /** Mails that arrived since the list was read. */
+  newCount: number;
+  showNew: () => void;
+  /** Older mails are being searched, and none was found so far. */
+  isSearching: boolean;
+};
+
+export function useEmailList(query: Query): EmailList {
+  const project = useProject()?.id ?? null;
+  const client = useQueryClient();
+  // Not "emails", which live messages read again as a whole.
+  const queryKey = ["email-list", project, query];
+  const id = JSON.stringify(queryKey);
+  const [news, setNews] = useState({ id, count: 0, total: noTotal() });
+  const result = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) =>
+      api.get<EmailPage>("/emails", {
+        query: { ...query, limit: PAGE_SIZE, cursor: pageParam },
+        signal,
+      }),
+    initialPageParam: firstCursor(),
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchOnWindowFocus: false,
+    // A list that is opened again shows the newest mails.
+    gcTime: 0,
+  });
+  const { hasNextPage, isFetching, fetchNextPage } = result;
+  const pages = result.data?.pages ?? [];
+  const rows = pages.flatMap(({ items }) => items);
+
+  // A page of a search that took long may be empty although older mails match.
+  const isSearching = pages.length > 0 && rows.length === 0 && hasNextPage;
+  useEffect(() => {
+    if (isSearching && !isFetching) void fetchNextPage();
+  }, [isSearching, isFetching, fetchNextPage]);
+
+  const renew = useCallback(
+    async (ids: readonly string[]) => {
+      const shown = client.getQueryData<Pages>(queryKey);
+      if (shown === undefined) return;
+      const known = new Set(shown.pages.flatMap(({ items }) => items.map((item) => item.id)));
+      const newest = await api.get<EmailPage>("/emails", {
+        query: { ...query, limit: MAX_COUNTED },
+      });
+      const inPage = new Set(newest.items.map((item) => item.id));
+      const others = ids.filter((each) => known.has(each) && !inPage.has(each));
+      const renewed = await Promise.all(
+        others.slice(0, MAX_RENEWED).map((each) => api.get<Email>(`/emails/${each}`)),
+      );
+      client.setQueryData<Pages>(queryKey, (before) =>
+        replaced(before, [...newest.items, ...renewed]),
+      );
+      const firstKnown = newest.items.findIndex((item) => known.has(item.id));
+      const count = firstKnown === -1 ? newest.items.length : firstKnown;
+      setNews({ id, count, total: newest.total });
+      if (known.size === 0 && count > 0) await client.invalidateQueries({ queryKey });
+    },
+    // The key of the list stands for the project and the query.
+    [client, id],
+  );
+  useRenewal(renew);
+
+  function showNew(): void {
+    setNews({ id, count: 0, total: news.total });
+    // Reading all pages again would take long; the others are loaded when they are scrolled to.
+    client.setQueryData<Pages>(queryKey, (before) => firstOf(before));
+    void client.invalidateQueries({ queryKey });
+  }
+
+  const isCurrent = news.id === id;
+  return {
+    rows,
+    total: (isCurrent ? news.total : null) ?? pages.at(-1)?.total ?? null,
+    isLoading: result.isPending || isSearching,
+    isLoadingMore: result.isFetchingNextPage,
+    hasMore: hasNextPage,
+    error: result.error,
+    loadMore: () => void fetchNextPage(),
+    retry: () => void result.refetch(),
+    newCount: isCurrent ? news.count : 0,
+    showNew,
+    isSearching,
+  };
+}
+
+const firstCursor = (): string | null => null;
+const noTotal = (): number | null => null;
+
+/** Calls `renew` for the messages about mails, one call at a time. Later messages wait for it. */
+function useRenewal(renew: (ids: readonly string[]) => Promise<void>): void {
+  const waiting = useRef<Set<string> | null>(null);
+  const isRunning = useRef(false);
+  const latest = useRef(renew);
+  useEffect(() => {
+    latest.current = renew;
+  });
+  const onMessages = useCallback((messages: readonly LiveMessage[]) => {
+    const ids = messages.filter(({ type }) => type.startsWith("email.")).map(({ id }) => id);
+    if (ids.length === 0) return;
+    waiting.current = new Set([...(waiting.current ?? []), ...ids]);
+    if (!isRunning.current) void run();
+
+    async function run(): Promise<void> {
+      isRunning.current = true;
+      try {
+        while (waiting.current !== null) {
+          const next = [...waiting.current];
+          waiting.current = null;
+          await latest.current(next);
+        }
+      } catch (error) {
+        // The banner of the page tells of a lost connection; the next message tries again.
+        if (!(error instanceof ApiError)) throw error;
+        waiting.current = null;
+      } finally {
+        isRunning.current = false;
+      }
+    }
+  }, []);
+  useLiveMessages(onMessages);
+}
+
+function replaced(before: Pages | undefined, emails: readonly Email[]): Pages | undefined {
+  if (before === undefined) return undefined;
+  const byId = new Map(emails.map((email) => [email.id, email]));
+  const pages = before.pages.map((page) => ({
+    ...page,
+    items: page.items.map((item) => byId.get(item.id) ?? item),
+  }));
+  return { ...before, pages };
+}
+
+function firstOf(before: Pages | undefined): Pages | undefined {
+  if (before === undefined) return undefined;
+  return { pages: before.pages.slice(0, 1), pageParams: before.pageParams.slice(0, 1) };
+}
