@@ -9,10 +9,9 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  parseSearchWith,
   redirect,
-  stringifySearchWith,
 } from "@tanstack/react-router";
+import { withQuery } from "./api.ts";
 import { readSearch } from "./pages/emails/search.ts";
 import { EntryFrame } from "./pages/entry/frame.tsx";
 import { LoadError } from "./ui/load-error.tsx";
@@ -141,8 +140,8 @@ export function createDashboardRouter(client: QueryClient) {
     defaultPreload: "intent",
     defaultPreloadStaleTime: 0,
     // Values stay as they are in the URL: `?q=42` is the text "42".
-    parseSearch: parseSearchWith((text) => text),
-    stringifySearch: stringifySearchWith(String),
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch: (search) => withQuery("", search),
     scrollRestoration: false,
   });
 }

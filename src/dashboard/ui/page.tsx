@@ -73,7 +73,6 @@ export function TabLink(props: { tab: string; current: string; children: ReactNo
   const { tab, current, children } = props;
   return (
     <Link
-      from="/"
       to="."
       search={(before: object) => ({ ...before, tab })}
       className="page-tab"

@@ -37,12 +37,14 @@ export function phoneLines(email: Email) {
     ),
     second: (
       <span className="email-line">
-        <span className="cut">{email.subject === "" ? "No subject" : email.subject}</span>
+        <span className="cut">{subjectOf(email)}</span>
         <Status value={email.status} />
       </span>
     ),
   };
 }
+
+export const subjectOf = ({ subject }: Email): string => (subject === "" ? "No subject" : subject);
 
 export const recipientOf = ({ to }: Email): string => to ?? "Deleted contact";
 

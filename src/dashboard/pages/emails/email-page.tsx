@@ -3,6 +3,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { BackLabel, Page } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
+import { subjectOf } from "./columns.tsx";
 import { EmailView } from "./email-view.tsx";
 import "./emails.css";
 import { useEmail } from "./use-email.ts";
@@ -17,7 +18,7 @@ export function EmailPage() {
   const { data } = useEmail(id);
   return (
     <Page
-      title={data === undefined ? "Email" : data.subject === "" ? "No subject" : data.subject}
+      title={data === undefined ? "Email" : subjectOf(data)}
       badge={data === undefined ? undefined : <Status value={data.status} />}
       back={
         <Link to="/p/$project/emails" params={{ project }} className="page-back">

@@ -12,7 +12,7 @@ import { Status, statusWord } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
 import { ChecksTab } from "./checks-tab.tsx";
-import { recipientOf } from "./columns.tsx";
+import { recipientOf, subjectOf } from "./columns.tsx";
 import { HeadersTab } from "./headers-tab.tsx";
 import { Outcome } from "./outcome.tsx";
 import { PreviewTab } from "./preview-tab.tsx";
@@ -71,14 +71,13 @@ function firstTab({ status, sentAt, source, attempts }: Email, mayRead: boolean)
   return TABS.find(({ key }) => key === (isRefused || isHidden ? "transcript" : "preview"));
 }
 
-/** The heading of the drawer. */
+/** The heading of the drawer, which gets the focus when it opens. */
 export function EmailTitle({ id }: { id: string }) {
   const { data: email } = useEmail(id);
-  if (email === undefined) return <h2 className="email-title">Email</h2>;
   return (
-    <h2 className="email-title">
-      <Status value={email.status} />
-      <span className="cut">{email.subject === "" ? "No subject" : email.subject}</span>
+    <h2 className="email-title" tabIndex={-1} data-autofocus>
+      {email !== undefined && <Status value={email.status} />}
+      <span className="cut">{email === undefined ? "Email" : subjectOf(email)}</span>
     </h2>
   );
 }
@@ -92,11 +91,11 @@ function Summary({ email, names }: { email: Email; names: EmailNames }) {
     <div className="email-summary">
       <Fields>
         <Field label="To">{recipientOf(email)}</Field>
-        <Field label="From">{from}</Field>
-        <Field label="Source">{origin.join(" · ")}</Field>
-        <Field label={sentAt === null ? "Accepted" : "Sent"}>
+        <Field label={sentAt === null ? "Queued" : "Sent"}>
           <Time at={sentAt ?? createdAt} />
         </Field>
+        <Field label="From">{from}</Field>
+        <Field label="Source">{origin.join(" · ")}</Field>
         <Field label="Id">
           <CopyText value={id} label="Copy the id" />
         </Field>

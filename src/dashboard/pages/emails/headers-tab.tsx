@@ -1,4 +1,5 @@
 import { ShieldCheck } from "lucide-react";
+import { useState } from "react";
 import { Body } from "./body.tsx";
 import { useContent } from "./use-email.ts";
 
@@ -24,7 +25,9 @@ export function HeadersTab({ id }: { id: string }) {
                     </span>
                   )}
                 </dt>
-                <dd>{value}</dd>
+                <dd>
+                  <Value text={value} />
+                </dd>
               </div>
             ))}
           </dl>
@@ -35,3 +38,19 @@ export function HeadersTab({ id }: { id: string }) {
 }
 
 const isSigned = (signed: readonly string[], name: string) => signed.includes(name.toLowerCase());
+
+/** Characters of a value that are shown at first, because signatures are long. */
+const SHOWN = 160;
+
+function Value({ text }: { text: string }) {
+  const [isWhole, setIsWhole] = useState(text.length <= SHOWN);
+  if (isWhole) return text;
+  return (
+    <>
+      {text.slice(0, SHOWN)}…{" "}
+      <button type="button" className="more-button" onClick={() => setIsWhole(true)}>
+        Show all
+      </button>
+    </>
+  );
+}

@@ -8,12 +8,12 @@ import { explainClass } from "./explain.ts";
 export function Outcome({ email }: { email: Email }) {
   const { status, lastError, attempts, nextAttemptAt } = email;
   const last = attempts.at(-1);
-  const tone = TONES[status];
-  const isDeferred = status === "QUEUED" && last?.outcome === "deferred";
-  if (tone === undefined && !isDeferred) return null;
+  const isDeferred = isWaiting(email);
+  if (!hasOutcome(email)) return null;
+  const tone = isDeferred ? "held" : TONES[status];
   const { title, text } = last === undefined ? (PLAIN[status] ?? OTHER) : explainClass(last.class);
   return (
-    <div className="outcome" data-tone={isDeferred ? "held" : tone}>
+    <div className="outcome" data-tone={tone}>
       <p>
         <strong>{title}.</strong> {text}
       </p>
@@ -26,6 +26,13 @@ export function Outcome({ email }: { email: Email }) {
     </div>
   );
 }
+
+/** Whether the email was refused, or deferred and is tried again. */
+export const hasOutcome = (email: Email): boolean =>
+  TONES[email.status] !== undefined || isWaiting(email);
+
+const isWaiting = ({ status, attempts }: Email): boolean =>
+  status === "QUEUED" && attempts.at(-1)?.outcome === "deferred";
 
 const TONES: Readonly<Record<string, Tone | undefined>> = {
   BOUNCED: "failed",

@@ -3,6 +3,7 @@
 import type { Attempt, Email } from "../../../modules/emails/record-model.ts";
 import { Status } from "../../ui/status.tsx";
 import { exactTime, Time } from "../../ui/time.tsx";
+import { hasOutcome } from "./outcome.tsx";
 import { explainClass, explainReply, OUTCOMES } from "./explain.ts";
 
 type Conversation = Attempt["conversations"][number];
@@ -16,7 +17,11 @@ export function TranscriptTab({ email }: { email: Email }) {
         <p className="muted">{NO_ATTEMPT[status] ?? NO_ATTEMPT["QUEUED"]}</p>
       )}
       {attempts.map((attempt) => (
-        <AttemptView key={attempt.number} attempt={attempt} />
+        <AttemptView
+          key={attempt.number}
+          attempt={attempt}
+          isExplained={attempt !== attempts.at(-1) || !hasOutcome(email)}
+        />
       ))}
       {nextAttemptAt !== null && attempts.length > 0 && (
         <p className="next-attempt">
@@ -36,7 +41,8 @@ const NO_ATTEMPT: Readonly<Record<string, string>> = {
   FAILED: "No server was asked: the email could not be prepared.",
 };
 
-function AttemptView({ attempt }: { attempt: Attempt }) {
+/** The outcome of the last attempt may be explained above the tabs. */
+function AttemptView({ attempt, isExplained }: { attempt: Attempt; isExplained: boolean }) {
   const { number, startedAt, durationMs, outcome, reason, conversations } = attempt;
   const { tone, word } = OUTCOMES[outcome] ?? { tone: "waiting" as const, word: outcome };
   const { title, text } = explainClass(attempt.class);
@@ -49,10 +55,12 @@ function AttemptView({ attempt }: { attempt: Attempt }) {
           {exactTime(new Date(startedAt))}, took {msText(durationMs)}
         </span>
       </header>
-      <p className="attempt-text">
-        {outcome !== "accepted" && <strong>{title}. </strong>}
-        {text}
-      </p>
+      {isExplained && (
+        <p className="attempt-text">
+          {outcome !== "accepted" && <strong>{title}. </strong>}
+          {text}
+        </p>
+      )}
       {conversations.length === 0 && reason !== null && <p className="attempt-reason">{reason}</p>}
       {conversations.map((conversation, i) => (
         <ConversationView key={i} conversation={conversation} />
@@ -63,7 +71,7 @@ function AttemptView({ attempt }: { attempt: Attempt }) {
 
 function ConversationView({ conversation }: { conversation: Conversation }) {
   const { host, address, port, tls, reused, steps } = conversation;
-  const failed = steps.findLast(({ code }) => code === null || code >= 400);
+  const failed = steps.findLast((step, i) => isFailed(step, i === steps.length - 1));
   return (
     <div className="conversation">
       <div className="conversation-head">
@@ -71,7 +79,9 @@ function ConversationView({ conversation }: { conversation: Conversation }) {
         <span className="muted">
           {address === null ? `port ${port}, not reached` : `${address} port ${port}`}
         </span>
-        <span className="muted">{tlsText(conversation)}</span>
+        <span className="muted" title={tls?.cipher}>
+          {tlsText(conversation)}
+        </span>
         {tls !== null && !tls.verified && <Status tone="held">Certificate not verified</Status>}
         {reused && <span className="muted">open connection reused</span>}
       </div>
@@ -84,7 +94,7 @@ function ConversationView({ conversation }: { conversation: Conversation }) {
 function tlsText({ tls, address }: Conversation): string {
   if (address === null) return "";
   if (tls === null) return "not encrypted";
-  return `${tls.version}, ${tls.cipher}`;
+  return tls.verified ? `${tls.version}, certificate verified` : tls.version;
 }
 
 /** Each line with the time since the conversation began. */
@@ -95,7 +105,7 @@ function Steps({ steps }: { steps: readonly Step[] }) {
       {steps.map((step, i) => {
         elapsedMs += step.ms;
         return (
-          <li key={i} data-tone={toneOf(step)}>
+          <li key={i} data-tone={toneOf(step, i === steps.length - 1)}>
             <span className="step-time">{msText(elapsedMs)}</span>
             <span className="step-lines">
               {step.command !== null && (
@@ -105,7 +115,7 @@ function Steps({ steps }: { steps: readonly Step[] }) {
                 </span>
               )}
               <span className="step-line">
-                <span className="step-side">S</span>
+                <span className="step-side">{step.code === null ? "" : "S"}</span>
                 <code>
                   {step.code !== null && <b>{step.code} </b>}
                   {step.text === "" ? step.step : step.text}
@@ -119,9 +129,13 @@ function Steps({ steps }: { steps: readonly Step[] }) {
   );
 }
 
-function toneOf({ code }: Step): string | undefined {
-  if (code === null || code >= 500) return "failed";
-  return code >= 400 ? "held" : undefined;
+/** A step without a code, such as the connection, failed only if the conversation ended with it. */
+const isFailed = ({ code }: Step, isLast: boolean): boolean =>
+  code === null ? isLast : code >= 400;
+
+function toneOf(step: Step, isLast: boolean): string | undefined {
+  if (!isFailed(step, isLast)) return undefined;
+  return step.code !== null && step.code < 500 ? "held" : "failed";
 }
 
 function msText(ms: number): string {

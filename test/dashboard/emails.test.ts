@@ -1,0 +1,207 @@
+/** The list of emails: its states, filters by keyboard, new mails, and export. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Browser, Page } from "playwright-core";
+import {
+  BROWSER_LIMIT_MS,
+  hasChromium,
+  LAYOUT_NAMES,
+  startBrowser,
+  startDashboard,
+} from "../support/browser.ts";
+import { liveStream, openEmails, send, type Server } from "./email-server.ts";
+
+let browser: Browser;
+let server: Server;
+let emptyServer: Server;
+
+const MAILS = Array.from({ length: 30 }, (_, i) => ({
+  to: i % 3 === 0 ? `ada${i}@acme.example` : `grace${i}@example.com`,
+  subject: `Order ${1_000 + i}`,
+  body: `<p>Thank you for order ${i}.</p>`,
+}));
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  browser = await startBrowser();
+  [server, emptyServer] = [await startDashboard(), await startDashboard()];
+  await send(server, MAILS);
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop(), emptyServer.stop()]);
+});
+
+const rows = (page: Page) => page.locator(".email-table [data-row]");
+const params = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+describe.skipIf(!hasChromium)("the list of emails", () => {
+  for (const [name, ready, find] of [
+    ["emails", "order", () => server],
+    ["emails-empty", "No emails yet", () => emptyServer],
+  ] as const) {
+    test(
+      `${name}: every layout is accessible, quiet and fits the window`,
+      async () => {
+        for (const layout of LAYOUT_NAMES) {
+          const opened = await openEmails(browser, find(), "/emails", { layout });
+          await opened.page.getByText(new RegExp(ready, "i")).first().waitFor();
+          await opened.screenshot(name);
+          expect([layout, await opened.findings()]).toEqual([layout, []]);
+          expect([layout, opened.problems]).toEqual([layout, []]);
+          expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+          await opened.close();
+        }
+      },
+      BROWSER_LIMIT_MS,
+    );
+  }
+
+  test(
+    "filters by keyboard, with its state in the URL",
+    async () => {
+      const { page, problems, close } = await openEmails(browser, server, "/emails");
+      await rows(page).first().waitFor();
+      await page.keyboard.press("/");
+      await page.keyboard.type("to:@acme.example");
+      await page.keyboard.press("Enter");
+      await page.getByText("10 emails").waitFor();
+      expect(params(page)).toEqual({ to: "@acme.example" });
+      await page.keyboard.type("1009");
+      await page.keyboard.press("Enter");
+      await page.getByText("1 email", { exact: true }).waitFor();
+      expect(params(page)).toEqual({ to: "@acme.example", subject: "1009" });
+      await page.keyboard.press("Backspace");
+      await page.getByText("10 emails").waitFor();
+      await page.goBack();
+      await page.getByText("1 email", { exact: true }).waitFor();
+      await page.goto(`${page.url()}&status=bounced`);
+      await page.getByRole("button", { name: "Clear filters" }).click();
+      await page.getByText("30 emails").waitFor();
+      expect(params(page)).toEqual({});
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "limits the time range by a choice and by days",
+    async () => {
+      const { page, problems, close } = await openEmails(browser, server, "/emails");
+      await page.getByRole("button", { name: "All time" }).click();
+      await page.getByRole("button", { name: "Last 7 days" }).click();
+      await page.getByText("30 emails").waitFor();
+      expect(params(page)).toEqual({ range: "7d" });
+      await page.getByRole("button", { name: "Last 7 days" }).click();
+      await page.getByLabel("To", { exact: true }).fill("2020-01-31");
+      await page.getByRole("button", { name: "Apply" }).click();
+      await page.getByRole("button", { name: "Clear filters" }).waitFor();
+      expect(params(page)).toEqual({ until: "2020-01-31" });
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "opens, moves, selects and closes by keyboard, and returns the focus to the row",
+    async () => {
+      const { page, problems, close } = await openEmails(browser, server, "/emails");
+      await rows(page).first().waitFor();
+      await page.keyboard.press("j");
+      await page.keyboard.press("x");
+      await page.getByText("1 selected").waitFor();
+      await page.keyboard.press("j");
+      await page.keyboard.press("Enter");
+      const drawer = page.getByRole("dialog");
+      await drawer.getByRole("heading", { name: "Order 1028" }).waitFor();
+      await page.keyboard.press("j");
+      await drawer.getByRole("heading", { name: "Order 1027" }).waitFor();
+      await page.keyboard.press("k");
+      await page.keyboard.press("k");
+      await drawer.getByRole("heading", { name: "Order 1029" }).waitFor();
+      await page.keyboard.press("Escape");
+      await drawer.waitFor({ state: "detached" });
+      expect(params(page)).toEqual({});
+      await page.waitForFunction("document.activeElement?.textContent === 'grace29@example.com'");
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "keeps new mails behind a button until they are asked for",
+    async () => {
+      const live = liveStream();
+      const path = "/emails?to=@live.example";
+      const opened = await openEmails(browser, server, path, { prepare: live.prepare });
+      const { page, problems, close } = opened;
+      const mail = (i: number) => ({ to: `n${i}@live.example`, subject: `New ${i}`, body: "<p>" });
+      await page.getByText("No rows match").waitFor();
+      const [first = ""] = await send(server, [mail(1)]);
+      await live.announce([{ type: "email.queued", id: first }]);
+      // An empty list shows the first mail at once.
+      await page.getByText("New 1").waitFor();
+      const later = await send(server, [mail(2), mail(3)]);
+      await live.announce(later.map((id) => ({ type: "email.queued", id })));
+      await page.getByRole("button", { name: "2 new" }).waitFor();
+      expect(await rows(page).count()).toBe(1);
+      await page.getByRole("button", { name: "2 new" }).click();
+      await page.getByText("New 3").waitFor();
+      expect(await rows(page).count()).toBe(3);
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "saves exactly the filtered emails as CSV",
+    async () => {
+      const { page, problems, close } = await openEmails(
+        browser,
+        server,
+        "/emails?to=@acme.example",
+      );
+      await page.getByText("10 emails").waitFor();
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Export CSV" }).click(),
+      ]);
+      const lines = readFileSync(await download.path(), "utf8")
+        .trimEnd()
+        .split("\r\n");
+      expect(lines[0]).toStartWith("id,to,from,subject,status,source");
+      expect(lines.slice(1).filter((line) => line.includes("@acme.example,"))).toHaveLength(10);
+      expect(lines).toHaveLength(11);
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "shows an error with its request id, and tries again",
+    async () => {
+      const body = {
+        success: false,
+        error: { code: "X", message: "The list is not available.", requestId: "r-1" },
+      };
+      const { page, close } = await openEmails(browser, server, "/emails", {
+        prepare: async (page) => {
+          await page.route("**/emails?*", (route) => route.fulfill({ status: 500, json: body }));
+        },
+      });
+      await page.getByText("The list is not available.").waitFor();
+      await page.getByText("r-1").waitFor();
+      await page.unroute("**/emails?*");
+      await page.getByRole("button", { name: "Try again" }).click();
+      await rows(page).first().waitFor();
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
