@@ -1,7 +1,7 @@
 /** A server with mails, and pages of its dashboard for the tests of emails. */
 
 import type { Browser, Page, Route } from "playwright-core";
-import { type Layout, openPage, startDashboard } from "../support/browser.ts";
+import { type Layout, openPage, type startDashboard } from "../support/browser.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { answerState, PROJECT } from "./answers.ts";
