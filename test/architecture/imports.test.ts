@@ -108,7 +108,7 @@ test("only http and modules use the HTTP framework; lib and protocols use no dat
 });
 
 describe("the dashboard is a program of its own", () => {
-  const isInterface = (to: string) => /^modules\/\w+\/(?:[\w-]+-)?model\.ts$/.test(to);
+  const isInterface = (to: string) => /^modules\/(?:[\w-]+\/)+(?:[\w-]+-)?model\.ts$/.test(to);
   const isDashboard = (file: string) => layerOf(file) === "dashboard";
 
   /** Imports between the dashboard and the server that are not types of the HTTP interface. */

@@ -5,7 +5,6 @@ import { BackLabel, Page } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { subjectOf } from "./columns.tsx";
 import { EmailView } from "./email-view.tsx";
-import "./emails.css";
 import { useEmail } from "./use-email.ts";
 import { useNames } from "./use-names.ts";
 

@@ -7,7 +7,7 @@ import type { Email } from "../../../modules/emails/record-model.ts";
 import { api, type Query } from "../../api.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { CSV_HEADER, csvRow } from "./csv.ts";
-import type { EmailPage } from "./use-email-list.ts";
+import type { EmailRows } from "./use-email-list.ts";
 
 const PAGE_SIZE = 100;
 const number = new Intl.NumberFormat();
@@ -51,7 +51,7 @@ async function readAll(
   let cursor: string | null = null;
   let done = 0;
   do {
-    const page: EmailPage = await api.get<EmailPage>("/emails", {
+    const page: EmailRows = await api.get<EmailRows>("/emails", {
       query: { ...query, limit: PAGE_SIZE, cursor },
       signal,
     });

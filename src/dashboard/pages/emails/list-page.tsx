@@ -11,7 +11,6 @@ import { Page } from "../../ui/page.tsx";
 import { statusWord } from "../../ui/status.tsx";
 import { emailColumns, phoneLines } from "./columns.tsx";
 import { EmailDrawer } from "./email-drawer.tsx";
-import "./emails.css";
 import { ExportButton, ExportProgress, saveRows, useExport } from "./export-button.tsx";
 import { NoEmails } from "./no-emails.tsx";
 import { RangePicker } from "./range-picker.tsx";

@@ -13,7 +13,7 @@ import { useProject } from "../../state.ts";
 import type { List } from "../../ui/use-list.ts";
 
 /** `total` is null and `items` may be empty if the search stopped at its time limit. */
-export type EmailPage = Omit<ListPage<Email>, "total"> & { total: number | null };
+export type EmailRows = Omit<ListPage<Email>, "total"> & { total: number | null };
 
 const PAGE_SIZE = 100;
 /** New mails that are counted; more are shown as "50+". */
@@ -21,7 +21,7 @@ export const MAX_COUNTED = 50;
 /** Mails outside the newest page that are read again per second. */
 const MAX_RENEWED = 10;
 
-type Pages = InfiniteData<EmailPage, string | null>;
+type Pages = InfiniteData<EmailRows, string | null>;
 
 export type EmailList = List<Email> & {
   /** Mails that arrived since the list was read. */
@@ -35,13 +35,11 @@ export function useEmailList(query: Query): EmailList {
   const project = useProject()?.id ?? null;
   const client = useQueryClient();
   // Not "emails", which live messages read again as a whole.
-  const queryKey = ["email-list", project, query];
-  const id = JSON.stringify(queryKey);
-  const [news, setNews] = useState({ id, count: 0, total: noTotal() });
+  const queryKey = ["email-list", project, query] as const;
   const result = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) =>
-      api.get<EmailPage>("/emails", {
+      api.get<EmailRows>("/emails", {
         query: { ...query, limit: PAGE_SIZE, cursor: pageParam },
         signal,
       }),
@@ -61,57 +59,66 @@ export function useEmailList(query: Query): EmailList {
     if (isSearching && !isFetching) void fetchNextPage();
   }, [isSearching, isFetching, fetchNextPage]);
 
-  const renew = useCallback(
-    async (ids: readonly string[]) => {
-      const shown = client.getQueryData<Pages>(queryKey);
-      if (shown === undefined) return;
-      const known = new Set(shown.pages.flatMap(({ items }) => items.map((item) => item.id)));
-      const newest = await api.get<EmailPage>("/emails", {
-        query: { ...query, limit: MAX_COUNTED },
-      });
-      const inPage = new Set(newest.items.map((item) => item.id));
-      const others = ids.filter((each) => known.has(each) && !inPage.has(each));
-      const renewed = await Promise.all(
-        others.slice(0, MAX_RENEWED).map((each) => api.get<Email>(`/emails/${each}`)),
-      );
-      client.setQueryData<Pages>(queryKey, (before) =>
-        replaced(before, [...newest.items, ...renewed]),
-      );
-      const firstKnown = newest.items.findIndex((item) => known.has(item.id));
-      const count = firstKnown === -1 ? newest.items.length : firstKnown;
-      setNews({ id, count, total: newest.total });
-      if (known.size === 0 && count > 0) await client.invalidateQueries({ queryKey });
-    },
-    // The key of the list stands for the project and the query.
-    [client, id],
-  );
-  useRenewal(renew);
+  const { news, setNews } = useNews(queryKey, query);
 
   function showNew(): void {
-    setNews({ id, count: 0, total: news.total });
+    setNews({ ...news, count: 0 });
     // Reading all pages again would take long; the others are loaded when they are scrolled to.
     client.setQueryData<Pages>(queryKey, (before) => firstOf(before));
     void client.invalidateQueries({ queryKey });
   }
 
-  const isCurrent = news.id === id;
   return {
     rows,
-    total: (isCurrent ? news.total : null) ?? pages.at(-1)?.total ?? null,
+    total: news.total ?? pages.at(-1)?.total ?? null,
     isLoading: result.isPending || isSearching,
     isLoadingMore: result.isFetchingNextPage,
     hasMore: hasNextPage,
     error: result.error,
     loadMore: () => void fetchNextPage(),
     retry: () => void result.refetch(),
-    newCount: isCurrent ? news.count : 0,
+    newCount: news.count,
     showNew,
     isSearching,
   };
 }
 
+type ListKey = readonly [string, string | null, Query];
+type News = { id: string; count: number; total: number | null };
+
+/** Counts the mails that are newer than the list, and renews those that are shown. */
+function useNews(queryKey: ListKey, query: Query) {
+  const client = useQueryClient();
+  // It stands for the project and the query.
+  const id = JSON.stringify(queryKey);
+  const none: News = { id, count: 0, total: null };
+  const [news, setNews] = useState(none);
+  const renew = async (ids: readonly string[]) => {
+    const shown = client.getQueryData<Pages>(queryKey);
+    if (shown === undefined) return;
+    const known = new Set(shown.pages.flatMap(({ items }) => items.map((item) => item.id)));
+    const newest = await api.get<EmailRows>("/emails", {
+      query: { ...query, limit: MAX_COUNTED },
+    });
+    const inPage = new Set(newest.items.map((item) => item.id));
+    const others = ids.filter((each) => known.has(each) && !inPage.has(each));
+    const renewed = await Promise.all(
+      others.slice(0, MAX_RENEWED).map((each) => api.get<Email>(`/emails/${each}`)),
+    );
+    client.setQueryData<Pages>(queryKey, (before) =>
+      replaced(before, [...newest.items, ...renewed]),
+    );
+    const firstKnown = newest.items.findIndex((item) => known.has(item.id));
+    const count = firstKnown === -1 ? newest.items.length : firstKnown;
+    // Nothing moves in an empty list, so the first mails are shown at once.
+    if (known.size === 0 && count > 0) await client.invalidateQueries({ queryKey });
+    setNews({ id, count: known.size === 0 ? 0 : count, total: newest.total });
+  };
+  useRenewal(renew);
+  return { news: news.id === id ? news : none, setNews };
+}
+
 const firstCursor = (): string | null => null;
-const noTotal = (): number | null => null;
 
 /** Calls `renew` for the messages about mails, one call at a time. Later messages wait for it. */
 function useRenewal(renew: (ids: readonly string[]) => Promise<void>): void {
