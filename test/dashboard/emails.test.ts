@@ -34,6 +34,9 @@ afterAll(async () => {
 });
 
 const rows = (page: Page) => page.locator(".email-table [data-row]");
+/** Waits until the element with this text has the focus. */
+const focused = (page: Page, text: string) =>
+  page.waitForFunction(`document.activeElement?.textContent === ${JSON.stringify(text)}`);
 const params = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
 describe.skipIf(!hasChromium)("the list of emails", () => {
@@ -114,6 +117,7 @@ describe.skipIf(!hasChromium)("the list of emails", () => {
       await page.keyboard.press("x");
       await page.getByText("1 selected").waitFor();
       await page.keyboard.press("j");
+      await focused(page, "grace28@example.com");
       await page.keyboard.press("Enter");
       const drawer = page.getByRole("dialog");
       await drawer.getByRole("heading", { name: "Order 1028" }).waitFor();
@@ -125,7 +129,7 @@ describe.skipIf(!hasChromium)("the list of emails", () => {
       await page.keyboard.press("Escape");
       await drawer.waitFor({ state: "detached" });
       expect(params(page)).toEqual({});
-      await page.waitForFunction("document.activeElement?.textContent === 'grace29@example.com'");
+      await focused(page, "grace29@example.com");
       expect(problems).toEqual([]);
       await close();
     },
