@@ -34,9 +34,9 @@ afterAll(async () => {
 });
 
 const rows = (page: Page) => page.locator(".email-table [data-row]");
-/** Waits until the element with this text has the focus. */
-const focused = (page: Page, text: string) =>
-  page.waitForFunction(`document.activeElement?.textContent === ${JSON.stringify(text)}`);
+/** Waits until the link of the row with this recipient has the focus. */
+const focused = (page: Page, to: string) =>
+  page.locator("[data-primary]:focus", { hasText: to }).waitFor();
 const params = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
 describe.skipIf(!hasChromium)("the list of emails", () => {
