@@ -1,7 +1,7 @@
 /** The content of a mail, and the checks of its message. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { described, named } from "../../../http/documented.ts";
+import { described, named, shownAs } from "../../../http/documented.ts";
 import { Nullable } from "../../../http/envelope.ts";
 import { Input, OneOf, QueryBoolean } from "../../../http/validation.ts";
 
@@ -33,6 +33,14 @@ const EmailAttachment = named(
   { description: "A file that was sent with a mail" },
 );
 
+/** A name and a value. OpenAPI 3.0 has no tuples. */
+const Header = shownAs(Type.Tuple([Type.String(), Type.String()]), {
+  type: "array",
+  items: { type: "string" },
+  minItems: 2,
+  maxItems: 2,
+});
+
 export const EmailContent = named(
   "EmailContent",
   described(
@@ -41,7 +49,7 @@ export const EmailContent = named(
       html: Type.String(),
       text: Type.String(),
       isShortened: Type.Boolean(),
-      headers: Type.Array(Type.Tuple([Type.String(), Type.String()])),
+      headers: Type.Array(Header),
       signedHeaders: Type.Array(Type.String()),
       size: Type.Integer(),
       attachments: Type.Array(EmailAttachment),
