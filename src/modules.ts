@@ -47,6 +47,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
       ...parts,
       hostname: parts.config.hostname,
       wake: parts.mailQueued.raise,
+      noteArrival: inboxes.noteArrival,
     }),
     findKey: parts.keys.findByDigest,
     takeRate(projectSeq) {

@@ -2,13 +2,13 @@
 
 import { freeMemory } from "./free-memory.ts";
 
-/** Bytes of a whole piece. */
+/** Bytes of a whole piece, unless the owner chooses fewer. */
 export const PIECE_BYTES = 1024 * 1024;
 /** Memory that an arriving message has at first. */
 const MIN_MEMORY = 4 * 1024;
 
 /** Bytes that are not stored yet, at most a piece. They are copied into memory of their own. */
-export function createPieceBuffer() {
+export function createPieceBuffer(pieceBytes = PIECE_BYTES) {
   let memory = new Uint8Array();
   let used = 0;
 
@@ -21,10 +21,10 @@ export function createPieceBuffer() {
   }
 
   return {
-    isFull: () => used === PIECE_BYTES,
+    isFull: () => used === pieceBytes,
     /** Returns how many bytes of the piece were added. */
     add(piece: Uint8Array): number {
-      const added = piece.subarray(0, PIECE_BYTES - used);
+      const added = piece.subarray(0, pieceBytes - used);
       reserve(used + added.byteLength);
       memory.set(added, used);
       used += added.byteLength;

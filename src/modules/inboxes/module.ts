@@ -153,5 +153,6 @@ export function createInboxModule(deps: {
     },
   };
   const services = { chaos, inboxes, store, intake, indexer, parser, changes };
-  return { ...module, ...own, ...services, retention, sentMail };
+  const { noteArrival } = memory;
+  return { ...module, ...own, ...services, retention, sentMail, noteArrival };
 }

@@ -55,6 +55,8 @@ type SubmissionDeps = {
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   /** Name of this server, by which loops are found. */
   hostname: string;
+  /** Told of the bytes of large messages as they arrive. */
+  noteArrival: (bytes: number) => void;
   /** Wakes the dispatcher, because there is mail to send. */
   wake: () => void;
 };
@@ -81,6 +83,7 @@ export function createSubmissions(deps: SubmissionDeps) {
     store: submitted,
     withinQuota: quotas.runWithinStorage,
     now: clock.now,
+    noteArrival: deps.noteArrival,
   };
   const openArrival = createArrivingMessages(shared);
   const encode = createEncoding({ ...shared, readPiece: createPieceReader(deps.db) });

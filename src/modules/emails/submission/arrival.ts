@@ -1,17 +1,19 @@
 /**
- * Keeps a message while a client submits it. Its bytes are gathered in memory; each full MiB is
- * compressed and stored at once in a row that no mail refers to, so memory is bounded. The header
+ * Keeps a message while a client submits it. Its bytes are gathered in memory; each full
+ * piece is compressed and stored at once in a row that no mail refers to, so memory is bounded. The header
  * stays in memory until the end, because it is changed then.
  */
 
 import type { Change, Sync, Writer } from "../../../db/writer.ts";
 import { freeMemory } from "../../../lib/free-memory.ts";
-import { createPieceBuffer, PIECE_BYTES } from "../../../lib/piece-buffer.ts";
+import { createPieceBuffer } from "../../../lib/piece-buffer.ts";
 import type { SubmittedStore } from "../../../outbox/submitted.ts";
 import { createContentCheck } from "../../../protocols/mime/content-check.ts";
 import { SubmissionRefusal } from "./refusal.ts";
 
 const MAX_HEADER_BYTES = 256 * 1024;
+/** Raw bytes of a stored piece: many messages may arrive at the same time. */
+const PIECE_BYTES = 512 * 1024;
 const HEADER_END = Buffer.from("\r\n\r\n");
 
 /** A message that arrived completely. */
@@ -32,13 +34,15 @@ type ArrivalDeps = {
   /** Runs a part of a change, and throws if it exceeds the quota of the project. */
   withinQuota: <T>(projectSeq: number, change: () => T) => T;
   now: () => number;
+  /** Told of each stored piece, because large messages fill the page cache of the database. */
+  noteArrival: (bytes: number) => void;
 };
 
 /** Returns the function that starts a message of a project. */
 export function createArrivingMessages(deps: ArrivalDeps) {
   return function open(projectSeq: number) {
     const rows = createRows(deps, { projectSeq, first: 1 });
-    const buffer = createPieceBuffer();
+    const buffer = createPieceBuffer(PIECE_BYTES);
     const check = createContentCheck();
     let header: string | null = null;
 
@@ -85,7 +89,7 @@ export function createArrivingMessages(deps: ArrivalDeps) {
 
 /** The stored pieces of one message; its row is inserted with the first one, at position `first`. */
 export function createRows(
-  { writer, store, withinQuota, now }: ArrivalDeps,
+  { writer, store, withinQuota, now, noteArrival }: ArrivalDeps,
   { projectSeq, first }: { projectSeq: number; first: number },
 ) {
   let seq: number | null = null;
@@ -94,6 +98,7 @@ export function createRows(
   return {
     /** Compresses the piece and stores it. Frees its memory. */
     async add(piece: Uint8Array): Promise<void> {
+      noteArrival(piece.byteLength);
       const compressed = await Bun.zstdCompress(piece, { level: 1 });
       freeMemory(piece);
       const position = first + pieces;

@@ -32,6 +32,7 @@ export function createEncoding(deps: {
   readPiece: (messageSeq: number, position: number) => Buffer;
   withinQuota: <T>(projectSeq: number, change: () => T) => T;
   now: () => number;
+  noteArrival: (bytes: number) => void;
 }) {
   const { readPiece } = deps;
   const queue = new PQueue({ concurrency: 1 });
