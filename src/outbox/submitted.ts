@@ -8,6 +8,7 @@ import { insertedSeq } from "../db/inserted.ts";
 import type { Db } from "../db/open.ts";
 import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
+import { freeMemory } from "../lib/free-memory.ts";
 import { newShortId } from "../lib/id.ts";
 
 const ARRIVING = "arriving";
@@ -93,8 +94,14 @@ export function createSubmittedReader({ sqlite }: Pick<Db, "sqlite">) {
   const find = sqlite.prepare<{ bytes: Uint8Array }, [number]>(
     "SELECT bytes FROM message_pieces WHERE message_seq = +? ORDER BY position",
   );
-  return (messageSeq: number): Buffer =>
-    Buffer.concat(find.all(messageSeq).map(({ bytes }) => Bun.zstdDecompressSync(bytes)));
+  return (messageSeq: number): Buffer => {
+    const pieces = find.all(messageSeq).map(({ bytes }) => Bun.zstdDecompressSync(bytes));
+    const [only] = pieces;
+    if (pieces.length === 1 && only !== undefined) return only;
+    const message = Buffer.concat(pieces);
+    for (const piece of pieces) freeMemory(piece);
+    return message;
+  };
 }
 
 /** Returns the function that reads one piece of a message that is still arriving. */

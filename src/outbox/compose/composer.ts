@@ -119,6 +119,8 @@ export function createComposer(deps: ComposerDeps): Composer {
 
   function belongsHere({ mail, signer, isTransactional }: ComposeJob, isFew: boolean): boolean {
     if (!pool.isAvailable()) return true;
+    // A submitted message needs no work but its signature.
+    if (mail.submitted !== null && signer === null) return true;
     if (!isCheap(mail)) return false;
     if (signer === null || (isTransactional && isFew)) return true;
     if (pool.isUp()) return false;

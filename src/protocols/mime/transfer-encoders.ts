@@ -13,60 +13,83 @@ const TAB = 0x09;
 const EQUALS = 0x3d;
 /** Octets of a line without its soft line break. */
 const QP_LINE = 75;
-const HEX = "0123456789ABCDEF";
+const HEX = Buffer.from("0123456789ABCDEF");
+/** Whether an octet stands for itself anywhere in a line. */
+const IS_LITERAL = Array.from({ length: 256 }, (_, octet) => {
+  return octet > SPACE && octet < 0x7f && octet !== EQUALS;
+});
 
 export function createQuotedPrintable(): TransferEncoder {
+  let out = Buffer.alloc(0);
+  let written = 0;
   let column = 0;
   /** A blank or CR that waits for the next octet; -1 for none. */
   let held = -1;
 
-  function write(out: number[], text: readonly number[]): void {
-    if (column + text.length > QP_LINE) {
-      out.push(EQUALS, CR, LF);
+  /** Ends the line softly if `length` more octets do not fit. */
+  function makeRoom(length: number): void {
+    if (column + length > QP_LINE) {
+      out[written++] = EQUALS;
+      out[written++] = CR;
+      out[written++] = LF;
       column = 0;
     }
-    out.push(...text);
-    column += text.length;
+    column += length;
   }
 
-  function writeOctet(out: number[], octet: number): void {
-    const isLiteral = octet >= SPACE && octet < 0x7f && octet !== EQUALS;
-    write(out, isLiteral || octet === TAB ? [octet] : escaped(octet));
+  function writeLiteral(octet: number): void {
+    makeRoom(1);
+    out[written++] = octet;
   }
 
-  function addOctet(out: number[], octet: number): void {
+  function writeEscaped(octet: number): void {
+    makeRoom(3);
+    out[written++] = EQUALS;
+    out[written++] = HEX[octet >> 4] ?? 0;
+    out[written++] = HEX[octet & 15] ?? 0;
+  }
+
+  /** Writes the octet that waits; a blank at the end of a line would be lost. */
+  function release(isLineEnd: boolean): void {
+    if (held === CR || isLineEnd) writeEscaped(held);
+    else writeLiteral(held);
+    held = -1;
+  }
+
+  function addOctet(octet: number): void {
     if (octet === LF && held === CR) {
-      out.push(CR, LF);
+      out[written++] = CR;
+      out[written++] = LF;
       column = 0;
       held = -1;
       return;
     }
-    if (held === SPACE || held === TAB) {
-      // A blank at the end of a line would be lost.
-      write(out, octet === CR ? escaped(held) : [held]);
-    } else if (held !== -1) writeOctet(out, held);
-    held = -1;
-    if (octet === SPACE || octet === TAB || octet === CR) held = octet;
-    else writeOctet(out, octet);
+    if (held !== -1) release(octet === CR);
+    if (IS_LITERAL[octet]) writeLiteral(octet);
+    else if (octet === SPACE || octet === TAB || octet === CR) held = octet;
+    else writeEscaped(octet);
+  }
+
+  function take(): Buffer {
+    const result = out.subarray(0, written);
+    out = Buffer.alloc(0);
+    written = 0;
+    return result;
   }
 
   return {
     add(bytes) {
-      const out: number[] = [];
-      for (const octet of bytes) addOctet(out, octet);
-      return Buffer.from(out);
+      // Three octets for each one, and a soft line break after 73 of them at least.
+      out = Buffer.allocUnsafe(4 * bytes.byteLength + 16);
+      for (const octet of bytes) addOctet(octet);
+      return take();
     },
     end() {
-      const out: number[] = [];
-      if (held !== -1) write(out, escaped(held));
-      held = -1;
-      return Buffer.from(out);
+      out = Buffer.allocUnsafe(16);
+      if (held !== -1) release(true);
+      return take();
     },
   };
-}
-
-function escaped(octet: number): number[] {
-  return [EQUALS, HEX.charCodeAt(octet >> 4), HEX.charCodeAt(octet & 15)];
 }
 
 /** Octets of a line of 76 characters. */
