@@ -3,7 +3,7 @@
  *
  * `bun scripts/smoke.ts [EXECUTABLE]` (default: `dist/mailstead`)
  *
- * In order: start the server, wait until it is ready, create a project and a domain, send a mail with
+ * In order: start the server, wait until it is ready, load the dashboard, create a project and a domain, send a mail with
  * an attachment to an SMTP server on loopback, compare the received mail, catch a mail in the inbox,
  * kill the server, start it again, check that the state is intact and that the mail is not sent
  * twice, and stop the server with SIGTERM. Each check prints one line. The first failed check prints
@@ -197,6 +197,17 @@ async function waitUntilReady(server: Subprocess, baseUrl: string): Promise<void
   });
 }
 
+/** The executable contains the dashboard, with a script for each client that accepts Brotli. */
+async function checkDashboard(baseUrl: string): Promise<void> {
+  const page = await (await fetch(`${baseUrl}/app`)).text();
+  const [path = ""] = /\/app\/assets\/index-\w+\.js/.exec(page) ?? [];
+  const script = await fetch(baseUrl + path, { headers: { "accept-encoding": "br" } });
+  await check("the dashboard is in the executable", async () => {
+    assert.equal(script.headers.get("content-encoding"), "br");
+    assert.ok((await script.text()).length > 100_000);
+  });
+}
+
 /** Runs a command of the executable and returns its standard output. */
 async function runCommand(args: string[]): Promise<string> {
   const child = Bun.spawn([executable, ...args, "--data", "./data"], {
@@ -284,6 +295,7 @@ async function runSmokeTest(): Promise<void> {
 
   const first = startServer(serveArgs);
   await check("the server starts and becomes ready", () => waitUntilReady(first, baseUrl));
+  await checkDashboard(baseUrl);
 
   const created = await check(
     "`project create` creates a project while the server runs",

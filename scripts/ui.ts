@@ -45,7 +45,7 @@ const gzipOf = promisify(gzip);
 const options = {
   target: "browser",
   minify: true,
-  define: { "process.env.NODE_ENV": '"production"', "import.meta.hot": "undefined" },
+  define: { "process.env.NODE_ENV": '"production"' },
 } as const;
 
 async function bundleApp(): Promise<Output[]> {

@@ -61,11 +61,17 @@ export type ListPage<T> = {
 /** What the dashboard does when a session ends, and when the connection is lost or is back. */
 export type ApiEvents = {
   onSignedOut: () => void;
+  /** Asks for the password again; false if the user declines. */
+  confirm: () => Promise<boolean>;
   onConnection: (isConnected: boolean) => void;
 };
 
 let project: string | null = null;
-let events: ApiEvents = { onSignedOut: () => undefined, onConnection: () => undefined };
+let events: ApiEvents = {
+  onSignedOut: () => undefined,
+  confirm: () => Promise.resolve(false),
+  onConnection: () => undefined,
+};
 
 /** Requests from now on are for this project. */
 export function setProject(id: string | null): void {
@@ -95,11 +101,27 @@ export function projectUrl(path: string, query: Query = {}): string {
   return withQuery(path, { ...query, project });
 }
 
+/** Sends a request, and sends it again after the password was entered if that is required. */
 async function request<T>(
   method: string,
   path: string,
   body: unknown,
   options: RequestOptions = {},
+): Promise<T> {
+  try {
+    return await requestOnce<T>(method, path, body, options);
+  } catch (error) {
+    const isAsked = error instanceof ApiError && error.code === "CONFIRMATION_REQUIRED";
+    if (!isAsked || !(await events.confirm())) throw error;
+    return requestOnce<T>(method, path, body, options);
+  }
+}
+
+async function requestOnce<T>(
+  method: string,
+  path: string,
+  body: unknown,
+  options: RequestOptions,
 ): Promise<T> {
   const { query, idempotencyKey = newIdempotencyKey(), signal } = options;
   const chosen = options.project === undefined ? project : options.project;

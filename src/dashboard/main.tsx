@@ -6,7 +6,7 @@ import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
-import { createRoot, type Root } from "react-dom/client";
+import { createRoot } from "react-dom/client";
 import { ApiError } from "./api.ts";
 import { lazyPart } from "./lazy.tsx";
 import { createDashboardRouter } from "./router.tsx";
@@ -50,7 +50,5 @@ const app = (
 const element = document.getElementById("root");
 if (element === null) throw new Error("The page has no element with the id root.");
 
-/** Reloading a module in development keeps the root, because it must be created only once. */
-const kept: { root?: Root } = import.meta.hot?.data ?? {};
-kept.root ??= createRoot(element);
-kept.root.render(app);
+// Reloading this module in development keeps the root, because it must be created only once.
+(import.meta.hot.data.root ??= createRoot(element)).render(app);

@@ -10,9 +10,15 @@ import { stateQuery } from "./state.ts";
 
 const SessionEnd = lazyPart(async () => (await import("./pages/entry/session-end.tsx")).SessionEnd);
 
+const ConfirmPassword = lazyPart(
+  async () => (await import("./pages/entry/confirm-password.tsx")).ConfirmPassword,
+);
+
 export function Root() {
   const client = useQueryClient();
   const [hasEnded, setHasEnded] = useState(false);
+  /** Resolves the question for the password; null while it is not asked. */
+  const [question, setQuestion] = useState<((isConfirmed: boolean) => void) | null>(null);
 
   useEffect(() => {
     setApiEvents({
@@ -20,6 +26,7 @@ export function Root() {
         const user = client.getQueryData(stateQuery.queryKey)?.user ?? null;
         setHasEnded(user !== null);
       },
+      confirm: () => new Promise((resolve) => setQuestion(() => resolve)),
       onConnection: setConnected,
     });
   }, [client]);
@@ -29,9 +36,17 @@ export function Root() {
     await client.invalidateQueries();
   }
 
+  function answer(isConfirmed: boolean): void {
+    question?.(isConfirmed);
+    setQuestion(null);
+  }
+
   return (
     <>
       <Outlet />
+      <Once isOn={question !== null}>
+        <ConfirmPassword isOpen={question !== null} onAnswer={answer} />
+      </Once>
       <Once isOn={hasEnded}>
         <SessionEnd isOpen={hasEnded} onResume={() => void resume()} />
       </Once>

@@ -67,6 +67,12 @@ const inviteRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/entry/invite.tsx"), "InvitePage"),
 });
 
+const welcomeRoute = createRoute({
+  getParentRoute: () => entryRoute,
+  path: "/welcome",
+  component: lazyRouteComponent(() => import("./pages/entry/welcome.tsx"), "WelcomePage"),
+});
+
 /** Pages for users: others are sent to the sign-in page, which returns them. */
 const userRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -123,7 +129,14 @@ const emailRoute = createRoute({
 });
 
 const routeTree = rootRoute.addChildren([
-  entryRoute.addChildren([loginRoute, setupRoute, linkRoute, resetRoute, inviteRoute]),
+  entryRoute.addChildren([
+    loginRoute,
+    setupRoute,
+    linkRoute,
+    resetRoute,
+    inviteRoute,
+    welcomeRoute,
+  ]),
   userRoute.addChildren([
     startRoute,
     accountRoute,

@@ -161,4 +161,41 @@ describe.skipIf(!hasChromium)("the frame", () => {
       ),
     BROWSER_LIMIT_MS,
   );
+
+  const refusal = (statusCode: number, code: string) => ({
+    status: statusCode,
+    json: { success: false, error: { code, statusCode, message: "Refused.", requestId: "1" } },
+  });
+  /** The browser logs each refused request. */
+  const isExpected = (problem: string) => /status of 40[13]/.test(problem);
+
+  test(
+    "an action that needs the password again asks for it, and then runs",
+    async () => {
+      const opened = await openPage(browser, `${server.url}/app/account`, { prepare: answerState });
+      const { page } = opened;
+      await page.getByRole("button", { name: "End" }).waitFor();
+      const calls: string[] = [];
+      await page.route("**/app/api/confirm", (route) => {
+        calls.push("confirm");
+        return route.fulfill({ status: 204 });
+      });
+      await page.route("**/app/api/account/sessions/*", (route) => {
+        calls.push("end");
+        return route.fulfill(
+          calls.includes("confirm") ? { status: 204 } : refusal(403, "CONFIRMATION_REQUIRED"),
+        );
+      });
+      await page.getByRole("button", { name: "End" }).click();
+      const dialog = page.getByRole("dialog", { name: "Enter your password" });
+      await dialog.getByRole("textbox", { name: "Password" }).fill("the harbour is quiet");
+      expect(await opened.findings()).toEqual([]);
+      await page.keyboard.press("Enter");
+      await dialog.waitFor({ state: "hidden" });
+      expect(calls).toEqual(["end", "confirm", "end"]);
+      expect(opened.problems.filter((problem) => !isExpected(problem))).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
 });

@@ -60,7 +60,12 @@ export function startBrowser(): Promise<Browser> {
   });
 }
 
-/** Starts `mailstead dev` from source on free ports, with data that is removed at the end. */
+export type Dashboard = Awaited<ReturnType<typeof startDashboard>>;
+
+/**
+ * Starts `mailstead dev` from source on free ports, with data that is removed at the end, and signs
+ * its user in: `openPage(browser, url, { cookie: server.cookie })` opens a page for that user.
+ */
 export async function startDashboard(words: readonly string[] = []) {
   buildDashboard();
   const isReady = (greeting: string) => greeting.endsWith("}\n");
@@ -70,7 +75,63 @@ export async function startDashboard(words: readonly string[] = []) {
     isReady,
   );
   const info: unknown = JSON.parse(server.greeting);
-  return { ...server, info, url: stringAt(info, "url"), secretKey: stringAt(info, "secretKey") };
+  const url = stringAt(info, "url");
+  const cookie = await signIn(url, stringAt(info, "dashboard"));
+  const state = await call(url, cookie, "GET", "/app/api/state");
+  return {
+    ...server,
+    info,
+    url,
+    /** The session, as in the header Cookie. */
+    cookie,
+    secretKey: stringAt(info, "secretKey"),
+    project: stringAt(state, "data.projects.0.id"),
+    /** Calls the interface as the signed-in user, for the project; resolves to the parsed body. */
+    call: (method: string, path: string, body?: unknown) =>
+      call(url, cookie, method, path, {
+        body,
+        project: stringAt(state, "data.projects.0.id"),
+      }),
+  };
+}
+
+/** Signs in with the link that the server printed; resolves to the header Cookie. */
+async function signIn(url: string, link: string): Promise<string> {
+  const token = new URL(link).hash.slice(1);
+  const response = await fetch(`${url}/app/api/link`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...browserHeaders(url) },
+    body: JSON.stringify({ token }),
+  });
+  const [cookie = ""] = (response.headers.get("set-cookie") ?? "").split(";");
+  if (cookie === "") throw new Error(`the sign-in link was refused: ${await response.text()}`);
+  return cookie;
+}
+
+/** What the server requires of requests with a cookie. */
+const browserHeaders = (url: string) => ({ origin: url, "x-requested-with": "mailstead" });
+
+async function call(
+  url: string,
+  cookie: string,
+  method: string,
+  path: string,
+  { body, project }: { body?: unknown; project?: string } = {},
+): Promise<unknown> {
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      cookie,
+      ...browserHeaders(url),
+      ...(project === undefined ? {} : { "x-project": project }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  const answer: unknown = text === "" ? {} : JSON.parse(text);
+  return answer;
 }
 
 export type OpenedPage = {
@@ -86,18 +147,25 @@ export type OpenedPage = {
   close(): Promise<void>;
 };
 
-/** Opens a page in a new browser context. `prepare` runs before the first request. */
+/**
+ * Opens a page in a new browser context. `cookie` is the session of `startDashboard`; `prepare` runs
+ * before the first request.
+ */
 export async function openPage(
   browser: Browser,
   url: string,
-  options: { layout?: Layout; prepare?: (page: Page) => Promise<void> } = {},
+  options: { layout?: Layout; cookie?: string; prepare?: (page: Page) => Promise<void> } = {},
 ): Promise<OpenedPage> {
-  const { layout = "light", prepare } = options;
+  const { layout = "light", cookie, prepare } = options;
   const context = await browser.newContext({ ...LAYOUTS[layout], reducedMotion: "reduce" });
   const page = await context.newPage();
   page.setDefaultTimeout(STEP_LIMIT_MS);
   const problems: string[] = [];
   const { origin } = new URL(url);
+  if (cookie !== undefined) {
+    const [name = "", value = ""] = cookie.split("=");
+    await context.addCookies([{ name, value, url: origin, httpOnly: true, sameSite: "Lax" }]);
+  }
   page.on("console", (message) => {
     const type: string = message.type();
     // "verbose" is advice of the browser itself.

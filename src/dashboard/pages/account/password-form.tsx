@@ -38,9 +38,8 @@ export function PasswordForm({ email }: { email: string }) {
           <PasswordInput
             className="wide"
             label="Current password"
+            description="Not needed within 15 minutes after a sign-in link."
             autoComplete="current-password"
-            required
-            withAsterisk={false}
             {...form.field("current")}
           />
         )}

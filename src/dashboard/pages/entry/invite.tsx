@@ -12,7 +12,7 @@ import { NewPassword } from "./new-password.tsx";
 
 type Invitation = {
   email: string;
-  project: string | { name: string };
+  project: { id: string; name: string };
   role: Role;
   /** The address has no account yet. */
   needsPassword: boolean;
@@ -46,17 +46,19 @@ export function InvitePage() {
 function Accept({ token, invitation }: { token: string; invitation: Invitation }) {
   const enter = useEnter();
   const { email, project, role, needsPassword } = invitation;
-  const projectName = typeof project === "string" ? project : project.name;
   const form = useApiForm({
     initial: { name: "", password: "" },
     submit: (values) =>
       api.post("/app/api/invitation/accept", needsPassword ? { token, ...values } : { token }, {
         project: null,
       }),
-    onDone: () => enter(),
+    onDone: ({ isSignedIn }: { isSignedIn: boolean }) => enter(isSignedIn ? "/" : "/login"),
   });
   return (
-    <EntryCard title={`Join ${projectName}`} text={`${email} is invited as ${role.toLowerCase()}.`}>
+    <EntryCard
+      title={`Join ${project.name}`}
+      text={`${email} is invited as ${role.toLowerCase()}.`}
+    >
       <form onSubmit={form.onSubmit} className="entry-form">
         <Stack gap="md">
           {needsPassword && (

@@ -1,6 +1,6 @@
 /** Sign-in with email address and password, and the request for a link to a new password. */
 
-import { Alert, Anchor, Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Anchor, Button, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api.ts";
@@ -62,11 +62,13 @@ function Login({ onForgotten }: { onForgotten: () => void }) {
 }
 
 function Forgotten({ onBack }: { onBack: () => void }) {
-  const [isSent, setIsSent] = useState(false);
+  /** Null before the request. */
+  const [isMailEnabled, setIsMailEnabled] = useState<boolean | null>(null);
   const form = useApiForm({
     initial: { email: "" },
-    submit: (values) => api.post("/app/api/reset-request", values, { project: null }),
-    onDone: () => setIsSent(true),
+    submit: (values) =>
+      api.post<{ isMailEnabled: boolean }>("/app/api/reset-request", values, { project: null }),
+    onDone: (answer: { isMailEnabled: boolean }) => setIsMailEnabled(answer.isMailEnabled),
   });
   return (
     <EntryCard
@@ -85,11 +87,13 @@ function Forgotten({ onBack }: { onBack: () => void }) {
             {...form.field("email")}
           />
           {form.error !== null && <Problem error={form.error} />}
-          {isSent && (
-            <Alert role="status">
-              If this address has an account, the link is on its way. The operator of the server can
-              also make one: <code>mailstead user link {form.values.email}</code>
-            </Alert>
+          {isMailEnabled !== null && (
+            <p role="status">
+              {isMailEnabled
+                ? "If this address has an account, the link is on its way. "
+                : "This server cannot send mail at present. "}
+              The operator can make a sign-in link with <code>mailstead user link</code>.
+            </p>
           )}
           <Button type="submit" fullWidth loading={form.isBusy}>
             Send the link

@@ -1,0 +1,170 @@
+/** The ways into the dashboard against a real server: set-up, sign-in link, password, sessions. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import {
+  BROWSER_LIMIT_MS,
+  buildDashboard,
+  type Dashboard,
+  hasChromium,
+  openPage,
+  startBrowser,
+  startDashboard,
+} from "../support/browser.ts";
+import { type Running, startMailstead } from "../support/cli.ts";
+import { stringAt } from "../support/json.ts";
+
+const PASSWORD = "the harbour is quiet at night";
+
+let browser: Browser;
+let server: Dashboard;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  buildDashboard();
+  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop()]);
+});
+
+const heading = (page: Page, name: string) =>
+  page.getByRole("heading", { level: 1, name }).waitFor();
+
+describe.skipIf(!hasChromium)("mailstead serve", () => {
+  let folder: string;
+  let running: Running;
+  let setUpUrl: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "mailstead-entry-test-"));
+    const words = ["serve", "--json", "--data", join(folder, "data"), "--port", "0"];
+    running = await startMailstead(words, (greeting) => greeting.endsWith("}\n"));
+    const info: unknown = JSON.parse(running.greeting);
+    setUpUrl = stringAt(info, "setUpUrl");
+  }, BROWSER_LIMIT_MS);
+  afterAll(async () => {
+    await running.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test(
+    "the printed link creates the owner, who signs out and in again",
+    async () => {
+      const { page, problems, close, findings, screenshot } = await openPage(browser, setUpUrl);
+      await heading(page, "Set up Mailstead");
+      await page.getByLabel("Your name").fill("Ada Lovelace");
+      await page.getByLabel("Email address").fill("ada@example.com");
+      await page.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+      await page.getByRole("button", { name: "Create the account" }).click();
+      await heading(page, "Name your project");
+      await screenshot("welcome");
+      expect(await findings()).toEqual([]);
+
+      const base = setUpUrl.slice(0, setUpUrl.indexOf("/app/"));
+      await page.goto(`${base}/app/account`);
+      await page.getByRole("button", { name: "Account: Ada Lovelace" }).click();
+      await page.getByRole("menuitem", { name: "Sign out" }).click();
+      await heading(page, "Sign in");
+      await page.goto(`${base}/app/account`);
+      await heading(page, "Sign in");
+      await page.getByLabel("Email address").fill("ada@example.com");
+      await page.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+      await page.keyboard.press("Enter");
+      await heading(page, "Account");
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "the link works once, and says so",
+    async () => {
+      const { page, close } = await openPage(browser, setUpUrl);
+      await heading(page, "Mailstead is set up");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await heading(page, "Sign in");
+      await page.getByLabel("Email address").fill("ada@example.com");
+      await page.getByRole("textbox", { name: "Password" }).fill("a wrong password");
+      await page.keyboard.press("Enter");
+      await page.getByRole("alert").waitFor();
+      expect(await page.getByLabel("Email address").inputValue()).toBe("ada@example.com");
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
+
+describe.skipIf(!hasChromium)("mailstead dev", () => {
+  test(
+    "a session opens the pages of its project",
+    async () => {
+      const { url, cookie, project } = server;
+      const prepare = async (page: Page) =>
+        void (await page.route("**/app/api/live*", (route) =>
+          route.fulfill({ contentType: "text/event-stream", body: ": open\n\n" }),
+        ));
+      const opened = await openPage(browser, `${url}/app`, { cookie, prepare });
+      await heading(opened.page, "Overview");
+      expect(new URL(opened.page.url()).pathname).toBe(`/app/p/${project}`);
+      expect(opened.problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "the account page lists the session and changes the name",
+    async () => {
+      const opened = await openPage(browser, `${server.url}/app/account`, {
+        cookie: server.cookie,
+      });
+      const { page } = opened;
+      await page.getByText("This browser").waitFor();
+      await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("Saved").waitFor();
+      await page.getByRole("button", { name: "Account: Grace Hopper" }).waitFor();
+      expect(await opened.findings()).toEqual([]);
+      expect(opened.problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a link that was used says what to do",
+    async () => {
+      const { page, close } = await openPage(browser, stringAt(server.info, "dashboard"));
+      await heading(page, "This link does not work");
+      await page.getByRole("link", { name: "Sign in with a password" }).click();
+      await heading(page, "Sign in");
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a server that stops and returns leaves a banner, and nothing typed is lost",
+    async () => {
+      const { page, close } = await openPage(browser, `${server.url}/app/account`, {
+        cookie: server.cookie,
+      });
+      await heading(page, "Account");
+      await page.route("**/app/api/**", (route) => route.abort());
+      await page.getByLabel("Name", { exact: true }).fill("Typed before");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("The page shows the last known state.").waitFor();
+      await page.unroute("**/app/api/**");
+      await page.getByRole("button", { name: "Try again" }).first().click();
+      await page.getByText("The page shows the last known state.").waitFor({ state: "hidden" });
+      expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Typed before");
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
