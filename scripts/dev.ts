@@ -56,7 +56,7 @@ const pages = Bun.serve({
   },
   fetch: forward,
 });
-console.log(`Dashboard from source: ${pages.url}app`);
+console.log(`Dashboard from source: ${pages.url.href}app`);
 
 process.on("SIGINT", () => server.kill());
 process.on("SIGTERM", () => server.kill());
