@@ -55,6 +55,8 @@ export function createApp(options: AppOptions) {
     keys: services.keys,
     accounts: services.accounts,
     domains: services.domains,
+    suppressions: services.suppressions,
+    bounces: services.bounces,
     segments: services.segments,
     workflows: made.workflows.workflows,
     campaigns: made.campaigns.runner,

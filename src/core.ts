@@ -91,6 +91,7 @@ export function createCore(options: AppOptions) {
     fetchGuarded: options.fetchGuarded ?? createFetchGuarded({ dns, allowPrivateAddresses }),
     url,
     linkKey: deriveKey(secret, "recipient-links"),
+    returnPathKey: deriveKey(secret, "return-paths"),
     trackingUrl: config.trackingUrl ?? url,
     trackingKey: deriveKey(secret, "tracking-links"),
   };

@@ -4,6 +4,7 @@ import type { AppOptions, Core } from "./core.ts";
 import { createIdempotencyModule, type HttpEdge } from "./edge.ts";
 import { createAccountModule } from "./modules/accounts/module.ts";
 import type { ServerFacts } from "./modules/accounts/state.ts";
+import { createBounceModule } from "./modules/bounces/module.ts";
 import { createCampaignModule } from "./modules/campaigns/module.ts";
 import { createContactModule } from "./modules/contacts/module.ts";
 import { createDomainModule } from "./modules/domains/module.ts";
@@ -73,6 +74,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     }),
     createTemplateModule(parts),
     createSuppressionModule(parts),
+    createBounceModule(parts),
     createTrackModule(parts),
     createEventModule(parts),
     createStatsModule(parts),

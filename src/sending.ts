@@ -6,7 +6,6 @@
 import type { AppOptions, Core } from "./core.ts";
 import { createGarbage } from "./lib/garbage.ts";
 import { createYield } from "./lib/yield.ts";
-import { deriveKey } from "./lib/crypto.ts";
 import type { CampaignModule } from "./modules/campaigns/module.ts";
 import type { InboxModule } from "./modules/inboxes/module.ts";
 import type { Module } from "./modules/module.ts";
@@ -81,8 +80,7 @@ export function createSendingModule(
       usage,
       random: parts.random,
       recordEvent: events.record,
-      suppress: (projectSeq, address, at) =>
-        suppressions.add(projectSeq, address, { reason: "HARD_BOUNCE", at }),
+      suppressBounced: parts.suppressBounced,
       onCaptured: parts.inboxes.sentMail.onCaptured,
     }),
     writer,
@@ -143,8 +141,8 @@ function composerOnDemand(deps: ComposerDeps): Composer {
 }
 
 /** Returns the address that receives the bounces of a mail (docs/delivery.md#C5). */
-function createReturnPaths({ domains, secret }: Pick<Core, "secret"> & Pick<Services, "domains">) {
-  const key = deriveKey(secret, "return-paths");
+function createReturnPaths(deps: Pick<Core, "returnPathKey"> & Pick<Services, "domains">) {
+  const { domains, returnPathKey: key } = deps;
   return (mail: { id: string; projectSeq: number; fromAddress: string }): string => {
     const host = domains.bounceHostOf(mail.projectSeq, domainOf(mail.fromAddress));
     const path = host === null ? null : makeReturnPath(key, mail.id, host);

@@ -7,6 +7,7 @@ import type { AppOptions, Core } from "./core.ts";
 import { installationOf } from "./installation.ts";
 import { createFindSender } from "./modules/accounts/mail-sender-address.ts";
 import { createAccounts } from "./modules/accounts/service.ts";
+import { createBounces } from "./modules/bounces/service.ts";
 import { createContacts } from "./modules/contacts/service.ts";
 import { createRemoval } from "./modules/contacts/remove.ts";
 import { createDkimKeys, dkimSealKey } from "./modules/domains/keys.ts";
@@ -20,10 +21,12 @@ import { createSuppressions } from "./modules/suppressions/service.ts";
 import { createPreviews, createTemplates } from "./modules/templates/service.ts";
 import { createCollector } from "./modules/tracking/collector.ts";
 import { createHitCounter } from "./modules/tracking/service.ts";
+import { createBounceSuppression } from "./outbox/bounce-suppression.ts";
 import { createCancellation } from "./outbox/cancel.ts";
 import { createContactMails } from "./outbox/contact-mails.ts";
 import { createEngagement } from "./outbox/engagement.ts";
 import { createEmailStore } from "./outbox/enqueue.ts";
+import { createLateReports } from "./outbox/late-reports.ts";
 import { createSubmittedStore } from "./outbox/submitted.ts";
 import { isSignedByRelay } from "./outbox/transports/create-transport.ts";
 import { generateDkimKeys } from "./protocols/dkim/keys.ts";
@@ -67,6 +70,19 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
   });
   const collector = createCollector({ count: hits.count, writer, clock, log });
 
+  const suppressions = createSuppressions({ db });
+  const suppressBounced = createBounceSuppression({
+    db,
+    limits: {
+      bounces: config.softBounceLimit,
+      withinDays: config.softBounceDays,
+      forDays: config.softBounceSuppressDays,
+    },
+    suppress: suppressions.add,
+  });
+  const reports = createLateReports({ db, recordEvent: events.record, suppressBounced });
+  removal.onRemove(reports.forget);
+
   return {
     quotas,
     projects,
@@ -75,7 +91,9 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
       ...core,
       findSender: createFindSender({ config, listProjects: projects.list, isSenderVerified }),
     }),
-    suppressions: createSuppressions({ db }),
+    suppressions,
+    suppressBounced,
+    bounces: createBounces({ ...core, reports, suppressions, contacts }),
     domains,
     /** The keys that sign the mail of a domain; null if it leaves unsigned. */
     signerOf: isSignedByRelay(config) ? () => null : domains.signerOf,

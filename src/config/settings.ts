@@ -217,6 +217,18 @@ const TABLE = {
     shownDefault: "none",
     help: "Password of that owner; use MAILSTEAD_OWNER_PASSWORD_FILE to keep it out of process lists",
   }),
+  softBounceLimit: setting("soft-bounce-limit", kinds.integer("N", 0, 100), {
+    fallback: () => 3,
+    help: "Soft bounces, without a delivery between them, that suppress an address; 0 for never",
+  }),
+  softBounceDays: setting("soft-bounce-days", kinds.integer("DAYS", 1, 365), {
+    fallback: () => 30,
+    help: "Days within which these soft bounces must be",
+  }),
+  softBounceSuppressDays: setting("soft-bounce-suppress-days", kinds.integer("DAYS", 1, 3650), {
+    fallback: () => 30,
+    help: "Days for which soft bounces suppress an address",
+  }),
   logLevel: setting("log-level", kinds.choice(LOG_LEVELS), {
     fallback: () => "info" as const,
     help: "Lowest level that is logged",

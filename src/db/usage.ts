@@ -88,6 +88,12 @@ export const METERED: readonly Metered[] = [
   COUNTED_BY_CODE.emails,
   COUNTED_BY_CODE.attempts,
   {
+    table: "email_reports",
+    ...ofParent("emails", "email_seq"),
+    fixedBytes: 150,
+    texts: { reason: 1, excerpt: 1 },
+  },
+  {
     table: "captured_messages",
     ...ofParent("emails", "email_seq"),
     fixedBytes: 20,

@@ -10,6 +10,7 @@ import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
 import type { Verdict } from "./attempt.ts";
 import type { LeasedMail } from "./lease-rows.ts";
+import type { SuppressBounced } from "./bounce-suppression.ts";
 import { isFrom, stateAfter, TRANSITIONS, type TransitionName } from "./states.ts";
 import { NO_WAIT_LIST } from "./wait-lists.ts";
 import type { Busy, Outcome } from "./outcome.ts";
@@ -39,8 +40,8 @@ type RecordDeps = {
   usage: Pick<UsageCounter, "addBytes" | "addQueued">;
   random: () => number;
   recordEvent: (event: EmailEvent) => void;
-  /** Suppresses an address that does not exist (docs/delivery.md#R2). */
-  suppress: (projectSeq: number, address: string, at: number) => void;
+  /** Suppresses an address that does not exist, or after repeated soft bounces. */
+  suppressBounced: SuppressBounced;
   /** Called in the change that stores a captured message. */
   onCaptured?: OnCaptured;
 };
@@ -139,8 +140,10 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
     for (const name of events) {
       deps.recordEvent({ projectSeq, name, contactSeq, emailSeq: seq, data, at: now });
     }
-    const isUnknown = verdict.kind === "bounced" && verdict.class === "no_such_recipient";
-    if (isUnknown && mail.to !== null) deps.suppress(projectSeq, mail.to, now);
+    if (stored.kind === "bounced") {
+      const bounced = { seq, projectSeq, contactSeq, to: mail.to, class: stored.class, at: now };
+      deps.suppressBounced(bounced);
+    }
     return true;
   };
 

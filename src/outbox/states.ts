@@ -24,6 +24,18 @@ export const TRANSITIONS = {
   fail: { from: ["SENDING"], to: "FAILED", event: "email.failed" },
   suppress: { from: ["SENDING"], to: "SUPPRESSED", event: "email.suppressed" },
   cancel: { from: ["QUEUED", "SENDING"], to: "CANCELLED", event: "email.cancelled" },
+  /** A report announces the bounce of a mail that a server had accepted. */
+  bounceLater: {
+    from: ["SENT", "DELIVERED", "OPENED", "CLICKED"],
+    to: "BOUNCED",
+    event: "email.bounced",
+  },
+  /** The recipient reported the mail as spam. */
+  complain: {
+    from: ["SENT", "DELIVERED", "OPENED", "CLICKED"],
+    to: "COMPLAINED",
+    event: "email.complained",
+  },
   open: { from: ["SENT", "DELIVERED"], to: "OPENED", event: "email.opened" },
   click: { from: ["SENT", "DELIVERED", "OPENED"], to: "CLICKED", event: "email.clicked" },
 } as const satisfies Record<string, Transition>;

@@ -22,6 +22,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   direct_sites: "outbox/",
   dkim_keys: "modules/domains/",
   domains: "modules/domains/",
+  email_reports: "outbox/",
   emails: "outbox/",
   event_names: "events/",
   events: "events/",

@@ -442,7 +442,7 @@ describe("a quiet queue", () => {
         usage: { addBytes() {}, addQueued() {} },
         random: () => 0.5,
         recordEvent: () => {},
-        suppress: () => {},
+        suppressBounced: () => null,
       }),
       writer: createWriter(outbox.db, silentLog, disk),
       clock: {

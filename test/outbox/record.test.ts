@@ -7,6 +7,7 @@ import { type Busy, deferWithoutSlot } from "../../src/outbox/outcome.ts";
 import type { Conversation } from "../../src/protocols/smtp/conversation.ts";
 import { createRecordOutcome } from "../../src/outbox/record.ts";
 import { createEventLog } from "../../src/events/log.ts";
+import { createBounceSuppression } from "../../src/outbox/bounce-suppression.ts";
 import { createSuppressions } from "../../src/modules/suppressions/service.ts";
 import { type MailOptions, openOutbox } from "../support/outbox.ts";
 
@@ -81,8 +82,11 @@ function settling(outbox: ReturnType<typeof openOutbox>) {
     usage,
     random: () => 0.5,
     recordEvent: events.record,
-    suppress: (projectSeq, address, at) =>
-      suppressions.add(projectSeq, address, { reason: "HARD_BOUNCE", at }),
+    suppressBounced: createBounceSuppression({
+      db,
+      limits: { bounces: 3, withinDays: 30, forDays: 30 },
+      suppress: suppressions.add,
+    }),
   });
   return {
     settle: (mail: LeasedMail, verdict: Verdict, now = NOW) =>

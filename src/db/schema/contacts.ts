@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 
@@ -24,7 +25,7 @@ export const contacts = sqliteTable(
   ],
 );
 
-export const SUPPRESSION_REASONS = ["HARD_BOUNCE", "COMPLAINT", "MANUAL"] as const;
+export const SUPPRESSION_REASONS = ["HARD_BOUNCE", "SOFT_BOUNCE", "COMPLAINT", "MANUAL"] as const;
 
 /** Addresses that get no mail. */
 export const suppressions = sqliteTable(
@@ -37,8 +38,18 @@ export const suppressions = sqliteTable(
     email: text("email").notNull(),
     reason: text("reason", { enum: SUPPRESSION_REASONS }).notNull(),
     createdAt: integer("created_at").notNull(),
+    /**
+     * The mail whose bounce or complaint is the cause; null for other entries. There is no foreign
+     * key, because mails are described in a file that imports this one.
+     */
+    emailSeq: integer("email_seq"),
+    /** When the entry is removed; null for never. */
+    expiresAt: integer("expires_at"),
   },
   (table) => [
+    index("suppressions_expiry")
+      .on(table.expiresAt)
+      .where(sql`expires_at IS NOT NULL`),
     uniqueIndex("suppressions_email").on(table.projectSeq, table.email),
     index("suppressions_page").on(table.projectSeq, table.seq),
   ],

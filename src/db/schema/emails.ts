@@ -58,7 +58,13 @@ export const messages = sqliteTable(
     messageId: text("message_id"),
     createdAt: integer("created_at").notNull(),
   },
-  (table) => [uniqueIndex("messages_digest").on(table.projectSeq, table.digest)],
+  (table) => [
+    uniqueIndex("messages_digest").on(table.projectSeq, table.digest),
+    // Reports about submitted messages name their Message-ID.
+    index("messages_message_id")
+      .on(table.messageId)
+      .where(sql`message_id IS NOT NULL`),
+  ],
 );
 
 /** Attachment bytes, stored once per project and distinct content. */
@@ -204,3 +210,33 @@ export const capturedMessages = sqliteTable("captured_messages", {
     .references(() => emails.seq, { onDelete: "cascade" }),
   raw: blob("raw", { mode: "buffer" }).notNull(),
 });
+
+export const REPORT_KINDS = ["BOUNCE", "COMPLAINT"] as const;
+
+/**
+ * Reports about mails that arrived after a server had accepted them: bounces and complaints. The
+ * unique index counts each kind once per mail, however often a report arrives.
+ */
+export const emailReports = sqliteTable(
+  "email_reports",
+  {
+    seq: integer("seq").primaryKey(),
+    emailSeq: integer("email_seq")
+      .notNull()
+      .references(() => emails.seq, { onDelete: "cascade" }),
+    kind: text("kind", { enum: REPORT_KINDS }).notNull(),
+    receivedAt: integer("received_at").notNull(),
+    /** `standard`, ARF, JMRP, or the kind of server whose words were recognised. */
+    form: text("form").notNull(),
+    /** Class of the reply (protocols/smtp/reply-classes.ts); null for a complaint. */
+    class: text("class"),
+    /** `x.y.z`; null if the report names none. */
+    statusCode: text("status_code"),
+    /** In words; empty once the contact was deleted, like `excerpt`. */
+    reason: text("reason").notNull(),
+    reportingMta: text("reporting_mta"),
+    /** The part of the report about the failure, at most 4,000 characters. */
+    excerpt: text("excerpt").notNull(),
+  },
+  (table) => [uniqueIndex("email_reports_email").on(table.emailSeq, table.kind)],
+);

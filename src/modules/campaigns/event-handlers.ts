@@ -7,6 +7,7 @@
 import type { Db } from "../../db/open.ts";
 import type { Log } from "../../lib/log.ts";
 import type { EventInput } from "../../events/log.ts";
+import { isReportedLater } from "../../outbox/late-reports.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Stats } from "./stats.ts";
 
@@ -105,6 +106,7 @@ export function createCampaignHandlers(deps: {
           return noteClick(campaignSeq, event);
         case "email.bounced":
           stats.add(campaignSeq, "bounced");
+          if (isReportedLater(event.data)) stats.add(campaignSeq, "bouncedLater");
           return breakIfHarmful(campaignSeq);
         case "email.complained":
           stats.add(campaignSeq, "complained");

@@ -11,6 +11,7 @@ const COUNTERS = {
   machine_opens: "machine_opened_at IS NOT NULL",
   machine_clicks: "machine_clicked_at IS NOT NULL",
   bounced: "bounced_at IS NOT NULL",
+  bounced_later: "bounced_at IS NOT NULL AND sent_at IS NOT NULL",
   complained: "complained_at IS NOT NULL",
   failed: "status = 'FAILED'",
   suppressed: "status = 'SUPPRESSED'",

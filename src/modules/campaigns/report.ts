@@ -40,8 +40,10 @@ export function createReport({ db, stats }: { db: Db; stats: Pick<Stats, "counts
     const row = stats.counts(campaignSeq);
     const { totalRecipients, sent, bounced, failed, suppressed, cancelled } = row;
     const { delivered, opened, clicked, complained, unsubscribed } = row;
-    const { machineOpens, machineClicks } = row;
-    const settled = sent + bounced + failed + suppressed + cancelled;
+    const { machineOpens, machineClicks, bouncedLater } = row;
+    // A mail that bounced later is counted as sent, too.
+    const left = sent + bounced - bouncedLater;
+    const settled = left + failed + suppressed + cancelled;
     const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
     const rate = (part: number) => share(part, sent);
     return {
@@ -54,6 +56,7 @@ export function createReport({ db, stats }: { db: Db; stats: Pick<Stats, "counts
       machineOpens,
       machineClicks,
       bounced,
+      bouncedLater,
       complained,
       unsubscribed,
       failed,
@@ -62,8 +65,8 @@ export function createReport({ db, stats }: { db: Db; stats: Pick<Stats, "counts
       deliveryRate: rate(delivered),
       openRate: rate(opened),
       clickRate: rate(clicked),
-      // A mail that its server refused was never sent, so `sent` does not include it.
-      bounceRate: share(bounced, sent + bounced),
+      // `sent` does not include a mail that its server refused at once.
+      bounceRate: share(bounced, left),
       complaintRate: rate(complained),
       unsubscribeRate: rate(unsubscribed),
       links: linksOf(campaignSeq),

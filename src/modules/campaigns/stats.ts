@@ -19,7 +19,7 @@ export function createStats({ db }: { db: Db }) {
   const additions = new Map<Counter, Statement<unknown, [number, number]>>();
 
   const findSinceResumed = db.sqlite.prepare<SinceResumed, [number]>(`
-    SELECT sent + bounced - forgiven_mails AS left, bounced - forgiven_bounces AS bounced,
+    SELECT sent + bounced - bounced_later - forgiven_mails AS left, bounced - forgiven_bounces AS bounced,
            complained - forgiven_complaints AS complained
     FROM campaign_counts WHERE campaign_seq = +?`);
 
@@ -54,7 +54,7 @@ export function createStats({ db }: { db: Db }) {
   function forgive(campaignSeq: number): void {
     db.update(campaignCounts)
       .set({
-        forgivenMails: sql`${campaignCounts.sent} + ${campaignCounts.bounced}`,
+        forgivenMails: sql`${campaignCounts.sent} + ${campaignCounts.bounced} - ${campaignCounts.bouncedLater}`,
         forgivenBounces: sql`${campaignCounts.bounced}`,
         forgivenComplaints: sql`${campaignCounts.complained}`,
       })

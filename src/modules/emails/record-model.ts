@@ -1,6 +1,7 @@
 /** Email records with their attempts, and the filters of their list. */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { REPORT_KINDS } from "../../db/schema/emails.ts";
 import { described, describedUse, named } from "../../http/documented.ts";
 import { EmailSourceSchema, EmailStatusSchema } from "../../http/email-enums.ts";
 import { Nullable } from "../../http/envelope.ts";
@@ -118,6 +119,34 @@ const ATTEMPT = {
   ],
 };
 
+const Report = named(
+  "EmailReport",
+  described(
+    Type.Object({
+      kind: OneOf(REPORT_KINDS),
+      receivedAt: DateTime,
+      form: Type.String(),
+      class: Nullable(Type.String()),
+      statusCode: Nullable(Type.String()),
+      reason: Type.String(),
+      reportingMta: Nullable(Type.String()),
+      excerpt: Type.String(),
+    }),
+    {
+      kind: "BOUNCE: it could not be delivered; COMPLAINT: its recipient reported it as spam",
+      receivedAt: "When the report arrived",
+      form: "standard, ARF, JMRP, or the kind of server whose words were recognised",
+      class: "Class of the failure; null for a complaint",
+      statusCode: "Enhanced status code, such as 5.1.1; null if the report names none",
+      reason: "The reason in words; empty once the contact was deleted",
+      reportingMta: "The server or program that wrote the report; null if it is not named",
+      excerpt: "The part of the report about the failure; empty once the contact was deleted",
+    },
+  ),
+  { description: "A bounce or a complaint that arrived after a mail server had accepted the mail" },
+);
+export type EmailReport = Static<typeof Report>;
+
 /** An email record (docs/interface.md#send). */
 export const Email = named(
   "Email",
@@ -144,6 +173,7 @@ export const Email = named(
       lastError: Nullable(Type.String()),
       nextAttemptAt: Moment,
       attempts: Type.Array(Attempt),
+      reports: Type.Array(Report),
     }),
     {
       id: "Id of the email record",
@@ -162,11 +192,12 @@ export const Email = named(
       deliveredAt: "When its delivery was confirmed; null before",
       openedAt: "When a person first opened it; null before",
       clickedAt: "When a person first clicked one of its links; null before",
-      bouncedAt: "When a mail server refused it for good; null if none did",
+      bouncedAt: "When it was refused for good, or its bounce arrived; null if it did not bounce",
       complainedAt: "When it was reported as spam; null if it was not",
       lastError: "Why the latest attempt failed; null if none failed",
       nextAttemptAt: "When it is due next; null if it will not be tried again",
       attempts: "All tries to deliver it, in their order",
+      reports: "Reports that changed it after a mail server had accepted it, in their order",
     },
   ),
   {
@@ -193,6 +224,7 @@ export const Email = named(
       lastError: null,
       nextAttemptAt: null,
       attempts: [ATTEMPT],
+      reports: [],
     },
   },
 );

@@ -4,12 +4,18 @@ import { and, asc, desc, eq, inArray, type SQL } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaigns } from "../../db/schema/campaigns.ts";
 import { contacts } from "../../db/schema/contacts.ts";
-import { attempts, capturedMessages, emails, messages } from "../../db/schema/emails.ts";
+import {
+  attempts,
+  capturedMessages,
+  emailReports,
+  emails,
+  messages,
+} from "../../db/schema/emails.ts";
 import { workflowExecutions } from "../../db/schema/workflows.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { messageIdOf } from "../../protocols/mime/message-id.ts";
-import type { Attempt, Email } from "./record-model.ts";
+import type { Attempt, Email, EmailReport } from "./record-model.ts";
 
 export type EmailRecords = ReturnType<typeof createEmailRecords>;
 
@@ -52,6 +58,28 @@ export function createEmailRecords({ db }: { db: Db }) {
     return found;
   }
 
+  function reportsOf(rows: readonly Row[]): Map<number, EmailReport[]> {
+    const seqs = rows.map((row) => row.seq);
+    const found = new Map<number, EmailReport[]>(seqs.map((seq) => [seq, []]));
+    const all = db
+      .select()
+      .from(emailReports)
+      .where(inArray(emailReports.emailSeq, seqs))
+      .orderBy(asc(emailReports.seq))
+      .all();
+    for (const row of all) found.get(row.emailSeq)?.push(presentReport(row));
+    return found;
+  }
+
+  /** The records of a page, in its order. */
+  function presentAll(rows: readonly Row[]): { seq: number; email: Email }[] {
+    const [attemptsBySeq, reportsBySeq] = [attemptsOf(rows), reportsOf(rows)];
+    return rows.map((row) => ({
+      seq: row.seq,
+      email: present(row, attemptsBySeq.get(row.seq) ?? [], reportsBySeq.get(row.seq) ?? []),
+    }));
+  }
+
   function find(projectSeq: number, id: string): Row {
     const [row] = select(and(eq(emails.projectSeq, projectSeq), eq(emails.id, id)), 1);
     if (row === undefined) throw notFound("EMAIL");
@@ -60,19 +88,15 @@ export function createEmailRecords({ db }: { db: Db }) {
 
   return {
     get(projectSeq: number, id: string): Email {
-      const row = find(projectSeq, id);
-      return present(row, attemptsOf([row]).get(row.seq) ?? []);
+      const [found] = presentAll([find(projectSeq, id)]);
+      if (found === undefined) throw notFound("EMAIL");
+      return found.email;
     },
 
     /** The emails with these `seqs`, newest first. */
     bySeqs(seqs: readonly number[]): { seq: number; email: Email }[] {
       if (seqs.length === 0) return [];
-      const rows = select(inArray(emails.seq, [...seqs]), seqs.length);
-      const attemptsBySeq = attemptsOf(rows);
-      return rows.map((row) => ({
-        seq: row.seq,
-        email: present(row, attemptsBySeq.get(row.seq) ?? []),
-      }));
+      return presentAll(select(inArray(emails.seq, [...seqs]), seqs.length));
     },
 
     /** The exact message; throws 404 unless the capture transport stored it. */
@@ -90,7 +114,7 @@ export function createEmailRecords({ db }: { db: Db }) {
   };
 }
 
-function present(row: RowShape, attemptList: Attempt[]): Email {
+function present(row: RowShape, attemptList: Attempt[], reports: EmailReport[]): Email {
   const { email, contactId, from, campaignId, executionId } = row;
   const { id, to, subject, status, source, templateId, lastError } = email;
   return {
@@ -115,6 +139,7 @@ function present(row: RowShape, attemptList: Attempt[]): Email {
     lastError,
     nextAttemptAt: isoTimeOrNull(email.nextAt),
     attempts: attemptList,
+    reports,
   };
 }
 
@@ -138,6 +163,11 @@ function presentAttempt(row: typeof attempts.$inferSelect): Attempt {
     reason,
     conversations: row.conversations === null ? [] : JSON.parse(row.conversations),
   };
+}
+
+function presentReport(row: typeof emailReports.$inferSelect): EmailReport {
+  const { seq: _, emailSeq: _email, receivedAt, ...report } = row;
+  return { ...report, receivedAt: isoTime(receivedAt) };
 }
 
 function notCaptured(): AppError {

@@ -12,6 +12,7 @@ import type { Db } from "../../db/open.ts";
 import { projectHours } from "../../db/schema/stats.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { EventInput } from "../../events/log.ts";
+import { isReportedLater } from "../../outbox/late-reports.ts";
 import { datesBetween, dateFormat } from "./dates.ts";
 import type { StatsCounts, StatsPoint } from "./model.ts";
 
@@ -130,11 +131,6 @@ export function createProjectStats({ db, writer }: { db: Db; writer: Pick<Writer
 
 function isCounter(text: string): text is Counter {
   return text in NONE;
-}
-
-/** A bounce that a report announced names it in its data. */
-function isReportedLater(data: unknown): boolean {
-  return typeof data === "object" && data !== null && "reportedBy" in data;
 }
 
 function startOfHour(at: number): number {

@@ -19,5 +19,16 @@ export function createSuppressionModule(deps: {
   writer: Writer;
 }): Module {
   const list = createSuppressionList(deps);
-  return { name: "suppressions", routes: [suppressionRoutes({ ...deps, list })] };
+  const { clock, suppressions, writer } = deps;
+  return {
+    name: "suppressions",
+    routes: [suppressionRoutes({ ...deps, list })],
+    recurring: [
+      {
+        name: "suppressions",
+        pattern: "0 * * * * *",
+        run: () => writer.write(suppressions.removeExpired(clock.now())),
+      },
+    ],
+  };
 }

@@ -11,7 +11,7 @@ import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, ListEnvelope, NoContent, withErrors } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { presentSuppression, type SuppressionList } from "./list.ts";
+import type { SuppressionList } from "./list.ts";
 import { EmailParams, Suppression, SuppressionInput, SuppressionQuery } from "./model.ts";
 import { suppressionOperations } from "./operations.ts";
 import type { Suppressions } from "./service.ts";
@@ -26,7 +26,7 @@ export function suppressionRoutes(deps: {
   const { admission, clock, list, suppressions, writer } = deps;
   return new Elysia({ name: "suppression-routes", prefix: "/suppressions" })
     .use(admission.secretKey)
-    .get("", async ({ project, query }) => envelope(await list(project.seq, query)), {
+    .get("", async ({ project, query }) => envelope(await list.page(project.seq, query)), {
       query: SuppressionQuery,
       response: withErrors({ 200: ListEnvelope(Suppression) }),
       detail: suppressionOperations.listSuppressions,
@@ -38,7 +38,7 @@ export function suppressionRoutes(deps: {
           const email = normalizedAddress(body.email);
           const entry = { reason: body.reason ?? "MANUAL", at: clock.now() } as const;
           const { row, isNew } = suppressions.put(project.seq, email, entry);
-          return { status: isNew ? 201 : 200, body: envelope(presentSuppression(row)) };
+          return { status: isNew ? 201 : 200, body: envelope(list.present(row)) };
         }),
       {
         body: limited(SuppressionInput, BODY_LIMITS.settings),

@@ -4,9 +4,10 @@
  * 1. `routes.ts` lists, adds and removes them; a hard bounce adds one as well.
  * 2. `reasonFor` is called when a mail is accepted and again just before it is sent.
  * 3. `list.ts` reads the pages of `GET /suppressions`.
+ * 4. An entry that repeated soft bounces made is removed when it expires (`module.ts`).
  */
 
-import { and, eq } from "drizzle-orm";
+import { and, eq, isNotNull, lte } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { suppressions } from "../../db/schema/contacts.ts";
@@ -18,7 +19,14 @@ export type SuppressionRow = typeof suppressions.$inferSelect;
 type SuppressionReason = SuppressionRow["reason"];
 export type Suppressions = ReturnType<typeof createSuppressions>;
 
-type Entry = { reason: SuppressionReason; at: number };
+type Entry = {
+  reason: SuppressionReason;
+  at: number;
+  /** The mail whose bounce or complaint is the cause. */
+  emailSeq?: number;
+  /** When the entry is removed; never if absent or null. */
+  expiresAt?: number | null;
+};
 
 export function createSuppressions({ db }: { db: Db }) {
   const find = db
@@ -35,12 +43,21 @@ export function createSuppressions({ db }: { db: Db }) {
     "SELECT reason FROM suppressions WHERE project_seq = +? AND email = +?",
   );
 
-  /** Returns null if the address is already suppressed; its first reason is not changed. */
+  /**
+   * Returns null if the address is suppressed for good; its first reason is not changed. A new entry
+   * replaces one that expires.
+   */
   function insert(projectSeq: number, email: string, entry: Entry): SuppressionRow | null {
+    const { reason, at, emailSeq = null, expiresAt = null } = entry;
+    const values = { reason, createdAt: at, emailSeq, expiresAt };
     const row = db
       .insert(suppressions)
-      .values({ projectSeq, email, reason: entry.reason, createdAt: entry.at })
-      .onConflictDoNothing()
+      .values({ projectSeq, email, ...values })
+      .onConflictDoUpdate({
+        target: [suppressions.projectSeq, suppressions.email],
+        set: values,
+        setWhere: isNotNull(suppressions.expiresAt),
+      })
       .returning()
       .get();
     return row ?? null;
@@ -51,17 +68,24 @@ export function createSuppressions({ db }: { db: Db }) {
     reasonFor: (projectSeq: number, email: string): SuppressionReason | null =>
       findReason.get(projectSeq, email)?.reason ?? null,
 
-    /** Runs inside a change. Does nothing if the address is already suppressed. */
+    /** Runs inside a change. Does nothing if the address is already suppressed for good. */
     add(projectSeq: number, email: string, entry: Entry): void {
       insert(projectSeq, email, entry);
     },
 
     /** Runs inside a change. Like `add`, and returns the stored row, new or old. */
     put(projectSeq: number, email: string, entry: Entry): { row: SuppressionRow; isNew: boolean } {
-      const inserted = insert(projectSeq, email, entry);
-      const row = inserted ?? find.get({ projectSeq, email });
+      const before = find.get({ projectSeq, email });
+      const row = insert(projectSeq, email, entry) ?? before;
       if (row === undefined) throw new Error("a suppression was neither inserted nor found");
-      return { row, isNew: inserted !== null };
+      return { row, isNew: before === undefined };
+    },
+
+    /** Removes the entries that expire by now. */
+    removeExpired(now: number): Change<void> {
+      return () => {
+        db.delete(suppressions).where(lte(suppressions.expiresAt, now)).run();
+      };
     },
 
     /** Finds the address in any spelling. The change throws 404 if it is not suppressed. */

@@ -8,8 +8,8 @@
 
 import { type ReadField, readFields, valueOf } from "./read-fields.ts";
 
-/** Reading stops here; the rest of the message is ignored. */
-const MAX_BYTES = 1024 * 1024;
+/** Reading stops after this many bytes; the rest of the message is ignored. */
+export const MAX_READ_BYTES = 1024 * 1024;
 const MAX_DEPTH = 8;
 const MAX_PARTS = 100;
 const MAX_HEADER = 128 * 1024;
@@ -28,7 +28,7 @@ export type MessagePart = {
 
 export function readMessage(raw: Uint8Array): MessagePart {
   const { buffer, byteOffset, byteLength } = raw;
-  const bytes = Buffer.from(buffer, byteOffset, Math.min(byteLength, MAX_BYTES));
+  const bytes = Buffer.from(buffer, byteOffset, Math.min(byteLength, MAX_READ_BYTES));
   return readPart(bytes.toString("latin1"), 0, { parts: 0 });
 }
 

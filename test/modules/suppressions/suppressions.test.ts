@@ -34,6 +34,8 @@ describe("POST /suppressions", () => {
       email: "ada@example.net",
       reason: "MANUAL",
       createdAt: "2026-03-02T10:00:00.000Z",
+      expiresAt: null,
+      cause: null,
     });
     expect(await statusOfMailTo("ADA@example.net")).toBe("SUPPRESSED");
   });

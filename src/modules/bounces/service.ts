@@ -1,0 +1,206 @@
+/**
+ * Reports of other mail servers about mails that they had accepted.
+ *
+ * 1. `readReport` reads the message: a complaint (protocols/arf), or a bounce (protocols/dsn).
+ * 2. `match.ts` finds the mail, and `findingFor` the recipient of the report that is meant.
+ * 3. One change stores the report and its effect: the status of the mail and its event, the
+ *    suppression, and after a complaint the unsubscription.
+ */
+
+import type { Change, Writer } from "../../db/writer.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { LateReports, ReportedMail, StoredReport } from "../../outbox/late-reports.ts";
+import { openReturnPath } from "../../outbox/return-path.ts";
+import { readComplaint } from "../../protocols/arf/feedback.ts";
+import { type DsnReport, readDsn, type RecipientFinding } from "../../protocols/dsn/report.ts";
+import { type MessagePart, readMessage } from "../../protocols/mime/read-parts.ts";
+import type { Contacts } from "../contacts/service.ts";
+import type { Suppressions } from "../suppressions/service.ts";
+import { createMailMatcher, type ReportClues } from "./match.ts";
+import type { ReportKind, ReportResult } from "./model.ts";
+
+export type Bounces = ReturnType<typeof createBounces>;
+
+type Complaint = NonNullable<ReturnType<typeof readComplaint>>;
+type Delivery = DsnReport & { kind: "delivery" };
+
+const DAY_MS = 24 * 60 * 60_000;
+/** A report for a mail that was accepted earlier is refused by SMTP. */
+const MAX_AGE_MS = 30 * DAY_MS;
+
+/** Kinds of feedback by which a recipient complains (RFC 5965 §7.3); not `auth-failure` etc. */
+const COMPLAINTS: ReadonlySet<string> = new Set([
+  "abuse",
+  "fraud",
+  "miscategorized",
+  "opt-out",
+  "opt-out-list",
+  "other",
+]);
+
+export function createBounces(deps: {
+  clock: Clock;
+  writer: Pick<Writer, "write">;
+  reports: LateReports;
+  suppressions: Pick<Suppressions, "add">;
+  contacts: Pick<Contacts, "findBySeq" | "setSubscription">;
+  returnPathKey: Uint8Array;
+  linkKey: Uint8Array;
+}) {
+  const { clock, writer, reports, suppressions, contacts } = deps;
+  const matchMail = createMailMatcher(deps);
+
+  /** Part of a change: stores a bounce, or does nothing for a delay or a confirmation. */
+  function applyDelivery(mail: ReportedMail, report: Delivery): ReportResult {
+    const finding = findingFor(mail, report.findings);
+    const kind = kindOf(finding);
+    if (finding === null || kind !== "bounce") return resultOf(kind, mail);
+    const stored: StoredReport = {
+      form: report.form,
+      statusCode: finding.status,
+      reason: reasonOf(finding),
+      reportingMta: report.reportingMta ?? finding.remoteMta,
+      excerpt: report.excerpt,
+      at: clock.now(),
+    };
+    const bounced = reports.bounce(mail, finding.class, stored);
+    if (bounced === null) return resultOf(kind, mail);
+    return { ...resultOf(kind, mail), effect: "bounced", suppressed: bounced.suppressed };
+  }
+
+  /** Part of a change: stores a complaint, unsubscribes the contact and suppresses its address. */
+  function applyComplaint(mail: ReportedMail, complaint: Complaint): ReportResult {
+    const result = resultOf("complaint", mail);
+    const { feedbackType, form, userAgent, excerpt } = complaint;
+    if (!COMPLAINTS.has(feedbackType)) return result;
+    const at = clock.now();
+    const stored: StoredReport = {
+      form,
+      statusCode: null,
+      reason: `The recipient reported the mail: ${feedbackType}`,
+      reportingMta: userAgent,
+      excerpt,
+      at,
+    };
+    if (!reports.complain(mail, feedbackType, stored)) return result;
+    const contact = mail.contactSeq === null ? null : contacts.findBySeq(mail.contactSeq);
+    if (contact !== null) {
+      contacts.setSubscription(contact, false, { emailSeq: mail.seq, data: { via: "complaint" } });
+    }
+    if (mail.to === null) return { ...result, effect: "complained" };
+    const entry = { reason: "COMPLAINT", at, emailSeq: mail.seq } as const;
+    suppressions.add(mail.projectSeq, mail.to, entry);
+    return { ...result, effect: "complained", suppressed: "COMPLAINT" };
+  }
+
+  return {
+    /**
+     * Whether a report may be sent to this address: a return path of this installation with a valid
+     * signature, of a mail that is not older than 30 days.
+     */
+    isReportAddress(address: string): boolean {
+      const id = openReturnPath(deps.returnPathKey, address);
+      return id !== null && clock.now() - acceptedAt(id) <= MAX_AGE_MS;
+    },
+
+    /**
+     * Reads a report and stores its effect. `recipient` is the address to which it was sent, if it
+     * is known. With `projectSeq`, only mails of that project count. Throws only if the storage fails.
+     */
+    async processReport(
+      raw: Uint8Array,
+      recipient: string | null,
+      projectSeq?: number,
+    ): Promise<ReportResult> {
+      const report = readReport(readMessage(raw));
+      if (report.clues === null) return resultOf(report.kind, null);
+      const mail = matchMail({ ...report.clues, recipient, projectSeq });
+      const isOfProject = projectSeq === undefined || mail?.projectSeq === projectSeq;
+      if (mail === null || !isOfProject) return resultOf(report.kind, null);
+      const change: Change<ReportResult> = () =>
+        report.complaint === null
+          ? applyDelivery(mail, report.delivery)
+          : applyComplaint(mail, report.complaint);
+      return writer.write(change);
+    },
+  };
+}
+
+type MessageClues = Omit<ReportClues, "recipient" | "projectSeq">;
+
+type Read =
+  | { kind: ReportKind; clues: null }
+  | {
+      kind: ReportKind;
+      clues: MessageClues;
+      complaint: Complaint;
+    }
+  | {
+      kind: ReportKind;
+      clues: MessageClues;
+      complaint: null;
+      delivery: Delivery;
+    };
+
+function readReport(message: MessagePart): Read {
+  const { fields } = message;
+  const complaint = readComplaint(message);
+  if (complaint !== null) {
+    const { envelopeId, original, recipients } = complaint;
+    return { kind: "complaint", clues: { fields, envelopeId, original, recipients }, complaint };
+  }
+  const delivery = readDsn(message);
+  if (delivery.kind !== "delivery") return { kind: delivery.kind, clues: null };
+  const { envelopeId, original, findings } = delivery;
+  const kind = kindOf(findings[0] ?? null);
+  const recipients = findings
+    .flatMap(({ recipient, originalRecipient }) => [originalRecipient, recipient])
+    .filter((address) => address !== null);
+  const clues = { fields, envelopeId, original, recipients };
+  return { kind, clues, complaint: null, delivery };
+}
+
+function kindOf(finding: RecipientFinding | null): ReportKind {
+  if (finding === null) return "unknown";
+  if (finding.action === "failed") return "bounce";
+  return finding.action === "delayed" ? "delay" : "delivery";
+}
+
+/**
+ * What the report says of the recipient of the mail. If it names only other addresses, to which the
+ * mail was forwarded, the mail bounced only if it failed at all of them.
+ */
+function findingFor(
+  { to }: ReportedMail,
+  findings: readonly RecipientFinding[],
+): RecipientFinding | null {
+  const own = findings.filter(
+    ({ recipient, originalRecipient }) => isSame(originalRecipient, to) || isSame(recipient, to),
+  );
+  const meant = own.length > 0 ? own : findings;
+  return meant.find(({ action }) => action !== "failed") ?? meant[0] ?? null;
+}
+
+function isSame(a: string | null, b: string | null): boolean {
+  return a !== null && b !== null && a.toLowerCase() === b.toLowerCase();
+}
+
+function reasonOf({ status, text }: RecipientFinding): string {
+  if (text === "") return status ?? "The report names no reason.";
+  return status === null || text.includes(status) ? text : `${status} ${text}`;
+}
+
+function resultOf(kind: ReportKind, mail: ReportedMail | null): ReportResult {
+  return {
+    matched: mail !== null,
+    kind,
+    email: mail?.id ?? null,
+    effect: "none",
+    suppressed: null,
+  };
+}
+
+/** The time in an id (RFC 9562 §5.7). */
+function acceptedAt(id: string): number {
+  return parseInt(id.replaceAll("-", "").slice(0, 12), 16);
+}

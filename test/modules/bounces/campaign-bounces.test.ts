@@ -1,0 +1,74 @@
+/** Bounces and complaints that arrive later count for their campaign, and for its circuit breaker. */
+
+import { expect, test } from "bun:test";
+import { INVARIANTS } from "../../../src/cli/check/invariants.ts";
+import type { Outcome } from "../../../src/outbox/outcome.ts";
+import { waitUntil } from "../../support/eventually.ts";
+import { ACCEPTED, testTransport } from "../../support/transport.ts";
+import { campaignApp } from "../campaigns/campaign-app.ts";
+import { complaint, returnPathOf, UNKNOWN_USER } from "./reports.ts";
+
+const BOUNCED: Outcome = {
+  kind: "bounced",
+  class: "no_such_recipient",
+  reason: "550 no such user",
+  conversations: [],
+};
+
+test("a campaign counts a mail as left once, and is paused by late bounces", async () => {
+  const transport = testTransport();
+  const config = { campaignLimitAfter: 20, campaignBounceLimit: 0.1 };
+  const t = await campaignApp({ transport, config });
+  let handed = 0;
+  transport.hand = () => Promise.resolve(handed++ < 2 ? BOUNCED : ACCEPTED);
+  t.insertContacts(40);
+  const id = await t.campaign();
+  await t.act(id, "send");
+  await t.settle();
+  expect(await t.stats(id)).toMatchObject({ sent: 38, bounced: 2, bouncedLater: 0 });
+
+  const ids = t.db.sqlite
+    .query<{ id: string }, []>("SELECT id FROM emails WHERE status = 'SENT' ORDER BY seq")
+    .all();
+  const report = (emailId: string, raw: string) =>
+    t.app.bounces.processReport(Buffer.from(raw), returnPathOf(emailId));
+  for (const { id: emailId } of ids.slice(0, 3)) await report(emailId, UNKNOWN_USER);
+  await report(ids[3]?.id ?? "", complaint());
+
+  expect(await t.stats(id)).toMatchObject({
+    queued: 0,
+    sent: 38,
+    bounced: 5,
+    bouncedLater: 3,
+    bounceRate: 5 / 40,
+    complained: 1,
+    unsubscribed: 1,
+  });
+  const violated = INVARIANTS.filter(
+    ({ violations }) => t.db.sqlite.query(violations).get() !== null,
+  );
+  expect(violated.map(({ name }) => name)).toEqual([]);
+  await t.close();
+});
+
+test("late bounces pause a campaign that is still sending", async () => {
+  const transport = testTransport({ concurrency: 40 });
+  const config = { campaignLimitAfter: 20, campaignBounceLimit: 0.1 };
+  const t = await campaignApp({ transport, config });
+  t.insertContacts(40);
+  const id = await t.campaign();
+  await t.act(id, "send");
+  await t.app.campaigns.tick();
+  await waitUntil(() => transport.handed.length >= 30);
+  for (const mail of transport.open().slice(0, 30)) mail.end(ACCEPTED);
+  await waitUntil(() => t.count("status = 'SENT'") === 30);
+  const ids = t.db.sqlite
+    .query<{ id: string }, []>("SELECT id FROM emails WHERE status = 'SENT' LIMIT 4")
+    .all();
+  for (const { id: emailId } of ids) {
+    await t.app.bounces.processReport(Buffer.from(UNKNOWN_USER), returnPathOf(emailId));
+  }
+  expect(await t.statusOf(id)).toBe("PAUSED");
+  for (const mail of transport.open()) mail.end(ACCEPTED);
+  await t.close();
+});
