@@ -51,6 +51,7 @@ describe("an email record", () => {
       ...nothingYet,
       nextAttemptAt: START,
       attempts: [],
+      reports: [],
     });
   });
 
