@@ -10,12 +10,17 @@ export function MailFrame(props: {
   src: string;
   /** The same with remote images; without it, the mail has none. */
   srcWithImages?: string;
+  /** Whether the address takes `dark=true`, which simulates a mail program with a dark theme. */
+  canBeDark?: boolean;
   /** Names the frame: "Preview of Your order". */
   title: string;
 }) {
-  const { src, srcWithImages, title } = props;
+  const { src, srcWithImages, canBeDark = false, title } = props;
   const [width, setWidth] = useState("desktop");
+  const [colours, setColours] = useState("light");
   const [hasImages, setHasImages] = useState(false);
+  const address = (hasImages ? srcWithImages : undefined) ?? src;
+  const shown = colours === "dark" ? withDark(address) : address;
   return (
     <div className="mail">
       <div className="mail-tools">
@@ -28,6 +33,17 @@ export function MailFrame(props: {
             { value: "phone", label: "Phone" },
           ]}
         />
+        {canBeDark && (
+          <SegmentedControl
+            aria-label="Colours of the preview"
+            value={colours}
+            onChange={setColours}
+            data={[
+              { value: "light", label: "Light" },
+              { value: "dark", label: "Dark (simulated)" },
+            ]}
+          />
+        )}
         {srcWithImages !== undefined && !hasImages && (
           <>
             <span className="muted small">Remote images are blocked.</span>
@@ -38,13 +54,17 @@ export function MailFrame(props: {
         )}
       </div>
       <div className="mail-stage" data-width={width}>
+        {/* A new frame for each address: a frame that goes to another one adds to the history. */}
         <iframe
+          key={shown}
           title={title}
           sandbox="allow-popups allow-popups-to-escape-sandbox"
           referrerPolicy="no-referrer"
-          src={hasImages ? srcWithImages : src}
+          src={shown}
         />
       </div>
     </div>
   );
 }
+
+const withDark = (address: string) => `${address}${address.includes("?") ? "&" : "?"}dark=true`;

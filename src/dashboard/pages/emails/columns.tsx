@@ -14,7 +14,7 @@ export function emailColumns(names: EmailNames): Column<Email>[] {
       key: "status",
       title: "Status",
       width: "124px",
-      render: ({ status }) => <Status value={status} />,
+      render: (email) => <Status value={shownStatus(email)} />,
     },
     {
       key: "source",
@@ -38,11 +38,15 @@ export function phoneLines(email: Email) {
     second: (
       <span className="email-line">
         <span className="cut">{subjectOf(email)}</span>
-        <Status value={email.status} />
+        <Status value={shownStatus(email)} />
       </span>
     ),
   };
 }
+
+/** A queued email that a server deferred is shown as deferred. */
+export const shownStatus = ({ status, attempts }: Email): string =>
+  status === "QUEUED" && attempts.at(-1)?.outcome === "deferred" ? "DEFERRED" : status;
 
 export const subjectOf = ({ subject }: Email): string => (subject === "" ? "No subject" : subject);
 

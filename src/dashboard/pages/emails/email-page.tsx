@@ -3,7 +3,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { BackLabel, Page } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
-import { subjectOf } from "./columns.tsx";
+import { shownStatus, subjectOf } from "./columns.tsx";
 import { EmailView } from "./email-view.tsx";
 import { useEmail } from "./use-email.ts";
 import { useNames } from "./use-names.ts";
@@ -18,7 +18,7 @@ export function EmailPage() {
   return (
     <Page
       title={data === undefined ? "Email" : subjectOf(data)}
-      badge={data === undefined ? undefined : <Status value={data.status} />}
+      badge={data === undefined ? undefined : <Status value={shownStatus(data)} />}
       back={
         <Link to="/p/$project/emails" params={{ project }} className="page-back">
           <BackLabel>Emails</BackLabel>

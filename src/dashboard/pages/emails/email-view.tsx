@@ -12,7 +12,7 @@ import { Status, statusWord } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
 import { ChecksTab } from "./checks-tab.tsx";
-import { recipientOf, subjectOf } from "./columns.tsx";
+import { recipientOf, shownStatus, subjectOf } from "./columns.tsx";
 import { HeadersTab } from "./headers-tab.tsx";
 import { Outcome } from "./outcome.tsx";
 import { PreviewTab } from "./preview-tab.tsx";
@@ -76,7 +76,7 @@ export function EmailTitle({ id }: { id: string }) {
   const { data: email } = useEmail(id);
   return (
     <h2 className="email-title" tabIndex={-1} data-autofocus>
-      {email !== undefined && <Status value={email.status} />}
+      {email !== undefined && <Status value={shownStatus(email)} />}
       <span className="cut">{email === undefined ? "Email" : subjectOf(email)}</span>
     </h2>
   );
@@ -91,10 +91,10 @@ function Summary({ email, names }: { email: Email; names: EmailNames }) {
     <div className="email-summary">
       <Fields>
         <Field label="To">{recipientOf(email)}</Field>
+        <Field label="From">{from}</Field>
         <Field label={sentAt === null ? "Queued" : "Sent"}>
           <Time at={sentAt ?? createdAt} />
         </Field>
-        <Field label="From">{from}</Field>
         <Field label="Source">{origin.join(" · ")}</Field>
         <Field label="Id">
           <CopyText value={id} label="Copy the id" />

@@ -23,6 +23,7 @@ export function PreviewTab({ email }: { email: Email }) {
             title={`Preview of ${email.subject}`}
             src={projectUrl(path)}
             srcWithImages={projectUrl(path, { images: true })}
+            canBeDark
           />
           <Attachments content={content} />
         </div>

@@ -118,7 +118,7 @@ function Steps({ steps }: { steps: readonly Step[] }) {
                 <span className="step-side">{step.code === null ? "" : "S"}</span>
                 <code>
                   {step.code !== null && <b>{step.code} </b>}
-                  {step.text === "" ? step.step : step.text}
+                  <ReplyText step={step} />
                 </code>
               </span>
             </span>
@@ -126,6 +126,18 @@ function Steps({ steps }: { steps: readonly Step[] }) {
         );
       })}
     </ol>
+  );
+}
+
+/** The extensions of a server are on one line, because they are seldom what is looked for. */
+function ReplyText({ step: { step, text } }: { step: Step }) {
+  const [first = "", ...extensions] = text.split("\n");
+  if (text === "") return step;
+  if (step !== "ehlo" || extensions.length === 0) return text;
+  return (
+    <>
+      {first} <span className="step-more">{extensions.join(", ")}</span>
+    </>
   );
 }
 

@@ -14,6 +14,10 @@ export const PreviewQuery = Input({
     ...QueryBoolean(),
     description: "Whether images of other servers are loaded; default false",
   }),
+  dark: Type.Optional({
+    ...QueryBoolean(),
+    description: "Whether the colours are inverted, as mail programs with a dark theme do",
+  }),
 });
 
 export const EmailCheckQuery = Input({

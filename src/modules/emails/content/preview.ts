@@ -46,13 +46,29 @@ export function previewHeaders(type: "text/html" | "text/plain", withImages: boo
   };
 }
 
-/** The HTML of a mail as a document: its links open new tabs, and its inline images are in it. */
-export function previewDocument(html: string, images: readonly InlineImage[]): string {
+/** Inverts all colours but those of images, as mail programs do with mails without dark styles. */
+const DARK_STYLE = `<style>
+html { min-height: 100%; background: #fff; filter: invert(0.92) hue-rotate(180deg); }
+img, picture, video, svg, [background], [style*="url("] {
+  filter: invert(1) hue-rotate(180deg) !important;
+}
+:is(picture, [background], [style*="url("]) :is(img, svg) { filter: none !important; }
+</style>`;
+
+/**
+ * The HTML of a mail as a document: its links open new tabs, and its inline images are in it. With
+ * `isDark` it looks as in a mail program with a dark theme.
+ */
+export function previewDocument(
+  html: string,
+  images: readonly InlineImage[],
+  { isDark = false }: { isDark?: boolean } = {},
+): string {
   const shown = new HTMLRewriter()
     .on(REMOVED, { element: (element) => void element.remove() })
     .on("a, area", { element: secureLink })
     .transform(html.slice(0, MAX_CHARACTERS));
-  return withInlineImages(shown, images);
+  return withInlineImages(shown, images) + (isDark ? DARK_STYLE : "");
 }
 
 function secureLink(link: HTMLRewriterTypes.Element): void {

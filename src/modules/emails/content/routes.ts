@@ -54,7 +54,9 @@ export function emailContentRoutes(deps: {
         if (query.part === "text" || html === "") {
           return new Response(text, { headers: previewHeaders("text/plain", false) });
         }
-        const shown = previewDocument(html, await contents.images(opened));
+        const shown = previewDocument(html, await contents.images(opened), {
+          isDark: query.dark === "true",
+        });
         return new Response(shown, { headers: previewHeaders("text/html", withImages) });
       },
       {
