@@ -32,7 +32,9 @@ const TEXTS: Readonly<Record<string, CheckText>> = {
     title: "Encrypted links",
     why: "Links with http are not encrypted, and spam filters trust them less.",
     where: "HTML part, <a>",
-    fix: "Replace http:// by https:// in these links.",
+    fix:
+      "Replace http:// by https:// in these links. Links of Mailstead itself follow the setting " +
+      "--url.",
   },
   "message-size": {
     title: "Size of the message",
@@ -56,7 +58,9 @@ const TEXTS: Readonly<Record<string, CheckText>> = {
     title: "One-click unsubscribe",
     why: "Gmail and Yahoo require it of bulk mail, and it keeps people from reporting spam.",
     where: "Headers, List-Unsubscribe",
-    fix: "Send bulk mail as a campaign or a marketing template; its headers are then complete.",
+    fix:
+      "Send bulk mail as a campaign or a marketing template, and set --url of this server to an " +
+      "https address; its headers are then complete.",
   },
   "line-length": {
     title: "Length of lines",

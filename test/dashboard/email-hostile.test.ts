@@ -1,0 +1,97 @@
+/** Mails that attack whoever looks at them: nothing leaves the preview, the source or the list. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser, startDashboard } from "../support/browser.ts";
+import { openEmails, send, type Server } from "./email-server.ts";
+
+let browser: Browser;
+let server: Server;
+let evil: ReturnType<typeof Bun.serve>;
+let requested: string[];
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  requested = [];
+  evil = Bun.serve({
+    port: 0,
+    fetch(request) {
+      requested.push(new URL(request.url).pathname);
+      return new Response("");
+    },
+  });
+  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop(), evil.stop(true)]);
+});
+
+const SUBJECT = `<img src=x onerror="document.title='ran'">{{constructor}}`;
+
+function hostileBody(base: string): string {
+  const attack = `top.location='${base}/top';fetch('${base}/fetch');top.document.title='ran'`;
+  return `<html><head><meta http-equiv="refresh" content="0;url=${base}/refresh">
+<base href="${base}/" target="_top"><link rel="stylesheet" href="${base}/sheet">
+<style>@import "${base}/import"; body { background: url(${base}/background) }</style></head>
+<body onload="${attack}"><script>${attack}</script><img src="${base}/image" onerror="${attack}">
+<iframe src="${base}/frame"></iframe><form action="${base}/form" target="_top">
+<button>Win a prize</button></form><a href="javascript:${attack}" target="_top">Click here</a>
+<p>The end of the mail</p></body></html>`;
+}
+
+describe.skipIf(!hasChromium)("a hostile mail", () => {
+  test(
+    "runs nothing and loads nothing in any tab",
+    async () => {
+      const origin = `http://127.0.0.1:${evil.port}`;
+      const body = hostileBody(origin);
+      const [id = ""] = await send(server, [{ to: "ada@example.com", subject: SUBJECT, body }]);
+      const { page, problems, close } = await openEmails(browser, server, `/emails?email=${id}`);
+      const frame = page.frameLocator("iframe");
+      await frame.getByText("The end of the mail").waitFor();
+      await frame.getByText("Win a prize").click();
+      await frame.getByText("Click here").click();
+      for (const [tab, text] of [
+        ["Text", "The end of the mail"],
+        ["Source", "Content-Type"],
+        ["Headers", "Message-ID"],
+        ["Checks", "Structure and headers"],
+        ["Raw", "The bytes that were captured"],
+      ] as const) {
+        await page.getByRole("link", { name: tab, exact: true }).click();
+        await page.getByText(text).first().waitFor();
+      }
+      expect(await page.title()).toStartWith("Emails");
+      expect(new URL(page.url()).origin).toBe(server.url);
+      expect(page.context().pages()).toHaveLength(1);
+      expect(requested).toEqual([]);
+      // The browser tells what the policy and the sandbox of the frame refused to request.
+      const refusals = new RegExp(`Content Security Policy|sandbox|^request: ${origin}`, "i");
+      expect(problems.filter((problem) => !refusals.test(problem))).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "of megabytes of nested tables is shown in part, and the page stays usable",
+    async () => {
+      const table = "{% for i in (1..30000) %}<table><tr><td>{% endfor %}";
+      const line = `{% for i in (1..60000) %}${"0123456789".repeat(6)}\n{% endfor %}`;
+      const body = `<p>The start of the mail</p>${table}<pre>${line}</pre>`;
+      const [id = ""] = await send(server, [{ to: "ada@example.com", subject: "Tables", body }]);
+      const path = `/emails?email=${id}&tab=source`;
+      const { page, problems, close } = await openEmails(browser, server, path);
+      await page.getByText(/[\d,]{5,} lines/).waitFor();
+      expect(await page.locator(".message-line").count()).toBeLessThan(80);
+      await page.getByRole("link", { name: "Preview", exact: true }).click();
+      await page.frameLocator("iframe").getByText("The start of the mail").waitFor();
+      await page.getByRole("link", { name: "Timeline", exact: true }).click();
+      await page.getByText("Accepted and queued").waitFor();
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
