@@ -6,7 +6,7 @@ import { waitUntil } from "../support/eventually.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { answerState, PROJECT } from "./answers.ts";
 
-export type Server = Awaited<ReturnType<typeof startDashboard>>;
+export type Server = Pick<Awaited<ReturnType<typeof startDashboard>>, "url" | "secretKey" | "stop">;
 
 export type Mail = { to: string; subject: string; body: string };
 

