@@ -6,14 +6,17 @@ import { createBodies } from "./http/bodies.ts";
 import { createLocalAccess } from "./http/local-access.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createRouteRules } from "./http/route-rules.ts";
+import { createSessionAccess } from "./http/session-access.ts";
+import { createSessionCookies } from "./http/session-cookie.ts";
 import { deriveKey } from "./lib/crypto.ts";
+import { CONFIRMATION_MS } from "./modules/accounts/sessions.ts";
 import type { Module } from "./modules/module.ts";
 import type { Services } from "./services.ts";
 
 export type HttpEdge = ReturnType<typeof createHttpEdge>;
 
-export function createHttpEdge(core: Core, { keys, projects, quotas }: Services) {
-  const { config, clock, log, writer, loopWatch, secret, db } = core;
+export function createHttpEdge(core: Core, { keys, projects, quotas, accounts }: Services) {
+  const { config, clock, log, writer, loopWatch, secret, db, url } = core;
   const localAccess = core.hasOpenInboxes ? createLocalAccess(config.allowedHosts) : null;
   const beginWork = (route: string) => loopWatch.begin("route", route);
   const bodies = createBodies({ clock, beginWork });
@@ -24,7 +27,18 @@ export function createHttpEdge(core: Core, { keys, projects, quotas }: Services)
     clock,
     sealKey: deriveKey(secret, "idempotency"),
   });
+  const sessions = createSessionAccess({
+    findSession: accounts.findSession,
+    readCookie: createSessionCookies({ url, trustedProxies: config.trustedProxies }).read,
+    findProject: projects.findById,
+    url,
+    now: clock.now,
+    confirmationMs: CONFIRMATION_MS,
+  });
   const admission = createAdmission({
+    sessions,
+    routeRules,
+    record: accounts.record,
     findKey: keys.findByDigest,
     findOpenProject: (request, peer) =>
       localAccess?.isOpen(request, peer) === true ? projects.firstAsKey() : null,

@@ -35,6 +35,13 @@ export function projectDisabled(): AppError {
   });
 }
 
+/** For a route that accepts only users who are signed in. */
+export function sessionRequired(): AppError {
+  return new AppError(403, "FORBIDDEN", "API keys may not do this; a user who is signed in may.", {
+    suggestion: "Use the dashboard, or the command line of the server.",
+  });
+}
+
 /** For a route that does not accept public keys. */
 export function secretKeyRequired(): AppError {
   return new AppError(403, "FORBIDDEN", "A public key may only be used for /v1/track.", {

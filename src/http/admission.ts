@@ -1,11 +1,11 @@
 /**
- * Admits every request that needs an API key. The checks run in this order
+ * Admits every request that needs an API key or the session of a user. The checks run in this order
  * (docs/interface.md#requests): authentication, permission, rate limit, body. The schema of the
- * route is checked after them, so a request without a valid key gets no validation errors.
+ * route is checked after them, so a request without a valid key gets no validation errors. Sessions
+ * (session-access.ts) have no rate limit.
  */
 
 import { Elysia } from "elysia";
-import type { Change, Sync, Writer } from "../db/writer.ts";
 import type { AddressRange } from "../lib/address-ranges.ts";
 import { sha256 } from "../lib/crypto.ts";
 import type { AppError } from "../lib/errors.ts";
@@ -18,11 +18,16 @@ import {
   rateExceeded,
   secretKeyRequired,
 } from "./admission-errors.ts";
+import { createAdmittedWrites, type RequestActor } from "./admitted-writes.ts";
 import type { Origin, ReadJson } from "./body.ts";
 import { clientAddressReader } from "./client-address.ts";
-import type { Answer, Idempotency } from "./idempotency.ts";
 import { slidingWindow } from "./rate-limit.ts";
 import { createRequestRates } from "./request-rates.ts";
+import type { Role } from "./roles.ts";
+import type { RouteRules } from "./route-rules.ts";
+import type { SessionAccess, SignedInUser } from "./session-access.ts";
+import { createSessionPlugins, MEMBER, sessionRequest, userActor } from "./session-plugins.ts";
+import { type Incoming, peerOf } from "./incoming.ts";
 
 export type KeyKind = "SECRET" | "PUBLIC";
 /** The sender of a mail. */
@@ -37,6 +42,8 @@ export type Project = {
 
 /** A key found by its digest. It may be unusable. */
 export type KnownKey = {
+  /** Id, name and last four characters; null for the access without a key. */
+  shown: { id: string; name: string; last4: string } | null;
   kind: KeyKind;
   /** Web origins that may use the key; empty if all may. */
   origins: readonly string[];
@@ -45,24 +52,28 @@ export type KnownKey = {
   isUsable: boolean;
 };
 
-/** The project and the key kind of a request that was admitted. */
-type Admitted = { project: Project; keyKind: KeyKind };
+/** A request that was admitted to a project by a key or a session. */
+type Admitted = {
+  project: Project;
+  /** A session counts as a secret key. */
+  keyKind: KeyKind;
+  /** A secret key has the role of an admin, and a public key has none. */
+  role: Role | null;
+  /** Null for a request with a key. */
+  user: SignedInUser["user"] | null;
+  /** The key of the request; null for a session. */
+  shownKey: KnownKey["shown"];
+};
 
 /** `isOpen`: the routes of inboxes, which may need no key (local-access.ts). */
 type Access = { kinds: readonly KeyKind[]; isOpen?: true };
 
-/**
- * Runs a part of a change. It is undone, with 409, if it exceeds the storage quota of the project.
- */
-type WithinQuota = <T>(projectSeq: number, change: () => T, isPublic?: boolean) => T;
-
 type AdmissionOptions = {
   /** Finds a key by the SHA-256 digest of its text. */
   findKey: (digest: string) => KnownKey | null;
-  idempotency: Idempotency;
+  sessions: SessionAccess;
+  routeRules: RouteRules;
   readJson: ReadJson;
-  writer: Pick<Writer, "write">;
-  storing: WithinQuota;
   /** Requests per minute and project with secret keys; 0 means no limit. */
   apiRate: number;
   /** Requests per minute and project with public keys; 0 means no limit. */
@@ -76,26 +87,7 @@ type AdmissionOptions = {
   /** Monotonic milliseconds (`Clock.elapsed`), so that a step of the wall clock blocks no key. */
   now: () => number;
   log: Log;
-};
-
-/**
- * Commits a prepared change, once per Idempotency-Key. Two requests are the same if their bodies
- * are equal. A route that reads its body itself passes a value to compare instead.
- */
-type Once = <T>(
-  prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
-  body?: unknown,
-) => Promise<T>;
-
-/** The part of Elysia's context that this file needs. */
-type Incoming = {
-  request: Request;
-  path: string;
-  /** The pattern of the matched route. */
-  route: string;
-  set: { headers: Record<string, string | number | undefined>; status?: number | string };
-  server: { requestIP(request: Request): { address: string } | null } | null;
-};
+} & Parameters<typeof createAdmittedWrites>[0];
 
 const SECRET_KEYS: Access = { kinds: ["SECRET"] };
 const INBOX_ACCESS: Access = { ...SECRET_KEYS, isOpen: true };
@@ -107,8 +99,9 @@ const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
 export type Admission = ReturnType<typeof createAdmission>;
 
 export function createAdmission(options: AdmissionOptions) {
-  const { trustedProxies, now, log } = options;
+  const { sessions, trustedProxies, now, log } = options;
   const admitted = new WeakMap<Request, Admitted>();
+  const writesOf = createAdmittedWrites(options);
   const readClientAddress = clientAddressReader({ trusted: trustedProxies, log });
   const rates = createRequestRates({
     secretPerProject: options.apiRate,
@@ -122,19 +115,39 @@ export function createAdmission(options: AdmissionOptions) {
   function admit(incoming: Incoming, access: Access): Admitted {
     const known = admitted.get(incoming.request);
     if (known !== undefined) return known;
+    const admission = hasSession(incoming, access) ? bySession(incoming) : byKey(incoming, access);
+    admitted.set(incoming.request, admission);
+    return admission;
+  }
+
+  function byKey(incoming: Incoming, access: Access): Admitted {
     const key = (access.isOpen && findOpen(options, incoming)) || authenticate(incoming, access);
     requirePermission(key, access.kinds);
     requireOrigin(incoming, key);
     enforceRateLimit(incoming, key);
-    const { project, kind } = key;
-    admitted.set(incoming.request, { project, keyKind: kind });
-    return { project, keyKind: kind };
+    const { project, kind: keyKind, shown: shownKey } = key;
+    return { project, keyKind, role: keyKind === "SECRET" ? "ADMIN" : null, user: null, shownKey };
+  }
+
+  /** A key is preferred to a cookie. An open route does not refuse a cookie of another server. */
+  function hasSession(incoming: Incoming, access: Access): boolean {
+    const { request } = incoming;
+    if (request.headers.has("authorization")) return false;
+    const peer = peerOf(incoming);
+    return access.isOpen === true
+      ? sessions.isSignedIn(request, peer)
+      : sessions.hasCookie(request, peer);
+  }
+
+  function bySession(incoming: Incoming): Admitted {
+    const member = sessions.admitMember(sessionRequest(options, incoming), MEMBER);
+    return { ...member, keyKind: "SECRET", shownKey: null };
   }
 
   /** Returns the key by which the client of a request is counted. */
-  function clientOf({ request, server }: Incoming): string {
-    const peer = server?.requestIP(request)?.address ?? null;
-    return readClientAddress({ peer, forwardedFor: request.headers.get("x-forwarded-for") });
+  function clientOf(incoming: Incoming): string {
+    const forwardedFor = incoming.request.headers.get("x-forwarded-for");
+    return readClientAddress({ peer: peerOf(incoming), forwardedFor });
   }
 
   function enforceRateLimit(incoming: Incoming, { kind, project }: KnownKey): void {
@@ -165,13 +178,15 @@ export function createAdmission(options: AdmissionOptions) {
       })
       .derive({ as: "scoped" }, (incoming) => {
         const admission = admit(incoming, access);
-        return {
-          ...admission,
-          once: onceFor(options, incoming, { ...admission, isWithinQuota: true }),
-          /** For requests that must be possible when the storage quota is used up. */
-          onceWithoutQuota: onceFor(options, incoming, { ...admission, isWithinQuota: false }),
-          store: storeWithin(options, admission.project),
-        };
+        const { project, keyKind, role, user } = admission;
+        const writes = writesOf(incoming, {
+          projectSeq: project.seq,
+          userId: null,
+          isPublic: keyKind === "PUBLIC",
+          actor: () => actorOf(admission),
+          address: () => clientOf(incoming),
+        });
+        return { project, keyKind, role, user, ...writes };
       });
   }
 
@@ -190,6 +205,7 @@ export function createAdmission(options: AdmissionOptions) {
     inboxKeyStreaming: keyPlugin("inbox-key-streaming", INBOX_ACCESS, leaveUnread),
     /** For `/v1/track`, which also accepts public keys. */
     anyKey: keyPlugin("any-key", { kinds: ["SECRET", "PUBLIC"] }, options.readJson),
+    ...createSessionPlugins({ ...options, writesOf, clientOf }),
   };
 }
 
@@ -223,48 +239,18 @@ function createAuthenticator(
   };
 }
 
-/** Returns the function `once` of a request, which also sets the status of the response. */
-function onceFor(
-  { idempotency, writer, storing }: AdmissionOptions,
-  incoming: Incoming & { body?: unknown },
-  { project, keyKind, isWithinQuota }: Admitted & { isWithinQuota: boolean },
-): Once {
-  const isPublic = keyKind === "PUBLIC";
-  const run = <T>(change: Change<T>): T =>
-    isWithinQuota ? storing(project.seq, change, isPublic) : change();
-  return async <T>(
-    prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
-    body: unknown = incoming.body,
-  ): Promise<T> => {
-    const { request, path, set } = incoming;
-    const key = request.headers.get("idempotency-key");
-    if (key === null) {
-      const change = await prepare();
-      const answer = await writer.write<Answer<T>>(() => run(change));
-      set.status = answer.status;
-      return answer.body;
-    }
-    const { method } = request;
-    const keyed = { projectSeq: project.seq, isPublic, method, path, body, run };
-    const { answer, isReplay } = await idempotency.once(key, keyed, prepare);
-    set.status = answer.status;
-    if (isReplay) set.headers["idempotency-replayed"] = "true";
-    return answer.body;
-  };
-}
-
-/** Returns a function that writes a change within the storage quota of the project. */
-function storeWithin({ writer, storing }: AdmissionOptions, project: Project) {
-  return <T>(change: Change<Sync<T>>): Promise<T> =>
-    writer.write<T>(() => storing(project.seq, change));
-}
-
 function findOpen(
   { findOpenProject }: Pick<AdmissionOptions, "findOpenProject">,
-  { request, server }: Incoming,
+  incoming: Incoming,
 ): KnownKey | null {
-  if (request.headers.has("authorization")) return null;
-  return findOpenProject(request, server?.requestIP(request)?.address ?? null);
+  if (incoming.request.headers.has("authorization")) return null;
+  return findOpenProject(incoming.request, peerOf(incoming));
+}
+
+function actorOf({ user, shownKey }: Admitted): RequestActor {
+  if (user !== null) return userActor(user);
+  const label = shownKey === null ? "without a key" : `${shownKey.name} (…${shownKey.last4})`;
+  return { kind: "KEY", id: shownKey?.id ?? null, label };
 }
 
 async function leaveUnread(): Promise<null> {

@@ -30,7 +30,9 @@ export type Answer<T> = {
 
 /** The request that a key identifies. `path` may be in any spelling. */
 type KeyedRequest = {
-  projectSeq: number;
+  /** Null if the request belongs to no project; it then has the key of its user. */
+  projectSeq: number | null;
+  userId?: string | null;
   /**
    * Requests with public keys have their own namespace, so they cannot use up keys of the server.
    */
@@ -96,7 +98,7 @@ export function createIdempotency(deps: {
   }
 
   function store(
-    { scope, projectSeq }: { scope: string; projectSeq: number },
+    { scope, projectSeq }: { scope: string; projectSeq: number | null },
     requestDigest: string,
     answer: Answer<unknown>,
   ): void {
@@ -169,8 +171,9 @@ export function createIdempotency(deps: {
   };
 }
 
-function scopeOf({ projectSeq, isPublic, method, path }: KeyedRequest, key: string): string {
-  const space = isPublic ? ["PUBLIC"] : [];
+function scopeOf(keyed: KeyedRequest, key: string): string {
+  const { projectSeq, userId = null, isPublic, method, path } = keyed;
+  const space = isPublic ? ["PUBLIC"] : userId === null ? [] : ["USER", userId];
   return sha256(JSON.stringify([projectSeq, method, canonicalPath(path), key, ...space]));
 }
 

@@ -2,7 +2,7 @@
 
 /** Roles of users in a project, the lowest first. Each role may do what those before it may. */
 export const ROLES = ["VIEWER", "EDITOR", "ADMIN", "OWNER"] as const;
-type Role = (typeof ROLES)[number];
+export type Role = (typeof ROLES)[number];
 /** ANYONE: the route needs no account. USER: it needs a user, who may be a member of no project. */
 export type RouteRole = Role | "USER" | "ANYONE";
 

@@ -7,7 +7,7 @@
 import { extrasOf } from "./documented.ts";
 import { ROLE, ROLES, type RouteAccess, type RouteRole } from "./roles.ts";
 
-type RouteRule = {
+export type RouteRule = {
   role: RouteRole;
   /** Whether changes are written to the audit log. */
   isAudited: boolean;
@@ -20,7 +20,7 @@ type RouteRule = {
 
 type DeclaredRoute = { method: string; path: string; hooks: unknown };
 
-type RouteRules = {
+export type RouteRules = {
   /** Reads the rules of all routes; throws an error that names a route without a role. */
   registerRoutes(routes: readonly DeclaredRoute[]): void;
   /** The rule of a route by method and pattern. */

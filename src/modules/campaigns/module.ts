@@ -121,7 +121,7 @@ export function createCampaignModule(deps: {
   return {
     name: "campaigns",
     routes: [
-      campaignRoutes({ admission, campaigns, preview, testMails, runner, writer }),
+      campaignRoutes({ admission, campaigns, preview, testMails, runner }),
       campaignActionRoutes({ admission, campaigns, expansion, lifecycle, runner, writer }),
       campaignReportRoutes({ admission, audience, campaigns, readReport, recipients }),
     ],

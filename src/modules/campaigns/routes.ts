@@ -10,7 +10,6 @@
  */
 
 import { Elysia, status } from "elysia";
-import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
@@ -45,9 +44,8 @@ export function campaignRoutes(deps: {
   preview: Previews["preview"];
   testMails: TestMails;
   runner: Pick<Runner, "wake">;
-  writer: Writer;
 }) {
-  const { admission, campaigns, preview, testMails, runner, writer } = deps;
+  const { admission, campaigns, preview, testMails, runner } = deps;
 
   return new Elysia({ name: "campaign-routes", prefix: "/campaigns" })
     .use(admission.secretKey)
@@ -96,8 +94,8 @@ export function campaignRoutes(deps: {
     )
     .delete(
       "/:id",
-      async ({ project, params }) => {
-        await writer.write(campaigns.remove(project.seq, params.id));
+      async ({ project, params, storeWithoutQuota }) => {
+        await storeWithoutQuota(campaigns.remove(project.seq, params.id));
         return status(204, undefined);
       },
       {

@@ -102,7 +102,7 @@ export function createContactModule(deps: {
   return {
     name: "contacts",
     routes: [
-      contactRoutes({ admission, contacts, list, fields, activity, writer }),
+      contactRoutes({ admission, contacts, list, fields, activity }),
       exportRoutes({ admission, exports }),
       importRoutes({ admission, bodies, imports, writer, wake }),
       bulkRoutes({ admission, bulk, writer, clock, wake }),

@@ -29,6 +29,7 @@ export const contactOperations = describeOperations(
     },
     exportContacts: {
       role: "EDITOR",
+      needsConfirmation: true,
       summary: "Export contacts; the CSV can be imported again",
       description:
         "Streams all contacts that match the filters: CSV with one column per key of their data, " +

@@ -9,7 +9,6 @@
  */
 
 import { Elysia, status } from "elysia";
-import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
@@ -46,9 +45,8 @@ export function contactRoutes(deps: {
   list: ContactList;
   fields: Fields;
   activity: ListActivity;
-  writer: Writer;
 }) {
-  const { admission, contacts, list, fields, activity, writer } = deps;
+  const { admission, contacts, list, fields, activity } = deps;
   return new Elysia({ name: "contact-routes", prefix: "/contacts" })
     .use(admission.secretKey)
     .get(
@@ -104,14 +102,14 @@ export function contactRoutes(deps: {
     })
     .patch(
       "/:id",
-      async ({ project, params, body, store }) => {
+      async ({ project, params, body, store, storeWithoutQuota }) => {
         const patch =
           body.email === undefined ? body : { ...body, email: normalizedAddress(body.email) };
         const change = contacts.patch(project.seq, params.id, patch);
         // A contact can be unsubscribed even if the storage quota is reached.
         const { email, data, subscribed } = patch;
         const unsubscribes = subscribed === false && email === undefined && data === undefined;
-        return presentContact(await (unsubscribes ? writer.write(change) : store(change)));
+        return presentContact(await (unsubscribes ? storeWithoutQuota(change) : store(change)));
       },
       {
         params: IdParams,
@@ -122,8 +120,8 @@ export function contactRoutes(deps: {
     )
     .delete(
       "/:id",
-      async ({ project, params }) => {
-        await writer.write(contacts.remove(project.seq, params.id));
+      async ({ project, params, storeWithoutQuota }) => {
+        await storeWithoutQuota(contacts.remove(project.seq, params.id));
         return status(204, undefined);
       },
       {

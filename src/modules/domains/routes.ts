@@ -71,8 +71,8 @@ export function domainRoutes(deps: {
     )
     .delete(
       "/:id",
-      async ({ project, params }) => {
-        await writer.write(domains.remove(project.seq, params.id));
+      async ({ project, params, storeWithoutQuota }) => {
+        await storeWithoutQuota(domains.remove(project.seq, params.id));
         return status(204, undefined);
       },
       {

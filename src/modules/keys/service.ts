@@ -24,6 +24,9 @@ const PREFIXES = { SECRET: "sk_", PUBLIC: "pk_" } as const satisfies Record<KeyK
 
 type FoundKey = {
   kind: KeyKind;
+  keyId: string;
+  keyName: string;
+  last4: string;
   origins: string;
   expiresAt: number | null;
   revokedAt: number | null;
@@ -55,7 +58,7 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
   let uses = new Map<string, number>();
   // Runs for every request; prepared, because the query builder takes ten times as long.
   const findByDigest = db.sqlite.prepare<FoundKey, [string]>(`
-    SELECT k.kind, k.origins, k.expires_at AS expiresAt, k.revoked_at AS revokedAt,
+    SELECT k.kind, k.id AS keyId, k.name AS keyName, k.last4, k.origins, k.expires_at AS expiresAt, k.revoked_at AS revokedAt,
            p.is_enabled AS isProjectEnabled, p.seq, p.id, p.name,
            p.from_address AS fromAddress, p.from_name AS fromName
     FROM api_keys k JOIN projects p ON p.seq = k.project_seq
@@ -68,12 +71,13 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
       const row = findRow(digest);
       if (row === null) return null;
       const { kind, expiresAt, revokedAt, isProjectEnabled, seq, id, name } = row;
-      const { fromAddress, fromName } = row;
+      const { fromAddress, fromName, keyId, keyName, last4 } = row;
       const now = clock.now();
       const isUsable = revokedAt === null && (expiresAt === null || expiresAt > now);
       if (isUsable) uses.set(digest, now);
       return {
         kind,
+        shown: { id: keyId, name: keyName, last4 },
         origins: originsOf(row),
         project: {
           seq,

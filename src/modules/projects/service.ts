@@ -5,10 +5,11 @@
  */
 
 import { asc, eq, or } from "drizzle-orm";
+import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { projects, projectUsage } from "../../db/schema/projects.ts";
 import type { Change } from "../../db/writer.ts";
-import type { KnownKey, Sender } from "../../http/admission.ts";
+import type { KnownKey, Project, Sender } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
@@ -26,6 +27,13 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
     const match = or(eq(projects.id, idOrName), eq(projects.name, idOrName));
     return db.select().from(projects).where(match).limit(1).get() ?? null;
   }
+
+  const findRow = db
+    .select()
+    .from(projects)
+    .where(eq(projects.id, bound("id")))
+    .limit(1)
+    .prepare();
 
   return {
     find,
@@ -45,10 +53,20 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
     firstAsKey(): KnownKey | null {
       const row = db.select().from(projects).orderBy(asc(projects.seq)).limit(1).get();
       if (row === undefined) return null;
-      const { seq, id, name, fromAddress, fromName, isEnabled } = row;
-      const sender = fromAddress === null ? null : { address: fromAddress, name: fromName };
-      const project = { seq, id, name, sender };
-      return { kind: "SECRET", origins: [], project, isProjectEnabled: isEnabled, isUsable: true };
+      return {
+        kind: "SECRET",
+        shown: null,
+        origins: [],
+        project: projectOf(row),
+        isProjectEnabled: row.isEnabled,
+        isUsable: true,
+      };
+    },
+
+    /** The project of a request with a session; null if there is none with this id. */
+    findById(id: string): { project: Project; isEnabled: boolean } | null {
+      const row = findRow.get({ id });
+      return row === undefined ? null : { project: projectOf(row), isEnabled: row.isEnabled };
     },
 
     list: (): ProjectRow[] => db.select().from(projects).orderBy(asc(projects.seq)).all(),
@@ -102,6 +120,11 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
           .get();
     },
   };
+}
+
+function projectOf({ seq, id, name, fromAddress, fromName }: ProjectRow): Project {
+  const sender = fromAddress === null ? null : { address: fromAddress, name: fromName };
+  return { seq, id, name, sender };
 }
 
 function noSuchProject(name: string | null): AppError {

@@ -10,7 +10,6 @@
  */
 
 import { Elysia, status } from "elysia";
-import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
@@ -36,8 +35,8 @@ import {
 import { segmentOperations } from "./operations.ts";
 import type { Segments } from "./service.ts";
 
-export function segmentRoutes(deps: { admission: Admission; segments: Segments; writer: Writer }) {
-  const { admission, segments, writer } = deps;
+export function segmentRoutes(deps: { admission: Admission; segments: Segments }) {
+  const { admission, segments } = deps;
   return new Elysia({ name: "segment-routes", prefix: "/segments" })
     .use(admission.secretKey)
     .get("", async ({ project, query }) => envelope(await segments.list(project.seq, query)), {
@@ -87,8 +86,8 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
     )
     .delete(
       "/:id",
-      async ({ project, params }) => {
-        await writer.write(segments.remove(project.seq, params.id));
+      async ({ project, params, storeWithoutQuota }) => {
+        await storeWithoutQuota(segments.remove(project.seq, params.id));
         return status(204, undefined);
       },
       {
@@ -124,8 +123,10 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
     )
     .delete(
       "/:id/members",
-      async ({ project, params, body }) =>
-        envelope(await writer.write(segments.members.remove(project.seq, params.id, body.emails))),
+      async ({ project, params, body, storeWithoutQuota }) =>
+        envelope(
+          await storeWithoutQuota(segments.members.remove(project.seq, params.id, body.emails)),
+        ),
       {
         params: IdParams,
         body: limited(MembersRemoval, BODY_LIMITS.members),

@@ -5,7 +5,6 @@
  */
 
 import { Elysia, status } from "elysia";
-import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, ListEnvelope, NoContent, withErrors } from "../../http/envelope.ts";
@@ -21,9 +20,8 @@ export function suppressionRoutes(deps: {
   clock: Clock;
   list: SuppressionList;
   suppressions: Suppressions;
-  writer: Writer;
 }) {
-  const { admission, clock, list, suppressions, writer } = deps;
+  const { admission, clock, list, suppressions } = deps;
   return new Elysia({ name: "suppression-routes", prefix: "/suppressions" })
     .use(admission.secretKey)
     .get("", async ({ project, query }) => envelope(await list.page(project.seq, query)), {
@@ -48,8 +46,8 @@ export function suppressionRoutes(deps: {
     )
     .delete(
       "/:email",
-      async ({ project, params }) => {
-        await writer.write(suppressions.remove(project.seq, params.email));
+      async ({ project, params, storeWithoutQuota }) => {
+        await storeWithoutQuota(suppressions.remove(project.seq, params.email));
         return status(204, undefined);
       },
       {

@@ -7,6 +7,7 @@ export const systemOperations = describeOperations(
   {
     getSystem: {
       role: "OWNER",
+      access: "SESSION",
       summary: "The state of the installation",
       description:
         "Version, storage, queue, paused sites, and the findings of the checks that `mailstead " +

@@ -9,7 +9,7 @@ import { systemOperations } from "./operations.ts";
 export function systemRoutes(deps: { admission: Admission; read: () => Promise<System> }) {
   const { admission, read } = deps;
   return new Elysia({ name: "system-routes" })
-    .use(admission.secretKey)
+    .use(admission.session)
     .get("/system", async () => envelope(await read()), {
       response: withErrors({ 200: Envelope(System) }),
       detail: systemOperations.getSystem,

@@ -8,7 +8,6 @@
  */
 
 import { Elysia, status } from "elysia";
-import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
@@ -30,9 +29,8 @@ export function templateRoutes(deps: {
   admission: Admission;
   templates: Templates;
   preview: Previews["preview"];
-  writer: Writer;
 }) {
-  const { admission, templates, preview, writer } = deps;
+  const { admission, templates, preview } = deps;
   return new Elysia({ name: "template-routes", prefix: "/templates" })
     .use(admission.secretKey)
     .get("", async ({ project, query }) => envelope(await templates.list(project.seq, query)), {
@@ -79,8 +77,8 @@ export function templateRoutes(deps: {
     )
     .delete(
       "/:id",
-      async ({ project, params }) => {
-        await writer.write(templates.remove(project.seq, params.id));
+      async ({ project, params, storeWithoutQuota }) => {
+        await storeWithoutQuota(templates.remove(project.seq, params.id));
         return status(204, undefined);
       },
       {

@@ -100,7 +100,6 @@ export function createWebhookModule(deps: {
         webhooks,
         deliveries,
         sendTest,
-        writer,
         wake,
         allowPrivateAddresses,
       }),

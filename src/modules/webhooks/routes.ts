@@ -11,7 +11,6 @@
  */
 
 import { Elysia, status } from "elysia";
-import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
@@ -43,12 +42,11 @@ export function webhookRoutes(deps: {
   webhooks: Webhooks;
   deliveries: Deliveries;
   sendTest: SendTest;
-  writer: Writer;
   /** Polls these webhooks soon. Called when they may have due deliveries. */
   wake: (webhookSeqs: readonly number[]) => void;
   allowPrivateAddresses: boolean;
 }) {
-  const { admission, webhooks, deliveries, sendTest, writer, wake } = deps;
+  const { admission, webhooks, deliveries, sendTest, wake } = deps;
   const { WebhookInput, WebhookPatch } = webhookInputs(deps.allowPrivateAddresses);
 
   return new Elysia({ name: "webhook-routes", prefix: "/webhooks" })
@@ -98,8 +96,8 @@ export function webhookRoutes(deps: {
     )
     .delete(
       "/:id",
-      async ({ project, params }) => {
-        await writer.write(webhooks.remove(project.seq, params.id));
+      async ({ project, params, storeWithoutQuota }) => {
+        await storeWithoutQuota(webhooks.remove(project.seq, params.id));
         return status(204, undefined);
       },
       {
@@ -143,9 +141,9 @@ export function webhookRoutes(deps: {
     )
     .post(
       "/:id/deliveries/:deliveryId/retry",
-      async ({ project, params }) => {
+      async ({ project, params, storeWithoutQuota }) => {
         const webhook = webhooks.get(project.seq, params.id);
-        const delivery = await writer.write(deliveries.retry(webhook, params.deliveryId));
+        const delivery = await storeWithoutQuota(deliveries.retry(webhook, params.deliveryId));
         wake([webhook.seq]);
         return envelope(delivery);
       },

@@ -58,9 +58,12 @@ export function createDeletion({ db, writer, clock }: { db: Db; writer: Writer; 
   }
 
   return {
-    /** Resolves when the workflow has no active execution any more. */
-    async remove(seq: number): Promise<void> {
-      await writer.write(() => {
+    /**
+     * Resolves when the workflow has no active execution any more. `write` runs the change that
+     * marks it as deleted.
+     */
+    async remove(seq: number, write: Writer["write"]): Promise<void> {
+      await write(() => {
         mark.run(clock.now(), seq);
       });
       await removeAllActive(seq);

@@ -7,7 +7,6 @@
  */
 
 import { Elysia } from "elysia";
-import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
@@ -22,12 +21,8 @@ import {
 import type { Executions } from "./executions.ts";
 import { workflowOperations } from "./operations.ts";
 
-export function executionRoutes(deps: {
-  admission: Admission;
-  executions: Executions;
-  writer: Writer;
-}) {
-  const { admission, executions, writer } = deps;
+export function executionRoutes(deps: { admission: Admission; executions: Executions }) {
+  const { admission, executions } = deps;
   return new Elysia({ name: "execution-routes", prefix: "/workflows/:id/executions" })
     .use(admission.secretKey)
     .get(
@@ -57,8 +52,10 @@ export function executionRoutes(deps: {
     )
     .post(
       "/cancel",
-      async ({ project, params }) =>
-        envelope({ cancelled: await executions.cancelAll(project.seq, params.id) }),
+      async ({ project, params, storeWithoutQuota }) =>
+        envelope({
+          cancelled: await executions.cancelAll(project.seq, params.id, storeWithoutQuota),
+        }),
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Cancelled) }),
@@ -76,8 +73,10 @@ export function executionRoutes(deps: {
     )
     .post(
       "/:executionId/cancel",
-      async ({ project, params }) =>
-        envelope(await writer.write(executions.cancel(project.seq, params.id, params.executionId))),
+      async ({ project, params, storeWithoutQuota }) =>
+        envelope(
+          await storeWithoutQuota(executions.cancel(project.seq, params.id, params.executionId)),
+        ),
       {
         params: ExecutionParams,
         response: withErrors({ 200: Envelope(ExecutionDetails) }),

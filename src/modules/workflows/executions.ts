@@ -98,11 +98,15 @@ export function createExecutions(deps: ExecutionsDeps) {
       };
     },
 
-    /** Cancels all active executions, in slices; returns their number. */
-    async cancelAll(projectSeq: number, workflowId: string): Promise<number> {
+    /** Cancels all active executions, in slices that `write` stores; returns their number. */
+    async cancelAll(
+      projectSeq: number,
+      workflowId: string,
+      write: Writer["write"],
+    ): Promise<number> {
       const { seq } = getWorkflow(projectSeq, workflowId);
       for (let cancelled = 0; ;) {
-        const ended = await writer.write(() => {
+        const ended = await write(() => {
           const rows = cancelSome.all(BY_HAND, clock.now(), seq, SLICE);
           for (const versionSeq of new Set(rows.map((row) => row.versionSeq))) {
             deps.onExecutionEnd({ workflowSeq: seq, versionSeq });

@@ -8,7 +8,6 @@
  */
 
 import { Elysia, status } from "elysia";
-import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, NoContent, withErrors } from "../../http/envelope.ts";
@@ -24,12 +23,8 @@ import {
 import { workflowOperations } from "./operations.ts";
 import { TransitionInput } from "./step-model.ts";
 
-export function graphRoutes(deps: {
-  admission: Admission;
-  graphChanges: GraphChanges;
-  writer: Writer;
-}) {
-  const { admission, graphChanges, writer } = deps;
+export function graphRoutes(deps: { admission: Admission; graphChanges: GraphChanges }) {
+  const { admission, graphChanges } = deps;
   return new Elysia({ name: "graph-routes", prefix: "/workflows/:id" })
     .use(admission.secretKey)
     .post(
@@ -61,8 +56,8 @@ export function graphRoutes(deps: {
     )
     .delete(
       "/steps/:stepId",
-      async ({ project, params: { id, stepId } }) => {
-        await writer.write(graphChanges.removeStep(project.seq, id, stepId));
+      async ({ project, params: { id, stepId }, storeWithoutQuota }) => {
+        await storeWithoutQuota(graphChanges.removeStep(project.seq, id, stepId));
         return status(204, undefined);
       },
       {
@@ -100,8 +95,8 @@ export function graphRoutes(deps: {
     )
     .delete(
       "/transitions/:transitionId",
-      async ({ project, params: { id, transitionId } }) => {
-        await writer.write(graphChanges.removeTransition(project.seq, id, transitionId));
+      async ({ project, params: { id, transitionId }, storeWithoutQuota }) => {
+        await storeWithoutQuota(graphChanges.removeTransition(project.seq, id, transitionId));
         return status(204, undefined);
       },
       {

@@ -91,7 +91,7 @@ type WorkflowModuleDeps = {
 };
 
 export function createWorkflowModule(deps: WorkflowModuleDeps) {
-  const { admission, writer } = deps;
+  const { admission } = deps;
   const { allowPrivateAddresses } = deps.config;
   const workflows = createWorkflows({ ...deps, allowPrivateAddresses });
   const { runner, executions } = createExecutionRunner({ ...deps, workflows });
@@ -99,8 +99,8 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
     name: "workflows",
     routes: [
       workflowRoutes({ admission, workflows }),
-      graphRoutes({ admission, graphChanges: workflows.graphChanges, writer }),
-      executionRoutes({ admission, executions, writer }),
+      graphRoutes({ admission, graphChanges: workflows.graphChanges }),
+      executionRoutes({ admission, executions }),
     ],
     recurring: [
       { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.removeDeleted },

@@ -64,8 +64,8 @@ export function workflowRoutes(deps: { admission: Admission; workflows: Workflow
     )
     .delete(
       "/:id",
-      async ({ project, params }) => {
-        await workflows.remove(project.seq, params.id);
+      async ({ project, params, storeWithoutQuota }) => {
+        await workflows.remove(project.seq, params.id, storeWithoutQuota);
         return status(204, undefined);
       },
       {

@@ -93,9 +93,9 @@ export function createWorkflows(deps: {
      * Deletes a workflow. When this resolves, the workflow is not found any more and has no active
      * execution. If it has many ended executions, `removeDeleted` deletes the rest of them later.
      */
-    async remove(projectSeq: number, id: string): Promise<void> {
+    async remove(projectSeq: number, id: string, write: Writer["write"]): Promise<void> {
       const { seq } = store.get(projectSeq, id);
-      await deletion.remove(seq);
+      await deletion.remove(seq, write);
     },
 
     /** Recurring work: deletes the remaining rows of deleted workflows. */

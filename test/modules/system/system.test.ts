@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { silentLog } from "../../../src/lib/log.ts";
 import { createSystemChecks } from "../../../src/modules/system/checks.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
+import { signIn } from "../../support/session.ts";
 import { manualClock } from "../../support/clock.ts";
 import { settleEventLoop } from "../../support/eventually.ts";
 import { listAt, valueAt } from "../../support/json.ts";
@@ -27,7 +28,7 @@ afterEach(async () => {
 
 describe("the state of the installation", () => {
   test("has version, storage and transport", async () => {
-    const answer = await t.call("GET", "/system");
+    const answer = await (await signIn(t)).get("/system");
     expect(answer.status).toBe(200);
     expect(answer.at("data")).toMatchObject({
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
@@ -46,7 +47,7 @@ describe("the state of the installation", () => {
       await t.create("/v1/send", mail, "data.emails.0.email");
     }
     t.clock.advance(5_000);
-    expect((await t.call("GET", "/system")).at("data.queue")).toMatchObject({
+    expect((await (await signIn(t)).get("/system")).at("data.queue")).toMatchObject({
       waiting: 2,
       inProgress: 0,
       oldestDueAt: "2026-03-02T10:00:00.000Z",
@@ -65,14 +66,14 @@ describe("the state of the installation", () => {
     insert("none.test", null);
     insert("short.test", 60_000);
     insert("long.test", 3_600_000);
-    expect((await t.call("GET", "/system")).at("data.pausedSites")).toEqual([
+    expect((await (await signIn(t)).get("/system")).at("data.pausedSites")).toEqual([
       { name: "long.test", until: "2026-03-02T11:00:00.000Z" },
       { name: "short.test", until: "2026-03-02T10:01:00.000Z" },
     ]);
   });
 
   test("has the findings of the checks, without those that need another process", async () => {
-    const answer = await t.call("GET", "/system");
+    const answer = await (await signIn(t)).get("/system");
     const findings = listAt(answer.body, "data.checks.findings");
     const subjects = findings.map((finding) => valueAt(finding, "what"));
     expect(subjects).toEqual(expect.arrayContaining(["transport", "storage", "DNS resolver"]));
@@ -92,6 +93,9 @@ describe("the state of the installation", () => {
 
   test("needs a key", async () => {
     expect((await t.call("GET", "/system", undefined, { key: null })).status).toBe(401);
+    expect((await t.call("GET", "/system")).status).toBe(403);
+    const user = await signIn(t, { email: "user@example.com", isOwner: false });
+    expect((await user.get("/system")).status).toBe(403);
   });
 });
 

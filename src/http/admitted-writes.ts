@@ -1,0 +1,149 @@
+/**
+ * The functions with which the handler of an admitted request writes: within the storage quota of
+ * the project or without it, and once per Idempotency-Key. A change of an audited route and its row
+ * in the audit log are stored in the same transaction.
+ */
+
+import type { Change, Sync, Writer } from "../db/writer.ts";
+import type { Answer, Idempotency } from "./idempotency.ts";
+import type { Incoming } from "./incoming.ts";
+import type { RouteRule, RouteRules } from "./route-rules.ts";
+import { isRecord } from "./validation.ts";
+
+/**
+ * Runs a part of a change. It is undone, with 409, if it exceeds the storage quota of the project.
+ */
+type WithinQuota = <T>(projectSeq: number, change: () => T, isPublic?: boolean) => T;
+
+/** Who makes a change. `label` is the address of a user, or the name and the end of a key. */
+export type RequestActor = { kind: "USER" | "KEY"; id: string | null; label: string };
+
+/** Part of a change: adds an entry to the audit log. */
+type RecordAudit = (entry: {
+  actor: RequestActor;
+  projectSeq: number | null;
+  action: string;
+  objectType: string;
+  objectId: string | null;
+  fields: readonly string[];
+  address: string;
+}) => void;
+
+/** The admitted request, as far as its writes need it. */
+type Writing = {
+  projectSeq: number | null;
+  /** The id of the user if the request belongs to no project. */
+  userId: string | null;
+  isPublic: boolean;
+  actor: () => RequestActor;
+  address: () => string;
+};
+
+/**
+ * Commits a prepared change, once per Idempotency-Key. Two requests are the same if their bodies
+ * are equal. A route that reads its body itself passes a value to compare instead.
+ */
+type Once = <T>(
+  prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
+  body?: unknown,
+) => Promise<T>;
+
+export function createAdmittedWrites(deps: {
+  idempotency: Idempotency;
+  writer: Pick<Writer, "write" | "afterCommit">;
+  storing: WithinQuota;
+  routeRules: Pick<RouteRules, "ruleOf">;
+  record: RecordAudit;
+}) {
+  const { idempotency, writer, storing, routeRules, record } = deps;
+
+  return (incoming: Incoming, writing: Writing) => {
+    const { projectSeq, userId, isPublic } = writing;
+    let isRecorded = false;
+
+    /** A part of a change: one row for each request, also if it writes several changes. */
+    function recordOnce(rule: RouteRule, result: unknown): void {
+      if (isRecorded) return;
+      record(entryOf(incoming, { rule, writing, result }));
+      writer.afterCommit(() => (isRecorded = true));
+    }
+
+    function run<T>(change: Change<T>, isWithinQuota: boolean): T {
+      const result =
+        isWithinQuota && projectSeq !== null ? storing(projectSeq, change, isPublic) : change();
+      const rule = routeRules.ruleOf(incoming.request.method, incoming.route);
+      if (rule.isAudited) recordOnce(rule, result);
+      return result;
+    }
+
+    const once =
+      (isWithinQuota: boolean): Once =>
+      async <T>(
+        prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
+        body: unknown = incoming.body,
+      ): Promise<T> => {
+        const { request, path, set } = incoming;
+        const key = request.headers.get("idempotency-key");
+        if (key === null) {
+          const change = await prepare();
+          const answer = await writer.write<Answer<T>>(() => run(change, isWithinQuota));
+          set.status = answer.status;
+          return answer.body;
+        }
+        const keyed = {
+          projectSeq,
+          userId,
+          isPublic,
+          method: request.method,
+          path,
+          body,
+          run: <R>(change: Change<R>): R => run(change, isWithinQuota),
+        };
+        const { answer, isReplay } = await idempotency.once(key, keyed, prepare);
+        set.status = answer.status;
+        if (isReplay) set.headers["idempotency-replayed"] = "true";
+        return answer.body;
+      };
+
+    return {
+      once: once(true),
+      /** For requests that must be possible when the storage quota is used up. */
+      onceWithoutQuota: once(false),
+      store: <T>(change: Change<Sync<T>>): Promise<T> => writer.write<T>(() => run(change, true)),
+      /** The same as `store` without the storage quota. */
+      storeWithoutQuota: <T>(change: Change<Sync<T>>): Promise<T> =>
+        writer.write<T>(() => run(change, false)),
+    };
+  };
+}
+
+function entryOf(
+  { request, route, params, body }: Incoming,
+  { rule, writing, result }: { rule: RouteRule; writing: Writing; result: unknown },
+): Parameters<RecordAudit>[0] {
+  const [, noun = ""] = route.split("/");
+  return {
+    actor: writing.actor(),
+    projectSeq: writing.projectSeq,
+    action: rule.operationId ?? `${request.method} ${route}`,
+    objectType: noun.replace(/s$/, ""),
+    objectId: Object.values(params ?? {})[0] ?? idIn(result),
+    fields: isRecord(body) ? Object.keys(body) : [],
+    address: writing.address(),
+  };
+}
+
+/** The id of the object in the result of a change: a row, or a response with or without envelope. */
+function idIn(result: unknown): string | null {
+  for (const holder of [result, memberOf(result, "body"), dataOf(result)]) {
+    const id = memberOf(holder, "id") ?? memberOf(holder, "jobId");
+    if (typeof id === "string") return id;
+  }
+  return null;
+}
+
+const dataOf = (result: unknown): unknown => memberOf(memberOf(result, "body"), "data");
+
+function memberOf(value: unknown, name: string): unknown {
+  return isRecord(value) ? value[name] : undefined;
+}
