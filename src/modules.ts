@@ -14,6 +14,7 @@ import { createInboxModule } from "./modules/inboxes/module.ts";
 import { createKeyModule } from "./modules/keys/module.ts";
 import { createLiveModule } from "./modules/live/module.ts";
 import type { Module } from "./modules/module.ts";
+import { createProjectModule } from "./modules/projects/module.ts";
 import { createRetentionModule } from "./modules/retention/module.ts";
 import { createSegmentModule } from "./modules/segments/module.ts";
 import { createStatsModule } from "./modules/stats/module.ts";
@@ -67,6 +68,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     queues,
     createIdempotencyModule(parts),
     createKeyModule(parts),
+    createProjectModule({ ...parts, projectsOf: parts.accounts.members.projectsOf }),
     createAccountModule({
       ...parts,
       transport: queues.transport,

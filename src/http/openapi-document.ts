@@ -37,6 +37,9 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Workflows: "Steps that an event starts for a contact",
   Webhooks: "Calls that tell other systems about events",
   Inboxes: "Read, wait for and check mail that was caught instead of sent",
+  Projects: "The tenants of an installation, for users who are signed in",
+  "API keys": "The keys with which programs use a project",
+  Team: "The people who may open a project, and what they changed",
   Recipients: "Pages and links in mails, which recipients open without a key",
   System: "The state of the installation",
 };

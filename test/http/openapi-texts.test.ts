@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
+import { signIn, type UserSession } from "../support/session.ts";
 
 let t: TestApp;
 let document: TestResponse;
@@ -189,7 +190,25 @@ test("links lead from values of the response to the parameters of operations", (
 });
 
 describe("the server", () => {
-  const sent = (path: string) => path.replaceAll(/\{\w+\}/g, "unknown");
+  let owner: UserSession;
+  beforeAll(async () => {
+    owner = await signIn(t);
+  });
+  const sent = (path: string) =>
+    path.replace("/projects/{id}", `/projects/${t.project.id}`).replaceAll(/\{\w+\}/g, "unknown");
+
+  /** Sends a request with the secret key, or as an owner if the operation needs a session. */
+  function send(
+    { method, path, operation }: { method: string; path: string; operation: unknown },
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<TestResponse> {
+    const needsSession = Bun.deepEquals(valueAt(operation, "security"), [{ session: [] }]);
+    return needsSession
+      ? owner.call(method, sent(path), body, { ...headers, "x-project": t.project.id })
+      : t.call(method, sent(path), body, { headers });
+  }
+
   const exampleOf = (operation: unknown) =>
     valueAt(operation, "requestBody.content.application/json.example");
 
@@ -198,7 +217,7 @@ describe("the server", () => {
     for (const { method, path, operation } of operations()) {
       const example = exampleOf(operation);
       if (example === undefined) continue;
-      const { status, body } = await t.call(method, sent(path), example);
+      const { status, body } = await send({ method, path, operation }, example);
       const codes = Object(valueAt(body, "error.errors") ?? []);
       const isUnknown = [...codes].every((error) => valueAt(error, "code") === "unknown_reference");
       if (status === 400 || (status === 422 && !isUnknown)) refused.push([method, path, body]);
@@ -212,7 +231,7 @@ describe("the server", () => {
       const [[mediaType] = []] = contentOf(valueAt(operation, "requestBody"));
       // The pages for recipients answer a missing form with a page: modules/subscription.
       if (mediaType === undefined || mediaType === FORM_TYPE) continue;
-      const { status } = await t.call(method, sent(path));
+      const { status } = await send({ method, path, operation });
       expect([method, path, status === 422]).toEqual([method, path, isRequired === true]);
     }
   });
@@ -229,7 +248,7 @@ describe("the server", () => {
               raw: FORM,
               headers: { ...headers, ...MULTIPART },
             })
-          : await t.call(method, sent(path), exampleOf(operation), { headers });
+          : await send({ method, path, operation }, exampleOf(operation), headers);
       const isRead = valueAt(body, "error.errors.0.field") === "Idempotency-Key";
       expect([method, path, isRead]).toEqual([method, path, isDeclared]);
       const success = responsesOf(operation).find(([status]) => status < "300")?.[1];

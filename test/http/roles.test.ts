@@ -149,7 +149,7 @@ describe("every route of the application", () => {
 
   async function statusFor(caller: Caller, { method, path }: DeclaredRoute): Promise<number> {
     const userSeq = users.get(caller.name) ?? 0;
-    const client = { address: "", userAgent: "" };
+    const client = { address: "", userAgent: "", earlierSession: null };
     const { sessions } = t.app.accounts;
     const { row, text } = await t.app.writer.write(
       sessions.create({ userSeq, signedInBy: "LINK", client }),

@@ -5,6 +5,7 @@
 
 import type { Config } from "../../config/settings.ts";
 import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
 import type { Bodies } from "../../http/bodies.ts";
 import { clientAddressReader } from "../../http/client-address.ts";
 import type { createLocalAccess } from "../../http/local-access.ts";
@@ -27,10 +28,12 @@ import { createAccountRequests } from "./requests.ts";
 import { signInRoutes } from "./routes.ts";
 import type { Accounts } from "./service.ts";
 import { createSignIn } from "./sign-in.ts";
+import { auditRoutes, teamRoutes } from "./team-routes.ts";
 import { createState, type ServerFacts } from "./state.ts";
 
 export function createAccountModule(deps: {
   accounts: Accounts;
+  admission: Admission;
   bodies: Pick<Bodies, "readJson">;
   clock: Clock;
   config: Pick<Config, "trustedProxies">;
@@ -93,6 +96,8 @@ export function createAccountModule(deps: {
       }),
       accountRoutes(shared),
       userRoutes(shared),
+      teamRoutes(deps),
+      auditRoutes(deps),
     ],
     recurring: [
       { name: "session uses", pattern: "*/30 * * * * *", run: flush },

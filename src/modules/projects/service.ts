@@ -110,6 +110,15 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
         db.update(projects).set(columns).where(eq(projects.seq, project.seq)).returning().get();
     },
 
+    /** Gives a project another name. Throws 409 if another project has it. */
+    rename(project: ProjectRow, name: string): Change<void> {
+      return () => {
+        const holder = find(name);
+        if (holder !== null && holder.seq !== project.seq) throw nameTaken(name);
+        db.update(projects).set({ name }).where(eq(projects.seq, project.seq)).run();
+      };
+    },
+
     setEnabled(project: ProjectRow, isEnabled: boolean): Change<ProjectRow> {
       return () =>
         db

@@ -1,0 +1,122 @@
+/**
+ * GET    /team                      members and open invitations
+ * POST   /team/invitations          invite a person
+ * DELETE /team/invitations/{id}     withdraw an invitation
+ * PATCH  /team/{userId}             change a role
+ * DELETE /team/{userId}             remove a member
+ * GET    /audit                     the changes of the project
+ */
+
+import { Elysia, status } from "elysia";
+import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
+import {
+  Envelope,
+  envelope,
+  IdParams,
+  ListEnvelope,
+  NoContent,
+  withErrors,
+} from "../../http/envelope.ts";
+import { normalizedAddress } from "../../http/formats.ts";
+import type { Accounts } from "./service.ts";
+import {
+  AuditQuery,
+  AuditRecord,
+  CreatedInvitation,
+  InvitationInput,
+  MemberParams,
+  MemberPatch,
+  Team,
+  TeamMember,
+} from "./team-model.ts";
+import { teamOperations } from "./team-operations.ts";
+import { presentAudit, presentInvitation, presentMember } from "./team-present.ts";
+
+export function teamRoutes({ admission, accounts }: { admission: Admission; accounts: Accounts }) {
+  const { members, invitations } = accounts;
+
+  return new Elysia({ name: "team-routes", prefix: "/team" })
+    .use(admission.projectSession)
+    .get(
+      "",
+      ({ project }) =>
+        envelope({
+          members: members.list(project.seq).map(presentMember),
+          invitations: invitations.list(project.seq).map(presentInvitation),
+        }),
+      { response: withErrors({ 200: Envelope(Team) }), detail: teamOperations.getTeam },
+    )
+    .post(
+      "/invitations",
+      ({ project, user, body, once }) =>
+        once(() => {
+          const email = normalizedAddress(body.email).toLowerCase();
+          const by = user.name === "" ? user.email : user.name;
+          const invite = invitations.invite(project, { email, role: body.role, by });
+          return () => {
+            const { invitation, link } = invite();
+            const data = { ...presentInvitation(invitation), link };
+            return { status: 201, body: envelope(data), isSecret: true };
+          };
+        }),
+      {
+        body: limited(InvitationInput, BODY_LIMITS.settings),
+        response: withErrors({ 201: Envelope(CreatedInvitation) }),
+        detail: teamOperations.inviteMember,
+      },
+    )
+    .delete(
+      "/invitations/:id",
+      async ({ project, params, storeWithoutQuota }) => {
+        await storeWithoutQuota(invitations.withdraw(project.seq, params.id));
+        return status(204, undefined);
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 204: NoContent }),
+        detail: teamOperations.withdrawInvitation,
+      },
+    )
+    .patch(
+      "/:userId",
+      async ({ project, params, body, storeWithoutQuota }) => {
+        const change = members.setRole(project.seq, params.userId, body.role);
+        return envelope(presentMember(await storeWithoutQuota(change)));
+      },
+      {
+        params: MemberParams,
+        body: limited(MemberPatch, BODY_LIMITS.settings),
+        response: withErrors({ 200: Envelope(TeamMember) }),
+        detail: teamOperations.updateMember,
+      },
+    )
+    .delete(
+      "/:userId",
+      async ({ project, params, storeWithoutQuota }) => {
+        await storeWithoutQuota(members.remove(project.seq, params.userId));
+        return status(204, undefined);
+      },
+      {
+        params: MemberParams,
+        response: withErrors({ 204: NoContent }),
+        detail: teamOperations.removeMember,
+      },
+    );
+}
+
+export function auditRoutes({ admission, accounts }: { admission: Admission; accounts: Accounts }) {
+  return new Elysia({ name: "audit-routes" }).use(admission.projectSession).get(
+    "/audit",
+    async ({ project, query }) => {
+      const { actor: actorId, action, object: objectId, ...page } = query;
+      const filter = { projectSeq: project.seq, actorId, action, objectId };
+      return envelope(await accounts.audit.list(filter, page, presentAudit));
+    },
+    {
+      query: AuditQuery,
+      response: withErrors({ 200: ListEnvelope(AuditRecord) }),
+      detail: teamOperations.listAuditRecords,
+    },
+  );
+}
