@@ -126,6 +126,21 @@ describe("a request with the cookie of a session", () => {
   });
 });
 
+test("viewers may not read the bodies of transactional mail", async () => {
+  const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
+  const id = await t.create("/v1/send", mail, "data.emails.0.email");
+  const viewer = await member({ role: "VIEWER" });
+  const editor = await member({ role: "EDITOR" });
+  for (const part of ["content", "preview", "source"]) {
+    const path = `/emails/${id}/${part}`;
+    const refused = await viewer.call("GET", path, undefined, inProject());
+    expectError(refused, { status: 403, code: "FORBIDDEN" });
+    expect((await editor.call("GET", path, undefined, inProject())).status).toBe(200);
+  }
+  const record = await viewer.call("GET", `/emails/${id}`, undefined, inProject());
+  expect(record.status).toBe(200);
+});
+
 describe("the audit log", () => {
   test("has a row for each change of a user, with names of fields and without values", async () => {
     const editor = await member({ role: "EDITOR" });

@@ -12,6 +12,9 @@ import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
+import { mayReadBody, type Role } from "../../../http/roles.ts";
+import { AppError } from "../../../lib/errors.ts";
+import type { StoredMail } from "../../../outbox/copies.ts";
 import { emailOperations } from "../operations.ts";
 import type { CheckEmail } from "./check.ts";
 import { type EmailContents, presentContent } from "./contents.ts";
@@ -35,8 +38,8 @@ export function emailContentRoutes(deps: {
     .use(admission.secretKey)
     .get(
       "/content",
-      async ({ project, params }) => {
-        const stored = contents.find(project.seq, params.id);
+      async ({ project, role, params }) => {
+        const stored = readableBody(contents.find(project.seq, params.id), role);
         return envelope(presentContent(await contents.open(stored)));
       },
       {
@@ -47,8 +50,9 @@ export function emailContentRoutes(deps: {
     )
     .get(
       "/preview",
-      async ({ project, params, query }) => {
-        const opened = await contents.open(contents.find(project.seq, params.id));
+      async ({ project, role, params, query }) => {
+        const stored = readableBody(contents.find(project.seq, params.id), role);
+        const opened = await contents.open(stored);
         const { html, text } = opened.detail;
         const withImages = query.images === "true";
         if (query.part === "text" || html === "") {
@@ -106,4 +110,12 @@ export function emailContentRoutes(deps: {
 function document(contentMediaType: string, description: string, example: string) {
   const shown = { type: "string", contentMediaType, description, examples: [example] };
   return Type.Unsafe<Response>(Type.Any(shown));
+}
+
+/** Throws 403 for a viewer, who may only read the bodies of marketing mail. */
+function readableBody(stored: StoredMail, role: Role | null): StoredMail {
+  if (mayReadBody(role, stored.mail.isMarketing)) return stored;
+  throw new AppError(403, "FORBIDDEN", "The body of this mail needs the role EDITOR.", {
+    suggestion: "Viewers may read the bodies of marketing mail only.",
+  });
 }
