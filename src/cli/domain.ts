@@ -9,6 +9,7 @@ import { createDomainChecks } from "../modules/domains/check-worker.ts";
 import { createDnsCheck, type Unanswered, unansweredOf } from "../modules/domains/dns-check.ts";
 import { createCheckRows } from "../modules/domains/check-rows.ts";
 import type { DomainRow } from "../modules/domains/service.ts";
+import { recordCommand } from "./audit.ts";
 import { type Command, type Flag, type Input, UsageError } from "./command.ts";
 import type { SettingName } from "../config/settings.ts";
 import { recordsText } from "./domain-text.ts";
@@ -41,7 +42,8 @@ export const domainAdd: Command = {
   ],
   settings: DOMAIN_SETTINGS,
   run: (input) =>
-    withStore(input, async ({ writer, domains, project, requireReadableKeys }) => {
+    withStore(input, async (store) => {
+      const { writer, domains, project, requireReadableKeys } = store;
       requireReadableKeys();
       const isDeclaredVerified = input.flags["verified"] !== undefined;
       const domain = await domainName(input);
@@ -50,7 +52,11 @@ export const domainAdd: Command = {
         domain,
         isDeclaredVerified: isDeclaredVerified,
       });
-      const { row } = await writer.write(add);
+      const row = await writer.write(() => {
+        const added = add().row;
+        recordCommand(store, "domain add", { projectSeq: added.projectSeq, objectId: added.id });
+        return added;
+      });
       const shown = domains.present(row);
       return print(input, { domain: shown }, `${stateOf(row)}\n\n${recordsText(shown.records)}`);
     }),
@@ -108,7 +114,10 @@ export const domainRemove: Command = {
   run: (input) =>
     withStore(input, async (store) => {
       const { projectSeq, id, domain } = await rowOf(input, store);
-      await store.writer.write(store.domains.remove(projectSeq, id));
+      await store.writer.write(() => {
+        recordCommand(store, "domain remove", { projectSeq, objectId: id });
+        return store.domains.remove(projectSeq, id)();
+      });
       return print(input, { removed: domain }, `${domain} is removed.`);
     }),
 };

@@ -1,5 +1,6 @@
 /** The commands `mailstead key create`, `list` and `revoke`. */
 
+import { recordCommand } from "./audit.ts";
 import { isoTime, isoTimeOrNull, systemClock } from "../lib/clock.ts";
 import { parseWebOrigin } from "../lib/web-origin.ts";
 import { type KeyRow, originsOf } from "../modules/keys/service.ts";
@@ -30,10 +31,13 @@ export const keyCreate: Command = {
     const origins = readOrigins(input.flags["origin"], kind);
     const expiresAt = readExpiry(input.flags["expires"]);
     const name = input.flags["name"] ?? "";
-    return withStore(input, async ({ writer, keys, project }) => {
-      const { key, text } = await writer.write(
-        keys.create(project().seq, { kind, name, expiresAt, origins }),
-      );
+    return withStore(input, async (store) => {
+      const { writer, keys, project } = store;
+      const { key, text } = await writer.write(() => {
+        const created = keys.create(project().seq, { kind, name, expiresAt, origins })();
+        recordCommand(store, "key create", recordOf(created.key));
+        return created;
+      });
       return print(
         input,
         { key: { ...present(key), text } },
@@ -65,11 +69,17 @@ export const keyRevoke: Command = {
   flags: [],
   settings: STORE_SETTINGS,
   run: (input) =>
-    withStore(input, async ({ writer, keys }) => {
-      const key = await writer.write(keys.revoke(input.positionals[0] ?? ""));
+    withStore(input, async (store) => {
+      const key = await store.writer.write(() => {
+        const revoked = store.keys.revoke(input.positionals[0] ?? "")();
+        recordCommand(store, "key revoke", recordOf(revoked));
+        return revoked;
+      });
       return print(input, { key: present(key) }, `Key …${key.last4} is revoked.`);
     }),
 };
+
+const recordOf = ({ projectSeq, id }: KeyRow) => ({ projectSeq, objectId: id });
 
 function readKind(flags: Readonly<Record<string, string>>): KeyKind {
   const isPublic = flags["public"] !== undefined;

@@ -1,5 +1,6 @@
 /** The commands `mailstead project create`, `list`, `set`, `disable` and `enable`. */
 
+import { recordCommand } from "./audit.ts";
 import { TRACKING_MODES } from "../db/schema/projects.ts";
 import { isoTime } from "../lib/clock.ts";
 import { domainOf } from "../protocols/mime/address.ts";
@@ -27,9 +28,11 @@ export const projectCreate: Command = {
     if (name === "" || name.length > LONGEST_NAME) {
       throw new UsageError(`NAME: expected 1 to ${LONGEST_NAME} characters`);
     }
-    return withNewStore(input, async ({ writer, projects, keys }) => {
+    return withNewStore(input, async (store) => {
+      const { writer, projects, keys } = store;
       const { project, secretKey, publicKey } = await writer.write(() => {
         const created = projects.create(name)();
+        recordCommand(store, "project create", { projectSeq: created.seq, objectId: created.id });
         const key = (kind: "SECRET" | "PUBLIC") =>
           keys.create(created.seq, { kind, name: "first key", expiresAt: null })();
         return { project: created, secretKey: key("SECRET"), publicKey: key("PUBLIC") };
@@ -90,9 +93,18 @@ export const projectSet: Command = {
   settings: STORE_SETTINGS,
   run: async (input) => {
     const fields = settingsIn(input);
-    return withStore(input, async ({ config, domains, writer, projects }) => {
+    return withStore(input, async (store) => {
+      const { config, domains, writer, projects } = store;
       const project = projects.resolve(input.positionals[0] ?? null, commandText("set"));
-      const changed = await writer.write(projects.set(project, fields));
+      const changed = await writer.write(() => {
+        const { seq: projectSeq, id: objectId } = project;
+        recordCommand(store, "project set", {
+          projectSeq,
+          objectId,
+          fields: Object.keys(fields),
+        });
+        return projects.set(project, fields)();
+      });
       const { seq, name, tracking, language } = changed;
       const sender = senderOf(changed);
       const lines = [
@@ -180,9 +192,14 @@ function enabledCommand(verb: "disable" | "enable", isEnabled: boolean): Command
     flags: [],
     settings: STORE_SETTINGS,
     run: (input) =>
-      withStore(input, async ({ writer, projects }) => {
+      withStore(input, async (store) => {
+        const { writer, projects } = store;
         const project = projects.resolve(input.positionals[0] ?? null, commandText(verb));
-        const changed = await writer.write(projects.setEnabled(project, isEnabled));
+        const changed = await writer.write(() => {
+          const { seq: projectSeq, id: objectId } = project;
+          recordCommand(store, `project ${verb}`, { projectSeq, objectId, fields: ["isEnabled"] });
+          return projects.setEnabled(project, isEnabled)();
+        });
         return print(input, { project: present(changed) }, `Project ${changed.name} is ${verb}d.`);
       }),
   };

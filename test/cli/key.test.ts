@@ -1,6 +1,7 @@
 /** `mailstead key create` and `key list` with the origins of public keys, in this process. */
 
 import { afterEach, beforeEach, describe, expect, mock, spyOn, test } from "bun:test";
+import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -91,4 +92,22 @@ describe("mailstead key create", () => {
     const listed = await run("key", "list");
     expect(valueAt(listed.answer, "keys.2")).toBeUndefined(); // Only the first two keys of the project exist.
   });
+});
+
+test("each command that changes a key has a row in the audit log", async () => {
+  const { answer } = await run("key", "create");
+  const id = stringAt(answer, "key.id");
+  await run("key", "revoke", id);
+  await run("project", "set", "Shop", "--tracking", "DISABLED");
+  const db = new Database(join(folder, "mailstead.db"), { readonly: true });
+  const rows = db
+    .query("SELECT actor_kind AS kind, actor_label AS label, object_id AS id, fields FROM audit")
+    .all();
+  db.close();
+  expect(rows).toMatchObject([
+    { kind: "CLI", label: "mailstead project create" },
+    { kind: "CLI", label: "mailstead key create", id },
+    { kind: "CLI", label: "mailstead key revoke", id },
+    { kind: "CLI", label: "mailstead project set", fields: '["tracking"]' },
+  ]);
 });
