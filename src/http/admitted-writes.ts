@@ -63,7 +63,7 @@ export function createAdmittedWrites(deps: {
 
     /** A part of a change: one row for each request, also if it writes several changes. */
     function recordOnce(rule: RouteRule, result: unknown): void {
-      if (isRecorded) return;
+      if (isRecorded || isEmptyPatch(incoming)) return;
       record(entryOf(incoming, { rule, writing, result }));
       writer.afterCommit(() => (isRecorded = true));
     }
@@ -115,6 +115,11 @@ export function createAdmittedWrites(deps: {
         writer.write<T>(() => run(change, false)),
     };
   };
+}
+
+/** A PATCH without fields changes nothing. */
+function isEmptyPatch({ request, body }: Incoming): boolean {
+  return request.method === "PATCH" && isRecord(body) && Object.keys(body).length === 0;
 }
 
 function entryOf(
