@@ -15,6 +15,10 @@ import { addressLine, fold, rawLine, textLine } from "../../src/protocols/mime/h
 import { checkHeaders, isContentId, isHeaderText } from "../../src/protocols/mime/headers.ts";
 import { chooseTexts } from "../../src/render/language.ts";
 import { openRedirect, openToken } from "../../src/render/links.ts";
+import { parseFrom } from "../../src/protocols/mime/from-field.ts";
+import { PartsFault } from "../../src/protocols/mime/part-reader.ts";
+import { createPartEncoder, createPartSurvey } from "../../src/protocols/mime/seven-bit.ts";
+import { readSubmittedHeader } from "../../src/protocols/mime/submitted-header.ts";
 import { parseMailbox } from "../../src/protocols/mime/mailbox.ts";
 import { attachmentPart, textPart } from "../../src/protocols/mime/parts.ts";
 import { openReturnPath } from "../../src/outbox/return-path.ts";
@@ -35,7 +39,45 @@ const HTML_PUMPS = samples(
   "<ruby><rt>§<td><td§<x/>",
 );
 
+/** Reads a message of one part, or with parts, as a stream, and writes it with its parts encoded. */
+function encodeParts(text: string): void {
+  const message = Buffer.from(text);
+  const survey = createPartSurvey();
+  try {
+    survey.add(message);
+    const encoder = createPartEncoder(survey.end(), () => {});
+    encoder.add(message);
+    encoder.end();
+  } catch (error) {
+    // Many of the texts have a form that is refused.
+    if (!(error instanceof PartsFault)) throw error;
+  }
+}
+
 linearTests([
+  { name: "the header From of submitted messages", run: parseFrom, maxCharacters: 2_000 },
+  {
+    name: "headers of submitted messages",
+    run: (text) => readSubmittedHeader(text, "own.test"),
+    maxCharacters: 128 * 1024,
+    frames: [
+      ["", ""],
+      ["From: a@b.test\r\nTo: ", "\u00e4"],
+      ["From: a@b.test\r\nSubject: ", "\u00e4"],
+      ["From: a@b.test\r\nContent-Type: a/b", "\u00e4"],
+    ],
+    pumps: ["X: a\r\n", "\r\n ", '"\u00e4', "(\u00e4", "<\u00e4", "; a=", "=?utf-8?q?a?="],
+  },
+  {
+    name: "parts of submitted messages",
+    run: encodeParts,
+    frames: [
+      ["", ""],
+      ["Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n", "\u00e4"],
+      ["Content-Type: text/plain\r\n\r\n\u00e4", ""],
+    ],
+    pumps: ["\r\n--", "\r\n--a", "\r\n-", "--\r\n", "\u00e4", "a: b\r\n"],
+  },
   {
     name: "bodies in base64",
     run: (text) => void takeBodies(Buffer.from(text)),

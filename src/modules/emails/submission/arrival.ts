@@ -11,9 +11,9 @@ import type { SubmittedStore } from "../../../outbox/submitted.ts";
 import { createContentCheck } from "../../../protocols/mime/content-check.ts";
 import { SubmissionRefusal } from "./refusal.ts";
 
-const MAX_HEADER_BYTES = 256 * 1024;
+const MAX_HEADER_BYTES = 128 * 1024;
 /** Raw bytes of a stored piece: many messages may arrive at the same time. */
-const PIECE_BYTES = 512 * 1024;
+const PIECE_BYTES = 256 * 1024;
 const HEADER_END = Buffer.from("\r\n\r\n");
 
 /** A message that arrived completely. */
