@@ -67,6 +67,7 @@ export function createApp(options: AppOptions) {
     inboxes: made.inboxes,
     capture: made.capture,
     submission: made.submission,
+    inbound: made.inbound,
 
     /** Answers a request like the server, for tests. */
     handle: (request: Request): Promise<Response> => http.handle(request),

@@ -29,6 +29,7 @@ import { createVerificationModule } from "./modules/verification/module.ts";
 import { createWebhookModule } from "./modules/webhooks/module.ts";
 import { createWorkflowModule } from "./modules/workflows/module.ts";
 import { createSubmissions } from "./modules/emails/submission/accept.ts";
+import { createInboundModule } from "./smtp/inbound-module.ts";
 import { createCaptureModule } from "./smtp/module.ts";
 import { createSubmissionModule } from "./smtp/submission-module.ts";
 import { createQueueModule, createSendingModule } from "./sending.ts";
@@ -56,6 +57,13 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
       const budget = parts.admission.takeRate(projectSeq);
       return budget === null || budget.isAllowed ? null : budget.resetSeconds;
     },
+  });
+  const inbound = createInboundModule({
+    ...parts,
+    inboxes,
+    isBounceHost: parts.domains.isBounceHost,
+    isReportAddress: parts.bounces.isReportAddress,
+    processReport: parts.bounces.processReport,
   });
   const sending = createSendingModule({ ...parts, campaigns, inboxes, queues });
 
@@ -105,9 +113,10 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     live,
     capture,
     submission,
+    inbound,
     sending,
   ];
-  return { list, queues, campaigns, workflows, inboxes, capture, submission, sending };
+  return { list, queues, campaigns, workflows, inboxes, capture, submission, inbound, sending };
 }
 
 /** The properties of this server that the dashboard shows. */

@@ -39,6 +39,7 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "captureSmtp",
   "submission",
   "submissions",
+  "inbound",
   "smtpMaxBytes",
   "allowedHosts",
   "mailpitApi",

@@ -65,9 +65,15 @@ const TABLE = {
     shownDefault: "none",
     help: "The same with TLS from the first byte, usually port 465",
   }),
+  /** Address of the listener for mail from other servers; null if there is none. */
+  inbound: setting("inbound", kinds.optional(kinds.hostAndPort), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Take bounces, complaints and mail for the postmaster on this address, usually port 25",
+  }),
   smtpMaxBytes: setting("smtp-max-bytes", kinds.integer("BYTES", 65_536, 104_857_600), {
     fallback: () => 25 * 1024 * 1024,
-    help: "Largest message that --submission takes",
+    help: "Largest message that --submission and --inbound take",
   }),
   allowedHosts: setting("allowed-host", kinds.hostNames, {
     fallback: () => [],

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { createTransport } from "nodemailer";
 import { simpleParser } from "mailparser";
 import { submissionApp, plain } from "../support/submission.ts";
+import { relayForms } from "../support/relay-forms.ts";
 import { type RawSmtp, sendRaw } from "../support/smtp-client.ts";
 
 const HEADER =
@@ -485,3 +486,13 @@ test("EHLO announces neither DSN nor STARTTLS without a certificate", async () =
   client.socket.end();
   await once(client.socket, "close");
 });
+
+test.each(relayForms("sender.test", "elsewhere.example"))(
+  "without authentication nothing is relayed: %s",
+  async (form) => {
+    const client = await server.connect();
+    expect(await client.say("MAIL FROM:<a@acme.test>\r\n")).toStartWith("530 ");
+    expect(await client.say(`RCPT TO:${form}\r\n`)).toMatch(/^5\d\d /);
+    client.end();
+  },
+);

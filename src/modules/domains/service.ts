@@ -88,6 +88,12 @@ export function createDomains(deps: DomainsDeps) {
       return verifiedDomain(projectSeq, domain).hasReturnPath ? bounceHostOf(domain) : null;
     },
 
+    /** Whether the bounces of a verified domain of any project go to this host. */
+    isBounceHost(host: string): boolean {
+      const domain = host.slice(host.indexOf(".") + 1);
+      return bounceHostOf(domain) === host && findByName(domain)?.status === "VERIFIED";
+    },
+
     find(projectSeq: number, domain: string): DomainRow | null {
       const row = findByName(domain);
       return row?.projectSeq === projectSeq ? row : null;

@@ -1,0 +1,120 @@
+/** The listener for mail from other servers, as a module. */
+
+import { ConfigError } from "../config/read.ts";
+import type { Config } from "../config/settings.ts";
+import type { Writer } from "../db/writer.ts";
+import type { Clock } from "../lib/clock.ts";
+import { describeError, type Log } from "../lib/log.ts";
+import type { InboxModule } from "../modules/inboxes/module.ts";
+import type { Module } from "../modules/module.ts";
+import { domainOf, parseAddress } from "../protocols/mime/address.ts";
+import { type Certificate, createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
+import type { AddressKind, InboundDeps } from "./inbound.ts";
+import type { SmtpListener } from "./listener.ts";
+
+/** Local parts that each server that receives mail has (RFC 5321 §4.5.1, RFC 2142 §4). */
+const POSTMASTERS: readonly string[] = ["postmaster", "abuse"];
+/** The inbox of the first project that has their mail. */
+const INBOX = "postmaster";
+
+type InboundModuleDeps = {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  writer: Writer;
+  inboxes: InboxModule;
+  /** The data folder; null if the database is in memory. */
+  folder: string | null;
+  /** Whether a host receives the bounces of a domain. */
+  isBounceHost: (host: string) => boolean;
+  /** Whether an address is a return path of this installation that still takes reports. */
+  isReportAddress: (address: string) => boolean;
+  processReport: InboundDeps["processReport"];
+};
+
+export function createInboundModule(
+  deps: InboundModuleDeps,
+): Module & { port: () => number | null } {
+  const { config, writer, log } = deps;
+  const { intake, inboxes } = deps.inboxes;
+  const { smtpTlsCert: cert, smtpTlsKey: key } = config;
+  const files = cert === null || key === null ? null : createCertificateFiles({ cert, key }, log);
+  let listener: SmtpListener | null = null;
+  let port: number | null = null;
+
+  function kindOf(text: string): AddressKind | null {
+    if (deps.isReportAddress(text)) return "report";
+    const parsed = parseAddress(text);
+    if (!parsed.ok || !POSTMASTERS.includes(parsed.local)) return null;
+    const host = domainOf(parsed.address);
+    return host === config.hostname || deps.isBounceHost(host) ? "postmaster" : null;
+  }
+
+  function inboxOfPostmaster(): Promise<number> {
+    const projectSeq = inboxes.firstProject();
+    if (projectSeq === null) return Promise.reject(new Error("there is no project yet"));
+    const known = inboxes.find(projectSeq, INBOX);
+    if (known !== null) return Promise.resolve(known.seq);
+    return writer.write(() => {
+      const inbox =
+        inboxes.find(projectSeq, INBOX) ?? inboxes.create(projectSeq, { name: INBOX })();
+      return inbox.seq;
+    });
+  }
+
+  function openForPostmaster(): ReturnType<InboundDeps["openForPostmaster"]> {
+    const inbox = inboxOfPostmaster();
+    // A failure matters when the message is complete; until then nothing awaits the promise.
+    inbox.catch(() => {});
+    const { add, discard, complete } = intake.open(inbox);
+    return {
+      add,
+      discard,
+      async complete(envelope) {
+        await complete({ inboxSeq: await inbox, envelope, username: "", emailId: null });
+      },
+    };
+  }
+
+  /** Other servers encrypt with any certificate, so a self-signed one is announced as well. */
+  async function certificate(): Promise<Certificate | null> {
+    if (files !== null) return files.load();
+    if (deps.folder === null) return null;
+    return selfSignedCertificate(deps.folder, config.hostname).catch((error: unknown) => {
+      log.warn("STARTTLS is not offered: no certificate could be made", {
+        error: describeError(error),
+      });
+      return null;
+    });
+  }
+
+  async function reloadCertificate(): Promise<void> {
+    const changed = files?.reload() ?? null;
+    if (changed !== null) listener?.useCertificate(changed, { isTrusted: true });
+  }
+
+  return {
+    name: "inbound",
+    recurring: [{ name: "inbound certificate", pattern: "*/30 * * * * *", run: reloadCertificate }],
+    port: () => port,
+    async start() {
+      if (config.inbound === null) return;
+      const { host, port: wanted } = config.inbound;
+      // Loaded only by servers that listen: the package smtp-server takes 8 ms and 11 MiB.
+      const { createInboundListener } = await import("./inbound.ts");
+      const { hostname, smtpMaxBytes: maxBytes } = config;
+      const rest = { kindOf, openForPostmaster, hostname, maxBytes };
+      listener = createInboundListener({ ...deps, ...rest }, await certificate());
+      port = await listener.listen({ host, port: wanted }).catch((error: unknown) => {
+        const why = error instanceof Error ? error.message : String(error);
+        throw new ConfigError(
+          `cannot listen on ${host}:${wanted} (${why}); ` +
+            "choose another address with --inbound HOST:PORT",
+        );
+      });
+    },
+    async stop() {
+      await listener?.close();
+    },
+  };
+}
