@@ -3,7 +3,8 @@
 import { Drawer } from "@mantine/core";
 import { Sidebar } from "./sidebar.tsx";
 
-export function MenuDrawer({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+export function MenuDrawer(props: { isOpen: boolean; onClose: () => void; onSearch: () => void }) {
+  const { isOpen, onClose, onSearch } = props;
   return (
     <Drawer
       opened={isOpen}
@@ -14,7 +15,7 @@ export function MenuDrawer({ isOpen, onClose }: { isOpen: boolean; onClose: () =
       attributes={{ content: { "aria-label": "Menu" } }}
       classNames={{ body: "side-drawer", content: "side-drawer" }}
     >
-      <Sidebar />
+      <Sidebar onSearch={onSearch} />
     </Drawer>
   );
 }

@@ -3,12 +3,24 @@
 import { useMantineColorScheme } from "@mantine/core";
 import { Spotlight, spotlight, type SpotlightActionData } from "@mantine/spotlight";
 import { useNavigate } from "@tanstack/react-router";
-import { FolderOpen, Keyboard, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react";
-import { useEffect } from "react";
+import {
+  FolderOpen,
+  Keyboard,
+  LogOut,
+  Mail,
+  Monitor,
+  Moon,
+  Search,
+  Sun,
+  UserRound,
+} from "lucide-react";
+import { useEffect, useState } from "react";
 import { navigationOf } from "./navigation.ts";
 import { useSignOut } from "./sidebar.tsx";
 import { useAppState, useNavigationProject } from "./state.ts";
 
+/** Ids are UUIDs. */
+const EMAIL_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ICON = { size: 16, "aria-hidden": true } as const;
 
 export function Palette(props: {
@@ -23,6 +35,7 @@ export function Palette(props: {
   const signOut = useSignOut();
   const { setColorScheme } = useMantineColorScheme();
 
+  const [query, setQuery] = useState("");
   useEffect(() => {
     if (isOpen) spotlight.open();
     else spotlight.close();
@@ -47,6 +60,22 @@ export function Palette(props: {
       leftSection: <FolderOpen {...ICON} />,
       onClick: () => void navigate({ to: "/p/$project", params: { project: id } }),
     }));
+  const id = query.trim();
+  const emails: SpotlightActionData[] =
+    project !== null && EMAIL_ID.test(id)
+      ? [
+          {
+            id: "email",
+            label: `Open the email ${id}`,
+            leftSection: <Mail {...ICON} />,
+            onClick: () =>
+              void navigate({
+                to: "/p/$project/emails/$email",
+                params: { project: project.id, email: id },
+              }),
+          },
+        ]
+      : [];
   const scheme = (value: "light" | "dark" | "auto", label: string, Icon: typeof Sun) => ({
     id: `scheme-${value}`,
     label,
@@ -80,6 +109,7 @@ export function Palette(props: {
   ];
 
   const groups = [
+    { group: "Email", actions: emails },
     { group: "Pages", actions: pages },
     { group: "Projects", actions: projects },
     { group: "Actions", actions },
@@ -88,6 +118,8 @@ export function Palette(props: {
   return (
     <Spotlight
       onSpotlightClose={onClose}
+      query={query}
+      onQueryChange={setQuery}
       shortcut={null}
       overlayProps={{ backgroundOpacity: 0.3, blur: 0 }}
       actions={groups}

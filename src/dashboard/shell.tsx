@@ -39,6 +39,11 @@ export function Shell() {
   }, [id]);
   useEffect(() => router.subscribe("onResolved", menu.close), [router, menu]);
 
+  function openSearch(): void {
+    menu.close();
+    palette.open();
+  }
+
   return (
     <>
       <a className="skip" href="#main">
@@ -51,14 +56,14 @@ export function Shell() {
           </ActionIcon>
           <span className="cut">{project?.name ?? "Mailstead"}</span>
         </header>
-        <Sidebar />
+        <Sidebar onSearch={palette.open} />
         <main id="main" className="main" tabIndex={-1}>
           <Banners />
           <Outlet />
         </main>
       </div>
       <Once isOn={isMenuOpen}>
-        <MenuDrawer isOpen={isMenuOpen} onClose={menu.close} />
+        <MenuDrawer isOpen={isMenuOpen} onClose={menu.close} onSearch={openSearch} />
       </Once>
       <Once isOn={isPaletteOpen}>
         <Palette isOpen={isPaletteOpen} onClose={palette.close} onShowShortcuts={list.open} />

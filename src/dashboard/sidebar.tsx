@@ -1,20 +1,27 @@
 /** The side bar: project switcher, pages of the project, and the menu of the user. */
 
-import { Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { Kbd, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Check, ChevronsUpDown, LogOut, Monitor, Moon, Sun, UserRound } from "lucide-react";
+import { Check, ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react";
 import { api } from "./api.ts";
 import { navigationOf } from "./navigation.ts";
 import { useAppState, useNavigationProject } from "./state.ts";
 
-export function Sidebar() {
+const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.userAgent);
+
+export function Sidebar({ onSearch }: { onSearch: () => void }) {
   const state = useAppState();
   const project = useNavigationProject();
   return (
     <div className="side">
       <div className="side-top">
         <ProjectSwitcher />
+        <UnstyledButton className="side-search" onClick={onSearch}>
+          <Search size={14} aria-hidden />
+          <span>Search</span>
+          <Kbd size="xs">{IS_APPLE ? "⌘K" : "Ctrl K"}</Kbd>
+        </UnstyledButton>
       </div>
       <nav className="side-items" aria-label="Pages">
         {project !== null &&
