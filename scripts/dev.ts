@@ -1,7 +1,7 @@
 /**
  * Develops the dashboard: runs `mailstead dev` with the given arguments, which restarts when its
- * sources change, and serves the dashboard from source on port 8026, where changed components replace
- * each other without a reload. All other requests go to that server.
+ * sources change, and serves the dashboard from source on port 8026, where a change of its sources
+ * loads the page again. All other requests go to that server.
  *
  * `bun scripts/dev.ts [OPTIONS OF mailstead dev]`
  *

@@ -52,3 +52,6 @@ if (element === null) throw new Error("The page has no element with the id root.
 
 // Reloading this module in development keeps the root, because it must be created only once.
 (import.meta.hot.data.root ??= createRoot(element)).render(app);
+
+// In development a changed module loads the page again. The URL holds the state of a view.
+import.meta.hot.on("bun:afterUpdate", () => window.location.reload());
