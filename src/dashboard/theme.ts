@@ -50,6 +50,7 @@ const variantColorResolver: VariantColorsResolver = (input) => {
 const CONTROL = { defaultProps: { size: "sm" } };
 const DIALOG = {
   transitionProps: { duration: 150 },
+  overlayProps: { backgroundOpacity: 0.35 },
   closeButtonProps: { "aria-label": "Close" },
 };
 const POPUP = { defaultProps: { shadow: "md", transitionProps: { duration: 120 } } };

@@ -93,6 +93,21 @@ describe.skipIf(!hasChromium)("the kit", () => {
   );
 
   test(
+    "on phones a row is one cell beside its checkbox, and its link covers the row",
+    async () => {
+      const { page, close } = await openPage(browser, `${url}/table`, { layout: "phone" });
+      const cell = page.locator("tr[data-row='0'] td").nth(1);
+      await cell.waitFor();
+      const { width = 0 } = (await cell.boundingBox()) ?? {};
+      expect(width).toBeWithin(340, 351);
+      await page.mouse.click(380, 400);
+      await page.getByRole("dialog").waitFor();
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
     "j and k move the focus between rows, Enter opens one, Esc returns the focus",
     () =>
       withPage("table", async (page) => {

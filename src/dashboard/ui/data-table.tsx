@@ -106,10 +106,17 @@ function Rows<T>(props: Props<T>) {
         data-phone={isPhone || undefined}
         layout="fixed"
       >
+        {/* Rows alone would give the columns equal widths where the head is hidden. */}
+        <colgroup>
+          {selection !== undefined && <col style={{ width: isPhone ? 40 : 60 }} />}
+          {shown.map(({ key, width }) => (
+            <col key={key} style={width === undefined ? {} : { width }} />
+          ))}
+        </colgroup>
         <Table.Thead className={isPhone ? "visually-hidden" : undefined}>
           <Table.Tr aria-rowindex={1}>
             {selection !== undefined && (
-              <Table.Th w={isPhone ? 40 : 60} className="table-select">
+              <Table.Th className="table-select">
                 <Checkbox
                   size="xs"
                   aria-label="Select all loaded rows"
@@ -124,8 +131,8 @@ function Rows<T>(props: Props<T>) {
                 />
               </Table.Th>
             )}
-            {shown.map(({ key, title, width, isFigure }) => (
-              <Table.Th key={key} w={width} data-figure={isFigure || undefined}>
+            {shown.map(({ key, title, isFigure }) => (
+              <Table.Th key={key} data-figure={isFigure || undefined}>
                 {title}
               </Table.Th>
             ))}
