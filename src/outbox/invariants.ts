@@ -124,4 +124,13 @@ export const EMAIL_INVARIANTS: readonly Invariant[] = [
       JOIN emails ON emails.seq = found.email_seq
       WHERE found.rows <> found.numbers OR found.first < 1 OR found.last > emails.attempts`,
   },
+  {
+    name: "email-reports",
+    rule: "A mail with a report of a bounce has bounced after it was sent.",
+    violations: `
+      SELECT 'email ' || emails.id AS id,
+             'a report says that it bounced, but it is ' || status AS finding
+      FROM email_reports JOIN emails ON emails.seq = email_reports.email_seq
+      WHERE kind = 'BOUNCE' AND (bounced_at IS NULL OR sent_at IS NULL)`,
+  },
 ];

@@ -161,6 +161,10 @@ const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
     /it was sent, but no attempt was accepted/,
   ],
   "attempt-numbers": ["UPDATE attempts SET number = number + 1", /but 1 were made/],
+  "email-reports": [
+    "UPDATE email_reports SET kind = 'BOUNCE' WHERE kind = 'COMPLAINT'",
+    /says that it bounced, but it is COMPLAINED/,
+  ],
   "event-names": [
     "UPDATE event_names SET count = count - 1 WHERE name = 'login'",
     /login: counted 7, but there are 8/,

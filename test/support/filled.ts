@@ -91,6 +91,7 @@ async function use(t: TestApp, origin: string, raw: (to: string) => string): Pro
   await stopCampaigns(t, settle);
   await removeSome(t);
   await settle();
+  await addReports(t);
   await addAccounts(t);
 }
 
@@ -238,6 +239,31 @@ async function removeSome(t: TestApp): Promise<void> {
   for (const email of ["dee@example.com", "later-1@example.com"]) {
     const found = await t.call("GET", `/contacts?search=${email}`);
     await t.call("DELETE", `/contacts/${found.text("contacts.0.id")}`);
+  }
+}
+
+/** A bounce that arrives later, and a complaint. */
+async function addReports(t: TestApp): Promise<void> {
+  const reports = [
+    ["direct-2@example.com", "delivery-status", "Action: failed\r\nStatus: 5.1.1"],
+    ["ada@example.com", "feedback-report", "Feedback-Type: abuse"],
+  ];
+  for (const [to = "", type = "", fields = ""] of reports) {
+    const found = await t.call("GET", `/emails?to=${to}&source=TRANSACTIONAL`);
+    const messageId = found.text("data.items.0.messageId");
+    const lines = [
+      "From: MAILER-DAEMON@mx.example.com",
+      'Content-Type: multipart/report; boundary="b"',
+      `In-Reply-To: ${messageId}`,
+      "",
+      "--b",
+      `Content-Type: message/${type}`,
+      "",
+      `${fields}\r\nFinal-Recipient: rfc822; ${to}`,
+      "--b--",
+    ];
+    const { effect } = await t.app.bounces.processReport(Buffer.from(lines.join("\r\n")), null);
+    if (effect === "none") throw new Error(`the report about the mail to ${to} had no effect`);
   }
 }
 

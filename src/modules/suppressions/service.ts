@@ -7,7 +7,7 @@
  * 4. An entry that repeated soft bounces made is removed when it expires (`module.ts`).
  */
 
-import { and, eq, isNotNull, lte } from "drizzle-orm";
+import { and, eq, lte } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { suppressions } from "../../db/schema/contacts.ts";
@@ -43,24 +43,23 @@ export function createSuppressions({ db }: { db: Db }) {
     "SELECT reason FROM suppressions WHERE project_seq = +? AND email = +?",
   );
 
+  const insertOrReplace = db.sqlite.prepare<SuppressionRow, [Omit<SuppressionRow, "seq">]>(`
+    INSERT INTO suppressions (project_seq, email, reason, created_at, email_seq, expires_at)
+    VALUES ($projectSeq, $email, $reason, $createdAt, $emailSeq, $expiresAt)
+    ON CONFLICT (project_seq, email) DO UPDATE
+    SET reason = excluded.reason, created_at = excluded.created_at,
+        email_seq = excluded.email_seq, expires_at = excluded.expires_at
+    WHERE expires_at IS NOT NULL
+    RETURNING seq, project_seq AS projectSeq, email, reason, created_at AS createdAt,
+              email_seq AS emailSeq, expires_at AS expiresAt`);
+
   /**
    * Returns null if the address is suppressed for good; its first reason is not changed. A new entry
    * replaces one that expires.
    */
   function insert(projectSeq: number, email: string, entry: Entry): SuppressionRow | null {
     const { reason, at, emailSeq = null, expiresAt = null } = entry;
-    const values = { reason, createdAt: at, emailSeq, expiresAt };
-    const row = db
-      .insert(suppressions)
-      .values({ projectSeq, email, ...values })
-      .onConflictDoUpdate({
-        target: [suppressions.projectSeq, suppressions.email],
-        set: values,
-        setWhere: isNotNull(suppressions.expiresAt),
-      })
-      .returning()
-      .get();
-    return row ?? null;
+    return insertOrReplace.get({ projectSeq, email, reason, createdAt: at, emailSeq, expiresAt });
   }
 
   return {
