@@ -42,7 +42,8 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "mailstead-entry-test-"));
     const words = ["serve", "--json", "--data", join(folder, "data"), "--port", "0"];
-    running = await startMailstead(words, (greeting) => greeting.endsWith("}\n"));
+    const environment = { MAILSTEAD_REQUIRE_VERIFIED_DOMAIN: "false" };
+    running = await startMailstead(words, (greeting) => greeting.endsWith("}\n"), { environment });
     const info: unknown = JSON.parse(running.greeting);
     setUpUrl = stringAt(info, "setUpUrl");
   }, BROWSER_LIMIT_MS);
@@ -63,6 +64,19 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       await heading(page, "Name your project");
       await screenshot("welcome");
       expect(await findings()).toEqual([]);
+      await page.getByLabel("Project name").fill("Harbour Books");
+      await page.keyboard.press("Enter");
+      await heading(page, "How mail leaves");
+      await page.getByText("This server catches mail").waitFor();
+      expect(await findings()).toEqual([]);
+      await page.getByRole("button", { name: "Continue" }).click();
+      await heading(page, "Send yourself a mail");
+      await screenshot("welcome-mail");
+      await page.getByRole("button", { name: "Send the mail" }).click();
+      await page.getByText("The mail to ada@example.com is queued.").waitFor();
+      await page.getByRole("link", { name: "Watch its delivery" }).click();
+      await heading(page, "Hello from Mailstead");
+      await screenshot("welcome-record");
 
       const base = setUpUrl.slice(0, setUpUrl.indexOf("/app/"));
       await page.goto(`${base}/app/account`);
@@ -104,11 +118,7 @@ describe.skipIf(!hasChromium)("mailstead dev", () => {
     "a session opens the pages of its project",
     async () => {
       const { url, cookie, project } = server;
-      const prepare = async (page: Page) =>
-        void (await page.route("**/app/api/live*", (route) =>
-          route.fulfill({ contentType: "text/event-stream", body: ": open\n\n" }),
-        ));
-      const opened = await openPage(browser, `${url}/app`, { cookie, prepare });
+      const opened = await openPage(browser, `${url}/app`, { cookie });
       await heading(opened.page, "Overview");
       expect(new URL(opened.page.url()).pathname).toBe(`/app/p/${project}`);
       expect(opened.problems).toEqual([]);
