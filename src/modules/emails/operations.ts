@@ -46,14 +46,14 @@ export const emailOperations = describeOperations(
         "with `images=true`. Its links open new tabs. Reading it is not counted as an open.",
     },
     getEmailSource: {
-      role: "EDITOR",
+      role: "VIEWER",
       summary: "The message of a mail as text",
       description:
         "The message as it leaves, with tracked links and a DKIM signature of this moment. The " +
         "message that was captured, byte for byte, is at `/emails/{id}/raw`.",
     },
     checkEmail: {
-      role: "EDITOR",
+      role: "VIEWER",
       summary: "Check a mail",
       description:
         "Checks the structure, the headers, and the support of its HTML and CSS by mail " +

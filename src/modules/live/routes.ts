@@ -10,8 +10,9 @@ import type { LiveFeed } from "./feed.ts";
 export function liveFeedRoutes({ admission, feed }: { admission: Admission; feed: LiveFeed }) {
   return new Elysia({ name: "live-feed-routes" }).use(admission.secretKey).get(
     "/app/api/live",
-    ({ project, request, server }) => {
-      const reader = { projectSeq: project.seq, owner: `project ${project.seq}` };
+    ({ project, user, request, server }) => {
+      const owner = user === null ? `project ${project.seq}` : `user ${user.seq}`;
+      const reader = { projectSeq: project.seq, owner };
       const stream = feed.open(reader, request.headers.get("last-event-id"));
       allowIdle({ request, server }, 0);
       return new Response(stream, { headers: EVENT_STREAM_HEADERS });

@@ -6,6 +6,7 @@ import { FetchRefused } from "../../../src/protocols/fetch-guarded/refusal.ts";
 import { addDomain, type TestApp, testApp } from "../../support/app.ts";
 import { listAt, valueAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
+import { signIn } from "../../support/session.ts";
 
 let t: TestApp;
 /** Addresses that were requested. */
@@ -144,6 +145,31 @@ describe("the content of a mail", () => {
     const answer = await read(id, "content");
     expect(answer.at("data.isShortened")).toBe(true);
     expect(answer.text("data.html")).toHaveLength(1024 * 1024);
+  });
+});
+
+describe("a user who is signed in", () => {
+  async function member(role: "VIEWER" | "EDITOR") {
+    const session = await signIn(t, { email: `${role.toLowerCase()}@b.co`, isOwner: false });
+    const { members } = t.app.accounts;
+    await t.app.writer.write(() => members.put(t.project.seq, session.user.seq, role));
+    return session;
+  }
+  const parts = ["content", "preview", "source", "checks"];
+
+  test("reads the bodies of all mails as an editor, of marketing mail as a viewer", async () => {
+    const id = await send();
+    const at = (part: string) => `/emails/${id}/${part}?project=${t.project.id}`;
+    const [viewer, editor] = [await member("VIEWER"), await member("EDITOR")];
+    for (const part of parts) {
+      expect([part, (await editor.get(at(part))).status]).toEqual([part, 200]);
+      expectError(await viewer.get(at(part)), { status: 403, code: "FORBIDDEN" });
+    }
+    expect((await viewer.get(`/emails/${id}?project=${t.project.id}`)).status).toBe(200);
+    t.db.sqlite.run("UPDATE messages SET is_marketing = 1");
+    for (const part of parts) {
+      expect([part, (await viewer.get(at(part))).status]).toEqual([part, 200]);
+    }
   });
 });
 

@@ -9,6 +9,7 @@ import { manualClock } from "../../support/clock.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
 import { type InboxApp, inboxApp } from "../../support/inbox.ts";
 import { listAt, stringAt, valueAt } from "../../support/json.ts";
+import { signIn } from "../../support/session.ts";
 import { planOf } from "../../support/outbox.ts";
 
 type Line = { id: string; data: unknown };
@@ -146,7 +147,28 @@ describe("over HTTP", () => {
     }
   });
 
-  test("needs a key", async () => {
+  test("the user of a session is admitted to a project of theirs", async () => {
+    const session = await signIn(t, { email: "viewer@b.co", isOwner: false });
+    const { members } = t.app.accounts;
+    const path = `http://localhost/app/api/live?project=${t.project.id}`;
+    const open = () => {
+      const headers = { cookie: session.cookie(), host: "localhost" };
+      return t.app.handle(new Request(path, { headers }));
+    };
+    expect((await open()).status).toBe(403);
+    await t.app.writer.write(() => members.put(t.project.seq, session.user.seq, "VIEWER"));
+    const { body } = await open();
+    if (body === null) throw new Error("the response has no body");
+    const client = collect(body);
+    await send("ada@b.co");
+    await flush();
+    expect(client.lines().length).toBeGreaterThan(0);
+    for (let i = 1; i < 20; i++) expect((await open()).status).toBe(200);
+    expect((await open()).status).toBe(429);
+    expect((await listen()).state.isOver).toBe(false);
+  });
+
+  test("needs a key or a session", async () => {
     const answer = await t.call("GET", "/app/api/live", undefined, { key: null });
     expect(answer.status).toBe(401);
   });

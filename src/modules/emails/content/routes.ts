@@ -34,12 +34,20 @@ export function emailContentRoutes(deps: {
   check: CheckEmail;
 }) {
   const { admission, contents, check } = deps;
+
+  /** A mail whose body the role may read. Throws 403 for another one. */
+  function find(projectSeq: number, id: string, role: Role | null): StoredMail {
+    const stored = contents.find(projectSeq, id);
+    if (!mayReadBody(role, stored.mail.isMarketing)) throw bodyRefused();
+    return stored;
+  }
+
   return new Elysia({ name: "email-content-routes", prefix: "/emails/:id" })
     .use(admission.secretKey)
     .get(
       "/content",
       async ({ project, role, params }) => {
-        const stored = readableBody(contents.find(project.seq, params.id), role);
+        const stored = find(project.seq, params.id, role);
         return envelope(presentContent(await contents.open(stored)));
       },
       {
@@ -51,8 +59,7 @@ export function emailContentRoutes(deps: {
     .get(
       "/preview",
       async ({ project, role, params, query }) => {
-        const stored = readableBody(contents.find(project.seq, params.id), role);
-        const opened = await contents.open(stored);
+        const opened = await contents.open(find(project.seq, params.id, role));
         const { html, text } = opened.detail;
         const withImages = query.images === "true";
         if (query.part === "text" || html === "") {
@@ -74,8 +81,8 @@ export function emailContentRoutes(deps: {
     )
     .get(
       "/source",
-      async ({ project, params }) => {
-        const message = await contents.source(contents.find(project.seq, params.id));
+      async ({ project, role, params }) => {
+        const message = await contents.source(find(project.seq, params.id, role));
         return new Response(Buffer.from(message), { headers: SOURCE_HEADERS });
       },
       {
@@ -92,8 +99,8 @@ export function emailContentRoutes(deps: {
     )
     .get(
       "/checks",
-      async ({ project, params, query, request, server }) => {
-        const opened = await contents.open(contents.find(project.seq, params.id));
+      async ({ project, role, params, query, request, server }) => {
+        const opened = await contents.open(find(project.seq, params.id, role));
         allowIdle({ request, server }, 0);
         const isLinked = query.links === "true";
         return envelope(await check(opened, { isLinked, signal: request.signal }));
@@ -107,15 +114,13 @@ export function emailContentRoutes(deps: {
     );
 }
 
+function bodyRefused(): AppError {
+  return new AppError(403, "FORBIDDEN", "The body of this mail needs the role EDITOR.", {
+    suggestion: "Viewers may read the bodies of marketing mail only.",
+  });
+}
+
 function document(contentMediaType: string, description: string, example: string) {
   const shown = { type: "string", contentMediaType, description, examples: [example] };
   return Type.Unsafe<Response>(Type.Any(shown));
-}
-
-/** Throws 403 for a viewer, who may only read the bodies of marketing mail. */
-function readableBody(stored: StoredMail, role: Role | null): StoredMail {
-  if (mayReadBody(role, stored.mail.isMarketing)) return stored;
-  throw new AppError(403, "FORBIDDEN", "The body of this mail needs the role EDITOR.", {
-    suggestion: "Viewers may read the bodies of marketing mail only.",
-  });
 }
