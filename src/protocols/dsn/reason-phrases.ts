@@ -12,7 +12,7 @@ const PHRASES: readonly Phrase[] = [
     pattern: anyOf([
       /host or domain name not found(?!.{0,120}(?:try again|temporar))/,
       /(?:cannot|can'?t|couldn'?t|could not|unable to) (?:find|locate) (?:any |a |the )?(?:host named|domain|mail exchanger)/,
-      /couldn'?t find any host (?:named|by that name)|no such (?:domain|host)\b|unrouteable mail domain/,
+      /couldn'?t find any host (?:named|by that name)|no such (?:domain|host)\b|no mx record found for|unrouteable mail domain/,
       /(?:recipient )?domain (?:name )?(?:\S+ )?(?:does(?: not|n'?t) exist|was not found|not found|couldn'?t be found|could not be found|is invalid)/,
       /the domain \S{1,200} couldn'?t be found|host unknown|name server: host not found|does not accept mail \(null ?mx\)|null mx/,
       /all relevant mx records point to non-existent hosts|dns domain \S{1,200} does not exist/,

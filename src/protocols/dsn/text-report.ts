@@ -39,7 +39,7 @@ export function isFromMailSystem(fields: readonly ReadField[]): boolean {
   const from = decodeWords(valueOf(fields, "from") ?? "");
   return (
     MAIL_SYSTEM.test(from) ||
-    from === "" ||
+    /^(?:<\s*>)?$/.test(from) ||
     /^<\s*>$/.test(valueOf(fields, "return-path") ?? "") ||
     valueOf(fields, "x-failed-recipients") !== null ||
     /mailer-daemon/i.test(valueOf(fields, "sender") ?? "")
@@ -56,7 +56,9 @@ export function readTextReport(
   subject: string,
   text: string,
 ): TextReport | null {
-  if (!isFromMailSystem(fields) && !isBounceSubject(subject)) return null;
+  // People write such subjects, too: "Delivery problem with order 7".
+  const isAutomatic = /^auto-/i.test(valueOf(fields, "auto-submitted") ?? "");
+  if (!isFromMailSystem(fields) && !(isAutomatic && isBounceSubject(subject))) return null;
   const opening = oneSpaced(text.slice(0, OPENING));
   const rule = TEXT_RULES.find((each) => each.opening.test(opening));
   if (rule === undefined) return null;
@@ -71,7 +73,13 @@ export function readTextReport(
     action,
     recipient,
   }));
+  if (!findings.some(isAboutDelivery)) return null;
   return { rule: rule.name, findings, excerpt: detail };
+}
+
+/** Whether the report names a recipient or a reason, and is not only opened like a bounce. */
+function isAboutDelivery({ recipient, status, text }: TextFinding): boolean {
+  return recipient !== null || status !== null || findReply(text) !== null;
 }
 
 /** Spaces and tabs only, so that phrases match across line ends; quoted lines lose their mark. */
@@ -112,7 +120,8 @@ function sectionsOf(detail: string, named: readonly string[]): Section[] {
   for (const line of detail.split("\n")) {
     const recipient = HEADING.exec(line.slice(0, 400))?.[1] ?? null;
     if (recipient !== null && !sections.some((section) => isSame(section.recipient, recipient))) {
-      sections.push({ recipient, words: line.slice(line.indexOf(recipient) + recipient.length) });
+      const rest = line.slice(line.indexOf(recipient) + recipient.length);
+      sections.push({ recipient, words: rest.replace(/^[>)\]'",;: ]{1,5}/, "") });
     } else if (sections.length === 0) before.push(line);
     else {
       const last = sections.at(-1);

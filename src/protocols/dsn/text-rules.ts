@@ -132,7 +132,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     /the following recipients? failed permanently|message could not be delivered to the following recipient/i,
   ),
   rule("OpenSMTPD", /an error has occurred while attempting to deliver a message for/i),
-  rule("Haraka", /your message was (?:not|unable to be) delivered|this is the haraka mail/i),
+  rule("Haraka", /i(?:'|’)m afraid your message was not delivered|this is the haraka mail/i),
   rule(
     "Amazon SES",
     /an error occurred while trying to deliver the mail to the following recipients/i,
@@ -153,10 +153,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     "X.400 gateway",
     /your message was not delivered to the following recipients|non-?delivery report for/i,
   ),
-  rule(
-    "KDDI",
-    /each of the following recipients was rejected by a remote mail server|could not be delivered to:/i,
-  ),
+  rule("KDDI", /each of the following recipients was rejected by a remote mail server/i),
   rule("Biglobe", /the user\(s\) account is (?:disabled|temporarily limited)/i),
   rule(
     "Kerio",

@@ -273,6 +273,48 @@ const REPLIES: readonly Row[] = [
 
 const PEOPLE: readonly Row[] = [
   [
+    "person",
+    "asks about the delivery of an order, in reply to the mail",
+    reply(
+      "Delivery problem with order 7",
+      "Hello, the parcel could not be delivered to: my address. Tracking number 550 5.1.1.",
+    ),
+  ],
+  [
+    "person",
+    "has a question in the subject",
+    reply(
+      "Undeliverable? Re: Your order",
+      "Hi, I'm afraid your message was not delivered to bob@example.net. I got it twice.",
+    ),
+  ],
+  [
+    "person",
+    "forwards a whole report under its own subject",
+    reply(
+      "Undelivered Mail Returned to Sender",
+      "This is the mail system at host mx.example.net.\n\n<alice@example.net>: 550 5.1.1 User unknown",
+    ),
+  ],
+  [
+    "shop",
+    "a parcel service with a house number",
+    {
+      from: "Parcels <noreply@parcels.example>",
+      subject: "Delivery notification",
+      text: "Your shipment could not be delivered to:\nBob Smith, Main Street 550",
+    },
+  ],
+  [
+    "system",
+    "a statistics mail that mentions failures",
+    {
+      from: "postmaster@bank.example",
+      subject: "Message delivery report",
+      text: "Daily statistics: your message was not delivered in 3 cases.",
+    },
+  ],
+  [
     "newsletter",
     "an article about bounces",
     {

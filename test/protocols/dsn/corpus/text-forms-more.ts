@@ -9,6 +9,36 @@ const FULL = "mailbox_full";
 export const MORE_TEXT_FORMS: readonly TextRow[] = [
   [
     "Yahoo",
+    "the domain has no MX record",
+    NO,
+    {
+      from: "MAILER-DAEMON@yahoo.com",
+      subject: "Failure Notice",
+      text: `Sorry, we were unable to deliver your message to the following address.\n\n<${R}>:\nNo mx record found for domain=example.net`,
+    },
+  ],
+  [
+    "Exchange",
+    "the subject quotes that of an automatic reply",
+    NO,
+    {
+      from: "postmaster@example.net",
+      subject: "Undeliverable: We have received your order",
+      text: `Your message did not reach some or all of the intended recipients.\n\nThe following recipient(s) cannot be reached:\n\n  '${R}' on 11/2/2026\n   550 5.1.1 User unknown`,
+    },
+  ],
+  [
+    "Zoho",
+    "an error code between words",
+    "policy",
+    {
+      from: "mailer-daemon@mail.zoho.example",
+      subject: "Undelivered Mail Returned to Sender",
+      text: `This message was created automatically by mail delivery software.\n A message that you sent could not be delivered to one or more of its recipients. This is a permanent error.\n\n${R}, ERROR CODE :550 - 5.4.1 Recipient address rejected: Access denied.`,
+    },
+  ],
+  [
+    "Yahoo",
     "no account of that name",
     NO,
     {
@@ -466,6 +496,7 @@ export const MORE_TEXT_FORMS: readonly TextRow[] = [
     "rejected by a remote server",
     NO,
     {
+      headers: ["Return-Path: <>"],
       from: "no-reply@kddi.example",
       subject: "Mail System Error - Returned Mail",
       text: `Each of the following recipients was rejected by a remote mail server.\n\n    Recipient: <${R}>\n    >>> RCPT TO:<${R}>\n    <<< 550 <${R}>: User unknown`,
