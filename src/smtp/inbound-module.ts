@@ -47,7 +47,7 @@ export function createInboundModule(
     const parsed = parseAddress(text);
     if (!parsed.ok || !POSTMASTERS.includes(parsed.local)) return null;
     const host = domainOf(parsed.address);
-    return host === config.hostname || deps.isBounceHost(host) ? "postmaster" : null;
+    return host === config.hostname.toLowerCase() || deps.isBounceHost(host) ? "postmaster" : null;
   }
 
   function inboxOfPostmaster(): Promise<number> {

@@ -87,6 +87,25 @@ describe("with a certificate", () => {
     .filter(({ family, internal }) => family === "IPv4" && !internal)
     .map((each) => each.address);
   test.skipIf(address === undefined)(
+    "session 51 of another address is refused; this machine has no limit",
+    async () => {
+      const { server } = await start("0.0.0.0");
+      const greeting = async (host: string) => {
+        const socket = connect(server.port, host);
+        closers.push(() => socket.destroy());
+        const [text] = await new Promise<string[]>((resolve) =>
+          socket.once("data", (bytes) => resolve([String(bytes)])),
+        );
+        return text?.slice(0, 9);
+      };
+      const first: (string | undefined)[] = [];
+      for (let n = 0; n < 50; n++) first.push(await greeting(address ?? ""));
+      expect(new Set(first)).toEqual(new Set(["220 sende"]));
+      expect(await greeting(address ?? "")).toBe("421 4.7.0");
+      expect(await greeting("127.0.0.1")).toBe("220 sende");
+    },
+  );
+  test.skipIf(address === undefined)(
     "AUTH from another address is neither announced nor taken without TLS",
     async () => {
       const { server } = await start("0.0.0.0");

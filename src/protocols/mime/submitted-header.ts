@@ -145,6 +145,6 @@ function subjectOf(value: string): string {
 function isLoop(fields: readonly Field[], hostname: string): boolean {
   const received = fields.filter(({ name }) => name === "received");
   const names = (value: string) => value.toLowerCase().split(/[^a-z0-9._-]+/);
-  const own = received.filter(({ value }) => names(value).includes(hostname));
+  const own = received.filter(({ value }) => names(value).includes(hostname.toLowerCase()));
   return received.length > MAX_RECEIVED || own.length > MAX_OWN_RECEIVED;
 }

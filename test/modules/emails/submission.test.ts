@@ -74,6 +74,25 @@ describe("a submitted message", () => {
     expect(server.findings()).toEqual([]);
   });
 
+  for (const [name, lines] of [
+    ["a small message", 600],
+    ["a message of several pieces", 40_000],
+  ] as const) {
+    test(`is refused with 452 while the disk is full, and taken afterwards: ${name}`, async () => {
+      const server = await start();
+      const client = await server.signIn();
+      const line = () => `${crypto.randomUUID()}${crypto.randomUUID()}\r\n`;
+      const body = Array.from({ length: lines }, line).join("");
+      server.db.sqlite.run("PRAGMA max_page_count = 1");
+      const refused = await sendRaw(client, `From: a@acme.test\r\n\r\n${body}`);
+      expect(refused).toStartWith("452 4.3.1 ");
+      server.db.sqlite.run("PRAGMA max_page_count = 1000000");
+      expect(server.countRows("messages") + server.countRows("emails")).toBe(0);
+      expect(await sendRaw(client, `From: a@acme.test\r\n\r\n${body}`)).toStartWith("250 ");
+      client.end();
+    });
+  }
+
   test("that had not arrived completely is removed at the next start", async () => {
     const server = await start();
     const client = await server.signIn();
