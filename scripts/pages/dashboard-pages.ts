@@ -59,6 +59,25 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
   { name: "reset", path: () => "/reset#token", heading: "Choose a new password", ...PUBLIC },
   { name: "account", path: () => "/account", heading: "Account", states: WITHOUT_PROJECT },
   { name: "overview", path: ({ project }) => `/p/${project}`, heading: "Overview" },
+  { name: "inbox", path: ({ project }) => `/p/${project}/inboxes`, heading: "Inbox" },
+  {
+    name: "inbox-message",
+    path: ({ project, ids }) => `/p/${project}/inboxes?message=${ids.message}`,
+    heading: "Inbox",
+    states: ["FULL"],
+  },
+  {
+    name: "inbox-connect",
+    path: ({ project }) => `/p/${project}/inboxes?panel=connect`,
+    heading: "Inbox",
+    states: ["FULL"],
+  },
+  {
+    name: "inbox-rules",
+    path: ({ project }) => `/p/${project}/inboxes?panel=rules`,
+    heading: "Inbox",
+    states: ["FULL"],
+  },
   {
     name: "not-found",
     path: () => "/nowhere",

@@ -203,6 +203,6 @@ export const api = {
     request<T>("PUT", path, body ?? {}, options),
   patch: <T>(path: string, body?: unknown, options?: RequestOptions) =>
     request<T>("PATCH", path, body ?? {}, options),
-  delete: <T = object>(path: string, options?: RequestOptions) =>
-    request<T>("DELETE", path, undefined, options),
+  delete: <T = object>(path: string, options: RequestOptions & { body?: object } = {}) =>
+    request<T>("DELETE", path, options.body, options),
 };

@@ -3,7 +3,7 @@
  * second key of `key` follows `g`.
  */
 
-import { LayoutDashboard, Mail, type LucideIcon } from "lucide-react";
+import { Inbox, LayoutDashboard, Mail, type LucideIcon } from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
 import type { AppState } from "./state.ts";
 
@@ -21,6 +21,13 @@ const GROUPS: readonly (readonly NavigationItem[])[] = [
   [
     { label: "Overview", to: "/p/$project", icon: LayoutDashboard, key: "o" },
     { label: "Emails", to: "/p/$project/emails", icon: Mail, key: "e" },
+    {
+      label: "Inbox",
+      to: "/p/$project/inboxes/{-$inbox}",
+      icon: Inbox,
+      key: "i",
+      isShown: ({ capture }) => capture,
+    },
   ],
 ];
 

@@ -13,6 +13,7 @@ import {
 } from "@tanstack/react-router";
 import { withQuery } from "./api.ts";
 import { readSearch } from "./pages/emails/search.ts";
+import { readSearch as readInboxSearch } from "./pages/inbox/search.ts";
 import { EntryFrame } from "./pages/entry/frame.tsx";
 import { LoadError } from "./ui/load-error.tsx";
 import { NotFound } from "./ui/not-found.tsx";
@@ -90,9 +91,11 @@ const startRoute = createRoute({
   getParentRoute: () => userRoute,
   path: "/",
   beforeLoad: async ({ context }) => {
-    const { projects } = await context.client.ensureQueryData(stateQuery);
+    const { projects, dev } = await context.client.ensureQueryData(stateQuery);
     const project = startProject(projects);
-    if (project !== null) throw redirect({ to: "/p/$project", params: { project: project.id } });
+    // A developer wants to see the mail that was just sent.
+    const to = dev ? "/p/$project/inboxes/{-$inbox}" : "/p/$project";
+    if (project !== null) throw redirect({ to, params: { project: project.id } });
   },
   component: lazyRouteComponent(() => import("./pages/account/no-project.tsx"), "NoProjectPage"),
 });
@@ -128,6 +131,14 @@ const emailRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/emails/email-page.tsx"), "EmailPage"),
 });
 
+/** Without a name it is the inbox `default`. */
+const inboxRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/inboxes/{-$inbox}",
+  validateSearch: readInboxSearch,
+  component: lazyRouteComponent(() => import("./pages/inbox/inbox-page.tsx"), "InboxPage"),
+});
+
 const routeTree = rootRoute.addChildren([
   entryRoute.addChildren([
     loginRoute,
@@ -140,7 +151,7 @@ const routeTree = rootRoute.addChildren([
   userRoute.addChildren([
     startRoute,
     accountRoute,
-    projectRoute.addChildren([overviewRoute, emailsRoute, emailRoute]),
+    projectRoute.addChildren([overviewRoute, emailsRoute, emailRoute, inboxRoute]),
   ]),
 ]);
 

@@ -20,7 +20,7 @@ export type SupportResult = {
 };
 
 /** Shares in percent. */
-type Shares = { supported: number; partial: number; unsupported: number };
+export type Shares = { supported: number; partial: number; unsupported: number };
 
 export type SupportFinding = {
   feature: SupportFeature;

@@ -30,10 +30,12 @@ export function FilterBar(props: {
   fields: readonly FilterField[];
   filters: Filters;
   onChange: (filters: Filters) => void;
+  /** Reads what was typed, for lists with a syntax of their own. */
+  parse?: (text: string) => Filters;
   /** At the right, such as the number of rows. */
   children?: ReactNode;
 }) {
-  const { label, fields, filters, onChange, children } = props;
+  const { label, fields, filters, onChange, parse, children } = props;
   const input = useRef<HTMLInputElement>(null);
   const [draft, setDraft] = useState("");
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
@@ -46,11 +48,8 @@ export function FilterBar(props: {
   const suggestions = suggestionsFor(draft, fields, filters);
 
   function apply(text: string): void {
-    const terms = parseTerms(
-      text,
-      fields.map(({ key }) => key),
-      TEXT,
-    );
+    const keys = fields.map(({ key }) => key);
+    const terms = parse?.(text) ?? parseTerms(text, keys, TEXT);
     setDraft("");
     combobox.closeDropdown();
     onChange({ ...filters, ...terms });

@@ -1,26 +1,28 @@
-import { Button, SegmentedControl } from "@mantine/core";
+import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from "@mantine/core";
+import { ExternalLink, Image as ImageIcon, ImageOff } from "lucide-react";
 import { useState } from "react";
+import { projectUrl } from "../api.ts";
 
 /**
  * An email in a sandboxed frame: no scripts, no forms, and no remote images until they are asked for.
- * `src` is an address of the server, never a text: a document made in the page would inherit its
- * Content-Security-Policy. `projectUrl` of api.ts makes the address.
+ * `path` is a preview of the interface, never a text: a document made in the page would inherit its
+ * Content-Security-Policy.
  */
 export function MailFrame(props: {
-  src: string;
-  /** The same with remote images; without it, the mail has none. */
-  srcWithImages?: string;
-  /** Whether the address takes `dark=true`, which simulates a mail program with a dark theme. */
-  canBeDark?: boolean;
+  path: string;
+  /** Whether it refers to images of other servers, as far as it is known. */
+  hasImages?: boolean;
   /** Names the frame: "Preview of Your order". */
   title: string;
 }) {
-  const { src, srcWithImages, canBeDark = false, title } = props;
+  const { path, hasImages = true, title } = props;
   const [width, setWidth] = useState("desktop");
-  const [colours, setColours] = useState("light");
-  const [hasImages, setHasImages] = useState(false);
-  const address = (hasImages ? srcWithImages : undefined) ?? src;
-  const shown = colours === "dark" ? withDark(address) : address;
+  const [isWithImages, setIsWithImages] = useState(false);
+  const [isDark, setIsDark] = useState(false);
+  const src = projectUrl(path, {
+    images: isWithImages || undefined,
+    dark: isDark || undefined,
+  });
   return (
     <div className="mail">
       <div className="mail-tools">
@@ -33,38 +35,53 @@ export function MailFrame(props: {
             { value: "phone", label: "Phone" },
           ]}
         />
-        {canBeDark && (
-          <SegmentedControl
-            aria-label="Colours of the preview"
-            value={colours}
-            onChange={setColours}
-            data={[
-              { value: "light", label: "Light" },
-              { value: "dark", label: "Dark (simulated)" },
-            ]}
-          />
+        <Switch
+          size="xs"
+          label="Dark (simulated)"
+          checked={isDark}
+          onChange={({ currentTarget }) => setIsDark(currentTarget.checked)}
+        />
+        {hasImages && (
+          <Button
+            size="compact-xs"
+            variant="default"
+            leftSection={
+              isWithImages ? (
+                <ImageIcon size={13} aria-hidden />
+              ) : (
+                <ImageOff size={13} aria-hidden />
+              )
+            }
+            onClick={() => setIsWithImages(!isWithImages)}
+          >
+            {isWithImages ? "Block images" : "Show images"}
+          </Button>
         )}
-        {srcWithImages !== undefined && !hasImages && (
-          <>
-            <span className="muted small">Remote images are blocked.</span>
-            <Button size="compact-xs" variant="default" onClick={() => setHasImages(true)}>
-              Show images
-            </Button>
-          </>
-        )}
+        <Tooltip label="Open in a tab">
+          <ActionIcon
+            component="a"
+            className="mail-open"
+            aria-label="Open the preview in a tab"
+            href={src}
+            target="_blank"
+            rel="noreferrer"
+          >
+            <ExternalLink size={15} />
+          </ActionIcon>
+        </Tooltip>
       </div>
       <div className="mail-stage" data-width={width}>
         {/* A new frame for each address: a frame that goes to another one adds to the history. */}
         <iframe
-          key={shown}
+          key={src}
           title={title}
           sandbox="allow-popups allow-popups-to-escape-sandbox"
           referrerPolicy="no-referrer"
-          src={shown}
+          // Styles of the mail for dark mode apply by the scheme of the frame.
+          style={{ colorScheme: isDark ? "dark" : "light" }}
+          src={src}
         />
       </div>
     </div>
   );
 }
-
-const withDark = (address: string) => `${address}${address.includes("?") ? "&" : "?"}dark=true`;

@@ -24,6 +24,7 @@ import { createArrivalMemory } from "./messages/memory.ts";
 import { createMessageStore } from "./messages/store.ts";
 import { createParser } from "./parsing/parser.ts";
 import { checkRoutes } from "./checks/routes.ts";
+import { messagePreviewRoutes } from "./content/preview-routes.ts";
 import { contentRoutes } from "./content/routes.ts";
 import { createInboxInterface } from "./interface.ts";
 import { extractRoutes } from "./extract/routes.ts";
@@ -128,6 +129,7 @@ export function createInboxModule(deps: {
       messageRoutes(parts),
       messageImportRoutes({ ...parts, intake }),
       contentRoutes(parts),
+      messagePreviewRoutes(parts),
       extractRoutes(parts),
       waitRoutes(parts),
       liveRoutes(parts),

@@ -82,6 +82,14 @@ export const inboxOperations = describeOperations(
       description: "The policy of the response forbids scripts and forms; links open new pages.",
       parameters: messageId,
     },
+    previewInboxMessage: {
+      role: "EDITOR",
+      summary: "A document to show a message in a frame",
+      description:
+        "Scripts, forms and resources of other hosts are blocked by the policy of the response; " +
+        "inline images are in the document. `images=true` allows images of other hosts.",
+      parameters: messageId,
+    },
     getInboxMessageText: {
       role: "EDITOR",
       summary: "The text part, or else the text of the HTML part",

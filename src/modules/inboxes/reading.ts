@@ -69,7 +69,20 @@ export function createInboxReading(deps: {
       if (content === null) throw notFound("PART");
       return content;
     },
+
+    /** The contents of parts by their ids; parts that cannot be read are missing. */
+    parts(
+      message: MessageRecord,
+      partIds: readonly string[],
+    ): Promise<ReadonlyMap<string, Uint8Array>> {
+      return parser.parts(store.raw(message.seq), partIds).catch(noneIfUnparsable);
+    },
   };
+}
+
+function noneIfUnparsable(error: unknown): ReadonlyMap<string, Uint8Array> {
+  if (error instanceof ParserError) return new Map();
+  throw error;
 }
 
 function nullIfUnparsable(error: unknown): null {

@@ -220,7 +220,7 @@ function PartsPage() {
       </section>
       <section className="section">
         <h2>Mail</h2>
-        <MailFrame title="Preview" src="/mail" srcWithImages="/mail?images=true" />
+        <MailFrame title="Preview" path="/mail" />
       </section>
       <Button color="red" onClick={() => setIsAsking(true)}>
         Delete the project

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { previewDocument, previewHeaders } from "../../../src/modules/emails/content/preview.ts";
+import { previewDocument, previewHeaders } from "../../../src/render/preview-document.ts";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../../support/browser.ts";
 import { waitUntil } from "../../support/eventually.ts";
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
     port: 0,
     fetch: ({ url }) =>
       new URL(url).pathname === "/preview"
-        ? new Response(previewDocument(html, []), { headers: previewHeaders("text/html", false) })
+        ? new Response(previewDocument(html, []), { headers: previewHeaders("text/html") })
         : new Response(PAGE, { headers: { "Content-Type": "text/html" } }),
   });
   browser = await startBrowser();

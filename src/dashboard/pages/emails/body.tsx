@@ -4,6 +4,7 @@ import { Skeleton } from "@mantine/core";
 import { EyeOff, FileX } from "lucide-react";
 import type { ReactNode } from "react";
 import { ApiError } from "../../api.ts";
+import { Note } from "../../ui/note.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
 
@@ -37,22 +38,4 @@ function Purged() {
       the timeline remain.
     </Note>
   );
-}
-
-export function Note(props: { icon: ReactNode; title: string; children: ReactNode }) {
-  const { icon, title, children } = props;
-  return (
-    <div className="note">
-      {icon}
-      <h3>{title}</h3>
-      <p className="muted">{children}</p>
-    </div>
-  );
-}
-
-/** The size of a message or a file: "1.4 kB". */
-export function sizeText(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} B`;
-  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

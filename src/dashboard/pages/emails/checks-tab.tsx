@@ -1,23 +1,11 @@
 /** The checks of an email: the verdict of each, why it matters, where it is and how to fix it. */
 
 import { Button } from "@mantine/core";
-import { CircleAlert, CircleCheck, TriangleAlert } from "lucide-react";
 import { useState } from "react";
-import type { EmailChecks } from "../../../modules/emails/content/model.ts";
+import { Findings, Support } from "../../ui/message/checks.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Body } from "./body.tsx";
-import { checkText, findPlaces } from "./check-texts.ts";
 import { useChecks, useContent } from "./use-email.ts";
-
-type Finding = EmailChecks["findings"][number];
-type Verdict = Finding["status"];
-
-const ORDER = ["ERROR", "WARNING", "OK"] as const satisfies Verdict[];
-const VERDICTS = {
-  ERROR: { tone: "failed", word: "Error", icon: CircleAlert },
-  WARNING: { tone: "held", word: "Warning", icon: TriangleAlert },
-  OK: { tone: "good", word: "Passed", icon: CircleCheck },
-} as const;
 
 export function ChecksTab({ id }: { id: string }) {
   const checks = useChecks(id, false);
@@ -27,111 +15,13 @@ export function ChecksTab({ id }: { id: string }) {
       {(data) => (
         <>
           <Findings findings={data.findings} html={content.data?.html ?? ""} />
-          <Support checks={data} />
+          <Support support={data.support} features={data.features} />
           <Links id={id} urls={data.urls} />
         </>
       )}
     </Body>
   );
 }
-
-function Findings({ findings, html }: { findings: readonly Finding[]; html: string }) {
-  const sorted = ORDER.flatMap((verdict) => findings.filter(({ status }) => status === verdict));
-  const bad = findings.filter(({ status }) => status !== "OK").length;
-  return (
-    <section className="section">
-      <h2 className="checks-title">Structure and headers</h2>
-      <p className="muted email-hint">
-        {bad === 0
-          ? `All ${findings.length} checks passed.`
-          : `${bad} of ${findings.length} checks need attention.`}
-      </p>
-      <ul className="checks">
-        {sorted.map((finding) => (
-          <FindingView key={finding.name} finding={finding} html={html} />
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-function FindingView({ finding, html }: { finding: Finding; html: string }) {
-  const { name, status, message } = finding;
-  const { title, why, where, fix } = checkText(name);
-  const { tone, word, icon: Icon } = VERDICTS[status];
-  const places = status === "OK" ? [] : findPlaces(name, html);
-  return (
-    <li className="check" data-tone={tone}>
-      <Icon size={16} aria-label={word} className="check-icon" />
-      <div className="check-body">
-        <p>
-          <strong>{title}</strong> <span className="muted">{message}</span>
-        </p>
-        {status !== "OK" && (
-          <dl className="check-more">
-            {why !== "" && <More label="Why">{why}</More>}
-            <More label="Where">
-              {where}
-              {places.map(({ line, text }) => (
-                <code key={line} className="check-place">
-                  line {line}: {text}
-                </code>
-              ))}
-            </More>
-            {fix !== "" && <More label="Fix">{fix}</More>}
-          </dl>
-        )}
-      </div>
-    </li>
-  );
-}
-
-function More({ label, children }: { label: string; children: React.ReactNode }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
-/** Support of the HTML and CSS by mail programs. */
-function Support({ checks: { support, features } }: { checks: EmailChecks }) {
-  return (
-    <section className="section">
-      <h2 className="checks-title">Support by mail programs</h2>
-      <p className="muted email-hint">
-        {percent(support.supported)} of mail programs support all that this email uses
-        {support.partial > 0 ? `, ${percent(support.partial)} a part of it` : ""}.
-      </p>
-      {features.length > 0 && (
-        <ul className="checks">
-          {features.map(({ slug, title, url, uses, supported, unsupportedBy }) => (
-            <li key={slug} className="check">
-              <span className="feature-share figures">{percent(supported)}</span>
-              <div className="check-body">
-                <p>
-                  <a href={url} target="_blank" rel="noreferrer">
-                    {title}
-                  </a>{" "}
-                  <span className="muted">{uses === 1 ? "one use" : `${uses} uses`}</span>
-                </p>
-                {unsupportedBy.length > 0 && (
-                  <p className="muted small">
-                    Not in {unsupportedBy.slice(0, 6).join(", ")}
-                    {unsupportedBy.length > 6 ? ` and ${unsupportedBy.length - 6} more` : ""}.
-                  </p>
-                )}
-              </div>
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
-  );
-}
-
-const percent = (share: number) => `${Math.round(share)} %`;
 
 /** The links are requested only when somebody asks, because a server counts each request. */
 function Links({ id, urls }: { id: string; urls: readonly string[] }) {

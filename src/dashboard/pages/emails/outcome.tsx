@@ -3,7 +3,7 @@
 import type { Email } from "../../../modules/emails/record-model.ts";
 import type { Tone } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
-import { explainClass } from "./explain.ts";
+import { explainClass } from "../../ui/message/explain.ts";
 
 export function Outcome({ email }: { email: Email }) {
   const { status, lastError, attempts, nextAttemptAt } = email;

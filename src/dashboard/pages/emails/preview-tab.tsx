@@ -1,9 +1,9 @@
 import { Paperclip } from "lucide-react";
 import type { EmailContent } from "../../../modules/emails/content/model.ts";
 import type { Email } from "../../../modules/emails/record-model.ts";
-import { projectUrl } from "../../api.ts";
 import { MailFrame } from "../../ui/mail-frame.tsx";
-import { Body, sizeText } from "./body.tsx";
+import { sizeText } from "../../ui/size-text.ts";
+import { Body } from "./body.tsx";
 import { useContent } from "./use-email.ts";
 
 /** The email as its recipient sees it, in a sandboxed document of the server. */
@@ -19,12 +19,7 @@ export function PreviewTab({ email }: { email: Email }) {
               stored for mail of campaigns.
             </p>
           )}
-          <MailFrame
-            title={`Preview of ${email.subject}`}
-            src={projectUrl(path)}
-            srcWithImages={projectUrl(path, { images: true })}
-            canBeDark
-          />
+          <MailFrame title={`Preview of ${email.subject}`} path={path} />
           <Attachments content={content} />
         </div>
       )}

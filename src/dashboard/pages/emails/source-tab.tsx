@@ -4,9 +4,11 @@ import { Button } from "@mantine/core";
 import { Download, FileX } from "lucide-react";
 import { useMemo } from "react";
 import { ApiError, projectUrl } from "../../api.ts";
-import { Body, Note, sizeText } from "./body.tsx";
-import { LinesView } from "./lines-view.tsx";
-import { type MessageLine, messageLines, plainLines } from "./message-lines.ts";
+import { Note } from "../../ui/note.tsx";
+import { sizeText } from "../../ui/size-text.ts";
+import { Body } from "./body.tsx";
+import { LinesView } from "../../ui/message/lines-view.tsx";
+import { type MessageLine, messageLines, plainLines } from "../../ui/message/message-lines.ts";
 import { type SourceText, useSource } from "./use-email.ts";
 
 export function SourceTab({ id }: { id: string }) {

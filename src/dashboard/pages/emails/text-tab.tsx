@@ -1,6 +1,6 @@
 import { Body } from "./body.tsx";
-import { LinesView } from "./lines-view.tsx";
-import { plainLines } from "./message-lines.ts";
+import { LinesView } from "../../ui/message/lines-view.tsx";
+import { plainLines } from "../../ui/message/message-lines.ts";
 import { useContent } from "./use-email.ts";
 
 /** The text part, for people and programs that show no HTML. */

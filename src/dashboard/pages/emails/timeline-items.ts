@@ -2,7 +2,7 @@
 
 import type { Email } from "../../../modules/emails/record-model.ts";
 import type { TimelineItem } from "../../ui/timeline.tsx";
-import { explainClass } from "./explain.ts";
+import { explainClass } from "../../ui/message/explain.ts";
 
 export type AddressSuppression = { reason: string; createdAt: string };
 

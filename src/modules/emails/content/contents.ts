@@ -7,7 +7,7 @@ import type { Detail } from "../../../checks/detail.ts";
 import { AppError, notFound } from "../../../lib/errors.ts";
 import type { MailCopies, StoredMail } from "../../../outbox/copies.ts";
 import type { EmailContent } from "./model.ts";
-import { type InlineImage, shownImages } from "./preview.ts";
+import { type InlineImage, shownImages } from "../../../render/preview-document.ts";
 
 /** Longest HTML and longest text that are returned, in UTF-16 units. */
 const LONGEST_SHOWN = 1024 * 1024;

@@ -113,14 +113,18 @@ const EmailFinding = named(
   { description: "The finding of one check of a mail" },
 );
 
-const Shares = { supported: Type.Number(), partial: Type.Number(), unsupported: Type.Number() };
-const SHARE_TEXTS = {
+export const SHARE_MEMBERS = {
+  supported: Type.Number(),
+  partial: Type.Number(),
+  unsupported: Type.Number(),
+};
+export const SHARE_TEXTS = {
   supported: "Mail programs that support it, in percent",
   partial: "Mail programs that support a part of it, in percent",
   unsupported: "Mail programs that do not support it, in percent",
 };
 
-const EmailFeature = named(
+export const EmailFeature = named(
   "EmailFeature",
   described(
     Type.Object({
@@ -128,7 +132,7 @@ const EmailFeature = named(
       title: Type.String(),
       url: Type.String(),
       uses: Type.Integer(),
-      ...Shares,
+      ...SHARE_MEMBERS,
       unsupportedBy: Type.Array(Type.String()),
     }),
     {
@@ -166,7 +170,7 @@ export const EmailChecks = named(
   described(
     Type.Object({
       findings: Type.Array(EmailFinding),
-      support: described(Type.Object(Shares), SHARE_TEXTS),
+      support: described(Type.Object(SHARE_MEMBERS), SHARE_TEXTS),
       features: Type.Array(EmailFeature),
       urls: Type.Array(Type.String()),
       links: Nullable(Type.Array(EmailLink)),

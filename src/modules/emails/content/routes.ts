@@ -19,7 +19,7 @@ import { emailOperations } from "../operations.ts";
 import type { CheckEmail } from "./check.ts";
 import { type EmailContents, presentContent } from "./contents.ts";
 import { EmailCheckQuery, EmailChecks, EmailContent, PreviewQuery } from "./model.ts";
-import { previewDocument, previewHeaders } from "./preview.ts";
+import { previewDocument, previewHeaders } from "../../../render/preview-document.ts";
 
 const SOURCE_HEADERS = {
   "Content-Type": "text/plain; charset=utf-8",
@@ -61,14 +61,14 @@ export function emailContentRoutes(deps: {
       async ({ project, role, params, query }) => {
         const opened = await contents.open(find(project.seq, params.id, role));
         const { html, text } = opened.detail;
-        const withImages = query.images === "true";
+        const images = query.images === "true" ? "https:" : "";
         if (query.part === "text" || html === "") {
-          return new Response(text, { headers: previewHeaders("text/plain", false) });
+          return new Response(text, { headers: previewHeaders("text/plain") });
         }
         const shown = previewDocument(html, await contents.images(opened), {
           isDark: query.dark === "true",
         });
-        return new Response(shown, { headers: previewHeaders("text/html", withImages) });
+        return new Response(shown, { headers: previewHeaders("text/html", images) });
       },
       {
         params: IdParams,

@@ -4,6 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { described, named } from "../../../http/documented.ts";
 import { Nullable } from "../../../http/envelope.ts";
 import { Input, OneOf, QueryBoolean } from "../../../http/validation.ts";
+import { EmailFeature, SHARE_TEXTS, SHARE_MEMBERS } from "../../emails/content/model.ts";
 
 export const CheckQuery = Input({
   ip: Type.Optional(
@@ -93,11 +94,15 @@ export const MessageChecks = named(
     Type.Object({
       findings: Type.Array(CheckFinding),
       authentication: Authentication,
+      support: described(Type.Object(SHARE_MEMBERS), SHARE_TEXTS),
+      features: Type.Array(EmailFeature),
       links: Nullable(Type.Array(CheckedLink)),
     }),
     {
       findings: "The checks of structure and headers",
       authentication: "SPF, DKIM and DMARC",
+      support: "Support of the used HTML and CSS by mail programs, in percent",
+      features: "The used features that not all programs support, the worst supported first",
       links: "The first 50 links; null unless they were asked for",
     },
   ),
@@ -110,7 +115,10 @@ export const MessageChecks = named(
         dkim: [{ result: "pass", domain: "shop.example", info: "" }],
         dmarc: { result: "pass", domain: "shop.example", info: "p=reject" },
       },
+      support: { supported: 97.5, partial: 1.5, unsupported: 1 },
+      features: [],
       links: null,
     },
   },
 );
+export type MessageChecks = Static<typeof MessageChecks>;

@@ -16,7 +16,9 @@ import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
 import { authenticateMessage } from "./authentication.ts";
 import { createLinkCheck } from "../../../checks/request-links.ts";
+import { summarizeSupport } from "../../../checks/html-support/summary.ts";
 import { lint } from "../../../checks/lint.ts";
+import { nextIteration } from "../../../lib/yield.ts";
 import { CheckQuery, MessageChecks } from "./model.ts";
 
 export function checkRoutes(deps: {
@@ -50,7 +52,11 @@ export function checkRoutes(deps: {
           authenticateMessage(claimed, dns, deps.config.hostname),
           urls === null ? null : checkLinks(urls, request.signal),
         ]);
-        return envelope({ findings: lint({ detail, raw, hasBareLf }), authentication, links });
+        // Each of these takes up to a tenth of a second for the largest bodies.
+        const findings = lint({ detail, raw, hasBareLf });
+        await nextIteration();
+        const support = await summarizeSupport(detail.html);
+        return envelope({ findings, authentication, ...support, links });
       },
       {
         params: MessageParams,

@@ -6,6 +6,8 @@
  * GET …/text
  * GET …/headers
  * GET …/parts/{partId}  an attachment or an inline part
+ *
+ * preview-routes.ts has the document for a frame of the dashboard.
  */
 
 import { Elysia } from "elysia";

@@ -117,11 +117,18 @@ export async function parseDetail(raw: Uint8Array): Promise<Detail> {
   };
 }
 
-/** The content of an attachment or inline part; null if there is no such part. */
-export async function parsePart(raw: Uint8Array, partId: string): Promise<Uint8Array | null> {
-  const mail = await parseMail(raw);
-  const index = mail.attachments.findIndex((each, i) => partIdOf(each, i) === partId);
-  return mail.attachments[index]?.content ?? null;
+/** The contents of the attachments and inline parts with these ids. */
+export async function parseParts(
+  raw: Uint8Array,
+  partIds: readonly string[],
+): Promise<Map<string, Uint8Array>> {
+  const { attachments } = await parseMail(raw);
+  const parts = new Map<string, Uint8Array>();
+  for (const [i, attachment] of attachments.entries()) {
+    const id = partIdOf(attachment, i);
+    if (partIds.includes(id) && !parts.has(id)) parts.set(id, attachment.content);
+  }
+  return parts;
 }
 
 function headerOf(line: string): { name: string; value: string } {

@@ -90,6 +90,13 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
       runNext();
     });
 
+  async function parts(
+    raw: Uint8Array,
+    partIds: readonly string[],
+  ): Promise<ReadonlyMap<string, Uint8Array>> {
+    return (await run({ kind: "parts", raw, partIds })).parts ?? new Map();
+  }
+
   // All functions but `read` reject with ParserError if the task fails or takes too long.
   return {
     /** The parts of a message that are shown, and its files; null if it cannot be parsed. */
@@ -120,8 +127,11 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
 
     /** Resolves to null if the message has no such part. */
     async part(raw: Uint8Array, partId: string): Promise<Uint8Array | null> {
-      return (await run({ kind: "part", raw, partId })).part ?? null;
+      return (await parts(raw, [partId])).get(partId) ?? null;
     },
+
+    /** The contents of the parts that the message has, by their ids. */
+    parts,
 
     /** Ends the thread. Tasks that wait fail. */
     async close(): Promise<void> {

@@ -11,7 +11,7 @@ export type IndexResult = { ok: true; parsed: ParsedMessage } | { ok: false; rea
 export type ParserTask =
   | { kind: "index"; messages: readonly Unparsed[] }
   | { kind: "detail"; raw: Uint8Array }
-  | { kind: "part"; raw: Uint8Array; partId: string };
+  | { kind: "parts"; raw: Uint8Array; partIds: readonly string[] };
 
 export type ParserRequest = { id: number; task: ParserTask };
 
@@ -19,8 +19,8 @@ export type ParserRequest = { id: number; task: ParserTask };
 export type ParserResult = {
   index?: IndexResult[];
   detail?: Detail;
-  /** Null if the message has no such part. */
-  part?: Uint8Array | null;
+  /** The contents of the parts that the message has, by their ids. */
+  parts?: ReadonlyMap<string, Uint8Array>;
 };
 
 export type ParserAnswer =

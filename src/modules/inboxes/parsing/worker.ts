@@ -8,7 +8,7 @@
 
 import { parentPort } from "node:worker_threads";
 import { freeMemory } from "../../../lib/free-memory.ts";
-import { parseDetail, parseForIndex, parsePart } from "./parse.ts";
+import { parseDetail, parseForIndex, parseParts } from "./parse.ts";
 import type { IndexResult, ParserRequest, ParserResult, ParserTask, Unparsed } from "./tasks.ts";
 
 /** Raw bytes of messages after which the garbage collector runs. */
@@ -23,7 +23,7 @@ async function run(task: ParserTask): Promise<ParserResult> {
     return { index };
   }
   if (task.kind === "detail") return { detail: await parseDetail(task.raw) };
-  return { part: await parsePart(task.raw, task.partId) };
+  return { parts: await parseParts(task.raw, task.partIds) };
 }
 
 /** All messages of a task are in one buffer, which was moved to this thread. */

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { expect, test } from "bun:test";
-import { parseForIndex, parsePart } from "../../../../src/modules/inboxes/parsing/parse.ts";
+import { parseForIndex, parseParts } from "../../../../src/modules/inboxes/parsing/parse.ts";
 import type { ParsedMessage } from "../../../../src/modules/inboxes/messages/record.ts";
 import { takeBodies } from "../../../../src/modules/inboxes/parsing/encoded-bodies.ts";
 
@@ -69,7 +69,7 @@ for (const [name, message, attachments] of messages) {
     const { parts } = await parseForIndex(raw, []);
     expect(parts).toHaveLength(attachments);
     for (const part of parts) {
-      const content = (await parsePart(raw, part.partId)) ?? new Uint8Array();
+      const content = (await parseParts(raw, [part.partId])).get(part.partId) ?? new Uint8Array();
       const digest = (name: string) => createHash(name).update(content).digest("hex");
       expect(content.byteLength).toBeGreaterThan(20_000);
       expect(part).toMatchObject({

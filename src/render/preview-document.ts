@@ -24,12 +24,21 @@ const MAX_IMAGES = 20;
 type ImagePart = { contentId: string; contentType: string; size: number };
 export type InlineImage = { contentId: string; contentType: string; content: Uint8Array };
 
-/** The headers of a document. With images, the browser loads those of other hosts by https. */
-export function previewHeaders(type: "text/html" | "text/plain", withImages: boolean) {
+/** A mail with styles of its own for dark mode (CSS Media Queries 5 §12.5). */
+const HAS_DARK_STYLES = /prefers-color-scheme/i;
+
+/**
+ * The headers of a document. `images` names the schemes by which the browser loads images of other
+ * hosts: none, https, or also http, which mail of a developer uses for images of the own machine.
+ */
+export function previewHeaders(
+  type: "text/html" | "text/plain",
+  images: "" | "https:" | "https: http:" = "",
+) {
   const policy = [
     "sandbox allow-popups allow-popups-to-escape-sandbox",
     "default-src 'none'",
-    `img-src data:${withImages ? " https:" : ""}`,
+    `img-src data: ${images}`.trim(),
     "style-src 'unsafe-inline'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -57,7 +66,8 @@ img, picture, video, svg, [background], [style*="url("] {
 
 /**
  * The HTML of a mail as a document: its links open new tabs, and its inline images are in it. With
- * `isDark` it looks as in a mail program with a dark theme.
+ * `isDark` it looks as in a mail program with a dark theme. A mail with styles for dark themes is not
+ * changed: they apply if the frame has a dark `color-scheme`.
  */
 export function previewDocument(
   html: string,
@@ -68,7 +78,9 @@ export function previewDocument(
     .on(REMOVED, { element: (element) => void element.remove() })
     .on("a, area", { element: secureLink })
     .transform(html.slice(0, MAX_CHARACTERS));
-  return withInlineImages(shown, images) + (isDark ? DARK_STYLE : "");
+  const isInverted = isDark && !HAS_DARK_STYLES.test(html);
+  // At the end: before the document type, it would change the mode of the document.
+  return withInlineImages(shown, images) + (isInverted ? DARK_STYLE : "");
 }
 
 function secureLink(link: HTMLRewriterTypes.Element): void {

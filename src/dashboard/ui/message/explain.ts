@@ -1,6 +1,6 @@
 /** Explains the outcome of an attempt and the replies of mail servers in plain sentences. */
 
-import type { Tone } from "../../ui/status.tsx";
+import type { Tone } from "../status.tsx";
 
 type Explained = { title: string; text: string };
 

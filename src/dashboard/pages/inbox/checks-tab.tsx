@@ -1,0 +1,100 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import type { MessageChecks } from "../../../modules/inboxes/checks/model.ts";
+import { Loaded } from "../../ui/loaded.tsx";
+import { Findings, Support } from "../../ui/message/checks.tsx";
+import { Status, type Tone } from "../../ui/status.tsx";
+import { type Place, useChecks, useLinkAnswers } from "./use-message.ts";
+
+/** The message as receivers would judge it. */
+export function ChecksTab({ place, html }: { place: Place; html: string }) {
+  return (
+    <Loaded query={useChecks(place)} height={320}>
+      {({ findings, authentication, support, features }) => (
+        <>
+          <Findings findings={findings} html={html} />
+          <Authentication {...authentication} />
+          {html !== "" && <Support support={support} features={features} />}
+          <Links place={place} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+const TONES: Readonly<Record<string, Tone>> = {
+  pass: "good",
+  fail: "failed",
+  permerror: "failed",
+  softfail: "held",
+  temperror: "held",
+  policy: "held",
+};
+
+/** By the DNS of this moment. Without a public address of the sender, SPF cannot be checked. */
+function Authentication({ spf, dkim, dmarc }: MessageChecks["authentication"]) {
+  const rows = [
+    { name: "SPF", ...spf },
+    ...dkim.map((each) => ({ name: "DKIM", ...each })),
+    { name: "DMARC", ...dmarc },
+  ];
+  return (
+    <section className="section">
+      <h2 className="checks-title">Authentication of the sender</h2>
+      <ul className="authentication">
+        {rows.map(({ name, result, domain, info }, i) => (
+          <li key={`${i} ${name}`}>
+            <strong>{name}</strong>
+            <Status tone={TONES[result] ?? "waiting"}>{result}</Status>
+            <span className="muted">
+              {[domain, info].filter((text) => text !== null && text !== "").join(": ")}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The links are requested only when somebody asks, because a server counts each request. */
+function Links({ place }: { place: Place }) {
+  const [isAsked, setIsAsked] = useState(false);
+  return (
+    <section className="section">
+      <h2 className="checks-title">Links</h2>
+      {isAsked ? (
+        <LinkAnswers place={place} />
+      ) : (
+        <Button size="xs" variant="default" onClick={() => setIsAsked(true)}>
+          Check whether the links respond
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function LinkAnswers({ place }: { place: Place }) {
+  const answers = useLinkAnswers(place);
+  if (answers.isPending) return <p role="status">Requesting the links…</p>;
+  return (
+    <Loaded query={answers}>
+      {({ links }) =>
+        links === null || links.length === 0 ? (
+          <p className="muted">The message has no links.</p>
+        ) : (
+          <ul className="links">
+            {links.map(({ url, status, error }) => (
+              <li key={url}>
+                <Status tone={status !== null && status < 400 ? "good" : "failed"}>
+                  {status ?? "No response"}
+                </Status>
+                <span className="link-url">{url}</span>
+                {error !== null && <span className="muted small">{error}</span>}
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Loaded>
+  );
+}

@@ -1,0 +1,94 @@
+/** The queries of one message, and of what is derived from it. */
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { Static } from "@sinclair/typebox";
+import type { MessageChecks } from "../../../modules/inboxes/checks/model.ts";
+import type { MessageCodes, MessageLink } from "../../../modules/inboxes/extract/model.ts";
+import type { Inbox } from "../../../modules/inboxes/inbox-model.ts";
+import type { Message, MessageDetail, MessagePatch } from "../../../modules/inboxes/model.ts";
+import type { SessionDetail } from "../../../modules/inboxes/sessions/model.ts";
+import { api, projectUrl } from "../../api.ts";
+import { useProject } from "../../state.ts";
+import { inboxPath, messagePath } from "./use-messages.ts";
+
+export type Codes = Static<typeof MessageCodes>;
+export type Link = Static<typeof MessageLink>;
+export type Place = { inbox: string; id: string };
+
+/** The contents of a message never change. Only its state does, which live events tell. */
+const FIXED = { staleTime: Infinity, gcTime: 60_000, refetchOnWindowFocus: false } as const;
+
+export const useInboxes = () => {
+  const project = useProject()?.id ?? null;
+  return useQuery({
+    queryKey: ["inboxes", project],
+    queryFn: ({ signal }) => api.get<Inbox[]>("/inboxes", { signal }),
+  });
+};
+
+export function useMessage({ inbox, id }: Place) {
+  const project = useProject()?.id ?? null;
+  return useQuery({
+    ...FIXED,
+    queryKey: ["inbox-message", project, inbox, id],
+    queryFn: ({ signal }) => api.get<MessageDetail>(messagePath(inbox, id), { signal }),
+  });
+}
+
+/** Something that the server derives from a message, such as its links. */
+function usePart<T>(place: Place, part: string, query: Record<string, boolean> = {}) {
+  const project = useProject()?.id ?? null;
+  const { inbox, id } = place;
+  return useQuery({
+    ...FIXED,
+    queryKey: ["inbox-message-part", project, inbox, id, part, query],
+    queryFn: ({ signal }) => api.get<T>(`${messagePath(inbox, id)}/${part}`, { query, signal }),
+  });
+}
+
+export const useCodes = (place: Place) => usePart<Codes>(place, "codes");
+export const useLinks = (place: Place) => usePart<Link[]>(place, "links");
+export const useChecks = (place: Place) => usePart<MessageChecks>(place, "checks");
+export const useLinkAnswers = (place: Place) =>
+  usePart<MessageChecks>(place, "checks", { links: true });
+
+export function useSession(inbox: string, id: string) {
+  const project = useProject()?.id ?? null;
+  return useQuery({
+    queryKey: ["inbox-session", project, inbox, id],
+    queryFn: ({ signal }) =>
+      api.get<SessionDetail>(`${inboxPath(inbox)}/sessions/${id}`, { signal }),
+    retry: false,
+  });
+}
+
+/** Characters of a message that are shown. */
+const MAX_CHARACTERS = 20 * 1024 * 1024;
+
+export function useSource({ inbox, id }: Place) {
+  const project = useProject()?.id ?? null;
+  return useQuery({
+    ...FIXED,
+    gcTime: 0,
+    queryKey: ["inbox-source", project, inbox, id],
+    queryFn: async ({ signal }) => {
+      const url = projectUrl(`${messagePath(inbox, id)}/raw`);
+      const response = await fetch(url, { signal, credentials: "same-origin" });
+      if (!response.ok) throw new Error(`The server answered with status ${response.status}.`);
+      const text = await response.text();
+      return { text: text.slice(0, MAX_CHARACTERS), isCut: text.length > MAX_CHARACTERS };
+    },
+  });
+}
+
+/** Changes a message. Its live event updates the list and the open message. */
+export function usePatchMessage(inbox: string) {
+  const project = useProject()?.id ?? null;
+  const client = useQueryClient();
+  return async (id: string, patch: MessagePatch): Promise<void> => {
+    const changed = await api.patch<Message>(messagePath(inbox, id), patch);
+    client.setQueryData<Message>(["inbox-message", project, inbox, id], (message) =>
+      message === undefined ? undefined : { ...message, ...changed },
+    );
+  };
+}
