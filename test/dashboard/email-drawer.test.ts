@@ -31,7 +31,7 @@ afterAll(async () => {
 
 /** The tabs with a text that shows that they are complete. */
 const TABS = [
-  ["Preview", "Remote images are blocked."],
+  ["Preview", "Show images"],
   ["Text", "Your order is on its way."],
   ["Source", "Content-Transfer-Encoding:"],
   ["Headers", "Message-ID"],

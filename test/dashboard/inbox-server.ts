@@ -88,10 +88,6 @@ export function openInbox(browser: Browser, server: InboxServer, path = "", opti
     layout,
     prepare: async (page) => {
       await page.context().addCookies([{ name, value, url: server.url }]);
-      // The live stream of the project still needs a key; the inbox has a stream of its own.
-      await page.route("**/app/api/live*", (route) =>
-        route.fulfill({ contentType: "text/event-stream", body: ": open\n\n" }),
-      );
       await prepare?.(page);
     },
   });
