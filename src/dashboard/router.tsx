@@ -13,7 +13,7 @@ import {
 } from "@tanstack/react-router";
 import { withQuery } from "./api.ts";
 import { readSearch } from "./pages/emails/search.ts";
-import { readSearch as readInboxSearch } from "./pages/inbox/search.ts";
+import { readInboxSearch } from "./pages/inbox/search.ts";
 import { EntryFrame } from "./pages/entry/frame.tsx";
 import { LoadError } from "./ui/load-error.tsx";
 import { NotFound } from "./ui/not-found.tsx";

@@ -4,12 +4,12 @@ import type { MessageChecks } from "../../../modules/inboxes/checks/model.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Findings, Support } from "../../ui/message/checks.tsx";
 import { Status, type Tone } from "../../ui/status.tsx";
-import { type Place, useChecks, useLinkAnswers } from "./use-message.ts";
+import { type MessagePlace, useMessageChecks, useLinkAnswers } from "./use-message.ts";
 
 /** The message as receivers would judge it. */
-export function ChecksTab({ place, html }: { place: Place; html: string }) {
+export function InboxChecksTab({ place, html }: { place: MessagePlace; html: string }) {
   return (
-    <Loaded query={useChecks(place)} height={320}>
+    <Loaded query={useMessageChecks(place)} height={320}>
       {({ findings, authentication, support, features }) => (
         <>
           <Findings findings={findings} html={html} />
@@ -57,7 +57,7 @@ function Authentication({ spf, dkim, dmarc }: MessageChecks["authentication"]) {
 }
 
 /** The links are requested only when somebody asks, because a server counts each request. */
-function Links({ place }: { place: Place }) {
+function Links({ place }: { place: MessagePlace }) {
   const [isAsked, setIsAsked] = useState(false);
   return (
     <section className="section">
@@ -73,7 +73,7 @@ function Links({ place }: { place: Place }) {
   );
 }
 
-function LinkAnswers({ place }: { place: Place }) {
+function LinkAnswers({ place }: { place: MessagePlace }) {
   const answers = useLinkAnswers(place);
   if (answers.isPending) return <p role="status">Requesting the links…</p>;
   return (

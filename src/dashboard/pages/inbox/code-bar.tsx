@@ -1,10 +1,10 @@
 import { Button } from "@mantine/core";
 import { Check, Copy, ExternalLink } from "lucide-react";
 import { useCopy } from "../../ui/copy.tsx";
-import { type Place, useCodes } from "./use-message.ts";
+import { type MessagePlace, useCodes } from "./use-message.ts";
 
 /** The best code and the best link to sign in, above the tabs: most test mails are about them. */
-export function CodeBar({ place }: { place: Place }) {
+export function CodeBar({ place }: { place: MessagePlace }) {
   const { data } = useCodes(place);
   const code = data?.codes[0]?.code;
   const link = data?.magicLinks[0];

@@ -22,7 +22,7 @@ import { ListSkeleton, MessageList } from "./message-list.tsx";
 import { MessageView } from "./message-view.tsx";
 import { NoMessages, NothingOpen } from "./no-messages.tsx";
 import { RulesPanel } from "./rules-panel.tsx";
-import { filtersOf, type InboxSearch, queryOf, readSearch } from "./search.ts";
+import { chipsOf, type InboxSearch, searchOf, readInboxSearch } from "./search.ts";
 import { useInboxes } from "./use-message.ts";
 import { inboxPath, isNamed, useMessages } from "./use-messages.ts";
 import { useRemoval } from "./use-removal.ts";
@@ -67,7 +67,7 @@ function InboxOf({ inbox }: { inbox: string }) {
   const [isDeleting, setIsDeleting] = useState(false);
 
   const change = (next: { [Key in keyof InboxSearch]: string | undefined }, isReplaced = false) =>
-    void navigate({ search: readSearch(next), replace: isReplaced });
+    void navigate({ search: readInboxSearch(next), replace: isReplaced });
   const goTo = ({ name }: Inbox, next: InboxSearch = {}) =>
     void navigate({
       params: { project, inbox: name === DEFAULT_INBOX ? undefined : name },
@@ -170,9 +170,9 @@ function InboxOf({ inbox }: { inbox: string }) {
               <FilterBar
                 label="Search: to, subject, tag…"
                 fields={FIELDS}
-                filters={filtersOf(query)}
-                parse={filtersOf}
-                onChange={(filters) => change({ ...search, q: queryOf(filters) })}
+                filters={chipsOf(query)}
+                parse={chipsOf}
+                onChange={(filters) => change({ ...search, q: searchOf(filters) })}
               />
             )}
             {!isNew && (

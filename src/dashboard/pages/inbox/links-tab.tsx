@@ -2,10 +2,10 @@ import { Loaded } from "../../ui/loaded.tsx";
 import { Copy } from "../../ui/copy.tsx";
 import { Status, type Tone } from "../../ui/status.tsx";
 import { CodeButton } from "./code-bar.tsx";
-import { type Link, type Place, useCodes, useLinks } from "./use-message.ts";
+import { type Link, type MessagePlace, useCodes, useLinks } from "./use-message.ts";
 
 /** One-time codes with the text around them, and all links, those to sign in first. */
-export function LinksTab({ place }: { place: Place }) {
+export function LinksTab({ place }: { place: MessagePlace }) {
   return (
     <>
       <section className="section">

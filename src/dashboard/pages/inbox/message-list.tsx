@@ -7,7 +7,7 @@ import { type MouseEvent, useEffect, useLayoutEffect, useRef, useState } from "r
 import type { Message } from "../../../modules/inboxes/model.ts";
 import { Time } from "../../ui/time.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
-import type { MessageList as Messages } from "./use-messages.ts";
+import type { LoadedMessages } from "./use-messages.ts";
 
 const ROW_PX = 78;
 /** Rows outside the visible part that are in the document. */
@@ -17,7 +17,7 @@ const AHEAD = 20;
 const SKELETON_ROWS = 7;
 
 type Props = {
-  list: Messages;
+  list: LoadedMessages;
   rows: readonly Message[];
   openId: string | undefined;
   href: (id: string) => string;

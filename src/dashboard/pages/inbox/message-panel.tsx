@@ -7,13 +7,13 @@ import { messageLines, plainLines } from "../../ui/message/message-lines.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Note } from "../../ui/note.tsx";
 import { sizeText } from "../../ui/size-text.ts";
-import { ChecksTab } from "./checks-tab.tsx";
+import { InboxChecksTab } from "./checks-tab.tsx";
 import { LinksTab } from "./links-tab.tsx";
 import { PartsTab } from "./parts-tab.tsx";
 import { SessionTab } from "./session-tab.tsx";
 import { FileWarning } from "lucide-react";
 import { useMemo } from "react";
-import { type Place, useSource } from "./use-message.ts";
+import { type MessagePlace, useMessageSource } from "./use-message.ts";
 import { messagePath } from "./use-messages.ts";
 
 type Tab = { key: string; label: string };
@@ -34,7 +34,7 @@ export function tabsOf({ html, text, parts, parseError, envelope }: MessageDetai
   return tabs.filter((tab) => tab !== false);
 }
 
-export function MessagePanel(props: { place: Place; message: MessageDetail; tab: string }) {
+export function MessagePanel(props: { place: MessagePlace; message: MessageDetail; tab: string }) {
   const { place, message, tab } = props;
   switch (tab) {
     case "preview":
@@ -54,7 +54,7 @@ export function MessagePanel(props: { place: Place; message: MessageDetail; tab:
     case "links":
       return <LinksTab place={place} />;
     case "checks":
-      return <ChecksTab place={place} html={message.html} />;
+      return <InboxChecksTab place={place} html={message.html} />;
     case "smtp":
       return <SessionTab inbox={place.inbox} message={message} />;
     default:
@@ -84,7 +84,7 @@ function HeadersTab({ message: { headers } }: { message: MessageDetail }) {
   );
 }
 
-function SourceTab({ place, message }: { place: Place; message: MessageDetail }) {
+function SourceTab({ place, message }: { place: MessagePlace; message: MessageDetail }) {
   return (
     <>
       {message.parseError !== null && (
@@ -92,7 +92,7 @@ function SourceTab({ place, message }: { place: Place; message: MessageDetail })
           {message.parseError} Below are the bytes that arrived.
         </Note>
       )}
-      <Loaded query={useSource(place)}>
+      <Loaded query={useMessageSource(place)}>
         {(source) => <Source {...source} size={message.size} />}
       </Loaded>
     </>

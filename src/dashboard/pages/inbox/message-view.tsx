@@ -29,13 +29,13 @@ import { MessagePanel, tabsOf } from "./message-panel.tsx";
 import { People } from "./people.tsx";
 import { ReleaseDialog } from "./release-dialog.tsx";
 import { TagEditor } from "./tag-editor.tsx";
-import { type Place, useMessage, usePatchMessage } from "./use-message.ts";
+import { type MessagePlace, useMessage, usePatchMessage } from "./use-message.ts";
 import { messagePath } from "./use-messages.ts";
 
 export type Neighbours = { next: string | undefined; previous: string | undefined };
 
 type Props = {
-  place: Place;
+  place: MessagePlace;
   tab: string | undefined;
   neighbours: Neighbours;
   onOpen: (id: string) => void;
@@ -47,7 +47,7 @@ export function MessageView(props: Props) {
   const { place, onClose } = props;
   const query = useMessage(place);
   const isSlow = useDelayed(query.isPending);
-  if (query.data !== undefined) return <Opened {...props} key={place.id} message={query.data} />;
+  if (query.data !== undefined) return <Opened key={place.id} {...props} message={query.data} />;
   if (query.error instanceof ApiError && query.error.status === 404) {
     return (
       <div className="inbox-nothing">
@@ -199,7 +199,7 @@ function IconAction(props: {
 
 function MoreMenu(props: {
   message: MessageDetail;
-  place: Place;
+  place: MessagePlace;
   onSetRead: (read: boolean) => void;
   onRelease: () => void;
 }) {

@@ -3,14 +3,14 @@ import { Download, Eye, File } from "lucide-react";
 import type { MessageDetail } from "../../../modules/inboxes/model.ts";
 import { projectUrl } from "../../api.ts";
 import { sizeText } from "../../ui/size-text.ts";
-import type { Place } from "./use-message.ts";
+import type { MessagePlace } from "./use-message.ts";
 import { messagePath } from "./use-messages.ts";
 
 /** Types that a browser shows without running anything in them. */
 const SHOWN = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/i;
 
 /** Attachments and inline parts, with a small picture of images. */
-export function PartsTab({ place, message }: { place: Place; message: MessageDetail }) {
+export function PartsTab({ place, message }: { place: MessagePlace; message: MessageDetail }) {
   return (
     <ul className="parts" aria-label="Attachments">
       {message.parts.map((part) => {

@@ -11,13 +11,13 @@ import { ConversationView } from "../../ui/message/conversation.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Status, type Tone } from "../../ui/status.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
-import type { Place } from "./use-message.ts";
+import type { MessagePlace } from "./use-message.ts";
 import { messagePath } from "./use-messages.ts";
 
 type Props = {
   isOpen: boolean;
   onClose: () => void;
-  place: Place;
+  place: MessagePlace;
   message: MessageDetail;
 };
 

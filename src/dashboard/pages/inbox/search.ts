@@ -8,7 +8,7 @@ const KEYS = ["q", "message", "tab", "panel"] as const;
 export type InboxSearch = { [Key in (typeof KEYS)[number]]?: string };
 
 /** Parameters with other names, and those without a text, are left out. */
-export function readSearch(given: Readonly<Record<string, unknown>>): InboxSearch {
+export function readInboxSearch(given: Readonly<Record<string, unknown>>): InboxSearch {
   const search: InboxSearch = {};
   for (const key of KEYS) {
     const value = given[key];
@@ -28,7 +28,7 @@ const MAX_CHARACTERS = 2_000;
  * `{ to: "ada", tag: "signup", q: '"exact phrase"' }`. Quotes stay as they are, because a quoted
  * address means the whole address. A second term of a field, and a negated one, stay in the text.
  */
-export function filtersOf(query: string): Filters {
+export function chipsOf(query: string): Filters {
   const filters: Record<string, string> = {};
   const words: string[] = [];
   for (const word of wordsOf(query.slice(0, MAX_CHARACTERS))) {
@@ -43,7 +43,7 @@ export function filtersOf(query: string): Filters {
 }
 
 /** The search of chips. */
-export function queryOf({ q, ...fields }: Filters): string {
+export function searchOf({ q, ...fields }: Filters): string {
   const terms = FIELDS.flatMap((key) => {
     const value = fields[key]?.trim() ?? "";
     return value === "" ? [] : [`${key}:${quoted(value)}`];

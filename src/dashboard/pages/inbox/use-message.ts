@@ -13,7 +13,7 @@ import { inboxPath, messagePath } from "./use-messages.ts";
 
 export type Codes = Static<typeof MessageCodes>;
 export type Link = Static<typeof MessageLink>;
-export type Place = { inbox: string; id: string };
+export type MessagePlace = { inbox: string; id: string };
 
 /** The contents of a message never change. Only its state does, which live events tell. */
 const FIXED = { staleTime: Infinity, gcTime: 60_000, refetchOnWindowFocus: false } as const;
@@ -26,7 +26,7 @@ export const useInboxes = () => {
   });
 };
 
-export function useMessage({ inbox, id }: Place) {
+export function useMessage({ inbox, id }: MessagePlace) {
   const project = useProject()?.id ?? null;
   return useQuery({
     ...FIXED,
@@ -36,7 +36,7 @@ export function useMessage({ inbox, id }: Place) {
 }
 
 /** Something that the server derives from a message, such as its links. */
-function usePart<T>(place: Place, part: string, query: Record<string, boolean> = {}) {
+function usePart<T>(place: MessagePlace, part: string, query: Record<string, boolean> = {}) {
   const project = useProject()?.id ?? null;
   const { inbox, id } = place;
   return useQuery({
@@ -46,10 +46,10 @@ function usePart<T>(place: Place, part: string, query: Record<string, boolean> =
   });
 }
 
-export const useCodes = (place: Place) => usePart<Codes>(place, "codes");
-export const useLinks = (place: Place) => usePart<Link[]>(place, "links");
-export const useChecks = (place: Place) => usePart<MessageChecks>(place, "checks");
-export const useLinkAnswers = (place: Place) =>
+export const useCodes = (place: MessagePlace) => usePart<Codes>(place, "codes");
+export const useLinks = (place: MessagePlace) => usePart<Link[]>(place, "links");
+export const useMessageChecks = (place: MessagePlace) => usePart<MessageChecks>(place, "checks");
+export const useLinkAnswers = (place: MessagePlace) =>
   usePart<MessageChecks>(place, "checks", { links: true });
 
 export function useSession(inbox: string, id: string) {
@@ -65,7 +65,7 @@ export function useSession(inbox: string, id: string) {
 /** Characters of a message that are shown. */
 const MAX_CHARACTERS = 20 * 1024 * 1024;
 
-export function useSource({ inbox, id }: Place) {
+export function useMessageSource({ inbox, id }: MessagePlace) {
   const project = useProject()?.id ?? null;
   return useQuery({
     ...FIXED,

@@ -15,7 +15,7 @@ const PAGE_SIZE = 100;
 /** With a search, new messages are looked for at most once in this time. */
 const SEARCH_MS = 1_000;
 
-export type MessageList = List<Message> & {
+export type LoadedMessages = List<Message> & {
   /** Whether new messages appear by themselves. */
   isLive: boolean;
 };
@@ -24,7 +24,7 @@ export const inboxPath = (inbox: string): string => `/inboxes/${encodeURICompone
 export const messagePath = (inbox: string, id: string): string =>
   `${inboxPath(inbox)}/messages/${encodeURIComponent(id)}`;
 
-export function useMessages(inbox: string, query: string): MessageList {
+export function useMessages(inbox: string, query: string): LoadedMessages {
   const project = useProject()?.id ?? null;
   const client = useQueryClient();
   const queryKey = ["inbox-messages", project, inbox, query];
