@@ -29,6 +29,7 @@ import {
   type PageState,
   type Place,
 } from "./dashboard-pages.ts";
+import { type SessionCookie, signIn } from "./sign-in.ts";
 
 type RunCommand = (data: string, ...words: string[]) => Promise<unknown>;
 
@@ -36,7 +37,7 @@ type Site = {
   browser: Browser;
   base: string;
   /** The session of the owner. */
-  cookie: { name: string; value: string };
+  cookie: SessionCookie;
   places: Readonly<Record<PageState, Place>>;
 };
 
@@ -94,22 +95,6 @@ async function idsOf(base: string, key: string): Promise<Place["ids"]> {
     domain: await find(domain),
     message: await find(message),
   };
-}
-
-async function signIn(base: string, email: string, password: string): Promise<Site["cookie"]> {
-  const response = await fetch(`${base}/app/api/login`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      origin: base,
-      "x-requested-with": "mailstead",
-    },
-    body: JSON.stringify({ email, password }),
-  });
-  const header = response.headers.get("set-cookie") ?? "";
-  const [, name = "", value = ""] = /^([^=]+)=([^;]+)/.exec(header) ?? [];
-  if (!response.ok || value === "") throw new Error(`the sign-in failed: ${response.status}`);
-  return { name, value };
 }
 
 async function checkPages(site: Site, only: string): Promise<string[]> {

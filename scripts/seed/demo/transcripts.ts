@@ -32,15 +32,22 @@ const SERVERS: Readonly<Record<string, Server>> = {
     dot: "2.6.0 <message> [InternalId=7331439609855, Hostname=AS8P.EURP.outlook.example] 31415 bytes in 0.184, 166.4 KB/sec Queued mail for delivery",
   },
 };
+const POSTFIX_GREETING = "ESMTP Postfix (Debian/GNU)";
 const POSTFIX: Server = {
   host: "mx.post.example",
   address: "203.0.113.17",
-  greeting: "mx.post.example ESMTP Postfix (Debian/GNU)",
+  greeting: `mx.post.example ${POSTFIX_GREETING}`,
   dot: "2.0.0 Ok: queued as 4dFk2p6WbTz9sV1",
 };
 
 function serverOf(domain: string): Server {
-  return SERVERS[domain] ?? { ...POSTFIX, host: `mx.${domain}`, greeting: POSTFIX.greeting };
+  return (
+    SERVERS[domain] ?? {
+      ...POSTFIX,
+      host: `mx.${domain}`,
+      greeting: `mx.${domain} ${POSTFIX_GREETING}`,
+    }
+  );
 }
 
 const UNKNOWN: Readonly<Record<string, Refusal>> = {
