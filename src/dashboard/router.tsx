@@ -15,6 +15,7 @@ import { withQuery } from "./api.ts";
 import { readSearch } from "./pages/emails/search.ts";
 import { readInboxSearch } from "./pages/inbox/search.ts";
 import { EntryFrame } from "./pages/entry/frame.tsx";
+import { LostPage } from "./pages/entry/lost.tsx";
 import { LoadError } from "./ui/load-error.tsx";
 import { NotFound } from "./ui/not-found.tsx";
 import { Root } from "./root.tsx";
@@ -24,6 +25,7 @@ import { startProject, stateQuery } from "./state.ts";
 const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({
   component: Root,
   errorComponent: LoadError,
+  notFoundComponent: LostPage,
 });
 
 /** Pages for which nobody needs to be signed in. */

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { useProject } from "../state.ts";
 
 /**
@@ -71,15 +71,29 @@ export function PageTabs({ label, children }: { label: string; children: ReactNo
 /** One tab of PageTabs that changes the search parameter `tab` of the page. */
 export function TabLink(props: { tab: string; current: string; children: ReactNode }) {
   const { tab, current, children } = props;
+  const link = useRef<HTMLAnchorElement>(null);
+  const isCurrent = tab === current;
+  useEffect(() => {
+    if (isCurrent) centreInRow(link.current);
+  }, [isCurrent]);
   return (
     <Link
+      ref={link}
       to="."
       search={(before: object) => ({ ...before, tab })}
       className="page-tab"
-      aria-current={tab === current ? "page" : undefined}
+      aria-current={isCurrent ? "page" : undefined}
       activeProps={{}}
     >
       {children}
     </Link>
   );
+}
+
+/** Scrolls the row of tabs alone: on a phone it is longer than the screen. */
+function centreInRow(tab: HTMLElement | null): void {
+  const row = tab?.parentElement;
+  if (tab === null || !row) return;
+  const start = tab.offsetLeft - row.offsetLeft;
+  row.scrollLeft = start - (row.clientWidth - tab.offsetWidth) / 2;
 }

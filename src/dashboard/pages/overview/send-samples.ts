@@ -9,7 +9,7 @@ export function sendSamples(url: string, to: string): Samples {
     curl: `curl ${url}/v1/send \\
   -H 'Authorization: Bearer sk_YOUR_KEY' \\
   -H 'Content-Type: application/json' \\
-  -d '${JSON.stringify(mail)}'`,
+  -d '${quoted(mail, "'\\''")}'`,
     TypeScript: `await fetch("${url}/v1/send", {
   method: "POST",
   headers: {
@@ -33,8 +33,12 @@ curl_setopt_array($request, [
         "Authorization: Bearer sk_YOUR_KEY",
         "Content-Type: application/json",
     ],
-    CURLOPT_POSTFIELDS => '${JSON.stringify(mail)}',
+    CURLOPT_POSTFIELDS => '${quoted(mail, "\\'").replaceAll("\n", "\n    ")}',
 ]);
 curl_exec($request);`,
   };
 }
+
+/** JSON between single quotes, for a language that writes a quote between them as `quote`. */
+const quoted = (value: object, quote: string): string =>
+  JSON.stringify(value, null, 2).replaceAll("'", quote);
