@@ -28,19 +28,19 @@ export function withChanges(
       updates.set(id, { read, pinned, tags });
     } else if (change.type === "deleted") deleted.add(change.id);
   }
-  const apply = (message: Message): Message => ({ ...message, ...updates.get(message.id) });
+  const isUpdated = [...updates.keys()].some((id) => known.has(id) || added.has(id));
+  const apply = (items: Message[]): Message[] =>
+    isUpdated ? items.map((message) => ({ ...message, ...updates.get(message.id) })) : items;
   const isKept = ({ id }: Message) => !deleted.has(id);
   const removed = [...deleted].filter((id) => known.has(id)).length;
   const news = [...added.values()].toReversed().filter(isKept);
-  if (news.length === 0 && removed === 0 && ![...updates.keys()].some((id) => known.has(id))) {
-    return pages;
-  }
+  if (news.length === 0 && removed === 0 && !isUpdated) return pages;
   return {
     ...pages,
     pages: pages.pages.map((page, i) => ({
       ...page,
       total: page.total + news.length - removed,
-      items: [...(i === 0 ? news : []), ...page.items.filter(isKept)].map(apply),
+      items: apply([...(i === 0 ? news : []), ...page.items.filter(isKept)]),
     })),
   };
 }
