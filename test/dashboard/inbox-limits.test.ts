@@ -136,7 +136,7 @@ describe.skipIf(!hasChromium)("the inbox", () => {
         .waitFor({ timeout: BROWSER_LIMIT_MS });
       expect(await rows(page).count()).toBeWithin(5, MAX_ROWS);
       // What is read stays where it is while a new message arrives above it.
-      await page.locator(".inbox-scroll").evaluate((list) => list.scrollTo({ top: 40_000 }));
+      await page.evaluate("document.querySelector('.inbox-scroll').scrollTo({ top: 40000 })");
       const firstVisible = () => page.evaluate(FIRST_VISIBLE);
       await page.waitForFunction("document.querySelector('.inbox-scroll').scrollTop === 40000");
       const before = await firstVisible();
