@@ -48,7 +48,7 @@ const VIEWS = [
   ["inbox-links", "?message=latest&tab=links", "Signs in or confirms", true],
   ["inbox-checks", "?message=latest&tab=checks", "Alternative texts", true],
   ["inbox-smtp", "?message=latest&tab=smtp", "RCPT TO", true],
-  ["inbox-connect", "?panel=connect", "STARTTLS", true],
+  ["inbox-connect", "?panel=connect", "Not needed; any are accepted", true],
   ["inbox-rules", "?panel=rules", "New rule", true],
 ] as const;
 

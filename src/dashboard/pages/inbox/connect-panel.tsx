@@ -95,7 +95,7 @@ export function SmtpFields({ inbox }: { inbox: Inbox }) {
           </Field>
         </>
       )}
-      <Field label="Encryption">None needed; STARTTLS works too</Field>
+      <Field label="Encryption">None needed</Field>
       {isOpen ? (
         <Field label="User and password">Not needed; any are accepted</Field>
       ) : (
@@ -132,7 +132,7 @@ export function SmtpCode({ inbox }: { inbox: Inbox }) {
     host: hostOf(smtp),
     port: smtp.port,
     login: isOpen ? null : { user: inbox.username, password: inbox.password },
-    to: isOpen ? "ada@example.com" : `ada${inbox.addressSuffix}`,
+    to: "ada@example.com",
   });
   return <Code label="Sending a mail over SMTP" samples={samples} />;
 }

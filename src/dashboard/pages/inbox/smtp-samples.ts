@@ -15,10 +15,10 @@ export function smtpSamples({ host, port, login, to }: SmtpSettings): Samples {
   const at = login === null ? "" : `${login.user}:${login.password}@`;
   const auth = <T>(text: T) => (login === null ? "" : text);
   return {
-    curl: `printf 'From: hello@example.org\\nTo: ${to}\\nSubject: Hello\\n\\nYour code is 482913.\\n' |
-  curl smtp://${host}:${port} --mail-from hello@example.org --mail-rcpt ${to}${
-    login === null ? "" : ` \\\n    --user '${login.user}:${login.password}'`
-  } --upload-file -`,
+    curl: `printf 'From: hello@example.org\\nTo: ${to}\\nSubject: Hello\\n\\nIt works.\\n' |
+  curl smtp://${host}:${port} --upload-file - \\
+    --mail-from hello@example.org \\
+    --mail-rcpt ${to}${auth(` \\\n    --user '${login?.user}:${login?.password}'`)}`,
     TypeScript: `import { createTransport } from "nodemailer";
 
 const transport = createTransport({

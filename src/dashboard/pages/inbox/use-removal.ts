@@ -72,6 +72,6 @@ export function useRemoval(inbox: string): Removal {
   return { hidden, remove };
 }
 
-const SHOWN = 40;
+const SHOWN = 28;
 const shortened = (text: string): string =>
   text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text === "" ? "(no subject)" : text;
