@@ -5,7 +5,7 @@
  * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER] [--mails=N]
  * [--mailpit=PATH]`
  *
- * These measurements start with an empty project: accept, accept-bodies, campaign, campaign-speed,
+ * These measurements start with an empty project: accept, accept-bodies, bounces, campaign, campaign-speed,
  * capture, deliver, deliver-direct, emails, inbox, pace, send-relay, slow, start, submission,
  * tracking, webhooks, workflows. `compose` needs no project. These need a million contacts and ten million events:
  * contacts, import, segments, track. `--seeded` copies that data from a folder that scripts/seed.ts
@@ -21,6 +21,7 @@
 import { join } from "node:path";
 import { benchAcceptBodies } from "./bench/accept-bodies.ts";
 import { benchAccept } from "./bench/accept.ts";
+import { benchBounces } from "./bench/bounces.ts";
 import { benchCampaignSpeed } from "./bench/campaign-speed.ts";
 import { benchCampaign } from "./bench/campaign.ts";
 import { ROOT } from "./bench/children.ts";
@@ -59,6 +60,7 @@ type Options = {
 const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> = {
   accept: benchAccept,
   "accept-bodies": benchAcceptBodies,
+  bounces: benchBounces,
   campaign: benchCampaign,
   "campaign-speed": benchCampaignSpeed,
   capture: benchCapture,

@@ -12,15 +12,30 @@ import { type MailServer, readMaildir, startServer, stopServer } from "./server.
 const MAIL_UID = 8;
 const USER = "Debian-exim";
 
-/** `pipelining`: whether the server offers PIPELINING (RFC 2920). */
-export async function startExim(options: {
+type EximOptions = {
   root: string;
   home: string;
   address: string;
   port: number;
   domains: readonly string[];
+  /** Whether the server offers PIPELINING (RFC 2920). */
   pipelining?: boolean;
-}): Promise<MailServer> {
+  /** Parts of the configuration. */
+  parts?: EximParts;
+};
+
+export type EximParts = {
+  main?: string;
+  /** Routers that come before the one that delivers all mail into the maildir. */
+  routers?: string;
+  transports?: string;
+  retry?: string;
+  authenticators?: string;
+  /** Arguments of the program, such as the interval of its queue runs. */
+  words?: readonly string[];
+};
+
+export async function startExim(options: EximOptions): Promise<MailServer> {
   const { root, home, address, port } = options;
   const program = `${root}/usr/sbin/exim4`;
   const libraries = libraryPath(root);
@@ -38,7 +53,8 @@ export async function startExim(options: {
   // The dynamic linker ignores LD_LIBRARY_PATH for a program with the set-uid bit.
   if (root !== "") chmodSync(program, 0o755);
   const mounts = ["passwd", "group"].map((file) => `mount --bind ${home}/${file} /etc/${file}`);
-  const start = [...mounts, `exec ${program} -C ${home}/exim.conf -bdf`].join(" && ");
+  const words = ["-C", join(home, "exim.conf"), "-bdf", ...(options.parts?.words ?? [])];
+  const start = [...mounts, `exec ${program} ${words.join(" ")}`].join(" && ");
   const child = await startServer({
     name: "Exim",
     command: ["unshare", "--mount", "sh", "-c", start],
@@ -58,18 +74,8 @@ function appendLine(file: string, line: string): string {
   return `${readFileSync(file, "utf8").trimEnd()}\n${line}\n`;
 }
 
-function configuration(
-  options: {
-    root: string;
-    home: string;
-    address: string;
-    port: number;
-    domains: readonly string[];
-    pipelining?: boolean;
-  },
-  libraries: string,
-): string {
-  const { root, home, address, port, domains, pipelining = true } = options;
+function configuration(options: EximOptions, libraries: string): string {
+  const { root, home, address, port, domains, pipelining = true, parts = {} } = options;
   return `exim_path = ${root}/usr/sbin/exim4
 exim_user = mail
 exim_group = mail
@@ -94,13 +100,13 @@ message_size_limit = 50M
 smtp_accept_queue_per_connection = 0
 host_lookup =
 rfc1413_query_timeout = 0s
-
+${parts.main ?? ""}
 begin acl
 take:
   accept domains = +local_domains
 
 begin routers
-all:
+${parts.routers ?? ""}all:
   driver = accept
   domains = +local_domains
   transport = maildir
@@ -109,11 +115,14 @@ begin transports
 maildir:
   driver = appendfile
   directory = ${home}/mail
+  return_path_add
   maildir_format
   user = mail
   group = mail
-
+${parts.transports ?? ""}
 begin retry
-* * F,1h,1m
-`;
+${parts.retry ?? "* * F,1h,1m"}
+
+begin authenticators
+${parts.authenticators ?? ""}`;
 }

@@ -22,6 +22,8 @@ export async function startPostfix(options: {
   port: number;
   domains: readonly string[];
   pipelining?: boolean;
+  /** Lines of main.cf; they replace earlier ones with the same name. */
+  settings?: string;
 }): Promise<MailServer> {
   const { root, home, address, port } = options;
   const libraries = libraryPath(root, ["/usr/lib/postfix"]);
@@ -79,7 +81,14 @@ function mainCf(
     home,
     domains,
     pipelining = true,
-  }: { root: string; home: string; domains: readonly string[]; pipelining?: boolean },
+    settings = "",
+  }: {
+    root: string;
+    home: string;
+    domains: readonly string[];
+    pipelining?: boolean;
+    settings?: string;
+  },
   libraries: string,
 ): string {
   return `compatibility_level = 3.6
@@ -88,7 +97,7 @@ data_directory = ${home}/data
 command_directory = ${root}/usr/sbin
 daemon_directory = ${root}/usr/lib/postfix/sbin
 shlib_directory = ${root}/usr/lib/postfix
-import_environment = LD_LIBRARY_PATH=${libraries} MAIL_CONFIG=${home}/etc TZ=UTC
+import_environment = LD_LIBRARY_PATH=${libraries} MAIL_CONFIG=${home}/etc TZ=UTC SASL_PATH=${saslPath(root)}
 mail_owner = mail
 setgid_group = games
 myhostname = mx.postfix.test
@@ -114,7 +123,14 @@ smtputf8_enable = yes
 smtpd_discard_ehlo_keywords = ${pipelining ? "" : "pipelining"}
 maillog_file = ${home}/log
 maillog_file_prefixes = ${home}
-`;
+${settings}`;
+}
+
+/** Folders of the plug-ins with which Postfix authenticates as a client. */
+function saslPath(root: string): string {
+  return ["x86_64-linux-gnu", "aarch64-linux-gnu"]
+    .map((machine) => `${root}/usr/lib/${machine}/sasl2`)
+    .join(":");
 }
 
 function masterCf(address: string, port: number): string {
@@ -128,6 +144,8 @@ trace unix - - n - 0 bounce
 tlsmgr unix - - n 1000? 1 tlsmgr
 error unix - - n - - error
 retry unix - - n - - error
+smtp unix - - n - - smtp
+relay unix - - n - - smtp
 virtual unix - n n - - virtual
 anvil unix - - n - 1 anvil
 postlog unix-dgram n - n - 1 postlogd

@@ -87,7 +87,13 @@ export async function prepareSender(options: { home: string; hostname: string })
       );
     },
 
-    async start(ports: { http: number; dns: number; smtp: number }) {
+    secretKey,
+
+    /** `settings` are further words of the command. */
+    async start(
+      ports: { http: number; dns: number; smtp: number },
+      settings: readonly string[] = [],
+    ) {
       const child = await startServer({
         name: "mailstead",
         command: [
@@ -102,6 +108,7 @@ export async function prepareSender(options: { home: string; hostname: string })
           "--allow-private-addresses=true",
           "--send-rate=0",
           "--log-level=warn",
+          ...settings,
         ],
         address: "127.0.0.1",
         port: ports.http,
@@ -120,6 +127,7 @@ export async function prepareSender(options: { home: string; hostname: string })
       }
 
       return {
+        call,
         /** Sends a mail through the API; resolves to the id of the email. */
         async send(mail: InteropMail, domain: string): Promise<string> {
           const { name, local = "ada" } = mail.to;
