@@ -7,6 +7,8 @@
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { type FairScheduler, NO_OWNER } from "../../lib/slice-queue.ts";
+import { startSlices } from "../../lib/slices.ts";
 import type { InboxChanges } from "./changes.ts";
 import type { MessageStore } from "./messages/store.ts";
 
@@ -21,21 +23,28 @@ type CaptureLimits = {
 
 /** Messages that one change removes: a few milliseconds, so that incoming mail is not delayed. */
 const STEP_MESSAGES = 10;
+/** Messages whose bytes one statement adds up: a few milliseconds. */
+const STEP_COUNTED = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-type Old = { seq: number; id: string; inboxSeq: number };
+type Old = { seq: number; id: string; inboxSeq: number; bytes: number };
+
+/** Bytes of the messages whose `seq` is at most `upTo`. */
+type Counted = { bytes: number; upTo: number };
+const NOTHING: Counted = { bytes: 0, upTo: 0 };
 
 export function createInboxRetention(deps: {
   db: Db;
   writer: Writer;
   clock: Clock;
+  scheduler: FairScheduler;
   store: Pick<MessageStore, "removeAll">;
   changes: InboxChanges;
   limits: CaptureLimits;
 }) {
   const { writer, clock, store, changes, limits } = deps;
   const { sqlite } = deps.db;
-  const columns = "seq, id, inbox_seq AS inboxSeq";
+  const columns = "seq, id, inbox_seq AS inboxSeq, stored_bytes AS bytes";
   const REMOVABLE = "is_pinned = 0 AND state NOT IN ('ARRIVING', 'RECEIVED')";
   const inboxes = sqlite.prepare<{ seq: number }, []>("SELECT seq FROM inboxes ORDER BY seq");
   const beyondNumber = sqlite.prepare<Old, [number, number, number]>(`
@@ -49,14 +58,55 @@ export function createInboxRetention(deps: {
   const oldest = sqlite.prepare<Old, [number]>(
     `SELECT ${columns} FROM inbox_messages WHERE ${REMOVABLE} ORDER BY seq LIMIT +?`,
   );
-  const bytes = sqlite.prepare<{ bytes: number }, []>(
-    "SELECT coalesce(sum(stored_bytes), 0) AS bytes FROM inbox_messages",
-  );
+  /** Messages that are still arriving are added when they are complete, and so are later ones. */
+  const nextBytes = sqlite.prepare<
+    { bytes: number | null; upTo: number | null },
+    [number, number]
+  >(`
+    SELECT sum(stored_bytes) AS bytes, max(seq) AS upTo FROM (
+      SELECT seq, stored_bytes FROM inbox_messages
+      WHERE seq > +? AND seq < ifnull(
+        (SELECT min(seq) FROM inbox_messages WHERE state = 'ARRIVING'), ${Number.MAX_SAFE_INTEGER})
+      ORDER BY seq LIMIT +?)`);
   const ofInbox = sqlite.prepare<Old, [number, number]>(
     `SELECT ${columns} FROM inbox_messages WHERE inbox_seq = +? ORDER BY seq LIMIT +?`,
   );
-  /** About how many bytes are stored; counted anew at each run. */
+  /**
+   * At least the bytes that are stored: removed messages are still in it. Counting all messages
+   * takes 100 ms for 100,000 of them, so it happens only if this exceeds the limit.
+   */
+  let counted = NOTHING;
   let isRunning = false;
+
+  /** Adds the messages after those that were counted. */
+  async function countOn({ bytes, upTo }: Counted): Promise<Counted> {
+    const slices = await startSlices(deps.scheduler.queueOf(NO_OWNER));
+    for (;;) {
+      const next = nextBytes.get(upTo, STEP_COUNTED);
+      if (next === null || next.upTo === null) return { bytes, upTo };
+      bytes += next.bytes ?? 0;
+      upTo = next.upTo;
+      if (slices.isOver()) await slices.next();
+    }
+  }
+
+  async function removeBeyondBytes(): Promise<void> {
+    counted = await countOn(counted);
+    if (counted.bytes <= limits.bytes) return;
+    let { bytes, upTo } = await countOn(NOTHING);
+    // After an error, the next run counts all messages again.
+    counted = NOTHING;
+    await removeAll(() => {
+      const old: Old[] = [];
+      for (const message of bytes > limits.bytes ? oldest.all(STEP_MESSAGES) : []) {
+        if (bytes <= limits.bytes) break;
+        bytes -= message.bytes;
+        old.push(message);
+      }
+      return old;
+    });
+    counted = { bytes, upTo };
+  }
 
   /** Removes messages step by step until `next` returns none. Resolves to their number. */
   async function removeAll(next: () => Old[]): Promise<number> {
@@ -80,9 +130,7 @@ export function createInboxRetention(deps: {
       const before = clock.now() - limits.days * DAY_MS;
       await removeAll(() => beyondAge.all(before, STEP_MESSAGES));
     }
-    await removeAll(() =>
-      (bytes.get()?.bytes ?? 0) > limits.bytes ? oldest.all(STEP_MESSAGES) : [],
-    );
+    await removeBeyondBytes();
   }
 
   return {

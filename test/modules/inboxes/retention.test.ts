@@ -1,0 +1,54 @@
+/** The limit on the bytes of all captured messages. */
+
+import { randomBytes } from "node:crypto";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type InboxApp, inboxApp } from "../../support/inbox.ts";
+import { listAt, stringAt } from "../../support/json.ts";
+
+const MESSAGES = "/inboxes/default/messages";
+/** Three of the messages fit. */
+const LIMIT_BYTES = 100_000;
+const TEXT_BYTES = 24_000;
+
+let t: InboxApp;
+beforeEach(async () => {
+  t = await inboxApp({ config: { captureMaxBytes: LIMIT_BYTES } });
+});
+afterEach(() => t.close());
+
+/** Hexadecimal digits of random bytes are compressed to about half of their length. */
+const send = (subject: string) =>
+  t.mail({ subject, text: randomBytes(TEXT_BYTES).toString("hex") });
+const clean = () => t.app.recurring.find(({ name }) => name === "inbox retention")?.run();
+
+async function subjects(): Promise<string[]> {
+  const { body } = await t.call("GET", MESSAGES);
+  return listAt(body, "data.items").map((item) => stringAt(item, "subject"));
+}
+
+async function sendAll(names: readonly string[]): Promise<void> {
+  for (const name of names) await send(name);
+  // A read waits until the messages are parsed, and only parsed ones are removed.
+  await subjects();
+}
+
+test("the oldest messages beyond the limit are removed, in later runs as well", async () => {
+  await sendAll(["1", "2"]);
+  await clean();
+  expect(await subjects()).toEqual(["2", "1"]);
+  await sendAll(["3", "4", "5"]);
+  await clean();
+  expect(await subjects()).toEqual(["5", "4", "3"]);
+  await sendAll(["6"]);
+  await clean();
+  expect(await subjects()).toEqual(["6", "5", "4"]);
+});
+
+test("messages that a user removed make room", async () => {
+  await sendAll(["1", "2", "3"]);
+  await clean();
+  await t.call("DELETE", MESSAGES, { query: "subject:1" });
+  await sendAll(["4"]);
+  await clean();
+  expect(await subjects()).toEqual(["4", "3", "2"]);
+});
