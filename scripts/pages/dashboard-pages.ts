@@ -112,6 +112,29 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: /./,
     states: WITHOUT_PROJECT,
   },
+  { name: "domains", path: ({ project }) => `/p/${project}/domains`, heading: "Domains" },
+  {
+    name: "domain",
+    path: ({ project, ids }) => `/p/${project}/domains/${ids.domain}`,
+    heading: /./,
+    states: WITHOUT_PROJECT,
+  },
+  { name: "keys", path: ({ project }) => `/p/${project}/keys`, heading: "API keys" },
+  {
+    name: "settings-general",
+    path: ({ project }) => `/p/${project}/settings/general`,
+    heading: "Settings",
+  },
+  {
+    name: "settings-team",
+    path: ({ project }) => `/p/${project}/settings/team`,
+    heading: "Settings",
+  },
+  {
+    name: "settings-audit",
+    path: ({ project }) => `/p/${project}/settings/audit`,
+    heading: "Settings",
+  },
   {
     name: "not-found",
     path: () => "/nowhere",

@@ -3,9 +3,17 @@
  * second key of `key` follows `g`.
  */
 
-import { Inbox, LayoutDashboard, Mail, type LucideIcon } from "lucide-react";
+import {
+  Inbox,
+  Globe,
+  KeyRound,
+  LayoutDashboard,
+  Mail,
+  Settings,
+  type LucideIcon,
+} from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
-import type { AppState } from "./state.ts";
+import { type AppState, hasRole, type ProjectSummary, type Role } from "./state.ts";
 
 export type NavigationItem = {
   label: string;
@@ -15,6 +23,8 @@ export type NavigationItem = {
   key?: string;
   /** Whether the item is shown; always if absent. */
   isShown?: (state: AppState) => boolean;
+  /** The least role that may open the page; VIEWER if absent. */
+  role?: Role;
 };
 
 const GROUPS: readonly (readonly NavigationItem[])[] = [
@@ -29,11 +39,18 @@ const GROUPS: readonly (readonly NavigationItem[])[] = [
       isShown: ({ capture }) => capture,
     },
   ],
+  [
+    { label: "Domains", to: "/p/$project/domains", icon: Globe, key: "d" },
+    { label: "API keys", to: "/p/$project/keys", icon: KeyRound, role: "ADMIN" },
+    { label: "Settings", to: "/p/$project/settings", icon: Settings },
+  ],
 ];
 
-/** The groups with the items that this installation has, without empty groups. */
-export function navigationOf(state: AppState): NavigationItem[][] {
-  return GROUPS.map((items) => items.filter(({ isShown }) => isShown?.(state) ?? true)).filter(
-    (items) => items.length > 0,
-  );
+/** The groups with the items that this installation has and the user may open, without empty groups. */
+export function navigationOf(state: AppState, project: ProjectSummary | null): NavigationItem[][] {
+  return GROUPS.map((items) =>
+    items.filter(
+      ({ isShown, role = "VIEWER" }) => (isShown?.(state) ?? true) && hasRole(project, role),
+    ),
+  ).filter((items) => items.length > 0);
 }

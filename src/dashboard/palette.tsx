@@ -44,7 +44,7 @@ export function Palette(props: {
   const pages: SpotlightActionData[] =
     project === null
       ? []
-      : navigationOf(state)
+      : navigationOf(state, project)
           .flat()
           .map(({ label, to, icon: Icon }) => ({
             id: to,

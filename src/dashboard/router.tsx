@@ -14,6 +14,7 @@ import {
 import { withQuery } from "./api.ts";
 import { readSearch } from "./pages/emails/search.ts";
 import { readInboxSearch } from "./pages/inbox/search.ts";
+import { readAuditSearch } from "./pages/settings/audit-search.ts";
 import { EntryFrame } from "./pages/entry/frame.tsx";
 import { LostPage } from "./pages/entry/lost.tsx";
 import { LoadError } from "./ui/load-error.tsx";
@@ -141,6 +142,52 @@ const inboxRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/inbox/inbox-page.tsx"), "InboxPage"),
 });
 
+const keysRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
+});
+
+const domainsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/domains",
+  component: lazyRouteComponent(() => import("./pages/domains/domains-page.tsx"), "DomainsPage"),
+});
+
+const domainRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/domains/$domain",
+  component: lazyRouteComponent(() => import("./pages/domains/domain-page.tsx"), "DomainPage"),
+});
+
+const settingsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/settings",
+  beforeLoad: ({ params, location }) => {
+    if (!/\/settings\/?$/.test(location.pathname)) return;
+    throw redirect({ to: "/p/$project/settings/general", params });
+  },
+});
+
+const generalRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/general",
+  component: lazyRouteComponent(() => import("./pages/settings/general-page.tsx"), "GeneralPage"),
+});
+
+const teamRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/team",
+  component: lazyRouteComponent(() => import("./pages/settings/team-page.tsx"), "TeamPage"),
+});
+
+const auditRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/audit",
+  validateSearch: readAuditSearch,
+  component: lazyRouteComponent(() => import("./pages/settings/audit-page.tsx"), "AuditPage"),
+});
+
 const routeTree = rootRoute.addChildren([
   entryRoute.addChildren([
     loginRoute,
@@ -153,7 +200,16 @@ const routeTree = rootRoute.addChildren([
   userRoute.addChildren([
     startRoute,
     accountRoute,
-    projectRoute.addChildren([overviewRoute, emailsRoute, emailRoute, inboxRoute]),
+    projectRoute.addChildren([
+      overviewRoute,
+      emailsRoute,
+      emailRoute,
+      inboxRoute,
+      domainsRoute,
+      domainRoute,
+      keysRoute,
+      settingsRoute.addChildren([generalRoute, teamRoute, auditRoute]),
+    ]),
   ]),
 ]);
 

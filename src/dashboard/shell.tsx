@@ -82,7 +82,7 @@ function useNavigationKeys(showList: () => void): void {
   const project = useNavigationProject();
   const shortcuts: Record<string, () => void> = { "?": showList };
   if (project !== null) {
-    for (const { key, to } of navigationOf(state).flat()) {
+    for (const { key, to } of navigationOf(state, project).flat()) {
       if (key === undefined) continue;
       shortcuts[`g ${key}`] = () => void navigate({ to, params: { project: project.id } });
     }

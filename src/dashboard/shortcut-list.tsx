@@ -3,7 +3,7 @@
 import { Kbd, Modal, Switch } from "@mantine/core";
 import { navigationOf } from "./navigation.ts";
 import { setShortcutsOn, useAreShortcutsOn } from "./shortcuts.ts";
-import { useAppState } from "./state.ts";
+import { useAppState, useNavigationProject } from "./state.ts";
 
 const GENERAL = [
   ["Command palette", "Ctrl K"],
@@ -17,8 +17,9 @@ const GENERAL = [
 
 export function ShortcutList({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const state = useAppState();
+  const project = useNavigationProject();
   const isOn = useAreShortcutsOn();
-  const pages = navigationOf(state)
+  const pages = navigationOf(state, project)
     .flat()
     .flatMap(({ label, key }) => (key === undefined ? [] : [[label, `g ${key}`] as const]));
   return (

@@ -25,7 +25,7 @@ export function Sidebar({ onSearch }: { onSearch: () => void }) {
       </div>
       <nav className="side-items" aria-label="Pages">
         {project !== null &&
-          navigationOf(state).map((items) => (
+          navigationOf(state, project).map((items) => (
             <ul key={items[0]?.to}>
               {items.map(({ label, to, icon: Icon }) => (
                 <li key={to}>

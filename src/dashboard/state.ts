@@ -50,11 +50,12 @@ const RANKS: Readonly<Record<Role, number>> = { VIEWER: 0, EDITOR: 1, ADMIN: 2, 
 
 /** Whether the user has at least this role in the project of the page. */
 export function useMay(role: Role): boolean {
-  const project = useProject();
-  const { user } = useAppState();
-  if (user?.isOwner === true) return true;
-  return project !== null && RANKS[project.role] >= RANKS[role];
+  return hasRole(useProject(), role);
 }
+
+/** An owner has the role OWNER in every project. */
+export const hasRole = (project: ProjectSummary | null, role: Role): boolean =>
+  project !== null && RANKS[project.role] >= RANKS[role];
 
 const LAST_PROJECT = "mailstead-project";
 

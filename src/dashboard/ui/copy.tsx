@@ -39,7 +39,12 @@ export function useCopy() {
   }, [isCopied]);
   return {
     isCopied,
-    copy: async (text: string) => setIsCopied(await copyText(text)),
+    /** False if the browser refused it. */
+    copy: async (text: string): Promise<boolean> => {
+      const isDone = await copyText(text);
+      setIsCopied(isDone);
+      return isDone;
+    },
   };
 }
 

@@ -1,0 +1,58 @@
+import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import type { Domain } from "../../../modules/domains/model.ts";
+import { api } from "../../api.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { useApiForm } from "../../ui/use-api-form.ts";
+
+type Props = { isOpen: boolean; onClose: () => void; onAdded: (domain: Domain) => void };
+
+/** The dialog that adds a domain; the page of the domain then shows its DNS records. */
+export function AddDomain({ isOpen, onClose, onAdded }: Props) {
+  return (
+    <Modal opened={isOpen} onClose={onClose} title="Add a domain" size="sm">
+      <DomainForm onClose={onClose} onAdded={onAdded} />
+    </Modal>
+  );
+}
+
+function DomainForm({ onClose, onAdded }: Omit<Props, "isOpen">) {
+  const client = useQueryClient();
+  const form = useApiForm({
+    initial: { domain: "" },
+    submit: ({ domain }, idempotencyKey) =>
+      api.post<Domain>("/domains", { domain: domain.trim() }, { idempotencyKey }),
+    onDone: async (domain) => {
+      await client.invalidateQueries({ queryKey: ["domains"] });
+      onClose();
+      onAdded(domain);
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="md">
+        <TextInput
+          label="Domain"
+          description="The part after the @ of your addresses. The next page shows its DNS records."
+          placeholder="example.com"
+          required
+          withAsterisk={false}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          data-autofocus
+          {...form.field("domain")}
+        />
+        {form.error !== null && <Problem error={form.error} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={form.isBusy}>
+            Add the domain
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

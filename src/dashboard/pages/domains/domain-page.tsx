@@ -1,0 +1,209 @@
+/** The DNS records of a domain as a checklist, with what the latest check found. */
+
+import { Button, Skeleton, Stack } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { RefreshCw } from "lucide-react";
+import type { Domain } from "../../../modules/domains/model.ts";
+import { api } from "../../api.ts";
+import { useMay } from "../../state.ts";
+import { Code } from "../../ui/code.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
+import { BackLabel, Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Time } from "../../ui/time.tsx";
+import { useDelayed } from "../../ui/use-delayed.ts";
+import { DomainStatus, recordsText } from "./columns.tsx";
+import { RecordCard } from "./record-card.tsx";
+import { PARTS } from "./record-texts.ts";
+import { zoneFile } from "./zone-file.ts";
+
+const route = getRouteApi("/user/p/$project/domains/$domain");
+
+const keyOf = (project: string, id: string) => ["domains", project, id];
+
+export function DomainPage() {
+  const { project, domain: id } = route.useParams();
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: keyOf(project, id),
+    queryFn: ({ signal }) => api.get<Domain>(`/domains/${encodeURIComponent(id)}`, { signal }),
+  });
+  const isSlow = useDelayed(isPending);
+  const check = useCheck(project, id);
+  const mayManage = useMay("ADMIN");
+  return (
+    <Page
+      title={data?.domain ?? "Domain"}
+      back={
+        <Link to="/p/$project/domains" params={{ project }} className="page-back">
+          <BackLabel>Domains</BackLabel>
+        </Link>
+      }
+      actions={
+        mayManage &&
+        data !== undefined && (
+          <Button
+            leftSection={<RefreshCw size={15} aria-hidden />}
+            loading={check.isPending}
+            onClick={() => check.mutate()}
+          >
+            Check now
+          </Button>
+        )
+      }
+    >
+      <div className="domain">
+        {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+        {check.error !== null && <Problem error={check.error} />}
+        {data === undefined ? (
+          isSlow && <DomainSkeleton />
+        ) : (
+          <Checklist domain={data} isChecking={check.isPending} />
+        )}
+        {mayManage && data !== undefined && <RemoveDomain domain={data} project={project} />}
+      </div>
+    </Page>
+  );
+}
+
+function useCheck(project: string, id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => api.post<Domain>(`/domains/${id}/verify`),
+    onSuccess: async (checked) => {
+      client.setQueryData(keyOf(project, id), checked);
+      await client.invalidateQueries({ queryKey: ["domains", project, "/domains"] });
+    },
+  });
+}
+
+function Checklist({ domain, isChecking }: { domain: Domain; isChecking: boolean }) {
+  const { records, lastCheckedAt } = domain;
+  const parts = PARTS.map((part) => ({
+    ...part,
+    records: records.filter(({ purpose }) => purpose === part.purpose),
+  })).filter((part) => part.records.length > 0);
+  return (
+    <>
+      <Summary domain={domain} />
+      <div className="domain-checked">
+        <DomainStatus {...domain} />
+        <p className="muted small" role="status">
+          {isChecking ? (
+            "Asking the name servers of the domain…"
+          ) : lastCheckedAt === null ? (
+            "The first check has not finished yet."
+          ) : (
+            <>
+              {recordsText(domain)} records found. Last check: <Time at={lastCheckedAt} />
+            </>
+          )}
+        </p>
+      </div>
+      <ol className="domain-parts">
+        {parts.map(({ purpose, title, text, records: ofPart }) => (
+          <li key={purpose} className="card">
+            <h2>{title}</h2>
+            <p className="muted domain-purpose">{text}</p>
+            {ofPart.map((record) => (
+              <RecordCard
+                key={`${record.type} ${record.name}`}
+                record={record}
+                domain={domain.domain}
+              />
+            ))}
+          </li>
+        ))}
+      </ol>
+      <section className="section">
+        <h2>All records as a zone file</h2>
+        <p className="muted domain-purpose">
+          Some DNS providers import this text, so that no record has to be typed.
+        </p>
+        <Code label="The DNS records" samples={{ "Zone file": zoneFile(records) }} />
+      </section>
+    </>
+  );
+}
+
+/** What to do next, in one or two sentences. */
+function Summary({ domain }: { domain: Domain }) {
+  const { status, failingSince, records } = domain;
+  if (status === "VERIFIED" && failingSince !== null) {
+    return (
+      <p>
+        The signing key has been missing from the DNS since <Time at={failingSince} />. Publish it
+        again: after 72 hours mail from this domain is refused.
+      </p>
+    );
+  }
+  if (status === "VERIFIED") {
+    const isComplete = records.every((record) => record.status === "OK");
+    return (
+      <p>
+        {isComplete
+          ? "You can send from this domain. All records are in place."
+          : "You can send from this domain. The records that are left help your mail to arrive."}
+      </p>
+    );
+  }
+  if (status === "FAILED") {
+    return (
+      <p>
+        The signing key was missing from the DNS for too long, so mail from this domain is refused.
+        Publish the first record again, then press “Check now”.
+      </p>
+    );
+  }
+  return (
+    <p>
+      Add these records at the provider of your DNS, where the domain was bought or is managed. You
+      can send as soon as the first one is found, mostly within minutes; new records may take some
+      hours. Mailstead keeps checking by itself.
+    </p>
+  );
+}
+
+function RemoveDomain({ domain, project }: { domain: Domain; project: string }) {
+  const [isAsking, question] = useDisclosure(false);
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  async function remove(): Promise<void> {
+    await api.delete(`/domains/${domain.id}`);
+    await navigate({ to: "/p/$project/domains", params: { project } });
+    client.removeQueries({ queryKey: keyOf(project, domain.id) });
+    await client.invalidateQueries({ queryKey: ["domains"] });
+  }
+  return (
+    <section className="section card">
+      <h3>Remove the domain</h3>
+      <p className="muted domain-purpose">
+        Its signing keys are deleted. If you add it again later, it gets new records.
+      </p>
+      <Button variant="default" onClick={question.open}>
+        Remove the domain
+      </Button>
+      <Confirm
+        isOpen={isAsking}
+        onClose={question.close}
+        title={`Remove ${domain.domain}?`}
+        text="Mail from this domain is refused at once, and its signing keys are deleted."
+        name={domain.domain}
+        action="Remove the domain"
+        onConfirm={remove}
+      />
+    </section>
+  );
+}
+
+function DomainSkeleton() {
+  return (
+    <Stack gap="md" aria-busy="true">
+      <Skeleton height={16} width="70%" />
+      <Skeleton height={180} />
+      <Skeleton height={180} />
+      <Skeleton height={180} />
+    </Stack>
+  );
+}

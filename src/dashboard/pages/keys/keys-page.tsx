@@ -1,0 +1,116 @@
+/** The API keys of the project: list, create, revoke. */
+
+import { Button } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { KeyRound, Plus } from "lucide-react";
+import { useState } from "react";
+import type { ApiKey } from "../../../modules/keys/model.ts";
+import { api } from "../../api.ts";
+import { useShortcuts } from "../../shortcuts.ts";
+import { useAppState, useMay } from "../../state.ts";
+import { Code } from "../../ui/code.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Page } from "../../ui/page.tsx";
+import { RoleNeeded } from "../../ui/role-needed.tsx";
+import { useNow } from "../../ui/time.tsx";
+import { useList } from "../../ui/use-list.ts";
+import { keyColumns, keyLines, shortKey } from "./columns.tsx";
+import { CreateKey } from "./create-key.tsx";
+import { keySamples } from "./samples.ts";
+
+const DESCRIPTION = "Your applications send a key with each request.";
+
+export function KeysPage() {
+  const [isCreating, setIsCreating] = useState(false);
+  const mayManage = useMay("ADMIN");
+  const create = () => setIsCreating(true);
+  useShortcuts({ c: create }, mayManage);
+  return (
+    <Page
+      title="API keys"
+      isFixed
+      description={DESCRIPTION}
+      actions={
+        mayManage && (
+          <Button leftSection={<Plus size={16} aria-hidden />} onClick={create}>
+            Create a key
+          </Button>
+        )
+      }
+    >
+      <RoleNeeded role="ADMIN">
+        <KeyTable onCreate={create} />
+      </RoleNeeded>
+      <CreateKey isOpen={isCreating} onClose={() => setIsCreating(false)} />
+    </Page>
+  );
+}
+
+function KeyTable({ onCreate }: { onCreate: () => void }) {
+  const client = useQueryClient();
+  const list = useList<ApiKey>("keys", "/keys");
+  const nowMs = useNow();
+  /** The key in the question; it stays while the dialog closes. */
+  const [asked, setAsked] = useState<ApiKey | null>(null);
+  const [isAsking, setIsAsking] = useState(false);
+  const options = {
+    nowMs,
+    onRevoke: (key: ApiKey) => {
+      setAsked(key);
+      setIsAsking(true);
+    },
+  };
+
+  async function revoke(): Promise<void> {
+    if (asked === null) return;
+    await api.delete(`/keys/${asked.id}`);
+    await client.invalidateQueries({ queryKey: ["keys"] });
+  }
+
+  return (
+    <>
+      <DataTable
+        label="API keys"
+        list={list}
+        columns={keyColumns(options)}
+        rowKey={({ id }) => id}
+        phone={keyLines(options)}
+        empty={<NoKeys onCreate={onCreate} />}
+      />
+      <Confirm
+        isOpen={isAsking}
+        onClose={() => setIsAsking(false)}
+        title={`Revoke ${asked?.name ?? ""}?`}
+        text={
+          <>
+            Requests with <code>{asked === null ? "" : shortKey(asked)}</code> are refused at once.
+            A revoked key cannot be used again.
+          </>
+        }
+        action="Revoke the key"
+        onConfirm={revoke}
+      />
+    </>
+  );
+}
+
+function NoKeys({ onCreate }: { onCreate: () => void }) {
+  const { url, user } = useAppState();
+  const base = url === "" ? window.location.origin : url;
+  const place = { base, email: user?.email ?? "ada@example.com" };
+  return (
+    <Empty
+      icon={KeyRound}
+      title="No API keys yet"
+      text="Create a key to send mail and to manage contacts from your code."
+      action={<Button onClick={onCreate}>Create a key</Button>}
+    >
+      <Code
+        label="A request with a key"
+        samples={keySamples({ kind: "SECRET", text: "sk_YOUR_KEY" }, place)}
+      />
+    </Empty>
+  );
+}

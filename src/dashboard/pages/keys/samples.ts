@@ -1,0 +1,23 @@
+/** The first requests with an API key. */
+
+import type { Samples } from "../../ui/code.tsx";
+
+type SampleKey = { kind: "SECRET" | "PUBLIC"; text: string };
+type Place = { base: string; email: string };
+
+/** Sends a mail with a secret key, or records an event with a public one. */
+export function keySamples({ kind, text }: SampleKey, { base, email }: Place): Samples {
+  if (kind === "PUBLIC") {
+    return { "Record an event": curl(`${base}/v1/track`, text, { event: "signed-up", email }) };
+  }
+  const mail = { to: email, from: "hello@example.org", subject: "Hello", body: "<p>It works.</p>" };
+  return {
+    "Test the key": `curl ${base}/emails?limit=1 \\\n  -H 'Authorization: Bearer ${text}'`,
+    "Send a mail": curl(`${base}/v1/send`, text, mail),
+  };
+}
+
+const curl = (url: string, key: string, body: object) => `curl ${url} \\
+  -H 'Authorization: Bearer ${key}' \\
+  -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify(body)}'`;

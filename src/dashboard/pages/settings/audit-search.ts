@@ -1,0 +1,21 @@
+/** The search parameters of the audit log. */
+
+import type { Filters } from "../../ui/filter-bar.tsx";
+
+const KEYS = ["actor", "action", "object"] as const;
+
+export type AuditSearch = { [Key in (typeof KEYS)[number]]?: string };
+
+/** Parameters with other names, and those without a text, are left out. */
+export function readAuditSearch(given: Readonly<Record<string, unknown>>): AuditSearch {
+  const search: AuditSearch = {};
+  for (const key of KEYS) {
+    const value = given[key];
+    if (typeof value === "string" && value !== "") search[key] = value;
+  }
+  return search;
+}
+
+/** Words without a field are the id of an object. */
+export const auditSearchOf = ({ q, ...filters }: Filters): AuditSearch =>
+  readAuditSearch({ ...filters, ...(q === undefined ? {} : { object: q }) });

@@ -1,0 +1,116 @@
+/** What the rows of the audit log say, in words. */
+
+import type { AuditRecord } from "../../../modules/accounts/team-model.ts";
+
+/** Actions whose words do not follow from their name. */
+const PHRASES: Readonly<Record<string, string>> = {
+  inviteMember: "Invited a person",
+  updateMember: "Changed the role of a member",
+  processReport: "Read a bounce report",
+  rotateWebhookSecret: "Replaced the secret of a webhook",
+  retryWebhookDelivery: "Sent a webhook delivery again",
+  subscribe: "Subscribed a contact",
+  unsubscribe: "Unsubscribed a contact",
+  testCampaign: "Sent a test of a campaign",
+  testWebhook: "Sent a test to a webhook",
+  unsuppressAddress: "Removed an address from the suppressions",
+  upsertContact: "Added or changed a contact",
+  cancelAllExecutions: "Cancelled all executions of a workflow",
+  "session.create": "Signed in",
+  "session.delete": "Ended a session",
+  "member.create": "Accepted an invitation",
+  "user.link": "Made a sign-in link for a user",
+  "user.password": "Set a new password",
+};
+
+const VERBS: Readonly<Record<string, string>> = {
+  add: "Added",
+  cancel: "Cancelled",
+  change: "Changed",
+  create: "Created",
+  delete: "Deleted",
+  disable: "Disabled",
+  duplicate: "Duplicated",
+  enable: "Enabled",
+  import: "Imported",
+  pause: "Paused",
+  release: "Released",
+  remove: "Removed",
+  resume: "Resumed",
+  revoke: "Revoked",
+  send: "Sent",
+  start: "Started",
+  suppress: "Suppressed",
+  update: "Changed",
+  withdraw: "Withdrew",
+};
+
+const NOUNS: Readonly<Record<string, string>> = { key: "API key" };
+
+/** `updateContact` and `contact.update` as "Changed a contact"; null for an unknown verb. */
+export function actionWords(action: string): string | null {
+  const phrase = PHRASES[action];
+  if (phrase !== undefined) return phrase;
+  const [noun = "", command] = action.split(".");
+  const words = (command === undefined ? noun : `${command} ${noun}`)
+    .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .split(" ");
+  const verb = VERBS[words[0] ?? ""];
+  if (verb === undefined) return null;
+  const object = words.slice(1).join(" ");
+  return `${verb} ${withArticle(NOUNS[object] ?? object)}`;
+}
+
+function withArticle(words: string): string {
+  if (words.endsWith("s")) return words;
+  // A "user" does not begin with the sound of a vowel.
+  return /^[aeio]/i.test(words) ? `an ${words}` : `a ${words}`;
+}
+
+/** The noun of what was changed. Members and invitations are both below `/team`. */
+export function objectWords({ action, objectType }: AuditRecord): string {
+  if (objectType !== "team") return NOUNS[objectType] ?? objectType;
+  return action.endsWith("Invitation") || action === "inviteMember" ? "invitation" : "member";
+}
+
+const WITHOUT_LABEL = { CLI: "Command line", SYSTEM: "Mailstead" } as const;
+
+export function actorWords({ kind, label }: AuditRecord["actor"]): string {
+  if (kind === "CLI" || kind === "SYSTEM") return WITHOUT_LABEL[kind];
+  return kind === "KEY" ? `Key ${label}` : label;
+}
+
+/** The actions that the search field suggests. */
+export const SUGGESTED_ACTIONS = [
+  "createKey",
+  "revokeKey",
+  "inviteMember",
+  "withdrawInvitation",
+  "updateMember",
+  "removeMember",
+  "updateProject",
+  "addDomain",
+  "removeDomain",
+  "createWebhook",
+  "updateWebhook",
+  "deleteWebhook",
+  "createTemplate",
+  "updateTemplate",
+  "deleteTemplate",
+  "createCampaign",
+  "updateCampaign",
+  "sendCampaign",
+  "cancelCampaign",
+  "createWorkflow",
+  "updateWorkflow",
+  "deleteWorkflow",
+  "createSegment",
+  "updateSegment",
+  "deleteSegment",
+  "upsertContact",
+  "updateContact",
+  "deleteContact",
+  "importContacts",
+  "suppressAddress",
+  "unsuppressAddress",
+] as const;

@@ -1,0 +1,27 @@
+/** What the members of a project may do. */
+
+export type MemberRole = "ADMIN" | "EDITOR" | "VIEWER";
+
+export const ROLE_CHOICES = [
+  {
+    value: "ADMIN",
+    label: "Admin",
+    description: "Everything in the project, also keys, domains, webhooks, settings and the team.",
+  },
+  {
+    value: "EDITOR",
+    label: "Editor",
+    description: "Contacts, segments, templates, campaigns and workflows, and sending.",
+  },
+  {
+    value: "VIEWER",
+    label: "Viewer",
+    description: "Looking at everything except keys, the team and the text of personal mail.",
+  },
+] as const satisfies { value: MemberRole; label: string; description: string }[];
+
+export const roleWord = (role: string): string =>
+  ROLE_CHOICES.find(({ value }) => value === role)?.label ?? "Owner";
+
+export const isMemberRole = (text: string | null): text is MemberRole =>
+  ROLE_CHOICES.some(({ value }) => value === text);

@@ -1,0 +1,113 @@
+/** The audit log: its states, filters and words. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { actionWords, SUGGESTED_ACTIONS } from "../../src/dashboard/pages/settings/audit-words.ts";
+import { createRouteRules } from "../../src/http/route-rules.ts";
+import { testApp } from "../support/app.ts";
+import { BROWSER_LIMIT_MS, hasChromium, LAYOUT_NAMES, startBrowser } from "../support/browser.ts";
+import { failingList, openAs, type PeopledServer, startWithPeople } from "./people.ts";
+
+let browser: Browser;
+let server: PeopledServer;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop()]);
+});
+
+const params = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+describe.skipIf(!hasChromium)("the audit log", () => {
+  test(
+    "every layout is accessible, quiet and fits the window",
+    async () => {
+      for (const layout of LAYOUT_NAMES) {
+        const opened = await openAs(browser, server, "/settings/audit", { layout });
+        await opened.page.getByText("Accepted an invitation").first().waitFor();
+        await opened.screenshot("settings-audit");
+        expect([layout, await opened.findings()]).toEqual([layout, []]);
+        expect([layout, opened.problems]).toEqual([layout, []]);
+        expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+        await opened.close();
+      }
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "filters by keyboard and by a click, with its state in the URL",
+    async () => {
+      const { page, problems, close } = await openAs(browser, server, "/settings/audit");
+      const rows = page.locator("[data-row]");
+      await rows.first().waitFor();
+      const all = await rows.count();
+      await page.keyboard.press("/");
+      await page.keyboard.type("action:inviteMember");
+      await page.keyboard.press("Enter");
+      await page.getByText("Accepted an invitation").first().waitFor({ state: "detached" });
+      expect(params(page)).toEqual({ action: "inviteMember" });
+      await page
+        .getByRole("link", { name: /^invitation/ })
+        .first()
+        .click();
+      await page.getByText("1 change", { exact: true }).waitFor();
+      expect(Object.keys(params(page))).toEqual(["action", "object"]);
+      await page.goBack();
+      await page.goBack();
+      await page.getByText("Accepted an invitation").first().waitFor();
+      expect(await rows.count()).toBe(all);
+      await page.goto(`${page.url()}?action=nothing`);
+      await page.getByRole("button", { name: "Clear filters" }).click();
+      await rows.first().waitFor();
+      expect(params(page)).toEqual({});
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "shows a list that cannot be read, and tries again",
+    async () => {
+      const { page, close } = await openAs(browser, server, "/settings/audit", {
+        prepare: failingList("/audit"),
+      });
+      await page.getByText("The list is not available.").waitFor();
+      await page.unroute("**/audit?*");
+      await page.getByRole("button", { name: "Try again" }).click();
+      await page.locator("[data-row]").first().waitFor();
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
+
+test("every audited change of the interface has words for the audit log", async () => {
+  const t = await testApp();
+  const rules = createRouteRules();
+  rules.registerRoutes(t.app.http.routes);
+  const audited = t.app.http.routes.flatMap(({ method, path }) => {
+    const { isAudited, operationId } = rules.ruleOf(method, path);
+    return isAudited && operationId !== null ? [operationId] : [];
+  });
+  await t.close();
+  expect(audited.length).toBeGreaterThan(50);
+  expect(audited.filter((action) => actionWords(action) === null)).toEqual([]);
+  expect(SUGGESTED_ACTIONS.filter((action) => !audited.includes(action))).toEqual([]);
+});
+
+test.each([
+  ["createKey", "Created an API key"],
+  ["updateContact", "Changed a contact"],
+  ["importContacts", "Imported contacts"],
+  ["user.add", "Added a user"],
+  ["session.create", "Signed in"],
+  ["somethingElse", null],
+])("the audit log says of %s: %s", (action, words) => {
+  expect(actionWords(action)).toBe(words);
+});

@@ -1,0 +1,258 @@
+/** The page of API keys: its states, a new key by mouse and keyboard, and what other roles see. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { expiryOf, NEVER, ON_A_DAY } from "../../src/dashboard/pages/keys/expiry.ts";
+import { BROWSER_LIMIT_MS, hasChromium, LAYOUT_NAMES, startBrowser } from "../support/browser.ts";
+import {
+  ageSessions,
+  failingList,
+  openAs,
+  PASSWORD,
+  type PeopledServer,
+  startWithPeople,
+  statusOf,
+} from "./people.ts";
+
+let browser: Browser;
+let server: PeopledServer;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop()]);
+});
+
+const rows = (page: Page) => page.locator("[data-row]");
+const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
+
+/** The text of the new key in the dialog that shows it. */
+const shownKey = (page: Page) =>
+  dialog(page, "Save this key now").getByLabel("The new key").inputValue();
+
+async function statusWith(key: string, path: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` };
+  return (await fetch(server.url + path, { headers })).status;
+}
+
+describe.skipIf(!hasChromium)("the page of API keys", () => {
+  test(
+    "every layout is accessible, quiet and fits the window, with and without the dialog",
+    async () => {
+      for (const layout of LAYOUT_NAMES) {
+        const opened = await openAs(browser, server, "/keys", { layout });
+        const { page } = opened;
+        await rows(page).first().waitFor();
+        await opened.screenshot("keys");
+        expect([layout, await opened.findings()]).toEqual([layout, []]);
+        expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+        await page.getByRole("button", { name: "Create a key" }).click();
+        await dialog(page, "Create an API key").getByText("Public", { exact: true }).click();
+        await page.getByLabel("Web sites").waitFor();
+        await opened.screenshot("keys-create");
+        expect([layout, await opened.findings()]).toEqual([layout, []]);
+        expect([layout, opened.problems]).toEqual([layout, []]);
+        await opened.close();
+      }
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "by mouse: a secret key is copied, works, is listed and is revoked",
+    async () => {
+      const opened = await openAs(browser, server, "/keys");
+      const { page, problems } = opened;
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await page.getByRole("button", { name: "Create a key" }).click();
+      await page.getByLabel("Name").fill("Checkout");
+      await page.getByRole("button", { name: "Create the key" }).click();
+      const key = await shownKey(page);
+      expect(key).toStartWith("sk_");
+      await opened.screenshot("keys-new");
+      expect(await opened.findings()).toEqual([]);
+      // Before the key was copied, only the button closes the dialog.
+      await page.keyboard.press("Escape");
+      await page.mouse.click(5, 5);
+      expect(await shownKey(page)).toBe(key);
+      await page.getByRole("button", { name: "Copy the key" }).click();
+      await page.getByRole("button", { name: "Copied" }).waitFor();
+      expect(await page.evaluate("navigator.clipboard.readText()")).toBe(key);
+      await page.keyboard.press("Escape");
+      await dialog(page, "Save this key now").waitFor({ state: "detached" });
+
+      expect(await statusWith(key, "/emails?limit=1")).toBe(200);
+      const row = rows(page).filter({ hasText: "Checkout" });
+      await row.getByText(`sk_…${key.slice(-4)}`).waitFor();
+      await row.getByRole("button", { name: "Revoke Checkout" }).click();
+      await dialog(page, "Revoke Checkout?")
+        .getByRole("button", { name: "Revoke the key" })
+        .click();
+      await row.getByText("Revoked").waitFor();
+      expect(await statusWith(key, "/emails?limit=1")).toBe(401);
+      expect(await row.getByRole("button").count()).toBe(0);
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "by keyboard: a public key with its web sites and a last day",
+    async () => {
+      const { page, problems, close } = await openAs(browser, server, "/keys");
+      await rows(page).first().waitFor();
+      await page.keyboard.press("c");
+      await dialog(page, "Create an API key").waitFor();
+      await page.keyboard.type("Landing page");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("ArrowDown");
+      await page.getByLabel("Web sites").waitFor();
+      await page.keyboard.press("Tab");
+      await page.keyboard.type("shop");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      await page.getByRole("option", { name: "After a certain day" }).waitFor();
+      await page.keyboard.press("ArrowUp");
+      await page.keyboard.press("Enter");
+      await page.getByLabel("Last day").fill("2999-12-31");
+      await page.keyboard.press("Enter");
+      await page.getByText("This must be a web origin").waitFor();
+      // The focus goes to the faulty field.
+      await page.keyboard.press("ControlOrMeta+a");
+      await page.keyboard.type("https://shop.example");
+      await page.getByLabel("Last day").press("Enter");
+      expect(await shownKey(page)).toStartWith("pk_");
+      // The focus is on "Copy the key"; Shift+Tab leaves it for the key.
+      await page.keyboard.press("Shift+Tab");
+      expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe(
+        "The new key",
+      );
+      await page.getByRole("button", { name: "I have it" }).press("Enter");
+      const row = rows(page).filter({ hasText: "Landing page" });
+      await row.getByText("only on shop.example").waitFor();
+      await row.getByText("2999").waitFor();
+      // The browser logs the refused request.
+      expect(problems.filter((problem) => !problem.includes("status of 422"))).toEqual([]);
+      // The dialog starts again with a form.
+      await page.keyboard.press("c");
+      await dialog(page, "Create an API key").waitFor();
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a session that is not fresh needs the password, and then creates the key",
+    async () => {
+      ageSessions(server);
+      const opened = await openAs(browser, server, "/keys");
+      const { page } = opened;
+      await page.getByRole("button", { name: "Create a key" }).click();
+      await page.getByLabel("Name").fill("After the password");
+      await page.keyboard.press("Enter");
+      const question = dialog(page, "Enter your password");
+      await question.getByRole("textbox", { name: "Password" }).fill("a wrong password");
+      await page.keyboard.press("Enter");
+      await question.getByText("The address or the password is wrong.").waitFor();
+      expect(await opened.findings()).toEqual([]);
+      await question.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+      await page.keyboard.press("Enter");
+      expect(await shownKey(page)).toStartWith("sk_");
+      await page.getByRole("button", { name: "I have it" }).click();
+      await rows(page).filter({ hasText: "After the password" }).waitFor();
+      const expected = /status of 40[13]/;
+      expect(opened.problems.filter((problem) => !expected.test(problem))).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "an account without a password chooses one, and then creates the key",
+    async () => {
+      // The owner was signed in by the link that the server printed.
+      ageSessions(server);
+      const opened = await openAs(browser, server, "/keys", { person: "owner" });
+      const { page } = opened;
+      await page.getByRole("button", { name: "Create a key" }).click();
+      await page.getByLabel("Name").fill("With a new password");
+      await page.keyboard.press("Enter");
+      const question = dialog(page, "Choose a password");
+      await question.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+      expect(await opened.findings()).toEqual([]);
+      await page.keyboard.press("Enter");
+      expect(await shownKey(page)).toStartWith("sk_");
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "shows a list that cannot be read, and an empty one",
+    async () => {
+      const broken = await openAs(browser, server, "/keys", { prepare: failingList("/keys") });
+      await broken.page.getByText("The list is not available.").waitFor();
+      await broken.page.getByText("r-1").waitFor();
+      await broken.page.unroute("**/keys?*");
+      await broken.page.getByRole("button", { name: "Try again" }).click();
+      await rows(broken.page).first().waitFor();
+      await broken.close();
+
+      const empty = { items: [], nextCursor: null, hasMore: false, total: 0 };
+      const opened = await openAs(browser, server, "/keys", {
+        prepare: async (page) => {
+          await page.route("**/keys?*", (route) =>
+            route.fulfill({ json: { success: true, data: empty } }),
+          );
+        },
+      });
+      await opened.page.getByText("No API keys yet").waitFor();
+      await opened.screenshot("keys-empty");
+      expect(await opened.findings()).toEqual([]);
+      expect(opened.problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "editors and viewers are offered no keys, and the server refuses them",
+    async () => {
+      for (const person of ["editor", "viewer"] as const) {
+        const opened = await openAs(browser, server, "/keys", { person });
+        const { page, problems } = opened;
+        await page.getByText("This page is for admins").waitFor();
+        expect(await page.getByRole("button", { name: "Create a key" }).count()).toBe(0);
+        expect(await page.getByRole("link", { name: "API keys" }).count()).toBe(0);
+        // The page did not even ask.
+        expect(problems).toEqual([]);
+        await opened.close();
+        expect(await statusOf(server, person, ["GET", "/keys"])).toBe(403);
+        expect(await statusOf(server, person, ["POST", "/keys", { name: "Forced" }])).toBe(403);
+        expect(await statusOf(server, person, ["DELETE", "/keys/1"])).toBe(403);
+      }
+      expect(await statusOf(server, "admin", ["GET", "/keys"])).toBe(200);
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
+
+describe("the expiry of a key", () => {
+  const NOW_MS = Date.parse("2026-03-01T12:00:00.000Z");
+
+  test.each([
+    [NEVER, "", null],
+    ["30", "", "2026-03-31T12:00:00.000Z"],
+  ])("%s", (choice, day, expected) => {
+    expect(expiryOf(choice, day, NOW_MS)).toBe(expected);
+  });
+
+  test("the last day is a whole day in the zone of the browser", () => {
+    const end = new Date(2026, 2, 31, 23, 59, 59).toISOString();
+    expect(expiryOf(ON_A_DAY, "2026-03-31", NOW_MS)).toBe(end);
+  });
+});

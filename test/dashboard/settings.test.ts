@@ -1,0 +1,247 @@
+/** The settings of a project and its team, for each role. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { LANGUAGE_TAGS } from "../../src/dashboard/pages/settings/choices.ts";
+import { LANGUAGES } from "../../src/render/language.ts";
+import { BROWSER_LIMIT_MS, hasChromium, LAYOUT_NAMES, startBrowser } from "../support/browser.ts";
+import { listAt, stringAt } from "../support/json.ts";
+import { openAs, PASSWORD, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
+
+let browser: Browser;
+let server: PeopledServer;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop()]);
+});
+
+const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
+const member = (page: Page, name: string) => page.locator(".team-row").filter({ hasText: name });
+
+async function memberRole(email: string): Promise<string | undefined> {
+  const team = await server.call("GET", "/team");
+  const found = listAt(team, "data.members").find((one) => stringAt(one, "email") === email);
+  return found === undefined ? undefined : stringAt(found, "role");
+}
+
+describe.skipIf(!hasChromium)("the settings of a project", () => {
+  for (const [name, path, ready] of [
+    ["settings-general", "/settings/general", "Project id"],
+    ["settings-team", "/settings/team", "Vera Viewer"],
+  ] as const) {
+    test(
+      `${name}: every layout is accessible, quiet and fits the window`,
+      async () => {
+        for (const layout of LAYOUT_NAMES) {
+          const opened = await openAs(browser, server, path, { layout });
+          await opened.page.getByText(ready).first().waitFor();
+          await opened.screenshot(name);
+          expect([layout, await opened.findings()]).toEqual([layout, []]);
+          expect([layout, opened.problems]).toEqual([layout, []]);
+          expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+          await opened.close();
+        }
+      },
+      BROWSER_LIMIT_MS,
+    );
+  }
+
+  test(
+    "general: an admin changes the name, the sender, tracking and the language",
+    async () => {
+      const { page, problems, close } = await openAs(browser, server, "/settings");
+      await page.getByLabel("Name", { exact: true }).fill("Harbour Books");
+      await page.getByLabel("Default sender").fill("not an address@");
+      await page.getByText("No mail", { exact: true }).click();
+      await page.getByRole("combobox", { name: "Language for recipients" }).click();
+      await page.getByRole("option", { name: "German (Deutsch)" }).click();
+      // The browser itself checks addresses, so the form is sent with one that only the server refuses.
+      await page.getByLabel("Default sender").fill("hello@localhost");
+      await page.getByRole("button", { name: "Save changes" }).click();
+      await page.getByLabel("Default sender").and(page.locator("[aria-invalid=true]")).waitFor();
+      await page.getByLabel("Default sender").fill("hello@harbour.example");
+      await page.getByLabel("Name of the sender").fill("Harbour");
+      await page.keyboard.press("Enter");
+      await page.getByText("Saved").waitFor();
+      await page.getByRole("button", { name: "Project: Harbour Books" }).waitFor();
+      expect(await server.call("GET", `/projects/${server.project}`)).toMatchObject({
+        data: {
+          name: "Harbour Books",
+          sender: { address: "hello@harbour.example", name: "Harbour" },
+          tracking: "DISABLED",
+          language: "de",
+        },
+      });
+      expect(problems.filter((problem) => !problem.includes("status of 422"))).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "general: an owner makes a project, disables it by its name and enables it again",
+    async () => {
+      const { page, problems, close, findings } = await openAs(
+        browser,
+        server,
+        "/settings/general",
+        { person: "owner" },
+      );
+      await page.getByRole("button", { name: "New project" }).click();
+      await dialog(page, "New project").getByLabel("Project name").fill("Lighthouse");
+      expect(await findings()).toEqual([]);
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Project: Lighthouse" }).waitFor();
+      await page.getByRole("link", { name: "Settings" }).click();
+      await page.getByRole("button", { name: "Disable the project" }).click();
+      const question = dialog(page, "Disable the project?");
+      expect(await question.getByRole("button", { name: "Disable" }).isDisabled()).toBe(true);
+      await question.getByLabel("Type Lighthouse to confirm").fill("Lighthouse");
+      await page.keyboard.press("Enter");
+      await page.getByText("The project is disabled").waitFor();
+      await page.getByRole("button", { name: "Enable the project" }).click();
+      await page.getByRole("button", { name: "Disable the project" }).waitFor();
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "team: an invitation by keyboard, whose link a person accepts",
+    async () => {
+      const opened = await openAs(browser, server, "/settings/team");
+      const { page } = opened;
+      await member(page, "Vera Viewer").waitFor();
+      await page.keyboard.press("c");
+      await dialog(page, "Invite a person").waitFor();
+      await page.keyboard.type("nora@acme.example");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      const link = await dialog(page, "Invited").getByLabel("Link of the invitation").inputValue();
+      await page.getByText("nora@acme.example is invited as viewer.").waitFor();
+      await opened.screenshot("settings-team-invited");
+      expect(await opened.findings()).toEqual([]);
+      // Enter copies the link, and does not close what is shown only once.
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Copied" }).waitFor();
+      await page.keyboard.press("Tab");
+      await page.getByRole("button", { name: "Done" }).press("Enter");
+      await dialog(page, "Invited").waitFor({ state: "detached" });
+      await member(page, "nora@acme.example").getByText("Viewer").waitFor();
+
+      const invited = await openAs(browser, server, "", { person: "viewer" });
+      await invited.page.context().clearCookies();
+      await invited.page.goto(link);
+      await invited.page.reload();
+      await invited.page.getByLabel("Your name").fill("Nora New");
+      await invited.page.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+      await invited.page.keyboard.press("Enter");
+      await invited.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      await invited.close();
+      await page.reload();
+      await member(page, "Nora New").waitFor();
+      expect(await memberRole("nora@acme.example")).toBe("VIEWER");
+      expect(opened.problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "team: a role is changed and the change undone; a member is removed; an invitation withdrawn",
+    async () => {
+      await server.call("POST", "/team/invitations", {
+        email: "ivan@acme.example",
+        role: "EDITOR",
+      });
+      await server.call("POST", "/team/invitations", {
+        email: "otto@acme.example",
+        role: "EDITOR",
+      });
+      const { page, problems, close } = await openAs(browser, server, "/settings/team");
+      await page.getByRole("combobox", { name: "Role of Eva Editor" }).click();
+      await page.getByRole("option", { name: "Viewer" }).click();
+      await page.getByText("The role of Eva Editor was changed.").waitFor();
+      expect(await memberRole("eva@acme.example")).toBe("VIEWER");
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("The role of Eva Editor was changed.").waitFor({ state: "detached" });
+      expect(await memberRole("eva@acme.example")).toBe("EDITOR");
+
+      await page.getByRole("button", { name: "Invite ivan@acme.example again" }).click();
+      await dialog(page, "Invite again").getByRole("button", { name: "Invite again" }).click();
+      await dialog(page, "Invited").getByRole("button", { name: "Done" }).click();
+      await dialog(page, "Invited").waitFor({ state: "detached" });
+      expect(await member(page, "ivan@acme.example").count()).toBe(1);
+      await page.getByRole("button", { name: "Withdraw the invitation of otto@" }).click();
+      await dialog(page, "Withdraw the invitation?")
+        .getByRole("button", { name: "Withdraw the invitation" })
+        .click();
+      await member(page, "otto@acme.example").waitFor({ state: "detached" });
+
+      await page.getByRole("button", { name: "Remove Eva Editor" }).click();
+      await dialog(page, "Remove Eva Editor?")
+        .getByRole("button", { name: "Remove from the project" })
+        .click();
+      await member(page, "Eva Editor").waitFor({ state: "detached" });
+      expect(await memberRole("eva@acme.example")).toBeUndefined();
+      // An admin cannot lose the own role by mistake.
+      expect(await member(page, "Anna Admin").getByRole("button").count()).toBe(0);
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "viewers read the general settings, and change nothing",
+    async () => {
+      const opened = await openAs(browser, server, "/settings/general", { person: "viewer" });
+      const { page } = opened;
+      await page.getByText("Admins of the project may change these settings.").waitFor();
+      await opened.screenshot("settings-viewer");
+      expect(await page.getByRole("link", { name: "Team" }).count()).toBe(0);
+      expect(await page.getByRole("link", { name: "Audit" }).count()).toBe(0);
+      expect(await page.getByRole("button", { name: "Save changes" }).count()).toBe(0);
+      expect(await page.getByRole("button", { name: "New project" }).count()).toBe(0);
+      for (const path of ["team", "audit"]) {
+        await page.goto(`${server.url}/app/p/${server.project}/settings/${path}`);
+        await page.getByText("This page is for admins").waitFor();
+      }
+      expect(await opened.findings()).toEqual([]);
+      expect(opened.problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test("the server refuses what a role may not do", async () => {
+    const project = `/projects/${server.project}`;
+    const refused = [
+      ["viewer", ["PATCH", project, { name: "Forced" }]],
+      ["viewer", ["GET", "/team"]],
+      ["viewer", ["GET", "/audit"]],
+      ["viewer", ["POST", "/team/invitations", { email: "x@acme.example", role: "ADMIN" }]],
+      ["admin", ["PATCH", project, { isEnabled: false }]],
+      ["admin", ["POST", "/projects", { name: "Forced" }]],
+    ] as const;
+    for (const [person, request] of refused) {
+      expect([person, request, await statusOf(server, person, request)]).toEqual([
+        person,
+        request,
+        403,
+      ]);
+    }
+    expect(await statusOf(server, "viewer", ["GET", project])).toBe(200);
+  });
+});
+
+test("the languages are those of the pages for recipients", () => {
+  expect<readonly string[]>(LANGUAGE_TAGS).toEqual(LANGUAGES);
+});
