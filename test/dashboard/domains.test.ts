@@ -14,13 +14,13 @@ import { failingList, openAs, type PeopledServer, startWithPeople, statusOf } fr
 let browser: Browser;
 let server: PeopledServer;
 let dns: TestDns;
-const zone: Record<string, TestRecords> = {
+const ZONE: Record<string, TestRecords> = {
   "mixed.example": { TXT: ["v=spf1 ip4:192.0.2.1 -all", "v=spf1 -all", "other=1"] },
 };
 
 beforeAll(async () => {
   if (!hasChromium) return;
-  dns = await startDnsServer({ records: zone });
+  dns = await startDnsServer({ records: ZONE });
   const words = ["--dns", `127.0.0.1:${dns.server.port}`];
   [browser, server] = await Promise.all([startBrowser(), startWithPeople(words)]);
   await server.call("POST", "/domains", { domain: "mixed.example" });
@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)("the pages of domains", () => {
       await page.getByRole("heading", { level: 1, name: "harbour.example" }).waitFor();
       await page.getByText("Add these records").waitFor();
 
-      publish(zone, (await domainNamed("harbour.example"))?.records ?? []);
+      publish(dns.records, (await domainNamed("harbour.example"))?.records ?? []);
       await page.getByRole("button", { name: "Check now" }).press("Enter");
       await page.getByText("All records are in place.").waitFor();
       await page.getByText("Verified", { exact: true }).waitFor();
