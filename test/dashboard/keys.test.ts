@@ -172,26 +172,6 @@ describe.skipIf(!hasChromium)("the page of API keys", () => {
   );
 
   test(
-    "an account without a password chooses one, and then creates the key",
-    async () => {
-      // The owner was signed in by the link that the server printed.
-      ageSessions(server);
-      const opened = await openAs(browser, server, "/keys", { person: "owner" });
-      const { page } = opened;
-      await page.getByRole("button", { name: "Create a key" }).click();
-      await page.getByLabel("Name").fill("With a new password");
-      await page.keyboard.press("Enter");
-      const question = dialog(page, "Choose a password");
-      await question.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
-      expect(await opened.findings()).toEqual([]);
-      await page.keyboard.press("Enter");
-      expect(await shownKey(page)).toStartWith("sk_");
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
-
-  test(
     "shows a list that cannot be read, and an empty one",
     async () => {
       const broken = await openAs(browser, server, "/keys", { prepare: failingList("/keys") });

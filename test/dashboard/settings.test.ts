@@ -143,7 +143,7 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
       await invited.page.getByLabel("Your name").fill("Nora New");
       await invited.page.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
       await invited.page.keyboard.press("Enter");
-      await invited.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      await invited.page.getByRole("button", { name: "Account: Nora New" }).waitFor();
       await invited.close();
       await page.reload();
       await member(page, "Nora New").waitFor();
