@@ -31,7 +31,7 @@ afterAll(async () => {
 
 /** The tabs with a text that shows that they are complete. */
 const TABS = [
-  ["Preview", "Show images"],
+  ["Preview", "Dark (simulated)"],
   ["Text", "Your order is on its way."],
   ["Source", "Content-Transfer-Encoding:"],
   ["Headers", "Message-ID"],
@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium)("an email", () => {
       const before = await page.evaluate("history.length");
       await page.getByText("Phone", { exact: true }).click();
       expect((await page.locator("iframe").boundingBox())?.width).toBe(375);
-      await page.getByText("Dark (simulated)").click();
+      await page.getByRole("switch", { name: "Dark (simulated)" }).press("Space");
       await page.frameLocator('iframe[src*="dark=true"]').getByText("Thank you").waitFor();
       expect(await body.evaluate("getComputedStyle(document.documentElement).filter")).toContain(
         "invert",

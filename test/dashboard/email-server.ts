@@ -1,12 +1,10 @@
-/** A server with mails, and pages of its dashboard for the tests of emails. */
+/** Mails of a server, and pages of its dashboard for the tests of emails. */
 
-import type { Browser, Page, Route } from "playwright-core";
-import { type Layout, openPage, type startDashboard } from "../support/browser.ts";
-import { waitUntil } from "../support/eventually.ts";
+import type { Browser, Page } from "playwright-core";
+import { type Dashboard, type Layout, openPage } from "../support/browser.ts";
 import { listAt, stringAt } from "../support/json.ts";
-import { answerState, PROJECT } from "./answers.ts";
 
-export type Server = Pick<Awaited<ReturnType<typeof startDashboard>>, "url" | "secretKey" | "stop">;
+export type Server = Pick<Dashboard, "url" | "secretKey" | "cookie" | "project" | "stop">;
 
 export type Mail = { to: string; subject: string; body: string };
 
@@ -16,7 +14,10 @@ export async function send(server: Server, mails: readonly Mail[]): Promise<stri
   for (const mail of mails) {
     const response = await fetch(`${server.url}/v1/send`, {
       method: "POST",
-      headers: authorization(server),
+      headers: {
+        authorization: `Bearer ${server.secretKey}`,
+        "content-type": "application/json",
+      },
       body: JSON.stringify({ from: "orders@acme.example", ...mail }),
     });
     const answer: unknown = await response.json();
@@ -26,41 +27,32 @@ export async function send(server: Server, mails: readonly Mail[]): Promise<stri
   return ids;
 }
 
-const authorization = ({ secretKey }: Server) => ({
-  authorization: `Bearer ${secretKey}`,
-  "content-type": "application/json",
-});
-
-type Options = { layout?: Layout; state?: object; prepare?: (page: Page) => Promise<void> };
-
-/** Opens a page below the project, such as `/emails?status=sent`. */
-export function openEmails(browser: Browser, server: Server, path: string, options: Options = {}) {
-  const { layout = "light", state, prepare } = options;
-  return openPage(browser, `${server.url}/app/p/${PROJECT.id}${path}`, {
-    layout,
-    prepare: async (page) => {
-      await page.setExtraHTTPHeaders({ authorization: `Bearer ${server.secretKey}` });
-      await answerState(page, state);
-      await prepare?.(page);
+/** Signs a user in; resolves to the header Cookie. */
+export async function signIn(
+  url: string,
+  credentials: { email: string; password: string },
+): Promise<string> {
+  const response = await fetch(`${url}/app/api/login`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      origin: url,
+      "x-requested-with": "mailstead",
     },
+    body: JSON.stringify(credentials),
   });
+  if (!response.ok) throw new Error(await response.text());
+  return response.headers.get("set-cookie")?.split(";")[0] ?? "";
 }
 
-/** Answers the live stream of a page with messages when `announce` is called. */
-export function liveStream() {
-  const waiting: Route[] = [];
-  return {
-    prepare: async (page: Page) => {
-      await page.route("**/app/api/live*", (route) => void waiting.push(route));
-    },
-    announce: async (messages: readonly { type: string; id: string }[]) => {
-      const body = messages.map((message) => `data: ${JSON.stringify(message)}\n\n`).join("");
-      // After each answer the page connects again.
-      await waitUntil(() => waiting.length > 0);
-      const open = waiting.splice(0);
-      await Promise.all(
-        open.map((route) => route.fulfill({ contentType: "text/event-stream", body })),
-      );
-    },
-  };
+type Options = { layout?: Layout; prepare?: (page: Page) => Promise<void> };
+
+/** Opens a page of the project as its user, such as `/emails?status=sent`. */
+export function openEmails(browser: Browser, server: Server, path: string, options: Options = {}) {
+  const { layout = "light", prepare } = options;
+  return openPage(browser, `${server.url}/app/p/${server.project}${path}`, {
+    layout,
+    cookie: server.cookie,
+    ...(prepare === undefined ? {} : { prepare }),
+  });
 }

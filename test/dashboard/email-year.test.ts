@@ -9,13 +9,17 @@ import { seedDemo } from "../../scripts/seed/demo.ts";
 import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
 import { BROWSER_LIMIT_MS, buildDashboard, hasChromium, startBrowser } from "../support/browser.ts";
 import { startMailstead } from "../support/cli.ts";
-import { openEmails } from "./email-server.ts";
+import { openEmails, type Server, signIn } from "./email-server.ts";
 
 /** Rows that may be in the document, of any number of mails. */
 const MAX_ROWS = 60;
 
 let browser: Browser;
-let server: Awaited<ReturnType<typeof startMailstead>> & { url: string; secretKey: string };
+let server: Server;
+/** The same server, for a user who may read the bodies of marketing mail alone. */
+let viewer: Server;
+const OWNER = "olivia@harbourbooks.example";
+const VIEWER = "victor@harbourbooks.example";
 const folder = mkdtempSync(join(tmpdir(), "mailstead-emails-"));
 
 beforeAll(async () => {
@@ -27,7 +31,10 @@ beforeAll(async () => {
     (greeting) => /listening +http\S+\n/.test(greeting),
   );
   const [, url = ""] = /listening +(http\S+)\n/.exec(running.greeting) ?? [];
-  server = { ...running, url, secretKey: demo.secretKey };
+  const { projectId: project, secretKey } = demo;
+  const cookieOf = (email: string) => signIn(url, { email, password: demo.password });
+  server = { ...running, url, secretKey, cookie: await cookieOf(OWNER), project };
+  viewer = { ...server, cookie: await cookieOf(VIEWER) };
   browser = await startBrowser();
 }, BROWSER_LIMIT_MS);
 afterAll(async () => {
@@ -82,6 +89,64 @@ describe.skipIf(!hasChromium)("the emails of a year", () => {
       BROWSER_LIMIT_MS,
     );
   }
+
+  test(
+    "a viewer reads marketing mail, and the record and transcript of other mail",
+    async () => {
+      const path = "/emails?source=transactional&status=delivered";
+      const { page, ...opened } = await openEmails(browser, viewer, path);
+      await rows(page).first().locator("[data-primary]").click();
+      await page.getByText("Attempt 1").waitFor();
+      for (const tab of ["Preview", "Text", "Source", "Headers", "Checks", "Raw"]) {
+        await page.getByRole("link", { name: tab, exact: true }).click();
+        await page.getByText("You may not read this email").waitFor();
+      }
+      await opened.screenshot("email-viewer");
+      expect(await opened.findings()).toEqual([]);
+      await page.goto(page.url().replace(/emails\?.*/, "emails?source=campaign&status=opened"));
+      await rows(page).first().locator("[data-primary]").click();
+      await page.frameLocator("iframe").getByText("Harbour Books").first().waitFor();
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "after an error further rows are requested only when asked, and the drawer reads on",
+    async () => {
+      let requests = 0;
+      const { page, close } = await openEmails(browser, server, "/emails", {
+        prepare: async (page) => {
+          const error = { code: "X", message: "The rows are not available." };
+          await page.route(/\/emails\?.*cursor=/, (route) => {
+            requests++;
+            return route.fulfill({ status: 500, json: { success: false, error } });
+          });
+        },
+      });
+      const table = page.locator(".email-table .table-scroll");
+      await rows(page).first().waitFor();
+      await table.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      await page.getByText("The rows are not available.").waitFor();
+      await page.locator('[data-row="99"] [data-primary]').click();
+      await page.getByText("Attempt 1").or(page.locator("iframe")).first().waitFor();
+      expect(requests).toBe(1);
+      await page.keyboard.press("Escape");
+      await page.unroute(/\/emails\?.*cursor=/);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await page.locator('[data-row="100"]').waitFor();
+      await page.locator('[data-row="100"] [data-primary]').focus();
+      await page.keyboard.press("Enter");
+      const drawer = page.getByRole("dialog");
+      await drawer.waitFor();
+      for (let i = 0; i < 30; i++) await page.keyboard.press("j");
+      await page.keyboard.press("Escape");
+      await drawer.waitFor({ state: "detached" });
+      await page.locator('[data-row="130"] [data-primary]:focus').waitFor();
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
 
   test(
     "the mails of a campaign are found by its name",

@@ -1,4 +1,4 @@
-/** The list of emails: its states, filters by keyboard, new mails, and export. */
+/** The list of emails: filters by keyboard, new mails, and export. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -10,11 +10,10 @@ import {
   startBrowser,
   startDashboard,
 } from "../support/browser.ts";
-import { liveStream, openEmails, send, type Server } from "./email-server.ts";
+import { openEmails, send, type Server } from "./email-server.ts";
 
 let browser: Browser;
 let server: Server;
-let emptyServer: Server;
 
 const MAILS = Array.from({ length: 30 }, (_, i) => ({
   to: i % 3 === 0 ? `ada${i}@acme.example` : `grace${i}@example.com`,
@@ -24,13 +23,12 @@ const MAILS = Array.from({ length: 30 }, (_, i) => ({
 
 beforeAll(async () => {
   if (!hasChromium) return;
-  browser = await startBrowser();
-  [server, emptyServer] = [await startDashboard(), await startDashboard()];
+  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
   await send(server, MAILS);
 }, BROWSER_LIMIT_MS);
 afterAll(async () => {
   if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop(), emptyServer.stop()]);
+  await Promise.all([browser.close(), server.stop()]);
 });
 
 const rows = (page: Page) => page.locator(".email-table [data-row]");
@@ -40,26 +38,21 @@ const focused = (page: Page, to: string) =>
 const params = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
 describe.skipIf(!hasChromium)("the list of emails", () => {
-  for (const [name, ready, find] of [
-    ["emails", "order", () => server],
-    ["emails-empty", "No emails yet", () => emptyServer],
-  ] as const) {
-    test(
-      `${name}: every layout is accessible, quiet and fits the window`,
-      async () => {
-        for (const layout of LAYOUT_NAMES) {
-          const opened = await openEmails(browser, find(), "/emails", { layout });
-          await opened.page.getByText(new RegExp(ready, "i")).first().waitFor();
-          await opened.screenshot(name);
-          expect([layout, await opened.findings()]).toEqual([layout, []]);
-          expect([layout, opened.problems]).toEqual([layout, []]);
-          expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
-          await opened.close();
-        }
-      },
-      BROWSER_LIMIT_MS,
-    );
-  }
+  test(
+    "every layout is accessible, quiet and fits the window",
+    async () => {
+      for (const layout of LAYOUT_NAMES) {
+        const opened = await openEmails(browser, server, "/emails", { layout });
+        await rows(opened.page).first().waitFor();
+        await opened.screenshot("emails");
+        expect([layout, await opened.findings()]).toEqual([layout, []]);
+        expect([layout, opened.problems]).toEqual([layout, []]);
+        expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+        await opened.close();
+      }
+    },
+    BROWSER_LIMIT_MS,
+  );
 
   test(
     "filters by keyboard, with its state in the URL",
@@ -139,18 +132,14 @@ describe.skipIf(!hasChromium)("the list of emails", () => {
   test(
     "keeps new mails behind a button until they are asked for",
     async () => {
-      const live = liveStream();
       const path = "/emails?to=@live.example";
-      const opened = await openEmails(browser, server, path, { prepare: live.prepare });
-      const { page, problems, close } = opened;
+      const { page, problems, close } = await openEmails(browser, server, path);
       const mail = (i: number) => ({ to: `n${i}@live.example`, subject: `New ${i}`, body: "<p>" });
       await page.getByText("No rows match").waitFor();
-      const [first = ""] = await send(server, [mail(1)]);
-      await live.announce([{ type: "email.queued", id: first }]);
+      await send(server, [mail(1)]);
       // An empty list shows the first mail at once.
       await page.getByText("New 1").waitFor();
-      const later = await send(server, [mail(2), mail(3)]);
-      await live.announce(later.map((id) => ({ type: "email.queued", id })));
+      await send(server, [mail(2), mail(3)]);
       await page.getByRole("button", { name: "2 new" }).waitFor();
       expect(await rows(page).count()).toBe(1);
       await page.getByRole("button", { name: "2 new" }).click();
@@ -182,28 +171,6 @@ describe.skipIf(!hasChromium)("the list of emails", () => {
       expect(lines.slice(1).filter((line) => line.includes("@acme.example,"))).toHaveLength(10);
       expect(lines).toHaveLength(11);
       expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
-
-  test(
-    "shows an error with its request id, and tries again",
-    async () => {
-      const body = {
-        success: false,
-        error: { code: "X", message: "The list is not available.", requestId: "r-1" },
-      };
-      const { page, close } = await openEmails(browser, server, "/emails", {
-        prepare: async (page) => {
-          await page.route("**/emails?*", (route) => route.fulfill({ status: 500, json: body }));
-        },
-      });
-      await page.getByText("The list is not available.").waitFor();
-      await page.getByText("r-1").waitFor();
-      await page.unroute("**/emails?*");
-      await page.getByRole("button", { name: "Try again" }).click();
-      await rows(page).first().waitFor();
       await close();
     },
     BROWSER_LIMIT_MS,

@@ -119,11 +119,11 @@ export function FilterBar(props: {
           </PillsInput>
         </Combobox.DropdownTarget>
         <Combobox.Dropdown hidden={suggestions.length === 0}>
-          <Combobox.Options>
-            {suggestions.map(({ text, hint }) => (
+          <Combobox.Options mah={320} className="filter-suggestions">
+            {suggestions.map(({ text, shown, hint }) => (
               <Combobox.Option key={text} value={text}>
                 <span className="filter-suggestion">
-                  <code>{text}</code>
+                  <code>{shown}</code>
                   <span className="muted small">{hint}</span>
                 </span>
               </Combobox.Option>
@@ -141,9 +141,10 @@ function labelOf(fields: readonly FilterField[], key: string, value: string): st
   return values.find((known) => known.value === value)?.label ?? value;
 }
 
-type Suggestion = { text: string; hint: string };
+/** `text` is what is applied; `shown` has the names of values that are ids. */
+type Suggestion = { text: string; shown: string; hint: string };
 
-/** The fields that begin with the last word, or the values of the field that it names. */
+/** The fields that begin with the draft, or the values of the field that it names. */
 function suggestionsFor(
   draft: string,
   fields: readonly FilterField[],
@@ -153,7 +154,7 @@ function suggestionsFor(
   if (colon === -1) {
     return fields
       .filter(({ key }) => key.startsWith(draft.trim()) && filters[key] === undefined)
-      .map(({ key, hint }) => ({ text: `${key}:`, hint }));
+      .map(({ key, hint }) => ({ text: `${key}:`, shown: `${key}:`, hint }));
   }
   const field = fields.find(({ key }) => key === draft.slice(0, colon).trim());
   const typed = draft
@@ -161,6 +162,10 @@ function suggestionsFor(
     .trim()
     .toLowerCase();
   return (field?.values ?? [])
-    .filter(({ value, label }) => `${value} ${label}`.toLowerCase().includes(typed))
-    .map(({ value, label }) => ({ text: `${field?.key}:${value}`, hint: label }));
+    .filter(({ value, label }) => label.toLowerCase().includes(typed) || value === typed)
+    .map(({ value, label }) => {
+      const text = `${field?.key}:${value}`;
+      const isWord = label.toLowerCase() === value;
+      return { text, shown: isWord ? text : `${field?.key}: ${label}`, hint: "" };
+    });
 }

@@ -42,8 +42,9 @@ export function useList<T>(noun: string, path: string, query: Query = {}): List<
     isLoadingMore: result.isFetchingNextPage,
     hasMore: result.hasNextPage,
     error: result.error,
-    loadMore: () => void result.fetchNextPage(),
-    retry: () => void result.refetch(),
+    // After an error the next page is requested again only by `retry`.
+    loadMore: () => void (result.isFetchNextPageError || result.fetchNextPage()),
+    retry: () => void (result.isFetchNextPageError ? result.fetchNextPage() : result.refetch()),
   };
 }
 

@@ -13,7 +13,7 @@ export function emailColumns(names: EmailNames): Column<Email>[] {
     {
       key: "status",
       title: "Status",
-      width: "124px",
+      width: "140px",
       render: (email) => <Status value={shownStatus(email)} />,
     },
     {

@@ -4,7 +4,9 @@ import { ActionIcon, Tooltip } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
 import { Maximize2 } from "lucide-react";
 import { useEffect, useRef } from "react";
+import type { Email } from "../../../modules/emails/record-model.ts";
 import { SideDrawer } from "../../ui/side-drawer.tsx";
+import type { List } from "../../ui/use-list.ts";
 import { EmailTitle, EmailView } from "./email-view.tsx";
 import type { EmailNames } from "./use-names.ts";
 
@@ -12,24 +14,29 @@ export function EmailDrawer(props: {
   /** Undefined while it is closed. */
   id: string | undefined;
   tab: string | undefined;
-  /** The emails of the list, in its order. */
-  ids: readonly string[];
+  list: List<Email>;
   names: EmailNames;
   onOpen: (id: string) => void;
   onClose: () => void;
 }) {
-  const { id, tab, ids, names, onOpen, onClose } = props;
+  const { id, tab, list, names, onOpen, onClose } = props;
   const { project = "" } = useParams({ strict: false });
   // The content stays while the drawer closes, and the focus then returns to its row.
   const last = useRef(id);
-  useEffect(() => {
-    if (id === undefined && last.current !== undefined) focusRow(last.current);
-    last.current = id;
-  }, [id]);
+  const wasOpen = useRef(false);
   const shown = id ?? last.current;
-  const index = shown === undefined ? -1 : ids.indexOf(shown);
-  const next = index === -1 ? undefined : ids[index + 1];
-  const previous = ids[index - 1];
+  const index = list.rows.findIndex((email) => email.id === shown);
+  useEffect(() => {
+    if (id !== undefined) last.current = id;
+    else if (wasOpen.current && last.current !== undefined) focusRow(last.current, index);
+    wasOpen.current = id !== undefined;
+  }, [id, index]);
+  const isNearEnd = id !== undefined && index !== -1 && index >= list.rows.length - AHEAD;
+  useEffect(() => {
+    if (isNearEnd && list.hasMore && !list.isLoadingMore) list.loadMore();
+  }, [isNearEnd, list]);
+  const next = index === -1 ? undefined : list.rows[index + 1]?.id;
+  const previous = list.rows[index - 1]?.id;
   const isInList = index !== -1;
 
   return (
@@ -66,14 +73,23 @@ export function EmailDrawer(props: {
   );
 }
 
-/** After the drawer has released the focus. */
-function focusRow(id: string): void {
+/** The next page of the list is read when so many emails are left. */
+const AHEAD = 5;
+/** Longer than the drawer takes to return the focus to the element that had it before. */
+const FOCUS_DELAY_MS = 40;
+
+/** After the drawer has released the focus. A row that is not in the document is scrolled to first. */
+function focusRow(id: string, index: number): void {
   setTimeout(() => {
-    const rows = document.querySelectorAll<HTMLElement>(".email-table [data-primary]");
-    const row = [...rows].find((link) => link.getAttribute("href")?.endsWith(`/emails/${id}`));
-    row?.focus({ preventScroll: true });
+    const row = findRow(id);
+    if (row !== undefined || index === -1) return row?.focus({ preventScroll: true });
+    const height = document.querySelector(".email-table [data-row]")?.clientHeight ?? 0;
+    document.querySelector(".email-table .table-scroll")?.scrollTo({ top: index * height });
+    setTimeout(() => findRow(id)?.focus({ preventScroll: true }), FOCUS_DELAY_MS);
   }, FOCUS_DELAY_MS);
 }
 
-/** Longer than the drawer takes to return the focus to the element that had it before. */
-const FOCUS_DELAY_MS = 40;
+function findRow(id: string): HTMLElement | undefined {
+  const rows = document.querySelectorAll<HTMLElement>(".email-table [data-primary]");
+  return [...rows].find((link) => link.getAttribute("href")?.endsWith(`/emails/${id}`));
+}

@@ -3,7 +3,7 @@
 import { Button } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { ArrowUp } from "lucide-react";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Email } from "../../../modules/emails/record-model.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
@@ -63,39 +63,38 @@ export function EmailsPage() {
   );
   const open = (id: string, isReplaced = false) => change({ ...search, email: id }, isReplaced);
   const filters = filtersOf(search);
+  const hasRows = list.rows.length > 0 || list.isLoading || list.error !== null;
+  const isEmpty = !hasRows && !isFiltered(search);
+  useEffect(() => setSelected(new Set()), [query]);
 
   return (
     <Page
       title="Emails"
       isFixed
-      actions={<ExportButton run={run} isDisabled={list.rows.length === 0} />}
+      actions={!isEmpty && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
     >
-      <FilterBar
-        label="Search: to, subject, status…"
-        fields={fields}
-        filters={filters}
-        onChange={(next) => change(withFilters(search, next))}
-      >
-        {list.total !== null && (
-          <span className="figures">
-            {number.format(list.total)} {list.total === 1 ? "email" : "emails"}
-          </span>
-        )}
-        <RangePicker
-          key={`${search.since} ${search.until}`}
-          value={search}
-          onChange={(range) =>
-            change({ ...search, range: undefined, since: undefined, until: undefined, ...range })
-          }
-        />
-      </FilterBar>
-      <ExportProgress run={run} />
-      {selected.size > 0 && (
-        <SelectionBar
-          emails={list.rows.filter(({ id }) => selected.has(id))}
-          onClear={() => setSelected(new Set())}
-        />
+      {!isEmpty && (
+        <FilterBar
+          label="Search: to, subject, status…"
+          fields={fields}
+          filters={filters}
+          onChange={(next) => change(withFilters(search, next))}
+        >
+          {list.total !== null && (
+            <span className="figures">
+              {number.format(list.total)} {list.total === 1 ? "email" : "emails"}
+            </span>
+          )}
+          <RangePicker
+            key={`${search.since} ${search.until}`}
+            value={search}
+            onChange={(range) =>
+              change({ ...search, range: undefined, since: undefined, until: undefined, ...range })
+            }
+          />
+        </FilterBar>
       )}
+      <ExportProgress run={run} />
       <div className="email-table">
         <NewPill count={list.newCount} onShow={list.showNew} />
         {list.isSearching && (
@@ -117,11 +116,17 @@ export function EmailsPage() {
           isFiltered={isFiltered(search)}
           onClearFilters={() => change(withoutFilters(search))}
         />
+        {selected.size > 0 && (
+          <SelectionBar
+            emails={list.rows.filter(({ id }) => selected.has(id))}
+            onClear={() => setSelected(new Set())}
+          />
+        )}
       </div>
       <EmailDrawer
         id={search.email}
         tab={search.tab}
-        ids={list.rows.map(({ id }) => id)}
+        list={list}
         names={names}
         onOpen={(id) => open(id, true)}
         onClose={() => change({ ...search, email: undefined, tab: undefined })}

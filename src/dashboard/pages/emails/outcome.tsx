@@ -1,23 +1,22 @@
-/** Why an email was not accepted, above its tabs: the class of the failure and what happens next. */
+/** Why an email did not arrive, above its tabs: the class of the failure and what happens next. */
 
 import type { Email } from "../../../modules/emails/record-model.ts";
 import type { Tone } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
-import { explainClass } from "../../ui/message/explain.ts";
+import { explainClass, type Explained } from "../../ui/message/explain.ts";
 
 export function Outcome({ email }: { email: Email }) {
-  const { status, lastError, attempts, nextAttemptAt } = email;
-  const last = attempts.at(-1);
-  const isDeferred = isWaiting(email);
   if (!hasOutcome(email)) return null;
-  const tone = isDeferred ? "held" : TONES[status];
-  const { title, text } = last === undefined ? (PLAIN[status] ?? OTHER) : explainClass(last.class);
+  const { status, nextAttemptAt } = email;
+  const isDeferred = isWaiting(email);
+  const { title, text } = explain(email);
+  const reply = email.reports.at(-1)?.reason ?? email.lastError ?? "";
   return (
-    <div className="outcome" data-tone={tone}>
+    <div className="outcome" data-tone={isDeferred ? "held" : TONES[status]}>
       <p>
         <strong>{title}.</strong> {text}
       </p>
-      {lastError !== null && <p className="outcome-reply">{lastError}</p>}
+      {reply !== "" && <p className="outcome-reply">{reply}</p>}
       {isDeferred && nextAttemptAt !== null && (
         <p>
           Next attempt: <Time at={nextAttemptAt} />.
@@ -27,7 +26,7 @@ export function Outcome({ email }: { email: Email }) {
   );
 }
 
-/** Whether the email was refused, or deferred and is tried again. */
+/** Whether the email was refused or reported, or was deferred and is tried again. */
 export const hasOutcome = (email: Email): boolean =>
   TONES[email.status] !== undefined || isWaiting(email);
 
@@ -41,11 +40,22 @@ const TONES: Readonly<Record<string, Tone | undefined>> = {
   COMPLAINED: "complained",
 };
 
-/** For mails without an attempt. */
-const PLAIN: Readonly<Record<string, { title: string; text: string }>> = {
+/** A report that arrived later says more than the attempt, which was accepted. */
+function explain({ status, reports, attempts }: Email): Explained {
+  const cause = reports.at(-1)?.class ?? attempts.at(-1)?.class;
+  const plain = PLAIN[status];
+  if (plain !== undefined) return plain;
+  return cause === undefined ? OTHER : explainClass(cause);
+}
+
+const PLAIN: Readonly<Record<string, Explained>> = {
   SUPPRESSED: {
     title: "Suppressed",
     text: "The project sends no mail to this address; see Suppressions for the reason.",
+  },
+  COMPLAINED: {
+    title: "Reported as spam",
+    text: "The recipient reported the mail, so the project sends no further mail to the address.",
   },
 };
 const OTHER = { title: "Not sent", text: "No mail server was asked." };

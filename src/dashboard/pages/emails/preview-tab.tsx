@@ -19,13 +19,22 @@ export function PreviewTab({ email }: { email: Email }) {
               stored for mail of campaigns.
             </p>
           )}
-          <MailFrame title={`Preview of ${email.subject}`} path={path} />
+          <MailFrame
+            title={`Preview of ${email.subject}`}
+            path={path}
+            hasImages={hasRemoteImages(content.html)}
+          />
           <Attachments content={content} />
         </div>
       )}
     </Body>
   );
 }
+
+/** Attributes and styles that load an image of another server. */
+const REMOTE =
+  /(?:src|srcset|background)\s{0,9}=\s{0,9}["']?\s{0,9}https?:|url\(\s{0,9}["']?https?:/i;
+const hasRemoteImages = (html: string): boolean => REMOTE.test(html);
 
 function Attachments({ content: { attachments } }: { content: EmailContent }) {
   if (attachments.length === 0) return null;

@@ -8,7 +8,7 @@ import { Note } from "../../ui/note.tsx";
 import { sizeText } from "../../ui/size-text.ts";
 import { Body } from "./body.tsx";
 import { LinesView } from "../../ui/message/lines-view.tsx";
-import { type MessageLine, messageLines, plainLines } from "../../ui/message/message-lines.ts";
+import { messageLines } from "../../ui/message/message-lines.ts";
 import { type SourceText, useSource } from "./use-email.ts";
 
 export function SourceTab({ id }: { id: string }) {
@@ -19,7 +19,6 @@ export function SourceTab({ id }: { id: string }) {
           id={id}
           kind="source"
           source={source}
-          read={messageLines}
           label="Source"
           hint="The message as it leaves, rendered and signed again."
         />
@@ -51,7 +50,7 @@ export function RawTab({ id }: { id: string }) {
           id={id}
           kind="raw"
           source={source}
-          read={plainLines}
+          isPlain
           label="Raw message"
           hint="The bytes that were captured."
         />
@@ -60,25 +59,26 @@ export function RawTab({ id }: { id: string }) {
   );
 }
 
+const number = new Intl.NumberFormat();
+
 type Kind = "source" | "raw";
 
 function Message(props: {
   id: string;
   kind: Kind;
   source: SourceText;
-  read: (text: string) => MessageLine[];
+  isPlain?: boolean;
   label: string;
   hint: string;
 }) {
-  const { id, kind, source, read, label, hint } = props;
-  const lines = useMemo(() => read(source.text), [read, source.text]);
+  const { id, kind, source, isPlain = false, label, hint } = props;
+  const lines = useMemo(() => messageLines(source.text, { isPlain }), [source.text, isPlain]);
   return (
     <div className="email-tall">
       <div className="message-bar">
         <p className="muted small">
-          {hint} {sizeText(source.text.length)}
-          {source.isCut ? " are shown; download the message for the rest" : ""}, {lines.length}{" "}
-          lines.
+          {hint} {sizeText(source.text.length)}, {number.format(lines.count)} lines
+          {source.isCut || lines.isCut ? "; download the message for the rest" : ""}.
         </p>
         <DownloadLink id={id} kind={kind} />
       </div>

@@ -12,6 +12,7 @@ export function timelineOf(email: Email, suppression: AddressSuppression | null)
     ...milestones(email),
     ...deferrals(email),
     ...endOf(email),
+    ...reportsOf(email),
     ...(suppression === null ? [] : [suppressionItem(suppression)]),
   ].toSorted((one, other) => timeOf(one) - timeOf(other));
   return [...past, ...nextAttempt(email)];
@@ -29,7 +30,7 @@ function milestones(email: Email): TimelineItem[] {
       tone: "good",
       title: "Sent",
       at: sentAt,
-      detail: hostOf(email) === null ? "" : `A mail server accepted it: ${hostOf(email)}`,
+      detail: hostOf(email) === null ? undefined : `A mail server accepted it: ${hostOf(email)}`,
     },
     { key: "delivered", tone: "good", title: "Delivered", at: deliveredAt },
     { key: "opened", tone: "seen", title: "Opened", at: openedAt, detail: "For the first time" },
@@ -43,7 +44,9 @@ function milestones(email: Email): TimelineItem[] {
     { key: "bounced", tone: "failed", title: "Bounced", at: bouncedAt, detail: email.lastError },
     { key: "complained", tone: "complained", title: "Reported as spam", at: complainedAt },
   ];
-  return items.filter(({ at }) => at !== null);
+  // A report says more about the end that it caused.
+  const reported = email.reports.map(({ kind }) => (kind === "BOUNCE" ? "bounced" : "complained"));
+  return items.filter(({ key, at }) => at !== null && !reported.some((end) => end === key));
 }
 
 const hostOf = ({ attempts }: Email): string | null =>
@@ -59,6 +62,18 @@ const deferrals = ({ attempts }: Email): TimelineItem[] =>
       at: attempt.startedAt,
       detail: attempt.reason,
     }));
+
+/** Bounces and complaints that arrived after a server had accepted the mail. */
+const reportsOf = ({ reports }: Email): TimelineItem[] =>
+  reports.map((report, i) => ({
+    key: `report ${i}`,
+    tone: report.kind === "BOUNCE" ? "failed" : "complained",
+    title: report.kind === "BOUNCE" ? "Bounced, by a report" : "Reported as spam",
+    at: report.receivedAt,
+    detail: [report.reason, report.reportingMta]
+      .filter((part) => part !== null && part !== "")
+      .join(" · "),
+  }));
 
 /** The ends that have no time of their own. */
 function endOf({ status, attempts, lastError }: Email): TimelineItem[] {

@@ -1,6 +1,6 @@
 /** Each attempt to deliver an email: when, with which server, and what both sides said. */
 
-import type { Attempt, Email } from "../../../modules/emails/record-model.ts";
+import type { Attempt, Email, EmailReport } from "../../../modules/emails/record-model.ts";
 import { ConversationView, msText } from "../../ui/message/conversation.tsx";
 import { explainClass, OUTCOMES } from "../../ui/message/explain.ts";
 import { Status } from "../../ui/status.tsx";
@@ -18,8 +18,13 @@ export function TranscriptTab({ email }: { email: Email }) {
         <AttemptView
           key={attempt.number}
           attempt={attempt}
-          isExplained={attempt !== attempts.at(-1) || !hasOutcome(email)}
+          isExplained={
+            attempt !== attempts.at(-1) || attempt.outcome === "accepted" || !hasOutcome(email)
+          }
         />
+      ))}
+      {email.reports.map((report, i) => (
+        <ReportView key={i} report={report} />
       ))}
       {nextAttemptAt !== null && attempts.length > 0 && (
         <p className="next-attempt">
@@ -43,7 +48,7 @@ const NO_ATTEMPT: Readonly<Record<string, string>> = {
 function AttemptView({ attempt, isExplained }: { attempt: Attempt; isExplained: boolean }) {
   const { number, startedAt, durationMs, outcome, reason, conversations } = attempt;
   const { tone, word } = OUTCOMES[outcome] ?? { tone: "waiting" as const, word: outcome };
-  const { title, text } = explainClass(attempt.class);
+  const { title, text } = isCaptured(attempt) ? CAPTURED : explainClass(attempt.class);
   return (
     <section className="attempt" aria-label={`Attempt ${number}`}>
       <header className="attempt-head">
@@ -66,3 +71,45 @@ function AttemptView({ attempt, isExplained }: { attempt: Attempt; isExplained: 
     </section>
   );
 }
+
+/** A bounce or a complaint that another server sent after it had accepted the mail. */
+function ReportView({ report }: { report: EmailReport }) {
+  const { kind, receivedAt, class: cause, reportingMta, excerpt } = report;
+  const isBounce = kind === "BOUNCE";
+  return (
+    <section className="attempt" aria-label="Report">
+      <header className="attempt-head">
+        <h3>Report</h3>
+        <Status tone={isBounce ? "failed" : "complained"}>
+          {isBounce ? "Bounce" : "Complaint"}
+        </Status>
+        <span className="muted small attempt-time">{exactTime(new Date(receivedAt))}</span>
+      </header>
+      <p className="attempt-text">
+        {cause !== null && <strong>{explainClass(cause).title}. </strong>}
+        {reportText(report)}
+        {reportingMta !== null && <span className="muted"> Reported by {reportingMta}.</span>}
+      </p>
+      {excerpt !== "" && (
+        <pre className="excerpt" tabIndex={0} role="region" aria-label="Excerpt of the report">
+          {excerpt}
+        </pre>
+      )}
+    </section>
+  );
+}
+
+/** The reason, with the status code unless the reason names it. */
+function reportText({ statusCode, reason }: EmailReport): string {
+  if (statusCode === null || reason.includes(statusCode)) return reason;
+  return `${statusCode} ${reason}`.trim();
+}
+
+/** The transport that captures mail talks to no server. */
+const isCaptured = ({ outcome, conversations }: Attempt): boolean =>
+  outcome === "accepted" && conversations.length === 0;
+
+const CAPTURED = {
+  title: "Captured",
+  text: "The mail was captured: it is stored here and did not leave this server.",
+};

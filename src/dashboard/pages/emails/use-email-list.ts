@@ -49,15 +49,15 @@ export function useEmailList(query: Query): EmailList {
     // A list that is opened again shows the newest mails.
     gcTime: 0,
   });
-  const { hasNextPage, isFetching, fetchNextPage } = result;
+  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = result;
   const pages = result.data?.pages ?? [];
   const rows = pages.flatMap(({ items }) => items);
 
   // A page of a search that took long may be empty although older mails match.
   const isSearching = pages.length > 0 && rows.length === 0 && hasNextPage;
   useEffect(() => {
-    if (isSearching && !isFetching) void fetchNextPage();
-  }, [isSearching, isFetching, fetchNextPage]);
+    if (isSearching && !isFetching && !isFetchNextPageError) void fetchNextPage();
+  }, [isSearching, isFetching, isFetchNextPageError, fetchNextPage]);
 
   const { news, setNews } = useNews(queryKey, query);
 
@@ -71,12 +71,13 @@ export function useEmailList(query: Query): EmailList {
   return {
     rows,
     total: news.total ?? pages.at(-1)?.total ?? null,
-    isLoading: result.isPending || isSearching,
+    isLoading: result.isPending || (isSearching && !isFetchNextPageError),
     isLoadingMore: result.isFetchingNextPage,
     hasMore: hasNextPage,
     error: result.error,
-    loadMore: () => void fetchNextPage(),
-    retry: () => void result.refetch(),
+    // After an error the next page is requested again only by `retry`.
+    loadMore: () => void (isFetchNextPageError || fetchNextPage()),
+    retry: () => void (isFetchNextPageError ? fetchNextPage() : result.refetch()),
     newCount: news.count,
     showNew,
     isSearching,

@@ -104,7 +104,8 @@ function Source({ text, isCut, size }: { text: string; isCut: boolean; size: num
   return (
     <>
       <p className="muted small message-hint">
-        {sizeText(size)}, {lines.length} lines{isCut ? ", of which the beginning is shown" : ""}.
+        {sizeText(size)}, {lines.count} lines
+        {isCut || lines.isCut ? ", of which the beginning is shown" : ""}.
       </p>
       <LinesView lines={lines} label="Source" />
     </>

@@ -88,6 +88,8 @@ export const checkText = (name: string): CheckText =>
 export type Place = { line: number; text: string };
 
 const MAX_PLACES = 3;
+/** Elements of a mail that are examined. */
+const MAX_EXAMINED = 5_000;
 const LONGEST_TAG = 2_000;
 const SHOWN = 160;
 
@@ -105,7 +107,9 @@ function tagsOf(html: string, start: RegExp, isWanted: (tag: string) => boolean)
   const places: Place[] = [];
   let line = 1;
   let counted = 0;
+  let examined = 0;
   for (const { index } of html.matchAll(start)) {
+    if (examined++ === MAX_EXAMINED) break;
     const window = html.slice(index, index + LONGEST_TAG);
     const end = window.indexOf(">");
     const tag = end === -1 ? window : window.slice(0, end + 1);

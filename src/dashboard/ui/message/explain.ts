@@ -2,7 +2,7 @@
 
 import type { Tone } from "../status.tsx";
 
-type Explained = { title: string; text: string };
+export type Explained = { title: string; text: string };
 
 /** The classes of outcomes (docs/delivery.md#R1). */
 const CLASSES: Readonly<Record<string, Explained>> = {

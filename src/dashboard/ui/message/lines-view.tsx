@@ -2,13 +2,13 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useRef } from "react";
-import type { MessageLine } from "./message-lines.ts";
+import type { MessageLine, MessageLines } from "./message-lines.ts";
 
 const LINE_PX = 20;
 const OVERSCAN = 12;
 
 export function LinesView(props: {
-  lines: readonly MessageLine[];
+  lines: MessageLines;
   label: string;
   /** Breaks long lines instead of scrolling sideways. */
   isWrapped?: boolean;
@@ -16,7 +16,7 @@ export function LinesView(props: {
   const { lines, label, isWrapped = false } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
-    count: lines.length,
+    count: lines.count,
     getScrollElement: () => scroller.current,
     estimateSize: () => LINE_PX,
     overscan: OVERSCAN,
@@ -37,14 +37,14 @@ export function LinesView(props: {
       <div style={{ height: virtual.getTotalSize() }}>
         <div style={{ transform: `translateY(${start}px)` }}>
           {items.map(({ index }) => {
-            const line = lines[index];
+            const line = lines.at(index);
             return (
               <div
                 key={index}
                 ref={measure}
                 data-index={index}
                 className="message-line"
-                data-kind={line?.kind}
+                data-kind={line.kind}
               >
                 <LineText line={line} />
               </div>
@@ -57,8 +57,8 @@ export function LinesView(props: {
 }
 
 /** The name of a header field is marked. An empty line keeps its height. */
-function LineText({ line }: { line: MessageLine | undefined }) {
-  if (line === undefined || line.text === "") return "\u00a0";
+function LineText({ line }: { line: MessageLine }) {
+  if (line.text === "") return "\u00a0";
   if (line.kind !== "header") return line.text;
   const colon = line.text.indexOf(":") + 1;
   return (
