@@ -15,6 +15,7 @@ import { withQuery } from "./api.ts";
 import { readSearch } from "./pages/emails/search.ts";
 import { readInboxSearch } from "./pages/inbox/search.ts";
 import { readAuditSearch } from "./pages/settings/audit-search.ts";
+import { readOverviewSearch } from "./pages/overview/period.ts";
 import { EntryFrame } from "./pages/entry/frame.tsx";
 import { LostPage } from "./pages/entry/lost.tsx";
 import { LoadError } from "./ui/load-error.tsx";
@@ -117,6 +118,7 @@ const projectRoute = createRoute({
 const overviewRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/",
+  validateSearch: readOverviewSearch,
   component: lazyRouteComponent(() => import("./pages/overview/overview.tsx"), "OverviewPage"),
 });
 

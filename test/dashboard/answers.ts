@@ -46,7 +46,15 @@ const SESSIONS = [
   },
 ];
 
-/** Answers `GET /app/api/state` and the sessions in the browser, before they reach a server. */
+/** The state of the installation, as far as the overview shows it. */
+const SYSTEM = {
+  storage: { folder: null, usedBytes: null, freeBytes: null },
+  queue: { waiting: 0, inProgress: 0, oldestDueAt: null, stalledSeconds: 0 },
+  pausedSites: [],
+  checks: { checkedAt: null, isRunning: false, findings: [] },
+};
+
+/** Answers `GET /app/api/state`, the state of the installation and the sessions in the browser, before they reach a server. */
 export async function answerState(page: Page, state: object = STATE): Promise<void> {
   const answer = (data: unknown) => ({ json: { success: true, data } });
   await page.route("**/app/api/state", (route) => route.fulfill(answer(state)));
@@ -54,6 +62,7 @@ export async function answerState(page: Page, state: object = STATE): Promise<vo
   await page.route("**/app/api/account/sessions", (route) =>
     route.fulfill(answer({ items: SESSIONS })),
   );
+  await page.route("**/system", (route) => route.fulfill(answer(SYSTEM)));
   await page.route("**/app/api/live*", (route) =>
     route.fulfill({ contentType: "text/event-stream", body: ": open\n\n" }),
   );

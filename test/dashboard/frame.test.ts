@@ -32,7 +32,10 @@ async function withPage(run: (opened: OpenedPage) => Promise<void>, options: Opt
   const { path = `/p/${PROJECT.id}`, layout = "light", state } = options;
   const opened = await openPage(browser, `${server.url}/app${path}`, {
     layout,
-    prepare: (page) => answerState(page, state),
+    prepare: async (page) => {
+      await page.setExtraHTTPHeaders({ authorization: `Bearer ${server.secretKey}` });
+      await answerState(page, state);
+    },
   });
   await opened.page.getByRole("heading", { level: 1 }).waitFor();
   await run(opened);

@@ -41,7 +41,10 @@ describe.skipIf(!hasChromium)("every page is accessible, quiet and fits the wind
         for (const layout of LAYOUT_NAMES) {
           const opened = await openPage(browser, `${server.url}/app${path}`, {
             layout,
-            prepare: (page: Page) => answerState(page, state),
+            prepare: async (page: Page) => {
+              await page.setExtraHTTPHeaders({ authorization: `Bearer ${server.secretKey}` });
+              await answerState(page, state);
+            },
           });
           await opened.page.getByRole("heading", { level: 1, name: heading }).waitFor();
           await opened.page.evaluate("document.fonts.ready");

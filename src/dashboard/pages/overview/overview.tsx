@@ -1,47 +1,127 @@
-/** The start page of a project: how to send the first mail. */
+/** The start page of a project: its numbers, what needs attention, and the first mail. */
 
-import { useAppState } from "../../state.ts";
-import { Code } from "../../ui/code.tsx";
-import { CopyText } from "../../ui/copy.tsx";
-import { Field, Fields } from "../../ui/fields.tsx";
+import { Skeleton } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
 import { Page } from "../../ui/page.tsx";
-import { sendSamples } from "./send-samples.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { TimeChart } from "../../ui/time-chart.tsx";
+import { useNow } from "../../ui/time.tsx";
+import { useDelayed } from "../../ui/use-delayed.ts";
+import { Attention } from "./attention.tsx";
+import { RunningCampaigns } from "./campaigns.tsx";
+import { FIGURES } from "./figures.ts";
+import { FigureRow } from "./figure-row.tsx";
+import { FirstMail } from "./first-mail.tsx";
+import {
+  narrowed,
+  type OverviewSearch,
+  overviewPeriod,
+  type Period,
+  periodLabel,
+  pointTime,
+  previousLabel,
+  readOverviewSearch,
+} from "./period.ts";
+import { PeriodControl } from "./period-control.tsx";
+import { Queue } from "./queue.tsx";
+import { Reputation } from "./reputation.tsx";
+import { type Stats, timeZone, useHasMails, useStats } from "./use-overview.ts";
+
+const route = getRouteApi("/user/p/$project/");
 
 export function OverviewPage() {
-  const { url, smtp, transport, user } = useAppState();
-  const base = url === "" ? window.location.origin : url;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const hasMails = useHasMails();
+  const period = overviewPeriod(search, useNow());
+  const stats = useStats(period);
+  const isSlow = useDelayed(stats.isPending || hasMails === undefined);
+  const change = (next: OverviewSearch) =>
+    void navigate({ search: readOverviewSearch({ ...search, ...next }) });
+
+  // Numbers stay when old mails are removed.
+  const isEmpty = hasMails === false && stats.data !== undefined && !hasNumbers(stats.data);
+  if (isEmpty) {
+    return (
+      <Page title="Overview">
+        <Attention />
+        <FirstMail />
+      </Page>
+    );
+  }
   return (
-    <Page title="Overview">
-      <section className="section">
-        <h2>Send a mail</h2>
-        <Code
-          label="Sending a mail"
-          samples={sendSamples(base, user?.email ?? "ada@example.com")}
-        />
-      </section>
-      <section className="section">
-        <h2>This server</h2>
-        <Fields>
-          <Field label="Address">
-            <CopyText value={base} label="Copy the address" />
-          </Field>
-          {smtp !== null && (
-            <Field label="SMTP for captured mail">
-              <CopyText value={`${smtp.host}:${smtp.port}`} label="Copy the SMTP address" />
-            </Field>
-          )}
-          <Field label="Delivery">{DELIVERY[transport] ?? transport}</Field>
-          <Field label="Interface">
-            <a href="/docs">Documentation of the API</a>
-          </Field>
-        </Fields>
-      </section>
+    <Page title="Overview" actions={<PeriodControl search={search} onChange={change} />}>
+      <Attention />
+      <p className="muted small overview-period">
+        {periodLabel(period)} ({timeZone}), compared with {previousLabel(period)}
+      </p>
+      {stats.error !== null && <Problem error={stats.error} onRetry={() => void stats.refetch()} />}
+      {stats.data === undefined && isSlow && stats.error === null && <NumbersSkeleton />}
+      {stats.data !== undefined && (
+        <div aria-busy={stats.isPlaceholderData} className="overview-numbers">
+          <Numbers stats={stats.data} period={period} search={search} onChange={change} />
+        </div>
+      )}
     </Page>
   );
 }
 
-const DELIVERY: Readonly<Record<string, string>> = {
-  capture: "Captured: mail is stored and does not leave this server",
-  relay: "Through your SMTP relay",
-  direct: "Directly to the servers of the recipients",
+type NumbersProps = {
+  stats: Stats;
+  period: Period;
+  search: OverviewSearch;
+  onChange: (search: OverviewSearch) => void;
 };
+
+function Numbers({ stats, period, search, onChange }: NumbersProps) {
+  const { totals, previousTotals, points, interval } = stats;
+  const hidden = new Set(search.hide?.split(","));
+  return (
+    <>
+      <section className="card overview-card" aria-label="Numbers of the period">
+        <FigureRow totals={totals} previous={previousTotals} period={period} />
+        <TimeChart
+          label={`Mails by ${interval === "DAY" ? "day" : "hour"}`}
+          times={points.map(({ start }) => pointTime(start))}
+          interval={interval}
+          series={FIGURES.map(({ key, label, color, of }) => ({
+            key,
+            label,
+            color,
+            values: points.map(of),
+          }))}
+          isLastOpen={Date.parse(stats.to) > Date.now()}
+          hidden={hidden}
+          onHiddenChange={(next) => onChange({ hide: [...next].join(",") })}
+          isTable={search.view === "table"}
+          onTableChange={(isTable) => onChange({ view: isTable ? "table" : "" })}
+          onNarrow={(firstMs, lastMs) =>
+            onChange({ range: "", ...narrowed(interval, firstMs, lastMs) })
+          }
+        />
+      </section>
+      <div className="overview-below">
+        <Reputation totals={totals} />
+        <Queue />
+      </div>
+      <RunningCampaigns />
+    </>
+  );
+}
+
+const hasNumbers = ({ totals, previousTotals }: Stats): boolean =>
+  [totals, previousTotals].some((counts) => Object.values(counts).some((count) => count > 0));
+
+/** The layout of the figures and of the chart. */
+function NumbersSkeleton() {
+  return (
+    <div className="card overview-card" aria-busy="true">
+      <div className="figure-row">
+        {FIGURES.map(({ key }) => (
+          <Skeleton key={key} height={64} />
+        ))}
+      </div>
+      <Skeleton height={320} />
+    </div>
+  );
+}

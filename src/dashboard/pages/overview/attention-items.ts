@@ -1,0 +1,101 @@
+/** What needs somebody's attention, in words, the most urgent first. */
+
+import type { Static } from "@sinclair/typebox";
+import type { Campaign } from "../../../modules/campaigns/model.ts";
+import type { Domain } from "../../../modules/domains/model.ts";
+import type { System } from "../../../modules/system/model.ts";
+import type { Webhook } from "../../../modules/webhooks/model.ts";
+import { sizeText } from "../../ui/size-text.ts";
+
+export type AttentionItem = {
+  key: string;
+  title: string;
+  /** What is wrong, and what to do. */
+  text: string;
+  /** The campaign that it is about. */
+  campaign?: string;
+};
+
+type Sources = {
+  /** Undefined for users who are not owners. */
+  system: System | undefined;
+  domains: readonly Static<typeof Domain>[];
+  webhooks: readonly Webhook[];
+  pausedCampaigns: readonly Campaign[];
+};
+
+/** With less free space, the storage may be full within a day of sending. */
+const LOW_DISK_BYTES = 1_000_000_000;
+const STALLED_SECONDS = 60;
+
+export function attentionItems(sources: Sources): AttentionItem[] {
+  const { system, domains, webhooks, pausedCampaigns } = sources;
+  return [
+    ...(system === undefined ? [] : systemItems(system)),
+    ...domains.flatMap(domainItems),
+    ...pausedCampaigns.map(({ id, name, statusReason }) => ({
+      key: id,
+      title: `Campaign ${name} is paused`,
+      text: statusReason === null ? "Somebody paused it." : sentence(statusReason),
+      campaign: id,
+    })),
+    ...webhooks.flatMap(webhookItems),
+  ];
+}
+
+function systemItems({ storage, queue, checks }: System): AttentionItem[] {
+  const { freeBytes } = storage;
+  const items: AttentionItem[] = checks.findings
+    // The records of domains are read from the domains.
+    .filter(({ level, what }) => level === "fail" && !what.startsWith("domain "))
+    .map(({ what, finding, fix }) => ({
+      key: `finding ${what} ${finding}`,
+      title: sentence(what).replace(/\.$/, ""),
+      text: fix === null ? sentence(finding) : `${sentence(finding)} Fix: ${fix}`,
+    }));
+  if (freeBytes !== null && freeBytes < LOW_DISK_BYTES) {
+    const text = `${sizeText(freeBytes)} are free where the data is. Without space no mail is accepted.`;
+    items.unshift({ key: "disk", title: "The disk is almost full", text });
+  }
+  if (queue.stalledSeconds > STALLED_SECONDS) {
+    const minutes = Math.round(queue.stalledSeconds / 60);
+    const text = `Mail has been due for ${minutes} min., but none leaves. Read the log of the server.`;
+    items.unshift({ key: "stalled", title: "The queue does not move", text });
+  }
+  return items;
+}
+
+function domainItems({ id, domain, status, failingSince, records }: Static<typeof Domain>) {
+  if (status !== "FAILED" && failingSince === null) return [];
+  const missing = records
+    .filter((record) => record.required && !["OK", "PENDING"].includes(record.status))
+    .map(({ purpose, type, name }) => `${purpose} (${type} at ${name})`);
+  const consequence =
+    status === "FAILED" ? "Mails of this domain are refused." : "The domain is still verified.";
+  const missingText = missing.length === 0 ? "a required record" : missing.join(", ");
+  const text = `The DNS does not have ${missingText}. ${consequence}`;
+  return [{ key: id, title: `DNS of ${domain} is not correct`, text }];
+}
+
+const REASONS = {
+  FAILING: "Its receiver failed for too long.",
+  GONE: "Its receiver answered that it no longer exists (410).",
+};
+
+function webhookItems({ id, url, disabledReason, failingSince }: Webhook): AttentionItem[] {
+  if (disabledReason !== null) {
+    const text = `${REASONS[disabledReason]} It gets no events until you enable it again.`;
+    return [{ key: id, title: `Webhook ${hostOf(url)} was disabled`, text }];
+  }
+  if (failingSince === null) return [];
+  const text = "Its receiver does not accept events. They are tried again.";
+  return [{ key: id, title: `Webhook ${hostOf(url)} fails`, text }];
+}
+
+const hostOf = (url: string): string => URL.parse(url)?.host ?? url;
+
+/** The text with a capital letter and a full stop. */
+function sentence(text: string): string {
+  const end = /[.!?]$/.test(text) ? "" : ".";
+  return text.charAt(0).toUpperCase() + text.slice(1) + end;
+}

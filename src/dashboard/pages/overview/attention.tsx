@@ -1,0 +1,53 @@
+import { Link } from "@tanstack/react-router";
+import { TriangleAlert } from "lucide-react";
+import { useState } from "react";
+import { useProject } from "../../state.ts";
+import { attentionItems } from "./attention-items.ts";
+import { useCampaigns, useDomains, useSystem, useWebhooks } from "./use-overview.ts";
+
+/** Items that are shown at first, so that the numbers stay in sight. */
+const FIRST_ITEMS = 2;
+
+/** What needs attention; nothing if all is well. */
+export function Attention() {
+  const project = useProject()?.id ?? "";
+  const items = attentionItems({
+    system: useSystem(),
+    domains: useDomains(),
+    webhooks: useWebhooks(),
+    pausedCampaigns: useCampaigns("PAUSED"),
+  });
+  const [isWhole, setIsWhole] = useState(false);
+  if (items.length === 0) return null;
+  const rest = items.length - FIRST_ITEMS;
+  return (
+    <section className="attention" aria-label="Needs attention">
+      <ul>
+        {items.slice(0, isWhole ? undefined : FIRST_ITEMS).map(({ key, title, text, campaign }) => (
+          <li key={key}>
+            <TriangleAlert size={16} aria-hidden />
+            <div>
+              <strong>{title}</strong>
+              <p>{text}</p>
+            </div>
+            {campaign !== undefined && (
+              <Link to="/p/$project/emails" params={{ project }} search={{ campaign }}>
+                Its emails
+              </Link>
+            )}
+          </li>
+        ))}
+      </ul>
+      {rest > 0 && (
+        <button
+          type="button"
+          className="attention-more"
+          aria-expanded={isWhole}
+          onClick={() => setIsWhole(!isWhole)}
+        >
+          {isWhole ? "Show less" : `Show ${rest} more`}
+        </button>
+      )}
+    </section>
+  );
+}

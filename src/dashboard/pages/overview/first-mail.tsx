@@ -1,0 +1,46 @@
+/** What a project without mails shows: how to send the first one. */
+
+import { useAppState } from "../../state.ts";
+import { Code } from "../../ui/code.tsx";
+import { CopyText } from "../../ui/copy.tsx";
+import { Field, Fields } from "../../ui/fields.tsx";
+import { sendSamples } from "./send-samples.ts";
+
+export function FirstMail() {
+  const { url, smtp, transport, user } = useAppState();
+  const base = url === "" ? window.location.origin : url;
+  return (
+    <>
+      <section className="section">
+        <h2>Send a mail</h2>
+        <Code
+          label="Sending a mail"
+          samples={sendSamples(base, user?.email ?? "ada@example.com")}
+        />
+      </section>
+      <section className="section">
+        <h2>This server</h2>
+        <Fields>
+          <Field label="Address">
+            <CopyText value={base} label="Copy the address" />
+          </Field>
+          {smtp !== null && (
+            <Field label="SMTP for captured mail">
+              <CopyText value={`${smtp.host}:${smtp.port}`} label="Copy the SMTP address" />
+            </Field>
+          )}
+          <Field label="Delivery">{DELIVERY[transport] ?? transport}</Field>
+          <Field label="Interface">
+            <a href="/docs">Documentation of the API</a>
+          </Field>
+        </Fields>
+      </section>
+    </>
+  );
+}
+
+const DELIVERY: Readonly<Record<string, string>> = {
+  capture: "Captured: mail is stored and does not leave this server",
+  relay: "Through your SMTP relay",
+  direct: "Directly to the servers of the recipients",
+};

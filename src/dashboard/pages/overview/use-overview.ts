@@ -1,0 +1,94 @@
+/** What the overview reads from the interface. */
+
+import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
+import type { Static } from "@sinclair/typebox";
+import type { Campaign } from "../../../modules/campaigns/model.ts";
+import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
+import type { Domain } from "../../../modules/domains/model.ts";
+import type { ProjectStats } from "../../../modules/stats/model.ts";
+import type { System } from "../../../modules/system/model.ts";
+import type { Webhook } from "../../../modules/webhooks/model.ts";
+import { api, type ListPage } from "../../api.ts";
+import { useAppState, useProject } from "../../state.ts";
+import type { Period } from "./period.ts";
+
+export type Stats = Static<typeof ProjectStats>;
+
+/** The time zone of the browser. */
+export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Running campaigns that are shown. */
+const MAX_CAMPAIGNS = 10;
+
+export function useStats({ fromMs, toMs, interval }: Period) {
+  const project = useProject()?.id ?? null;
+  return useQuery({
+    queryKey: ["stats", project, fromMs, toMs, interval],
+    queryFn: ({ signal }) =>
+      api.get<Stats>("/stats", {
+        query: {
+          from: new Date(fromMs).toISOString(),
+          to: new Date(toMs).toISOString(),
+          interval,
+          timeZone,
+        },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Whether the project has mails; undefined while it is not known. */
+export function useHasMails(): boolean | undefined {
+  const project = useProject()?.id ?? null;
+  const { data } = useQuery({
+    queryKey: ["emails", project, "first"],
+    queryFn: ({ signal }) => api.get<ListPage<unknown>>("/emails", { query: { limit: 1 }, signal }),
+  });
+  return data === undefined ? undefined : data.items.length > 0;
+}
+
+/** The state of the installation, for its owners. */
+export function useSystem(): System | undefined {
+  const { user } = useAppState();
+  const { data } = useQuery({
+    queryKey: ["system"],
+    queryFn: ({ signal }) => api.get<System>("/system", { project: null, signal }),
+    enabled: user?.isOwner === true,
+    refetchOnMount: "always",
+  });
+  return data;
+}
+
+function useItems<T>(noun: string, path: string, status?: string): readonly T[] {
+  const project = useProject()?.id ?? null;
+  const { data } = useQuery({
+    queryKey: [noun, project, "overview", status],
+    queryFn: ({ signal }) => api.get<ListPage<T>>(path, { query: { limit: 100, status }, signal }),
+  });
+  return data?.items ?? [];
+}
+
+export const useDomains = () => useItems<Static<typeof Domain>>("domains", "/domains");
+export const useWebhooks = () => useItems<Webhook>("webhooks", "/webhooks");
+export const useCampaigns = (status: Campaign["status"]) =>
+  useItems<Campaign>("campaigns", "/campaigns", status);
+
+export type RunningCampaign = { campaign: Campaign; stats: Static<typeof CampaignStats> };
+
+/** The campaigns that are being sent, with their numbers. */
+export function useRunningCampaigns(): readonly RunningCampaign[] {
+  const project = useProject()?.id ?? null;
+  const campaigns = useCampaigns("SENDING").slice(0, MAX_CAMPAIGNS);
+  const results = useQueries({
+    queries: campaigns.map(({ id }) => ({
+      queryKey: ["campaigns", project, id, "stats"],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        api.get<Static<typeof CampaignStats>>(`/campaigns/${id}/stats`, { signal }),
+    })),
+  });
+  return campaigns.flatMap((campaign, i) => {
+    const stats = results[i]?.data;
+    return stats === undefined ? [] : [{ campaign, stats }];
+  });
+}

@@ -1,0 +1,247 @@
+/** The overview: its numbers, ranges, chart and table, and what needs attention. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { seedDemo } from "../../scripts/seed/demo.ts";
+import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
+import {
+  BROWSER_LIMIT_MS,
+  buildDashboard,
+  hasChromium,
+  type Layout,
+  LAYOUT_NAMES,
+  openPage,
+  startBrowser,
+  startDashboard,
+} from "../support/browser.ts";
+import { startMailstead } from "../support/cli.ts";
+import { listAt, stringAt, valueAt } from "../support/json.ts";
+
+let browser: Browser;
+let server: Awaited<ReturnType<typeof startMailstead>>;
+let empty: Awaited<ReturnType<typeof startDashboard>>;
+let site: { url: string; cookie: string; project: string };
+const folder = mkdtempSync(join(tmpdir(), "mailstead-overview-"));
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  buildDashboard();
+  const demo = await seedDemo(folder, { sizes: DEMO_SCALES.small, untilMs: Date.now() });
+  server = await startMailstead(
+    ["serve", "--transport", "capture", "--data", folder, "--port", "0"],
+    (greeting) => /listening +http\S+\n/.test(greeting),
+  );
+  const [, url = ""] = /listening +(http\S+)\n/.exec(server.greeting) ?? [];
+  const owner = demo.users.find(({ role }) => role === null);
+  const response = await fetch(`${url}/app/api/login`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      origin: url,
+      "x-requested-with": "mailstead",
+    },
+    body: JSON.stringify({ email: owner?.email, password: demo.password }),
+  });
+  const [cookie = ""] = (response.headers.get("set-cookie") ?? "").split(";");
+  site = { url, cookie, project: demo.projectId };
+  [browser, empty] = await Promise.all([startBrowser(), startDashboard()]);
+}, 2 * BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (hasChromium) await Promise.all([browser.close(), server.stop(), empty.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function openOverview(query = "", layout: Layout = "light", of = site) {
+  return openPage(browser, `${of.url}/app/p/${of.project}${query}`, { layout, cookie: of.cookie });
+}
+
+const FIGURES = ["sent", "delivered", "opened", "clicked", "bounced"];
+const params = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+/** The figures as numbers; the browser of the tests writes 1,234. */
+async function figuresOf(page: Page): Promise<number[]> {
+  const texts = await page.locator(".figure-count").allTextContents();
+  return texts.map((text) => Number(text.replaceAll(",", "")));
+}
+const chart = (page: Page) => page.locator(".chart-canvas canvas");
+
+/** Runs a step and returns the body of the answer to GET /stats that it causes. */
+async function statsOf(page: Page, step: () => Promise<unknown>): Promise<unknown> {
+  const [response] = await Promise.all([page.waitForResponse(/\/stats\?/), step()]);
+  const body: unknown = await response.json();
+  return body;
+}
+
+describe.skipIf(!hasChromium)("the overview", () => {
+  test(
+    "every layout is accessible, quiet and fits the window",
+    async () => {
+      for (const layout of LAYOUT_NAMES) {
+        const opened = await openOverview("", layout);
+        await chart(opened.page).waitFor();
+        await opened.page.getByRole("heading", { name: "Queue of all projects" }).waitFor();
+        await opened.screenshot("overview-full");
+        expect([layout, await opened.findings()]).toEqual([layout, []]);
+        expect([layout, opened.problems]).toEqual([layout, []]);
+        expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+        await opened.close();
+      }
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "shows the totals of the interface",
+    async () => {
+      const { page, problems, close } = await openOverview();
+      const body = await statsOf(page, () => page.reload());
+      await chart(page).waitFor();
+      const total = (name: string) => Number(valueAt(body, `data.totals.${name}`));
+      expect(total("sent")).toBeGreaterThan(0);
+      expect(await figuresOf(page)).toEqual([
+        total("sent"),
+        total("delivered"),
+        total("opened"),
+        total("clicked"),
+        total("bounced") + total("complained"),
+      ]);
+      expect(listAt(body, "data.points").length).toBe(30);
+      const zone = await page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone");
+      expect(stringAt(body, "data.timeZone")).toBe(String(zone));
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "changes the range by keyboard, with its state in the URL",
+    async () => {
+      const { page, problems, close } = await openOverview();
+      await chart(page).waitFor();
+      await page.getByRole("radio", { name: "30 days" }).focus();
+      const week = await statsOf(page, () => page.keyboard.press("ArrowLeft"));
+      expect(params(page)).toEqual({ range: "7d" });
+      expect(listAt(week, "data.points").length).toBe(7);
+      const day = await statsOf(page, () => page.keyboard.press("ArrowLeft"));
+      expect(params(page)).toEqual({ range: "24h" });
+      expect(stringAt(day, "data.interval")).toBe("HOUR");
+      expect(listAt(day, "data.points").length).toBe(24);
+      await page.goBack();
+      expect(params(page)).toEqual({ range: "7d" });
+      await page.getByRole("button", { name: "Custom" }).press("Enter");
+      await page.getByLabel("From", { exact: true }).fill("2026-01-01");
+      await page.getByLabel("To", { exact: true }).fill("2026-01-10");
+      const days = await statsOf(page, () => page.keyboard.press("Enter"));
+      expect(params(page)).toEqual({ since: "2026-01-01", until: "2026-01-10" });
+      expect(listAt(days, "data.points").length).toBe(10);
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "shows the points as a table, without the series that are switched off",
+    async () => {
+      for (const layout of ["light", "phone-dark"] as const) {
+        const opened = await openOverview("?range=7d", layout);
+        const { page, problems, close } = opened;
+        await chart(page).waitFor();
+        await page.getByText("Show as table").click();
+        const table = page.getByRole("region", { name: "as a table" });
+        await table.waitFor();
+        expect(await table.locator("tbody tr").count()).toBe(7);
+        const columns = await table.locator("tbody tr td:nth-of-type(1)").allTextContents();
+        const sum = columns.reduce((sum, text) => sum + Number(text.replaceAll(",", "")), 0);
+        expect(sum).toBe((await figuresOf(page))[0] ?? NaN);
+        await page.getByRole("button", { name: "Opened", exact: true }).click();
+        await table.getByText("Opened").waitFor({ state: "detached" });
+        expect(params(page)).toEqual({ range: "7d", view: "table", hide: "opened" });
+        await opened.screenshot("overview-table");
+        expect([layout, await opened.findings()]).toEqual([layout, []]);
+        expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+        expect(problems).toEqual([]);
+        await close();
+      }
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "one tooltip shows all series, and dragging narrows the range to days",
+    async () => {
+      const opened = await openOverview("?range=90d");
+      const { page, problems, close } = opened;
+      const over = page.locator(".chart-canvas .u-over");
+      await over.waitFor();
+      const box = await over.boundingBox();
+      if (box === null) throw new Error("the chart has no size");
+      const y = box.y + box.height / 2;
+      await page.mouse.move(box.x + box.width / 4, y);
+      await page.locator(".chart-tip dd").first().waitFor();
+      expect(await page.locator(".chart-tip dd").count()).toBe(FIGURES.length);
+      await opened.screenshot("overview-tooltip");
+      expect(await opened.findings()).toEqual([]);
+      const narrow = await statsOf(page, async () => {
+        await page.mouse.down();
+        await page.mouse.move(box.x + box.width / 2, y, { steps: 4 });
+        await page.mouse.up();
+      });
+      expect(Object.keys(params(page))).toEqual(["since", "until"]);
+      expect(listAt(narrow, "data.points").length).toBeWithin(15, 35);
+      await page.goBack();
+      expect(params(page)).toEqual({ range: "90d" });
+      await page.locator(".chart-canvas").focus();
+      await page.keyboard.press("ArrowLeft");
+      await page.getByText("(so far)").waitFor();
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "the chart follows the width of the window",
+    async () => {
+      const { page, problems, close } = await openOverview();
+      await chart(page).waitFor();
+      const widthOf = async () => (await chart(page).boundingBox())?.width ?? 0;
+      const before = await widthOf();
+      expect(before).toBeGreaterThan(500);
+      await page.setViewportSize({ width: 900, height: 800 });
+      await page.waitForFunction(
+        `document.querySelector(".u-wrap canvas").clientWidth < ${before - 100}`,
+      );
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a project without mails shows how to send the first one",
+    async () => {
+      const { page, problems, close } = await openOverview("", "light", empty);
+      await page.getByRole("heading", { name: "Send a mail" }).waitFor();
+      expect(await page.locator(".figure-count").count()).toBe(0);
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a refused period shows why, and the range can be changed",
+    async () => {
+      const { page, close } = await openOverview("?since=2020-01-01&until=2026-01-01");
+      await page.getByText("731 days").waitFor();
+      await page.getByText("7 days", { exact: true }).click();
+      await chart(page).waitFor();
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
