@@ -60,19 +60,22 @@ export function useSystem(): System | undefined {
   return data;
 }
 
-function useItems<T>(noun: string, path: string, status?: string): readonly T[] {
+/** The newest objects of a list, or undefined while they are not known. */
+function useNewest<T>(noun: string, path: string, status?: string): ListPage<T> | undefined {
   const project = useProject()?.id ?? null;
   const { data } = useQuery({
     queryKey: [noun, project, "overview", status],
     queryFn: ({ signal }) => api.get<ListPage<T>>(path, { query: { limit: 100, status }, signal }),
   });
-  return data?.items ?? [];
+  return data;
 }
 
-export const useDomains = () => useItems<Static<typeof Domain>>("domains", "/domains");
-export const useWebhooks = () => useItems<Webhook>("webhooks", "/webhooks");
-export const useCampaigns = (status: Campaign["status"]) =>
-  useItems<Campaign>("campaigns", "/campaigns", status);
+export const useDomains = (): readonly Static<typeof Domain>[] =>
+  useNewest<Static<typeof Domain>>("domains", "/domains")?.items ?? [];
+export const useWebhooks = (): readonly Webhook[] =>
+  useNewest<Webhook>("webhooks", "/webhooks")?.items ?? [];
+export const useCampaigns = (status: Campaign["status"]): readonly Campaign[] =>
+  useNewest<Campaign>("campaigns", "/campaigns", status)?.items ?? [];
 
 export type RunningCampaign = { campaign: Campaign; stats: Static<typeof CampaignStats> };
 
