@@ -113,7 +113,7 @@ type Setting = {
 };
 
 function chartOptions(data: ChartData, setting: Setting): UPlot.Options {
-  const { element, heightPx, onHover, onSelect } = setting;
+  const { element, heightPx } = setting;
   const style = getComputedStyle(element);
   const colorOf = (name: string) => style.getPropertyValue(name).trim();
   const axis = { stroke: colorOf("--muted"), font: FONT, ticks: { show: false } };
@@ -156,25 +156,29 @@ function chartOptions(data: ChartData, setting: Setting): UPlot.Options {
         points: { show: isSingle, size: 7, fill: colorOf(color) },
       })),
     ],
-    hooks: {
-      setCursor: [
-        ({ cursor, over }) => {
-          const { idx, left } = cursor;
-          if (typeof idx !== "number" || left === undefined || left < 0) return onHover(null);
-          const isRight = left > over.clientWidth / 2;
-          return onHover({ index: idx, leftPx: over.offsetLeft + left, isRight });
-        },
-      ],
-      setSelect: [
-        (chart) => {
-          const { left, width } = chart.select;
-          if (width < LEAST_DRAG_PX) return;
-          const [first, last] = [chart.posToIdx(left), chart.posToIdx(left + width)];
-          chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-          onSelect(first, last);
-        },
-      ],
-    },
+    hooks: chartHooks(setting),
+  };
+}
+
+function chartHooks({ onHover, onSelect }: Setting): UPlot.Hooks.Arrays {
+  return {
+    setCursor: [
+      ({ cursor, over }) => {
+        const { idx, left } = cursor;
+        if (typeof idx !== "number" || left === undefined || left < 0) return onHover(null);
+        const isRight = left > over.clientWidth / 2;
+        return onHover({ index: idx, leftPx: over.offsetLeft + left, isRight });
+      },
+    ],
+    setSelect: [
+      (chart) => {
+        const { left, width } = chart.select;
+        if (width < LEAST_DRAG_PX) return;
+        const [first, last] = [chart.posToIdx(left), chart.posToIdx(left + width)];
+        chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+        onSelect(first, last);
+      },
+    ],
   };
 }
 

@@ -11,7 +11,7 @@ import { Attention } from "./attention.tsx";
 import { RunningCampaigns } from "./campaigns.tsx";
 import { FIGURES } from "./figures.ts";
 import { FigureRow } from "./figure-row.tsx";
-import { FirstMail } from "./first-mail.tsx";
+import { HowToSend } from "./how-to-send.tsx";
 import {
   narrowed,
   type OverviewSearch,
@@ -45,7 +45,7 @@ export function OverviewPage() {
     return (
       <Page title="Overview">
         <Attention />
-        <FirstMail />
+        <HowToSend />
       </Page>
     );
   }

@@ -6,7 +6,7 @@ import { CopyText } from "../../ui/copy.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
 import { sendSamples } from "./send-samples.ts";
 
-export function FirstMail() {
+export function HowToSend() {
   const { url, smtp, transport, user } = useAppState();
   const base = url === "" ? window.location.origin : url;
   return (
