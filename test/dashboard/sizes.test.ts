@@ -10,6 +10,7 @@ import { filesOf } from "../support/exports.ts";
 const ROOT = join(import.meta.dir, "../..");
 const OUTPUT = join(ROOT, "dist", "ui");
 const KB = 1_000;
+const FIRST_VISIT_BYTES = 300 * KB;
 
 let names: string[];
 beforeAll(() => {
@@ -22,14 +23,25 @@ beforeAll(() => {
 const gzipped = (name: string) => readFileSync(join(OUTPUT, `${name}.gz`));
 const textOf = (name: string) => gunzipSync(gzipped(name)).toString();
 
+const sizes = new Map<string, number>();
+
 /** The size at the level of a release. */
 function brotliBytes(name: string): number {
   const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
-  return brotliCompressSync(gunzipSync(gzipped(name)), { params }).byteLength;
+  const bytes =
+    sizes.get(name) ?? brotliCompressSync(gunzipSync(gzipped(name)), { params }).byteLength;
+  sizes.set(name, bytes);
+  return bytes;
 }
 
-/** The files that the page names, and the scripts that those import before they run. */
+/** The files that the document names, and the scripts that those import before they run. */
 function firstFiles(): string[] {
+  const html = textOf("index.html");
+  const named = [...html.matchAll(/(?:src|href)="\/app\/assets\/([^"]+)"/g)];
+  return withImports(named.map(([, path = ""]) => path));
+}
+
+function withImports(start: readonly string[]): string[] {
   const found = new Set<string>();
   function add(name: string): void {
     if (found.has(name) || !names.includes(name)) return;
@@ -38,8 +50,7 @@ function firstFiles(): string[] {
     const imports = textOf(name).matchAll(/(?:from|import)\s*"(?:\/app\/assets\/|\.\/)([^"]+)"/g);
     for (const [, target = ""] of imports) add(target);
   }
-  const html = textOf("index.html");
-  for (const [, path = ""] of html.matchAll(/(?:src|href)="\/app\/assets\/([^"]+)"/g)) add(path);
+  for (const name of start) add(name);
   return [...found];
 }
 
@@ -62,6 +73,31 @@ test("the chunk of a page has at most 40 kB with Brotli", () => {
   expect(chunks.length).toBeGreaterThan(3);
   const large = chunks.map((name) => [name, brotliBytes(name)] as const);
   expect(large.filter(([, bytes]) => bytes > 40 * KB)).toEqual([]);
+});
+
+/** The chunks of the pages that the router loads when they are opened, by the name of their file. */
+function pageChunks(): Map<string, string | undefined> {
+  const router = readFileSync(join(ROOT, "src/dashboard/router.tsx"), "utf8");
+  const pages = [...router.matchAll(/import\("\.\/pages\/[^"]*\/([^/"]+)\.tsx"\)/g)];
+  return new Map(
+    pages.map(([, page = ""]) => [
+      page,
+      names.find((name) => name.replace(/-[^-]+\.js$/, "") === page),
+    ]),
+  );
+}
+
+test("each page has a chunk of its own, and with it the first visit loads at most 300 kB", () => {
+  const chunks = [...pageChunks()];
+  expect(chunks.length).toBeGreaterThanOrEqual(12);
+  expect(chunks.filter(([, chunk]) => chunk === undefined)).toEqual([]);
+  const loads = chunks.map(([page, chunk = ""]) => {
+    const files = new Set([...firstFiles(), ...withImports([chunk])]);
+    return [page, [...files].reduce((sum, name) => sum + brotliBytes(name), 0)] as const;
+  });
+  expect(loads.filter(([, bytes]) => bytes > FIRST_VISIT_BYTES)).toEqual([]);
+  const overview = loads.find(([page]) => page === "overview")?.[1];
+  expect(overview).toBeWithin(100 * KB, 260 * KB);
 });
 
 test("mantine.css lists the styles of every component that is imported, and of no other twice", () => {

@@ -24,6 +24,7 @@ export function ConnectPanel(props: {
   onDeleted: () => void;
 }) {
   const { isOpen, inbox, onClose, onDeleted } = props;
+  const { smtp } = useAppState();
   const [isDeleting, setIsDeleting] = useState(false);
   const project = useProject()?.id ?? null;
   const client = useQueryClient();
@@ -44,10 +45,12 @@ export function ConnectPanel(props: {
         <h3>SMTP</h3>
         <SmtpFields inbox={inbox} />
       </section>
-      <section className="section">
-        <h3>Send a mail</h3>
-        <SmtpCode inbox={inbox} />
-      </section>
+      {smtp !== null && (
+        <section className="section">
+          <h3>Send a mail</h3>
+          <SmtpCode inbox={inbox} />
+        </section>
+      )}
       {!isDefault(inbox) && (
         <section className="section">
           <h3>Delete the inbox</h3>
@@ -78,23 +81,22 @@ export function ConnectPanel(props: {
 export function SmtpFields({ inbox }: { inbox: Inbox }) {
   const { smtp } = useAppState();
   const isOpen = isDefault(inbox);
+  if (smtp === null) {
+    return (
+      <p>
+        This server takes no mail over SMTP. Start it with{" "}
+        <code className="inbox-option">--capture-smtp HOST:PORT</code>.
+      </p>
+    );
+  }
   return (
     <Fields>
-      {smtp === null ? (
-        <Field label="Server">
-          No listener for captured mail: start the server with <code>--capture-smtp HOST:PORT</code>
-          .
-        </Field>
-      ) : (
-        <>
-          <Field label="Host">
-            <CopyText value={hostOf(smtp)} label="Copy the host" />
-          </Field>
-          <Field label="Port">
-            <CopyText value={String(smtp.port)} label="Copy the port" />
-          </Field>
-        </>
-      )}
+      <Field label="Host">
+        <CopyText value={hostOf(smtp)} label="Copy the host" />
+      </Field>
+      <Field label="Port">
+        <CopyText value={String(smtp.port)} label="Copy the port" />
+      </Field>
       <Field label="Encryption">None needed</Field>
       {isOpen ? (
         <Field label="User and password">Not needed; any are accepted</Field>

@@ -177,7 +177,7 @@ function InboxOf({ inbox }: { inbox: string }) {
             )}
             {!isNew && (
               <p className="inbox-count muted small figures">
-                {countText(total, current, query)}
+                {list.error === null && countText(total, current, query)}
                 {!list.isLive && (
                   <span className="inbox-offline" role="status">
                     Not live: connecting…
