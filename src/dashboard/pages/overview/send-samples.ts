@@ -9,7 +9,7 @@ export function sendSamples(url: string, to: string): Samples {
     curl: `curl ${url}/v1/send \\
   -H 'Authorization: Bearer sk_YOUR_KEY' \\
   -H 'Content-Type: application/json' \\
-  -d '${quoted(mail, "'\\''")}'`,
+  -d '${quoted(mail, "'\\''").replaceAll("\n", "\n  ")}'`,
     TypeScript: `await fetch("${url}/v1/send", {
   method: "POST",
   headers: {
