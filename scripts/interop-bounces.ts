@@ -5,7 +5,7 @@
  *
  * 1. Postfix and Exim accept mail of the server, which delivers with --transport direct, and send
  *    their own reports about it to its signed return paths, where --inbound receives them: the
- *    recipient is unknown, the mailbox is full, the mail is deferred until it is given up, it is refused
+ *    recipient is unknown, the mailbox is full, the mail is delayed (both servers say so) and then given up, it is refused
  *    as spam. A complaint and a vacation note are sent by this program. Each ends in the status, the
  *    event and the suppression of docs/bounces.md; a table shows them.
  * 2. Postfix and Exim submit mail as smarthost clients, with AUTH and STARTTLS, to --submission.

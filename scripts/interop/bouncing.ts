@@ -60,7 +60,7 @@ export async function startBackend(address: string, port: number): Promise<{ sto
   };
 }
 
-/** Lines of main.cf: an attempt every 2 s, and no attempt after 8 s. */
+/** Lines of main.cf: a report of the delay after 2 s, and no attempt after 8 s. */
 export function postfixBounces({ behind, backend, bounceHost, inboundPort }: BounceRoute): string {
   return `relay_domains = ${behind}
 transport_maps = inline:{ { ${behind} = relay:[${backend.address}]:${backend.port} }, { ${bounceHost} = smtp:[127.0.0.1]:${inboundPort} } }
@@ -68,6 +68,7 @@ virtual_mailbox_maps = inline:{ { ada@postfix.test = all/ }, { away@postfix.test
 smtpd_reject_unlisted_recipient = no
 smtp_tls_security_level = may
 smtp_connection_cache_on_demand = no
+delay_warning_time = 2s
 maximal_queue_lifetime = 8s
 minimal_backoff_time = 2s
 maximal_backoff_time = 3s
@@ -80,6 +81,7 @@ export function eximBounces(home: string, route: BounceRoute): EximParts {
   const { behind, backend, bounceHost, inboundPort } = route;
   return {
     words: ["-q2s"],
+    main: "delay_warning = 2s : 1h\n",
     routers: `behind:
   driver = manualroute
   domains = ${behind}
