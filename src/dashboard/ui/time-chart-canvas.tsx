@@ -12,7 +12,7 @@ type Hover = { index: number; leftPx: number; isRight: boolean };
 const LINE_PX = 2;
 const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 /** Least distance of two labels of an axis. */
-const LABEL_PX = { x: 72, y: 48 };
+const LABEL_PX = { x: 64, y: 40 };
 /** A shorter drag is a click. */
 const LEAST_DRAG_PX = 8;
 /** Space above the highest point. */
@@ -122,7 +122,7 @@ function chartOptions(data: ChartData, setting: Setting): UPlot.Options {
   return {
     width: element.clientWidth,
     height: heightPx,
-    padding: [8, 16, 0, 0],
+    padding: [8, 28, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
@@ -134,13 +134,14 @@ function chartOptions(data: ChartData, setting: Setting): UPlot.Options {
       {
         ...axis,
         grid: { show: false },
+        size: 28,
         space: LABEL_PX.x,
         values: (_chart, splits) => splits.map((second) => tickLabel(second * 1000, data)),
       },
       {
         ...axis,
         grid,
-        size: 52,
+        size: 44,
         space: LABEL_PX.y,
         incrs: WHOLE_STEPS,
         values: (_chart, splits) => splits.map((count) => compact.format(count)),
@@ -189,7 +190,7 @@ const WHOLE_STEPS = Array.from({ length: 12 }, (_, power) =>
 
 const compact = new Intl.NumberFormat(undefined, { notation: "compact" });
 const dayTick = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-const hourTick = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const hourTick = new Intl.DateTimeFormat(undefined, { hour: "numeric" });
 
 /** Midnight shows its date. Ticks between two days have no label. */
 function tickLabel(timeMs: number, { interval }: ChartData): string {

@@ -14,6 +14,8 @@ export type AttentionItem = {
   text: string;
   /** The campaign that it is about. */
   campaign?: string;
+  /** The domain that it is about. */
+  domain?: string;
 };
 
 type Sources = {
@@ -51,7 +53,7 @@ function systemItems({ storage, queue, checks }: System): AttentionItem[] {
     .map(({ what, finding, fix }) => ({
       key: `finding ${what} ${finding}`,
       title: sentence(what).replace(/\.$/, ""),
-      text: fix === null ? sentence(finding) : `${sentence(finding)} Fix: ${fix}`,
+      text: fix === null ? sentence(finding) : `${sentence(finding)} Fix: ${withEnd(fix)}`,
     }));
   if (freeBytes !== null && freeBytes < LOW_DISK_BYTES) {
     const text = `${sizeText(freeBytes)} are free where the data is. Without space no mail is accepted.`;
@@ -74,7 +76,7 @@ function domainItems({ id, domain, status, failingSince, records }: Static<typeo
     status === "FAILED" ? "Mails of this domain are refused." : "The domain is still verified.";
   const missingText = missing.length === 0 ? "a required record" : missing.join(", ");
   const text = `The DNS does not have ${missingText}. ${consequence}`;
-  return [{ key: id, title: `DNS of ${domain} is not correct`, text }];
+  return [{ key: id, title: `DNS of ${domain} is not correct`, text, domain: id }];
 }
 
 const REASONS = {
@@ -96,6 +98,7 @@ const hostOf = (url: string): string => URL.parse(url)?.host ?? url;
 
 /** The text with a capital letter and a full stop. */
 function sentence(text: string): string {
-  const end = /[.!?]$/.test(text) ? "" : ".";
-  return text.charAt(0).toUpperCase() + text.slice(1) + end;
+  return withEnd(text.charAt(0).toUpperCase() + text.slice(1));
 }
+
+const withEnd = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

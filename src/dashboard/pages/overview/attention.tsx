@@ -23,20 +23,27 @@ export function Attention() {
   return (
     <section className="attention" aria-label="Needs attention">
       <ul>
-        {items.slice(0, isWhole ? undefined : FIRST_ITEMS).map(({ key, title, text, campaign }) => (
-          <li key={key}>
-            <TriangleAlert size={16} aria-hidden />
-            <div>
-              <strong>{title}</strong>
-              <p>{text}</p>
-            </div>
-            {campaign !== undefined && (
-              <Link to="/p/$project/emails" params={{ project }} search={{ campaign }}>
-                Its emails
-              </Link>
-            )}
-          </li>
-        ))}
+        {items
+          .slice(0, isWhole ? undefined : FIRST_ITEMS)
+          .map(({ key, title, text, campaign, domain }) => (
+            <li key={key}>
+              <TriangleAlert size={16} aria-hidden />
+              <div>
+                <strong>{title}</strong>
+                <p>{text}</p>
+              </div>
+              {domain !== undefined && (
+                <Link to="/p/$project/domains/$domain" params={{ project, domain }}>
+                  Its records
+                </Link>
+              )}
+              {campaign !== undefined && (
+                <Link to="/p/$project/emails" params={{ project }} search={{ campaign }}>
+                  Its emails
+                </Link>
+              )}
+            </li>
+          ))}
       </ul>
       {rest > 0 && (
         <button

@@ -35,6 +35,7 @@ export function PeriodControl({ search, onChange }: Props) {
       >
         <Popover.Target>
           <Button
+            className="overview-custom"
             size="xs"
             variant={range === null ? "light" : "default"}
             leftSection={<CalendarDays size={14} aria-hidden />}
