@@ -12,6 +12,7 @@ import {
   rangeNameOf,
   readOverviewSearch,
 } from "../../src/dashboard/pages/overview/period.ts";
+import type { System } from "../../src/modules/system/model.ts";
 
 /** A time in the zone of the tests. */
 const local = (text: string): number => Date.parse(text);
@@ -138,20 +139,20 @@ describe("what needs attention", () => {
     createdAt: "",
     updatedAt: "",
   };
-  const system = {
+  const system: System = {
     version: "1",
     revision: "",
     startedAt: "",
-    transport: "relay" as const,
+    transport: "relay",
     hostname: "",
     url: "",
-    storage: { folder: null, usedBytes: null, freeBytes: null as number | null },
+    storage: { folder: null, usedBytes: null, freeBytes: null },
     queue: { waiting: 0, inProgress: 0, oldestDueAt: null, stalledSeconds: 0 },
     pausedSites: [],
     checks: {
       checkedAt: null,
       isRunning: false,
-      findings: [] as { level: "ok" | "fail"; what: string; finding: string; fix: string | null }[],
+      findings: [],
     },
   };
   const titles = (sources: Partial<Parameters<typeof attentionItems>[0]>) =>
