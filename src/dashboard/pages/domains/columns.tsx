@@ -29,7 +29,7 @@ export const DOMAIN_COLUMNS: readonly Column<Domain>[] = [
   {
     key: "created",
     title: "Added",
-    width: "120px",
+    width: "144px",
     render: ({ createdAt }) => <Time at={createdAt} isPlain />,
   },
 ];
