@@ -51,6 +51,7 @@ export function createSendingModule(
   const { transport, queue } = parts.queues;
   const composer = composerOnDemand({
     ...parts,
+    bounceHostOf: parts.domains.bounceHostOf,
     yieldIfBusy: createYield(),
     beginWork: (emailId) => parts.loopWatch.begin("mail", emailId),
     noteTooSlow: campaigns.cost.noteTooSlow,

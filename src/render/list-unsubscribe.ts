@@ -14,6 +14,8 @@ export function withListHeaders(
   callerHeaders: readonly Header[],
   list: {
     unsubscribeUrl: string;
+    /** The address for programs that unsubscribe by mail; null if no server receives it. */
+    unsubscribeAddress: string | null;
     /** Identifies the content, so it is the same for all recipients of one campaign. */
     feedbackId: string;
   },
@@ -22,7 +24,10 @@ export function withListHeaders(
   const has = (name: string) => names.has(name.toLowerCase());
   const headers: Header[] = [];
   if (!has(LIST_UNSUBSCRIBE)) {
-    headers.push([LIST_UNSUBSCRIBE, `<${list.unsubscribeUrl}>`]);
+    const { unsubscribeUrl, unsubscribeAddress } = list;
+    // RFC 2369 §2: the first URL that a program supports is used.
+    const byMail = unsubscribeAddress === null ? "" : `, <mailto:${unsubscribeAddress}>`;
+    headers.push([LIST_UNSUBSCRIBE, `<${unsubscribeUrl}>${byMail}`]);
     if (!has(LIST_UNSUBSCRIBE_POST)) headers.push([LIST_UNSUBSCRIBE_POST, ONE_CLICK]);
   }
   if (!has(FEEDBACK_ID)) headers.push([FEEDBACK_ID, list.feedbackId]);

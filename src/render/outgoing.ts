@@ -25,7 +25,13 @@ export type OutgoingInput = {
   headers: readonly Header[];
   links: RecipientLinks;
   /** Null for transactional mail, which gets neither footer nor list headers. */
-  marketing: { projectName: string; language: string; feedbackId: string } | null;
+  marketing: {
+    projectName: string;
+    language: string;
+    feedbackId: string;
+    /** Null or absent if no server receives unsubscriptions by mail. */
+    unsubscribeAddress?: string | null;
+  } | null;
   /** Null if the mail is not tracked: links are not rewritten and no pixel is added. */
   tracking: { url: string; key: Uint8Array } | null;
 };
@@ -62,7 +68,8 @@ export function outgoingHeaders(input: Omit<OutgoingInput, "html">): readonly He
   const { headers, links, marketing } = input;
   if (marketing === null) return headers;
   const { unsubscribeUrl } = links;
-  return withListHeaders(headers, { unsubscribeUrl, feedbackId: marketing.feedbackId });
+  const { feedbackId, unsubscribeAddress = null } = marketing;
+  return withListHeaders(headers, { unsubscribeUrl, unsubscribeAddress, feedbackId });
 }
 
 /** The text alternative with the footer, if there is one. */

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { type Header, withListHeaders } from "../../src/render/list-unsubscribe.ts";
 
-const LIST = { unsubscribeUrl: "https://m.test/unsubscribe/abc", feedbackId: "1:2:marketing:me" };
+const LIST = {
+  unsubscribeUrl: "https://m.test/unsubscribe/abc",
+  unsubscribeAddress: null,
+  feedbackId: "1:2:marketing:me",
+};
 const UNSUBSCRIBE: Header = ["List-Unsubscribe", "<https://m.test/unsubscribe/abc>"];
 const POST: Header = ["List-Unsubscribe-Post", "List-Unsubscribe=One-Click"];
 const FEEDBACK: Header = ["Feedback-ID", "1:2:marketing:me"];
@@ -37,4 +41,12 @@ describe("the headers of a marketing mail", () => {
       expect(withListHeaders(callerHeaders, LIST)).toEqual(expected);
     });
   }
+
+  test("name the address after the URL, which mail programs prefer", () => {
+    const list = { ...LIST, unsubscribeAddress: "u+abc@bounce.acme.test" };
+    expect(withListHeaders([], list)[0]).toEqual([
+      "List-Unsubscribe",
+      "<https://m.test/unsubscribe/abc>, <mailto:u+abc@bounce.acme.test>",
+    ]);
+  });
 });

@@ -47,6 +47,7 @@ export function mailRow(rest: Partial<MailRow> = {}): MailRow {
     html: "<p>Hello {{ name }}</p>",
     headers: "[]",
     isMarketing: false,
+    bounceHost: null,
     attachments: [],
     submitted: null,
     ...rest,

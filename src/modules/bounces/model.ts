@@ -6,12 +6,13 @@ import { Input, OneOf } from "../../http/validation.ts";
 
 const Kind = named(
   "ReportKind",
-  OneOf(["bounce", "delay", "delivery", "complaint", "automatic", "unknown"]),
+  OneOf(["bounce", "delay", "delivery", "complaint", "automatic", "unsubscribe", "unknown"]),
   {
     description:
       "bounce: the mail could not be delivered; delay: it is tried again; delivery: it was " +
       "delivered or passed on; complaint: the recipient reported it as spam; automatic: an " +
-      "automatic reply or a newsletter; unknown: none of these",
+      "automatic reply or a newsletter; unsubscribe: any mail to the address in List-Unsubscribe; " +
+      "unknown: none of these",
   },
 );
 export type ReportKind = Static<typeof Kind>;
@@ -23,7 +24,7 @@ export const ReportResult = named(
       matched: Type.Boolean(),
       kind: Kind,
       email: Nullable(Type.String()),
-      effect: OneOf(["bounced", "complained", "none"]),
+      effect: OneOf(["bounced", "complained", "unsubscribed", "none"]),
       suppressed: Nullable(OneOf(["HARD_BOUNCE", "SOFT_BOUNCE", "COMPLAINT"])),
     }),
     {

@@ -1,5 +1,5 @@
 /**
- * Reports of other mail servers about mails that they had accepted.
+ * Reports of other mail servers about mails that they had accepted, and unsubscriptions by mail.
  *
  * 1. `readReport` reads the message: a complaint (protocols/arf), or a bounce (protocols/dsn).
  * 2. `match.ts` finds the mail, and `findingFor` the recipient of the report that is meant.
@@ -10,6 +10,7 @@
 import type { Change, Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { LateReports, ReportedMail, StoredReport } from "../../outbox/late-reports.ts";
+import { isUnsubscribeForm, openUnsubscribeAddress } from "../../render/unsubscribe-address.ts";
 import { openReturnPath } from "../../outbox/return-path.ts";
 import { readComplaint } from "../../protocols/arf/feedback.ts";
 import { type DsnReport, readDsn, type RecipientFinding } from "../../protocols/dsn/report.ts";
@@ -93,12 +94,33 @@ export function createBounces(deps: {
     return { ...result, effect: "complained", suppressed: "COMPLAINT" };
   }
 
+  /** Part of a change: a contact that is not subscribed stays as it is. */
+  function applyUnsubscribe(mail: ReportedMail): ReportResult {
+    const result = resultOf("unsubscribe", mail);
+    const contact = mail.contactSeq === null ? null : contacts.findBySeq(mail.contactSeq);
+    if (contact === null || !contact.isSubscribed) return result;
+    contacts.setSubscription(contact, false, { emailSeq: mail.seq, data: { via: "mail" } });
+    return { ...result, effect: "unsubscribed" };
+  }
+
+  /** Whatever was sent to the address of an unsubscription is one; it is not read. */
+  async function unsubscribe(address: string, projectSeq?: number): Promise<ReportResult> {
+    const id = openUnsubscribeAddress(deps.linkKey, address);
+    const mail = id === null ? null : reports.find(id);
+    const isOfProject = projectSeq === undefined || mail?.projectSeq === projectSeq;
+    if (mail === null || !isOfProject) return resultOf("unsubscribe", null);
+    const change: Change<ReportResult> = () => applyUnsubscribe(mail);
+    return writer.write(change);
+  }
+
   return {
     /**
      * Whether a report may be sent to this address: a return path of this installation with a valid
-     * signature, of a mail that is not older than 30 days.
+     * signature, of a mail that is not older than 30 days. The address of an unsubscription does
+     * not expire, like the link.
      */
     isReportAddress(address: string): boolean {
+      if (isUnsubscribeForm(address)) return openUnsubscribeAddress(deps.linkKey, address) !== null;
       const id = openReturnPath(deps.returnPathKey, address);
       return id !== null && clock.now() - acceptedAt(id) <= MAX_AGE_MS;
     },
@@ -112,6 +134,9 @@ export function createBounces(deps: {
       recipient: string | null,
       projectSeq?: number,
     ): Promise<ReportResult> {
+      if (recipient !== null && isUnsubscribeForm(recipient)) {
+        return unsubscribe(recipient, projectSeq);
+      }
       const report = readReport(readMessage(raw));
       if (report.clues === null) return resultOf(report.kind, null);
       const mail = matchMail({ ...report.clues, recipient, projectSeq });

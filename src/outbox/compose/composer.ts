@@ -32,6 +32,8 @@ type ComposerDeps = TokenKeys & {
   log: Log;
   /** Signs with the keys of a domain; null if it has none. Throws if they cannot be read. */
   signerOf: (projectSeq: number, domain: string) => Signer | null;
+  /** The host that receives the bounces of a domain; null if its records are not in the DNS yet. */
+  bounceHostOf: (projectSeq: number, domain: string) => string | null;
   /** Yields to other work of the event loop if the current iteration has taken long. */
   yieldIfBusy: () => Promise<void>;
   /**
@@ -136,13 +138,16 @@ export function createComposer(deps: ComposerDeps): Composer {
     } catch (error) {
       return unsigned(error);
     }
+    const domain = domainOf(mail.fromAddress);
+    const bounceHost = mail.isMarketing ? deps.bounceHostOf(mail.projectSeq, domain) : null;
+    const row = { ...mail, bounceHost };
     const isTransactional = mail.campaignSeq === null;
     const flow = isTransactional ? `project ${mail.projectSeq}` : `campaign ${mail.campaignSeq}`;
     const backlog = pool.backlogOf(flow);
     if (backlog !== null) return backlog;
     const prepared = await new Promise<Prepared | Busy>((resolve, reject) => {
       if (gathered.length === 0) queueMicrotask(distribute);
-      gathered.push({ mail, signer, flow, isTransactional, timeouts: 0, resolve, reject });
+      gathered.push({ mail: row, signer, flow, isTransactional, timeouts: 0, resolve, reject });
     });
     if (mail.campaignSeq !== null) {
       noteResult(mail.campaignSeq, prepared);

@@ -16,6 +16,7 @@ import { checkSubject } from "../../render/subject.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
 import { RENDER_LIMIT_MS } from "../../render/template/limits.ts";
 import { render, type Variables } from "../../render/template/template.ts";
+import { makeUnsubscribeAddress } from "../../render/unsubscribe-address.ts";
 import type { LeasedMail } from "../lease-rows.ts";
 import { variablesOf } from "./mail-variables.ts";
 
@@ -43,7 +44,10 @@ export type MailRow = Pick<
   | "isMarketing"
   | "attachments"
   | "submitted"
->;
+> & {
+  /** The host that receives unsubscriptions by mail; null for transactional mail, or without one. */
+  bounceHost: string | null;
+};
 
 /** How a message is signed: not at all if `signer` is null. */
 type Signing = { signer: Signer | null; at: Date };
@@ -142,6 +146,13 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
     return render(compiled.template, variables);
   }
 
+  function marketingOf(mail: MailRow) {
+    const { projectName, language, bounceHost: host, id } = mail;
+    const unsubscribeAddress =
+      host === null ? null : makeUnsubscribeAddress(keys.linkKey, id, host);
+    return { projectName, language, feedbackId: feedbackId(mail), unsubscribeAddress };
+  }
+
   function composeRendered(
     mail: MailRow,
     links: RecipientLinks,
@@ -151,7 +162,7 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
       emailId: mail.id,
       headers: JSON.parse(mail.headers),
       links,
-      marketing: mail.isMarketing ? { ...mail, feedbackId: feedbackId(mail) } : null,
+      marketing: mail.isMarketing ? marketingOf(mail) : null,
       tracking: isTracked(mail) ? { url: keys.trackingUrl, key: keys.trackingKey } : null,
     };
     return composeParts({

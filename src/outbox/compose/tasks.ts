@@ -120,6 +120,7 @@ function rowOf(mail: MailRow): Omit<MailRow, "html" | "attachments" | "submitted
     replyTo: mail.replyTo,
     headers: mail.headers,
     isMarketing: mail.isMarketing,
+    bounceHost: mail.bounceHost,
   };
 }
 

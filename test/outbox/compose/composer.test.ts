@@ -50,6 +50,7 @@ function setUp(signerOf: () => Signer | null = () => null) {
     clock,
     log: silentLog,
     signerOf,
+    bounceHostOf: () => null,
     yieldIfBusy: () => Promise.resolve(),
     beginWork: (id) => void here.push(id),
     noteTooSlow: (campaignSeq) => void tooSlow.push(campaignSeq),
