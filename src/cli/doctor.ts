@@ -35,6 +35,11 @@ export const doctor: Command = {
     "directPort",
     "sourceAddresses",
     "metrics",
+    "inbound",
+    "submission",
+    "submissions",
+    "smtpTlsCert",
+    "smtpTlsKey",
   ],
   run: async (input) => {
     const config = readConfig(input.settings, input.environment);

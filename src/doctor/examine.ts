@@ -4,6 +4,7 @@ import { describeFault, recoverySteps, StorageFaultError } from "../db/fault.ts"
 import { DataFolderError } from "../db/folder.ts";
 import { describeError } from "../lib/log.ts";
 import { type Check, fail, type Finding, lineOf, type World } from "./check.ts";
+import { checkBounceHosts, checkInbound, checkSmtpCertificate } from "./inbound.ts";
 import {
   checkClock,
   checkEventLoop,
@@ -33,6 +34,9 @@ export const ALL_CHECKS: readonly Check[] = [
   checkLinks,
   checkRecurringWork,
   checkDomains,
+  checkBounceHosts,
+  checkInbound,
+  checkSmtpCertificate,
 ];
 
 /** The checks of a running server, which sees neither its own metrics nor the list of its work. */

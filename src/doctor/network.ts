@@ -147,7 +147,7 @@ async function mailServerOf(
 }
 
 /** Resolves to the addresses of a host, IPv4 first, or to the reason why the look-up failed. */
-async function addressesOf({ dns }: World, host: string): Promise<string[] | string> {
+export async function addressesOf({ dns }: World, host: string): Promise<string[] | string> {
   const answers = await Promise.all([dns.resolve(host, "A"), dns.resolve(host, "AAAA")]);
   const found = answers.flatMap((answer) => (answer.kind === "records" ? answer.records : []));
   const failed = answers.find(isFailed);

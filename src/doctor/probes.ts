@@ -1,6 +1,6 @@
 /** The parts of `World` that ask the machine and the network: sockets, files, interfaces. */
 
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import net from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -25,6 +25,7 @@ type MachineWorld = Pick<
   | "clockAheadMs"
   | "freeBytes"
   | "modeOf"
+  | "readText"
   | "tryRelay"
   | "logBytes"
 >;
@@ -39,6 +40,7 @@ export function machineWorld(config: Config, dns: Dns): MachineWorld {
     clockAheadMs: () => clockAheadMs(dns),
     freeBytes,
     modeOf: (file) => (existsSync(file) ? statSync(file).mode & 0o777 : null),
+    readText: (file) => readFileSync(file, "utf8"),
     tryRelay: () => tryRelay(config),
     logBytes: (folder) =>
       statSync(join(folder, "mailstead.db-wal"), { throwIfNoEntry: false })?.size ?? null,

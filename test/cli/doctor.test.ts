@@ -65,6 +65,7 @@ function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): Wo
     freeBytes: () => 50 * GIB,
     metrics: async () => null,
     modeOf: () => 0o600,
+    readText: () => "",
     tryRelay: async () => ({ ok: true, tls: "TLSv1.3", isAuthenticated: true }),
     requireReadableKeys: async () => {},
     isSameSecret: async () => true,

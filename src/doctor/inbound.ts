@@ -1,0 +1,106 @@
+/** Checks of the mail that other servers send here: MX records, port 25, and the certificate. */
+
+import { X509Certificate } from "node:crypto";
+import type { Domain } from "../modules/domains/model.ts";
+import { systemClock } from "../lib/clock.ts";
+import { type Check, fail, type Finding, ok, warn, type World } from "./check.ts";
+import { addressesOf } from "./network.ts";
+
+/** Other servers always connect to this port (RFC 5321 §4.5.4.2). */
+const MX_PORT = 25;
+const DAY_MS = 24 * 60 * 60_000;
+/** Certificates are usually renewed 30 days before their end. */
+const SOON_DAYS = 14;
+
+/** Checks that the bounces of each domain come to this server, if it listens for them. */
+export const checkBounceHosts: Check = async (world) => {
+  if (world.folder === null) return [];
+  const domains = await world.domains();
+  const isListening = world.config.inbound !== null;
+  return domains.flatMap((domain) => findingsOf(domain, isListening));
+};
+
+function findingsOf({ domain, records }: Domain, isListening: boolean): Finding[] {
+  const ours = records.filter(({ purpose }) => purpose === "RETURN_PATH");
+  const mx = ours.find(({ type }) => type === "MX");
+  if (mx === undefined) return [];
+  const what = `bounces of ${domain}`;
+  const isPublished = ours.every(({ status }) => status === "OK");
+  if (isPublished && !isListening) {
+    const finding = `the MX record of ${mx.name} leads to this server, which does not listen`;
+    return [warn(what, finding, "serve with --inbound 0.0.0.0:25")];
+  }
+  if (!isListening) return [];
+  if (isPublished) return [ok(what, `they are sent to ${mx.name}, and its mail to this server`)];
+  const missing = ours.filter(({ status }) => status !== "OK");
+  const finding = `they go to the sender's address: ${missing
+    .map(({ type, status }) => `${type} ${status}`)
+    .join(", ")} at ${mx.name}`;
+  const values = missing.map(({ name, type, value }) => `${name} ${type} ${value}`).join("; ");
+  return [warn(what, finding, `publish ${values}`)];
+}
+
+/**
+ * Checks that port 25 of the host name is answered by this server. Only another machine can tell
+ * whether it is reachable from outside, so the finding has a command for the operator.
+ */
+export const checkInbound: Check = async (world) => {
+  const { inbound, hostname } = world.config;
+  if (inbound === null) return [];
+  const what = "inbound port 25";
+  const command = `on another machine, “nc -w 5 ${hostname} ${MX_PORT}” prints “220 ${hostname} …”`;
+  const addresses = await addressesOf(world, hostname);
+  if (typeof addresses === "string") return [warn(what, addresses, "run this again later")];
+  const [address] = addresses;
+  if (address === undefined) {
+    return [fail(what, `${hostname} has no address in the DNS`, `add an A record for ${hostname}`)];
+  }
+  const greeting = await world.greet(address, MX_PORT);
+  if (!greeting.ok) {
+    const fix = `serve with --inbound 0.0.0.0:25, open the port, and check that ${command}`;
+    return [warn(what, `${address}: ${greeting.reason}`, fix)];
+  }
+  if (!greeting.line.startsWith(`220 ${hostname} `)) {
+    const finding = `another program answers at ${address}: ${greeting.line.slice(0, 60)}`;
+    return [fail(what, finding, "give port 25 to --inbound, or let that program pass on the mail")];
+  }
+  return [ok(what, `answers here; it is reachable if ${command}`)];
+};
+
+/** Checks the certificate of the SMTP listeners. */
+export const checkSmtpCertificate: Check = async (world) => {
+  const { inbound, submission, submissions, smtpTlsCert, hostname } = world.config;
+  if (inbound === null && submission === null && submissions === null) return [];
+  const what = "SMTP certificate";
+  if (smtpTlsCert === null) {
+    const isForClients = submission !== null || submissions !== null;
+    const finding = "none is set; other servers take the self-signed one";
+    const fix = "set --smtp-tls-cert and --smtp-tls-key, since clients of submission verify it";
+    return [isForClients ? warn(what, finding, fix) : ok(what, finding)];
+  }
+  return [findingOfCertificate(world, { what, file: smtpTlsCert, hostname })];
+};
+
+function findingOfCertificate(
+  world: World,
+  { what, file, hostname }: { what: string; file: string; hostname: string },
+): Finding {
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(world.readText(file));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return fail(what, `${file}: ${reason}`, "set --smtp-tls-cert to a file with a PEM certificate");
+  }
+  const until = certificate.validToDate;
+  const days = Math.floor((until.getTime() - systemClock.now()) / DAY_MS);
+  const date = until.toISOString().slice(0, 10);
+  if (days < 0) return fail(what, `${file} expired on ${date}`, "renew it");
+  if (certificate.checkHost(hostname) === undefined) {
+    return warn(what, `${file} is not for ${hostname}`, `get one whose names include ${hostname}`);
+  }
+  if (days < SOON_DAYS) {
+    return warn(what, `${file} ends on ${date}`, "renew it; the server reads the new file itself");
+  }
+  return ok(what, `is for ${hostname} until ${date}`);
+}
