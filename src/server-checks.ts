@@ -15,7 +15,7 @@ import type { Services } from "./services.ts";
 const LIMIT_MS = 20_000;
 const MAX_DOMAINS = 50;
 
-type Parts = Pick<Core, "config" | "db" | "dns" | "folder" | "secret"> &
+type Parts = Pick<Core, "clock" | "config" | "db" | "dns" | "folder" | "secret"> &
   Pick<Services, "domains" | "projects">;
 
 export function createServerChecks(parts: Parts): () => Promise<Finding[]> {
@@ -25,9 +25,10 @@ export function createServerChecks(parts: Parts): () => Promise<Finding[]> {
       import("./doctor/examine.ts"),
       import("./doctor/probes.ts"),
     ]);
-    const { config, db, dns, folder, secret, domains, projects } = parts;
+    const { clock, config, db, dns, folder, secret, domains, projects } = parts;
     const world: World = {
       ...probes.machineWorld(config, dns),
+      now: clock.now,
       folder,
       recurring: () => [],
       metrics: async () => null,

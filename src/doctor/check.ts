@@ -38,6 +38,8 @@ export type World = {
   recurring: () => readonly Interval[];
   /** Free space of a folder; null if the folder cannot be examined. */
   freeBytes: (path: string) => number | null;
+  /** The current time, in milliseconds since the epoch. */
+  now: () => number;
   /** The text of a file; throws if it cannot be read. */
   readText: (file: string) => string;
   /** Unix permissions of a file in the data folder; null if the file does not exist. */

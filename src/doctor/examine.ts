@@ -4,7 +4,7 @@ import { describeFault, recoverySteps, StorageFaultError } from "../db/fault.ts"
 import { DataFolderError } from "../db/folder.ts";
 import { describeError } from "../lib/log.ts";
 import { type Check, fail, type Finding, lineOf, type World } from "./check.ts";
-import { checkBounceHosts, checkInbound, checkSmtpCertificate } from "./inbound.ts";
+import { checkInbound, checkSmtpCertificate } from "./inbound.ts";
 import {
   checkClock,
   checkEventLoop,
@@ -34,7 +34,6 @@ export const ALL_CHECKS: readonly Check[] = [
   checkLinks,
   checkRecurringWork,
   checkDomains,
-  checkBounceHosts,
   checkInbound,
   checkSmtpCertificate,
 ];

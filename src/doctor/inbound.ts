@@ -2,9 +2,8 @@
 
 import { X509Certificate } from "node:crypto";
 import type { Domain } from "../modules/domains/model.ts";
-import { systemClock } from "../lib/clock.ts";
 import { type Check, fail, type Finding, ok, warn, type World } from "./check.ts";
-import { addressesOf } from "./network.ts";
+import { addressesOfHost } from "./network.ts";
 
 /** Other servers always connect to this port (RFC 5321 §4.5.4.2). */
 const MX_PORT = 25;
@@ -12,15 +11,8 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Certificates are usually renewed 30 days before their end. */
 const SOON_DAYS = 14;
 
-/** Checks that the bounces of each domain come to this server, if it listens for them. */
-export const checkBounceHosts: Check = async (world) => {
-  if (world.folder === null) return [];
-  const domains = await world.domains();
-  const isListening = world.config.inbound !== null;
-  return domains.flatMap((domain) => findingsOf(domain, isListening));
-};
-
-function findingsOf({ domain, records }: Domain, isListening: boolean): Finding[] {
+/** Whether the bounces of a domain come to this server, and it listens for them. */
+export function findingsOfBounceHost({ domain, records }: Domain, isListening: boolean): Finding[] {
   const ours = records.filter(({ purpose }) => purpose === "RETURN_PATH");
   const mx = ours.find(({ type }) => type === "MX");
   if (mx === undefined) return [];
@@ -49,7 +41,7 @@ export const checkInbound: Check = async (world) => {
   if (inbound === null) return [];
   const what = "inbound port 25";
   const command = `on another machine, “nc -w 5 ${hostname} ${MX_PORT}” prints “220 ${hostname} …”`;
-  const addresses = await addressesOf(world, hostname);
+  const addresses = await addressesOfHost(world, hostname);
   if (typeof addresses === "string") return [warn(what, addresses, "run this again later")];
   const [address] = addresses;
   if (address === undefined) {
@@ -93,7 +85,7 @@ function findingOfCertificate(
     return fail(what, `${file}: ${reason}`, "set --smtp-tls-cert to a file with a PEM certificate");
   }
   const until = certificate.validToDate;
-  const days = Math.floor((until.getTime() - systemClock.now()) / DAY_MS);
+  const days = Math.floor((until.getTime() - world.now()) / DAY_MS);
   const date = until.toISOString().slice(0, 10);
   if (days < 0) return fail(what, `${file} expired on ${date}`, "renew it");
   if (certificate.checkHost(hostname) === undefined) {

@@ -44,7 +44,7 @@ export const checkHostname: Check = async (world) => {
     const finding = `“${hostname}” is not a fully qualified name`;
     return [fail(what, finding, "set --hostname to a name in your DNS such as mail.example.com")];
   }
-  const addresses = await addressesOf(world, hostname);
+  const addresses = await addressesOfHost(world, hostname);
   if (typeof addresses === "string") return [warn(what, addresses, "run this again later")];
   if (addresses.length === 0) {
     const fix = `add an A record for ${hostname} with the public address of this server`;
@@ -141,13 +141,13 @@ async function mailServerOf(
   if (mx.kind !== "records") return { reason: `no mail server of ${domain} is known` };
   const [best] = [...mx.records].sort((a, b) => a.preference - b.preference);
   const host = best?.exchange ?? domain;
-  const addresses = await addressesOf(world, host);
+  const addresses = await addressesOfHost(world, host);
   const [address] = typeof addresses === "string" ? [] : addresses;
   return address === undefined ? { reason: `${host} has no address` } : { host, address };
 }
 
 /** Resolves to the addresses of a host, IPv4 first, or to the reason why the look-up failed. */
-export async function addressesOf({ dns }: World, host: string): Promise<string[] | string> {
+export async function addressesOfHost({ dns }: World, host: string): Promise<string[] | string> {
   const answers = await Promise.all([dns.resolve(host, "A"), dns.resolve(host, "AAAA")]);
   const found = answers.flatMap((answer) => (answer.kind === "records" ? answer.records : []));
   const failed = answers.find(isFailed);

@@ -1,6 +1,7 @@
 /** Checks of sending: the transport, the relay, the DNS records of each domain, and the links. */
 
 import type { Domain } from "../modules/domains/model.ts";
+import { findingsOfBounceHost } from "./inbound.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 
 export const checkRelay: Check = async ({ config, tryRelay }) => {
@@ -48,7 +49,11 @@ export const checkDomains: Check = async (world) => {
   if (domains.length === 0) {
     return [warn("domains", "no domain can be used as a sender", "mailstead domain add NAME")];
   }
-  return domains.flatMap(findingsOf);
+  const isListening = world.config.inbound !== null;
+  return domains.flatMap((domain) => [
+    ...findingsOf(domain),
+    ...findingsOfBounceHost(domain, isListening),
+  ]);
 };
 
 function findingsOf(domain: Domain): Finding[] {

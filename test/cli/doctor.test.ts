@@ -66,6 +66,7 @@ function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): Wo
     metrics: async () => null,
     modeOf: () => 0o600,
     readText: () => "",
+    now: systemClock.now,
     tryRelay: async () => ({ ok: true, tls: "TLSv1.3", isAuthenticated: true }),
     requireReadableKeys: async () => {},
     isSameSecret: async () => true,

@@ -29,6 +29,7 @@ export function realWorld(given: { input: Input; config: Config; dns: Dns; clock
   const path = resolve(config.data);
   return {
     ...machineWorld(config, dns),
+    now: given.clock.now,
     folder: hasInstallation(path) ? path : null,
     recurring: () => recurringOf(given),
     metrics: () => readMetrics(config),
