@@ -25,7 +25,8 @@ export function TimeChartCanvas({ heightPx, onNarrow, ...data }: Props) {
   const scheme = useComputedColorScheme("light");
   const latest = useRef({ data, onNarrow });
   latest.current = { data, onNarrow };
-  const key = JSON.stringify([data.times, data.series]);
+  const shape = JSON.stringify([data.times, data.series.map(({ key }) => key)]);
+  const values = JSON.stringify(chartValues(data));
 
   useEffect(() => {
     const element = host.current;
@@ -51,7 +52,10 @@ export function TimeChartCanvas({ heightPx, onNarrow, ...data }: Props) {
       chart.current = null;
       setHover(null);
     };
-  }, [key, scheme, heightPx]);
+  }, [shape, scheme, heightPx]);
+
+  // New numbers of the same points keep the tooltip.
+  useEffect(() => chart.current?.setData(chartValues(latest.current.data)), [values]);
 
   /** The arrow keys move the tooltip from point to point. */
   function move(event: KeyboardEvent): void {
