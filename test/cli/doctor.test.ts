@@ -399,9 +399,9 @@ test("reports the other checks if one hangs and one throws", async () => {
       clockAheadMs: () => new Promise(() => {}),
       domains: () => Promise.reject(new Error("broken")),
     }),
-    150,
+    1000,
   );
-  expect(found[1]).toMatch(/^fail {2}doctor: a check did not finish within 0\.15 s/);
+  expect(found[1]).toMatch(/^fail {2}doctor: a check did not finish within 1 s/);
   expect(found.at(-1)).toMatch(/^fail {2}doctor: Error: broken/);
   expect(found).toHaveLength(11);
 });

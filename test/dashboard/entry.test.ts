@@ -119,8 +119,8 @@ describe.skipIf(!hasChromium)("mailstead dev", () => {
     async () => {
       const { url, cookie, project } = server;
       const opened = await openPage(browser, `${url}/app`, { cookie });
-      await heading(opened.page, "Overview");
-      expect(new URL(opened.page.url()).pathname).toBe(`/app/p/${project}`);
+      await heading(opened.page, "Inbox");
+      expect(new URL(opened.page.url()).pathname).toBe(`/app/p/${project}/inboxes`);
       expect(opened.problems).toEqual([]);
       await opened.close();
     },
