@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)("the frame", () => {
           await page.keyboard.press("o");
           await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
         },
-        { path: `/p/${PROJECT.id}/settings/general` },
+        { path: `/p/${PROJECT.id}/emails` },
       ),
     BROWSER_LIMIT_MS,
   );
