@@ -7,12 +7,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { seedDemo } from "../../scripts/seed/demo.ts";
 import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
-import {
-  BROWSER_LIMIT_MS,
-  buildDashboard,
-  runsSlowTests,
-  startBrowser,
-} from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, buildDashboard, hasChromium, startBrowser } from "../support/browser.ts";
 import { startMailstead } from "../support/cli.ts";
 import { openEmails, type Server, signIn } from "./email-server.ts";
 
@@ -28,7 +23,7 @@ const VIEWER = "victor@harbourbooks.example";
 const folder = mkdtempSync(join(tmpdir(), "mailstead-emails-"));
 
 beforeAll(async () => {
-  if (!runsSlowTests) return;
+  if (!hasChromium) return;
   buildDashboard();
   const demo = await seedDemo(folder, { sizes: DEMO_SCALES.small, untilMs: Date.now() });
   const running = await startMailstead(
@@ -43,13 +38,13 @@ beforeAll(async () => {
   browser = await startBrowser();
 }, BROWSER_LIMIT_MS);
 afterAll(async () => {
-  if (runsSlowTests) await Promise.all([browser.close(), server.stop()]);
+  if (hasChromium) await Promise.all([browser.close(), server.stop()]);
   rmSync(folder, { recursive: true, force: true });
 });
 
 const rows = (page: Page) => page.locator(".email-table [data-row]");
 
-describe.skipIf(!runsSlowTests)("the emails of a year", () => {
+describe.skipIf(!hasChromium)("the emails of a year", () => {
   test(
     "a list of 20,000 mails has few rows in the document, also at its end",
     async () => {

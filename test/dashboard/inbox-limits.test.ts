@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, runsSlowTests, startBrowser } from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { type Sink, startSink } from "../support/smtp-sink.ts";
 import { type InboxServer, openInbox, startInbox } from "./inbox-server.ts";
 
@@ -19,7 +19,7 @@ let evil: ReturnType<typeof Bun.serve>;
 const stolen: string[] = [];
 
 beforeAll(async () => {
-  if (!runsSlowTests) return;
+  if (!hasChromium) return;
   browser = await startBrowser();
   relay = await startSink();
   evil = Bun.serve({
@@ -39,7 +39,7 @@ beforeAll(async () => {
   ]);
 }, BROWSER_LIMIT_MS);
 afterAll(async () => {
-  if (!runsSlowTests) return;
+  if (!hasChromium) return;
   await Promise.all([browser.close(), server.stop(), relay.close(), evil.stop(true)]);
 });
 
@@ -67,7 +67,7 @@ function hostileBody(base: string): string {
     <p id="text">Hello from inside</p>`;
 }
 
-describe.skipIf(!runsSlowTests)("the inbox", () => {
+describe.skipIf(!hasChromium)("the inbox", () => {
   test(
     "keeps a hostile mail in its frame",
     async () => {

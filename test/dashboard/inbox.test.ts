@@ -2,13 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  hasChromium,
-  LAYOUT_NAMES,
-  runsSlowTests,
-  startBrowser,
-} from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, hasChromium, LAYOUT_NAMES, startBrowser } from "../support/browser.ts";
 import { valueAt } from "../support/json.ts";
 import { type InboxServer, inboxValue, openInbox, startInbox } from "./inbox-server.ts";
 
@@ -58,7 +52,7 @@ const VIEWS = [
   ["inbox-rules", "?panel=rules", "New rule", true],
 ] as const;
 
-describe.skipIf(!runsSlowTests)("every layout is accessible, quiet and fits the window", () => {
+describe.skipIf(!hasChromium)("every layout is accessible, quiet and fits the window", () => {
   for (const [name, path, text, isFilled] of VIEWS) {
     test(
       name,

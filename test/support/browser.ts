@@ -29,12 +29,6 @@ const chromiumPath = process.env["CHROMIUM"] ?? PATHS.find((path) => existsSync(
 /** Tests in a browser are skipped where Chromium is missing. */
 export const hasChromium = chromiumPath !== undefined && existsSync(chromiumPath);
 
-/**
- * Tests in a browser that take half a minute run only with this variable, before a release:
- * `SLOW_TESTS=1 bun test --timeout 120000 test/dashboard`. The other ones are their short form.
- */
-export const runsSlowTests = hasChromium && process.env["SLOW_TESTS"] === "1";
-
 /** The limit of a test in a browser, on a busy machine. */
 export const BROWSER_LIMIT_MS = 60_000;
 

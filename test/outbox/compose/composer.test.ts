@@ -159,8 +159,7 @@ test("mails that wait for a thread go back to the queue when their campaign is s
   const waiting = many(30, { campaignSeq: 1, html, messageSeq: 2 });
   stopped.add(1);
   const { results } = await waiting;
-  // Those that a thread had begun fail; the busier the machine, the more were begun.
-  expect(results.filter(({ kind }) => kind === "failed").length).toBeLessThan(16);
+  expect(results.filter(({ kind }) => kind === "failed").length).toBeLessThan(9);
   expect(results.at(-1)).toEqual(WITHDRAWN);
 }, 30_000);
 
