@@ -21,7 +21,7 @@ export const OBJECT_LISTS = {
 } as const satisfies Record<string, { path: string; id: string }>;
 export type ObjectName = keyof typeof OBJECT_LISTS;
 
-/** Where a page is opened. */
+/** The server and user with which a page is opened. */
 export type Place = {
   /** Id of the project. */
   project: string;
@@ -37,7 +37,7 @@ export type DashboardPage = {
   heading: string | RegExp;
   /** All states, if absent. */
   states?: readonly PageState[];
-  /** Nobody is signed in. */
+  /** The browser has no session. */
   isPublic?: true;
   /** Members that replace those of the answer to GET /app/api/state. */
   appState?: Readonly<Record<string, unknown>>;

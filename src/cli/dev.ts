@@ -56,7 +56,7 @@ export const dev: Command = {
       ignoredVariables: ignored,
       prepare: async ({ app, folder }) => {
         keys = await devKeys(app, join(folder, "dev-keys.json"));
-        // On a machine that others reach, whoever reads the terminal first creates the owner.
+        // On a machine that others reach, the first person who reads the terminal creates the owner.
         dashboardPath = isLoopbackHost(config.host)
           ? await developerLink(app)
           : await prepareOwner(app, config);

@@ -58,7 +58,7 @@ export type ListPage<T> = {
   total: number;
 };
 
-/** What the dashboard does when a session ends, and when the connection is lost or is back. */
+/** Functions that are called when a session ends, and when the connection is lost or is back. */
 export type ApiEvents = {
   onSignedOut: () => void;
   /** Asks for the password again; false if the user declines. */

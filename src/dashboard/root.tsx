@@ -1,4 +1,4 @@
-/** What every page has: the outlet of the router, and what a lost session or connection shows. */
+/** The root of every page: the outlet of the router, and the messages for a lost session or connection. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { Outlet } from "@tanstack/react-router";

@@ -30,7 +30,7 @@ const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({
   notFoundComponent: LostPage,
 });
 
-/** Pages for which nobody needs to be signed in. */
+/** Pages that need no session. */
 const entryRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "entry",

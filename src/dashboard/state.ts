@@ -1,4 +1,4 @@
-/** Who is signed in and what the installation has: the answer of GET /app/api/state. */
+/** The answer of GET /app/api/state: the signed-in user and the facts of the installation. */
 
 import { queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";

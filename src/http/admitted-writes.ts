@@ -15,7 +15,7 @@ import { isRecord } from "./validation.ts";
  */
 type WithinQuota = <T>(projectSeq: number, change: () => T, isPublic?: boolean) => T;
 
-/** Who makes a change. `label` is the address of a user, or the name and the end of a key. */
+/** The user or key that makes a change. `label` is the address of a user, or the name and the end of a key. */
 export type RequestActor = { kind: "USER" | "KEY"; id: string | null; label: string };
 
 /** Part of a change: adds an entry to the audit log. */

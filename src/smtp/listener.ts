@@ -1,5 +1,5 @@
 /**
- * What all SMTP listeners share: limits, the answers to errors, the address that they listen on, and
+ * The parts that all SMTP listeners share: limits, the answers to errors, the address that they listen on, and
  * their certificate.
  */
 

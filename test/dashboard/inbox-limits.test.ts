@@ -135,7 +135,7 @@ describe.skipIf(!hasChromium)("the inbox", () => {
         .getByText(`${MESSAGES.toLocaleString("en")} messages`)
         .waitFor({ timeout: BROWSER_LIMIT_MS });
       expect(await rows(page).count()).toBeWithin(5, MAX_ROWS);
-      // What is read stays where it is while a new message arrives above it.
+      // The message that is read stays where it is while a new message arrives above it.
       await page.evaluate("document.querySelector('.inbox-scroll').scrollTo({ top: 40000 })");
       const firstVisible = () => page.evaluate(FIRST_VISIBLE);
       await page.waitForFunction("document.querySelector('.inbox-scroll').scrollTop === 40000");

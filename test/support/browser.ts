@@ -108,7 +108,7 @@ async function signIn(url: string, link: string): Promise<string> {
   return cookie;
 }
 
-/** What the server requires of requests with a cookie. */
+/** The headers that the server requires of requests with a cookie. */
 const browserHeaders = (url: string) => ({ origin: url, "x-requested-with": "mailstead" });
 
 async function call(
@@ -140,7 +140,7 @@ export type OpenedPage = {
   problems: string[];
   /** Saves `dist/dashboard/NAME-LAYOUT.png`. */
   screenshot(name: string): Promise<void>;
-  /** What axe finds, as `rule: element: reason`. */
+  /** The findings of axe, as `rule: element: reason`. */
   findings(): Promise<string[]>;
   /** By how many pixels the page is wider than the window. */
   overflowPx(): Promise<number>;

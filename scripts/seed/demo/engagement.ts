@@ -1,4 +1,4 @@
-/** What recipients do with a delivered mail: open, click, unsubscribe, complain. */
+/** Makes the opens, clicks, unsubscriptions and complaints of delivered mails. */
 
 import type { Random } from "../random.ts";
 import type { Journal } from "./journal.ts";

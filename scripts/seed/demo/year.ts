@@ -41,7 +41,7 @@ export const DEMO_SCALES = {
   million: { contacts: 1_000_000, mails: 200_000, events: 10_000_000, inboxMessages: 440 },
 } as const satisfies Record<string, DemoSizes>;
 
-/** What people entered before the year, as far as the year needs it. */
+/** The rows that people entered before the year, as far as the year needs them. */
 export type Parts = {
   store: Pick<EmailStore, "saveMessage">;
   templates: Map<string, StoredTemplate>;

@@ -1,4 +1,4 @@
-/** What the checks of a message say about the support of its HTML and CSS. */
+/** Sums up how well mail programs support the HTML and CSS of a message. */
 
 import type { Shares } from "./check.ts";
 

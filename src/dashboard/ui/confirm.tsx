@@ -10,7 +10,7 @@ export function Confirm(props: {
   isOpen: boolean;
   onClose: () => void;
   title: string;
-  /** What will be lost, in one or two sentences. */
+  /** Names the data that will be lost, in one or two sentences. */
   text: ReactNode;
   /** The name to type, for the major actions. */
   name?: string;

@@ -3,7 +3,7 @@ import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
 /**
- * What a page shows when there is nothing yet: one sentence, one primary action and, where code
+ * The content of a page without data: one sentence, one primary action and, where code
  * helps, an example. A list without matches uses `NoMatches` instead.
  */
 export function Empty(props: {

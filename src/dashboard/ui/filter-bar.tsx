@@ -8,7 +8,7 @@ import { parseTerms } from "./filter-terms.ts";
 export type FilterField = {
   /** The word before the colon; also the name of the search parameter. */
   key: string;
-  /** What it means, for the list of suggestions. */
+  /** Its meaning, for the list of suggestions. */
   hint: string;
   /** The values to choose from; any text without them. */
   values?: readonly { value: string; label: string }[];

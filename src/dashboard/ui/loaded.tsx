@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Problem } from "./problem.tsx";
 import { useDelayed } from "./use-delayed.ts";
 
-/** What a query has loaded, its error with a button to try again, or a skeleton while it is slow. */
+/** Shows the result of a query, its error with a button to try again, or a skeleton while it is slow. */
 export function Loaded<T>(props: {
   query: { data: T | undefined; error: Error | null; refetch: () => unknown };
   /** Height of the skeleton in pixels. */

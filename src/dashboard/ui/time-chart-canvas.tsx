@@ -6,7 +6,7 @@ import UPlot from "uplot";
 import { type ChartData, countLabel, pointLabel, Swatch } from "./time-chart-parts.tsx";
 
 type Props = ChartData & { heightPx: number; onNarrow: (firstMs: number, lastMs: number) => void };
-/** Where the tooltip is: the point, and its distance from the left of the chart. */
+/** The position of the tooltip: the point, and its distance from the left of the chart. */
 type Hover = { index: number; leftPx: number; isRight: boolean };
 
 const LINE_PX = 2;

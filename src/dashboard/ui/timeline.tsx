@@ -11,7 +11,7 @@ export type TimelineItem = {
   detail?: ReactNode;
 };
 
-/** What happened in order, with a dot in the colour of each state. */
+/** Lists events in their order, with a dot in the colour of each state. */
 export function Timeline({ items, label }: { items: readonly TimelineItem[]; label: string }) {
   return (
     <ol className="timeline" aria-label={label}>

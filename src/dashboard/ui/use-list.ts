@@ -4,7 +4,7 @@ import { useProject } from "../state.ts";
 
 const PAGE_SIZE = 100;
 
-/** What a DataTable shows: the rows that were loaded so far, and how to load more. */
+/** The data of a DataTable: the rows that were loaded so far, and how to load more. */
 export type List<T> = {
   rows: readonly T[];
   /** Number of all rows that match; null before the first page. */

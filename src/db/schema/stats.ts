@@ -3,7 +3,7 @@ import { projects } from "./projects.ts";
 
 const counter = (name: string) => integer(name).notNull().default(0);
 
-/** What happened to the mails and subscriptions of a project in each hour (UTC). */
+/** Counters of the mails and subscriptions of a project for each hour (UTC). */
 export const projectHours = sqliteTable(
   "project_hours",
   {

@@ -13,7 +13,7 @@ import { newId } from "../../lib/id.ts";
 
 type AuditRow = typeof audit.$inferSelect;
 
-/** Who made a change. `id` is null for CLI and SYSTEM. */
+/** The user, key or command that made a change. `id` is null for CLI and SYSTEM. */
 type Actor = { kind: AuditRow["actorKind"]; id: string | null; label: string };
 
 export type AuditEntry = {

@@ -124,7 +124,7 @@ export function createInvitations(deps: {
       };
     },
 
-    /** What the page of a link shows. Throws 404 if the link does not work. */
+    /** The facts of an invitation that the page of its link shows. Throws 404 if the link does not work. */
     show(token: string) {
       const row = tokens.find("INVITATION", token);
       const { email, role } = invitationOf(row);

@@ -1,5 +1,5 @@
 /**
- * What all routes of accounts share: the check of the origin, the session of the cookie, the client
+ * The steps that all routes of accounts share: the check of the origin, the session of the cookie, the client
  * and the body. They run before the schema of the route, so that a request without a session gets no
  * validation errors.
  */

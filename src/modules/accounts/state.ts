@@ -1,4 +1,4 @@
-/** What the dashboard needs to start. It is read without any work on passwords. */
+/** The facts that the dashboard needs to start. It is read without any work on passwords. */
 
 import { isoTime } from "../../lib/clock.ts";
 import { VERSION } from "../../lib/version.ts";

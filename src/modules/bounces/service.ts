@@ -103,7 +103,7 @@ export function createBounces(deps: {
     return { ...result, effect: "unsubscribed" };
   }
 
-  /** Whatever was sent to the address of an unsubscription is one; it is not read. */
+  /** Every mail to the address of an unsubscription unsubscribes, so its content is not read. */
   async function unsubscribe(address: string, projectSeq?: number): Promise<ReportResult> {
     const id = openUnsubscribeAddress(deps.linkKey, address);
     const mail = id === null ? null : reports.find(id);
@@ -192,7 +192,7 @@ function kindOf(finding: RecipientFinding | null): ReportKind {
 }
 
 /**
- * What the report says of the recipient of the mail. If it names only other addresses, to which the
+ * Finds the part of the report about the recipient of the mail. If it names only other addresses, to which the
  * mail was forwarded, the mail bounced only if it failed at all of them.
  */
 function findingFor(

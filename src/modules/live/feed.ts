@@ -62,7 +62,7 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
     connections.sendAll(reloadLine(position));
   }
 
-  /** What a client missed since its last position, up to that of the feed. */
+  /** The messages that a client missed since its last position, up to that of the feed. */
   function missedBy(projectSeq: number, lastEventId: string | null): string {
     if (lastEventId === null) return "";
     const since = readPosition(lastEventId);

@@ -93,7 +93,7 @@ export const ProjectStats = named(
     },
   ),
   {
-    description: "What happened to the mails of a project in a period",
+    description: "Numbers of the mails and subscriptions of a project in a period",
     example: {
       from: "2026-03-02T00:00:00.000Z",
       to: "2026-03-03T00:00:00.000Z",

@@ -7,7 +7,7 @@ import { linesOf, readFields, type ReadField, valueOf } from "../mime/read-field
 
 export type DsnAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
 
-/** What a report says of one recipient. */
+/** The fields of a report about one recipient. */
 export type RecipientStatus = {
   action: DsnAction;
   /** `x.y.z` (RFC 3463); null if there is none. */

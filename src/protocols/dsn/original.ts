@@ -3,7 +3,7 @@
 import { type ReadField, linesOf, readFields, valueOf } from "../mime/read-fields.ts";
 import { leavesOf, type MessagePart, headAndBody, textOfPart } from "../mime/read-parts.ts";
 
-/** What is known of the mail that a report is about. */
+/** The identifiers of the mail that a report is about. */
 export type OriginalMail = {
   /** Values of Message-ID, first the one of the returned message; at most ten. */
   messageIds: readonly string[];

@@ -28,7 +28,7 @@ import {
 import { type OriginalMail, originalOf } from "./original.ts";
 import { isBounceSubject, isFromMailSystem, readTextReport } from "./text-report.ts";
 
-/** What a report says of one recipient. */
+/** The finding of a report about one recipient. */
 export type RecipientFinding = Diagnosis & {
   action: DsnAction;
   /** The address that the reporting server used; null if it names none. */

@@ -43,7 +43,7 @@ export function encodeField(name: string, octets: string): string | null {
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 
 const SEPARATORS = ",;:";
-/** What ends a quoted text, a comment and an address. */
+/** The characters that end a quoted text, a comment and an address. */
 const CLOSERS: Readonly<Record<string, string>> = { '"': '"', "(": ")", "<": ">" };
 
 /** Quoted texts, comments, addresses, separators, and all other text. */

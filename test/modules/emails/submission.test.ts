@@ -25,7 +25,7 @@ async function start() {
       if (!reply.startsWith("250 ")) throw new Error(reply);
       return reply.slice(-36);
     },
-    /** What the rules and the counters find. */
+    /** The violations that the rules and the counters find. */
     findings: () => [
       ...EMAIL_INVARIANTS.flatMap(({ violations }) => server.db.sqlite.query(violations).all()),
       ...findWrongUsage(server.db.sqlite),

@@ -16,7 +16,7 @@ type Session = {
 
 const KEY = ["account", "sessions"];
 
-/** Where the user is signed in. Each session can be ended, except the one of this browser. */
+/** The list of the user's sessions. Each can be ended, except the one of this browser. */
 export function Sessions() {
   const client = useQueryClient();
   const { data, error, isPending, refetch } = useQuery({

@@ -1,11 +1,11 @@
-/** Where a found value differs from the expected one. */
+/** Finds the part of a found value that differs from the expected one. */
 
 export type Difference = {
-  /** What both texts begin with. */
+  /** The beginning that both texts share. */
   before: string;
   /** The part that differs. */
   middle: string;
-  /** What both texts end with. */
+  /** The end that both texts share. */
   after: string;
 };
 

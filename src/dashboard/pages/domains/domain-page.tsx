@@ -127,7 +127,7 @@ function Checklist({ domain, isChecking }: { domain: Domain; isChecking: boolean
   );
 }
 
-/** What to do next, in one or two sentences. */
+/** Says in one or two sentences what the reader does next. */
 function Summary({ domain }: { domain: Domain }) {
   const { status, failingSince, records } = domain;
   if (status === "VERIFIED" && failingSince !== null) {

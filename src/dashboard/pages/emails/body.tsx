@@ -1,4 +1,4 @@
-/** What the tabs with the content of an email have in common: loading, refusal, removed content. */
+/** The states that all tabs with the content of an email share: loading, refusal, removed content. */
 
 import { Skeleton } from "@mantine/core";
 import { EyeOff, FileX } from "lucide-react";

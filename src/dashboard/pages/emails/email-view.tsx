@@ -64,7 +64,7 @@ export function EmailView(props: { id: string; tab: string | undefined; names: E
   );
 }
 
-/** What people look for first: the conversation with the server if the mail was not accepted. */
+/** The tab that opens first: the conversation with the server if the mail was not accepted. */
 function firstTab({ status, sentAt, source, attempts }: Email, mayRead: boolean): Tab | undefined {
   const isRefused = sentAt === null && attempts.length > 0 && status !== "CANCELLED";
   const isHidden = !mayRead && source !== "CAMPAIGN";

@@ -1,4 +1,4 @@
-/** What happened to an email, in the order of time. */
+/** Lists the events of an email in the order of time. */
 
 import type { Email } from "../../../modules/emails/record-model.ts";
 import type { TimelineItem } from "../../ui/timeline.tsx";

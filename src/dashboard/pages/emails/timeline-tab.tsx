@@ -5,7 +5,7 @@ import { useProject } from "../../state.ts";
 import { Timeline } from "../../ui/timeline.tsx";
 import { type AddressSuppression, timelineOf } from "./timeline-items.ts";
 
-/** What happened to the email, and whether its address is suppressed now. */
+/** Shows the events of the email, and whether its address is suppressed now. */
 export function TimelineTab({ email }: { email: Email }) {
   const project = useProject()?.id ?? null;
   const { data } = useQuery({

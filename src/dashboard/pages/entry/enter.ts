@@ -1,4 +1,4 @@
-/** What every way to sign in does at the end. */
+/** Ends every way to sign in: it loads the new state and opens the next page. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";

@@ -6,7 +6,7 @@ import { Loaded } from "../../ui/loaded.tsx";
 import { Note } from "../../ui/note.tsx";
 import { useSession } from "./use-message.ts";
 
-/** What the client and the listener said, with the time of each line. */
+/** Shows the commands of the client and the replies of the listener, with the time of each line. */
 export function SessionTab({ inbox, message }: { inbox: string; message: MessageDetail }) {
   const { envelope } = message;
   const query = useSession(inbox, envelope.sessionId ?? "");

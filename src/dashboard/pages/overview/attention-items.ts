@@ -1,4 +1,4 @@
-/** What needs somebody's attention, in words, the most urgent first. */
+/** Describes the problems that an operator has to solve, the most urgent first. */
 
 import type { Static } from "@sinclair/typebox";
 import type { Campaign } from "../../../modules/campaigns/model.ts";
@@ -10,7 +10,7 @@ import { sizeText } from "../../ui/size-text.ts";
 export type AttentionItem = {
   key: string;
   title: string;
-  /** What is wrong, and what to do. */
+  /** The problem and its solution. */
   text: string;
   /** The campaign that it is about. */
   campaign?: string;

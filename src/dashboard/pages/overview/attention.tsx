@@ -8,7 +8,7 @@ import { useCampaigns, useDomains, useSystem, useWebhooks } from "./use-overview
 /** Items that are shown at first, so that the numbers stay in sight. */
 const FIRST_ITEMS = 2;
 
-/** What needs attention; nothing if all is well. */
+/** Shows the problems that an operator has to solve, and is empty if there are none. */
 export function Attention() {
   const project = useProject()?.id ?? "";
   const items = attentionItems({

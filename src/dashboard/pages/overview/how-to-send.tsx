@@ -1,4 +1,4 @@
-/** What a project without mails shows: how to send the first one. */
+/** Shows how to send the first mail of a project. */
 
 import { useAppState } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";

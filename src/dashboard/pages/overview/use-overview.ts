@@ -1,4 +1,4 @@
-/** What the overview reads from the interface. */
+/** Reads the data of the overview from the interface. */
 
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import type { Static } from "@sinclair/typebox";

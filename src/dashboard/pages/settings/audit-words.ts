@@ -1,4 +1,4 @@
-/** What the rows of the audit log say, in words. */
+/** Describes the rows of the audit log in sentences. */
 
 import type { AuditRecord } from "../../../modules/accounts/team-model.ts";
 

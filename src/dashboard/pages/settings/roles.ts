@@ -1,4 +1,4 @@
-/** What the members of a project may do. */
+/** Describes each role by the actions that it allows. */
 
 export type MemberRole = "ADMIN" | "EDITOR" | "VIEWER";
 

@@ -1,4 +1,4 @@
-/** What the checks of an email are about: their names, why they matter, and how to fix a finding. */
+/** The texts of the checks of an email: their names, why they matter, and how to fix a finding. */
 
 export type CheckText = {
   title: string;

@@ -121,7 +121,7 @@ export function explainReply({ code, enhanced }: Reply): string {
   return `${name} is ${code < 500 ? "temporary" : "permanent"}: ${meaning}.`;
 }
 
-/** What happens after each outcome, by its name in the interface. */
+/** Says what the server does after each outcome, by its name in the interface. */
 export const OUTCOMES: Readonly<Record<string, { tone: Tone; word: string }>> = {
   accepted: { tone: "good", word: "Accepted" },
   deferred: { tone: "held", word: "Deferred" },

@@ -1,5 +1,5 @@
 /**
- * What a mail contains, below /emails/{id}:
+ * The content of a mail, below /emails/{id}:
  *
  * GET …/content    the rendered parts and headers
  * GET …/preview    a document to be shown in a frame

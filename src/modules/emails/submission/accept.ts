@@ -61,7 +61,7 @@ type SubmissionDeps = {
   wake: () => void;
 };
 
-/** What is stored: the bytes that follow the stored pieces, from this position on. */
+/** The piece that is stored next: the bytes that follow the stored pieces, from this position on. */
 type Prepared = {
   message: SubmittedMessage;
   subject: string;

@@ -7,7 +7,7 @@ import type { ReplyClass } from "../../../../src/protocols/smtp/reply-classes.ts
 export type Sample = {
   /** Kind of server or provider. */
   kind: string;
-  /** What the form is and when the server sends it. */
+  /** Describes the form and says when the server sends it. */
   source: string;
   raw: string;
   action: DsnAction;

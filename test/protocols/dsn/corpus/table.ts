@@ -11,7 +11,7 @@ export const BOUNCE_FORMS: readonly Sample[] = [...STANDARD_FORMS, ...TEXT_FORMS
 
 export type Read = Pick<RecipientFinding, "action" | "class" | "recipient">;
 
-/** What is read of the first recipient of a form; null if it is no report. */
+/** The finding about the first recipient of a form; null if it is no report. */
 export function readForm({ raw }: Pick<Sample, "raw">): Read | null {
   const report = readDsn(readMessage(Buffer.from(raw)));
   if (report.kind !== "delivery") return null;
