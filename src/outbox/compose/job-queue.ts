@@ -32,6 +32,8 @@ const MAX_UNKNOWN = 8;
 /** Bytes of bodies and attachments in a batch, unless a single mail has more. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
+type NextBatch = { mayBegin: ((flow: string) => boolean) | null; withCampaigns: boolean };
+
 export function createJobQueue(costs: Pick<FlowCosts, "kindOf">) {
   const transactional = new Map<string, ComposeJob[]>();
   const campaigns = new Map<string, ComposeJob[]>();
@@ -60,9 +62,13 @@ export function createJobQueue(costs: Pick<FlowCosts, "kindOf">) {
     if (waiting.length > 0) flows.set(flow, waiting);
   }
 
-  function takeUnknown(flows: Map<string, ComposeJob[]>, wanted: FlowKind): JobBatch | null {
+  function takeUnknown(
+    flows: Map<string, ComposeJob[]>,
+    wanted: FlowKind,
+    mayBegin: (flow: string) => boolean = () => true,
+  ): JobBatch | null {
     for (const flow of flows.keys()) {
-      if (costs.kindOf(flow) !== wanted) continue;
+      if (costs.kindOf(flow) !== wanted || !mayBegin(flow)) continue;
       const draft = newDraft();
       takeFrom(flows, flow, draft, MAX_UNKNOWN);
       return { kind: wanted, jobs: draft.jobs };
@@ -100,10 +106,14 @@ export function createJobQueue(costs: Pick<FlowCosts, "kindOf">) {
       halves.push(jobs);
     },
 
-    /** A batch of fast or new flows; null if there is none. */
-    takeNext({ isFastOnly, withCampaigns }: { isFastOnly: boolean; withCampaigns: boolean }) {
+    /**
+     * A batch of fast flows, or of a new flow that `mayBegin`; null if there is none. Without
+     * `mayBegin`, a batch of fast flows only.
+     */
+    takeNext({ mayBegin, withCampaigns }: NextBatch): JobBatch | null {
       for (const flows of withCampaigns ? [transactional, campaigns] : [transactional]) {
-        const batch = (isFastOnly ? null : takeUnknown(flows, "new")) ?? takeFast(flows);
+        const unknown = mayBegin === null ? null : takeUnknown(flows, "new", mayBegin);
+        const batch = unknown ?? takeFast(flows);
         if (batch !== null) return batch;
       }
       return null;

@@ -129,13 +129,19 @@ export function createPool(deps: PoolDeps) {
     if (!thread.isUp() || thread.batches.length >= MAX_BATCHES) return null;
     const withCampaigns = deps.mayCompose();
     if (running !== undefined) {
-      return running.kind === "fast" ? queue.takeNext({ isFastOnly: true, withCampaigns }) : null;
+      return running.kind === "fast" ? queue.takeNext({ mayBegin: null, withCampaigns }) : null;
     }
     if (slowBatches.isFree() && (threads.hasFreeBeside(thread) || !queue.hasOthers())) {
       const slow = queue.takeSlow({ withCampaigns });
       if (slow !== null) return slowBatches.begin(thread, slow);
     }
-    return queue.takeNext({ isFastOnly: false, withCampaigns });
+    return queue.takeNext({ mayBegin: (flow) => !isTried(flow), withCampaigns });
+  }
+
+  /** A new flow has one batch at a time until its cost is known, so that it holds one thread only. */
+  function isTried(flow: string): boolean {
+    const isOf = ({ kind, jobs }: JobBatch) => kind === "new" && jobs[0]?.flow === flow;
+    return [...threads.all()].some(({ batches }) => batches.some(isOf));
   }
 
   /** For a mail that no thread will prepare. */

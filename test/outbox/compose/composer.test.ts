@@ -163,6 +163,21 @@ test("mails that wait for a thread go back to the queue when their campaign is s
   expect(results.at(-1)).toEqual(WITHDRAWN);
 }, 30_000);
 
+test("a new campaign holds one thread until its cost is known, also while others are free", async () => {
+  const signer = await testSigner();
+  let isSigned = true;
+  const { many, startThread, stopped } = setUp(() => (isSigned ? signer : null));
+  await startThread();
+  await many(2_000, { campaignSeq: 7 }); // Starts all threads for signed mail.
+  isSigned = false;
+  const html = "{% for i in (1..9999) %}{% for j in (1..9999) %}{% endfor %}{% endfor %}";
+  const waiting = many(30, { campaignSeq: 1, html, messageSeq: 2 });
+  stopped.add(1);
+  const { results } = await waiting;
+  const begun = results.filter((result) => result !== WITHDRAWN);
+  expect(begun.length).toBeWithin(1, 9);
+}, 30_000);
+
 test("large messages of campaigns wait until others have left", async () => {
   const { composer } = setUp();
   const attachments = [

@@ -20,7 +20,7 @@ function setUp(kinds: Record<string, FlowKind> = {}) {
   }
 
   const take = (isFastOnly = false, withCampaigns = true) => {
-    const batch = queue.takeNext({ isFastOnly, withCampaigns });
+    const batch = queue.takeNext({ mayBegin: isFastOnly ? null : () => true, withCampaigns });
     return batch === null ? null : batch.jobs.map((job) => ids.get(job));
   };
 
@@ -91,7 +91,7 @@ test("slow flows and halves of batches are taken apart from all others", () => {
 test("mails that are put back are the first ones of their flow, in their order", () => {
   const { queue, add, take } = setUp();
   add("p1", 5);
-  const batch = queue.takeNext({ isFastOnly: false, withCampaigns: true });
+  const batch = queue.takeNext({ mayBegin: () => true, withCampaigns: true });
   add("p1", 1);
   queue.putBack(batch?.jobs.slice(3) ?? []);
   expect(take()).toEqual(["p1-4", "p1-5", "p1-1"]);
