@@ -7,6 +7,7 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { withQuery } from "./api.ts";
+import { connectWhileShown } from "./event-connection.ts";
 
 export type LiveMessage = { type: string; id: string };
 
@@ -39,28 +40,11 @@ export function useLiveMessages(onMessages: Listener): void {
 /** Keeps the connection for the project while the component is shown. */
 export function useLive(project: string | null): void {
   const client = useQueryClient();
-  useEffect(() => {
-    if (project === null) return undefined;
-    const connection = createConnection(project, client);
-    const follow = () => {
-      if (document.hidden) return connection.close();
-      // Nothing was received while the tab was hidden.
-      void client.invalidateQueries();
-      connection.open();
-    };
-    document.addEventListener("visibilitychange", follow);
-    if (!document.hidden) connection.open();
-    return () => {
-      document.removeEventListener("visibilitychange", follow);
-      connection.close();
-    };
-  }, [project, client]);
+  useEffect(() => (project === null ? undefined : connect(project, client)), [project, client]);
 }
 
-function createConnection(project: string, client: QueryClient) {
-  let source: EventSource | null = null;
-  let retry: number | undefined;
-  let retryMs = FIRST_RETRY_MS;
+/** Opens the connection; the returned function closes it. */
+function connect(project: string, client: QueryClient): () => void {
   let flush: number | undefined;
   let waiting: LiveMessage[] = [];
 
@@ -85,34 +69,17 @@ function createConnection(project: string, client: QueryClient) {
     flush ??= window.setTimeout(refresh, REFRESH_MS);
   }
 
-  function open(): void {
-    if (source !== null || retry !== undefined) return;
-    const opened = new EventSource(withQuery("/app/api/live", { project }));
-    source = opened;
-    opened.addEventListener("message", receive);
-    opened.addEventListener("open", () => (retryMs = FIRST_RETRY_MS));
-    opened.addEventListener("error", () => {
-      // While it is connecting again, the browser does the rest. A refusal closes it for good.
-      if (opened.readyState !== EventSource.CLOSED) return;
-      source = null;
-      retry = window.setTimeout(() => {
-        retry = undefined;
-        open();
-      }, retryMs);
-      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
-    });
-  }
-
-  function close(): void {
-    source?.close();
-    source = null;
-    window.clearTimeout(retry);
-    window.clearTimeout(flush);
-    retry = undefined;
-    flush = undefined;
-  }
-
-  return { open, close };
+  return connectWhileShown({
+    url: withQuery("/app/api/live", { project }),
+    retry: { firstMs: FIRST_RETRY_MS, longestMs: LONGEST_RETRY_MS },
+    listen: (source) => source.addEventListener("message", receive),
+    onShown: () => void client.invalidateQueries(),
+    onClose() {
+      window.clearTimeout(flush);
+      flush = undefined;
+      waiting = [];
+    },
+  });
 }
 
 /** Null for a text that is not a message. */

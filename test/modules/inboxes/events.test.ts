@@ -5,6 +5,7 @@ import { createInboxChanges } from "../../../src/modules/inboxes/changes.ts";
 import { createLive } from "../../../src/modules/inboxes/live/stream.ts";
 import { manualClock } from "../../support/clock.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
+import { readInBackground } from "../../support/event-stream.ts";
 import { type InboxApp, inboxApp } from "../../support/inbox.ts";
 import { stringAt, valueAt } from "../../support/json.ts";
 import { openRequest } from "../../support/raw-http.ts";
@@ -13,19 +14,7 @@ type Event = { id: string; name: string; data: unknown };
 
 /** Reads a stream in the background. */
 function collect(stream: ReadableStream<Uint8Array>) {
-  const state = { text: "", isOver: false, error: "" };
-  const reader = stream.getReader();
-  const decoder = new TextDecoder();
-  const read = async (): Promise<void> => {
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) break;
-      state.text += decoder.decode(value, { stream: true });
-    }
-  };
-  read()
-    .catch((error: unknown) => (state.error = String(error)))
-    .finally(() => (state.isOver = true));
+  const { state, cancel } = readInBackground(stream);
   const events = (): Event[] =>
     [...state.text.matchAll(/^id: (.*)\nevent: (.*)\ndata: (.*)\n\n/gm)].map(
       ([, id = "", name = "", data = ""]) => {
@@ -33,7 +22,7 @@ function collect(stream: ReadableStream<Uint8Array>) {
         return { id, name, data: value };
       },
     );
-  return { state, events, cancel: () => reader.cancel() };
+  return { state, events, cancel };
 }
 
 const names = (events: readonly Event[]) => events.map(({ name }) => name);

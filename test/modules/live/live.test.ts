@@ -7,6 +7,7 @@ import { openDatabase } from "../../../src/db/open.ts";
 import { migrate } from "../../../src/db/migrate.ts";
 import { manualClock } from "../../support/clock.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
+import { readInBackground } from "../../support/event-stream.ts";
 import { type InboxApp, inboxApp } from "../../support/inbox.ts";
 import { listAt, stringAt, valueAt } from "../../support/json.ts";
 import { signIn } from "../../support/session.ts";
@@ -16,26 +17,14 @@ type Line = { id: string; data: unknown };
 
 /** Reads a stream in the background. */
 function collect(stream: ReadableStream<Uint8Array>) {
-  const state = { text: "", isOver: false, error: "" };
-  const reader = stream.getReader();
-  const decoder = new TextDecoder();
-  const read = async (): Promise<void> => {
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) break;
-      state.text += decoder.decode(value, { stream: true });
-    }
-  };
-  read()
-    .catch((error: unknown) => (state.error = String(error)))
-    .finally(() => (state.isOver = true));
+  const { state, cancel } = readInBackground(stream);
   const lines = (): Line[] =>
     [...state.text.matchAll(/^id: (.*)\ndata: (.*)\n\n/gm)].map(([, id = "", data = ""]) => {
       const value: unknown = JSON.parse(data);
       return { id, data: value };
     });
   const lastId = (): string => [...state.text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? "";
-  return { state, lines, lastId, cancel: () => reader.cancel() };
+  return { state, lines, lastId, cancel };
 }
 
 const dataOf = (lines: readonly Line[]) => lines.map(({ data }) => data);

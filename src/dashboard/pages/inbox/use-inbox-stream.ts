@@ -1,10 +1,8 @@
-/**
- * The live events of an inbox. They carry the changed messages, so the list needs no requests. The
- * connection is closed while the tab is hidden, because a browser opens only six to a server.
- */
+/** The live events of an inbox. They carry the changed messages, so the list needs no requests. */
 
 import { useEffect, useRef, useState } from "react";
 import { projectUrl } from "../../api.ts";
+import { connectWhileShown } from "../../event-connection.ts";
 import { EVENT_NAMES, type InboxChange, readChange } from "./inbox-changes.ts";
 
 /** Changes within this time are applied together. */
@@ -22,31 +20,16 @@ export function useInboxStream(
   useEffect(() => {
     latest.current = onChanges;
   });
-  useEffect(() => {
-    const connection = createConnection(inbox, (changes) => latest.current(changes), setIsLive);
-    const follow = () => {
-      if (document.hidden) return connection.close();
-      latest.current([{ type: "reload" }]);
-      connection.open();
-    };
-    document.addEventListener("visibilitychange", follow);
-    if (!document.hidden) connection.open();
-    return () => {
-      document.removeEventListener("visibilitychange", follow);
-      connection.close();
-    };
-  }, [inbox]);
+  useEffect(() => connect(inbox, (changes) => latest.current(changes), setIsLive), [inbox]);
   return isLive;
 }
 
-function createConnection(
+/** Opens the connection; the returned function closes it. */
+function connect(
   inbox: string,
   onChanges: (changes: readonly InboxChange[]) => void,
   onState: (isOpen: boolean) => void,
-) {
-  let source: EventSource | null = null;
-  let retry: number | undefined;
-  let retryMs = FIRST_RETRY_MS;
+): () => void {
   let flush: number | undefined;
   let waiting: InboxChange[] = [];
 
@@ -60,44 +43,29 @@ function createConnection(
     }, BATCH_MS);
   }
 
-  function open(): void {
-    if (source !== null || retry !== undefined) return;
-    const opened = new EventSource(projectUrl(`/inboxes/${encodeURIComponent(inbox)}/events`));
-    source = opened;
+  function listen(source: EventSource): void {
     for (const name of EVENT_NAMES) {
-      opened.addEventListener(name, ({ data }: MessageEvent<string>) => {
+      source.addEventListener(name, ({ data }: MessageEvent<string>) => {
         const change = readChange(JSON.parse(data), name);
         if (change !== null) add(change);
       });
     }
-    opened.addEventListener("open", () => {
-      // After a refusal, nothing tells which events were missed.
-      if (retryMs > FIRST_RETRY_MS) add({ type: "reload" });
-      retryMs = FIRST_RETRY_MS;
+  }
+
+  return connectWhileShown({
+    url: projectUrl(`/inboxes/${encodeURIComponent(inbox)}/events`),
+    retry: { firstMs: FIRST_RETRY_MS, longestMs: LONGEST_RETRY_MS },
+    listen,
+    onShown: () => onChanges([{ type: "reload" }]),
+    onOpen(wasRefused) {
+      if (wasRefused) add({ type: "reload" });
       onState(true);
-    });
-    opened.addEventListener("error", () => {
-      onState(false);
-      // While it is connecting again, the browser does the rest. A refusal closes it for good.
-      if (opened.readyState !== EventSource.CLOSED) return;
-      source = null;
-      retry = window.setTimeout(() => {
-        retry = undefined;
-        open();
-      }, retryMs);
-      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
-    });
-  }
-
-  function close(): void {
-    source?.close();
-    source = null;
-    window.clearTimeout(retry);
-    window.clearTimeout(flush);
-    retry = undefined;
-    flush = undefined;
-    waiting = [];
-  }
-
-  return { open, close };
+    },
+    onError: () => onState(false),
+    onClose() {
+      window.clearTimeout(flush);
+      flush = undefined;
+      waiting = [];
+    },
+  });
 }
