@@ -121,7 +121,8 @@ describe.skipIf(!hasChromium)("the page of API keys", () => {
       await page.getByLabel("Last day").fill("2999-12-31");
       await page.keyboard.press("Enter");
       await page.getByText("This must be a web origin").waitFor();
-      // The focus goes to the faulty field.
+      // The focus goes to the faulty field, after the message is shown.
+      await page.getByLabel("Web sites").and(page.locator(":focus")).waitFor();
       await page.keyboard.press("ControlOrMeta+a");
       await page.keyboard.type("https://shop.example");
       await page.getByLabel("Last day").press("Enter");
