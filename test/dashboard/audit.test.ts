@@ -5,7 +5,14 @@ import type { Browser, Page } from "playwright-core";
 import { actionWords, SUGGESTED_ACTIONS } from "../../src/dashboard/pages/settings/audit-words.ts";
 import { createRouteRules } from "../../src/http/route-rules.ts";
 import { testApp } from "../support/app.ts";
-import { BROWSER_LIMIT_MS, hasChromium, LAYOUT_NAMES, startBrowser } from "../support/browser.ts";
+import {
+  BROWSER_LIMIT_MS,
+  faultsOf,
+  hasChromium,
+  LAYOUT_NAMES,
+  NO_FAULTS,
+  startBrowser,
+} from "../support/browser.ts";
 import { failingList, openAs, type PeopledServer, startWithPeople } from "./people.ts";
 
 let browser: Browser;
@@ -30,9 +37,7 @@ describe.skipIf(!hasChromium)("the audit log", () => {
         const opened = await openAs(browser, server, "/settings/audit", { layout });
         await opened.page.getByText("Accepted an invitation").first().waitFor();
         await opened.screenshot("settings-audit");
-        expect([layout, await opened.findings()]).toEqual([layout, []]);
-        expect([layout, opened.problems]).toEqual([layout, []]);
-        expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+        expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
         await opened.close();
       }
     },

@@ -7,7 +7,14 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { seedDemo } from "../../scripts/seed/demo.ts";
 import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
-import { BROWSER_LIMIT_MS, buildDashboard, hasChromium, startBrowser } from "../support/browser.ts";
+import {
+  BROWSER_LIMIT_MS,
+  buildDashboard,
+  faultsOf,
+  hasChromium,
+  NO_FAULTS,
+  startBrowser,
+} from "../support/browser.ts";
 import { startMailstead } from "../support/cli.ts";
 import { openEmails, type Server, signIn } from "./email-server.ts";
 
@@ -80,9 +87,7 @@ describe.skipIf(!hasChromium)("the emails of a year", () => {
           await drawer.getByText(text).first().waitFor();
           await drawer.getByText("RCPT TO:").first().waitFor();
           await opened.screenshot(`email-${status}`);
-          expect([layout, await opened.findings()]).toEqual([layout, []]);
-          expect([layout, opened.problems]).toEqual([layout, []]);
-          expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+          expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
           await opened.close();
         }
       },

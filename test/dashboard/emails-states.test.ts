@@ -4,8 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import {
   BROWSER_LIMIT_MS,
+  faultsOf,
   hasChromium,
   LAYOUT_NAMES,
+  NO_FAULTS,
   startBrowser,
   startDashboard,
 } from "../support/browser.ts";
@@ -31,9 +33,7 @@ describe.skipIf(!hasChromium)("the list of emails of a new project", () => {
         const opened = await openEmails(browser, server, "/emails", { layout });
         await opened.page.getByText("No emails yet").waitFor();
         await opened.screenshot("emails-empty");
-        expect([layout, await opened.findings()]).toEqual([layout, []]);
-        expect([layout, opened.problems]).toEqual([layout, []]);
-        expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+        expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
         await opened.close();
       }
     },

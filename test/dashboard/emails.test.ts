@@ -5,8 +5,10 @@ import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import {
   BROWSER_LIMIT_MS,
+  faultsOf,
   hasChromium,
   LAYOUT_NAMES,
+  NO_FAULTS,
   startBrowser,
   startDashboard,
 } from "../support/browser.ts";
@@ -45,9 +47,7 @@ describe.skipIf(!hasChromium)("the list of emails", () => {
         const opened = await openEmails(browser, server, "/emails", { layout });
         await rows(opened.page).first().waitFor();
         await opened.screenshot("emails");
-        expect([layout, await opened.findings()]).toEqual([layout, []]);
-        expect([layout, opened.problems]).toEqual([layout, []]);
-        expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+        expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
         await opened.close();
       }
     },

@@ -2,7 +2,14 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, LAYOUT_NAMES, startBrowser } from "../support/browser.ts";
+import {
+  BROWSER_LIMIT_MS,
+  faultsOf,
+  hasChromium,
+  LAYOUT_NAMES,
+  NO_FAULTS,
+  startBrowser,
+} from "../support/browser.ts";
 import { valueAt } from "../support/json.ts";
 import { type InboxServer, inboxValue, openInbox, startInbox } from "./inbox-server.ts";
 
@@ -66,9 +73,7 @@ describe.skipIf(!hasChromium)("every layout is accessible, quiet and fits the wi
           const found = page.getByText(text).or(page.getByRole("button", { name: text }));
           await found.filter({ visible: true }).first().waitFor();
           await opened.screenshot(name);
-          expect([layout, await opened.findings()]).toEqual([layout, []]);
-          expect([layout, opened.problems]).toEqual([layout, []]);
-          expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+          expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
           await opened.close();
         }
       },

@@ -10,9 +10,11 @@ import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
 import {
   BROWSER_LIMIT_MS,
   buildDashboard,
+  faultsOf,
   hasChromium,
   type Layout,
   LAYOUT_NAMES,
+  NO_FAULTS,
   openPage,
   startBrowser,
   startDashboard,
@@ -83,9 +85,7 @@ describe.skipIf(!hasChromium)("the overview", () => {
         await chart(opened.page).waitFor();
         await opened.page.getByRole("heading", { name: "Queue of all projects" }).waitFor();
         await opened.screenshot("overview-full");
-        expect([layout, await opened.findings()]).toEqual([layout, []]);
-        expect([layout, opened.problems]).toEqual([layout, []]);
-        expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+        expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
         await opened.close();
       }
     },

@@ -4,7 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { LANGUAGE_TAGS } from "../../src/dashboard/pages/settings/choices.ts";
 import { LANGUAGES } from "../../src/render/language.ts";
-import { BROWSER_LIMIT_MS, hasChromium, LAYOUT_NAMES, startBrowser } from "../support/browser.ts";
+import {
+  BROWSER_LIMIT_MS,
+  faultsOf,
+  hasChromium,
+  LAYOUT_NAMES,
+  NO_FAULTS,
+  startBrowser,
+} from "../support/browser.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { openAs, PASSWORD, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
 
@@ -41,9 +48,7 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
           const opened = await openAs(browser, server, path, { layout });
           await opened.page.getByText(ready).first().waitFor();
           await opened.screenshot(name);
-          expect([layout, await opened.findings()]).toEqual([layout, []]);
-          expect([layout, opened.problems]).toEqual([layout, []]);
-          expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+          expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
           await opened.close();
         }
       },

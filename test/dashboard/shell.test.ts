@@ -4,8 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import {
   BROWSER_LIMIT_MS,
+  faultsOf,
   hasChromium,
   LAYOUT_NAMES,
+  NO_FAULTS,
   openPage,
   startBrowser,
   startDashboard,
@@ -49,9 +51,7 @@ describe.skipIf(!hasChromium)("every page is accessible, quiet and fits the wind
           await opened.page.getByRole("heading", { level: 1, name: heading }).waitFor();
           await opened.page.evaluate("document.fonts.ready");
           await opened.screenshot(name);
-          expect([layout, await opened.findings()]).toEqual([layout, []]);
-          expect([layout, opened.problems]).toEqual([layout, []]);
-          expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+          expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
           await opened.close();
         }
       },

@@ -209,3 +209,15 @@ async function runAxe(page: Page): Promise<string[]> {
     ),
   );
 }
+
+/** A page without faults. */
+export const NO_FAULTS = { findings: [], problems: [], overflowPx: 0 };
+
+/** The faults of a page: findings of axe, unexpected messages and requests, and its overflow. */
+export async function faultsOf({
+  findings,
+  problems,
+  overflowPx,
+}: Pick<OpenedPage, "findings" | "problems" | "overflowPx">) {
+  return { findings: await findings(), problems, overflowPx: await overflowPx() };
+}

@@ -96,22 +96,23 @@ export const EmailContent = named(
 );
 export type EmailContent = Static<typeof EmailContent>;
 
-const EmailFinding = named(
-  "EmailFinding",
-  described(
-    Type.Object({
-      name: Type.String(),
-      status: OneOf(["OK", "WARNING", "ERROR"]),
-      message: Type.String(),
-    }),
-    {
-      name: "Name of the check, such as text-part or list-unsubscribe",
-      status: "ERROR: receivers are likely to refuse or to break the message",
-      message: "What was found, in one sentence",
-    },
-  ),
-  { description: "The finding of one check of a mail" },
+/** The members of a finding; checks of captured messages have the same. */
+export const FINDING = described(
+  Type.Object({
+    name: Type.String(),
+    status: OneOf(["OK", "WARNING", "ERROR"]),
+    message: Type.String(),
+  }),
+  {
+    name: "Name of the check, such as text-part or list-unsubscribe",
+    status: "ERROR: receivers are likely to refuse or to break the message",
+    message: "What was found, in one sentence",
+  },
 );
+
+const EmailFinding = named("EmailFinding", FINDING, {
+  description: "The finding of one check of a mail",
+});
 
 export const SHARE_MEMBERS = {
   supported: Type.Number(),
@@ -148,22 +149,23 @@ export const EmailFeature = named(
 );
 export type EmailFeature = Static<typeof EmailFeature>;
 
-const EmailLink = named(
-  "EmailLink",
-  described(
-    Type.Object({
-      url: Type.String(),
-      status: Nullable(Type.Integer()),
-      error: Nullable(Type.String()),
-    }),
-    {
-      url: "The address of the link",
-      status: "Status of the response, after redirects; null without a response",
-      error: "Why there is no response; null if there is one",
-    },
-  ),
-  { description: "A link of a mail that was requested" },
+/** The members of a link that was requested. */
+export const REQUESTED_LINK = described(
+  Type.Object({
+    url: Type.String(),
+    status: Nullable(Type.Integer()),
+    error: Nullable(Type.String()),
+  }),
+  {
+    url: "The address that was requested",
+    status: "Status of the response, after redirects; null without a response",
+    error: "Why there is no response; null if there is one",
+  },
 );
+
+const EmailLink = named("EmailLink", REQUESTED_LINK, {
+  description: "A link of a mail that was requested",
+});
 
 export const EmailChecks = named(
   "EmailChecks",

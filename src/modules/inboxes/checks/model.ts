@@ -3,8 +3,14 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { described, named } from "../../../http/documented.ts";
 import { Nullable } from "../../../http/envelope.ts";
-import { Input, OneOf, QueryBoolean } from "../../../http/validation.ts";
-import { EmailFeature, SHARE_TEXTS, SHARE_MEMBERS } from "../../emails/content/model.ts";
+import { Input, QueryBoolean } from "../../../http/validation.ts";
+import {
+  EmailFeature,
+  FINDING,
+  REQUESTED_LINK,
+  SHARE_TEXTS,
+  SHARE_MEMBERS,
+} from "../../emails/content/model.ts";
 
 export const CheckQuery = Input({
   ip: Type.Optional(
@@ -16,39 +22,13 @@ export const CheckQuery = Input({
   links: Type.Optional({ ...QueryBoolean(), description: "Whether the links are requested" }),
 });
 
-const CheckFinding = named(
-  "InboxCheckFinding",
-  described(
-    Type.Object({
-      name: Type.String(),
-      status: OneOf(["OK", "WARNING", "ERROR"]),
-      message: Type.String(),
-    }),
-    {
-      name: "Name of the check, such as text-part or list-unsubscribe",
-      status: "ERROR: receivers are likely to refuse or to break the message",
-      message: "What was found, in one sentence",
-    },
-  ),
-  { description: "The finding of one check" },
-);
+const CheckFinding = named("InboxCheckFinding", FINDING, {
+  description: "The finding of one check",
+});
 
-const CheckedLink = named(
-  "InboxCheckedLink",
-  described(
-    Type.Object({
-      url: Type.String(),
-      status: Nullable(Type.Integer()),
-      error: Nullable(Type.String()),
-    }),
-    {
-      url: "The address that was requested",
-      status: "Status of the response, after redirects; null without a response",
-      error: "Why there is no response; null if there is one",
-    },
-  ),
-  { description: "A link of a message that was requested" },
-);
+const CheckedLink = named("InboxCheckedLink", REQUESTED_LINK, {
+  description: "A link of a message that was requested",
+});
 
 const Verdict = (texts: { result: string; domain: string; info: string }) =>
   described(
