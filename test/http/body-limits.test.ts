@@ -2,23 +2,42 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMITS, sizeText } from "../../src/http/body-limits.ts";
-import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
+import { type CallOptions, type TestResponse, type TestApp, testApp } from "../support/app.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { valueAt } from "../support/json.ts";
 import { expectError } from "../support/refusal.ts";
+import { signIn } from "../support/session.ts";
 
 const json = { "content-type": "application/json" };
 const FORM = "application/x-www-form-urlencoded";
 
 let t: TestApp;
 let document: TestResponse;
+/** The headers of a page in which the owner is signed in. */
+let session: Record<string, string>;
 beforeAll(async () => {
   t = await testApp();
+  const { cookie } = await signIn(t);
+  session = {
+    host: "localhost",
+    origin: "http://localhost",
+    "x-requested-with": "mailstead",
+    "x-project": t.project.id,
+    cookie: cookie(),
+  };
   document = await t.call("GET", "/openapi.json", undefined, { key: null });
 });
 afterAll(() => t.close());
 
-type Route = { name: string; method: string; path: string; maxBytes: unknown; maxValues: unknown };
+type Route = {
+  name: string;
+  method: string;
+  path: string;
+  maxBytes: unknown;
+  maxValues: unknown;
+  /** Whether the route accepts no API key. */
+  needsSession: boolean;
+};
 
 const entriesOf = (value: unknown) => Object.entries<unknown>(Object(value));
 
@@ -33,13 +52,24 @@ function routes(): Route[] {
         {
           name: `${method.toUpperCase()} ${path}`,
           method: method.toUpperCase(),
-          path: path.replaceAll(/\{\w+\}/g, "unknown"),
+          // A user may change known projects only.
+          path: path
+            .replace("/projects/{id}", `/projects/${t.project.id}`)
+            .replaceAll(/\{\w+\}/g, "unknown"),
           maxBytes: valueAt(media, "schema.x-max-body-bytes"),
           maxValues: valueAt(media, "schema.x-max-json-values"),
+          needsSession: valueAt(operation, "security.0.session") !== undefined,
         },
       ];
     }),
   );
+}
+
+/** Calls a route with an API key, or with the session if it accepts no key. */
+function callRoute({ method, path, needsSession }: Route, options: CallOptions) {
+  if (!needsSession) return t.call(method, path, undefined, options);
+  const headers = { ...session, ...options.headers };
+  return t.call(method, path, undefined, { ...options, headers, key: null });
 }
 
 /** The statuses of a body that was read: no change, an unknown resource, or a missing field. */
@@ -69,13 +99,14 @@ test("the most important limits have the promised values", () => {
 
 describe("a body", () => {
   test("announced with one byte above its limit gets 413 with the limit", async () => {
-    for (const { name, method, path, maxBytes } of routes()) {
+    for (const route of routes()) {
+      const { name, maxBytes } = route;
       const limit = Number(maxBytes);
       const headers =
         name === "POST /contacts/import"
           ? { "content-type": "multipart/form-data; boundary=x", "content-length": `${limit + 1}` }
           : announced(limit + 1);
-      const answer = await t.call(method, path, undefined, { raw: "{", headers });
+      const answer = await callRoute(route, { raw: "{", headers });
       expectError(answer, { status: 413, code: "PAYLOAD_TOO_LARGE" });
       expect([name, answer.text("error.message")]).toEqual([
         name,
@@ -87,15 +118,16 @@ describe("a body", () => {
   test("of exactly its limit is read, announced or in chunks", async () => {
     const isFirst = ({ maxBytes }: Route, i: number, all: Route[]) =>
       all.findIndex((other) => other.maxBytes === maxBytes) === i;
-    for (const { name, method, path, maxBytes, maxValues } of routes().filter(isFirst)) {
+    for (const route of routes().filter(isFirst)) {
+      const { name, maxBytes, maxValues } = route;
       if (typeof maxValues !== "number") continue;
       const limit = Number(maxBytes);
       for (const headers of [announced(limit), json]) {
         const raw = padded(limit);
-        const { status } = await t.call(method, path, undefined, { raw, headers });
+        const { status } = await callRoute(route, { raw, headers });
         expect([name, WAS_READ.includes(status)]).toEqual([name, true]);
       }
-      const answer = await t.call(method, path, undefined, {
+      const answer = await callRoute(route, {
         raw: padded(limit + 1),
         headers: json,
       });
@@ -104,11 +136,12 @@ describe("a body", () => {
   });
 
   test("with more JSON values than its limit gets 422 with the limit", async () => {
-    for (const { name, method, path, maxValues } of routes()) {
+    for (const route of routes()) {
+      const { name, maxValues } = route;
       if (typeof maxValues !== "number") continue;
       const list = (count: number) => `{"unknown":[${"0,".repeat(count - 1)}0]}`;
       const raw = list(maxValues - 1);
-      const answer = await t.call(method, path, undefined, { raw, headers: json });
+      const answer = await callRoute(route, { raw, headers: json });
       expectError(answer, {
         status: 422,
         code: "VALIDATION_ERROR",
@@ -119,7 +152,7 @@ describe("a body", () => {
         `must have at most ${maxValues.toLocaleString("en-US")} JSON values`,
       ]);
       const fewer = { raw: list(maxValues - 2), headers: json };
-      const { status, body } = await t.call(method, path, undefined, fewer);
+      const { status, body } = await callRoute(route, fewer);
       expect([name, WAS_READ.includes(status)]).toEqual([name, true]);
       expect(JSON.stringify(body)).not.toContain("JSON values");
     }
@@ -149,8 +182,8 @@ describe("a body", () => {
       padded(300_000),
       `[${"{},".repeat(9000)}1]`,
     ];
-    for (const { method, path } of routes()) {
-      for (const raw of bodies) await t.call(method, path, undefined, { raw, headers: json });
+    for (const route of routes()) {
+      for (const raw of bodies) await callRoute(route, { raw, headers: json });
     }
     await waitUntil(() => t.app.bodyBudget.takenBytes() === 0);
     expect(t.app.bodyBudget.takenValues()).toBe(0);
@@ -171,13 +204,14 @@ describe("refuses a compressed body with 415", () => {
   }
 
   test("on every route, also for files", async () => {
-    for (const { name, method, path } of routes()) {
+    for (const route of routes()) {
+      const { name } = route;
       const type = name === "POST /contacts/import" ? "multipart/form-data; boundary=x" : undefined;
       const headers = {
         "content-encoding": "gzip",
         "content-type": type ?? "application/json",
       };
-      const answer = await t.call(method, path, undefined, { raw: "x", headers });
+      const answer = await callRoute(route, { raw: "x", headers });
       expect([name, answer.status]).toEqual([name, 415]);
     }
   });

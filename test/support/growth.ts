@@ -100,7 +100,11 @@ async function staysAbove(minMs: number, run: Run, text: string): Promise<boolea
 
 async function isLinear(run: Run, pump: Pump, count: number): Promise<boolean> {
   const ms = await spentMs(run, sampleOf(pump, count));
-  return ms <= LINEAR_GROWTH * (await spentMs(run, sampleOf(pump, Math.floor(count / 4))));
+  const quarter = sampleOf(pump, Math.floor(count / 4));
+  for (let round = 1; round <= MIN_ROUNDS; round++) {
+    if (ms > LINEAR_GROWTH * (await spentMs(run, quarter))) return false;
+  }
+  return true;
 }
 
 async function confirmGrowth(

@@ -325,14 +325,17 @@ describe("the request", () => {
 
 test("a report address is a signed return path of a mail of the last 30 days", async () => {
   const DAY = 24 * 60 * 60_000;
-  const path = returnPathOf(await t.sent(nextAddress()));
+  const id = await t.sent(nextAddress());
+  const path = returnPathOf(id);
   const { bounces } = t.app;
   expect(bounces.isReportAddress(path)).toBe(true);
   expect(bounces.isReportAddress(path.toUpperCase())).toBe(true);
   for (const address of ["", "postmaster@acme.test", "b+abc@bounce.acme.test", `a${path}`]) {
     expect(bounces.isReportAddress(address)).toBe(false);
   }
-  t.clock.advance(30 * DAY);
+  // The time in an id can be a millisecond later than the clock, if many were made at that time.
+  const acceptedAt = parseInt(id.replaceAll("-", "").slice(0, 12), 16);
+  t.clock.advance(acceptedAt + 30 * DAY - t.clock.now());
   expect(bounces.isReportAddress(path)).toBe(true);
   t.clock.advance(1);
   expect(bounces.isReportAddress(path)).toBe(false);
