@@ -2,14 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  hasChromium,
-  LAYOUT_NAMES,
-  startBrowser,
-  startDashboard,
-} from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser, startDashboard } from "../support/browser.ts";
 import { openEmails, send, type Server } from "./email-server.ts";
+import { expectFaultless } from "./layouts.ts";
 
 let browser: Browser;
 let server: Server;
@@ -47,19 +42,23 @@ async function openTab(page: Page, [name, text]: (typeof TABS)[number]): Promise
 }
 
 describe.skipIf(!hasChromium)("an email", () => {
-  for (const layout of LAYOUT_NAMES) {
+  for (const [width, ...layouts] of [
+    ["wide", "light", "dark"],
+    ["narrow", "phone", "phone-dark"],
+  ] as const) {
     test(
-      `in the drawer, ${layout}: each tab is accessible, quiet and fits the window`,
+      `in a ${width} drawer, each tab is accessible, quiet and fits the window`,
       async () => {
         const path = `/emails?email=${id}`;
-        const { page, ...opened } = await openEmails(browser, server, path, { layout });
-        await page.getByRole("dialog").waitFor();
+        const opened = await openEmails(browser, server, path, { layout: layouts[0] });
+        await opened.page.getByRole("dialog").waitFor();
         for (const tab of TABS) {
-          await openTab(page, tab);
-          await opened.screenshot(`email-${tab[0].toLowerCase()}`);
-          expect([tab[0], await opened.findings()]).toEqual([tab[0], []]);
-          expect([tab[0], opened.problems]).toEqual([tab[0], []]);
-          expect([tab[0], await opened.overflowPx()]).toEqual([tab[0], 0]);
+          await openTab(opened.page, tab);
+          await expectFaultless(opened, {
+            name: `email-${tab[0].toLowerCase()}`,
+            layouts,
+            isShown: (page) => page.getByText(tab[1]).first().waitFor(),
+          });
         }
         await opened.close();
       },

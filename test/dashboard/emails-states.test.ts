@@ -2,16 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  faultsOf,
-  hasChromium,
-  LAYOUT_NAMES,
-  NO_FAULTS,
-  startBrowser,
-  startDashboard,
-} from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser, startDashboard } from "../support/browser.ts";
 import { openEmails, send, type Server } from "./email-server.ts";
+import { expectNoFaults } from "./layouts.ts";
 
 let browser: Browser;
 let server: Server;
@@ -29,13 +22,10 @@ describe.skipIf(!hasChromium)("the list of emails of a new project", () => {
   test(
     "shows how to send the first email, in every layout",
     async () => {
-      for (const layout of LAYOUT_NAMES) {
-        const opened = await openEmails(browser, server, "/emails", { layout });
-        await opened.page.getByText("No emails yet").waitFor();
-        await opened.screenshot("emails-empty");
-        expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
-        await opened.close();
-      }
+      await expectNoFaults(await openEmails(browser, server, "/emails"), {
+        name: "emails-empty",
+        isShown: (page) => page.getByText("No emails yet").waitFor(),
+      });
     },
     BROWSER_LIMIT_MS,
   );

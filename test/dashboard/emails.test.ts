@@ -3,16 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  faultsOf,
-  hasChromium,
-  LAYOUT_NAMES,
-  NO_FAULTS,
-  startBrowser,
-  startDashboard,
-} from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser, startDashboard } from "../support/browser.ts";
 import { openEmails, send, type Server } from "./email-server.ts";
+import { expectNoFaults } from "./layouts.ts";
 
 let browser: Browser;
 let server: Server;
@@ -43,13 +36,10 @@ describe.skipIf(!hasChromium)("the list of emails", () => {
   test(
     "every layout is accessible, quiet and fits the window",
     async () => {
-      for (const layout of LAYOUT_NAMES) {
-        const opened = await openEmails(browser, server, "/emails", { layout });
-        await rows(opened.page).first().waitFor();
-        await opened.screenshot("emails");
-        expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
-        await opened.close();
-      }
+      await expectNoFaults(await openEmails(browser, server, "/emails"), {
+        name: "emails",
+        isShown: (page) => rows(page).first().waitFor(),
+      });
     },
     BROWSER_LIMIT_MS,
   );

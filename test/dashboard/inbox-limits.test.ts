@@ -91,8 +91,10 @@ describe.skipIf(!hasChromium)("the inbox", () => {
       expect(stolen).toEqual([]);
       expect(await opened.overflowPx()).toBe(0);
       // Images are loaded when they are asked for, and nothing else.
-      await page.getByRole("button", { name: "Show images" }).click();
-      await page.waitForResponse(({ url }) => url().endsWith("/image")).catch(() => null);
+      await Promise.all([
+        page.waitForResponse((response) => response.url().endsWith("/image")),
+        page.getByRole("button", { name: "Show images" }).click(),
+      ]);
       await frame.locator("#text").waitFor({ state: "attached" });
       expect(stolen.filter((path) => !IMAGES.includes(path))).toEqual([]);
       expect(stolen).toContain("/image");

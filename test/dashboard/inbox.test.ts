@@ -2,16 +2,10 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  faultsOf,
-  hasChromium,
-  LAYOUT_NAMES,
-  NO_FAULTS,
-  startBrowser,
-} from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, hasChromium, LAYOUT_NAMES, startBrowser } from "../support/browser.ts";
 import { valueAt } from "../support/json.ts";
 import { type InboxServer, inboxValue, openInbox, startInbox } from "./inbox-server.ts";
+import { expectNoFaults } from "./layouts.ts";
 
 let browser: Browser;
 let server: InboxServer;
@@ -67,15 +61,14 @@ describe.skipIf(!hasChromium)("every layout is accessible, quiet and fits the wi
         const orders = [1, 2, 3].map((i) => ({ subject: `Order ${i} has been shipped` }));
         const attachments = [{ filename: "orders.csv", content: "a,b" }];
         if (isFilled) await server.mail([...orders, { ...CODE_MAIL, attachments }]);
-        for (const layout of path.includes("tab=") ? TAB_LAYOUTS : LAYOUT_NAMES) {
-          const opened = await openInbox(browser, server, path, { layout });
-          const { page } = opened;
-          const found = page.getByText(text).or(page.getByRole("button", { name: text }));
-          await found.filter({ visible: true }).first().waitFor();
-          await opened.screenshot(name);
-          expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
-          await opened.close();
-        }
+        await expectNoFaults(await openInbox(browser, server, path), {
+          name,
+          layouts: path.includes("tab=") ? TAB_LAYOUTS : LAYOUT_NAMES,
+          isShown(page) {
+            const found = page.getByText(text).or(page.getByRole("button", { name: text }));
+            return found.filter({ visible: true }).first().waitFor();
+          },
+        });
       },
       BROWSER_LIMIT_MS,
     );

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { expiryOf, NEVER, ON_A_DAY } from "../../src/dashboard/pages/keys/expiry.ts";
-import { BROWSER_LIMIT_MS, hasChromium, LAYOUT_NAMES, startBrowser } from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import {
   ageSessions,
   failingList,
@@ -13,6 +13,7 @@ import {
   startWithPeople,
   statusOf,
 } from "./people.ts";
+import { expectFaultless } from "./layouts.ts";
 
 let browser: Browser;
 let server: PeopledServer;
@@ -42,21 +43,26 @@ describe.skipIf(!hasChromium)("the page of API keys", () => {
   test(
     "every layout is accessible, quiet and fits the window, with and without the dialog",
     async () => {
-      for (const layout of LAYOUT_NAMES) {
-        const opened = await openAs(browser, server, "/keys", { layout });
-        const { page } = opened;
-        await rows(page).first().waitFor();
-        await opened.screenshot("keys");
-        expect([layout, await opened.findings()]).toEqual([layout, []]);
-        expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
+      const opened = await openAs(browser, server, "/keys");
+      const { page } = opened;
+      for (const layouts of [
+        ["light", "dark"],
+        ["phone", "phone-dark"],
+      ] as const) {
+        await expectFaultless(opened, {
+          name: "keys",
+          layouts,
+          isShown: () => rows(page).first().waitFor(),
+        });
         await page.getByRole("button", { name: "Create a key" }).click();
         await dialog(page, "Create an API key").getByText("Public", { exact: true }).click();
-        await page.getByLabel("Web sites").waitFor();
-        await opened.screenshot("keys-create");
-        expect([layout, await opened.findings()]).toEqual([layout, []]);
-        expect([layout, opened.problems]).toEqual([layout, []]);
-        await opened.close();
+        await expectFaultless(opened, {
+          name: "keys-create",
+          layouts: layouts.toReversed(),
+          isShown: () => page.getByLabel("Web sites").waitFor(),
+        });
       }
+      await opened.close();
     },
     BROWSER_LIMIT_MS,
   );

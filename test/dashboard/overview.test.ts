@@ -10,17 +10,15 @@ import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
 import {
   BROWSER_LIMIT_MS,
   buildDashboard,
-  faultsOf,
   hasChromium,
   type Layout,
-  LAYOUT_NAMES,
-  NO_FAULTS,
   openPage,
   startBrowser,
   startDashboard,
 } from "../support/browser.ts";
 import { startMailstead } from "../support/cli.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
+import { expectNoFaults } from "./layouts.ts";
 
 let browser: Browser;
 let server: Awaited<ReturnType<typeof startMailstead>>;
@@ -80,14 +78,13 @@ describe.skipIf(!hasChromium)("the overview", () => {
   test(
     "every layout is accessible, quiet and fits the window",
     async () => {
-      for (const layout of LAYOUT_NAMES) {
-        const opened = await openOverview("", layout);
-        await chart(opened.page).waitFor();
-        await opened.page.getByRole("heading", { name: "Queue of all projects" }).waitFor();
-        await opened.screenshot("overview-full");
-        expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
-        await opened.close();
-      }
+      await expectNoFaults(await openOverview(), {
+        name: "overview-full",
+        async isShown(page) {
+          await chart(page).waitFor();
+          await page.getByRole("heading", { name: "Queue of all projects" }).waitFor();
+        },
+      });
     },
     BROWSER_LIMIT_MS,
   );
@@ -146,26 +143,24 @@ describe.skipIf(!hasChromium)("the overview", () => {
   test(
     "shows the points as a table, without the series that are switched off",
     async () => {
-      for (const layout of ["light", "phone-dark"] as const) {
-        const opened = await openOverview("?range=7d", layout);
-        const { page, problems, close } = opened;
-        await chart(page).waitFor();
-        await page.getByText("Show as table").click();
-        const table = page.getByRole("region", { name: "as a table" });
-        await table.waitFor();
-        expect(await table.locator("tbody tr").count()).toBe(7);
-        const columns = await table.locator("tbody tr td:nth-of-type(1)").allTextContents();
-        const sum = columns.reduce((sum, text) => sum + Number(text.replaceAll(",", "")), 0);
-        expect(sum).toBe((await figuresOf(page))[0] ?? NaN);
-        await page.getByRole("button", { name: "Opened", exact: true }).click();
-        await table.getByText("Opened").waitFor({ state: "detached" });
-        expect(params(page)).toEqual({ range: "7d", view: "table", hide: "opened" });
-        await opened.screenshot("overview-table");
-        expect([layout, await opened.findings()]).toEqual([layout, []]);
-        expect([layout, await opened.overflowPx()]).toEqual([layout, 0]);
-        expect(problems).toEqual([]);
-        await close();
-      }
+      const opened = await openOverview("?range=7d");
+      const { page } = opened;
+      await chart(page).waitFor();
+      await page.getByText("Show as table").click();
+      const table = page.getByRole("region", { name: "as a table" });
+      await table.waitFor();
+      expect(await table.locator("tbody tr").count()).toBe(7);
+      const columns = await table.locator("tbody tr td:nth-of-type(1)").allTextContents();
+      const sum = columns.reduce((sum, text) => sum + Number(text.replaceAll(",", "")), 0);
+      expect(sum).toBe((await figuresOf(page))[0] ?? NaN);
+      await page.getByRole("button", { name: "Opened", exact: true }).click();
+      await table.getByText("Opened").waitFor({ state: "detached" });
+      expect(params(page)).toEqual({ range: "7d", view: "table", hide: "opened" });
+      await expectNoFaults(opened, {
+        name: "overview-table",
+        layouts: ["light", "phone-dark"],
+        isShown: () => table.locator("tbody tr").first().waitFor(),
+      });
     },
     BROWSER_LIMIT_MS,
   );

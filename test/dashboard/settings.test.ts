@@ -4,16 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { LANGUAGE_TAGS } from "../../src/dashboard/pages/settings/choices.ts";
 import { LANGUAGES } from "../../src/render/language.ts";
-import {
-  BROWSER_LIMIT_MS,
-  faultsOf,
-  hasChromium,
-  LAYOUT_NAMES,
-  NO_FAULTS,
-  startBrowser,
-} from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { openAs, PASSWORD, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
+import { expectNoFaults } from "./layouts.ts";
 
 let browser: Browser;
 let server: PeopledServer;
@@ -44,13 +38,10 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
     test(
       `${name}: every layout is accessible, quiet and fits the window`,
       async () => {
-        for (const layout of LAYOUT_NAMES) {
-          const opened = await openAs(browser, server, path, { layout });
-          await opened.page.getByText(ready).first().waitFor();
-          await opened.screenshot(name);
-          expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
-          await opened.close();
-        }
+        await expectNoFaults(await openAs(browser, server, path), {
+          name,
+          isShown: (page) => page.getByText(ready).first().waitFor(),
+        });
       },
       BROWSER_LIMIT_MS,
     );

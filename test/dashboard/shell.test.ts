@@ -1,18 +1,16 @@
 /** The frame of the dashboard and the pages before sign-in, in every layout. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import {
   BROWSER_LIMIT_MS,
-  faultsOf,
   hasChromium,
-  LAYOUT_NAMES,
-  NO_FAULTS,
   openPage,
   startBrowser,
   startDashboard,
 } from "../support/browser.ts";
 import { answerState, EMPTY_STATE, PROJECT, SIGNED_OUT } from "./answers.ts";
+import { expectNoFaults } from "./layouts.ts";
 
 let browser: Browser;
 let server: Awaited<ReturnType<typeof startDashboard>>;
@@ -40,20 +38,19 @@ describe.skipIf(!hasChromium)("every page is accessible, quiet and fits the wind
     test(
       name,
       async () => {
-        for (const layout of LAYOUT_NAMES) {
-          const opened = await openPage(browser, `${server.url}/app${path}`, {
-            layout,
-            prepare: async (page: Page) => {
-              await page.setExtraHTTPHeaders({ authorization: `Bearer ${server.secretKey}` });
-              await answerState(page, state);
-            },
-          });
-          await opened.page.getByRole("heading", { level: 1, name: heading }).waitFor();
-          await opened.page.evaluate("document.fonts.ready");
-          await opened.screenshot(name);
-          expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
-          await opened.close();
-        }
+        const opened = await openPage(browser, `${server.url}/app${path}`, {
+          prepare: async (page: Page) => {
+            await page.setExtraHTTPHeaders({ authorization: `Bearer ${server.secretKey}` });
+            await answerState(page, state);
+          },
+        });
+        await expectNoFaults(opened, {
+          name,
+          async isShown(page) {
+            await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+            await page.evaluate("document.fonts.ready");
+          },
+        });
       },
       BROWSER_LIMIT_MS,
     );

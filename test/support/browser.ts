@@ -22,6 +22,7 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
+const AXE_SOURCE = readFileSync(join(ROOT, "node_modules/axe-core/axe.min.js"), "utf8");
 const AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"];
 
 const chromiumPath = process.env["CHROMIUM"] ?? PATHS.find((path) => existsSync(path));
@@ -138,6 +139,8 @@ export type OpenedPage = {
   page: Page;
   /** Console messages, errors of scripts and requests to other origins. */
   problems: string[];
+  /** Changes the layout; the page is loaded again if its width changes. */
+  setLayout(layout: Layout): Promise<void>;
   /** Saves `dist/dashboard/NAME-LAYOUT.png`. */
   screenshot(name: string): Promise<void>;
   /** The findings of axe, as `rule: element: reason`. */
@@ -156,7 +159,8 @@ export async function openPage(
   url: string,
   options: { layout?: Layout; cookie?: string; prepare?: (page: Page) => Promise<void> } = {},
 ): Promise<OpenedPage> {
-  const { layout = "light", cookie, prepare } = options;
+  const { cookie, prepare } = options;
+  let { layout = "light" } = options;
   const context = await browser.newContext({ ...LAYOUTS[layout], reducedMotion: "reduce" });
   const page = await context.newPage();
   page.setDefaultTimeout(STEP_LIMIT_MS);
@@ -183,6 +187,15 @@ export async function openPage(
   return {
     page,
     problems,
+    async setLayout(next) {
+      const { viewport, colorScheme } = LAYOUTS[next];
+      const isOtherWidth = viewport.width !== LAYOUTS[layout].viewport.width;
+      layout = next;
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      if (!isOtherWidth) return;
+      await page.setViewportSize(viewport);
+      await page.reload();
+    },
     async screenshot(name) {
       await page.screenshot({ path: join(OUTPUT, `${name}-${layout}.png`) });
     },
@@ -198,7 +211,8 @@ export async function openPage(
  * frames: those with mails run no scripts.
  */
 async function runAxe(page: Page): Promise<string[]> {
-  await page.evaluate(readFileSync(join(ROOT, "node_modules/axe-core/axe.min.js"), "utf8"));
+  const isLoaded = await page.evaluate("'axe' in window");
+  if (isLoaded !== true) await page.evaluate(AXE_SOURCE);
   const result: unknown = await page.evaluate(
     `axe.run(document, { runOnly: ${JSON.stringify(AXE_TAGS)}, resultTypes: ["violations"], iframes: false })`,
   );
