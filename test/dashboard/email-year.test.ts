@@ -10,13 +10,12 @@ import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
 import {
   BROWSER_LIMIT_MS,
   buildDashboard,
-  faultsOf,
   hasChromium,
-  NO_FAULTS,
   startBrowser,
 } from "../support/browser.ts";
 import { startMailstead } from "../support/cli.ts";
 import { openEmails, type Server, signIn } from "./email-server.ts";
+import { expectNoFaults } from "./layouts.ts";
 
 /** Rows that may be in the document, of any number of mails. */
 const MAX_ROWS = 60;
@@ -78,18 +77,18 @@ describe.skipIf(!hasChromium)("the emails of a year", () => {
     test(
       `a ${status} mail shows its transcript first, with the reply in plain words`,
       async () => {
-        for (const layout of ["light", "phone-dark"] as const) {
-          const path = `/emails?status=${status}`;
-          const { page, ...opened } = await openEmails(browser, server, path, { layout });
-          const row = rows(page).filter({ hasText: badge }).first();
-          await row.locator("[data-primary]").click();
-          const drawer = page.getByRole("dialog");
-          await drawer.getByText(text).first().waitFor();
-          await drawer.getByText("RCPT TO:").first().waitFor();
-          await opened.screenshot(`email-${status}`);
-          expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
-          await opened.close();
-        }
+        const opened = await openEmails(browser, server, `/emails?status=${status}`);
+        const { page } = opened;
+        await rows(page).filter({ hasText: badge }).first().locator("[data-primary]").click();
+        await expectNoFaults(opened, {
+          name: `email-${status}`,
+          layouts: ["light", "phone-dark"],
+          async isShown() {
+            const drawer = page.getByRole("dialog");
+            await drawer.getByText(text).first().waitFor();
+            await drawer.getByText("MAIL FROM:").first().waitFor();
+          },
+        });
       },
       BROWSER_LIMIT_MS,
     );

@@ -166,8 +166,10 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
       await page.getByRole("option", { name: "Viewer" }).click();
       await page.getByText("The role of Eva Editor was changed.").waitFor();
       expect(await memberRole("eva@acme.example")).toBe("VIEWER");
-      await page.getByRole("button", { name: "Undo" }).click();
-      await page.getByText("The role of Eva Editor was changed.").waitFor({ state: "detached" });
+      await Promise.all([
+        page.waitForResponse((response) => response.request().method() === "PATCH"),
+        page.getByRole("button", { name: "Undo" }).click(),
+      ]);
       expect(await memberRole("eva@acme.example")).toBe("EDITOR");
 
       await page.getByRole("button", { name: "Invite ivan@acme.example again" }).click();

@@ -96,7 +96,9 @@ function useNews(queryKey: ListKey, query: Query) {
   const [news, setNews] = useState(none);
   const renew = async (ids: readonly string[]) => {
     const shown = client.getQueryData<Pages>(queryKey);
-    if (shown === undefined) return;
+    // New data would remove the error of the last page, which would then be requested again.
+    const hasFailed = client.getQueryState(queryKey)?.status === "error";
+    if (shown === undefined || hasFailed) return false;
     const known = new Set(shown.pages.flatMap(({ items }) => items.map((item) => item.id)));
     const newest = await api.get<EmailRows>("/emails", {
       query: { ...query, limit: MAX_COUNTED },
@@ -114,6 +116,7 @@ function useNews(queryKey: ListKey, query: Query) {
     // Nothing moves in an empty list, so the first mails are shown at once.
     if (known.size === 0 && count > 0) await client.invalidateQueries({ queryKey });
     setNews({ id, count: known.size === 0 ? 0 : count, total: newest.total });
+    return true;
   };
   useRenewal(renew);
   return { news: news.id === id ? news : none, setNews };
@@ -121,8 +124,11 @@ function useNews(queryKey: ListKey, query: Query) {
 
 const firstCursor = (): string | null => null;
 
-/** Calls `renew` for the messages about mails, one call at a time. Later messages wait for it. */
-function useRenewal(renew: (ids: readonly string[]) => Promise<void>): void {
+/**
+ * Calls `renew` for the messages about mails, one call at a time. Later messages wait for it. If it
+ * resolves to false, it is called again with the same ids at the next message.
+ */
+function useRenewal(renew: (ids: readonly string[]) => Promise<boolean>): void {
   const waiting = useRef<Set<string> | null>(null);
   const isRunning = useRef(false);
   const latest = useRef(renew);
@@ -141,7 +147,9 @@ function useRenewal(renew: (ids: readonly string[]) => Promise<void>): void {
         while (waiting.current !== null) {
           const next = [...waiting.current];
           waiting.current = null;
-          await latest.current(next);
+          if (await latest.current(next)) continue;
+          waiting.current = new Set([...next, ...(waiting.current ?? [])]);
+          return;
         }
       } catch (error) {
         // The banner of the page tells of a lost connection; the next message tries again.
