@@ -7,12 +7,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { seedDemo } from "../../scripts/seed/demo.ts";
 import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
-import {
-  BROWSER_LIMIT_MS,
-  buildDashboard,
-  hasChromium,
-  startBrowser,
-} from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, buildDashboard, hasChromium, startBrowser } from "../support/browser.ts";
 import { startMailstead } from "../support/cli.ts";
 import { openEmails, type Server, signIn } from "./email-server.ts";
 import { expectNoFaults } from "./layouts.ts";
