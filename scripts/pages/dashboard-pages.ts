@@ -112,6 +112,11 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: /./,
     states: WITHOUT_PROJECT,
   },
+  {
+    name: "suppressions",
+    path: ({ project }) => `/p/${project}/suppressions`,
+    heading: "Suppressions",
+  },
   { name: "domains", path: ({ project }) => `/p/${project}/domains`, heading: "Domains" },
   {
     name: "domain",

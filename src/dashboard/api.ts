@@ -48,6 +48,8 @@ export type RequestOptions = {
   idempotencyKey?: string;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
+  /** Gets the status of a response that is no error, where it says more than the body. */
+  onStatus?: (status: number) => void;
 };
 
 /** One page of a list. */
@@ -140,6 +142,7 @@ async function requestOnce<T>(
     body: body === undefined ? null : JSON.stringify(body),
   });
   if (!response.ok) throw await errorOf(response, path);
+  options.onStatus?.(response.status);
   // A response without a body, such as 204, is an empty object.
   const filled = response.status === 204 ? new Response("{}") : response;
   const answer: T & { data?: T } = await filled.json();

@@ -18,9 +18,15 @@ const LONGEST_RETRY_MS = 300_000;
 type Listener = (messages: readonly LiveMessage[]) => void;
 const listeners = new Set<Listener>();
 
-/** The first part of the query keys that a type of message changes: `email.sent` changes emails. */
+/**
+ * The first part of the query keys that a type of message changes: `email.sent` changes emails. A
+ * whole type comes before its first word.
+ */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   email: ["emails", "stats", "events"],
+  // Both suppress the address.
+  "email.bounced": ["emails", "stats", "events", "suppressions"],
+  "email.complained": ["emails", "stats", "events", "suppressions"],
   inbox: ["inboxes"],
   contact: ["contacts", "events"],
   campaign: ["campaigns"],
@@ -55,7 +61,7 @@ function connect(project: string, client: QueryClient): () => void {
     const keys = new Set(
       messages.flatMap(({ type }) => {
         const noun = type.split(".")[0] ?? "";
-        return KEYS[noun] ?? [noun];
+        return KEYS[type] ?? KEYS[noun] ?? [noun];
       }),
     );
     for (const key of keys) void client.invalidateQueries({ queryKey: [key] });

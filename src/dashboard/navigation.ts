@@ -10,6 +10,7 @@ import {
   LayoutDashboard,
   Mail,
   Settings,
+  ShieldBan,
   type LucideIcon,
 } from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
@@ -39,6 +40,7 @@ const GROUPS: readonly (readonly NavigationItem[])[] = [
       isShown: ({ capture }) => capture,
     },
   ],
+  [{ label: "Suppressions", to: "/p/$project/suppressions", icon: ShieldBan }],
   [
     { label: "Domains", to: "/p/$project/domains", icon: Globe, key: "d" },
     { label: "API keys", to: "/p/$project/keys", icon: KeyRound, role: "ADMIN" },

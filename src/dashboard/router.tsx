@@ -15,6 +15,7 @@ import { withQuery } from "./api.ts";
 import { readSearch } from "./pages/emails/search.ts";
 import { readInboxSearch } from "./pages/inbox/search.ts";
 import { readAuditSearch } from "./pages/settings/audit-search.ts";
+import { readSuppressionSearch } from "./pages/suppressions/search.ts";
 import { readOverviewSearch } from "./pages/overview/period.ts";
 import { EntryFrame } from "./pages/entry/frame.tsx";
 import { LostPage } from "./pages/entry/lost.tsx";
@@ -144,6 +145,16 @@ const inboxRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/inbox/inbox-page.tsx"), "InboxPage"),
 });
 
+const suppressionsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/suppressions",
+  validateSearch: readSuppressionSearch,
+  component: lazyRouteComponent(
+    () => import("./pages/suppressions/suppressions-page.tsx"),
+    "SuppressionsPage",
+  ),
+});
+
 const keysRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/keys",
@@ -207,6 +218,7 @@ const routeTree = rootRoute.addChildren([
       emailsRoute,
       emailRoute,
       inboxRoute,
+      suppressionsRoute,
       domainsRoute,
       domainRoute,
       keysRoute,

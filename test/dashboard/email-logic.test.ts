@@ -3,7 +3,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Email } from "../../src/modules/emails/record-model.ts";
 import { findPlaces } from "../../src/dashboard/ui/message/check-texts.ts";
-import { CSV_HEADER, csvRow } from "../../src/dashboard/pages/emails/csv.ts";
 import { explainReply } from "../../src/dashboard/ui/message/explain.ts";
 import { messageLines } from "../../src/dashboard/ui/message/message-lines.ts";
 import {
@@ -132,21 +131,6 @@ describe("the lines of a message", () => {
     }
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
-});
-
-describe("a row of CSV", () => {
-  test("has as many cells as the header, and quotes what needs it", () => {
-    const row = csvRow({ ...EMAIL, subject: 'One, "two"\nthree' });
-    expect(row).toContain('"One, ""two""\nthree"');
-    expect(csvRow(EMAIL).split(",")).toHaveLength(CSV_HEADER.split(",").length);
-  });
-
-  test.each(["=1+1", "@sum", "-1", "\t=1", "＝1"])(
-    "does not begin a formula with %j",
-    (subject) => {
-      expect(csvRow({ ...EMAIL, subject })).toContain(`'${subject}`);
-    },
-  );
 });
 
 describe("a reply of a mail server", () => {

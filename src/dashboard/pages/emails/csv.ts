@@ -1,8 +1,9 @@
-/** Emails as CSV (RFC 4180). */
+/** The columns of emails in CSV. */
 
 import type { Email } from "../../../modules/emails/record-model.ts";
+import { columnsOf } from "../../ui/csv.ts";
 
-const COLUMNS = [
+export const EMAIL_CSV = columnsOf<Email>([
   "id",
   "to",
   "from",
@@ -18,18 +19,4 @@ const COLUMNS = [
   "clickedAt",
   "bouncedAt",
   "lastError",
-] as const satisfies (keyof Email)[];
-
-export const CSV_HEADER = `${COLUMNS.join(",")}\r\n`;
-
-export const csvRow = (email: Email): string =>
-  `${COLUMNS.map((column) => cellOf(email[column])).join(",")}\r\n`;
-
-/** A spreadsheet runs a cell that begins with one of these as a formula (OWASP, CSV injection). */
-const FORMULA = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
-
-function cellOf(value: string | null): string {
-  if (value === null) return "";
-  const text = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
+]);

@@ -6,12 +6,13 @@ import { ArrowUp } from "lucide-react";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Email } from "../../../modules/emails/record-model.ts";
 import { DataTable } from "../../ui/data-table.tsx";
+import { ExportButton, ExportProgress, saveRows, useExport } from "../../ui/export-button.tsx";
 import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
 import { Page } from "../../ui/page.tsx";
 import { statusWord } from "../../ui/status.tsx";
 import { emailColumns, phoneLines } from "./columns.tsx";
+import { EMAIL_CSV } from "./csv.ts";
 import { EmailDrawer } from "./email-drawer.tsx";
-import { ExportButton, ExportProgress, saveRows, useExport } from "./export-button.tsx";
 import { NoEmails } from "./no-emails.tsx";
 import { RangePicker } from "./range-picker.tsx";
 import {
@@ -42,6 +43,7 @@ const STATUSES = [
   "CANCELLED",
 ];
 const SOURCES = ["TRANSACTIONAL", "CAMPAIGN", "WORKFLOW", "TEST"];
+const EXPORT = { columns: EMAIL_CSV, noun: "emails" };
 const number = new Intl.NumberFormat();
 
 export function EmailsPage() {
@@ -51,7 +53,7 @@ export function EmailsPage() {
   const names = useNames();
   const query = useQueryOf(search);
   const list = useEmailList(query);
-  const run = useExport(query);
+  const run = useExport({ ...EXPORT, path: "/emails", query });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const columns = useMemo(() => emailColumns(names), [names.campaigns, names.templates]);
   const fields = useMemo(() => filterFields(names), [names.campaigns, names.templates]);
@@ -179,7 +181,7 @@ function SelectionBar({ emails, onClear }: { emails: readonly Email[]; onClear: 
   return (
     <div className="selection" role="region" aria-label="Selected emails">
       <span>{number.format(emails.length)} selected</span>
-      <Button size="compact-sm" variant="default" onClick={() => saveRows(emails)}>
+      <Button size="compact-sm" variant="default" onClick={() => saveRows(emails, EXPORT)}>
         Export as CSV
       </Button>
       <Button size="compact-sm" variant="subtle" color="gray" onClick={onClear}>

@@ -1,22 +1,39 @@
-/** Saves the filtered emails as CSV: reads page after page, shows the progress, and can be stopped. */
+/** Saves the filtered rows of a list as CSV: reads page after page, shows the progress, can be stopped. */
 
 import { Button } from "@mantine/core";
 import { Download } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import type { Email } from "../../../modules/emails/record-model.ts";
-import { api, type Query } from "../../api.ts";
-import { Problem } from "../../ui/problem.tsx";
-import { CSV_HEADER, csvRow } from "./csv.ts";
-import type { EmailRows } from "./use-email-list.ts";
+import { api, type ListPage, type Query } from "../api.ts";
+import { type CsvColumn, csvWriter } from "./csv.ts";
+import { Problem } from "./problem.tsx";
 
 const PAGE_SIZE = 100;
 const number = new Intl.NumberFormat();
 
-export type Export = ReturnType<typeof useExport>;
+/** The total is null where the interface does not count the rows of a search. */
+type Rows<T> = Omit<ListPage<T>, "total"> & { total: number | null };
 
-/** `done` is null while no export runs. */
-export function useExport(query: Query) {
-  const [progress, setProgress] = useState<{ done: number; total: number | null } | null>(null);
+type Source<T> = {
+  /** The list of the interface, with the query of the page. */
+  path: string;
+  query?: Query;
+  columns: readonly CsvColumn<T>[];
+  /** The plural, which also begins the name of the file: `emails-2026-11-22.csv`. */
+  noun: string;
+};
+
+export type Export = {
+  noun: string;
+  /** Null while no export runs. */
+  progress: { done: number; total: number | null } | null;
+  error: unknown;
+  start: () => Promise<void>;
+  stop: () => void;
+};
+
+export function useExport<T>(source: Source<T>): Export {
+  const { noun } = source;
+  const [progress, setProgress] = useState<Export["progress"]>(null);
   const [error, setError] = useState<unknown>(null);
   const stop = useRef<AbortController | null>(null);
   useEffect(() => () => stop.current?.abort(), []);
@@ -27,10 +44,10 @@ export function useExport(query: Query) {
     setError(null);
     setProgress({ done: 0, total: null });
     try {
-      const parts = await readAll(query, controller.signal, (done, total) =>
+      const parts = await readAll(source, controller.signal, (done, total) =>
         setProgress({ done, total }),
       );
-      save(parts, `emails-${new Date().toISOString().slice(0, 10)}.csv`);
+      saveFile(parts, `${noun}-${new Date().toISOString().slice(0, 10)}.csv`);
     } catch (caught) {
       if (!controller.signal.aborted) setError(caught);
     } finally {
@@ -39,23 +56,24 @@ export function useExport(query: Query) {
     }
   }
 
-  return { progress, error, start, stop: () => stop.current?.abort() };
+  return { noun, progress, error, start, stop: () => stop.current?.abort() };
 }
 
-async function readAll(
-  query: Query,
+async function readAll<T>(
+  { path, query, columns }: Source<T>,
   signal: AbortSignal,
   onProgress: (done: number, total: number | null) => void,
 ): Promise<string[]> {
-  const parts = [CSV_HEADER];
+  const writer = csvWriter(columns);
+  const parts = [writer.header];
   let cursor: string | null = null;
   let done = 0;
   do {
-    const page: EmailRows = await api.get<EmailRows>("/emails", {
+    const page: Rows<T> = await api.get<Rows<T>>(path, {
       query: { ...query, limit: PAGE_SIZE, cursor },
       signal,
     });
-    parts.push(page.items.map(csvRow).join(""));
+    parts.push(page.items.map(writer.row).join(""));
     done += page.items.length;
     onProgress(done, page.total);
     cursor = page.nextCursor;
@@ -63,11 +81,16 @@ async function readAll(
   return parts;
 }
 
-export function saveRows(emails: readonly Email[]): void {
-  save([CSV_HEADER, ...emails.map(csvRow)], "emails-selected.csv");
+/** Saves rows that are loaded already, such as the selected ones. */
+export function saveRows<T>(
+  rows: readonly T[],
+  { columns, noun }: Pick<Source<T>, "columns" | "noun">,
+): void {
+  const writer = csvWriter(columns);
+  saveFile([writer.header, ...rows.map(writer.row)], `${noun}-selected.csv`);
 }
 
-function save(parts: readonly string[], name: string): void {
+function saveFile(parts: readonly string[], name: string): void {
   const url = URL.createObjectURL(new Blob([...parts], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = url;
@@ -91,7 +114,7 @@ export function ExportButton({ run, isDisabled }: { run: Export; isDisabled: boo
 
 /** Below the filters, while an export runs or after it failed. */
 export function ExportProgress({ run }: { run: Export }) {
-  const { progress, error, start, stop } = run;
+  const { noun, progress, error, start, stop } = run;
   if (error !== null) return <Problem error={error} onRetry={() => void start()} />;
   if (progress === null) return null;
   const { done, total } = progress;
@@ -104,7 +127,7 @@ export function ExportProgress({ run }: { run: Export }) {
       />
       <span>
         {number.format(done)}
-        {total === null ? "" : ` of ${number.format(total)}`} emails
+        {total === null ? "" : ` of ${number.format(total)}`} {noun}
       </span>
       <Button size="compact-xs" variant="default" onClick={stop}>
         Stop

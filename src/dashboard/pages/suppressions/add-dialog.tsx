@@ -1,0 +1,76 @@
+/** The dialog that suppresses an address. */
+
+import { Button, Group, Modal, Select, Stack, TextInput } from "@mantine/core";
+import type { Suppression } from "../../../modules/suppressions/model.ts";
+import { api } from "../../api.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { useApiForm } from "../../ui/use-api-form.ts";
+import { REASONS } from "./reasons.ts";
+
+type Added = { suppression: Suppression; isNew: boolean };
+type Props = { isOpen: boolean; onClose: () => void; onAdded: (added: Added) => void };
+
+const CREATED = 201;
+const REASON_CHOICES = (["MANUAL", "COMPLAINT", "HARD_BOUNCE"] as const).map((value) => ({
+  value,
+  label: REASONS[value].label,
+}));
+
+export function AddSuppression({ isOpen, onClose, onAdded }: Props) {
+  return (
+    <Modal opened={isOpen} onClose={onClose} title="Suppress an address" size="sm">
+      <AddForm onClose={onClose} onAdded={onAdded} />
+    </Modal>
+  );
+}
+
+function AddForm({ onClose, onAdded }: Omit<Props, "isOpen">) {
+  const form = useApiForm({
+    initial: { email: "", reason: "MANUAL" },
+    submit: async ({ email, reason }, idempotencyKey): Promise<Added> => {
+      let isNew = false;
+      const suppression = await api.post<Suppression>(
+        "/suppressions",
+        { email: email.trim(), reason },
+        { idempotencyKey, onStatus: (status) => (isNew = status === CREATED) },
+      );
+      return { suppression, isNew };
+    },
+    onDone: onAdded,
+  });
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="md">
+        <p className="muted">
+          The project sends no more mail to this address, not even password resets and receipts.
+        </p>
+        <TextInput
+          label="Email address"
+          type="email"
+          required
+          withAsterisk={false}
+          autoComplete="off"
+          spellCheck={false}
+          data-autofocus
+          {...form.field("email")}
+        />
+        <Select
+          label="Reason"
+          data={REASON_CHOICES}
+          allowDeselect={false}
+          comboboxProps={{ withinPortal: true }}
+          {...form.field("reason")}
+        />
+        {form.error !== null && <Problem error={form.error} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={form.isBusy}>
+            Suppress the address
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
