@@ -72,6 +72,35 @@ export const Segment = named(
 );
 export type Segment = Static<typeof Segment>;
 
+/** A segment of a contact, in the list of its segments. */
+export const ContactSegment = named(
+  "ContactSegment",
+  described(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      slug: Type.String(),
+      type: SegmentType,
+    }),
+    {
+      id: "Id of the segment",
+      name: FIELD_TEXTS.name,
+      slug: "Part of the event names segment.<slug>.entry and segment.<slug>.exit",
+      type: "How the contact became a member",
+    },
+  ),
+  {
+    description: "A segment of which a contact is a member",
+    example: {
+      id: EXAMPLE.segmentId,
+      name: "Pro customers",
+      slug: "pro-customers",
+      type: "DYNAMIC",
+    },
+  },
+);
+export type ContactSegment = Static<typeof ContactSegment>;
+
 const Fields = described(
   Input({
     name: Type.String({ minLength: 1, maxLength: 255 }),

@@ -3,6 +3,7 @@
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Module } from "../module.ts";
+import { contactSegmentRoutes } from "./contact-routes.ts";
 import { segmentRoutes } from "./routes.ts";
 import type { Segments } from "./service.ts";
 
@@ -14,7 +15,7 @@ export function createSegmentModule(deps: {
   const { recompute, stop } = deps.segments;
   return {
     name: "segments",
-    routes: [segmentRoutes(deps)],
+    routes: [segmentRoutes(deps), contactSegmentRoutes(deps)],
     recurring: [{ name: "segment membership", pattern: "*/10 * * * * *", run: recompute }],
     stop,
   };

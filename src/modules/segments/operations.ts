@@ -59,3 +59,16 @@ export const segmentOperations = describeOperations(
     },
   },
 );
+
+export const contactSegmentOperations = describeOperations(
+  { tag: "Segments", id: "Id of the contact" },
+  {
+    listContactSegments: {
+      role: "VIEWER",
+      summary: "List the segments of a contact",
+      description:
+        "The segments of which the contact is a member now, newest first. Conditions are evaluated " +
+        "when the list is read.",
+    },
+  },
+);

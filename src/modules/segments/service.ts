@@ -29,6 +29,7 @@ import type { EventLog } from "../../events/log.ts";
 import { createAudiences } from "./sql/audiences.ts";
 import { createChangeReader } from "./membership/changes.ts";
 import { parseCondition } from "./condition/condition.ts";
+import { createContactSegments } from "./contact-segments.ts";
 import { createDefinitions, type SegmentRow } from "./definitions.ts";
 import { createEdits } from "./edits.ts";
 import { createEvaluator } from "./membership/evaluate.ts";
@@ -142,6 +143,17 @@ export function createSegments(deps: {
         (rows) => rows.map(presentContact),
       );
     },
+
+    /** The segments of which a contact is a member; 404 for an unknown contact. */
+    ofContact: createContactSegments({
+      db,
+      listPage,
+      scheduler,
+      contacts,
+      definitions,
+      audiences,
+      memberRows,
+    }),
 
     /** Recurring work: evaluates tracked segments and deletes the rows of deleted ones. */
     recompute: tracking.recompute,

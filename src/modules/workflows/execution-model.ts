@@ -64,6 +64,20 @@ export const ListedExecution = named("WorkflowExecution", fields, {
 });
 export type ListedExecution = Static<typeof ListedExecution>;
 
+/** An execution in the list of a contact, which has the executions of all workflows. */
+export const ContactExecution = named(
+  "ContactExecution",
+  Type.Object({
+    ...fields.properties,
+    workflowName: Type.String({ description: "Name of the workflow" }),
+  }),
+  {
+    description: "One run of a workflow for a contact",
+    example: { ...EXECUTION, workflowName: "Welcome" },
+  },
+);
+export type ContactExecution = Static<typeof ContactExecution>;
+
 const ExecutionStep = named(
   "ExecutionStep",
   described(

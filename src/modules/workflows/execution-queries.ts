@@ -75,7 +75,7 @@ export function createExecutionQueries({ db, listPage, graphOf }: ExecutionQuery
 
     details(workflow: WorkflowRow, id: string): ExecutionDetails {
       const found = find(workflow, id);
-      return { ...present(workflow, found), steps: stepsOf(found) };
+      return { ...presentExecution(workflow, found), steps: stepsOf(found) };
     },
 
     list: (workflow: WorkflowRow, query: ExecutionQuery): Promise<Page<ListedExecution>> =>
@@ -89,12 +89,15 @@ export function createExecutionQueries({ db, listPage, graphOf }: ExecutionQuery
           ),
           select: select(),
         }),
-        (rows) => rows.map((row) => present(workflow, row)),
+        (rows) => rows.map((row) => presentExecution(workflow, row)),
       ),
   };
 }
 
-function present(workflow: WorkflowRow, { execution, contactId }: Found): ListedExecution {
+export function presentExecution(
+  workflow: Pick<WorkflowRow, "id">,
+  { execution, contactId }: Found,
+): ListedExecution {
   const { id, status, currentStepId, exitReason, error } = execution;
   return {
     id,

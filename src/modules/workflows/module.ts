@@ -41,6 +41,8 @@ import { createForgetContact } from "./run/forget-contact.ts";
 import { createCallQueue } from "./steps/call-queue.ts";
 import { createWebhookCalls } from "./steps/webhook-calls.ts";
 import { createAdvancer } from "./run/advance.ts";
+import { createContactExecutions } from "./contact-executions.ts";
+import { contactExecutionRoutes } from "./contact-routes.ts";
 import { executionRoutes } from "./execution-routes.ts";
 import { createExecutions } from "./executions.ts";
 import { graphRoutes } from "./graph-routes.ts";
@@ -101,6 +103,7 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
       workflowRoutes({ admission, workflows }),
       graphRoutes({ admission, graphChanges: workflows.graphChanges }),
       executionRoutes({ admission, executions }),
+      contactExecutionRoutes({ admission, listOfContact: createContactExecutions(deps) }),
     ],
     recurring: [
       { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.removeDeleted },

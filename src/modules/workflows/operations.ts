@@ -121,3 +121,14 @@ export const workflowOperations = describeOperations(
     },
   },
 );
+
+export const contactExecutionOperations = describeOperations(
+  { tag: "Workflows", id: "Id of the contact" },
+  {
+    listContactExecutions: {
+      role: "VIEWER",
+      summary: "List the workflow executions of a contact",
+      description: "The executions of all workflows for the contact, newest first, without steps.",
+    },
+  },
+);

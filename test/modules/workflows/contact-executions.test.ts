@@ -1,0 +1,70 @@
+/** The executions of a contact in all workflows. */
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type Automation, startAutomation } from "../../support/automation.ts";
+import { listAt, valueAt } from "../../support/json.ts";
+import { expectError } from "../../support/refusal.ts";
+import { chain, step } from "./graphs.ts";
+
+let a: Automation;
+beforeEach(async () => {
+  a = await startAutomation();
+});
+afterEach(() => a.close());
+
+const WAIT = chain(step("wait", "WAIT_FOR_EVENT", { eventName: "bought" }));
+const read = (contactId: string, query = "") =>
+  a.t.call("GET", `/contacts/${contactId}/executions${query}`);
+
+test("lists the executions of one contact page by page, newest first, with the workflow", async () => {
+  const first = await a.workflow(WAIT);
+  const second = await a.workflow(WAIT);
+  await a.t.call("PATCH", `/workflows/${second}`, { name: "Second" });
+  await a.track("signed-up", {}, "ada@example.net");
+  await a.track("signed-up", {}, "bob@example.net");
+  const ada = a.contactId("ada@example.net");
+  const all = await read(ada);
+  expect(all.at("data")).toMatchObject({ total: 2, hasMore: false });
+  const workflows = listAt(all.body, "data.items").map((item) => valueAt(item, "workflowId"));
+  expect(new Set(workflows)).toEqual(new Set([first, second]));
+  const ofSecond = listAt(all.body, "data.items").find(
+    (item) => valueAt(item, "workflowId") === second,
+  );
+  expect(ofSecond).toEqual({
+    id: valueAt(ofSecond, "id"),
+    workflowId: second,
+    workflowName: "Second",
+    contactId: ada,
+    status: "WAITING",
+    currentStepId: "wait",
+    context: {},
+    startedAt: "2026-03-02T10:00:00.000Z",
+    completedAt: null,
+    exitReason: null,
+    error: null,
+  });
+  const page = await read(ada, "?limit=1");
+  const next = await read(ada, `?limit=1&cursor=${page.text("data.nextCursor")}`);
+  expect([page.at("data.items.0.id"), next.at("data.items.0.id")]).toEqual([
+    all.at("data.items.0.id"),
+    all.at("data.items.1.id"),
+  ]);
+  expect(next.at("data")).toMatchObject({ total: 2, hasMore: false, nextCursor: null });
+  await a.track("bought", {}, "ada@example.net");
+  expect((await read(ada, "?status=COMPLETED")).at("data.total")).toBe(2);
+  expect((await read(ada, "?status=WAITING")).at("data.items")).toEqual([]);
+});
+
+test("leaves out deleted workflows, and refuses unknown contacts and statuses", async () => {
+  const id = await a.workflow(WAIT);
+  await a.track("signed-up", {}, "ada@example.net");
+  const ada = a.contactId("ada@example.net");
+  await a.t.call("DELETE", `/workflows/${id}`);
+  expect((await read(ada)).at("data")).toMatchObject({ items: [], total: 0 });
+  expectError(await read("nobody"), { status: 404, code: "CONTACT_NOT_FOUND" });
+  expectError(await read(ada, "?status=LOST"), {
+    status: 422,
+    code: "VALIDATION_ERROR",
+    errors: [["status", "invalid_value"]],
+  });
+});
