@@ -1,6 +1,10 @@
-/** Memberships: the roles of users in projects. Owners need none, and may do everything. */
+/**
+ * Memberships: the roles of users in projects. Owners need none, and may do everything. The last
+ * admin of a project who can sign in keeps the role, unless an owner takes it away: otherwise a team
+ * without access to an owner could lock itself out of its keys, domains and settings.
+ */
 
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, eq, isNull, ne } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { type MemberRole, memberships, users } from "../../db/schema/accounts.ts";
 import { projects } from "../../db/schema/projects.ts";
@@ -31,6 +35,9 @@ type ProjectOfUser = {
   isEnabled: boolean;
   role: AccountRole;
 };
+
+/** A change of a member, with the user who makes it. */
+type MemberChange = { projectSeq: number; userId: string; by: Pick<UserRow, "isOwner"> };
 
 export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "now"> }) {
   const member = {
@@ -104,10 +111,15 @@ export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "n
         .run();
     },
 
-    /** Changes the role of a member. Throws 404 if the user is not a member. */
-    setRole(projectSeq: number, userId: string, role: MemberRole): Change<Member> {
+    /**
+     * Changes the role of a member. Throws 404 if the user is not a member, and 409 LAST_ADMIN if
+     * somebody who is no owner takes the role from the last admin.
+     */
+    setRole({ projectSeq, userId, by }: MemberChange, role: MemberRole): Change<Member> {
       return () => {
-        const { seq } = get(projectSeq, userId);
+        const found = get(projectSeq, userId);
+        if (!by.isOwner && role !== "ADMIN") requireOtherAdmin(db, projectSeq, found);
+        const { seq } = found;
         db.update(memberships)
           .set({ role })
           .where(and(eq(memberships.userSeq, seq), eq(memberships.projectSeq, projectSeq)))
@@ -116,10 +128,14 @@ export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "n
       };
     },
 
-    /** Takes the role away. The user stays, and may be a member of other projects. */
-    remove(projectSeq: number, userId: string): Change<Member> {
+    /**
+     * Takes the role away. The user stays, and may be a member of other projects. Throws like
+     * `setRole`.
+     */
+    remove({ projectSeq, userId, by }: MemberChange): Change<Member> {
       return () => {
         const found = get(projectSeq, userId);
+        if (!by.isOwner) requireOtherAdmin(db, projectSeq, found);
         db.delete(memberships)
           .where(and(eq(memberships.userSeq, found.seq), eq(memberships.projectSeq, projectSeq)))
           .run();
@@ -140,8 +156,35 @@ export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "n
   };
 }
 
+/** Throws 409 LAST_ADMIN if the project would have no admin who can sign in. */
+function requireOtherAdmin(db: Db, projectSeq: number, member: Member): void {
+  const { seq, role, disabledAt } = member;
+  if (role !== "ADMIN" || disabledAt !== null) return;
+  const other = db
+    .select({ seq: memberships.seq })
+    .from(memberships)
+    .innerJoin(users, eq(users.seq, memberships.userSeq))
+    .where(
+      and(
+        eq(memberships.projectSeq, projectSeq),
+        eq(memberships.role, "ADMIN"),
+        isNull(users.disabledAt),
+        ne(users.seq, seq),
+      ),
+    )
+    .limit(1)
+    .get();
+  if (other === undefined) throw lastAdmin();
+}
+
 function noSuchMember(): AppError {
   return new AppError(404, "MEMBER_NOT_FOUND", "This user is not a member of the project.", {
     suggestion: "GET /team lists the members.",
+  });
+}
+
+function lastAdmin(): AppError {
+  return new AppError(409, "LAST_ADMIN", "The project would have no admin.", {
+    suggestion: "Make another member an admin first, or ask an owner of the installation.",
   });
 }

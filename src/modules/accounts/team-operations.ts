@@ -35,7 +35,9 @@ export const teamOperations = describeOperations(
       access: "SESSION",
       needsConfirmation: true,
       summary: "Change the role of a member",
-      description: "It takes effect with the next request of the member.",
+      description:
+        "It takes effect with the next request of the member. 409 LAST_ADMIN if the project would " +
+        "have no admin; only an owner of the installation may do this.",
       parameters: userId,
     },
     removeMember: {
@@ -43,7 +45,9 @@ export const teamOperations = describeOperations(
       access: "SESSION",
       needsConfirmation: true,
       summary: "Remove a member from the project",
-      description: "The user stays, and may be a member of other projects.",
+      description:
+        "The user stays, and may be a member of other projects. 409 LAST_ADMIN if the project " +
+        "would have no admin; only an owner of the installation may do this.",
       parameters: userId,
     },
     listAuditRecords: {

@@ -80,8 +80,9 @@ export function teamRoutes({ admission, accounts }: { admission: Admission; acco
     )
     .patch(
       "/:userId",
-      async ({ project, params, body, storeWithoutQuota }) => {
-        const change = members.setRole(project.seq, params.userId, body.role);
+      async ({ project, user, params, body, storeWithoutQuota }) => {
+        const member = { projectSeq: project.seq, userId: params.userId, by: user };
+        const change = members.setRole(member, body.role);
         return envelope(presentMember(await storeWithoutQuota(change)));
       },
       {
@@ -93,8 +94,9 @@ export function teamRoutes({ admission, accounts }: { admission: Admission; acco
     )
     .delete(
       "/:userId",
-      async ({ project, params, storeWithoutQuota }) => {
-        await storeWithoutQuota(members.remove(project.seq, params.userId));
+      async ({ project, user, params, storeWithoutQuota }) => {
+        const member = { projectSeq: project.seq, userId: params.userId, by: user };
+        await storeWithoutQuota(members.remove(member));
         return status(204, undefined);
       },
       {

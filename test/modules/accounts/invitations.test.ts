@@ -157,11 +157,12 @@ test("the role of a member is changed and taken away", async () => {
   const { members } = t.app.accounts;
   const eve = await signIn(t, { email: "eve@example.com", isOwner: false });
   await t.app.writer.write(() => members.put(t.project.seq, eve.user.seq, "VIEWER"));
-  await t.app.writer.write(members.setRole(t.project.seq, eve.user.id, "ADMIN"));
+  const change = { projectSeq: t.project.seq, userId: eve.user.id, by: { isOwner: true } };
+  await t.app.writer.write(members.setRole(change, "ADMIN"));
   expect(roles()).toEqual(["eve@example.com ADMIN"]);
-  await t.app.writer.write(members.remove(t.project.seq, eve.user.id));
+  await t.app.writer.write(members.remove(change));
   expect(roles()).toEqual([]);
-  const gone = t.app.writer.write(members.setRole(t.project.seq, eve.user.id, "ADMIN"));
+  const gone = t.app.writer.write(members.setRole(change, "ADMIN"));
   expect(gone).rejects.toThrow("not a member");
   await t.app.writer.drain();
 });

@@ -121,7 +121,8 @@ describe("the role of a session in a project", () => {
       expect((await find())?.roleOf(t.project.seq)).toBe(role);
       expect((await find())?.roleOf(other.project.seq)).toBeNull();
     }
-    await t.app.writer.write(() => void members.remove(t.project.seq, user.id)());
+    const change = { projectSeq: t.project.seq, userId: user.id, by: { isOwner: true } };
+    await t.app.writer.write(() => void members.remove(change)());
     expect((await find())?.roleOf(t.project.seq)).toBeNull();
   });
 

@@ -125,6 +125,48 @@ describe("the team", () => {
   });
 });
 
+describe("the last admin of a project", () => {
+  const memberPath = ({ user }: { user: { id: string } }) => `/team/${user.id}`;
+  const refused = { status: 409, code: "LAST_ADMIN" };
+
+  test("keeps the role, and stays a member", async () => {
+    const last = await admin();
+    const path = memberPath(last);
+    for (const role of ["EDITOR", "VIEWER"]) {
+      expectError(await call(last, "PATCH", path, { role }), refused);
+    }
+    expectError(await call(last, "DELETE", path), refused);
+    expect((await call(last, "PATCH", path, { role: "ADMIN" })).at("data.role")).toBe("ADMIN");
+    expect(t.app.accounts.members.find(t.project.seq, last.user.id)?.role).toBe("ADMIN");
+  });
+
+  test("is not the last one while another admin can sign in", async () => {
+    const first = await admin();
+    const second = await signIn(t, { email: "second@example.com", isOwner: false });
+    const { accounts, writer } = t.app;
+    await writer.write(() => accounts.members.put(t.project.seq, second.user.seq, "ADMIN"));
+    await writer.write(() => accounts.setDisabled(second.user, true));
+    expectError(await call(first, "DELETE", memberPath(first)), refused);
+    await writer.write(() => accounts.setDisabled(second.user, false));
+    expect((await call(first, "PATCH", memberPath(first), { role: "VIEWER" })).status).toBe(200);
+  });
+
+  test("is not saved by an admin of another project", async () => {
+    const last = await admin();
+    const other = await t.makeProject("other");
+    const elsewhere = await signIn(t, { email: "elsewhere@example.com", isOwner: false });
+    const { accounts, writer } = t.app;
+    await writer.write(() => accounts.members.put(other.project.seq, elsewhere.user.seq, "ADMIN"));
+    expectError(await call(last, "DELETE", memberPath(last)), refused);
+  });
+
+  test("may be removed by an owner, who has all rights anyway", async () => {
+    const last = await admin();
+    expect((await call(owner, "DELETE", memberPath(last))).status).toBe(204);
+    expect(t.app.accounts.members.list(t.project.seq)).toEqual([]);
+  });
+});
+
 describe("the audit log", () => {
   test("shows the changes of the project, newest first, by actor, operation and object", async () => {
     const made = await call(owner, "POST", "/keys", { name: "shop" });
