@@ -25,7 +25,9 @@ export const workflowOperations = describeOperations(
     listWorkflows: {
       role: "VIEWER",
       summary: "List workflows",
-      description: "Workflows that match the filter, newest first, with their graphs.",
+      description:
+        "Workflows that match the filter, newest first, with their graphs. Viewers do not see the " +
+        "values of the headers of WEBHOOK steps, which may be credentials.",
     },
     createWorkflow: {
       role: "EDITOR",
@@ -39,7 +41,9 @@ export const workflowOperations = describeOperations(
     getWorkflow: {
       role: "VIEWER",
       summary: "Get a workflow with its graph",
-      description: "The workflow with its steps and transitions.",
+      description:
+        "The workflow with its steps and transitions. Viewers do not see the values of the headers " +
+        "of WEBHOOK steps, which may be credentials.",
     },
     updateWorkflow: {
       role: "EDITOR",

@@ -22,17 +22,26 @@ import {
 } from "../../http/envelope.ts";
 import { Workflow, WorkflowInput, WorkflowPatch, WorkflowQuery } from "./model.ts";
 import { workflowOperations } from "./operations.ts";
+import { readableBy } from "./present.ts";
 import type { Workflows } from "./service.ts";
 
 export function workflowRoutes(deps: { admission: Admission; workflows: Workflows }) {
   const { admission, workflows } = deps;
   return new Elysia({ name: "workflow-routes", prefix: "/workflows" })
     .use(admission.secretKey)
-    .get("", async ({ project, query }) => envelope(await workflows.list(project.seq, query)), {
-      query: WorkflowQuery,
-      response: withErrors({ 200: ListEnvelope(Workflow) }),
-      detail: workflowOperations.listWorkflows,
-    })
+    .get(
+      "",
+      async ({ project, role, query }) => {
+        const { items, ...page } = await workflows.list(project.seq, query);
+        const shown = items.map((workflow) => readableBy(role, workflow));
+        return envelope({ ...page, items: shown });
+      },
+      {
+        query: WorkflowQuery,
+        response: withErrors({ 200: ListEnvelope(Workflow) }),
+        detail: workflowOperations.listWorkflows,
+      },
+    )
     .post(
       "",
       ({ project, body, once }) =>
@@ -46,11 +55,16 @@ export function workflowRoutes(deps: { admission: Admission; workflows: Workflow
         detail: workflowOperations.createWorkflow,
       },
     )
-    .get("/:id", ({ project, params }) => envelope(workflows.read(project.seq, params.id)), {
-      params: IdParams,
-      response: withErrors({ 200: Envelope(Workflow) }),
-      detail: workflowOperations.getWorkflow,
-    })
+    .get(
+      "/:id",
+      ({ project, role, params }) =>
+        envelope(readableBy(role, workflows.read(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Workflow) }),
+        detail: workflowOperations.getWorkflow,
+      },
+    )
     .patch(
       "/:id",
       async ({ project, params, body, store }) =>

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type TestResponse, type TestApp, testApp } from "../../support/app.ts";
-import { listAt, stringAt } from "../../support/json.ts";
+import { listAt, stringAt, valueAt } from "../../support/json.ts";
 import { expectError, type ExpectedError } from "../../support/refusal.ts";
+import { signIn } from "../../support/session.ts";
 import { chain, delay, type Given, graph, step, trigger } from "./graphs.ts";
 
 let t: TestApp;
@@ -49,6 +50,41 @@ const invalid = (...errors: [string, string][]): ExpectedError => ({
   status: 422,
   code: "VALIDATION_ERROR",
   errors,
+});
+
+describe("headers of a WEBHOOK step", () => {
+  const headers = { Authorization: "Bearer secret-of-the-crm", "X-Team": "sales" };
+  const call = { url: "https://crm.example/leads", method: "POST", headers };
+
+  async function member(role: "VIEWER" | "EDITOR") {
+    const session = await signIn(t, { email: `${role.toLowerCase()}@b.co`, isOwner: false });
+    const { accounts, writer } = t.app;
+    await writer.write(() => accounts.members.put(t.project.seq, session.user.seq, role));
+    return session;
+  }
+  const headersIn = (steps: unknown[]) =>
+    steps.flatMap((each) => valueAt(each, "config.headers") ?? []);
+
+  test("are shown with their values to editors and secret keys, and without to viewers", async () => {
+    const id = await make(chain(step("call", "WEBHOOK", call)));
+    const one = `/workflows/${id}?project=${t.project.id}`;
+    const list = `/workflows?project=${t.project.id}`;
+    const readers = [
+      { get: (path: string) => t.call("GET", path), expected: headers },
+      { get: (await member("EDITOR")).get, expected: headers },
+      {
+        get: (await member("VIEWER")).get,
+        expected: { Authorization: "(hidden)", "X-Team": "(hidden)" },
+      },
+    ];
+    for (const { get, expected } of readers) {
+      const shown = listAt((await get(one)).body, "data.steps");
+      expect(headersIn(shown)).toEqual([expected]);
+      const listed = listAt((await get(list)).body, "data.items");
+      expect(headersIn(listed.flatMap((each) => listAt(each, "steps")))).toEqual([expected]);
+    }
+    expect((await t.call("DELETE", `/workflows/${id}`)).status).toBe(204);
+  });
 });
 
 describe("POST /workflows", () => {
