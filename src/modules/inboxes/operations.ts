@@ -79,7 +79,9 @@ export const inboxOperations = describeOperations(
     getInboxMessageHtml: {
       role: "EDITOR",
       summary: "The HTML part as a page without scripts",
-      description: "The policy of the response forbids scripts and forms; links open new pages.",
+      description:
+        "The policy of the response forbids scripts and forms; links open new pages. Resources of " +
+        "other servers are loaded with images=true only, because their senders see who loads them.",
       parameters: messageId,
     },
     previewInboxMessage: {

@@ -164,8 +164,8 @@ describe("one message", () => {
     });
     const page = await t.call("GET", `${MESSAGES}/latest/html`);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(page.headers.get("content-security-policy")).toBe(
-      "sandbox allow-popups allow-popups-to-escape-sandbox",
+    expect(page.headers.get("content-security-policy")).toStartWith(
+      "sandbox allow-popups allow-popups-to-escape-sandbox; ",
     );
     const link = /src="([^"]+)"/.exec(String(page.body))?.[1] ?? "";
     expect(link).toMatch(/^\/inboxes\/default\/messages\/\w{22}\/parts\/[\d.]+$/);
@@ -173,6 +173,25 @@ describe("one message", () => {
     expect([part.status, part.headers.get("content-type")]).toEqual([200, "image/gif"]);
     expect(part.headers.get("content-security-policy")).toBe("sandbox");
     expect(part.headers.get("content-disposition")).toStartWith('inline; filename="logo.gif"');
+  });
+
+  test("loads nothing from other servers, except on request", async () => {
+    await t.mail({ html: '<img src="https://tracker.example/open.gif">' });
+    const policy = async (query: string) =>
+      (await t.call("GET", `${MESSAGES}/latest/html${query}`)).headers.get(
+        "content-security-policy",
+      );
+    const sandbox = "sandbox allow-popups allow-popups-to-escape-sandbox";
+    const closed =
+      `${sandbox}; default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; ` +
+      "base-uri 'none'";
+    expect(await policy("")).toBe(closed);
+    expect(await policy("?images=false")).toBe(closed);
+    expect(await policy("?images=true")).toBe(sandbox);
+    expectError(
+      await t.call("GET", `${MESSAGES}/latest/html?images=maybe`),
+      invalid("images", "invalid_type"),
+    );
   });
 
   test("without HTML is 404 as HTML; its text is the text of the HTML if it has no text", async () => {

@@ -4,6 +4,9 @@ import type { Part } from "../messages/record.ts";
 
 /** Scripts and forms do not run; a link opens in a new page that has none of these limits. */
 const SANDBOX = "sandbox allow-popups allow-popups-to-escape-sandbox";
+/** Styles of the document, images in it, and images of this server, which are parts of the message. */
+const LOCAL_CONTENT =
+  "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; base-uri 'none'";
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,64}\/[a-z0-9!#$&^_.+-]{1,64}$/i;
 /** Types that a page of a message may embed. Other parts are downloaded. */
 const EMBEDDED = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)$/i;
@@ -17,10 +20,14 @@ export function contentHeaders(type: string, filename: string): Record<string, s
   };
 }
 
-export function htmlHeaders(): Record<string, string> {
+/**
+ * The headers of the HTML part. Without remote images, nothing is loaded from other hosts: a sender
+ * would see who opened the message, and when.
+ */
+export function htmlHeaders({ hasRemoteImages }: { hasRemoteImages: boolean }) {
   return {
     "Content-Type": "text/html; charset=utf-8",
-    "Content-Security-Policy": SANDBOX,
+    "Content-Security-Policy": hasRemoteImages ? SANDBOX : `${SANDBOX}; ${LOCAL_CONTENT}`,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
   };

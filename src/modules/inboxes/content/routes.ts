@@ -2,7 +2,7 @@
  * The contents of a message, below /inboxes/{id}/messages/{messageId}:
  *
  * GET …/raw             the message as it was received
- * GET …/html            the HTML part, to be shown in a browser
+ * GET …/html            the HTML part, to be shown in a browser; remote images with `images=true`
  * GET …/text
  * GET …/headers
  * GET …/parts/{partId}  an attachment or an inline part
@@ -14,10 +14,12 @@ import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
+import { Input } from "../../../http/validation.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { textOfHtml } from "../../../render/text-on-demand.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
+import { PreviewQuery } from "../../emails/content/model.ts";
 import { MessageHeader, MessageParams, PartParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
@@ -64,16 +66,18 @@ export function contentRoutes(deps: {
     )
     .get(
       "/html",
-      async ({ project, params }) => {
+      async ({ project, params, query }) => {
         const message = await reading.message(project.seq, params);
         const { html } = await detailOf(message);
         if (html === "") throw noHtml();
         const base = `/inboxes/${encodeURIComponent(params.id)}/messages/${message.id}/parts/`;
         const shown = withPartLinks(html, store.parts(message.seq), base);
-        return new Response(shown, { headers: htmlHeaders() });
+        const headers = htmlHeaders({ hasRemoteImages: query.images === "true" });
+        return new Response(shown, { headers });
       },
       {
         params: MessageParams,
+        query: HtmlQuery,
         response: withErrors({
           200: content("text/html", "The HTML part", "<p>Thank you, Ada.</p>"),
         }),
@@ -127,6 +131,8 @@ export function contentRoutes(deps: {
       },
     );
 }
+
+const HtmlQuery = Input({ images: PreviewQuery.properties.images });
 
 function content(contentMediaType: string, description: string, example: string) {
   const shown = { type: "string", contentMediaType, description, examples: [example] };

@@ -122,7 +122,8 @@ export function mailpitMessageRoutes(deps: {
     const html = isEmbedded
       ? embeddedHtml(detail.html, message.id, store.parts(message.seq))
       : detail.html;
-    return new Response(html, { headers: htmlHeaders() });
+    // Mailpit shows this page in its own interface, with remote images.
+    return new Response(html, { headers: htmlHeaders({ hasRemoteImages: true }) });
   }
 
   return [
