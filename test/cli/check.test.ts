@@ -84,6 +84,7 @@ describe("the filled database", () => {
       "emails WHERE source = 'WORKFLOW'",
       "emails WHERE source = 'TEST'",
       "emails WHERE status = 'DELIVERED'",
+      "project_hours WHERE clicked > 0",
       "segment_members",
       "webhook_deliveries WHERE status = 'SUCCEEDED'",
       "webhook_deliveries WHERE status = 'PENDING' AND next_at IS NULL",
@@ -204,6 +205,14 @@ const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
   "campaign-mails": [
     "UPDATE campaigns SET status = 'DRAFT' WHERE status = 'PAUSED'",
     /its campaign is DRAFT/,
+  ],
+  "project-hours": [
+    "UPDATE project_hours SET clicked = clicked + 1 WHERE clicked > 0",
+    /^project .*, \d{4}-\d\d-\d\dT\d\d:00Z: clicked: counted \d+, but there are \d+$/,
+  ],
+  "late-bounces": [
+    "UPDATE project_hours SET bounced_later = bounced + 1",
+    /[1-9]\d* bounces reported later, \d+ bounces$/,
   ],
   "segment-members": [
     "UPDATE contacts SET project_seq = 2",

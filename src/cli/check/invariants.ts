@@ -6,6 +6,7 @@ import { CONTACT_INVARIANTS } from "../../modules/contacts/invariants.ts";
 import { EMAIL_INVARIANTS } from "../../outbox/invariants.ts";
 import { EVENT_INVARIANTS } from "../../events/invariants.ts";
 import { SEGMENT_INVARIANTS } from "../../modules/segments/invariants.ts";
+import { STATS_INVARIANTS } from "../../modules/stats/invariants.ts";
 import { WEBHOOK_INVARIANTS } from "../../modules/webhooks/invariants.ts";
 import { CHOICE_INVARIANTS } from "./choices.ts";
 import { WORKFLOW_INVARIANTS } from "../../modules/workflows/invariants.ts";
@@ -15,6 +16,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...EMAIL_INVARIANTS,
   ...EVENT_INVARIANTS,
   ...CAMPAIGN_INVARIANTS,
+  ...STATS_INVARIANTS,
   ...SEGMENT_INVARIANTS,
   ...WEBHOOK_INVARIANTS,
   ...WORKFLOW_INVARIANTS,
