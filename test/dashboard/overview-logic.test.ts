@@ -12,6 +12,7 @@ import {
   rangeNameOf,
   readOverviewSearch,
 } from "../../src/dashboard/pages/overview/period.ts";
+import type { Domain } from "../../src/modules/domains/model.ts";
 import type { System } from "../../src/modules/system/model.ts";
 
 /** A time in the zone of the tests. */
@@ -127,7 +128,24 @@ describe("figures", () => {
 });
 
 describe("what needs attention", () => {
-  const none = { system: undefined, domains: [], webhooks: [], pausedCampaigns: [] };
+  const none = {
+    isCapturing: false,
+    system: undefined,
+    domains: [],
+    webhooks: [],
+    pausedCampaigns: [],
+  };
+  const domain: Domain = {
+    id: "d",
+    domain: "acme.example",
+    status: "VERIFIED",
+    verified: true,
+    records: [],
+    verifiedAt: "2025-01-01T00:00:00.000Z",
+    lastCheckedAt: "2026-01-01T00:00:00.000Z",
+    failingSince: "2026-01-01T00:00:00.000Z",
+    createdAt: "2025-01-01T00:00:00.000Z",
+  };
   const webhook = {
     id: "w",
     url: "https://acme.example/hooks",
@@ -174,6 +192,17 @@ describe("what needs attention", () => {
         },
       }),
     ).toEqual(["The queue does not move", "The disk is almost full", "Port 25"]);
+  });
+
+  test("records of a domain, unless all mail is caught and the domain is still verified", () => {
+    const refused: Domain = { ...domain, id: "e", domain: "old.example", status: "FAILED" };
+    const domains = [domain, refused];
+    const [still, failed] = [
+      "DNS of acme.example is not correct",
+      "DNS of old.example is not correct",
+    ];
+    expect(titles({ domains })).toEqual([still, failed]);
+    expect(titles({ domains, isCapturing: true })).toEqual([failed]);
   });
 
   test("webhooks that are disabled or fail", () => {

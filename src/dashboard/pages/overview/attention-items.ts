@@ -19,6 +19,8 @@ export type AttentionItem = {
 };
 
 type Sources = {
+  /** All mail is caught by this server: receivers read no records of the domains. */
+  isCapturing: boolean;
   /** Undefined for users who are not owners. */
   system: System | undefined;
   domains: readonly Static<typeof Domain>[];
@@ -31,10 +33,10 @@ const LOW_DISK_BYTES = 1_000_000_000;
 const STALLED_SECONDS = 60;
 
 export function attentionItems(sources: Sources): AttentionItem[] {
-  const { system, domains, webhooks, pausedCampaigns } = sources;
+  const { isCapturing, system, domains, webhooks, pausedCampaigns } = sources;
   return [
     ...(system === undefined ? [] : systemItems(system)),
-    ...domains.flatMap(domainItems),
+    ...domains.filter(({ status }) => !isCapturing || status === "FAILED").flatMap(domainItems),
     ...pausedCampaigns.map(({ id, name, statusReason }) => ({
       key: id,
       title: `Campaign ${name} is paused`,

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import { useState } from "react";
-import { useProject } from "../../state.ts";
+import { useAppState, useProject } from "../../state.ts";
 import { attentionItems } from "./attention-items.ts";
 import { useCampaigns, useDomains, useSystem, useWebhooks } from "./use-overview.ts";
 
@@ -11,9 +11,14 @@ const FIRST_ITEMS = 2;
 /** Shows the problems that an operator has to solve, and is empty if there are none. */
 export function Attention() {
   const project = useProject()?.id ?? "";
+  const { transport, dev } = useAppState();
+  const isCapturing = transport === "capture";
+  const domains = useDomains();
   const items = attentionItems({
+    isCapturing,
     system: useSystem(),
-    domains: useDomains(),
+    // `mailstead dev` accepts mail of all domains.
+    domains: isCapturing && dev ? [] : domains,
     webhooks: useWebhooks(),
     pausedCampaigns: useCampaigns("PAUSED"),
   });
