@@ -39,12 +39,18 @@ export type DashboardPage = {
   states?: readonly PageState[];
   /** The browser has no session. */
   isPublic?: true;
+  /** The path of a request whose refusal is expected, such as that of a link that was used. */
+  refused?: string;
+  /** A part of the messages in the console that are expected. */
+  expected?: string;
   /** Members that replace those of the answer to GET /app/api/state. */
   appState?: Readonly<Record<string, unknown>>;
 };
 
 /** Pages without a project look the same in a full and an empty one. */
 const WITHOUT_PROJECT = ["FULL", "BROKEN"] as const;
+/** The console's message about a remote image of a mail, which is not loaded until it is asked for. */
+const BLOCKED_IMAGE = 'Content Security Policy directive: "img-src data:"';
 const PUBLIC = { isPublic: true, states: ["FULL"] } as const;
 
 export const DASHBOARD_PAGES: readonly DashboardPage[] = [
@@ -57,8 +63,14 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     ...PUBLIC,
   },
   { name: "reset", path: () => "/reset#token", heading: "Choose a new password", ...PUBLIC },
-  { name: "invite", path: () => "/invite#token", heading: /./, ...PUBLIC },
-  { name: "link", path: () => "/link#token", heading: /./, ...PUBLIC },
+  {
+    name: "invite",
+    path: () => "/invite#token",
+    heading: /./,
+    refused: "/app/api/invitation",
+    ...PUBLIC,
+  },
+  { name: "link", path: () => "/link#token", heading: /./, refused: "/app/api/link", ...PUBLIC },
   { name: "welcome", path: () => "/welcome", heading: /./, states: ["FULL"] },
   { name: "account", path: () => "/account", heading: "Account", states: WITHOUT_PROJECT },
   { name: "overview", path: ({ project }) => `/p/${project}`, heading: "Overview" },
@@ -68,6 +80,7 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     path: ({ project, ids }) => `/p/${project}/inboxes?message=${ids.message}`,
     heading: "Inbox",
     states: ["FULL"],
+    expected: BLOCKED_IMAGE,
   },
   {
     name: "inbox-connect",
@@ -99,6 +112,7 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     path: ({ project, ids }) => `/p/${project}/emails?email=${ids.email}&tab=preview`,
     heading: "Emails",
     states: ["FULL"],
+    expected: BLOCKED_IMAGE,
   },
   {
     name: "email-checks",

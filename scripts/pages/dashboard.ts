@@ -127,6 +127,7 @@ async function checkPage(site: Site, { page, state, layout }: View): Promise<str
         const isExpected = state === "BROKEN" && response.status() === 500;
         if (response.status() < 400 || isExpected) return;
         const { pathname } = new URL(response.url());
+        if (pathname === page.refused) return;
         refusals.push(
           `${response.request().method()} ${pathname} is answered with ${response.status()}`,
         );
@@ -149,7 +150,11 @@ async function checkPage(site: Site, { page, state, layout }: View): Promise<str
       ...(overflowPx === 0 ? [] : [`it is ${overflowPx} px wider than the window`]),
       ...(await opened.findings()),
       ...refusals,
-      ...opened.problems.filter((text) => !REFUSAL_MESSAGE.test(text)),
+      ...opened.problems.filter(
+        (text) =>
+          !REFUSAL_MESSAGE.test(text) &&
+          (page.expected === undefined || !text.includes(page.expected)),
+      ),
     ];
   } finally {
     await opened.close();
