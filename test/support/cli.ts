@@ -1,9 +1,14 @@
-/** Runs the program as a child process, as an operator does. */
+/**
+ * Runs the program as a child process, as an operator does: from source, or the executable at the
+ * path in TEST_EXECUTABLE (scripts/journeys.ts).
+ */
 
 import type { Subprocess } from "bun";
 import { join } from "node:path";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
+const EXECUTABLE = process.env["TEST_EXECUTABLE"];
+const PROGRAM = EXECUTABLE === undefined ? [process.execPath, MAIN] : [EXECUTABLE];
 const LIMIT_MS = 20_000;
 
 export type Ran = {
@@ -42,7 +47,7 @@ function spawn(words: readonly string[], environment: Environment, limits: Limit
     maxDescriptors === undefined
       ? []
       : ["bash", "-c", `ulimit -n ${maxDescriptors}; exec "$@"`, "bash"];
-  return Bun.spawn([...limited, process.execPath, MAIN, ...words], {
+  return Bun.spawn([...limited, ...PROGRAM, ...words], {
     env: environmentWith(environment),
     stdin: "ignore",
     stdout: "pipe",
