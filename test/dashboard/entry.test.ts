@@ -70,6 +70,9 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       await page.getByText("This server catches mail").waitFor();
       expect(await findings()).toEqual([]);
       await page.getByRole("button", { name: "Continue" }).click();
+      await heading(page, "Your domain");
+      expect(await page.getByLabel("Domain", { exact: true }).inputValue()).toBe("example.com");
+      await page.getByRole("button", { name: "Skip this step" }).click();
       await heading(page, "Send yourself a mail");
       await screenshot("welcome-mail");
       await page.getByRole("button", { name: "Send the mail" }).click();

@@ -11,10 +11,17 @@ const BODY =
   "<h1>It works</h1><p>Your server sent this mail. Its record shows each step of the delivery.</p>";
 
 /** Sends a mail to the user, and then links to its record, where its delivery is shown. */
-export function FirstMail({ project, to }: { project: string; to: string }) {
+export function FirstMail(props: {
+  project: string;
+  to: string;
+  /** The domain of the sender; by default that of the recipient. */
+  domain: string | null;
+}) {
+  const { project, to } = props;
+  const domain = props.domain ?? to.slice(to.lastIndexOf("@") + 1);
   const [emailId, setEmailId] = useState<string | null>(null);
   const form = useApiForm({
-    initial: { to, from: `hello@${to.slice(to.lastIndexOf("@") + 1)}` },
+    initial: { to, from: `hello@${domain}` },
     submit: (values, idempotencyKey) =>
       api.post<Sent>(
         "/v1/send",
