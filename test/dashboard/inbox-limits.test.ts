@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { waitUntilRead } from "../support/eventually.ts";
 import { type Sink, startSink } from "../support/smtp-sink.ts";
 import { type InboxServer, openInbox, startInbox } from "./inbox-server.ts";
 
@@ -140,7 +141,8 @@ describe.skipIf(!hasChromium)("the inbox", () => {
       // The message that is read stays where it is while a new message arrives above it.
       await page.evaluate("document.querySelector('.inbox-scroll').scrollTo({ top: 40000 })");
       const firstVisible = () => page.evaluate(FIRST_VISIBLE);
-      await page.waitForFunction("document.querySelector('.inbox-scroll').scrollTop === 40000");
+      const scrollTop = () => page.evaluate("document.querySelector('.inbox-scroll').scrollTop");
+      await waitUntilRead(async () => (await scrollTop()) === 40_000);
       const before = await firstVisible();
       await server.mail([{ subject: "The newest" }]);
       await page.getByRole("button", { name: "1 new" }).waitFor();

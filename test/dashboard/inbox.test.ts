@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, LAYOUT_NAMES, startBrowser } from "../support/browser.ts";
+import { waitUntilRead } from "../support/eventually.ts";
 import { valueAt } from "../support/json.ts";
 import { type InboxServer, inboxValue, openInbox, startInbox } from "./inbox-server.ts";
 import { expectNoFaults } from "./layouts.ts";
@@ -184,7 +185,7 @@ describe.skipIf(!hasChromium)("the inbox", () => {
       await page.getByText("2 messages").waitFor();
       // Leaving the page deletes at once.
       await page.goto("about:blank");
-      await expectTotal(2);
+      await waitUntilRead(async () => (await total()) === 2);
       await page.goto(`${server.url}/app/p/${server.project}/inboxes?q=tag%3Asignup`);
       await page.getByText("1 message found").waitFor();
       await page.getByRole("button", { name: "More actions of the inbox" }).click();
@@ -192,7 +193,7 @@ describe.skipIf(!hasChromium)("the inbox", () => {
       await page.getByText("that match tag:signup will be deleted").waitFor();
       await page.getByRole("button", { name: "Delete 1 message" }).click();
       await page.getByText("No rows match").waitFor();
-      await expectTotal(1);
+      await waitUntilRead(async () => (await total()) === 1);
       expect(problems).toEqual([]);
       await close();
     },
@@ -325,11 +326,3 @@ describe.skipIf(!hasChromium)("the inbox", () => {
     BROWSER_LIMIT_MS,
   );
 });
-
-/** Waits until the inbox has this number of messages. */
-async function expectTotal(expected: number): Promise<void> {
-  const deadline = performance.now() + BROWSER_LIMIT_MS / 4;
-  while ((await total()) !== expected) {
-    if (performance.now() > deadline) expect(await total()).toBe(expected);
-  }
-}

@@ -17,6 +17,7 @@ import {
   startDashboard,
 } from "../support/browser.ts";
 import { startMailstead } from "../support/cli.ts";
+import { waitUntilRead } from "../support/eventually.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
 import { expectNoFaults } from "./layouts.ts";
 
@@ -207,9 +208,7 @@ describe.skipIf(!hasChromium)("the overview", () => {
       const before = await widthOf();
       expect(before).toBeGreaterThan(500);
       await page.setViewportSize({ width: 900, height: 800 });
-      await page.waitForFunction(
-        `document.querySelector(".u-wrap canvas").clientWidth < ${before - 100}`,
-      );
+      await waitUntilRead(async () => (await widthOf()) < before - 100);
       expect(problems).toEqual([]);
       await close();
     },

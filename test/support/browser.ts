@@ -6,7 +6,7 @@
 
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { listAt, stringAt } from "./json.ts";
 import { startMailstead } from "./cli.ts";
 
@@ -43,6 +43,7 @@ export const LAYOUTS = {
   "phone-dark": { viewport: { width: 390, height: 844 }, colorScheme: "dark" },
 } as const;
 export type Layout = keyof typeof LAYOUTS;
+const MEDIA = { reducedMotion: "reduce" } as const;
 export const LAYOUT_NAMES = ["light", "dark", "phone", "phone-dark"] as const satisfies Layout[];
 
 /** Builds the dashboard, or another page with the given options, unless its sources are unchanged. */
@@ -150,8 +151,46 @@ export type OpenedPage = {
   close(): Promise<void>;
 };
 
+type User = { context: BrowserContext; idle: Page[] };
+/** The users of a browser by their cookies. */
+const usersOf = new WeakMap<Browser, Map<string, User>>();
+
 /**
- * Opens a page in a new browser context. `cookie` is the session of `startDashboard`; `prepare` runs
+ * Returns an empty page of a user. A new page costs a second of processor time and reads all scripts
+ * again, so that pages are used several times.
+ */
+async function takePage(browser: Browser, cookie: string, url: string) {
+  const users = usersOf.get(browser) ?? new Map<string, User>();
+  usersOf.set(browser, users);
+  const user = users.get(cookie) ?? { context: await browser.newContext(), idle: [] };
+  users.set(cookie, user);
+  const { context, idle } = user;
+  await context.clearCookies();
+  const [name = "", value = ""] = cookie.split("=");
+  if (cookie !== "") {
+    await context.addCookies([{ name, value, url, httpOnly: true, sameSite: "Lax" }]);
+  }
+  const page = idle.pop() ?? (await context.newPage());
+
+  async function putBack(): Promise<void> {
+    await page.evaluate(CLEAR_STORAGE);
+    for (const event of ["console", "pageerror", "request"] as const)
+      page.removeAllListeners(event);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.setExtraHTTPHeaders({});
+    await page.goto("about:blank");
+    idle.push(page);
+  }
+  return { page, putBack };
+}
+
+const CLEAR_STORAGE = `if (location.protocol.startsWith("http")) {
+  localStorage.clear();
+  sessionStorage.clear();
+}`;
+
+/**
+ * Opens a page with an empty storage. `cookie` is the session of `startDashboard`; `prepare` runs
  * before the first request.
  */
 export async function openPage(
@@ -159,17 +198,14 @@ export async function openPage(
   url: string,
   options: { layout?: Layout; cookie?: string; prepare?: (page: Page) => Promise<void> } = {},
 ): Promise<OpenedPage> {
-  const { cookie, prepare } = options;
+  const { cookie = "", prepare } = options;
   let { layout = "light" } = options;
-  const context = await browser.newContext({ ...LAYOUTS[layout], reducedMotion: "reduce" });
-  const page = await context.newPage();
-  page.setDefaultTimeout(STEP_LIMIT_MS);
-  const problems: string[] = [];
   const { origin } = new URL(url);
-  if (cookie !== undefined) {
-    const [name = "", value = ""] = cookie.split("=");
-    await context.addCookies([{ name, value, url: origin, httpOnly: true, sameSite: "Lax" }]);
-  }
+  const { page, putBack } = await takePage(browser, cookie, origin);
+  page.setDefaultTimeout(STEP_LIMIT_MS);
+  await page.setViewportSize(LAYOUTS[layout].viewport);
+  await page.emulateMedia({ ...MEDIA, colorScheme: LAYOUTS[layout].colorScheme });
+  const problems: string[] = [];
   page.on("console", (message) => {
     const type: string = message.type();
     // "verbose" is advice of the browser itself.
@@ -191,7 +227,7 @@ export async function openPage(
       const { viewport, colorScheme } = LAYOUTS[next];
       const isOtherWidth = viewport.width !== LAYOUTS[layout].viewport.width;
       layout = next;
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.emulateMedia({ ...MEDIA, colorScheme });
       if (!isOtherWidth) return;
       await page.setViewportSize(viewport);
       await page.reload();
@@ -202,7 +238,7 @@ export async function openPage(
     findings: () => runAxe(page),
     overflowPx: async () =>
       Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth")),
-    close: () => context.close(),
+    close: putBack,
   };
 }
 

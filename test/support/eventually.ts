@@ -13,6 +13,15 @@ export async function waitUntil(isTrue: () => boolean): Promise<void> {
   }
 }
 
+/** As `waitUntil`, for a state of a page or of a server, which takes time to read. */
+export async function waitUntilRead(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + LIMIT_MS;
+  while (!(await isTrue())) {
+    if (performance.now() > deadline)
+      throw new Error(`still false after ${LIMIT_MS} ms: ${String(isTrue)}`);
+  }
+}
+
 /** Lets all pending work of the event loop run that needs no time to pass. */
 export async function settleEventLoop(): Promise<void> {
   for (let i = 0; i < QUIET_YIELDS; i++) await yieldToLoop();
