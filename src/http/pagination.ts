@@ -5,7 +5,7 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { and, count, desc, lt, type SQL } from "drizzle-orm";
+import { and, count, desc, lt, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Db } from "../db/open.ts";
 import type { Cursors } from "./cursor.ts";
@@ -112,6 +112,12 @@ export function newestRows<Row extends { seq: number }>(
 /** The exact number of rows of a table that match a filter. */
 export function countRows(db: Db, table: SQLiteTable, filter: SQL | undefined): number {
   return db.select({ total: count() }).from(table).where(filter).all()[0]?.total ?? 0;
+}
+
+/** A condition on a column of text. SQLite compares letters of ASCII without regard to case. */
+export function containsText(column: SQLiteColumn, text: string): SQL {
+  const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+  return sql`${column} LIKE ${pattern} ESCAPE '\\'`;
 }
 
 /** In a list that is sorted by `seq` alone: the `seq` of each row of the page is below this. */

@@ -8,6 +8,7 @@ import {
   renderUrl,
   type TemplateKind,
 } from "../../src/render/template/template.ts";
+import { placeholdersOf } from "../../src/render/template/placeholder-names.ts";
 import { cheapTags } from "../../src/render/template/cheap.ts";
 import { buildUrl } from "../../src/modules/workflows/steps/webhook-url.ts";
 import { LIMIT_MS, linearTests, superLinear, samples } from "../support/linear.ts";
@@ -36,6 +37,17 @@ linearTests([
     frames: [
       ["", ""],
       ["{{ a ?? x", "y }}"],
+      ["{% if ", " %}{% endif %}"],
+    ],
+    pumps: PUMPS,
+  },
+  {
+    name: "variables of templates",
+    run: (text) => placeholdersOf([text]),
+    maxCharacters: 64 * 1024,
+    frames: [
+      ["", ""],
+      ["{{ a", "}}"],
       ["{% if ", " %}{% endif %}"],
     ],
     pumps: PUMPS,

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
+import { listAt, stringAt } from "../support/json.ts";
 import { expectError } from "../support/refusal.ts";
+import { chain, step } from "./workflows/graphs.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -259,5 +261,85 @@ describe("POST /templates/{id}/preview", () => {
     expectError(await preview(id, { contactId }), { status: 404, code: "CONTACT_NOT_FOUND" });
     const otherTemplate = await t.call("POST", `/templates/${id}/preview`, {}, key);
     expectError(otherTemplate, { status: 404, code: "TEMPLATE_NOT_FOUND" });
+  });
+});
+
+describe("GET /templates with a name", () => {
+  test("finds templates by any part of their name, in any case", async () => {
+    await create({ name: "Receipt 50%" });
+    await create({ name: "Welcome back" });
+    const names = async (name: string) =>
+      listAt((await t.call("GET", `/templates?name=${name}`)).body, "data.items").map((item) =>
+        stringAt(item, "name"),
+      );
+    expect(await names("welc")).toEqual(["Welcome back"]);
+    expect(await names("0%25")).toEqual(["Receipt 50%"]);
+    expect(await names("_")).toEqual([]);
+    expect((await t.call("GET", "/templates?name=")).status).toBe(422);
+  });
+});
+
+describe("GET /templates/{id}/usage", () => {
+  test("names the workflows that send the template, and its variables", async () => {
+    const id = await create({ body: "<p>{{ order }} {{ name ?? you }}</p>" });
+    const usage = async () => (await t.call("GET", `/templates/${id}/usage`)).at("data");
+    const placeholders = [
+      { name: "name", isRequired: true, isProvided: false },
+      { name: "order", isRequired: true, isProvided: false },
+    ];
+    expect(await usage()).toEqual({ users: [], placeholders });
+    const graph = chain(step("mail", "SEND_EMAIL", { templateId: id }));
+    const workflow = await t.create("/workflows", { name: "Orders", ...graph }, "data.id");
+    expect(await usage()).toEqual({
+      users: [{ kind: "workflow", id: workflow, name: "Orders" }],
+      placeholders,
+    });
+    const refused = await t.call("DELETE", `/templates/${id}`);
+    expectError(refused, { status: 409, code: "CONFLICT" });
+    expect(refused.text("error.message")).toBe('This template is used by workflow "Orders".');
+  });
+
+  test("is 404 for a template of another project", async () => {
+    const id = await create();
+    const { secretKey: key } = await t.makeProject("other");
+    for (const part of ["usage", "preview"]) {
+      const answer = await t.call("GET", `/templates/${id}/${part}`, undefined, { key });
+      expect([part, answer.status]).toEqual([part, 404]);
+    }
+  });
+});
+
+describe("GET /templates/{id}/preview", () => {
+  test("is a document for a frame, rendered for a contact", async () => {
+    const id = await create({
+      body: '<p>Hi {{ name }}</p><script>x</script><img src="https://a.test/b.png">',
+    });
+    const contact = await t.create(
+      "/contacts",
+      { email: "a@b.co", data: { name: "Ada <3" } },
+      "id",
+    );
+    const shown = await t.call("GET", `/templates/${id}/preview?contactId=${contact}`);
+    expect(shown.body).toBe('<p>Hi Ada &lt;3</p><img src="https://a.test/b.png">');
+    const policy = String(shown.headers.get("content-security-policy"));
+    expect(policy).toContain("sandbox allow-popups allow-popups-to-escape-sandbox;");
+    expect(policy).toContain("img-src data:;");
+    const images = await t.call("GET", `/templates/${id}/preview?images=true&dark=true`);
+    expect(images.headers.get("content-security-policy")).toContain("img-src data: https:;");
+    expect(String(images.body)).toContain("invert(0.92)");
+    const text = await t.call("GET", `/templates/${id}/preview?part=text`);
+    expect([text.body, text.headers.get("content-type")]).toEqual([
+      "Hi",
+      "text/plain; charset=utf-8",
+    ]);
+  });
+
+  test("reports a template that cannot be rendered", async () => {
+    const id = await create({ body: "{% for i in (1..9000000) %}x{% endfor %}" });
+    expectError(await t.call("GET", `/templates/${id}/preview`), {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors: [["body", "invalid_value"]],
+    });
   });
 });

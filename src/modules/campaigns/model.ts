@@ -23,7 +23,7 @@ const AudienceType = named("AudienceType", OneOf(AUDIENCE_TYPES), {
     "meet a condition",
 });
 
-const CampaignStatus = named("CampaignStatus", OneOf(CAMPAIGN_STATUSES), {
+export const CampaignStatus = named("CampaignStatus", OneOf(CAMPAIGN_STATUSES), {
   description:
     "DRAFT: can be changed; SCHEDULED: is sent at scheduledAt; SENDING: mails leave; PAUSED: mails " +
     "wait; SENT: every mail was handed over; CANCELLED: no further mail leaves",
@@ -237,10 +237,33 @@ export const CampaignQuery = Input({
 });
 export type CampaignQuery = Static<typeof CampaignQuery>;
 
+export const RECIPIENT_ACTIONS = [
+  "OPENED",
+  "CLICKED",
+  "NOT_OPENED",
+  "BOUNCED",
+  "COMPLAINED",
+  "UNSUBSCRIBED",
+] as const;
+
 export const RecipientQuery = Input({
   ...PageQuery.properties,
   status: Type.Optional(
     describedUse(EmailStatusSchema, "Only recipients whose mail has this status"),
+  ),
+  action: Type.Optional({
+    ...OneOf(RECIPIENT_ACTIONS),
+    description:
+      "Only recipients who did this: OPENED and CLICKED by a person, BOUNCED, COMPLAINED, " +
+      "UNSUBSCRIBED by this mail, or NOT_OPENED: the mail was sent and did not bounce, and no " +
+      "person opened it",
+  }),
+  link: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 8192,
+      description: "Only recipients who clicked the link with this target",
+    }),
   ),
 });
 export type RecipientQuery = Static<typeof RecipientQuery>;

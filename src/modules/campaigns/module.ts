@@ -43,6 +43,7 @@ import type { Cancellation } from "../../outbox/cancel.ts";
 import type { References } from "../../lib/references.ts";
 import { createStats } from "./stats.ts";
 import { createRecipients } from "./recipients.ts";
+import { createCampaignSummaries } from "./summaries.ts";
 import { createTestMails } from "./test-mail.ts";
 
 export type CampaignModule = ReturnType<typeof createCampaignModule>;
@@ -88,6 +89,7 @@ export function createCampaignModule(deps: {
 
   const readReport = createReport({ db, stats });
   const recipients = createRecipients({ db, listPage, scheduler, stats });
+  const summaries = createCampaignSummaries({ db, listPage, campaigns });
   const testMails = createTestMails({
     clock,
     contacts,
@@ -123,7 +125,7 @@ export function createCampaignModule(deps: {
     routes: [
       campaignRoutes({ admission, campaigns, preview, testMails, runner }),
       campaignActionRoutes({ admission, campaigns, expansion, lifecycle, runner, writer }),
-      campaignReportRoutes({ admission, audience, campaigns, readReport, recipients }),
+      campaignReportRoutes({ admission, audience, campaigns, readReport, recipients, summaries }),
     ],
     recurring: [{ name: "campaigns", pattern: "*/5 * * * * *", run: runner.tick }],
     wake: runner.wake,

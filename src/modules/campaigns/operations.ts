@@ -90,6 +90,18 @@ export const campaignOperations = describeOperations(
       summary: "Render a campaign for a contact or with sample data",
       description: "Stores and sends nothing. The body may be omitted.",
     },
+    showCampaign: {
+      role: "VIEWER",
+      summary: "The rendered campaign as a document",
+      description:
+        "A document for a frame: without scripts, and without images of other servers unless they " +
+        "are asked for.",
+    },
+    listCampaignSummaries: {
+      role: "VIEWER",
+      summary: "List campaigns with their main numbers",
+      description: "Campaigns that match the filters, newest first, without their content.",
+    },
     getCampaignAudience: {
       role: "VIEWER",
       summary: "Count who gets a campaign, and who does not",
@@ -104,8 +116,8 @@ export const campaignOperations = describeOperations(
     },
     listCampaignRecipients: {
       role: "VIEWER",
-      summary: "List the recipients with the status of their mail",
-      description: "Recipients that match the filter, newest mail first.",
+      summary: "List the recipients with the status of their mail and what they did",
+      description: "Recipients that match all filters, newest mail first.",
     },
   },
 );

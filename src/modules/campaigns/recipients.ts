@@ -1,17 +1,16 @@
 /**
- * The recipients of a campaign with the status of their mail, newest first, with an exact total.
- * The list without a filter reads an index and the campaign's counter. A list filtered by status
- * scans all mails of the campaign in slices, so that other work runs in between.
+ * The recipients of a campaign with the status of their mail and what they did, newest first, with
+ * an exact total. The list without a filter reads an index and the campaign's counter. A list with
+ * filters scans all mails of the campaign in slices, so that other work runs in between.
  */
 
 import type { Db } from "../../db/open.ts";
-import type { EmailStatus } from "../../db/schema/emails.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type ListPage, seqBound } from "../../http/pagination.ts";
 import { isoTimeOrNull } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
-import type { RecipientQuery } from "./model.ts";
+import type { RECIPIENT_ACTIONS, RecipientQuery } from "./model.ts";
 import type { CampaignRow } from "./present.ts";
 import type { Recipient } from "./results-model.ts";
 import type { Stats } from "./stats.ts";
@@ -21,11 +20,32 @@ export type Recipients = ReturnType<typeof createRecipients>;
 /** The recipients to find: the newest `limit` whose mail has a `seq` below `before`. */
 type Bounds = { before: number; limit: number };
 type Found = { seqs: number[]; total: number };
-type Row = Omit<Recipient, "sentAt"> & { seq: number; sentAt: number | null };
+type Times = "sentAt" | "openedAt" | "clickedAt" | "bouncedAt" | "complainedAt";
+type Row = Omit<Recipient, Times | "links"> &
+  Record<Times, number | null> & { seq: number; links: string };
 
-/** Rows of one step of a scan: a few milliseconds. */
-const STEP = 5_000;
+/** An SQL condition on `emails e` with the values that are bound to it. */
+type Criterion = { sql: string; values: readonly string[] };
+
+/** Rows of one step of a scan: a few milliseconds, also if the events of each mail are read. */
+const STEP = 500;
 const NEWEST = Number.MAX_SAFE_INTEGER;
+/** Clicks of a mail in which its links are searched, and links that are shown. */
+const MAX_CLICKS = 200;
+const MAX_LINKS = 20;
+
+const OF_CAMPAIGN = `FROM emails e INDEXED BY emails_campaign
+  WHERE e.campaign_seq = +? AND e.campaign_seq IS NOT NULL AND e.seq < +?`;
+
+const ACTIONS: Readonly<Record<(typeof RECIPIENT_ACTIONS)[number], string>> = {
+  OPENED: "e.opened_at IS NOT NULL",
+  CLICKED: "e.clicked_at IS NOT NULL",
+  NOT_OPENED: "e.sent_at IS NOT NULL AND e.opened_at IS NULL AND e.bounced_at IS NULL",
+  BOUNCED: "e.bounced_at IS NOT NULL",
+  COMPLAINED: "e.complained_at IS NOT NULL",
+  UNSUBSCRIBED: `EXISTS (SELECT 1 FROM events v INDEXED BY events_email
+                         WHERE v.email_seq = e.seq AND v.name = 'contact.unsubscribed')`,
+};
 
 export function createRecipients(deps: {
   db: Db;
@@ -35,20 +55,22 @@ export function createRecipients(deps: {
 }) {
   const { listPage, scheduler, stats } = deps;
   const { sqlite } = deps.db;
-  const newest = sqlite.prepare<{ seq: number }, [number, number, number]>(`
-    SELECT seq FROM emails INDEXED BY emails_campaign
-    WHERE campaign_seq = +? AND campaign_seq IS NOT NULL AND seq < +? ORDER BY seq DESC LIMIT +?`);
-  const stepEnd = sqlite.prepare<{ seq: number }, [number, number]>(`
-    SELECT seq FROM emails INDEXED BY emails_campaign
-    WHERE campaign_seq = +? AND campaign_seq IS NOT NULL AND seq < +?
-    ORDER BY seq DESC LIMIT 1 OFFSET ${STEP - 1}`);
-  const ofStatus = sqlite.prepare<{ seq: number }, [number, number, number, EmailStatus]>(`
-    SELECT seq FROM emails INDEXED BY emails_campaign
-    WHERE campaign_seq = +? AND campaign_seq IS NOT NULL AND seq < +? AND seq >= +? AND status = +?
-    ORDER BY seq DESC`);
+  const newest = sqlite.prepare<{ seq: number }, [number, number, number]>(
+    `SELECT e.seq ${OF_CAMPAIGN} ORDER BY e.seq DESC LIMIT +?`,
+  );
+  const stepEnd = sqlite.prepare<{ seq: number }, [number, number]>(
+    `SELECT e.seq ${OF_CAMPAIGN} ORDER BY e.seq DESC LIMIT 1 OFFSET ${STEP - 1}`,
+  );
   const read = sqlite.prepare<Row, [string]>(`
     SELECT e.seq, e.id AS emailId, c.id AS contactId, e.to_address AS email, e.status,
-           e.last_error AS lastError, e.sent_at AS sentAt
+           e.last_error AS lastError, e.sent_at AS sentAt, e.opened_at AS openedAt,
+           e.clicked_at AS clickedAt, e.bounced_at AS bouncedAt, e.complained_at AS complainedAt,
+           CASE WHEN e.clicked_at IS NULL THEN '[]' ELSE
+             (SELECT json_group_array(url) FROM (
+                SELECT json_extract(v.data, '$.url') AS url
+                FROM events v INDEXED BY events_email
+                WHERE v.email_seq = e.seq AND v.name = 'email.clicked'
+                ORDER BY v.seq LIMIT ${MAX_CLICKS})) END AS links
     FROM json_each(?) AS asked
     CROSS JOIN emails e ON e.seq = asked.value LEFT JOIN contacts c ON c.seq = e.contact_seq
     ORDER BY e.seq DESC`);
@@ -58,17 +80,22 @@ export function createRecipients(deps: {
     return { seqs, total: stats.recipients(campaignSeq) };
   }
 
-  async function findByStatus(
+  async function findMatching(
     { seq: campaignSeq, projectSeq }: CampaignRow,
-    status: EmailStatus,
+    criteria: readonly Criterion[],
     { before, limit }: Bounds,
   ): Promise<Found> {
+    const matching = sqlite.query<{ seq: number }, (number | string)[]>(
+      `SELECT e.seq ${OF_CAMPAIGN} AND e.seq >= +? AND ${criteria.map(({ sql }) => sql).join(" AND ")}
+       ORDER BY e.seq DESC`,
+    );
+    const values = criteria.flatMap((criterion) => criterion.values);
     const slices = await startSlices(scheduler.queueOf(projectSeq));
     const seqs: number[] = [];
     let total = 0;
     for (let last = NEWEST; ;) {
       const end = stepEnd.get(campaignSeq, last)?.seq ?? 0;
-      const found = ofStatus.all(campaignSeq, last, end, status);
+      const found = matching.all(campaignSeq, last, end, ...values);
       total += found.length;
       for (const { seq } of found) if (seq < before && seqs.length < limit) seqs.push(seq);
       if (end === 0) return { seqs, total };
@@ -82,16 +109,45 @@ export function createRecipients(deps: {
       { scope: `${campaign.projectSeq}:recipients:${campaign.id}`, query },
       async (request) => {
         const bounds = { before: seqBound(request), limit: request.limit };
+        const criteria = criteriaOf(query);
         const { seqs, total } =
-          query.status === undefined
+          criteria.length === 0
             ? findAll(campaign.seq, bounds)
-            : await findByStatus(campaign, query.status, bounds);
+            : await findMatching(campaign, criteria, bounds);
         return { rows: read.all(JSON.stringify(seqs)), total, positionOf: bySeq };
       },
       (rows) => rows.map(present),
     );
 }
 
-function present({ emailId, contactId, email, status, lastError, sentAt }: Row): Recipient {
-  return { emailId, contactId, email, status, lastError, sentAt: isoTimeOrNull(sentAt) };
+function criteriaOf({ status, action, link }: RecipientQuery): Criterion[] {
+  return [
+    ...(status === undefined ? [] : [{ sql: "e.status = +?", values: [status] }]),
+    ...(action === undefined ? [] : [{ sql: ACTIONS[action], values: [] }]),
+    ...(link === undefined ? [] : [{ sql: HAS_CLICKED, values: [link] }]),
+  ];
+}
+
+const HAS_CLICKED = `e.clicked_at IS NOT NULL AND EXISTS (
+  SELECT 1 FROM events v INDEXED BY events_email
+  WHERE v.email_seq = e.seq AND v.name = 'email.clicked' AND json_extract(v.data, '$.url') = +?)`;
+
+function present({ seq: _seq, links, ...row }: Row): Recipient {
+  return {
+    ...row,
+    sentAt: isoTimeOrNull(row.sentAt),
+    openedAt: isoTimeOrNull(row.openedAt),
+    clickedAt: isoTimeOrNull(row.clickedAt),
+    bouncedAt: isoTimeOrNull(row.bouncedAt),
+    complainedAt: isoTimeOrNull(row.complainedAt),
+    links: linksIn(links),
+  };
+}
+
+/** The different links in a JSON list of targets. */
+function linksIn(json: string): string[] {
+  const values: unknown = JSON.parse(json);
+  if (!Array.isArray(values)) return [];
+  const urls = values.filter((value): value is string => typeof value === "string");
+  return [...new Set(urls)].slice(0, MAX_LINKS);
 }

@@ -1,4 +1,5 @@
 /**
+ * GET    /campaigns/summaries
  * GET    /campaigns/{id}/audience
  * GET    /campaigns/{id}/stats
  * GET    /campaigns/{id}/recipients
@@ -14,6 +15,8 @@ import type { Recipients } from "./recipients.ts";
 import type { ReadReport } from "./report.ts";
 import { AudienceBreakdown, CampaignStats, Recipient } from "./results-model.ts";
 import type { Campaigns } from "./service.ts";
+import type { CampaignSummaries } from "./summaries.ts";
+import { CampaignSummary, CampaignSummaryQuery } from "./summary-model.ts";
 
 export function campaignReportRoutes(deps: {
   admission: Admission;
@@ -21,10 +24,20 @@ export function campaignReportRoutes(deps: {
   audience: Pick<CampaignAudience, "breakdown">;
   readReport: ReadReport;
   recipients: Recipients;
+  summaries: CampaignSummaries;
 }) {
-  const { admission, audience, campaigns, readReport, recipients } = deps;
+  const { admission, audience, campaigns, readReport, recipients, summaries } = deps;
   return new Elysia({ name: "campaign-report-routes", prefix: "/campaigns" })
     .use(admission.secretKey)
+    .get(
+      "/summaries",
+      async ({ project, query }) => envelope(await summaries(project.seq, query)),
+      {
+        query: CampaignSummaryQuery,
+        response: withErrors({ 200: ListEnvelope(CampaignSummary) }),
+        detail: campaignOperations.listCampaignSummaries,
+      },
+    )
     .get(
       "/:id/audience",
       async ({ project, params }) =>

@@ -11,6 +11,18 @@ export type ReadReport = ReturnType<typeof createReport>;
 
 const MAX_LINKS = 1000;
 
+type Settled = Pick<
+  ReturnType<Stats["counts"]>,
+  "totalRecipients" | "sent" | "bounced" | "bouncedLater" | "failed" | "suppressed" | "cancelled"
+>;
+
+/** Number of mails that wait to be sent. A mail that bounced later is counted as sent, too. */
+export function unsettled(counts: Settled): number {
+  const { totalRecipients, sent, bounced, bouncedLater, failed, suppressed, cancelled } = counts;
+  const settled = sent + bounced - bouncedLater + failed + suppressed + cancelled;
+  return Math.max(0, totalRecipients - settled);
+}
+
 export function createReport({ db, stats }: { db: Db; stats: Pick<Stats, "counts"> }) {
   /** The links that were clicked most. */
   const linksOf = (campaignSeq: number) =>
@@ -43,12 +55,11 @@ export function createReport({ db, stats }: { db: Db; stats: Pick<Stats, "counts
     const { machineOpens, machineClicks, bouncedLater } = row;
     // A mail that bounced later is counted as sent, too.
     const left = sent + bounced - bouncedLater;
-    const settled = left + failed + suppressed + cancelled;
     const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
     const rate = (part: number) => share(part, sent);
     return {
       totalRecipients,
-      queued: Math.max(0, totalRecipients - settled),
+      queued: unsettled(row),
       sent,
       delivered,
       opened,

@@ -4,11 +4,12 @@ import { and, eq, inArray, isNull, like, or, type SQL } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaigns } from "../../db/schema/campaigns.ts";
 import { segments } from "../../db/schema/segments.ts";
+import type { Use } from "../../lib/references.ts";
 
 /** Returns the `seq` of a segment that is not deleted; null if there is none with this id. */
 export type FindSegmentSeq = (projectSeq: number, id: string) => number | null;
 
-/** Longest list of campaign names in an error message. */
+/** Longest list of campaigns, because their names are in an error message. */
 const MAX_NAMED = 5;
 
 export function createUsage(db: Db) {
@@ -22,22 +23,22 @@ export function createUsage(db: Db) {
     return found?.seq ?? null;
   }
 
-  function unfinished(where: SQL | undefined): string[] {
+  function unfinished(where: SQL | undefined): Use[] {
     const open = inArray(campaigns.status, ["DRAFT", "SCHEDULED", "SENDING", "PAUSED"]);
     return db
-      .select({ name: campaigns.name })
+      .select({ id: campaigns.id, name: campaigns.name })
       .from(campaigns)
       .where(and(where, open))
       .limit(MAX_NAMED)
       .all()
-      .map(({ name }) => `campaign "${name}"`);
+      .map(({ id, name }) => ({ kind: "campaign", id, name }));
   }
 
   return {
     findSegmentSeq,
 
-    /** Names of unfinished campaigns that use a segment and so prevent its deletion. */
-    usersOfSegment(projectSeq: number, segmentId: string): string[] {
+    /** Unfinished campaigns that use a segment and so prevent its deletion. */
+    usersOfSegment(projectSeq: number, segmentId: string): Use[] {
       const seq = findSegmentSeq(projectSeq, segmentId);
       if (seq === null) return [];
       return unfinished(
@@ -52,8 +53,8 @@ export function createUsage(db: Db) {
       );
     },
 
-    /** Names of unfinished campaigns that send from a domain and so prevent its removal. */
-    usersOfDomain(projectSeq: number, domain: string): string[] {
+    /** Unfinished campaigns that send from a domain and so prevent its removal. */
+    usersOfDomain(projectSeq: number, domain: string): Use[] {
       // A domain contains no wildcard of LIKE.
       return unfinished(
         and(eq(campaigns.projectSeq, projectSeq), like(campaigns.from, `%@${domain}`)),

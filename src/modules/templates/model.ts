@@ -6,6 +6,7 @@ import { described, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { EmailAddress } from "../../http/formats.ts";
+import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { checkTemplate } from "../../render/template/template.ts";
@@ -157,6 +158,70 @@ export const Preview = named(
   },
 );
 export type Preview = Static<typeof Preview>;
+
+export const TemplateQuery = Input({
+  ...PageQuery.properties,
+  name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: "Only templates whose name contains this text; case matters beyond ASCII",
+    }),
+  ),
+});
+export type TemplateQuery = Static<typeof TemplateQuery>;
+
+const TemplateUser = named(
+  "TemplateUser",
+  described(
+    Type.Object({
+      kind: OneOf(["workflow", "campaign"]),
+      id: Type.String(),
+      name: Type.String(),
+    }),
+    { kind: "What it is", id: "Its id", name: "Its name" },
+  ),
+  { description: "An object that sends a template" },
+);
+
+const Placeholder = named(
+  "Placeholder",
+  described(
+    Type.Object({
+      name: Type.String(),
+      isRequired: Type.Boolean(),
+      isProvided: Type.Boolean(),
+    }),
+    {
+      name: "The variable, as the template writes it",
+      isRequired: "Whether one of its uses renders as nothing if the variable has no value",
+      isProvided: "Whether the service gives it a value, such as email and unsubscribeUrl",
+    },
+  ),
+  { description: "A variable that a template outputs or tests" },
+);
+
+export const TemplateUsage = named(
+  "TemplateUsage",
+  described(
+    Type.Object({ users: Type.Array(TemplateUser), placeholders: Type.Array(Placeholder) }),
+    {
+      users: "The workflows that send the template; it cannot be deleted while there are any",
+      placeholders: "The variables of subject and body in their order, at most 200",
+    },
+  ),
+  {
+    description: "Where a template is used, and the variables that it needs",
+    example: {
+      users: [{ kind: "workflow", id: EXAMPLE.workflowId, name: "Welcome" }],
+      placeholders: [
+        { name: "order", isRequired: true, isProvided: false },
+        { name: "name", isRequired: false, isProvided: false },
+      ],
+    },
+  },
+);
+export type TemplateUsage = Static<typeof TemplateUsage>;
 
 /** The syntax errors of `subject` and `body`; fields that are not text are skipped. */
 export function templateErrors(value: Readonly<Record<string, unknown>>): FieldError[] {

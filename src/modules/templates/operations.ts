@@ -10,7 +10,7 @@ export const templateOperations = describeOperations(
     listTemplates: {
       role: "VIEWER",
       summary: "List templates",
-      description: "All templates of the project, newest first.",
+      description: "Templates whose name contains the text, newest first; all without a text.",
     },
     createTemplate: {
       role: "EDITOR",
@@ -38,6 +38,18 @@ export const templateOperations = describeOperations(
       role: "EDITOR",
       summary: "Delete a template",
       description: "A template that a step of a workflow uses is refused with 409.",
+    },
+    getTemplateUsage: {
+      role: "VIEWER",
+      summary: "Where a template is used, and which variables it needs",
+      description: "The workflows that send it, and the variables of its subject and body.",
+    },
+    showTemplate: {
+      role: "VIEWER",
+      summary: "The rendered template as a document",
+      description:
+        "A document for a frame: without scripts, and without images of other servers unless they " +
+        "are asked for.",
     },
     previewTemplate: {
       role: "VIEWER",

@@ -4,6 +4,8 @@
  * GET    /templates/{id}
  * PATCH  /templates/{id}
  * DELETE /templates/{id}            refused while a workflow uses it
+ * GET    /templates/{id}/usage      who sends it, and its variables
+ * GET    /templates/{id}/preview    a document to be shown in a frame
  * POST   /templates/{id}/preview    render for a contact
  */
 
@@ -18,10 +20,18 @@ import {
   NoContent,
   withErrors,
 } from "../../http/envelope.ts";
-import { PageQuery } from "../../http/pagination.ts";
+import { ContactPreviewQuery, PreviewDocument, previewResponse } from "../../http/preview-query.ts";
 import { ensureChecks } from "../../http/validation.ts";
 import { Type } from "@sinclair/typebox";
-import { Preview, PreviewInput, Template, TemplateInput, TemplatePatch } from "./model.ts";
+import {
+  Preview,
+  PreviewInput,
+  Template,
+  TemplateInput,
+  TemplatePatch,
+  TemplateQuery,
+  TemplateUsage,
+} from "./model.ts";
 import { templateOperations } from "./operations.ts";
 import { presentTemplate, type Previews, type Templates } from "./service.ts";
 
@@ -34,7 +44,7 @@ export function templateRoutes(deps: {
   return new Elysia({ name: "template-routes", prefix: "/templates" })
     .use(admission.secretKey)
     .get("", async ({ project, query }) => envelope(await templates.list(project.seq, query)), {
-      query: PageQuery,
+      query: TemplateQuery,
       response: withErrors({ 200: ListEnvelope(Template) }),
       detail: templateOperations.listTemplates,
     })
@@ -85,6 +95,26 @@ export function templateRoutes(deps: {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
         detail: templateOperations.deleteTemplate,
+      },
+    )
+    .get("/:id/usage", ({ project, params }) => envelope(templates.usage(project.seq, params.id)), {
+      params: IdParams,
+      response: withErrors({ 200: Envelope(TemplateUsage) }),
+      detail: templateOperations.getTemplateUsage,
+    })
+    .get(
+      "/:id/preview",
+      async ({ project, params, query }) => {
+        const { contactId } = query;
+        const template = templates.get(project.seq, params.id);
+        const options = contactId === undefined ? {} : { contactId };
+        return previewResponse(await preview(project, template, options), query);
+      },
+      {
+        params: IdParams,
+        query: ContactPreviewQuery,
+        response: withErrors({ 200: PreviewDocument }),
+        detail: templateOperations.showTemplate,
       },
     )
     .post(

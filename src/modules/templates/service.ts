@@ -4,13 +4,13 @@
  * contact.
  */
 
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { templates } from "../../db/schema/templates.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
 import type { Project } from "../../http/admission.ts";
-import { type ListPage, newestRows, type PageQuery } from "../../http/pagination.ts";
+import { containsText, type ListPage, newestRows } from "../../http/pagination.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { AppError, fieldError, notFound } from "../../lib/errors.ts";
@@ -26,11 +26,20 @@ import {
   type TemplateKind,
   type Variables,
 } from "../../render/template/template.ts";
+import { placeholdersOf } from "../../render/template/placeholder-names.ts";
 import { textOfHtml } from "../../render/text-on-demand.ts";
 import { mergeVariables, templateVariables } from "../../render/variables.ts";
 import { parseData, resolvedData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
-import type { Preview, PreviewInput, Template, TemplateInput, TemplatePatch } from "./model.ts";
+import type {
+  Preview,
+  PreviewInput,
+  Template,
+  TemplateInput,
+  TemplatePatch,
+  TemplateQuery,
+  TemplateUsage,
+} from "./model.ts";
 
 export type TemplateRow = typeof templates.$inferSelect;
 export type Templates = ReturnType<typeof createTemplates>;
@@ -50,7 +59,7 @@ export function createTemplates(deps: {
   db: Db;
   clock: Clock;
   listPage: ListPage;
-  references: Pick<References, "usersOf">;
+  references: Pick<References, "usersOf" | "usesOf">;
 }) {
   const { db, clock, listPage, references } = deps;
   // Prepared without the query builder, because each mail from a template runs it.
@@ -104,12 +113,24 @@ export function createTemplates(deps: {
       };
     },
 
-    list(projectSeq: number, query: PageQuery): Promise<Page<Template>> {
+    /** Throws 404 without such a template. */
+    usage(projectSeq: number, id: string): TemplateUsage {
+      const { subject, body } = get(projectSeq, id);
+      return {
+        users: references.usesOf("template", projectSeq, id),
+        placeholders: placeholdersOf([subject, body]),
+      };
+    },
+
+    list(projectSeq: number, query: TemplateQuery): Promise<Page<Template>> {
       return listPage(
         { scope: `${projectSeq}:templates`, query },
         newestRows(db, {
           table: templates,
-          filter: eq(templates.projectSeq, projectSeq),
+          filter: and(
+            eq(templates.projectSeq, projectSeq),
+            query.name === undefined ? undefined : containsText(templates.name, query.name),
+          ),
           select: db.select().from(templates),
         }),
         (rows) => rows.map(presentTemplate),

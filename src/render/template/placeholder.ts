@@ -21,6 +21,7 @@ import {
 } from "liquidjs";
 import { decodeHTMLStrict } from "entities/decode";
 import { plainMessage } from "./errors.ts";
+import { keyNames } from "./placeholder-key.ts";
 import type { Escape } from "./tags.ts";
 import { type Alternative, type Scan, scanContent, scanPlaceholder } from "./placeholder-scan.ts";
 import { compileValue, type ValueOf } from "./placeholder-value.ts";
@@ -76,6 +77,24 @@ export function withoutLiquid(tokens: readonly Token[], output: string): string 
     return TypeGuards.isHTMLToken(token) ? token.getContent() : "";
   });
   return texts.join("");
+}
+
+/**
+ * The variables or literals of a placeholder, without filters and without the text at its end.
+ * `hasFallback`: it has such a text, or the filter `default`. Null for another token.
+ */
+export function readPlaceholder(token: Token): { values: string[]; hasFallback: boolean } | null {
+  if (!(token instanceof PlaceholderToken)) return null;
+  const { hasAmpersand } = token.scan;
+  const source = hasAmpersand ? decodeHTMLStrict(token.content) : token.input;
+  const { alternatives } = hasAmpersand ? scanContent(source) : token.scan;
+  const values = alternatives.slice(0, Math.max(1, alternatives.length - 1));
+  return {
+    values: values.map(({ from, pipe }) => keyNames(source.slice(from, pipe))?.at(-1) ?? ""),
+    hasFallback:
+      alternatives.length > 1 ||
+      alternatives.some(({ pipe, to }) => /\|\s{0,9}default\b/.test(source.slice(pipe, to))),
+  };
 }
 
 /** One alternative, ready to be evaluated. */

@@ -5,21 +5,6 @@ import { described, named, shownAs } from "../../../http/documented.ts";
 import { Nullable } from "../../../http/envelope.ts";
 import { Input, OneOf, QueryBoolean } from "../../../http/validation.ts";
 
-export const PreviewQuery = Input({
-  part: Type.Optional({
-    ...OneOf(["html", "text"]),
-    description: "The part to show, default html",
-  }),
-  images: Type.Optional({
-    ...QueryBoolean(),
-    description: "Whether images of other servers are loaded; default false",
-  }),
-  dark: Type.Optional({
-    ...QueryBoolean(),
-    description: "Whether the colours are inverted, as mail programs with a dark theme do",
-  }),
-});
-
 export const EmailCheckQuery = Input({
   links: Type.Optional({ ...QueryBoolean(), description: "Whether the links are requested" }),
 });

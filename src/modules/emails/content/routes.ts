@@ -12,14 +12,14 @@ import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
+import { PreviewDocument, PreviewQuery, previewResponse } from "../../../http/preview-query.ts";
 import { mayReadBody, type Role } from "../../../http/roles.ts";
 import { AppError } from "../../../lib/errors.ts";
 import type { StoredMail } from "../../../outbox/copies.ts";
 import { emailOperations } from "../operations.ts";
 import type { CheckEmail } from "./check.ts";
 import { type EmailContents, presentContent } from "./contents.ts";
-import { EmailCheckQuery, EmailChecks, EmailContent, PreviewQuery } from "./model.ts";
-import { previewDocument, previewHeaders } from "../../../render/preview-document.ts";
+import { EmailCheckQuery, EmailChecks, EmailContent } from "./model.ts";
 
 const SOURCE_HEADERS = {
   "Content-Type": "text/plain; charset=utf-8",
@@ -60,22 +60,13 @@ export function emailContentRoutes(deps: {
       "/preview",
       async ({ project, role, params, query }) => {
         const opened = await contents.open(find(project.seq, params.id, role));
-        const { html, text } = opened.detail;
-        const images = query.images === "true" ? "https:" : "";
-        if (query.part === "text" || html === "") {
-          return new Response(text, { headers: previewHeaders("text/plain") });
-        }
-        const shown = previewDocument(html, await contents.images(opened), {
-          isDark: query.dark === "true",
-        });
-        return new Response(shown, { headers: previewHeaders("text/html", images) });
+        const images = query.part === "text" ? [] : await contents.images(opened);
+        return previewResponse(opened.detail, query, images);
       },
       {
         params: IdParams,
         query: PreviewQuery,
-        response: withErrors({
-          200: document("text/html", "The document", "<p>Thank you, Ada.</p>"),
-        }),
+        response: withErrors({ 200: PreviewDocument }),
         detail: emailOperations.previewEmail,
       },
     )

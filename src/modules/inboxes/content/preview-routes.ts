@@ -5,7 +5,7 @@ import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import { withErrors } from "../../../http/envelope.ts";
 import { previewDocument, previewHeaders, shownImages } from "../../../render/preview-document.ts";
-import { PreviewQuery } from "../../emails/content/model.ts";
+import { PreviewQuery } from "../../../http/preview-query.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import { MessageParams } from "../model.ts";

@@ -1,0 +1,122 @@
+/** GET /campaigns/{id}/recipients by what the recipients did. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { settleEventLoop } from "../../support/eventually.ts";
+import { listAt, stringAt, valueAt } from "../../support/json.ts";
+import { BROWSER, type Received, received } from "../../support/mailing.ts";
+import { planOf } from "../../support/outbox.ts";
+import { type CampaignApp, campaignApp } from "./campaign-app.ts";
+
+const LINKS = '<a href="https://shop.test/a">a</a> <a href="https://shop.test/b">b</a>';
+
+let t: CampaignApp;
+let id: string;
+
+async function visit(url: string | undefined, init: RequestInit = {}): Promise<void> {
+  const { href } = new URL(url ?? "", "http://localhost");
+  const headers = { "user-agent": BROWSER, ...init.headers };
+  const response = await t.app.handle(new Request(href, { ...init, headers }));
+  expect(response.status).toBeLessThan(400);
+  t.clock.advance(120_000);
+  await settleEventLoop();
+}
+
+/** c1 clicks a, b and a; c2 opens; c3 clicks b and unsubscribes; c4 does nothing; c5 bounces. */
+beforeAll(async () => {
+  t = await campaignApp();
+  t.insertContacts(5);
+  id = await t.campaign({ body: `<body>${LINKS}</body>` });
+  await t.act(id, "send");
+  await t.settle();
+  t.clock.advance(60_000);
+  const mails = await Promise.all(t.received().map((raw) => received("", raw)));
+  const linkOf = (mail: Received | undefined, position: number) =>
+    mail?.hrefs.filter((href) => href.includes("/c/"))[position];
+  const [first, second, third] = mails;
+  await visit(linkOf(first, 0));
+  await visit(linkOf(first, 1));
+  await visit(linkOf(first, 0));
+  await visit(second?.pixel);
+  await visit(linkOf(third, 1));
+  await visit(third?.unsubscribe, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: "List-Unsubscribe=One-Click",
+  });
+  t.db.sqlite.run(
+    `UPDATE emails SET status = 'BOUNCED', bounced_at = 5, last_error = '550 5.1.1 unknown user'
+     WHERE to_address = 'c5@x.test'`,
+  );
+});
+afterAll(() => t.close());
+
+async function recipients(query: string) {
+  const { body } = await t.call("GET", `/campaigns/${id}/recipients?${query}`);
+  return { items: listAt(body, "data.items"), total: valueAt(body, "data.total"), body };
+}
+const link = (path: string) => `link=${encodeURIComponent(`https://shop.test/${path}`)}`;
+
+test.each([
+  ["action=OPENED", ["c3", "c2", "c1"]],
+  ["action=CLICKED", ["c3", "c1"]],
+  ["action=NOT_OPENED", ["c4"]],
+  ["action=BOUNCED", ["c5"]],
+  ["action=COMPLAINED", []],
+  ["action=UNSUBSCRIBED", ["c3"]],
+  [link("a"), ["c1"]],
+  [link("b"), ["c3", "c1"]],
+  [link("c"), []],
+  [`${link("b")}&action=UNSUBSCRIBED`, ["c3"]],
+  ["status=CLICKED&action=OPENED", ["c3", "c1"]],
+])("%s finds %p", async (query, expected) => {
+  const { items, total } = await recipients(query);
+  const names = items.map((item) => stringAt(item, "email").replace("@x.test", ""));
+  expect([names, total]).toEqual([expected, expected.length]);
+});
+
+test("a recipient has the times and the different links, a bounce has its reason", async () => {
+  const clicked = await recipients(link("a"));
+  expect(clicked.items).toEqual([
+    expect.objectContaining({
+      email: "c1@x.test",
+      status: "CLICKED",
+      openedAt: expect.any(String),
+      clickedAt: expect.any(String),
+      bouncedAt: null,
+      complainedAt: null,
+      links: ["https://shop.test/a", "https://shop.test/b"],
+    }),
+  ]);
+  const bounced = await recipients("action=BOUNCED");
+  expect(bounced.items).toEqual([
+    expect.objectContaining({
+      bouncedAt: "1970-01-01T00:00:00.005Z",
+      lastError: "550 5.1.1 unknown user",
+      links: [],
+    }),
+  ]);
+});
+
+test("a filtered list has pages, each with the exact total", async () => {
+  const first = await recipients("action=OPENED&limit=2");
+  const cursor = encodeURIComponent(stringAt(first.body, "data.nextCursor"));
+  const second = await recipients(`action=OPENED&limit=2&cursor=${cursor}`);
+  expect([first.items.length, second.items.length, second.total]).toEqual([2, 1, 3]);
+});
+
+test("an unknown action is refused", async () => {
+  expect((await t.call("GET", `/campaigns/${id}/recipients?action=LEFT`)).status).toBe(422);
+});
+
+test("the scan reads mails by the index of their campaign, and events by that of their mail", () => {
+  const plan = planOf(
+    t.db,
+    `SELECT e.seq FROM emails e INDEXED BY emails_campaign
+     WHERE e.campaign_seq = 1 AND e.campaign_seq IS NOT NULL AND e.seq < 9 AND e.seq >= 0
+       AND EXISTS (SELECT 1 FROM events v INDEXED BY events_email
+                   WHERE v.email_seq = e.seq AND v.name = 'email.clicked')
+     ORDER BY e.seq DESC`,
+  );
+  expect(plan).not.toContain("SCAN");
+  expect(plan).not.toContain("TEMP B-TREE");
+});
