@@ -1,5 +1,6 @@
 /**
  * POST   /campaigns/{id}/send         now, or at a time
+ * POST   /campaigns/{id}/unschedule   back to a draft
  * POST   /campaigns/{id}/cancel
  * POST   /campaigns/{id}/pause
  * POST   /campaigns/{id}/resume
@@ -74,6 +75,16 @@ export function campaignActionRoutes(deps: {
         body: limited(Type.Optional(SendCampaignInput), BODY_LIMITS.settings),
         response: withErrors({ 204: NoContent }),
         detail: campaignOperations.sendCampaign,
+      },
+    )
+    .post(
+      "/:id/unschedule",
+      ({ project, params, once }) =>
+        once(() => changeStatus(lifecycle.unschedule(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Campaign) }),
+        detail: campaignOperations.unscheduleCampaign,
       },
     )
     .post(

@@ -1,7 +1,7 @@
 /**
- * The actions that change the status of a campaign: send, schedule, start, pause, resume, cancel,
- * finish. Each is one conditional update. The mails of a campaign leave only while it is SENDING,
- * so pausing or cancelling a campaign of a million mails updates one row.
+ * The actions that change the status of a campaign: send, schedule, unschedule, start, pause,
+ * resume, cancel, finish. Each is one conditional update. The mails of a campaign leave only while
+ * it is SENDING, so pausing or cancelling a campaign of a million mails updates one row.
  */
 
 import { and, eq, inArray, lte, sql } from "drizzle-orm";
@@ -94,6 +94,12 @@ export function createLifecycle(deps: LifecycleDeps) {
         requireVerified(campaign);
         return rows.move(campaign, "schedule", { scheduledAt: at });
       };
+    },
+
+    /** Makes a scheduled campaign a draft again; no mail of it exists yet. */
+    unschedule(projectSeq: number, id: string): Change<CampaignRow> {
+      return () =>
+        rows.move(deps.campaigns.get(projectSeq, id), "unschedule", { scheduledAt: null });
     },
 
     pause(projectSeq: number, id: string): Change<CampaignRow> {

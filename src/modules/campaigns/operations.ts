@@ -50,6 +50,12 @@ export const campaignOperations = describeOperations(
         "second call changes the time. A campaign without recipients is refused with 409.",
       isIdempotent: true,
     },
+    unscheduleCampaign: {
+      role: "EDITOR",
+      summary: "Make a SCHEDULED campaign a DRAFT again",
+      description: "Nothing is sent until it is sent or scheduled again.",
+      isIdempotent: true,
+    },
     cancelCampaign: {
       role: "EDITOR",
       summary: "Cancel a campaign; mails not yet handed to a mail server are not sent",

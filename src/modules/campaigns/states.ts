@@ -6,11 +6,21 @@ import { AppError } from "../../lib/errors.ts";
 /**
  * - send: send now.
  * - schedule: set or change the time to send at.
+ * - unschedule: make it a draft again.
  * - start: the scheduled time has come.
  * - finish: no mail of the campaign waits to be sent any longer.
  */
 export type CampaignAction =
-  "edit" | "send" | "schedule" | "start" | "finish" | "pause" | "resume" | "cancel" | "delete";
+  | "edit"
+  | "send"
+  | "schedule"
+  | "unschedule"
+  | "start"
+  | "finish"
+  | "pause"
+  | "resume"
+  | "cancel"
+  | "delete";
 
 /** The status after an action; "same" if it does not change; absent if the action is refused. */
 const TRANSITIONS: Readonly<
@@ -21,6 +31,7 @@ const TRANSITIONS: Readonly<
     edit: "same",
     send: "SENDING",
     schedule: "SCHEDULED",
+    unschedule: "DRAFT",
     start: "SENDING",
     cancel: "CANCELLED",
   },

@@ -294,6 +294,25 @@ describe("a scheduled time", () => {
     expect(answer.at("data.scheduledAt")).toBe("2026-03-02T23:00:00.000Z");
   });
 
+  test("can be removed: the campaign is a draft again and is not sent", async () => {
+    await t.contact("ada@x.test");
+    const id = await t.campaign();
+    await t.act(id, "send", { scheduledFor: at(60_000) });
+    const answer = await t.act(id, "unschedule");
+    expect([answer.status, answer.at("data.status"), answer.at("data.scheduledAt")]).toEqual([
+      200,
+      "DRAFT",
+      null,
+    ]);
+    t.clock.advance(60_000);
+    await t.settle();
+    expect([await t.statusOf(id), t.countRows("emails"), t.eventNames()]).toEqual([
+      "DRAFT",
+      0,
+      ["contact.subscribed"],
+    ]);
+  });
+
   const wrong: [name: string, scheduledFor: unknown][] = [
     ["in the past", "2020-01-01T00:00:00Z"],
     ["too far away", "9999-01-01T00:00:00Z"],
@@ -322,6 +341,7 @@ describe("each action in each status", () => {
     resume: { PAUSED: "SENDING" },
     edit: { DRAFT: "DRAFT", SCHEDULED: "SCHEDULED" },
     delete: { DRAFT: "gone", CANCELLED: "gone" },
+    unschedule: { SCHEDULED: "DRAFT" },
     duplicate: {
       DRAFT: "DRAFT",
       SCHEDULED: "SCHEDULED",

@@ -12,10 +12,14 @@ const LINKS = '<a href="https://shop.test/a">a</a> <a href="https://shop.test/b"
 let t: CampaignApp;
 let id: string;
 
-async function visit(url: string | undefined, init: RequestInit = {}): Promise<void> {
+async function visit(url: string | undefined, form?: string): Promise<void> {
   const { href } = new URL(url ?? "", "http://localhost");
-  const headers = { "user-agent": BROWSER, ...init.headers };
-  const response = await t.app.handle(new Request(href, { ...init, headers }));
+  const request = new Request(href, {
+    method: form === undefined ? "GET" : "POST",
+    headers: { "user-agent": BROWSER, "content-type": "application/x-www-form-urlencoded" },
+    body: form ?? null,
+  });
+  const response = await t.app.handle(request);
   expect(response.status).toBeLessThan(400);
   t.clock.advance(120_000);
   await settleEventLoop();
@@ -38,11 +42,7 @@ beforeAll(async () => {
   await visit(linkOf(first, 0));
   await visit(second?.pixel);
   await visit(linkOf(third, 1));
-  await visit(third?.unsubscribe, {
-    method: "POST",
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: "List-Unsubscribe=One-Click",
-  });
+  await visit(third?.unsubscribe, "List-Unsubscribe=One-Click");
   t.db.sqlite.run(
     `UPDATE emails SET status = 'BOUNCED', bounced_at = 5, last_error = '550 5.1.1 unknown user'
      WHERE to_address = 'c5@x.test'`,
