@@ -12,7 +12,7 @@ const LINKS = '<a href="https://shop.test/a">a</a> <a href="https://shop.test/b"
 let t: CampaignApp;
 let id: string;
 
-async function visit(url: string | undefined, form?: string): Promise<void> {
+async function visit(url: string | null | undefined, form?: string): Promise<void> {
   const { href } = new URL(url ?? "", "http://localhost");
   const request = new Request(href, {
     method: form === undefined ? "GET" : "POST",
