@@ -23,7 +23,7 @@ const AudienceType = named("AudienceType", OneOf(AUDIENCE_TYPES), {
     "meet a condition",
 });
 
-export const CampaignStatus = named("CampaignStatus", OneOf(CAMPAIGN_STATUSES), {
+export const CampaignStatusSchema = named("CampaignStatus", OneOf(CAMPAIGN_STATUSES), {
   description:
     "DRAFT: can be changed; SCHEDULED: is sent at scheduledAt; SENDING: mails leave; PAUSED: mails " +
     "wait; SENT: every mail was handed over; CANCELLED: no further mail leaves",
@@ -62,7 +62,7 @@ export const Campaign = named(
       segmentId: Nullable(Type.String()),
       audienceFilter: Nullable(named("Condition", Type.Unknown())),
       rate: Nullable(Type.Number()),
-      status: CampaignStatus,
+      status: CampaignStatusSchema,
       statusReason: Nullable(Type.String()),
       scheduledAt: Nullable(DateTime),
       startedAt: Nullable(DateTime),
@@ -233,7 +233,7 @@ export const SentTest = named(
 
 export const CampaignQuery = Input({
   ...PageQuery.properties,
-  status: Type.Optional(describedUse(CampaignStatus, "Only campaigns of this status")),
+  status: Type.Optional(describedUse(CampaignStatusSchema, "Only campaigns of this status")),
 });
 export type CampaignQuery = Static<typeof CampaignQuery>;
 

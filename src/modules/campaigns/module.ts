@@ -125,7 +125,15 @@ export function createCampaignModule(deps: {
     routes: [
       campaignRoutes({ admission, campaigns, preview, testMails, runner }),
       campaignActionRoutes({ admission, campaigns, expansion, lifecycle, runner, writer }),
-      campaignReportRoutes({ admission, audience, campaigns, readReport, recipients, summaries }),
+      campaignReportRoutes({
+        admission,
+        audience,
+        campaigns,
+        preview,
+        readReport,
+        recipients,
+        summaries,
+      }),
     ],
     recurring: [{ name: "campaigns", pattern: "*/5 * * * * *", run: runner.tick }],
     wake: runner.wake,

@@ -1,5 +1,6 @@
 /**
  * GET    /campaigns/summaries
+ * GET    /campaigns/{id}/preview      a document to be shown in a frame
  * GET    /campaigns/{id}/audience
  * GET    /campaigns/{id}/stats
  * GET    /campaigns/{id}/recipients
@@ -8,6 +9,8 @@
 import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
+import { ContactPreviewQuery, PreviewDocument, previewResponse } from "../../http/preview-query.ts";
+import type { Previews } from "../templates/service.ts";
 import type { CampaignAudience } from "./audience.ts";
 import { RecipientQuery } from "./model.ts";
 import { campaignOperations } from "./operations.ts";
@@ -22,11 +25,12 @@ export function campaignReportRoutes(deps: {
   admission: Admission;
   campaigns: Pick<Campaigns, "get">;
   audience: Pick<CampaignAudience, "breakdown">;
+  preview: Previews["preview"];
   readReport: ReadReport;
   recipients: Recipients;
   summaries: CampaignSummaries;
 }) {
-  const { admission, audience, campaigns, readReport, recipients, summaries } = deps;
+  const { admission, audience, campaigns, preview, readReport, recipients, summaries } = deps;
   return new Elysia({ name: "campaign-report-routes", prefix: "/campaigns" })
     .use(admission.secretKey)
     .get(
@@ -36,6 +40,21 @@ export function campaignReportRoutes(deps: {
         query: CampaignSummaryQuery,
         response: withErrors({ 200: ListEnvelope(CampaignSummary) }),
         detail: campaignOperations.listCampaignSummaries,
+      },
+    )
+    .get(
+      "/:id/preview",
+      async ({ project, params, query }) => {
+        const { contactId } = query;
+        const campaign = campaigns.get(project.seq, params.id);
+        const options = contactId === undefined ? {} : { contactId };
+        return previewResponse(await preview(project, campaign, options), query);
+      },
+      {
+        params: IdParams,
+        query: ContactPreviewQuery,
+        response: withErrors({ 200: PreviewDocument }),
+        detail: campaignOperations.showCampaign,
       },
     )
     .get(

@@ -6,7 +6,6 @@
  * DELETE /campaigns/{id}              DRAFT and CANCELLED
  * POST   /campaigns/{id}/duplicate
  * POST   /campaigns/{id}/test         one mail, not counted in the statistics
- * GET    /campaigns/{id}/preview      a document to be shown in a frame
  * POST   /campaigns/{id}/preview
  */
 
@@ -22,7 +21,6 @@ import {
   withErrors,
 } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
-import { ContactPreviewQuery, PreviewDocument, previewResponse } from "../../http/preview-query.ts";
 import { ensureChecks } from "../../http/validation.ts";
 import { Type } from "@sinclair/typebox";
 import {
@@ -132,21 +130,6 @@ export function campaignRoutes(deps: {
         body: limited(TestCampaignInput, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(SentTest) }),
         detail: campaignOperations.testCampaign,
-      },
-    )
-    .get(
-      "/:id/preview",
-      async ({ project, params, query }) => {
-        const { contactId } = query;
-        const campaign = campaigns.get(project.seq, params.id);
-        const options = contactId === undefined ? {} : { contactId };
-        return previewResponse(await preview(project, campaign, options), query);
-      },
-      {
-        params: IdParams,
-        query: ContactPreviewQuery,
-        response: withErrors({ 200: PreviewDocument }),
-        detail: campaignOperations.showCampaign,
       },
     )
     .post(

@@ -6,7 +6,7 @@ import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input } from "../../http/validation.ts";
-import { Campaign, CampaignStatus } from "./model.ts";
+import { Campaign, CampaignStatusSchema } from "./model.ts";
 
 const Count = Type.Integer();
 const { properties } = Campaign;
@@ -95,7 +95,7 @@ export type CampaignSummary = Static<typeof CampaignSummary>;
 
 export const CampaignSummaryQuery = Input({
   ...PageQuery.properties,
-  status: Type.Optional(describedUse(CampaignStatus, "Only campaigns of this status")),
+  status: Type.Optional(describedUse(CampaignStatusSchema, "Only campaigns of this status")),
   name: Type.Optional(
     Type.String({
       minLength: 1,
