@@ -19,7 +19,7 @@ import { AppError } from "../../../lib/errors.ts";
 import { textOfHtml } from "../../../render/text-on-demand.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
-import { PreviewQuery } from "../../emails/content/model.ts";
+import { PreviewQuery } from "../../../http/preview-query.ts";
 import { MessageHeader, MessageParams, PartParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
