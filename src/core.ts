@@ -16,6 +16,7 @@ import { deriveKey } from "./lib/crypto.ts";
 import { type Log, withoutErrors } from "./lib/log.ts";
 import { createLoopWatch, platformWatch } from "./lib/loop-watch.ts";
 import { createReferences } from "./lib/references.ts";
+import { createAnnouncements } from "./lib/announcements.ts";
 import { createSignal } from "./lib/signal.ts";
 import { createFairScheduler } from "./lib/slice-queue.ts";
 import { createSteadyClock } from "./lib/steady-clock.ts";
@@ -86,6 +87,8 @@ export function createCore(options: AppOptions) {
     references: createReferences(),
     /** Raised when there may be mail to send. */
     mailQueued: createSignal(),
+    /** Changes that are no events, for the live updates of the dashboard. */
+    announcements: createAnnouncements(),
     templateCache: createTemplateCache(TEMPLATE_CACHE),
     dns,
     fetchGuarded: options.fetchGuarded ?? createFetchGuarded({ dns, allowPrivateAddresses }),

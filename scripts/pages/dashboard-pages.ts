@@ -138,6 +138,19 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: /./,
     states: WITHOUT_PROJECT,
   },
+  { name: "webhooks", path: ({ project }) => `/p/${project}/webhooks`, heading: "Webhooks" },
+  {
+    name: "webhook",
+    path: ({ project, ids }) => `/p/${project}/webhooks/${ids.webhook}`,
+    heading: /./,
+    states: WITHOUT_PROJECT,
+  },
+  {
+    name: "webhook-settings",
+    path: ({ project, ids }) => `/p/${project}/webhooks/${ids.webhook}?tab=settings`,
+    heading: /./,
+    states: ["FULL"],
+  },
   { name: "keys", path: ({ project }) => `/p/${project}/keys`, heading: "API keys" },
   {
     name: "settings-general",

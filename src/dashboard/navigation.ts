@@ -11,6 +11,7 @@ import {
   Mail,
   Settings,
   ShieldBan,
+  Webhook,
   type LucideIcon,
 } from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
@@ -43,6 +44,7 @@ const GROUPS: readonly (readonly NavigationItem[])[] = [
   [{ label: "Suppressions", to: "/p/$project/suppressions", icon: ShieldBan }],
   [
     { label: "Domains", to: "/p/$project/domains", icon: Globe, key: "d" },
+    { label: "Webhooks", to: "/p/$project/webhooks", icon: Webhook },
     { label: "API keys", to: "/p/$project/keys", icon: KeyRound, role: "ADMIN" },
     { label: "Settings", to: "/p/$project/settings", icon: Settings },
   ],

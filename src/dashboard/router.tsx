@@ -16,6 +16,7 @@ import { readSearch } from "./pages/emails/search.ts";
 import { readInboxSearch } from "./pages/inbox/search.ts";
 import { readAuditSearch } from "./pages/settings/audit-search.ts";
 import { readSuppressionSearch } from "./pages/suppressions/search.ts";
+import { readWebhookSearch } from "./pages/webhooks/search.ts";
 import { readOverviewSearch } from "./pages/overview/period.ts";
 import { EntryFrame } from "./pages/entry/frame.tsx";
 import { LostPage } from "./pages/entry/lost.tsx";
@@ -173,6 +174,19 @@ const domainRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/domains/domain-page.tsx"), "DomainPage"),
 });
 
+const webhooksRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/webhooks",
+  component: lazyRouteComponent(() => import("./pages/webhooks/webhooks-page.tsx"), "WebhooksPage"),
+});
+
+const webhookRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/webhooks/$webhook",
+  validateSearch: readWebhookSearch,
+  component: lazyRouteComponent(() => import("./pages/webhooks/webhook-page.tsx"), "WebhookPage"),
+});
+
 const settingsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/settings",
@@ -221,6 +235,8 @@ const routeTree = rootRoute.addChildren([
       suppressionsRoute,
       domainsRoute,
       domainRoute,
+      webhooksRoute,
+      webhookRoute,
       keysRoute,
       settingsRoute.addChildren([generalRoute, teamRoute, auditRoute]),
     ]),

@@ -71,22 +71,30 @@ export async function statusOf(
   return response.status;
 }
 
-type Options = { person?: Person; layout?: Layout; prepare?: (page: Page) => Promise<void> };
+type Options = {
+  person?: Person;
+  layout?: Layout;
+  prepare?: (page: Page) => Promise<void>;
+  /** Whether the page follows changes on the server; by default it does not. */
+  isLive?: boolean;
+};
 
 /** Opens a page below the project, such as `/keys`; by default for the admin. */
 export function openAs(
   browser: Browser,
   server: PeopledServer,
   path: string,
-  { person = "admin", layout = "light", prepare }: Options = {},
+  { person = "admin", layout = "light", prepare, isLive = false }: Options = {},
 ) {
   return openPage(browser, `${server.url}/app/p/${server.project}${path}`, {
     layout,
     cookie: server.people[person],
     prepare: async (page) => {
-      await page.route("**/app/api/live*", (route) =>
-        route.fulfill({ contentType: "text/event-stream", body: ": open\n\n" }),
-      );
+      if (!isLive) {
+        await page.route("**/app/api/live*", (route) =>
+          route.fulfill({ contentType: "text/event-stream", body: ": open\n\n" }),
+        );
+      }
       await prepare?.(page);
     },
   });

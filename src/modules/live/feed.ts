@@ -6,10 +6,14 @@
  *    commit, if there are clients. Without a change nothing is read.
  * 2. At most ten times a second the feed reads the rows after its position, and sends the lines of
  *    each project as one piece to the clients of the project.
- * 3. Each line has a position as its id. A client that reconnects sends it and gets the lines since
+ * 3. Changes that are no events, such as a delivery to a webhook, are announced (lib/announcements.ts).
+ *    Each is sent once per flush. A client that was away does not get them, and reads everything
+ *    again when it is shown.
+ * 4. Each line has a position as its id. A client that reconnects sends it and gets the lines since
  *    then. After more than `MAX_MISSED` rows it gets `reload` instead, and must read everything again.
  */
 
+import type { Announcement } from "../../lib/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { createLiveConnections, type LiveReader } from "./connections.ts";
 import type { LiveItem, LivePosition, LiveRows } from "./rows.ts";
@@ -17,6 +21,8 @@ import type { LiveItem, LivePosition, LiveRows } from "./rows.ts";
 const FLUSH_MS = 100;
 /** Rows of one kind that are read at once. */
 const PAGE = 500;
+/** Announced changes that wait for the next flush. */
+const MAX_ANNOUNCED = 500;
 /** Rows of one kind that a client may have missed. */
 const MAX_MISSED = 2_000;
 export type LiveFeed = ReturnType<typeof createLiveFeed>;
@@ -26,6 +32,7 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
   const { hasClients } = connections;
   /** Caught messages, in the order in which they were parsed, that were not sent yet. */
   let messages: LiveItem[] = [];
+  let announced = new Map<string, Announcement>();
   let position: LivePosition = { event: 0, mail: 0, message: 0 };
   let cancelFlush: (() => void) | null = null;
 
@@ -43,8 +50,9 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
     if (isFarBehind()) return skip();
     const events = rows.eventsAfter(position.event, PAGE);
     const mails = rows.mailsAfter(position.mail, PAGE);
-    const lines = linesOf(position, { events, mails, messages });
+    const lines = linesOf(position, { events, mails, messages, announced: announced.values() });
     messages = [];
+    announced = new Map();
     position = lines.position;
     connections.send(lines.byProject);
     if (Math.max(events.length, mails.length) === PAGE) schedule();
@@ -59,6 +67,7 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
   function skip(): void {
     position = rows.latest();
     messages = [];
+    announced = new Map();
     connections.sendAll(reloadLine(position));
   }
 
@@ -73,6 +82,7 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
       events: upTo(rows.eventsAfter(since.event, MAX_MISSED), position.event),
       mails: upTo(rows.mailsAfter(since.mail, MAX_MISSED), position.mail),
       messages: upTo(rows.messagesAfter(since.message, MAX_MISSED), position.message),
+      announced: [],
     });
     return byProject.get(projectSeq) ?? "";
   }
@@ -82,6 +92,7 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
     cancelFlush?.();
     cancelFlush = null;
     messages = [];
+    announced = new Map();
   }
 
   return {
@@ -97,6 +108,13 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
       if (projectSeq === null) return;
       messages.push({ seq, projectSeq, type: "inbox.message", id });
       if (messages.length > MAX_MISSED) skip();
+      schedule();
+    },
+
+    /** Called after the commit of a change that is no event. Equal ones are sent once. */
+    onAnnounced(item: Announcement): void {
+      if (!hasClients() || announced.size >= MAX_ANNOUNCED) return;
+      announced.set(`${item.projectSeq} ${item.type} ${item.id}`, item);
       schedule();
     },
 
@@ -122,11 +140,14 @@ function isTooOld(since: LivePosition, now: LivePosition): boolean {
 /** The lines of each project, and the position after all of them. */
 function linesOf(
   start: LivePosition,
-  { events, mails, messages }: Record<"events" | "mails" | "messages", readonly LiveItem[]>,
+  changes: Record<"events" | "mails" | "messages", readonly LiveItem[]> & {
+    announced: Iterable<Announcement>;
+  },
 ): { byProject: Map<number, string>; position: LivePosition } {
+  const { events, mails, messages, announced } = changes;
   const byProject = new Map<number, string>();
   const position = { ...start };
-  const add = (item: LiveItem) => {
+  const add = (item: Announcement) => {
     const text = byProject.get(item.projectSeq) ?? "";
     byProject.set(item.projectSeq, text + lineOf(item, position));
   };
@@ -143,6 +164,7 @@ function linesOf(
     position.message = Math.max(position.message, item.seq);
     add(item);
   }
+  for (const item of announced) add(item);
   return { byProject, position };
 }
 

@@ -4,6 +4,7 @@ import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Admission } from "../../http/admission.ts";
+import type { Announcements } from "../../lib/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Signal } from "../../lib/signal.ts";
 import type { Module } from "../module.ts";
@@ -15,6 +16,7 @@ type ParsedMessage = { inboxSeq: number; seq: number; id: string };
 
 export function createLiveModule(deps: {
   admission: Admission;
+  announcements: Announcements;
   clock: Clock;
   db: Db;
   events: EventLog;
@@ -29,6 +31,7 @@ export function createLiveModule(deps: {
     if (feed.hasClients()) writer.afterCommit(feed.wake);
   });
   mailQueued.onRaised(feed.wake);
+  deps.announcements.onAnnounced(feed.onAnnounced);
   onInboxMessage(feed.onMessage);
   return {
     name: "live",

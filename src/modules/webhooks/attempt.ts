@@ -54,7 +54,7 @@ export function createDeliveryAttempt(deps: {
   }
 
   return async ({ id, webhookSeq, url, event }, signal) => {
-    const body = JSON.stringify({ type: event.name, timestamp: event.createdAt, data: event });
+    const body = bodyOf(event);
     try {
       const headers = headersOf(id, webhookSeq, body);
       const request = { method: "POST", headers, body, ...(signal !== undefined && { signal }) };
@@ -66,6 +66,10 @@ export function createDeliveryAttempt(deps: {
     }
   };
 }
+
+/** The body of the requests with an event. */
+export const bodyOf = (event: Event): string =>
+  JSON.stringify({ type: event.name, timestamp: event.createdAt, data: event });
 
 function read({ status, headers, body }: GuardedResponse, now: number): Attempted {
   const isDelivered = status >= 200 && status < 300;

@@ -5,6 +5,7 @@ import { matcherOf, type Matcher } from "./patterns.ts";
 
 export type CachedWebhook = {
   seq: number;
+  id: string;
   projectSeq: number;
   url: string;
   startSeq: number;
@@ -22,7 +23,7 @@ type Row = Omit<CachedWebhook, "matches"> & { events: string };
 
 export function createWebhookCache({ sqlite }: Db) {
   const findEnabled = sqlite.prepare<Row, []>(`
-    SELECT seq, project_seq AS projectSeq, url, start_seq AS startSeq, events
+    SELECT seq, id, project_seq AS projectSeq, url, start_seq AS startSeq, events
     FROM webhooks WHERE is_enabled = 1`);
   let loaded: Loaded | null = null;
   /** True if a change wrote to webhooks and its commit is not known yet. */

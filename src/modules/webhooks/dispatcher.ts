@@ -7,6 +7,7 @@
 
 import { STORAGE_PAUSE_MS, writeResult } from "../../db/write-result.ts";
 import type { Writer } from "../../db/writer.ts";
+import type { Announcements } from "../../lib/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { FairSlots } from "../../lib/fair-slots.ts";
 import { describeError, type Log } from "../../lib/log.ts";
@@ -40,10 +41,11 @@ type DispatcherDeps = {
   clock: Clock;
   log: Log;
   random: () => number;
+  announcements: Pick<Announcements, "announce">;
 };
 
 export function createWebhookDispatcher(deps: DispatcherDeps) {
-  const { rows, cache, slots, clock, log } = deps;
+  const { rows, cache, slots, clock, log, announcements } = deps;
   /** Webhooks with deliveries that are due, will be due or are under way, in round-robin order. */
   const queues = new Map<number, WebhookQueue>();
   const limits = createConcurrencyLimits();
@@ -105,12 +107,14 @@ export function createWebhookDispatcher(deps: DispatcherDeps) {
     return due.filter(({ seq }) => !queue.underWay.has(seq)).slice(0, freeSlots);
   }
 
-  function start(queue: WebhookQueue, { url, projectSeq }: CachedWebhook, delivery: Due): void {
+  function start(queue: WebhookQueue, webhook: CachedWebhook, delivery: Due): void {
+    const { id, url, projectSeq } = webhook;
     slots.acquire(projectSeq);
     queue.underWay.add(delivery.seq);
     const work = deliver(queue, url, delivery).finally(() => {
       slots.release(projectSeq);
       underWay.delete(work);
+      announcements.announce({ projectSeq, type: "webhook.delivery", id });
       wake([queue.webhookSeq]);
     });
     underWay.add(work);

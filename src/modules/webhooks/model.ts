@@ -116,54 +116,102 @@ const DeliveryStatus = named("WebhookDeliveryStatus", OneOf(DELIVERY_STATUSES), 
     "PENDING: will be tried; SUCCEEDED: the receiver answered 2xx; FAILED: will not be tried again",
 });
 
-export const Delivery = named(
-  "WebhookDelivery",
+const deliveryFields = described(
+  Type.Object({
+    id: Type.String(),
+    eventId: Type.String(),
+    eventName: Type.String(),
+    status: DeliveryStatus,
+    attempts: Type.Integer(),
+    responseCode: Nullable(Type.Integer()),
+    responseExcerpt: Nullable(Type.String()),
+    error: Nullable(Type.String()),
+    lastAttemptAt: Nullable(Time),
+    nextAttemptAt: Nullable(Time),
+    createdAt: Time,
+  }),
+  {
+    id: "The webhook-id of the requests, the same in every try",
+    eventId: "Id of the event",
+    eventName: "Name of the event",
+    status: "Whether the event was delivered, or will be tried again",
+    attempts: "Number of tries",
+    responseCode: "Status of the latest response; null without one",
+    responseExcerpt: "Beginning of the latest response; null without one",
+    error: "Why the latest try failed",
+    lastAttemptAt: "When the latest try was made; null before the first",
+    nextAttemptAt: "null while it waits for an earlier event of the same contact",
+    createdAt: "When the delivery was created",
+  },
+);
+
+const EXAMPLE_DELIVERY = {
+  id: EXAMPLE.deliveryId,
+  eventId: EXAMPLE.eventId,
+  eventName: "email.sent",
+  status: "SUCCEEDED",
+  attempts: 1,
+  responseCode: 200,
+  responseExcerpt: "ok",
+  error: null,
+  lastAttemptAt: EXAMPLE.updatedAt,
+  nextAttemptAt: null,
+  createdAt: EXAMPLE.createdAt,
+};
+
+export const Delivery = named("WebhookDelivery", deliveryFields, {
+  description: "One event for one webhook, with its tries",
+  example: EXAMPLE_DELIVERY,
+});
+export type Delivery = Static<typeof Delivery>;
+
+const WebhookRequest = named(
+  "WebhookRequest",
   described(
     Type.Object({
-      id: Type.String(),
-      eventId: Type.String(),
-      eventName: Type.String(),
-      status: DeliveryStatus,
-      attempts: Type.Integer(),
-      responseCode: Nullable(Type.Integer()),
-      responseExcerpt: Nullable(Type.String()),
-      error: Nullable(Type.String()),
-      lastAttemptAt: Nullable(Time),
-      nextAttemptAt: Nullable(Time),
-      createdAt: Time,
+      method: Type.Literal("POST"),
+      url: Type.String(),
+      headers: Type.Record(Type.String(), Type.String()),
+      body: Type.String(),
     }),
     {
-      id: "The webhook-id of the requests, the same in every try",
-      eventId: "Id of the event",
-      eventName: "Name of the event",
-      status: "Whether the event was delivered, or will be tried again",
-      attempts: "Number of tries",
-      responseCode: "Status of the latest response; null without one",
-      responseExcerpt: "Beginning of the latest response; null without one",
-      error: "Why the latest try failed",
-      lastAttemptAt: "When the latest try was made; null before the first",
-      nextAttemptAt: "null while it waits for an earlier event of the same contact",
-      createdAt: "When the delivery was created",
+      method: "Always POST",
+      url: "The present address of the webhook",
+      headers: "The headers that are the same in every try, so without the signature and its time",
+      body: "JSON with the type, the time and the event as it is now",
     },
   ),
+  { description: "The request of a delivery, as the next try sends it" },
+);
+
+export const DeliveryDetails = named(
+  "WebhookDeliveryDetails",
+  Type.Object({
+    ...deliveryFields.properties,
+    request: describedUse(WebhookRequest, "The request, as the next try sends it"),
+  }),
   {
-    description: "One event for one webhook, with its tries",
+    description: "A delivery with its request",
     example: {
-      id: EXAMPLE.deliveryId,
-      eventId: EXAMPLE.eventId,
-      eventName: "email.sent",
-      status: "SUCCEEDED",
-      attempts: 1,
-      responseCode: 200,
-      responseExcerpt: "ok",
-      error: null,
-      lastAttemptAt: EXAMPLE.updatedAt,
-      nextAttemptAt: null,
-      createdAt: EXAMPLE.createdAt,
+      ...EXAMPLE_DELIVERY,
+      request: {
+        method: "POST",
+        url: EXAMPLE_FIELDS.url,
+        headers: { "content-type": "application/json", "webhook-id": EXAMPLE.deliveryId },
+        body: JSON.stringify({ type: "email.sent", timestamp: EXAMPLE.createdAt, data: {} }),
+      },
     },
   },
 );
-export type Delivery = Static<typeof Delivery>;
+export type DeliveryDetails = Static<typeof DeliveryDetails>;
+
+export const RetriedDeliveries = named(
+  "RetriedWebhookDeliveries",
+  described(Type.Object({ retried: Type.Integer() }), {
+    retried: "Number of deliveries that are tried again",
+  }),
+  { description: "The result of retrying all failed deliveries", example: { retried: 3 } },
+);
 
 export const DeliveryQuery = Input({
   ...PageQuery.properties,

@@ -14,12 +14,15 @@
 
 import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
+import { createSlicedCount } from "../../db/sliced-count.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { ListPage } from "../../http/pagination.ts";
+import type { Announcements } from "../../lib/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { deriveKey } from "../../lib/crypto.ts";
 import { createFairSlots } from "../../lib/fair-slots.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { Log } from "../../lib/log.ts";
 import { createReader } from "../../events/reader.ts";
@@ -28,6 +31,7 @@ import type { Module } from "../module.ts";
 import { presentEvent } from "../events/service.ts";
 import { createDeliveryAttempt } from "./attempt.ts";
 import { createDeliveries } from "./deliveries.ts";
+import { deliveryRoutes } from "./delivery-routes.ts";
 import { createWebhookDispatcher } from "./dispatcher.ts";
 import { createFeed } from "./feed.ts";
 import { createWebhookHealth } from "./health.ts";
@@ -57,6 +61,8 @@ export function createWebhookModule(deps: {
   fetchGuarded: FetchGuarded;
   secret: string;
   random: () => number;
+  scheduler: FairScheduler;
+  announcements: Announcements;
   config: Pick<Config, "quotaWebhookCalls" | "allowPrivateAddresses">;
   admission: Admission;
 }): Module {
@@ -69,13 +75,14 @@ export function createWebhookModule(deps: {
   const webhookRows = createWebhookRows({ db, cache });
   const webhooks = createWebhooks({ db, clock, listPage, webhookRows, reader, cache, secrets });
   const attempt = createDeliveryAttempt({ db, clock, secrets, fetchGuarded });
+  function findEvent(seq: number) {
+    const event = events.find(seq);
+    return event === null ? null : presentEvent(event);
+  }
   const dispatcher = createWebhookDispatcher({
     rows,
     cache,
-    findEvent(seq) {
-      const event = events.find(seq);
-      return event === null ? null : presentEvent(event);
-    },
+    findEvent,
     attempt,
     slots: createFairSlots({ total: MAX_CONCURRENT_DELIVERIES, maxPerOwner: mostCallsOfProject }),
     health: createWebhookHealth({ webhookRows, events }),
@@ -83,11 +90,19 @@ export function createWebhookModule(deps: {
     clock,
     log,
     random,
+    announcements: deps.announcements,
   });
   const feed = createFeed({ reader, cache, rows, writer, clock, log, onRows: dispatcher.wake });
   events.onEvent(feed.onEvent);
 
-  const deliveries = createDeliveries({ db, clock, listPage, rows });
+  const deliveries = createDeliveries({
+    db,
+    clock,
+    listPage,
+    rows,
+    findEvent,
+    count: createSlicedCount(deps),
+  });
   const sendTest = createSendTest({ attempt, clock, mostCallsOfProject });
   const { wake } = dispatcher;
   const { admission } = deps;
@@ -98,11 +113,11 @@ export function createWebhookModule(deps: {
       webhookRoutes({
         admission,
         webhooks,
-        deliveries,
         sendTest,
         wake,
         allowPrivateAddresses,
       }),
+      deliveryRoutes({ admission, webhooks, deliveries, wake }),
     ],
     recurring: [{ name: "webhooks", pattern: "41 * * * * *", run: feed.advancePosition }],
     dueTimes: [rows.shift],

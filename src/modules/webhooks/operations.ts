@@ -19,6 +19,7 @@ export const webhookOperations = describeOperations(
         "Requests to the URL are signed with the secret according to Standard Webhooks. Only " +
         "events recorded from now on are delivered.",
       isIdempotent: true,
+      needsConfirmation: true,
       links: {
         getWebhook: { id },
         updateWebhook: { id },
@@ -47,6 +48,7 @@ export const webhookOperations = describeOperations(
       role: "ADMIN",
       summary: "Create a new secret; the old one also signs for 24 hours",
       description: "The new secret is shown once. Needs no body.",
+      needsConfirmation: true,
       isIdempotent: true,
     },
     testWebhook: {
@@ -59,6 +61,19 @@ export const webhookOperations = describeOperations(
       role: "VIEWER",
       summary: "List the deliveries of the last 30 days",
       description: "Deliveries that match the filter, newest first.",
+    },
+    getWebhookDelivery: {
+      role: "VIEWER",
+      summary: "Get a delivery with its request",
+      description: "The delivery with the response to its latest try, and the request.",
+      parameters: { deliveryId: "Id of the delivery" },
+    },
+    retryFailedWebhookDeliveries: {
+      role: "ADMIN",
+      summary: "Retry all failed deliveries at once",
+      description:
+        "Answers with their number. The deliveries of a disabled webhook are refused with 409. " +
+        "Needs no body.",
     },
     retryWebhookDelivery: {
       role: "ADMIN",

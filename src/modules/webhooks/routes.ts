@@ -6,8 +6,8 @@
  * DELETE /webhooks/{id}
  * POST   /webhooks/{id}/rotate-secret                    shows the new secret once
  * POST   /webhooks/{id}/test                             sends a message and returns its result
- * GET    /webhooks/{id}/deliveries
- * POST   /webhooks/{id}/deliveries/{deliveryId}/retry
+ *
+ * The routes of deliveries are in delivery-routes.ts.
  */
 
 import { Elysia, status } from "elysia";
@@ -23,16 +23,7 @@ import {
 } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { ensureChecks } from "../../http/validation.ts";
-import type { Deliveries } from "./deliveries.ts";
-import {
-  Delivery,
-  DeliveryParams,
-  DeliveryQuery,
-  TestResult,
-  Webhook,
-  webhookInputs,
-  WebhookWithSecret,
-} from "./model.ts";
+import { TestResult, Webhook, webhookInputs, WebhookWithSecret } from "./model.ts";
 import { webhookOperations } from "./operations.ts";
 import { presentWebhook, type Webhooks } from "./service.ts";
 import type { SendTest } from "./send-test.ts";
@@ -40,13 +31,12 @@ import type { SendTest } from "./send-test.ts";
 export function webhookRoutes(deps: {
   admission: Admission;
   webhooks: Webhooks;
-  deliveries: Deliveries;
   sendTest: SendTest;
   /** Polls these webhooks soon. Called when they may have due deliveries. */
   wake: (webhookSeqs: readonly number[]) => void;
   allowPrivateAddresses: boolean;
 }) {
-  const { admission, webhooks, deliveries, sendTest, wake } = deps;
+  const { admission, webhooks, sendTest, wake } = deps;
   const { WebhookInput, WebhookPatch } = webhookInputs(deps.allowPrivateAddresses);
 
   return new Elysia({ name: "webhook-routes", prefix: "/webhooks" })
@@ -126,31 +116,6 @@ export function webhookRoutes(deps: {
         params: IdParams,
         response: withErrors({ 200: Envelope(TestResult) }),
         detail: webhookOperations.testWebhook,
-      },
-    )
-    .get(
-      "/:id/deliveries",
-      async ({ project, params, query }) =>
-        envelope(await deliveries.list(webhooks.get(project.seq, params.id), query)),
-      {
-        params: IdParams,
-        query: DeliveryQuery,
-        response: withErrors({ 200: ListEnvelope(Delivery) }),
-        detail: webhookOperations.listWebhookDeliveries,
-      },
-    )
-    .post(
-      "/:id/deliveries/:deliveryId/retry",
-      async ({ project, params, storeWithoutQuota }) => {
-        const webhook = webhooks.get(project.seq, params.id);
-        const delivery = await storeWithoutQuota(deliveries.retry(webhook, params.deliveryId));
-        wake([webhook.seq]);
-        return envelope(delivery);
-      },
-      {
-        params: DeliveryParams,
-        response: withErrors({ 200: Envelope(Delivery) }),
-        detail: webhookOperations.retryWebhookDelivery,
       },
     );
 }

@@ -82,6 +82,15 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
     UPDATE webhook_deliveries SET status = 'PENDING', next_at = ?
     WHERE seq = +? AND (status <> 'PENDING' OR next_at IS NOT NULL)`);
 
+  const setFailedDue = sqlite.prepare<
+    { seq: number },
+    [{ webhook: number; after: number; limit: number; now: number }]
+  >(`
+    UPDATE webhook_deliveries SET status = 'PENDING', next_at = $now
+    WHERE seq IN (SELECT seq FROM webhook_deliveries INDEXED BY webhook_deliveries_status
+                  WHERE webhook_seq = +$webhook AND status = 'FAILED' AND seq > +$after
+                  ORDER BY seq LIMIT +$limit)
+    RETURNING seq`);
   const shiftAll = sqlite.prepare<unknown, [DueShift]>(`
     UPDATE webhook_deliveries INDEXED BY webhook_deliveries_due SET next_at = next_at + $byMs
     WHERE next_at IS NOT NULL AND next_at > +$after`);
@@ -132,6 +141,14 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
       if (delivery.isHolding === 1 && !isHolding) release(webhookSeq, contactSeq, settled.now);
       return true;
     },
+
+    /** Makes failed deliveries after `after` due now; returns their `seq`. */
+    tryFailedNow: (given: {
+      webhook: number;
+      after: number;
+      limit: number;
+      now: number;
+    }): number[] => setFailedDue.all(given).map(({ seq }) => seq),
 
     /** Makes a delivery due now, even after its end; a held delivery still waits. */
     tryNow: (seq: number, now: number): void => void setDue.run(now, seq),

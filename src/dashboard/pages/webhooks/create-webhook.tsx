@@ -1,0 +1,83 @@
+/** The dialog that creates a webhook. Its second step shows the secret, once. */
+
+import { Button, Group, Modal, Stack } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { WebhookWithSecret } from "../../../modules/webhooks/model.ts";
+import { api } from "../../api.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { useApiForm } from "../../ui/use-api-form.ts";
+import { Secret } from "./secret.tsx";
+import { webhookBody, WebhookFields, type WebhookValues } from "./webhook-fields.tsx";
+
+const INITIAL: WebhookValues = { url: "", events: "email.*", description: "" };
+
+export function CreateWebhook(props: {
+  isOpen: boolean;
+  onClose: () => void;
+  /** Opens the new webhook. */
+  onDone: (id: string) => void;
+}) {
+  const { isOpen, onClose, onDone } = props;
+  const [created, setCreated] = useState<WebhookWithSecret | null>(null);
+  const [isSafe, setIsSafe] = useState(false);
+  function close(): void {
+    onClose();
+    setIsSafe(false);
+    if (created !== null) onDone(created.id);
+  }
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      onExitTransitionEnd={() => setCreated(null)}
+      title={created === null ? "Create a webhook" : "Save this secret now"}
+      size={created === null ? 520 : 700}
+      closeOnClickOutside={false}
+      // The secret cannot be shown again, so it is not lost by a key stroke.
+      closeOnEscape={created === null || isSafe}
+      withCloseButton={created === null}
+    >
+      {created === null ? (
+        <WebhookForm onCreated={setCreated} onCancel={close} />
+      ) : (
+        <Secret secret={created.secret} onCopied={() => setIsSafe(true)} onDone={close}>
+          This is the only time that the secret is shown. Your server needs it to check that a
+          request comes from here. If it is lost, make a new one under Settings of the webhook.
+        </Secret>
+      )}
+    </Modal>
+  );
+}
+
+function WebhookForm(props: {
+  onCreated: (webhook: WebhookWithSecret) => void;
+  onCancel: () => void;
+}) {
+  const client = useQueryClient();
+  const form = useApiForm({
+    initial: INITIAL,
+    submit: (values, idempotencyKey) =>
+      api.post<WebhookWithSecret>("/webhooks", webhookBody(values), { idempotencyKey }),
+    onDone: async (webhook) => {
+      props.onCreated(webhook);
+      await client.invalidateQueries({ queryKey: ["webhooks"] });
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="md">
+        <WebhookFields field={form.field} values={form.values} isFirstFocused />
+        {form.error !== null && <Problem error={form.error} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={props.onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={form.isBusy}>
+            Create the webhook
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,75 @@
+/** The webhooks of the project: the addresses that its events are sent to. */
+
+import { Button } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { Plus, Webhook as WebhookIcon } from "lucide-react";
+import type { Webhook } from "../../../modules/webhooks/model.ts";
+import { useShortcuts } from "../../shortcuts.ts";
+import { useAppState, useMay } from "../../state.ts";
+import { Code } from "../../ui/code.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Page } from "../../ui/page.tsx";
+import { useList } from "../../ui/use-list.ts";
+import { WEBHOOK_COLUMNS, webhookLines } from "./columns.tsx";
+import { CreateWebhook } from "./create-webhook.tsx";
+import { createSamples } from "./samples.ts";
+
+const route = getRouteApi("/user/p/$project/webhooks");
+
+export function WebhooksPage() {
+  const { project } = route.useParams();
+  const navigate = useNavigate();
+  const list = useList<Webhook>("webhooks", "/webhooks");
+  const mayManage = useMay("ADMIN");
+  const [isCreating, dialog] = useDisclosure(false);
+  useShortcuts({ c: dialog.open }, mayManage);
+  const open = (id: string) =>
+    void navigate({ to: "/p/$project/webhooks/$webhook", params: { project, webhook: id } });
+  return (
+    <Page
+      title="Webhooks"
+      isFixed
+      description="Your servers are told what happens: each event is posted to the addresses that ask for it."
+      actions={
+        mayManage && (
+          <Button leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
+            Create a webhook
+          </Button>
+        )
+      }
+    >
+      <DataTable
+        label="Webhooks"
+        list={list}
+        columns={WEBHOOK_COLUMNS}
+        rowKey={({ id }) => id}
+        href={({ id }) => `/app/p/${project}/webhooks/${id}`}
+        onOpen={({ id }) => open(id)}
+        phone={webhookLines}
+        empty={<NoWebhooks onCreate={mayManage ? dialog.open : undefined} />}
+      />
+      <CreateWebhook isOpen={isCreating} onClose={dialog.close} onDone={open} />
+    </Page>
+  );
+}
+
+function NoWebhooks({ onCreate }: { onCreate: (() => void) | undefined }) {
+  const { url } = useAppState();
+  const base = url === "" ? window.location.origin : url;
+  return (
+    <Empty
+      icon={WebhookIcon}
+      title="No webhooks yet"
+      text={
+        onCreate === undefined
+          ? "An admin of the project can add an address that gets the events."
+          : "Add the address of your server to get events such as email.bounced as they happen."
+      }
+      action={onCreate !== undefined && <Button onClick={onCreate}>Create a webhook</Button>}
+    >
+      <Code label="A webhook with the interface" samples={createSamples(base)} />
+    </Empty>
+  );
+}

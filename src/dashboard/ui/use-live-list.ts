@@ -1,0 +1,147 @@
+/**
+ * A list of the interface that follows changes without moving rows: new rows are counted and wait
+ * until they are asked for, and rows that are shown are renewed in place. A live message says only
+ * that something changed, so the newest page is read again.
+ */
+
+import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { api, ApiError, type ListPage, type Query } from "../api.ts";
+import { type LiveMessage, useLiveMessages } from "../live.ts";
+import { useProject } from "../state.ts";
+import type { List } from "./use-list.ts";
+
+const PAGE_SIZE = 100;
+/** New rows that are counted; more are shown as "50+". */
+export const MAX_COUNTED = 50;
+
+type Pages<T> = InfiniteData<ListPage<T>, string | null>;
+
+export type LiveList<T> = List<T> & {
+  /** Rows that were added since the list was read. */
+  newCount: number;
+  showNew: () => void;
+  /** Replaces a row that was read again. */
+  renew: (row: T) => void;
+};
+
+/** `isAbout` says whether a live message may concern the list. */
+export function useLiveList<T extends { id: string }>(options: {
+  path: string;
+  query?: Query;
+  isAbout: (message: LiveMessage) => boolean;
+}): LiveList<T> {
+  const { path, query = {}, isAbout } = options;
+  const project = useProject()?.id ?? null;
+  const client = useQueryClient();
+  // Its first part is no noun of live messages, which would read all pages again.
+  const queryKey = ["live-list", project, path, query] as const;
+  const id = JSON.stringify(queryKey);
+  const [news, setNews] = useState({ id, count: 0, total: noTotal() });
+  const shown = news.id === id ? news : { id, count: 0, total: null };
+  const result = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) =>
+      api.get<ListPage<T>>(path, {
+        query: { ...query, limit: PAGE_SIZE, cursor: pageParam },
+        signal,
+      }),
+    initialPageParam: firstCursor(),
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchOnWindowFocus: false,
+    // A list that is opened again shows the newest rows.
+    gcTime: 0,
+  });
+  const pages = result.data?.pages ?? [];
+
+  function replace(rows: readonly T[]): void {
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    client.setQueryData<Pages<T>>(
+      queryKey,
+      (before) =>
+        before && {
+          ...before,
+          pages: before.pages.map((page) => ({
+            ...page,
+            items: page.items.map((item) => byId.get(item.id) ?? item),
+          })),
+        },
+    );
+  }
+
+  async function readNewest(): Promise<void> {
+    const before = client.getQueryData<Pages<T>>(queryKey);
+    // New data would remove the error of the last page, which would then be requested again.
+    const hasFailed = client.getQueryState(queryKey)?.status === "error";
+    if (before === undefined || hasFailed) return;
+    const known = new Set(before.pages.flatMap(({ items }) => items.map((item) => item.id)));
+    const newest = await api.get<ListPage<T>>(path, { query: { ...query, limit: MAX_COUNTED } });
+    replace(newest.items);
+    const firstKnown = newest.items.findIndex((item) => known.has(item.id));
+    const count = firstKnown === -1 ? newest.items.length : firstKnown;
+    // Nothing moves in an empty list, so the first rows are shown at once.
+    if (known.size === 0 && count > 0) await client.invalidateQueries({ queryKey });
+    setNews({ id, count: known.size === 0 ? 0 : count, total: newest.total });
+  }
+  useRenewal(readNewest, isAbout);
+
+  function showNew(): void {
+    setNews({ ...shown, count: 0 });
+    // Reading all pages again would take long; the others are loaded when they are scrolled to.
+    client.setQueryData<Pages<T>>(
+      queryKey,
+      (before) =>
+        before && { pages: before.pages.slice(0, 1), pageParams: before.pageParams.slice(0, 1) },
+    );
+    void client.invalidateQueries({ queryKey });
+  }
+
+  return {
+    rows: pages.flatMap(({ items }) => items),
+    total: shown.total ?? pages.at(-1)?.total ?? null,
+    isLoading: result.isPending,
+    isLoadingMore: result.isFetchingNextPage,
+    hasMore: result.hasNextPage,
+    error: result.error,
+    // After an error the next page is requested again only by `retry`.
+    loadMore: () => void (result.isFetchNextPageError || result.fetchNextPage()),
+    retry: () => void (result.isFetchNextPageError ? result.fetchNextPage() : result.refetch()),
+    newCount: shown.count,
+    showNew,
+    renew: (row) => replace([row]),
+  };
+}
+
+const firstCursor = (): string | null => null;
+const noTotal = (): number | null => null;
+
+/** Calls `read` for the messages, one call at a time. Later messages wait for it. */
+function useRenewal(read: () => Promise<void>, isAbout: (message: LiveMessage) => boolean): void {
+  const latest = useRef({ read, isAbout });
+  useEffect(() => {
+    latest.current = { read, isAbout };
+  });
+  const isWaiting = useRef(false);
+  const isRunning = useRef(false);
+  const onMessages = useCallback((messages: readonly LiveMessage[]) => {
+    if (!messages.some((message) => latest.current.isAbout(message))) return;
+    isWaiting.current = true;
+    if (!isRunning.current) void run();
+
+    async function run(): Promise<void> {
+      isRunning.current = true;
+      try {
+        while (isWaiting.current) {
+          isWaiting.current = false;
+          await latest.current.read();
+        }
+      } catch (error) {
+        // The banner of the page tells of a lost connection; the next message tries again.
+        if (!(error instanceof ApiError)) throw error;
+      } finally {
+        isRunning.current = false;
+      }
+    }
+  }, []);
+  useLiveMessages(onMessages);
+}

@@ -1,0 +1,21 @@
+/** Passes on what changed from the modules that change it to the module that tells clients. */
+
+/** A change in a project. `type` is a noun and a word, such as `webhook.delivery`. */
+export type Announcement = { projectSeq: number; type: string; id: string };
+
+export type Announcements = ReturnType<typeof createAnnouncements>;
+
+export function createAnnouncements() {
+  const handlers: ((item: Announcement) => void)[] = [];
+  return {
+    /** Called after the commit of the change. */
+    announce(item: Announcement): void {
+      for (const handle of handlers) handle(item);
+    },
+
+    /** Registers a handler, which every later call of `announce` calls. */
+    onAnnounced(handler: (item: Announcement) => void): void {
+      handlers.push(handler);
+    },
+  };
+}

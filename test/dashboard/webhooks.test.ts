@@ -1,0 +1,228 @@
+/** The pages of webhooks: a webhook is created, fails, is repaired, and what other roles see. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { stringAt } from "../support/json.ts";
+import { startWebServer, type WebServer } from "../support/web-server.ts";
+import { expectFaultless } from "./layouts.ts";
+import { ageSessions, failingList, openAs, PASSWORD, type PeopledServer } from "./people.ts";
+import { startWithPeople, statusOf } from "./people.ts";
+
+let browser: Browser;
+let server: PeopledServer;
+let receiver: WebServer;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  [browser, server, receiver] = await Promise.all([
+    startBrowser(),
+    startWithPeople(["--allow-private-addresses"]),
+    startWebServer(),
+  ]);
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop(), receiver.close()]);
+});
+
+const rows = (page: Page) => page.locator("[data-row]");
+const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
+
+async function createWebhook(events: string[], path = "/hook"): Promise<string> {
+  const url = `${receiver.origin}${path}`;
+  return stringAt(await server.call("POST", "/webhooks", { url, events }), "data.id");
+}
+
+const track = (event: string, email = "ada@acme.example") =>
+  server.call("POST", "/v1/track", { event, email, data: { total: 12 } });
+
+describe.skipIf(!hasChromium)("the pages of webhooks", () => {
+  test(
+    "by keyboard: a webhook is created, shows its secret once, is tested and fails",
+    async () => {
+      const opened = await openAs(browser, server, "/webhooks");
+      const { page, problems } = opened;
+      await page.getByText("No webhooks yet").waitFor();
+      await opened.screenshot("webhooks-empty");
+      expect(await opened.findings()).toEqual([]);
+      await page.keyboard.press("c");
+      await dialog(page, "Create a webhook").waitFor();
+      await page.keyboard.type("nonsense");
+      await page.getByLabel("Events").fill("order.*");
+      await page.getByText("No event of this project has such a name yet.").waitFor();
+      await page.keyboard.press("Tab");
+      await page.keyboard.type("The shop");
+      await page.keyboard.press("Enter");
+      await page.getByLabel("Address").and(page.locator(":focus")).waitFor();
+      await opened.screenshot("webhooks-create");
+      expect(await opened.findings()).toEqual([]);
+      await page.getByLabel("Address").fill(`${receiver.origin}/shop`);
+      await page.keyboard.press("Enter");
+      const shown = dialog(page, "Save this secret now");
+      expect(await shown.getByLabel("The secret").inputValue()).toStartWith("whsec_");
+      await page.keyboard.press("Escape");
+      await opened.screenshot("webhooks-secret");
+      expect(await opened.findings()).toEqual([]);
+      await shown.getByRole("button", { name: "I have it" }).press("Enter");
+      await page.getByText("No deliveries yet").waitFor();
+      receiver.answer = () => ({ status: 500, body: "Internal Server Error" });
+      await page.getByRole("button", { name: "Send a test" }).press("Enter");
+      await page.getByText("The test was not delivered.").waitFor();
+      await page.getByText("The receiver answered 500.").waitFor();
+      expect(problems.filter((problem) => !problem.includes("status of 422"))).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a failing webhook is repaired: the response is read, the delivery is sent again, live",
+    async () => {
+      receiver.answer = () => ({ status: 500, body: "<b>broken</b>" });
+      const id = await createWebhook(["order.paid"], "/hook?source=mail");
+      const opened = await openAs(browser, server, `/webhooks/${id}`, { isLive: true });
+      const { page, problems } = opened;
+      await page.getByText("No deliveries yet").waitFor();
+      await track("order.paid");
+      await rows(page).filter({ hasText: "Answered 500" }).waitFor();
+      await page.getByText("No delivery has succeeded since").waitFor();
+      await rows(page).first().getByRole("button").click();
+      const drawer = dialog(page, "Delivery");
+      await drawer.getByText("<b>broken</b>").waitFor();
+      await drawer.getByText('"total": 12').waitFor();
+      expect(new URL(page.url()).searchParams.get("delivery")).toMatch(/^[0-9a-f-]{36}$/);
+      await drawer.getByRole("button", { name: "Headers" }).click();
+      await drawer.getByText("POST /hook?source=mail HTTP/1.1").waitFor();
+      receiver.answer = () => ({ status: 200, body: "thanks" });
+      await drawer.getByRole("button", { name: "Try now" }).click();
+      await drawer.getByText("Succeeded").waitFor();
+      await drawer.getByText("thanks").waitFor();
+      await page.keyboard.press("Escape");
+      await drawer.waitFor({ state: "detached" });
+      await rows(page).filter({ hasText: "Answered 200" }).waitFor();
+      await page.getByText("No delivery has succeeded since").waitFor({ state: "detached" });
+      // New deliveries wait, so that no row moves.
+      await track("order.paid", "bea@acme.example");
+      await page.getByRole("button", { name: "1 new" }).click();
+      await page.getByText("2 deliveries").waitFor();
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a disabled webhook says why, and is enabled again; failed deliveries are retried together",
+    async () => {
+      receiver.answer = () => ({ status: 410 });
+      const id = await createWebhook(["gone.*"], "/gone");
+      await track("gone.a");
+      const opened = await openAs(browser, server, `/webhooks/${id}?status=failed`);
+      const { page } = opened;
+      await page.getByText("The receiver answered 410").waitFor();
+      receiver.answer = () => ({});
+      await page.getByRole("button", { name: "Enable again" }).click();
+      await page.getByText("The receiver answered 410").waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Retry all failed" }).click();
+      await page.getByText("No rows match these filters.").waitFor();
+      await page.getByRole("button", { name: "Clear filters" }).click();
+      await rows(page).filter({ hasText: "gone.a" }).waitFor();
+      expect(opened.problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "settings: saved, disabled with undo, a new secret after the password, deleted",
+    async () => {
+      receiver.answer = () => ({});
+      const id = await createWebhook(["old.*"], "/settings");
+      const opened = await openAs(browser, server, `/webhooks/${id}?tab=settings`);
+      const { page } = opened;
+      await page.getByLabel("Events").fill("order.paid\nemail.*");
+      await page.getByText("Matches now: order.paid").waitFor();
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("Saved.").waitFor();
+      await page.getByRole("button", { name: "Disable the webhook" }).click();
+      await page.getByText("The webhook is disabled, so no events are sent.").waitFor();
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByRole("button", { name: "Disable the webhook" }).waitFor();
+      ageSessions(server);
+      await page.getByRole("button", { name: "Make a new secret" }).click();
+      await dialog(page, "Make a new secret?")
+        .getByRole("button", { name: "Make a new secret" })
+        .click();
+      const question = dialog(page, "Enter your password");
+      await question.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+      await page.keyboard.press("Enter");
+      const shown = dialog(page, "Save this secret now");
+      expect(await shown.getByLabel("The secret").inputValue()).toStartWith("whsec_");
+      await shown.getByRole("button", { name: "I have it" }).click();
+      await page.getByRole("button", { name: "Delete the webhook" }).click();
+      await dialog(page, "Delete this webhook?")
+        .getByRole("button", { name: "Delete the webhook" })
+        .click();
+      await page.getByRole("heading", { name: "Webhooks", level: 1 }).waitFor();
+      expect(await page.getByText("/settings").count()).toBe(0);
+      expect(opened.problems.filter((problem) => !problem.includes("status of 403"))).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "every layout is accessible, quiet and fits the window; errors and viewers",
+    async () => {
+      receiver.answer = () => ({ status: 503, body: "Service Unavailable" });
+      const id = await createWebhook(["*"], "/layouts");
+      await track("layout.a");
+      await track("layout.b", "bea@acme.example");
+      const opened = await openAs(browser, server, `/webhooks/${id}`);
+      await opened.page.getByText("Answered 503").first().waitFor();
+      const deliveries = await server.call("GET", `/webhooks/${id}/deliveries`);
+      const delivery = stringAt(deliveries, "data.items.0.id");
+      const place = `/app/p/${server.project}/webhooks`;
+      const all = ["light", "dark", "phone-dark", "phone"] as const;
+      const some = ["dark", "phone"] as const;
+      for (const [name, path, ready, layouts] of [
+        ["webhook", `${place}/${id}`, "Answered 503", all],
+        ["webhook-delivery", `${place}/${id}?delivery=${delivery}`, "Service Unavailable", some],
+        ["webhook-settings", `${place}/${id}?tab=settings`, "Make a new secret", some],
+        ["webhooks", place, "Failing", all],
+      ] as const) {
+        await opened.page.goto(server.url + path);
+        await expectFaultless(opened, {
+          name,
+          isShown: (page) => page.getByText(ready).first().waitFor(),
+          layouts,
+        });
+        await opened.setLayout("light");
+      }
+      await opened.close();
+
+      const broken = await openAs(browser, server, "/webhooks", {
+        prepare: failingList("/webhooks"),
+      });
+      await broken.page.getByText("The list is not available.").waitFor();
+      await broken.page.unroute("**/webhooks?*");
+      await broken.page.getByRole("button", { name: "Try again" }).click();
+      await rows(broken.page).first().waitFor();
+      await broken.close();
+
+      const viewer = await openAs(browser, server, `/webhooks/${id}?delivery=${delivery}`, {
+        person: "viewer",
+      });
+      await viewer.page.getByText("Service Unavailable").waitFor();
+      for (const name of ["Try now", "Send a test", "Enable again"]) {
+        expect(await viewer.page.getByRole("button", { name }).count()).toBe(0);
+      }
+      await viewer.close();
+      const retry = `/webhooks/${id}/deliveries/${delivery}/retry`;
+      expect(await statusOf(server, "viewer", ["POST", retry])).toBe(403);
+      expect(await statusOf(server, "editor", ["POST", `/webhooks/${id}/rotate-secret`])).toBe(403);
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
