@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       await page.getByText("No deliveries yet").waitFor();
       await track("order.paid");
       await rows(page).filter({ hasText: "Answered 500" }).waitFor();
-      await page.getByText("No delivery has succeeded since").waitFor();
+      await page.getByText("Deliveries are failing.").waitFor();
       await rows(page).first().getByRole("button").click();
       const drawer = dialog(page, "Delivery");
       await drawer.getByText("<b>broken</b>").waitFor();
@@ -101,7 +101,7 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       await page.keyboard.press("Escape");
       await drawer.waitFor({ state: "detached" });
       await rows(page).filter({ hasText: "Answered 200" }).waitFor();
-      await page.getByText("No delivery has succeeded since").waitFor({ state: "detached" });
+      await page.getByText("Deliveries are failing.").waitFor({ state: "detached" });
       // New deliveries wait, so that no row moves.
       await track("order.paid", "bea@acme.example");
       await page.getByRole("button", { name: "1 new" }).click();

@@ -213,6 +213,23 @@ describe("the feed", () => {
   }
   const reader = (owner = "a") => ({ projectSeq: 1, owner });
 
+  test("an announced change is sent once per flush, to its project alone", async () => {
+    const { feed, flush } = setup();
+    const item = { type: "webhook.delivery", id: "w" };
+    feed.onAnnounced({ projectSeq: 1, ...item });
+    const client = collect(feed.open(reader(), null));
+    const other = collect(feed.open({ projectSeq: 2, owner: "b" }, null));
+    for (let i = 0; i < 3; i++) feed.onAnnounced({ projectSeq: 1, ...item });
+    await flush();
+    expect(dataOf(client.lines())).toEqual([item]);
+    feed.onAnnounced({ projectSeq: 1, ...item });
+    await flush();
+    expect(dataOf(client.lines())).toEqual([item, item]);
+    expect(other.lines()).toEqual([]);
+    await client.cancel();
+    await other.cancel();
+  });
+
   test("reads nothing without clients, and once for many wake-ups", async () => {
     const { feed, clock, addEvents, readsOf } = setup();
     addEvents(3);

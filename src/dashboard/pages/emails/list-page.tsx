@@ -2,12 +2,12 @@
 
 import { Button } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { ArrowUp } from "lucide-react";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Email } from "../../../modules/emails/record-model.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { ExportButton, ExportProgress, saveRows, useExport } from "../../ui/export-button.tsx";
 import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
+import { NewPill } from "../../ui/new-pill.tsx";
 import { Page } from "../../ui/page.tsx";
 import { statusWord } from "../../ui/status.tsx";
 import { emailColumns, phoneLines } from "./columns.tsx";
@@ -24,7 +24,7 @@ import {
   withFilters,
   withoutFilters,
 } from "./search.ts";
-import { MAX_COUNTED, useEmailList } from "./use-email-list.ts";
+import { useEmailList } from "./use-email-list.ts";
 import { type EmailNames, useNames } from "./use-names.ts";
 
 const route = getRouteApi("/user/p/$project/emails");
@@ -157,24 +157,6 @@ function filterFields({ campaigns, templates }: EmailNames): FilterField[] {
     { key: "campaign", hint: "Of one campaign", values: named(campaigns) },
     { key: "template", hint: "Made from one template", values: named(templates) },
   ];
-}
-
-/** New emails wait behind it, so that no row moves under the pointer. */
-function NewPill({ count, onShow }: { count: number; onShow: () => void }) {
-  const text = `${count >= MAX_COUNTED ? `${MAX_COUNTED}+` : count} new`;
-  function show(): void {
-    onShow();
-    document.querySelector(".email-table .table-scroll")?.scrollTo({ top: 0 });
-  }
-  return (
-    <div className="new-pill" role="status" aria-live="polite">
-      {count > 0 && (
-        <Button size="compact-sm" radius="xl" leftSection={<ArrowUp size={14} />} onClick={show}>
-          {text}
-        </Button>
-      )}
-    </div>
-  );
 }
 
 function SelectionBar({ emails, onClear }: { emails: readonly Email[]; onClear: () => void }) {

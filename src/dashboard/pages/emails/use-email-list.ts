@@ -10,14 +10,13 @@ import type { Email } from "../../../modules/emails/record-model.ts";
 import { api, ApiError, type ListPage, type Query } from "../../api.ts";
 import { type LiveMessage, useLiveMessages } from "../../live.ts";
 import { useProject } from "../../state.ts";
+import { MAX_COUNTED } from "../../ui/use-live-list.ts";
 import type { List } from "../../ui/use-list.ts";
 
 /** `total` is null and `items` may be empty if the search stopped at its time limit. */
 export type EmailRows = Omit<ListPage<Email>, "total"> & { total: number | null };
 
 const PAGE_SIZE = 100;
-/** New mails that are counted; more are shown as "50+". */
-export const MAX_COUNTED = 50;
 /** Mails outside the newest page that are read again per second. */
 const MAX_RENEWED = 10;
 

@@ -11,9 +11,9 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { NewPill } from "../../ui/new-pill.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useLiveList } from "../../ui/use-live-list.ts";
+import { DeliveryStatus } from "./delivery-status.tsx";
 import { DeliveryDrawer } from "./delivery-drawer.tsx";
 import type { WebhookSearch } from "./search.ts";
 import { resultText } from "./texts.ts";
@@ -140,7 +140,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
     key: "status",
     title: "State",
     width: "130px",
-    render: ({ status }) => <Status value={status} />,
+    render: (delivery) => <DeliveryStatus {...delivery} />,
   },
   { key: "result", title: "Result", width: "34%", render: (delivery) => <Result {...delivery} /> },
   {
@@ -177,7 +177,7 @@ const deliveryLines = (delivery: Delivery) => ({
   first: (
     <span className="line">
       <span className="cut">{delivery.eventName}</span>
-      <Status value={delivery.status} />
+      <DeliveryStatus {...delivery} />
     </span>
   ),
   second: (

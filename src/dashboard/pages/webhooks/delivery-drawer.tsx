@@ -13,9 +13,9 @@ import { Field, Fields } from "../../ui/fields.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SideDrawer } from "../../ui/side-drawer.tsx";
-import { Status } from "../../ui/status.tsx";
 import { exactTime, Time } from "../../ui/time.tsx";
 import type { LiveList } from "../../ui/use-live-list.ts";
+import { DeliveryStatus } from "./delivery-status.tsx";
 import { requestText } from "./request-text.ts";
 import { webhookPath } from "./use-webhook.ts";
 
@@ -81,7 +81,7 @@ function DeliveryView(props: {
       {(delivery) => (
         <>
           <div className="delivery-head">
-            <Status value={delivery.status} />
+            <DeliveryStatus {...delivery} />
             {mayManage && webhook.enabled && (
               <Button
                 size="xs"
@@ -154,7 +154,7 @@ function Answer({ delivery }: { delivery: DeliveryDetails }) {
           Status <strong className="figures">{responseCode}</strong>
         </p>
       )}
-      {error !== null && <p className="delivery-error">{error}</p>}
+      {error !== null && responseCode === null && <p className="delivery-error">{error}</p>}
       {responseExcerpt !== null && (
         <pre className="excerpt" tabIndex={0} role="region" aria-label="Beginning of the response">
           {responseExcerpt}

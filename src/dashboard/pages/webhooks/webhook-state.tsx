@@ -49,12 +49,11 @@ export function WebhookBanner(props: {
 function Failing({ since }: { since: string | null }) {
   return (
     <>
-      <strong>
-        No delivery has succeeded since <Time at={since} />.
-      </strong>
+      <strong>Deliveries are failing.</strong>
       <p>
-        Each delivery is tried eight times within a day. After five days without a success the
-        webhook is disabled. Open a delivery below to see what the receiver answered.
+        The first failure was <Time at={since} />. Each delivery is tried eight times within a day.
+        After five days without a success the webhook is disabled. Open a delivery below to see what
+        the receiver answered.
       </p>
     </>
   );
@@ -75,12 +74,11 @@ function reasonText({ disabledReason, failingSince }: State): ReactNode {
   if (disabledReason === "FAILING") {
     return (
       <>
-        <strong>
-          Disabled after five days without a success, since <Time at={failingSince} />.
-        </strong>
+        <strong>The webhook was disabled after five days without a success.</strong>
         <p>
-          Repair the receiver, check it with “Send a test”, then enable the webhook again. Pending
-          deliveries are then sent; failed ones can be tried again.
+          The first failure was <Time at={failingSince} />. Repair the receiver, check it with “Send
+          a test”, then enable the webhook again. Pending deliveries are then sent; failed ones can
+          be tried again.
         </p>
       </>
     );
