@@ -25,6 +25,8 @@ export type LiveList<T> = List<T> & {
   renew: (row: T) => void;
 };
 
+type ListKey = readonly [string, string | null, string, Query];
+
 /** `isAbout` says whether a live message may concern the list. */
 export function useLiveList<T extends { id: string }>(options: {
   path: string;
@@ -35,10 +37,7 @@ export function useLiveList<T extends { id: string }>(options: {
   const project = useProject()?.id ?? null;
   const client = useQueryClient();
   // Its first part is no noun of live messages, which would read all pages again.
-  const queryKey = ["live-list", project, path, query] as const;
-  const id = JSON.stringify(queryKey);
-  const [news, setNews] = useState({ id, count: 0, total: noTotal() });
-  const shown = news.id === id ? news : { id, count: 0, total: null };
+  const queryKey: ListKey = ["live-list", project, path, query];
   const result = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) =>
@@ -53,20 +52,47 @@ export function useLiveList<T extends { id: string }>(options: {
     gcTime: 0,
   });
   const pages = result.data?.pages ?? [];
+  const { news, forget, replace } = useNews<T>(queryKey, isAbout);
+
+  function showNew(): void {
+    forget();
+    // Reading all pages again would take long; the others are loaded when they are scrolled to.
+    client.setQueryData<Pages<T>>(queryKey, firstOf);
+    void client.invalidateQueries({ queryKey });
+  }
+
+  return {
+    rows: pages.flatMap(({ items }) => items),
+    total: news.total ?? pages.at(-1)?.total ?? null,
+    isLoading: result.isPending,
+    isLoadingMore: result.isFetchingNextPage,
+    hasMore: result.hasNextPage,
+    error: result.error,
+    // After an error the next page is requested again only by `retry`.
+    loadMore: () => void (result.isFetchNextPageError || result.fetchNextPage()),
+    retry: () => void (result.isFetchNextPageError ? result.fetchNextPage() : result.refetch()),
+    newCount: news.count,
+    showNew,
+    renew: (row) => replace([row]),
+  };
+}
+
+type News = { id: string; count: number; total: number | null };
+
+/** Counts the rows that are newer than the list, and renews those that are shown. */
+function useNews<T extends { id: string }>(
+  queryKey: ListKey,
+  isAbout: (message: LiveMessage) => boolean,
+) {
+  const [, , path, query] = queryKey;
+  const client = useQueryClient();
+  // It stands for the project, the list and the query.
+  const id = JSON.stringify(queryKey);
+  const none: News = { id, count: 0, total: null };
+  const [news, setNews] = useState(none);
 
   function replace(rows: readonly T[]): void {
-    const byId = new Map(rows.map((row) => [row.id, row]));
-    client.setQueryData<Pages<T>>(
-      queryKey,
-      (before) =>
-        before && {
-          ...before,
-          pages: before.pages.map((page) => ({
-            ...page,
-            items: page.items.map((item) => byId.get(item.id) ?? item),
-          })),
-        },
-    );
+    client.setQueryData<Pages<T>>(queryKey, (before) => replaced(before, rows));
   }
 
   async function readNewest(): Promise<void> {
@@ -85,35 +111,32 @@ export function useLiveList<T extends { id: string }>(options: {
   }
   useRenewal(readNewest, isAbout);
 
-  function showNew(): void {
-    setNews({ ...shown, count: 0 });
-    // Reading all pages again would take long; the others are loaded when they are scrolled to.
-    client.setQueryData<Pages<T>>(
-      queryKey,
-      (before) =>
-        before && { pages: before.pages.slice(0, 1), pageParams: before.pageParams.slice(0, 1) },
-    );
-    void client.invalidateQueries({ queryKey });
-  }
-
   return {
-    rows: pages.flatMap(({ items }) => items),
-    total: shown.total ?? pages.at(-1)?.total ?? null,
-    isLoading: result.isPending,
-    isLoadingMore: result.isFetchingNextPage,
-    hasMore: result.hasNextPage,
-    error: result.error,
-    // After an error the next page is requested again only by `retry`.
-    loadMore: () => void (result.isFetchNextPageError || result.fetchNextPage()),
-    retry: () => void (result.isFetchNextPageError ? result.fetchNextPage() : result.refetch()),
-    newCount: shown.count,
-    showNew,
-    renew: (row) => replace([row]),
+    news: news.id === id ? news : none,
+    forget: () => setNews({ ...news, count: 0 }),
+    replace,
   };
 }
 
+function replaced<T extends { id: string }>(
+  before: Pages<T> | undefined,
+  rows: readonly T[],
+): Pages<T> | undefined {
+  if (before === undefined) return undefined;
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const pages = before.pages.map((page) => ({
+    ...page,
+    items: page.items.map((item) => byId.get(item.id) ?? item),
+  }));
+  return { ...before, pages };
+}
+
+function firstOf<T>(before: Pages<T> | undefined): Pages<T> | undefined {
+  if (before === undefined) return undefined;
+  return { pages: before.pages.slice(0, 1), pageParams: before.pageParams.slice(0, 1) };
+}
+
 const firstCursor = (): string | null => null;
-const noTotal = (): number | null => null;
 
 /** Calls `read` for the messages, one call at a time. Later messages wait for it. */
 function useRenewal(read: () => Promise<void>, isAbout: (message: LiveMessage) => boolean): void {

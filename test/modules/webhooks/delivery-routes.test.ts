@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { expectError } from "../../support/refusal.ts";
 import { signIn } from "../../support/session.ts";
-import { closeAll, startWebhook, webhookApp } from "./setup.ts";
+import { closeAll, HOUR, startWebhook, webhookApp } from "./setup.ts";
 
 afterEach(closeAll);
 
@@ -78,7 +78,9 @@ test("a session needs a fresh password for a secret, and a key does not", async 
   const withProject = { "x-project": t.project.id };
   const path = `/webhooks/${id}/rotate-secret`;
   expect((await session.call("POST", path, {}, withProject)).status).toBe(200);
-  t.db.sqlite.run("UPDATE user_sessions SET confirmed_at = confirmed_at - 3600000");
+  // A user without a password cannot be asked for it.
+  t.db.sqlite.run("UPDATE users SET password_digest = 'x'");
+  t.clock.advance(HOUR);
   for (const [route, body] of [
     [path, {}],
     ["/webhooks", input],
