@@ -15,6 +15,7 @@ const PAGE_SIZE = 100;
 /** New rows that are counted; more are shown as "50+". */
 export const MAX_COUNTED = 50;
 
+type Row = { id: string };
 type Pages<T> = InfiniteData<ListPage<T>, string | null>;
 
 export type LiveList<T> = List<T> & {
@@ -52,12 +53,12 @@ export function useLiveList<T extends { id: string }>(options: {
     gcTime: 0,
   });
   const pages = result.data?.pages ?? [];
-  const { news, forget, replace } = useNews<T>(queryKey, isAbout);
+  const { news, forget, replace } = useNews(queryKey, isAbout);
 
   function showNew(): void {
     forget();
     // Reading all pages again would take long; the others are loaded when they are scrolled to.
-    client.setQueryData<Pages<T>>(queryKey, firstOf);
+    client.setQueryData<Pages<Row>>(queryKey, firstOf);
     void client.invalidateQueries({ queryKey });
   }
 
@@ -80,10 +81,7 @@ export function useLiveList<T extends { id: string }>(options: {
 type News = { id: string; count: number; total: number | null };
 
 /** Counts the rows that are newer than the list, and renews those that are shown. */
-function useNews<T extends { id: string }>(
-  queryKey: ListKey,
-  isAbout: (message: LiveMessage) => boolean,
-) {
+function useNews(queryKey: ListKey, isAbout: (message: LiveMessage) => boolean) {
   const [, , path, query] = queryKey;
   const client = useQueryClient();
   // It stands for the project, the list and the query.
@@ -91,17 +89,17 @@ function useNews<T extends { id: string }>(
   const none: News = { id, count: 0, total: null };
   const [news, setNews] = useState(none);
 
-  function replace(rows: readonly T[]): void {
-    client.setQueryData<Pages<T>>(queryKey, (before) => replaced(before, rows));
+  function replace(rows: readonly Row[]): void {
+    client.setQueryData<Pages<Row>>(queryKey, (before) => replaced(before, rows));
   }
 
   async function readNewest(): Promise<void> {
-    const before = client.getQueryData<Pages<T>>(queryKey);
+    const before = client.getQueryData<Pages<Row>>(queryKey);
     // New data would remove the error of the last page, which would then be requested again.
     const hasFailed = client.getQueryState(queryKey)?.status === "error";
     if (before === undefined || hasFailed) return;
     const known = new Set(before.pages.flatMap(({ items }) => items.map((item) => item.id)));
-    const newest = await api.get<ListPage<T>>(path, { query: { ...query, limit: MAX_COUNTED } });
+    const newest = await api.get<ListPage<Row>>(path, { query: { ...query, limit: MAX_COUNTED } });
     replace(newest.items);
     const firstKnown = newest.items.findIndex((item) => known.has(item.id));
     const count = firstKnown === -1 ? newest.items.length : firstKnown;
@@ -118,10 +116,7 @@ function useNews<T extends { id: string }>(
   };
 }
 
-function replaced<T extends { id: string }>(
-  before: Pages<T> | undefined,
-  rows: readonly T[],
-): Pages<T> | undefined {
+function replaced(before: Pages<Row> | undefined, rows: readonly Row[]): Pages<Row> | undefined {
   if (before === undefined) return undefined;
   const byId = new Map(rows.map((row) => [row.id, row]));
   const pages = before.pages.map((page) => ({
@@ -131,7 +126,7 @@ function replaced<T extends { id: string }>(
   return { ...before, pages };
 }
 
-function firstOf<T>(before: Pages<T> | undefined): Pages<T> | undefined {
+function firstOf(before: Pages<Row> | undefined): Pages<Row> | undefined {
   if (before === undefined) return undefined;
   return { pages: before.pages.slice(0, 1), pageParams: before.pageParams.slice(0, 1) };
 }
