@@ -68,6 +68,7 @@ export function createApp(options: AppOptions) {
     capture: made.capture,
     submission: made.submission,
     inbound: made.inbound,
+    inboundRoutes: made.inboundRoutes,
 
     /** Answers a request like the server, for tests. */
     handle: (request: Request): Promise<Response> => http.handle(request),

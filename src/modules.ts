@@ -10,6 +10,8 @@ import { createContactModule } from "./modules/contacts/module.ts";
 import { createDomainModule } from "./modules/domains/module.ts";
 import { createEmailModule } from "./modules/emails/module.ts";
 import { createEventModule } from "./modules/events/module.ts";
+import { createMxLookUp } from "./modules/domains/mx-look-up.ts";
+import { createInboundRouteModule } from "./modules/inbound-routes/module.ts";
 import { createInboxModule } from "./modules/inboxes/module.ts";
 import { createKeyModule } from "./modules/keys/module.ts";
 import { createLiveModule } from "./modules/live/module.ts";
@@ -58,9 +60,17 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
       return budget === null || budget.isAllowed ? null : budget.resetSeconds;
     },
   });
+  const inboundRoutes = createInboundRouteModule({
+    ...parts,
+    parser: inboxes.parser,
+    findMx: createMxLookUp(dns, parts.config.hostname),
+    wake: parts.mailQueued.raise,
+    noteArrival: inboxes.noteArrival,
+  });
   const inbound = createInboundModule({
     ...parts,
     inboxes,
+    inboundRoutes,
     isBounceHost: parts.domains.isBounceHost,
     isReportAddress: parts.bounces.isReportAddress,
     processReport: parts.bounces.processReport,
@@ -85,6 +95,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     createTemplateModule(parts),
     createSuppressionModule(parts),
     createBounceModule(parts),
+    inboundRoutes,
     createTrackModule(parts),
     createEventModule(parts),
     createStatsModule(parts),
@@ -116,7 +127,18 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     inbound,
     sending,
   ];
-  return { list, queues, campaigns, workflows, inboxes, capture, submission, inbound, sending };
+  return {
+    list,
+    queues,
+    campaigns,
+    workflows,
+    inboxes,
+    capture,
+    submission,
+    inbound,
+    inboundRoutes,
+    sending,
+  };
 }
 
 /** The properties of this server that the dashboard shows. */

@@ -93,6 +93,7 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
     }),
     suppressions,
     suppressBounced,
+    reports,
     bounces: createBounces({ ...core, reports, suppressions, contacts }),
     domains,
     /** The keys that sign the mail of a domain; null if it leaves unsigned. */

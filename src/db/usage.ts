@@ -101,6 +101,14 @@ export const METERED: readonly Metered[] = [
   },
   COUNTED_BY_CODE.messages,
   COUNTED_BY_CODE.message_pieces,
+  { table: "inbound_routes", project: OWN, fixedBytes: 300 },
+  { table: "received_mails", project: OWN, fixedBytes: 200, texts: { content: 1 } },
+  {
+    table: "received_pieces",
+    ...ofParent("received_mails", "mail_seq"),
+    fixedBytes: 20,
+    texts: { bytes: 1 },
+  },
   {
     table: "message_attachments",
     ...ofParent("messages", "message_seq"),

@@ -12,6 +12,8 @@ export const EXAMPLE = {
   webhookId: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e09",
   deliveryId: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e0a",
   eventId: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e0b",
+  inboundRouteId: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e10",
+  receivedMailId: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e11",
   jobId: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e0c",
   requestId: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e0d",
   createdAt: "2026-03-02T09:00:00.000Z",

@@ -29,6 +29,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Domains: "The domains that a project sends from, and their DNS records",
   Suppressions: "Addresses that get no mail",
   Bounces: "Reports of other mail servers about mails: bounces and complaints",
+  Inbound: "Addresses for which mail is received, and the mails that arrived",
   Statistics: "Numbers of mails and subscriptions by hour and day",
   Events: "Record events of contacts, and read the event log",
   Verification: "Check an address without sending mail",

@@ -4,6 +4,7 @@
  * writes no row: it returns a verdict, which `settle` stores.
  */
 
+import { isAscii } from "node:buffer";
 import { domainOf } from "../protocols/mime/address.ts";
 import type { Dispatch, WhenAllowed } from "../protocols/smtp/dispatch.ts";
 import type { Composer } from "./compose/composer.ts";
@@ -61,7 +62,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (mail.busy !== null) return deferWithoutSlot(mail.busy);
     const blocked = whyBlocked(mail);
     if (blocked !== null) return blocked;
-    const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
+    const envelope = { from: mail.envelopeFrom ?? deps.returnPathOf(mail), to: mail.to ?? "" };
     const prepared = await deps.composer.prepare(mail);
     if (prepared.kind === "busy") return deferWithoutSlot(prepared);
     if (prepared.kind === "failed") return failed(prepared.reason);
@@ -69,7 +70,10 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const { message, subject } = prepared;
     const whenAllowed = unlessWithdrawn(mail, leave);
     const isUrgent = mail.campaignSeq === null;
-    const sending = send({ envelope, message, whenAllowed, isUrgent }, mail.slot);
+    // All other messages are encoded in seven bits.
+    const isEightBit = mail.envelopeFrom !== null && !isAscii(message);
+    const dispatch = { envelope, message, isEightBit, whenAllowed, isUrgent };
+    const sending = send(dispatch, mail.slot);
     const outcome = await sending.finally(() => deps.composer.release(mail, message));
     return mail.campaignSeq === null ? outcome : { ...outcome, subject };
   };
@@ -106,6 +110,8 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   /** Problems that the operator can fix: the mail waits until then. */
   function whyBlocked(mail: LeasedMail): Verdict | null {
     if (!mail.isProjectEnabled) return deferWithoutSlot(DISABLED);
+    // A forwarded message has the From of its author.
+    if (mail.envelopeFrom !== null) return null;
     const domain = domainOf(mail.fromAddress);
     if (deps.isSenderVerified(mail.projectSeq, domain)) return null;
     return deferred(`The sender's domain ${domain} is not verified any more.`);

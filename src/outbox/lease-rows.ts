@@ -70,6 +70,8 @@ export type LeasedMail = Lease & {
   attachments: Attachment[];
   /** A message that was submitted over SMTP, complete but for its signature; null for others. */
   submitted: Uint8Array | null;
+  /** Sender of the envelope of a message that is forwarded as it is; null for others. */
+  envelopeFrom: string | null;
 };
 
 type Find = InList & { now: number; limit: number };
@@ -147,7 +149,7 @@ export function createLoader({ sqlite }: Db): (lease: Lease) => LeasedMail | nul
            e.created_at AS acceptedAt, e.message_seq AS messageSeq,
            m.from_address AS fromAddress, m.from_name AS fromName, m.reply_to AS replyTo,
            m.html, m.headers, m.is_marketing AS isMarketing, m.has_attachments AS hasAttachments,
-           m.message_id IS NOT NULL AS isSubmitted
+           m.message_id IS NOT NULL AS isSubmitted, m.envelope_from AS envelopeFrom
     FROM emails e
     JOIN messages m ON m.seq = e.message_seq
     JOIN projects p ON p.seq = e.project_seq

@@ -1,5 +1,5 @@
 /**
- * Messages that were submitted over SMTP. A message has one row in `messages`, which its mails share,
+ * Messages that were submitted over SMTP, and messages that are forwarded. A message has one row in `messages`, which its mails share,
  * and its bytes in pieces. A large message is stored piece by piece while it arrives; until `finish`
  * its row has a digest that begins with ARRIVING, and no mail refers to it.
  */
@@ -19,6 +19,8 @@ export type SubmittedMessage = {
   fromName: string | null;
   /** With angle brackets. */
   messageId: string;
+  /** Sender of the envelope of a forwarded message; null for a message that a client submitted. */
+  envelopeFrom: string | null;
 };
 
 type Row = SubmittedMessage & { digest: string; projectSeq: number; createdAt: number };
@@ -30,12 +32,12 @@ export function createSubmittedStore({ db, usage }: { db: Db; usage: UsageCounte
   const { sqlite } = db;
   const insert = sqlite.prepare<unknown, [Row]>(`
     INSERT INTO messages (project_seq, digest, from_address, from_name, reply_to, html, headers,
-                          is_marketing, has_attachments, message_id, created_at)
+                          is_marketing, has_attachments, message_id, envelope_from, created_at)
     VALUES ($projectSeq, $digest, $fromAddress, $fromName, NULL, '', '[]', 0, 0, $messageId,
-            $createdAt)`);
+            $envelopeFrom, $createdAt)`);
   const finish = sqlite.prepare<unknown, [SubmittedMessage & { digest: string; seq: number }]>(`
     UPDATE messages SET digest = $digest, from_address = $fromAddress, from_name = $fromName,
-                        message_id = $messageId
+                        message_id = $messageId, envelope_from = $envelopeFrom
     WHERE seq = +$seq`);
   const insertPiece = sqlite.prepare<unknown, [number, number, Uint8Array]>(
     "INSERT INTO message_pieces (message_seq, position, bytes) VALUES (?, ?, ?)",
@@ -62,6 +64,7 @@ export function createSubmittedStore({ db, usage }: { db: Db; usage: UsageCounte
         fromAddress: "",
         fromName: null,
         messageId: "",
+        envelopeFrom: null,
       }),
 
     insertPiece(

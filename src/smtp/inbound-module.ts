@@ -5,11 +5,12 @@ import type { Config } from "../config/settings.ts";
 import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
+import type { InboundRouteModule } from "../modules/inbound-routes/module.ts";
 import type { InboxModule } from "../modules/inboxes/module.ts";
 import type { Module } from "../modules/module.ts";
 import { domainOf, parseAddress } from "../protocols/mime/address.ts";
 import { type Certificate, createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
-import type { AddressKind, InboundDeps } from "./inbound.ts";
+import type { InboundDeps, Recipient } from "./inbound.ts";
 import type { SmtpListener } from "./listener.ts";
 
 /** Local parts that each server that receives mail has (RFC 5321 §4.5.1, RFC 2142 §4). */
@@ -23,6 +24,7 @@ type InboundModuleDeps = {
   log: Log;
   writer: Writer;
   inboxes: InboxModule;
+  inboundRoutes: Pick<InboundRouteModule, "receiving" | "targets">;
   /** The data folder; null if the database is in memory. */
   folder: string | null;
   /** Whether a host receives the bounces of a domain. */
@@ -42,12 +44,18 @@ export function createInboundModule(
   let listener: SmtpListener | null = null;
   let port: number | null = null;
 
-  function kindOf(text: string): AddressKind | null {
-    if (deps.isReportAddress(text)) return "report";
+  const { receiving: received, targets } = deps.inboundRoutes;
+
+  function find(text: string): Recipient | null {
+    if (deps.isReportAddress(text)) return { kind: "report" };
     const parsed = parseAddress(text);
-    if (!parsed.ok || !POSTMASTERS.includes(parsed.local)) return null;
-    const host = domainOf(parsed.address);
-    return host === config.hostname.toLowerCase() || deps.isBounceHost(host) ? "postmaster" : null;
+    const isPostmaster = parsed.ok && POSTMASTERS.includes(parsed.local);
+    const host = parsed.ok ? domainOf(parsed.address) : "";
+    const isOwnName = host === config.hostname.toLowerCase() || deps.isBounceHost(host);
+    if (isPostmaster && isOwnName) return { kind: "postmaster" };
+    const target = targets.find(text);
+    if (target !== null || !isPostmaster) return target;
+    return targets.isRouteDomain(host) ? { kind: "postmaster" } : null;
   }
 
   function inboxOfPostmaster(): Promise<number> {
@@ -103,7 +111,7 @@ export function createInboundModule(
       // Loaded only by servers that listen: the package smtp-server takes 8 ms and 11 MiB.
       const { createInboundListener } = await import("./inbound.ts");
       const { hostname, smtpMaxBytes: maxBytes } = config;
-      const rest = { kindOf, openForPostmaster, hostname, maxBytes };
+      const rest = { find, received, openForPostmaster, hostname, maxBytes };
       listener = createInboundListener({ ...deps, ...rest }, await certificate());
       port = await listener.listen({ host, port: wanted }).catch((error: unknown) => {
         const why = error instanceof Error ? error.message : String(error);

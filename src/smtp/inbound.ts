@@ -1,32 +1,44 @@
 /**
  * The SMTP listener for mail from other servers (docs/smtp-inbound.md): reports about mail that we
- * sent, and mail for the postmaster. It is neither a relay nor a mailbox server: RCPT accepts only
- * addresses of these two kinds, so no report about an undelivered mail is ever sent to anybody.
+ * sent, mail for inbound routes, and mail for the postmaster. It is neither a relay nor a mailbox
+ * server: RCPT accepts only addresses of these kinds, so no report about an undelivered mail is ever
+ * sent to anybody.
  *
  * 1. RCPT finds the kind of the address, and refuses all others.
- * 2. DATA keeps the beginning of the message for reports, and stores the message for the postmaster.
+ * 2. DATA keeps the beginning of the message for reports, and stores the message for inbound routes
+ *    and for the postmaster.
  * 3. 250 is answered when the effects are on disk.
  */
 
 import type { SMTPServerDataStream, SMTPServerSession } from "smtp-server";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { AppError } from "../lib/errors.ts";
+import { ReceiveRefusal } from "../modules/inbound-routes/refusal.ts";
+import type { MailReceipt } from "../modules/inbound-routes/receive.ts";
+import {
+  gatherTargets,
+  type RecipientTarget,
+  type Targets,
+} from "../modules/inbound-routes/targets.ts";
 import type { MessageEnvelope } from "../modules/inboxes/envelope.ts";
 import type { Certificate } from "./certificate.ts";
 import { createSmtpListener, type SmtpListener } from "./listener.ts";
 import { receiveMessage } from "./receive-message.ts";
 import { SmtpRefusal } from "./server.ts";
-import { envelopeOf } from "./session.ts";
+import { envelopeOf, senderOf } from "./session.ts";
+import { receivedField } from "./trace.ts";
 
 const MAX_PER_ADDRESS = 50;
 /** A report says what happened before the message that it returns, of which the header is enough. */
 const MAX_REPORT_BYTES = 1024 * 1024;
 
-export type AddressKind = "report" | "postmaster";
+export type Recipient = { kind: "report" } | { kind: "postmaster" } | RecipientTarget;
 
 export type InboundDeps = {
-  /** The kind of an address; null if nothing is received for it. */
-  kindOf: (address: string) => AddressKind | null;
+  /** What an address stands for; null if nothing is received for it. */
+  find: (address: string) => Recipient | null;
+  received: Pick<MailReceipt, "open">;
   /** Reads a report and resolves when its effect is on disk. */
   processReport: (raw: Uint8Array, recipient: string) => Promise<{ kind: string; effect: string }>;
   /** Starts to store a message for the postmaster. */
@@ -63,15 +75,15 @@ export function createInboundListener(
         authOptional: true,
         hideDSN: true,
         hideREQUIRETLS: true,
-        onRcptTo: ({ address }, _, callback) =>
+        onRcptTo: ({ address }, session, callback) =>
           replyAfter(() => {
-            if (deps.kindOf(address) !== null) return null;
-            throw new SmtpRefusal(550, "5.1.1 No such address here");
+            refuseRecipient(deps.find(address), session, deps.find);
+            return null;
           }, callback),
         onData: (stream, session, callback) =>
           void receive(stream, session).then(
             () => callback(null, "2.0.0 Ok: received"),
-            (error: unknown) => callback(refusalOf(error)),
+            (error: unknown) => callback(refusalOf(answerOf(error))),
           ),
       },
       beforeData: (_, callback) => queueMicrotask(callback),
@@ -79,32 +91,87 @@ export function createInboundListener(
   });
 }
 
+/** Throws the refusal of a recipient that is not accepted, or not together with those before it. */
+function refuseRecipient(
+  recipient: Recipient | null,
+  session: SMTPServerSession,
+  find: InboundDeps["find"],
+): void {
+  if (recipient === null) throw new SmtpRefusal(550, "5.1.1 No such address here");
+  if (!("projectSeq" in recipient)) return;
+  if (recipient.kind === "returned" && senderOf(session) !== "") {
+    throw new SmtpRefusal(550, "5.7.1 Only bounces are received for this address");
+  }
+  // The mail of two projects is kept apart, so each of them gets a transaction.
+  const others = targetsIn(session, find);
+  if (others.some(({ projectSeq }) => projectSeq !== recipient.projectSeq)) {
+    throw new SmtpRefusal(452, "4.5.3 Send to this recipient in another transaction");
+  }
+}
+
+function targetsIn({ envelope }: SMTPServerSession, find: InboundDeps["find"]): RecipientTarget[] {
+  return envelope.rcptTo.flatMap(({ address }) => {
+    const recipient = find(address);
+    return recipient !== null && "projectSeq" in recipient ? [recipient] : [];
+  });
+}
+
+/** The refusal of a message in the terms of SMTP; other errors stay as they are. */
+function answerOf(error: unknown): unknown {
+  if (error instanceof ReceiveRefusal) return new SmtpRefusal(error.code, error.message);
+  if (!(error instanceof AppError) || error.status >= 500) return error;
+  return new SmtpRefusal(452, "4.3.1 A quota of the recipient is reached, try again later");
+}
+
 /** Returns the function that receives a message. */
 function createReceiving(deps: InboundDeps) {
-  const { kindOf, processReport, clock, log } = deps;
+  const { find, processReport, clock, log } = deps;
 
   return async (stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> => {
     const recipients = session.envelope.rcptTo.map(({ address }) => address);
-    const ofReports = recipients.filter((address) => kindOf(address) === "report");
-    const isForPostmaster = ofReports.length < recipients.length;
+    const ofReports = recipients.filter((address) => find(address)?.kind === "report");
+    const isForPostmaster = recipients.some((address) => find(address)?.kind === "postmaster");
+    const targets = gatherTargets(targetsIn(session, find));
     const stored = isForPostmaster ? deps.openForPostmaster() : null;
+    const received = targets === null ? null : deps.received.open(targets.projectSeq);
     const head = createHead(ofReports.length === 0 ? 0 : MAX_REPORT_BYTES);
     try {
       const { hasBareLf } = await receiveMessage(stream, clock, (piece) => {
         head.add(piece);
-        return stored === null ? null : stored.add(piece);
+        return both(stored?.add(piece) ?? null, received?.add(piece) ?? null);
       });
       if (hasBareLf) throw new SmtpRefusal(550, "5.6.0 The message has a bare LF");
       for (const recipient of ofReports) {
         const { kind, effect } = await processReport(head.bytes(), recipient);
         log.info("a report was received", { session: session.id, recipient, kind, effect });
       }
+      if (received !== null && targets !== null) await complete(received, targets, session);
       await stored?.complete(envelopeOf(session, false));
     } catch (error) {
       await stored?.discard();
+      await received?.discard();
       throw error;
     }
   };
+
+  async function complete(
+    received: ReturnType<MailReceipt["open"]>,
+    targets: Targets,
+    session: SMTPServerSession,
+  ): Promise<void> {
+    const { from, peer, helo, tls } = envelopeOf(session, false);
+    const [recipient] = targets.recipients.length === 1 ? targets.recipients : [];
+    const { hostname } = deps;
+    const at = clock.now();
+    const trace = receivedField({ helo, peer, tls, hostname, id: session.id, recipient, at });
+    const id = await received.complete({ sender: from, peer, helo, trace }, targets);
+    log.info("mail was received", { session: session.id, id, recipients: targets.recipients });
+  }
+}
+
+function both(a: Promise<void> | null, b: Promise<void> | null): Promise<void> | null {
+  if (a === null || b === null) return a ?? b;
+  return Promise.all([a, b]).then(() => undefined);
 }
 
 /** Keeps the first bytes of a message. */

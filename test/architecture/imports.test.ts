@@ -176,7 +176,7 @@ const SHARED: Readonly<Record<string, string>> = {
 };
 
 describe("a module imports another one only through its service.ts", () => {
-  const moduleOf = (file: string) => /^modules\/(\w+)\//.exec(file)?.[1];
+  const moduleOf = (file: string) => /^modules\/([\w-]+)\//.exec(file)?.[1];
   const isShared = (to: string) =>
     /\/(service|model|\w+-model)\.ts$/.test(to) ||
     Object.keys(SHARED).some((path) => to.startsWith(path));
@@ -215,7 +215,7 @@ describe("a module imports another one only through its service.ts", () => {
 });
 
 test("routes are imported by their module.ts alone, and no file only exports other files", () => {
-  const moduleOf = (file: string) => file.replace(/^(modules\/\w+)\/.*$/, "$1/module.ts");
+  const moduleOf = (file: string) => file.replace(/^(modules\/[\w-]+)\/.*$/, "$1/module.ts");
   const intoRoutes = imports.filter(
     ({ from, to }) => to.endsWith("routes.ts") && from !== moduleOf(to),
   );

@@ -47,6 +47,7 @@ function mailOf({ html = "<p>Hello</p>", attachment = 0 }: Size = {}): LeasedMai
     headers: "[]",
     isMarketing: true,
     submitted: null,
+    envelopeFrom: null,
     attachments:
       attachment === 0
         ? []

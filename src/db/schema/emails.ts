@@ -56,6 +56,11 @@ export const messages = sqliteTable(
      * `headers` and `reply_to` are empty. Its digest names no content.
      */
     messageId: text("message_id"),
+    /**
+     * Set for a message that is forwarded: the sender of its envelope, empty for the null sender. It
+     * leaves without a signature of ours, and its From may be of any domain.
+     */
+    envelopeFrom: text("envelope_from"),
     createdAt: integer("created_at").notNull(),
   },
   (table) => [

@@ -119,6 +119,19 @@ function dmarc(domain: string): ExpectedRecord {
   };
 }
 
+/** The MX record of a domain whose mail this server receives. */
+export function mxRecord(domain: string, hostname: string): ExpectedRecord {
+  return {
+    purpose: "RETURN_PATH",
+    type: "MX",
+    name: domain,
+    value: `10 ${hostname}`,
+    required: false,
+    note: "Brings the mail of the domain to this server.",
+    expectation: { kind: "mx", host: hostname },
+  };
+}
+
 /** Both records are needed: bounces are only sent to a host that is ours and has an SPF record. */
 function returnPath(domain: string, installation: Installation): ExpectedRecord[] {
   const { mechanisms } = sendersOf(installation);

@@ -42,6 +42,9 @@ export function createDomains(deps: DomainsDeps) {
   const findVerified = db.sqlite.prepare<{ hasReturnPath: number }, [string, number]>(`
     SELECT has_return_path AS hasReturnPath FROM domains
     WHERE domain = +? AND project_seq = +? AND status = 'VERIFIED'`);
+  const findOwner = db.sqlite.prepare<{ projectSeq: number; domain: string }, [string]>(
+    "SELECT project_seq AS projectSeq, domain FROM domains WHERE domain = ? AND status = 'VERIFIED'",
+  );
   const findInProject = cachePerIteration((key) => {
     const [projectSeq = "", domain = ""] = key.split(" ", 2);
     const row = findVerified.get(domain, Number(projectSeq));
@@ -86,6 +89,15 @@ export function createDomains(deps: DomainsDeps) {
     bounceHostOf(projectSeq: number, domain: string): string | null {
       if (installation.mode === "relay") return null;
       return verifiedDomain(projectSeq, domain).hasReturnPath ? bounceHostOf(domain) : null;
+    },
+
+    /** The nearest verified domain of any project: this one, or one above it; null without one. */
+    ownerOf(domain: string): { projectSeq: number; domain: string } | null {
+      for (const name of withParents(domain)) {
+        const owner = findOwner.get(name);
+        if (owner !== null) return owner;
+      }
+      return null;
     },
 
     /** Whether the bounces of a verified domain of any project go to this host. */
@@ -141,6 +153,12 @@ export function createDomains(deps: DomainsDeps) {
         (rows) => rows.map(present),
       ),
   };
+}
+
+/** The domain and all domains above it but the last label. */
+function withParents(domain: string): string[] {
+  const labels = domain.toLowerCase().split(".");
+  return labels.slice(0, -1).map((_, i) => labels.slice(i).join("."));
 }
 
 function domainInUse(domain: string, uses: readonly string[]): AppError {

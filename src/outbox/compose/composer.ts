@@ -132,9 +132,11 @@ export function createComposer(deps: ComposerDeps): Composer {
 
   async function prepare(mail: LeasedMail): Promise<Prepared | Busy> {
     if (isStopped(mail)) return WITHDRAWN;
-    let signer: Signer | null;
+    let signer: Signer | null = null;
     try {
-      signer = deps.signerOf(mail.projectSeq, domainOf(mail.fromAddress));
+      // A signature would vouch for the From of a forwarded message, which is not ours.
+      if (mail.envelopeFrom === null)
+        signer = deps.signerOf(mail.projectSeq, domainOf(mail.fromAddress));
     } catch (error) {
       return unsigned(error);
     }

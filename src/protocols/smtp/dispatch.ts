@@ -5,6 +5,8 @@ export type Dispatch = {
   envelope: { from: string; to: string };
   /** The message with CRLF line ends, without dot-stuffing. */
   message: Uint8Array;
+  /** True for a message that has 8-bit octets, which the server must accept (RFC 6152). */
+  isEightBit?: boolean | undefined;
   /**
    * Runs the transaction when the pace allows it. The transport calls it on an open session,
    * directly before the transaction, so that the pace limits the mails that leave. If it is absent,

@@ -14,8 +14,8 @@ export type Unsendable = {
   kind: "unsendable";
   /** The step that the server would refuse; `code` and `enhanced` are the reply (RFC 3463). */
   step: "mail" | "rcpt";
-  code: 501 | 552 | 553;
-  enhanced: "5.1.3" | "5.1.7" | "5.3.4" | "5.6.7";
+  code: 501 | 552 | 553 | 554;
+  enhanced: "5.1.3" | "5.1.7" | "5.3.4" | "5.6.3" | "5.6.7";
   message: string;
 };
 
@@ -24,14 +24,12 @@ export function planEnvelope(dispatch: Dispatch, extensions: Extensions): Plan |
   return findObstacle(dispatch, extensions, isUtf8) ?? planCommands(dispatch, extensions, isUtf8);
 }
 
-function planCommands(
-  { envelope, message }: Dispatch,
-  extensions: Extensions,
-  isUtf8: boolean,
-): Plan {
+function planCommands(dispatch: Dispatch, extensions: Extensions, isUtf8: boolean): Plan {
+  const { envelope, message } = dispatch;
   const size = extensions.size ? ` SIZE=${message.length}` : "";
   const utf8 = isUtf8 ? " SMTPUTF8" : "";
-  const mail = `MAIL FROM:<${envelope.from}>${size}${utf8}`;
+  const body = dispatch.isEightBit === true ? " BODY=8BITMIME" : "";
+  const mail = `MAIL FROM:<${envelope.from}>${size}${body}${utf8}`;
   const rcpt = `RCPT TO:<${envelope.to}>`;
   return {
     kind: "plan",
@@ -45,10 +43,11 @@ function planCommands(
 }
 
 function findObstacle(
-  { envelope, message }: Dispatch,
+  dispatch: Dispatch,
   extensions: Extensions,
   isUtf8: boolean,
 ): Unsendable | null {
+  const { envelope, message } = dispatch;
   const { from, to } = envelope;
   if (from !== "" && !isPath(from)) {
     return unsendable("mail", 501, "5.1.7", "the sender is not a valid SMTP address");
@@ -63,6 +62,11 @@ function findObstacle(
       "5.6.7",
       "the server does not accept addresses with non-ASCII characters",
     );
+  }
+  // RFC 6152 §3: without 8BITMIME, a message with 8-bit text may not be sent.
+  if (dispatch.isEightBit === true && !extensions.eightBitMime) {
+    const text = "the server does not accept the 8-bit text of the message";
+    return unsendable("mail", 554, "5.6.3", text);
   }
   const limit = extensions.maxSizeBytes;
   if (limit !== null && message.length > limit) {

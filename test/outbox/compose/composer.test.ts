@@ -34,6 +34,7 @@ function leased(rest: Partial<LeasedMail> = {}): LeasedMail {
     contactSeq: 1,
     isSubscribed: true,
     priority: 0,
+    envelopeFrom: null,
     ...rest,
   };
 }

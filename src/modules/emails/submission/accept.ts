@@ -115,7 +115,7 @@ export function createSubmissions(deps: SubmissionDeps) {
     const { address, name } = header.from;
     const facts = {
       key: header.options.get("idempotency-key"),
-      message: { fromAddress: address, fromName: name, messageId },
+      message: { fromAddress: address, fromName: name, messageId, envelopeFrom: null },
       subject: header.subject,
       recipients,
       firstId,

@@ -36,7 +36,7 @@ const Verdict = (texts: { result: string; domain: string; info: string }) =>
     texts,
   );
 
-export const Authentication = named(
+const Authentication = named(
   "InboxAuthentication",
   described(
     Type.Object({
@@ -66,7 +66,6 @@ export const Authentication = named(
   ),
   { description: "How a receiver would authenticate the sender, by the DNS of this moment" },
 );
-export type Authentication = Static<typeof Authentication>;
 
 export const MessageChecks = named(
   "InboxChecks",

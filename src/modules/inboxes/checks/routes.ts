@@ -14,7 +14,7 @@ import type { MessageStore } from "../messages/store.ts";
 import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
-import { authenticateMessage } from "./authentication.ts";
+import { authenticateMessage } from "../../../checks/authentication.ts";
 import { createLinkCheck } from "../../../checks/request-links.ts";
 import { summarizeSupport } from "../../../checks/html-support/summary.ts";
 import { lint } from "../../../checks/lint.ts";
@@ -48,7 +48,7 @@ export function checkRoutes(deps: {
         const detail = await reading.detail(message);
         const claimed = { raw, sender: from, ip: ip ?? peer, helo };
         const urls = query.links === "true" ? findLinks(detail).map(({ url }) => url) : null;
-        const [authentication, links] = await Promise.all([
+        const [{ spf, dkim, dmarc }, links] = await Promise.all([
           authenticateMessage(claimed, dns, deps.config.hostname),
           urls === null ? null : checkLinks(urls, request.signal),
         ]);
@@ -56,7 +56,12 @@ export function checkRoutes(deps: {
         const findings = lint({ detail, raw, hasBareLf });
         await nextIteration();
         const support = await summarizeSupport(detail.html);
-        return envelope({ findings, authentication, ...support, links });
+        return envelope({
+          findings,
+          authentication: { spf, dkim, dmarc },
+          ...support,
+          links,
+        });
       },
       {
         params: MessageParams,

@@ -13,6 +13,7 @@
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
+import { contentHeaders, htmlHeaders, partHeaders } from "../../../http/content-headers.ts";
 import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
 import { Input } from "../../../http/validation.ts";
 import { AppError } from "../../../lib/errors.ts";
@@ -23,7 +24,7 @@ import { PreviewQuery } from "../../../http/preview-query.ts";
 import { MessageHeader, MessageParams, PartParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
-import { contentHeaders, htmlHeaders, partHeaders, withPartLinks } from "./display.ts";
+import { withPartLinks } from "./part-links.ts";
 
 /** Longest HTML from which text is made for a message without a text part. */
 const MAX_HTML_CHARACTERS = 512 * 1024;

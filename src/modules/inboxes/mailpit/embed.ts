@@ -1,6 +1,6 @@
 /** HTML of a message for a frame of another page: links open new pages, inline parts are shown. */
 
-import { withPartLinks } from "../content/display.ts";
+import { withPartLinks } from "../content/part-links.ts";
 import type { Part } from "../messages/record.ts";
 
 /** Longer HTML is not rewritten, because that would hold other requests. */

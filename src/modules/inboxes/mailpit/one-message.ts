@@ -14,7 +14,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { AppError } from "../../../lib/errors.ts";
-import { htmlHeaders } from "../content/display.ts";
+import { htmlHeaders } from "../../../http/content-headers.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import { badRequest, jsonAnswer, okAnswer, pageNotFound, textAnswer } from "./answers.ts";
 import { validated } from "./body.ts";

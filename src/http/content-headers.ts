@@ -1,6 +1,4 @@
-/** Headers and links that make it safe to show the contents of a message in a browser. */
-
-import type { Part } from "../messages/record.ts";
+/** Headers that make it safe to show the contents of a message in a browser. */
 
 /** Scripts and forms do not run; a link opens in a new page that has none of these limits. */
 const SANDBOX = "sandbox allow-popups allow-popups-to-escape-sandbox";
@@ -10,6 +8,8 @@ const LOCAL_CONTENT =
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,64}\/[a-z0-9!#$&^_.+-]{1,64}$/i;
 /** Types that a page of a message may embed. Other parts are downloaded. */
 const EMBEDDED = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)$/i;
+
+type NamedPart = { filename: string; contentType: string };
 
 export function contentHeaders(type: string, filename: string): Record<string, string> {
   return {
@@ -34,7 +34,7 @@ export function htmlHeaders({ hasRemoteImages }: { hasRemoteImages: boolean }) {
 }
 
 /** A type that is not a media type becomes `application/octet-stream`. */
-export function partHeaders(part: Part | undefined): Record<string, string> {
+export function partHeaders(part: NamedPart | undefined): Record<string, string> {
   const type = part?.contentType ?? "";
   const filename = part === undefined || part.filename === "" ? "part" : part.filename;
   return {
@@ -53,25 +53,4 @@ function disposition(kind: "inline" | "attachment", filename: string): string {
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   return `${kind}; filename="${plain}"; filename*=UTF-8''${encoded}`;
-}
-
-/** Replaces references to inline parts (`cid:`, RFC 2392) by the addresses of the parts. */
-export function withPartLinks(html: string, parts: readonly Part[], base: string): string {
-  const links = new Map(
-    parts.map(({ contentId, partId }) => [contentId.replace(/^<|>$/g, ""), partId]),
-  );
-  if (links.size === 0) return html;
-  return html.replace(/\bcid:([^\s"'<>()]{1,998})/gi, (whole, id: string) => {
-    const partId = links.get(id) ?? links.get(decoded(id));
-    return partId === undefined ? whole : base + encodeURIComponent(partId);
-  });
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) return text;
-    throw error;
-  }
 }

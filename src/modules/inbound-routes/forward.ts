@@ -1,0 +1,110 @@
+/**
+ * Forwards received messages through the outbox, with the same queue, attempts and events as other
+ * mail. The message stays as it is, below new trace fields; the sender of its envelope is rewritten
+ * (protocols/srs), so that SPF passes and bounces come back here.
+ */
+
+import type { Writer } from "../../db/writer.ts";
+import { newId } from "../../lib/id.ts";
+import { PIECE_BYTES } from "../../lib/piece-buffer.ts";
+import type { EmailStore } from "../../outbox/enqueue.ts";
+import type { SubmittedMessage, SubmittedStore } from "../../outbox/submitted.ts";
+import type { Quotas } from "../quotas/service.ts";
+import type { ArrivedMail } from "./arrival.ts";
+import type { ReceivedRows } from "./rows.ts";
+
+type Forward = {
+  projectSeq: number;
+  /** The addresses to which the message is forwarded. */
+  to: readonly string[];
+  subject: string;
+  message: SubmittedMessage;
+  /** Header fields that are put in front of the message. */
+  trace: Uint8Array;
+  arrived: ArrivedMail;
+};
+
+/** Pieces of a large message that were copied before the change that forwards it. */
+type CopiedPieces = { messageSeq: number } | null;
+
+export function createForwarding(deps: {
+  rows: Pick<ReceivedRows, "piece">;
+  store: Pick<EmailStore, "insertEmail">;
+  submitted: SubmittedStore;
+  writer: Pick<Writer, "write" | "afterCommit">;
+  quotas: Pick<Quotas, "ensureQueue" | "runWithinStorage">;
+  /** Wakes the dispatcher, because there is mail to send. */
+  wake: () => void;
+}) {
+  const { rows, store, submitted, writer, quotas } = deps;
+
+  return {
+    /** Copies the stored pieces of a large message, each in a change of its own. */
+    async copy({ projectSeq, to, arrived }: Forward, now: number): Promise<CopiedPieces> {
+      if (to.length === 0 || arrived.stored === null) return null;
+      const { seq, pieces } = arrived.stored;
+      const messageSeq = await writer.write(() => submitted.begin(projectSeq, now));
+      for (let position = 0; position < pieces; position++) {
+        await writer.write(() =>
+          quotas.runWithinStorage(projectSeq, () =>
+            submitted.insertPiece(
+              { projectSeq, messageSeq, position: position + 1 },
+              rows.piece(seq, position),
+            ),
+          ),
+        );
+      }
+      return { messageSeq };
+    },
+
+    /** Removes the copies of a message that is not forwarded after all. */
+    async discard(copied: CopiedPieces): Promise<void> {
+      if (copied !== null) await writer.write(() => submitted.remove(copied.messageSeq));
+    },
+
+    /** Part of a change: writes the mails, and returns their ids. */
+    send(forward: Forward, copied: CopiedPieces, now: number): string[] {
+      const { projectSeq, to, message, trace, arrived } = forward;
+      if (to.length === 0) return [];
+      quotas.ensureQueue(projectSeq, to.length);
+      const messageSeq = copied?.messageSeq ?? submitted.insert(projectSeq, message, now);
+      if (copied !== null) submitted.finish(messageSeq, message, now);
+      const insert = (position: number, bytes: Uint8Array) =>
+        submitted.insertPiece(
+          { projectSeq, messageSeq, position },
+          Bun.zstdCompressSync(bytes, { level: 1 }),
+        );
+      insert(0, trace);
+      const { rest } = arrived;
+      for (let at = 0, n = (arrived.stored?.pieces ?? 0) + 1; at < rest.byteLength; n++) {
+        insert(n, rest.subarray(at, at + PIECE_BYTES));
+        at += PIECE_BYTES;
+      }
+      writer.afterCommit(deps.wake);
+      return to.map((address) => insertMail(forward, { address, messageSeq, now }));
+    },
+  };
+
+  function insertMail(
+    { projectSeq, subject }: Forward,
+    { address, messageSeq, now }: { address: string; messageSeq: number; now: number },
+  ): string {
+    const id = newId(now);
+    store.insertEmail({
+      id,
+      projectSeq,
+      contactSeq: null,
+      messageSeq,
+      source: "TRANSACTIONAL",
+      templateId: null,
+      to: address,
+      toName: null,
+      subject,
+      variables: "{}",
+      status: "QUEUED",
+      priority: 0,
+      createdAt: now,
+    });
+    return id;
+  }
+}

@@ -1,0 +1,106 @@
+/** Reads a received message: its header, its texts and its attachments, all with limits. */
+
+import { readDsn } from "../../protocols/dsn/report.ts";
+import { decodeOctets } from "../../protocols/mime/encode-fields.ts";
+import { parseFrom } from "../../protocols/mime/from-field.ts";
+import { type ReadField, valueOf } from "../../protocols/mime/read-fields.ts";
+import { decodeWords, readMessage } from "../../protocols/mime/read-parts.ts";
+import type { ReceivedContent, StoredPart } from "./record.ts";
+
+/** Parses messages in a thread. */
+export type MailParser = {
+  /** Null if the message cannot be parsed. */
+  read(
+    raw: Uint8Array,
+  ): Promise<{ text: string; html: string; parts: readonly StoredPart[] } | null>;
+  /** Null if the message has no such part. */
+  part(raw: Uint8Array, partId: string): Promise<Uint8Array | null>;
+};
+
+/** What one message says. */
+export type ReadMail = Pick<
+  ReceivedContent,
+  "from" | "fromName" | "subject" | "messageId" | "isAutomatic" | "isReadable" | "parts"
+> & {
+  text: string;
+  html: string;
+  isShortened: boolean;
+  /** Message-IDs to which it replies, the nearest first, with angle brackets. */
+  repliesTo: readonly string[];
+  /** Number of Received fields. */
+  hops: number;
+  /** Addresses in Delivered-To, by which a forwarder marks what it has forwarded. */
+  deliveredTo: readonly string[];
+};
+
+const LONGEST_SUBJECT = 998;
+const LONGEST_NAME = 250;
+const LONGEST_ID = 998;
+/** Longest texts in the event, in UTF-16 units. The raw message has all of them. */
+const LONGEST_TEXT = 16 * 1024;
+const LONGEST_HTML = 64 * 1024;
+const MAX_PARTS = 100;
+const MAX_REFERENCES = 20;
+
+export async function readMail(raw: Uint8Array, parser: MailParser): Promise<ReadMail> {
+  const message = readMessage(raw);
+  const { fields } = message;
+  const parsed = await parser.read(raw);
+  const { text = "", html = "", parts = [] } = parsed ?? {};
+  const from = parseFrom(decodeOctets(valueOf(fields, "from") ?? ""));
+  const mailbox = from.ok ? from.mailbox : null;
+  const name = mailbox?.name ?? null;
+  const messageId = idsIn(valueOf(fields, "message-id") ?? "")[0] ?? null;
+  return {
+    from: mailbox?.address ?? null,
+    fromName: name === null ? null : oneLine(decodeWords(name)).slice(0, LONGEST_NAME),
+    subject: subjectOf(valueOf(fields, "subject") ?? ""),
+    messageId,
+    isAutomatic: isAutomatic(fields) || readDsn(message).kind !== "unknown",
+    isReadable: parsed !== null,
+    parts: parts.slice(0, MAX_PARTS).map(partOf),
+    text: shortened(text, LONGEST_TEXT),
+    html: shortened(html, LONGEST_HTML),
+    isShortened: text.length > LONGEST_TEXT || html.length > LONGEST_HTML,
+    repliesTo: repliesTo(fields),
+    hops: fields.filter((field) => field.name === "received").length,
+    deliveredTo: fields
+      .filter((field) => field.name === "delivered-to")
+      .map(({ value }) => value.trim().toLowerCase()),
+  };
+}
+
+/** In-Reply-To, then References from the last one, which is the nearest (RFC 5322 §3.6.4). */
+function repliesTo(fields: readonly ReadField[]): string[] {
+  const parents = idsIn(valueOf(fields, "in-reply-to") ?? "");
+  const references = idsIn(valueOf(fields, "references") ?? "").toReversed();
+  return [...new Set([...parents, ...references])].slice(0, MAX_REFERENCES);
+}
+
+function idsIn(value: string): string[] {
+  return [...value.matchAll(/<[^<>\s]{1,996}>/g)].map(([id]) => id.slice(0, LONGEST_ID));
+}
+
+/** RFC 3834 §5: every value but `no` says that a program wrote the message. */
+function isAutomatic(fields: readonly ReadField[]): boolean {
+  const value = valueOf(fields, "auto-submitted")?.split(";", 1)[0]?.trim().toLowerCase();
+  return value !== undefined && value !== "" && value !== "no";
+}
+
+function partOf({ partId, filename, contentType, size, isInline }: StoredPart): StoredPart {
+  return { partId, filename, contentType, size, isInline };
+}
+
+function subjectOf(value: string): string {
+  return oneLine(decodeWords(decodeOctets(value)))
+    .slice(0, LONGEST_SUBJECT)
+    .toWellFormed();
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
+}
+
+function shortened(text: string, length: number): string {
+  return text.length <= length ? text : text.slice(0, length).toWellFormed();
+}

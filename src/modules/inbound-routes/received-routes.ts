@@ -1,0 +1,137 @@
+/**
+ * GET /received-mails
+ * GET /received-mails/{id}
+ * GET /received-mails/{id}/raw                         the message as it arrived
+ * GET /received-mails/{id}/attachments/{attachmentId}
+ */
+
+import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
+import type { Admission } from "../../http/admission.ts";
+import { contentHeaders, partHeaders } from "../../http/content-headers.ts";
+import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
+import { bySeq, type ListPage, PageQuery, type PageRows, seqBound } from "../../http/pagination.ts";
+import { isoTime } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { linkOf } from "./event.ts";
+import { AttachmentParams, ReceivedMail } from "./model.ts";
+import { receivedMailOperations } from "./operations.ts";
+import type { MailParser } from "./read-mail.ts";
+import { receivedContent, type ReceivedRow } from "./record.ts";
+import type { ReceivedRows } from "./rows.ts";
+
+export function receivedMailRoutes(deps: {
+  admission: Admission;
+  listPage: ListPage;
+  rows: ReceivedRows;
+  parser: MailParser;
+  /** Base of the links to attachments. */
+  url: string;
+}) {
+  const { admission, rows, parser } = deps;
+
+  function find(projectSeq: number, id: string): ReceivedRow {
+    const row = rows.byId(projectSeq, id);
+    if (row === null) throw noMail();
+    return row;
+  }
+
+  function present(row: ReceivedRow): ReceivedMail {
+    const { parts, ...content } = receivedContent(row);
+    const { id, size, sender, emailId, contactId } = row;
+    const base = `${deps.url}/received-mails/${id}`;
+    const attachments = parts.map(({ partId, filename, contentType, size: bytes }) => ({
+      id: partId,
+      filename,
+      contentType,
+      size: bytes,
+      url: linkOf(base, partId),
+    }));
+    const receivedAt = isoTime(row.receivedAt);
+    return { id, receivedAt, size, sender, ...content, inReplyTo: emailId, contactId, attachments };
+  }
+
+  return new Elysia({ name: "received-mail-routes", prefix: "/received-mails" })
+    .use(admission.secretKey)
+    .get(
+      "",
+      async ({ project, query }) =>
+        envelope(
+          await deps.listPage(
+            { scope: `${project.seq}:received-mails`, query },
+            (request): PageRows<ReceivedRow> => ({
+              rows: rows.page(project.seq, seqBound(request), request.limit),
+              total: rows.count(project.seq),
+              positionOf: bySeq,
+            }),
+            (found) => found.map(present),
+          ),
+        ),
+      {
+        query: PageQuery,
+        response: withErrors({ 200: ListEnvelope(ReceivedMail) }),
+        detail: receivedMailOperations.listReceivedMails,
+      },
+    )
+    .get("/:id", ({ project, params }) => envelope(present(find(project.seq, params.id))), {
+      params: IdParams,
+      response: withErrors({ 200: Envelope(ReceivedMail) }),
+      detail: receivedMailOperations.getReceivedMail,
+    })
+    .get(
+      "/:id/raw",
+      ({ project, params }) => {
+        const { seq, id } = find(project.seq, params.id);
+        return new Response(rows.raw(seq), {
+          headers: contentHeaders("message/rfc822", `${id}.eml`),
+        });
+      },
+      {
+        params: IdParams,
+        response: withErrors({
+          200: content(
+            "message/rfc822",
+            "The message",
+            "Subject: Re: Your order\r\n\r\nThanks\r\n",
+          ),
+        }),
+        detail: receivedMailOperations.getReceivedMailRaw,
+      },
+    )
+    .get(
+      "/:id/attachments/:attachmentId",
+      async ({ project, params }) => {
+        const row = find(project.seq, params.id);
+        const { attachmentId } = params;
+        const known = receivedContent(row).parts.find(({ partId }) => partId === attachmentId);
+        const bytes =
+          known === undefined ? null : await parser.part(rows.raw(row.seq), attachmentId);
+        if (bytes === null) throw noPart();
+        return new Response(Buffer.from(bytes), { headers: partHeaders(known) });
+      },
+      {
+        params: AttachmentParams,
+        response: withErrors({
+          200: content("application/octet-stream", "The content", "id,total\r\n1001,9.90\r\n"),
+        }),
+        detail: receivedMailOperations.getReceivedMailAttachment,
+      },
+    );
+}
+
+function content(contentMediaType: string, description: string, example: string) {
+  const shown = { type: "string", contentMediaType, description, examples: [example] };
+  return Type.Unsafe<Response>(Type.Any(shown));
+}
+
+function noMail(): AppError {
+  return new AppError(404, "RECEIVED_MAIL_NOT_FOUND", "No such received mail.", {
+    suggestion: "Received mails are kept for 30 days; check the id and the project of the API key.",
+  });
+}
+
+function noPart(): AppError {
+  return new AppError(404, "PART_NOT_FOUND", "The mail has no such attachment.", {
+    suggestion: "Use the id of one of the mail's `attachments`.",
+  });
+}

@@ -1,0 +1,151 @@
+/** Stores a received mail with its event and the mails by which it is forwarded, in one change. */
+
+import type { Authentication } from "../../checks/authentication.ts";
+import type { Writer } from "../../db/writer.ts";
+import type { EventLog } from "../../events/log.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { newId } from "../../lib/id.ts";
+import type { EmailStore } from "../../outbox/enqueue.ts";
+import type { LateReports } from "../../outbox/late-reports.ts";
+import type { SubmittedStore } from "../../outbox/submitted.ts";
+import type { Contacts } from "../contacts/service.ts";
+import type { Quotas } from "../quotas/service.ts";
+import type { ArrivedMail } from "./arrival.ts";
+import { dataOfEvent } from "./event.ts";
+import { createForwarding } from "./forward.ts";
+import type { ReadMail } from "./read-mail.ts";
+import { createReplyMatcher } from "./replies.ts";
+import type { ReceivedRows } from "./rows.ts";
+import type { Targets } from "./targets.ts";
+
+/** The session in which a message arrived. */
+export type ReceivedEnvelope = {
+  /** Sender of the envelope; empty for the null sender. */
+  sender: string;
+  /** Address of the client. */
+  peer: string;
+  helo: string;
+  /** The Received field that is put in front of a forwarded message. */
+  trace: Uint8Array;
+};
+
+type MailToStore = {
+  arrived: ArrivedMail;
+  envelope: ReceivedEnvelope;
+  targets: Targets;
+  mail: ReadMail;
+  /** Null for a bounce of forwarded mail, which is no event. */
+  authentication: Authentication | null;
+};
+
+export type StoringDeps = {
+  rows: ReceivedRows;
+  writer: Writer;
+  clock: Clock;
+  quotas: Pick<Quotas, "ensureQueue" | "runWithinStorage">;
+  /** The sender of the envelope of a forwarded message. */
+  senderOf: (targets: Targets, sender: string) => string;
+  events: EventLog;
+  contacts: Pick<Contacts, "findByEmail">;
+  reports: LateReports;
+  store: EmailStore;
+  submitted: SubmittedStore;
+  /** Base of the links to attachments. */
+  url: string;
+  /** Wakes the dispatcher, because there is mail to send. */
+  wake: () => void;
+};
+
+/** Returns the function that resolves to the id of the mail when all is on disk. */
+export function createMailStore(deps: StoringDeps) {
+  const { rows, writer, clock, quotas } = deps;
+  const forwarding = createForwarding(deps);
+  const findReplied = createReplyMatcher(deps.reports);
+
+  async function store(work: MailToStore): Promise<string> {
+    const { arrived, envelope, targets, mail } = work;
+    const { projectSeq } = targets;
+    const now = clock.now();
+    const id = newId(now);
+    const forward = {
+      projectSeq,
+      to: targets.forwardTo,
+      subject: mail.subject,
+      message: {
+        fromAddress: mail.from ?? envelope.sender,
+        fromName: mail.fromName,
+        messageId: mail.messageId ?? `<${id}@${targets.host}>`,
+        envelopeFrom: deps.senderOf(targets, envelope.sender),
+      },
+      trace: traceOf(targets, envelope),
+      arrived,
+    };
+    const copied = await forwarding.copy(forward, now);
+    try {
+      await writer.write(() =>
+        quotas.runWithinStorage(projectSeq, () => {
+          storeMail(work, { id, now, forwarded: forwarding.send(forward, copied, now) });
+        }),
+      );
+    } catch (error) {
+      await forwarding.discard(copied);
+      throw error;
+    }
+    return id;
+  }
+
+  /** Part of a change. */
+  function storeMail(
+    { arrived, envelope, targets, mail, authentication }: MailToStore,
+    { id, now, forwarded }: { id: string; now: number; forwarded: string[] },
+  ): void {
+    const { projectSeq, recipients } = targets;
+    const replied = findReplied(projectSeq, mail);
+    const contactSeq = replied?.contactSeq ?? knownSender(projectSeq, mail, authentication);
+    const { text: _text, html: _html, isShortened: _shortened, ...rest } = mail;
+    const { repliesTo: _repliesTo, hops: _hops, deliveredTo: _deliveredTo, ...read } = rest;
+    const content = { ...read, to: [...recipients], authentication, forwarded };
+    const seq = arrived.stored?.seq ?? rows.begin(projectSeq, now);
+    const last = Bun.zstdCompressSync(arrived.rest, { level: 1 });
+    rows.insertPiece(seq, arrived.stored?.pieces ?? 0, last);
+    const { size } = arrived;
+    const emailSeq = replied?.seq ?? null;
+    const { sender } = envelope;
+    rows.finish(seq, id, { receivedAt: now, size, sender, content, emailSeq, contactSeq });
+    if (authentication === null) return;
+    deps.events.record({
+      projectSeq,
+      name: "email.received",
+      contactSeq,
+      ...(replied === null ? {} : { emailSeq: replied.seq }),
+      data: dataOfEvent({
+        id,
+        url: deps.url,
+        mail,
+        recipients,
+        authentication,
+        inReplyTo: replied?.id ?? null,
+        forwarded,
+      }),
+      at: now,
+    });
+  }
+
+  /** The contact with the address of From, if DMARC proves that the mail is from there. */
+  function knownSender(
+    projectSeq: number,
+    { from }: ReadMail,
+    authentication: Authentication | null,
+  ): number | null {
+    if (from === null || authentication?.dmarc.result !== "pass") return null;
+    return deps.contacts.findByEmail(projectSeq, from)?.seq ?? null;
+  }
+
+  return store;
+}
+
+/** Delivered-To tells this server that it has forwarded the message before. */
+function traceOf({ routes }: Targets, { trace }: ReceivedEnvelope): Buffer {
+  const marks = routes.map((address) => `Delivered-To: ${address}\r\n`);
+  return Buffer.concat([Buffer.from(marks.join("")), trace]);
+}

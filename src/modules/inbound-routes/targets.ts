@@ -1,0 +1,88 @@
+/** Finds what a recipient of received mail stands for, and gathers the recipients of one message. */
+
+import type { Clock } from "../../lib/clock.ts";
+import { domainOf } from "../../protocols/mime/address.ts";
+import { forwardedSender, hasSrsForm, reverseSender } from "../../protocols/srs/srs.ts";
+import type { Domains } from "../domains/service.ts";
+import type { InboundRoutes } from "./service.ts";
+
+/**
+ * - route: the address has an inbound route. `forwardTo` is null if mail only becomes an event.
+ * - returned: the address stands for the original sender of forwarded mail, who gets its bounces.
+ */
+export type RecipientTarget =
+  | { kind: "route"; projectSeq: number; address: string; forwardTo: string | null }
+  | { kind: "returned"; projectSeq: number; address: string; forwardTo: string };
+
+/** The targets of one message, all of one project. */
+export type Targets = {
+  projectSeq: number;
+  /** The recipients in lower case. */
+  recipients: readonly string[];
+  /** Those with a route. */
+  routes: readonly string[];
+  forwardTo: readonly string[];
+  /** The domain of the first recipient. */
+  host: string;
+};
+
+export function createTargets(deps: {
+  routes: Pick<InboundRoutes, "find" | "projectOf">;
+  domains: Pick<Domains, "isBounceHost" | "ownerOf" | "bounceHostOf">;
+  key: Uint8Array;
+  clock: Pick<Clock, "now">;
+}) {
+  const { routes, domains, key, clock } = deps;
+
+  /** The project whose forwarded mail has senders of this host. */
+  function projectOfHost(host: string): number | null {
+    if (!domains.isBounceHost(host)) return routes.projectOf(host);
+    return domains.ownerOf(host)?.projectSeq ?? null;
+  }
+
+  function returned(address: string): RecipientTarget | null {
+    const host = domainOf(address).toLowerCase();
+    const projectSeq = projectOfHost(host);
+    if (projectSeq === null) return null;
+    const reversed = reverseSender(key, address, clock.now());
+    if (!reversed.ok) return null;
+    // The local part keeps its case, which its server may distinguish.
+    const forwardTo = reversed.address;
+    return { kind: "returned", projectSeq, address: address.toLowerCase(), forwardTo };
+  }
+
+  return {
+    /** Null if nothing is received for the address. */
+    find(address: string): RecipientTarget | null {
+      if (hasSrsForm(address)) return returned(address);
+      const route = routes.find(address);
+      if (route === null) return null;
+      const { projectSeq, forwardTo } = route;
+      return { kind: "route", projectSeq, address: address.toLowerCase(), forwardTo };
+    },
+
+    /** Whether mail of this domain is received. */
+    isRouteDomain: (domain: string): boolean => routes.projectOf(domain) !== null,
+
+    /**
+     * The sender of the envelope of a forwarded message. It is the null sender for bounces, and for
+     * senders that cannot be rewritten, whose bounces get lost.
+     */
+    senderOf({ projectSeq, host }: Targets, sender: string): string {
+      const owner = domains.ownerOf(host)?.domain ?? host;
+      const bounceHost = domains.bounceHostOf(projectSeq, owner) ?? host;
+      return forwardedSender(key, sender, { host: bounceHost, at: clock.now() }) ?? "";
+    },
+  };
+}
+
+/** Gathers the targets of a message. They must be of one project; null without targets. */
+export function gatherTargets(targets: readonly RecipientTarget[]): Targets | null {
+  const [first] = targets;
+  if (first === undefined) return null;
+  const recipients = [...new Set(targets.map(({ address }) => address))];
+  const forwardTo = [...new Set(targets.flatMap((target) => target.forwardTo ?? []))];
+  const routes = targets.filter(({ kind }) => kind === "route").map(({ address }) => address);
+  const { projectSeq, address } = first;
+  return { projectSeq, recipients, routes, forwardTo, host: domainOf(address) };
+}

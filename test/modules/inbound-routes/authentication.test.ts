@@ -1,0 +1,166 @@
+/** SPF, DKIM, DMARC and ARC of received mail, and the one result that refuses it. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import { sealMessage } from "mailauth/lib/arc";
+import { ReceiveRefusal } from "../../../src/modules/inbound-routes/refusal.ts";
+import { systemClock } from "../../../src/lib/clock.ts";
+import { signMessage } from "../../../src/protocols/dkim/sign.ts";
+import { valueAt } from "../../support/json.ts";
+import { type InboundApp, inboundApp, mail } from "./inbound-app.ts";
+
+const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const p = publicKey.export({ type: "spki", format: "der" }).toString("base64");
+const TO = "support@in.acme.test";
+const ALLOWED = "8.8.8.8";
+const OTHER = "1.1.1.1";
+
+let t: InboundApp;
+beforeAll(async () => {
+  t = await inboundApp();
+  await t.start();
+  await t.route(TO);
+  const { records } = t.server;
+  for (const policy of ["reject", "quarantine", "none"]) {
+    const name = `${policy}.example`;
+    records[name] = { TXT: [`v=spf1 ip4:${ALLOWED} -all`] };
+    records[`_dmarc.${name}`] = { TXT: [`v=DMARC1; p=${policy}`] };
+    records[`s1._domainkey.${name}`] = {
+      TXT: [`v=DKIM1; p=${p}`.match(/.{1,255}/g) ?? []],
+    };
+  }
+});
+beforeEach(() => {
+  for (const name of Object.keys(t.server.failures)) delete t.server.failures[name];
+});
+afterAll(() => t.close());
+
+const message = (domain: string): Buffer =>
+  Buffer.from(mail([`From: ada@${domain}`, `To: ${TO}`, "Subject: Hi"]));
+
+const signed = (domain: string): Promise<Uint8Array> => {
+  const keys = [{ algorithm: "rsa-sha256" as const, selector: "s1", privateKey }];
+  return signMessage(message(domain), { domain, keys }, new Date(systemClock.now()));
+};
+
+/** Receives a message from this address. Returns the results in the event, or the refusal. */
+async function receive(raw: Uint8Array, sender: string, peer: string): Promise<unknown> {
+  const { receiving, targets } = t.app.inboundRoutes;
+  const target = targets.find(TO);
+  if (target === null) throw new Error("there is no route");
+  const arrival = receiving.open(target.projectSeq);
+  await arrival.add(raw);
+  const { projectSeq } = target;
+  const to = { projectSeq, recipients: [TO], routes: [TO], forwardTo: [], host: "in.acme.test" };
+  try {
+    await arrival.complete({ sender, peer, helo: "mx.example.net", trace: Buffer.of() }, to);
+  } catch (error) {
+    if (error instanceof ReceiveRefusal) return `${error.code} ${error.message}`;
+    throw error;
+  }
+  const data = t.received().at(-1);
+  return ["spf", "dkim", "dmarc", "arc"].map((name) => valueAt(data, name)).join(" ");
+}
+
+describe("a mail is accepted or refused", () => {
+  const refused =
+    "550 5.7.1 The mail is not authentic: DMARC fails for reject.example, whose policy is p=reject";
+  const cases: [what: string, domain: string, peer: string, result: string][] = [
+    ["from an allowed address", "reject.example", ALLOWED, "pass none pass none"],
+    ["from another one, p=reject", "reject.example", OTHER, refused],
+    ["from another one, p=quarantine", "quarantine.example", OTHER, "fail none fail none"],
+    ["from another one, p=none", "none.example", OTHER, "fail none fail none"],
+    ["through a proxy", "reject.example", "172.17.0.1", "skipped none fail none"],
+    ["of a domain without records", "unknown.example", OTHER, "none none none none"],
+  ];
+  test.each(cases)("%s", async (_, domain, peer, result) => {
+    expect(await receive(message(domain), `ada@${domain}`, peer)).toBe(result);
+  });
+
+  test("signed, from another address", async () => {
+    const raw = await signed("reject.example");
+    expect(await receive(raw, "ada@elsewhere.example", OTHER)).toBe("none pass pass none");
+  });
+
+  test("signed, and changed on the way", async () => {
+    const raw = Buffer.from(await signed("reject.example"))
+      .toString()
+      .replace("Hello", "Hullo");
+    expect(await receive(Buffer.from(raw), "ada@reject.example", OTHER)).toBe(refused);
+  });
+
+  test("later, if the look-ups fail", async () => {
+    t.server.records["_dmarc.later.example"] = { TXT: ["v=DMARC1; p=reject"] };
+    t.server.failures["later.example TXT"] = "servfail";
+    expect(await receive(message("later.example"), "ada@later.example", OTHER)).toBe(
+      "451 4.7.0 The sender cannot be verified now, try again later",
+    );
+  });
+
+  test("with a chain of ARC", async () => {
+    const seal = { signingDomain: "none.example", selector: "s1", privateKey: pem() };
+    const raw = message("unknown.example");
+    const set = await sealMessage(raw, { ...seal, authResults: "mx; none", cv: "none" });
+    const sealed = Buffer.concat([set, raw]);
+    expect(await receive(sealed, "ada@unknown.example", OTHER)).toBe("none none none pass");
+    const broken = Buffer.from(sealed.toString("latin1").replace("Subject: Hi", "Subject: Ho"));
+    expect(await receive(broken, "ada@unknown.example", OTHER)).toBe("none none none fail");
+  });
+});
+
+test("the record has the verdicts in full", async () => {
+  await receive(message("reject.example"), "ada@reject.example", ALLOWED);
+  const record = await t.call("GET", "/received-mails?limit=1");
+  expect(record.at("data.items.0.authentication.spf")).toMatchObject({
+    result: "pass",
+    domain: "reject.example",
+  });
+  expect(record.at("data.items.0.authentication.dmarc")).toEqual({
+    result: "pass",
+    domain: "reject.example",
+    info: "p=reject",
+  });
+});
+
+test("only a mail that passes DMARC is tied to the contact with the address of From", async () => {
+  await t.sent("ada@reject.example");
+  await t.sent("ada@none.example");
+  const contactOf = async (domain: string, peer: string) => {
+    await receive(message(domain), `ada@${domain}`, peer);
+    return (await t.call("GET", "/received-mails?limit=1")).at("data.items.0.contactId");
+  };
+  expect(await contactOf("reject.example", ALLOWED)).toEqual(
+    expect.stringMatching(/^[0-9a-f-]{36}$/),
+  );
+  expect(await contactOf("none.example", OTHER)).toBeNull();
+});
+
+test("a hostile message causes at most 60 look-ups", async () => {
+  const { records, queries } = t.server;
+  const includes = Array.from({ length: 30 }, (_, i) => `include:i${i}.many.example`).join(" ");
+  records["many.example"] = { TXT: [`v=spf1 ${includes} -all`] };
+  for (let i = 0; i < 30; i++) {
+    records[`i${i}.many.example`] = { TXT: ["v=spf1 mx a exists:%{i}.many.example ?all"] };
+  }
+  const sets = Array.from({ length: 60 }, (_, i) => `ARC-Seal: i=${i + 1}; a=rsa-sha256; d=x; s=y`);
+  const raw = (fields: readonly string[]) => Buffer.from(mail([...fields, "From: a@many.example"]));
+  queries.splice(0);
+  let signed: Uint8Array = raw([]);
+  for (let i = 0; i < 10; i++) {
+    const keys = [{ algorithm: "rsa-sha256" as const, selector: "s", privateKey }];
+    const signer = { domain: `d${i}.example`, keys };
+    signed = await signMessage(signed, signer, new Date(systemClock.now()));
+  }
+  await receive(signed, "a@many.example", OTHER);
+  expect(queries.length).toBeGreaterThan(10);
+  expect(queries.length).toBeLessThanOrEqual(60);
+  queries.splice(0);
+  expect(await receive(raw(sets), "a@many.example", OTHER)).toEndWith(
+    " permerror permerror permerror",
+  );
+  expect(queries.length).toBeLessThanOrEqual(60);
+});
+
+function pem(): string {
+  return privateKey.export({ type: "pkcs8", format: "pem" });
+}
