@@ -126,6 +126,13 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: /./,
     states: WITHOUT_PROJECT,
   },
+  { name: "contacts", path: ({ project }) => `/p/${project}/contacts`, heading: "Contacts" },
+  {
+    name: "contact",
+    path: ({ project, ids }) => `/p/${project}/contacts/${ids.contact}`,
+    heading: /./,
+    states: WITHOUT_PROJECT,
+  },
   {
     name: "suppressions",
     path: ({ project }) => `/p/${project}/suppressions`,

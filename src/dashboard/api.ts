@@ -104,27 +104,41 @@ export function projectUrl(path: string, query: Query = {}): string {
 }
 
 /** Sends a request, and sends it again after the password was entered if that is required. */
+async function respond(
+  method: string,
+  path: string,
+  body: unknown,
+  options: RequestOptions = {},
+): Promise<Response> {
+  try {
+    return await respondOnce(method, path, body, options);
+  } catch (error) {
+    const isAsked = error instanceof ApiError && error.code === "CONFIRMATION_REQUIRED";
+    if (!isAsked || !(await events.confirm())) throw error;
+    return respondOnce(method, path, body, options);
+  }
+}
+
 async function request<T>(
   method: string,
   path: string,
   body: unknown,
   options: RequestOptions = {},
 ): Promise<T> {
-  try {
-    return await requestOnce<T>(method, path, body, options);
-  } catch (error) {
-    const isAsked = error instanceof ApiError && error.code === "CONFIRMATION_REQUIRED";
-    if (!isAsked || !(await events.confirm())) throw error;
-    return requestOnce<T>(method, path, body, options);
-  }
+  const response = await respond(method, path, body, options);
+  // A response without a body, such as 204, is an empty object.
+  const filled = response.status === 204 ? new Response("{}") : response;
+  const answer: T & { success?: boolean; data?: T } = await filled.json();
+  // A contact is not in an envelope, and has data of its own.
+  return answer.success === undefined ? answer : (answer.data ?? answer);
 }
 
-async function requestOnce<T>(
+async function respondOnce(
   method: string,
   path: string,
   body: unknown,
   options: RequestOptions,
-): Promise<T> {
+): Promise<Response> {
   const { query, idempotencyKey = newIdempotencyKey(), signal } = options;
   const chosen = options.project === undefined ? project : options.project;
   const response = await answerOf(withQuery(path, query), {
@@ -143,10 +157,7 @@ async function requestOnce<T>(
   });
   if (!response.ok) throw await errorOf(response, path);
   options.onStatus?.(response.status);
-  // A response without a body, such as 204, is an empty object.
-  const filled = response.status === 204 ? new Response("{}") : response;
-  const answer: T & { data?: T } = await filled.json();
-  return answer.data ?? answer;
+  return response;
 }
 
 /** Resolves to the response, or throws an ApiError with the status NO_RESPONSE. */
@@ -199,6 +210,8 @@ async function jsonOf(response: Response): Promise<ErrorBody> {
 }
 
 export const api = {
+  /** A response that is no JSON, such as an exported file, for its reader to read. */
+  file: (path: string, options?: RequestOptions) => respond("GET", path, undefined, options),
   get: <T>(path: string, options?: RequestOptions) => request<T>("GET", path, undefined, options),
   post: <T>(path: string, body?: unknown, options?: RequestOptions) =>
     request<T>("POST", path, body ?? {}, options),

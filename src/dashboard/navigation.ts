@@ -11,6 +11,7 @@ import {
   Mail,
   Settings,
   ShieldBan,
+  Users,
   Webhook,
   type LucideIcon,
 } from "lucide-react";
@@ -41,6 +42,7 @@ const GROUPS: readonly (readonly NavigationItem[])[] = [
       isShown: ({ capture }) => capture,
     },
   ],
+  [{ label: "Contacts", to: "/p/$project/contacts", icon: Users, key: "c" }],
   [{ label: "Suppressions", to: "/p/$project/suppressions", icon: ShieldBan }],
   [
     { label: "Domains", to: "/p/$project/domains", icon: Globe, key: "d" },

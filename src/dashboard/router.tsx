@@ -15,6 +15,7 @@ import { withQuery } from "./api.ts";
 import { readSearch } from "./pages/emails/search.ts";
 import { readInboxSearch } from "./pages/inbox/search.ts";
 import { readAuditSearch } from "./pages/settings/audit-search.ts";
+import { readContactSearch } from "./pages/contacts/search.ts";
 import { readSuppressionSearch } from "./pages/suppressions/search.ts";
 import { readWebhookSearch } from "./pages/webhooks/search.ts";
 import { readOverviewSearch } from "./pages/overview/period.ts";
@@ -146,6 +147,19 @@ const inboxRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/inbox/inbox-page.tsx"), "InboxPage"),
 });
 
+const contactsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/contacts",
+  validateSearch: readContactSearch,
+  component: lazyRouteComponent(() => import("./pages/contacts/contacts-page.tsx"), "ContactsPage"),
+});
+
+const contactRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/contacts/$contact",
+  component: lazyRouteComponent(() => import("./pages/contacts/contact-page.tsx"), "ContactPage"),
+});
+
 const suppressionsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/suppressions",
@@ -232,6 +246,8 @@ const routeTree = rootRoute.addChildren([
       emailsRoute,
       emailRoute,
       inboxRoute,
+      contactsRoute,
+      contactRoute,
       suppressionsRoute,
       domainsRoute,
       domainRoute,

@@ -90,7 +90,7 @@ export function saveRows<T>(
   saveFile([writer.header, ...rows.map(writer.row)], `${noun}-selected.csv`);
 }
 
-function saveFile(parts: readonly string[], name: string): void {
+export function saveFile(parts: readonly BlobPart[], name: string): void {
   const url = URL.createObjectURL(new Blob([...parts], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = url;

@@ -46,6 +46,10 @@ export const REASONS: Readonly<Record<SuppressionReason, Words>> = {
   },
 };
 
+/** The label of a reason; the given text if it is none. */
+export const reasonLabel = (text: string): string =>
+  Object.entries(REASONS).find(([reason]) => reason === text)?.[1].label ?? text;
+
 /** As in the URL: in lower case. */
 export const REASON_CHOICES = Object.entries(REASONS).map(([value, { label }]) => ({
   value: value.toLowerCase(),

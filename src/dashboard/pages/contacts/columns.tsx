@@ -1,0 +1,85 @@
+/** The columns of the list of contacts. */
+
+import type { Contact } from "../../../modules/contacts/model.ts";
+import type { Column } from "../../ui/data-table.tsx";
+import { Status } from "../../ui/status.tsx";
+import { Time } from "../../ui/time.tsx";
+import { dataKeyOf } from "./column-choice.ts";
+import { valueText } from "./data-values.ts";
+
+const EMAIL: Column<Contact> = {
+  key: "email",
+  title: "Address",
+  width: "30%",
+  render: ({ email }) => <bdi title={email}>{email}</bdi>,
+};
+
+const FIXED: Readonly<Record<string, Column<Contact>>> = {
+  subscribed: {
+    key: "subscribed",
+    title: "Subscription",
+    width: "148px",
+    render: (contact) => <Subscription contact={contact} />,
+  },
+  createdAt: {
+    key: "createdAt",
+    title: "Created",
+    width: "112px",
+    isFigure: true,
+    render: ({ createdAt }) => <Time at={createdAt} isPlain />,
+  },
+  updatedAt: {
+    key: "updatedAt",
+    title: "Changed",
+    width: "112px",
+    isFigure: true,
+    render: ({ updatedAt }) => <Time at={updatedAt} isPlain />,
+  },
+};
+
+export const contactColumns = (choice: readonly string[]): Column<Contact>[] => [
+  EMAIL,
+  ...choice.flatMap((column) => {
+    const key = dataKeyOf(column);
+    return key === null ? (FIXED[column] ?? []) : dataColumnOf(column, key);
+  }),
+];
+
+function dataColumnOf(column: string, key: string): Column<Contact> {
+  return {
+    key: column,
+    title: valueText(key),
+    render: ({ data }) => <Value value={data[key]} />,
+  };
+}
+
+/** The direction of a text, such as one in Arabic, does not change the rest of its row. */
+function Value({ value }: { value: unknown }) {
+  const text = valueText(value);
+  if (text === "") return <span className="muted">–</span>;
+  return (
+    <bdi className="contact-value" title={text}>
+      {text}
+    </bdi>
+  );
+}
+
+export const Subscription = ({ contact }: { contact: Contact }) => (
+  <Status value={contact.subscribed ? "SUBSCRIBED" : "UNSUBSCRIBED"} />
+);
+
+/** The two lines of a row on phones: the second has the first key of the data that is chosen. */
+export const contactLines = (choice: readonly string[]) => (contact: Contact) => {
+  const key = choice.map(dataKeyOf).find((each) => each !== null);
+  return {
+    first: <bdi>{contact.email}</bdi>,
+    second: (
+      <span className="line">
+        <Subscription contact={contact} />
+        {key !== undefined && key !== null && (
+          <bdi className="cut">{valueText(contact.data[key])}</bdi>
+        )}
+      </span>
+    ),
+  };
+};

@@ -1,0 +1,121 @@
+/** One contact: what happened to it, its subscription, data, segments and workflows. */
+
+import { Button } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Trash2 } from "lucide-react";
+import type { Contact } from "../../../modules/contacts/model.ts";
+import { api } from "../../api.ts";
+import { useMay } from "../../state.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { CopyText } from "../../ui/copy.tsx";
+import { Loaded } from "../../ui/loaded.tsx";
+import { BackLabel, Page } from "../../ui/page.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Subscription } from "./columns.tsx";
+import { ContactTimeline } from "./contact-timeline.tsx";
+import { DataCard } from "./data-card.tsx";
+import { ExecutionsCard, SegmentsCard } from "./list-cards.tsx";
+import { SubscriptionCard } from "./subscription-card.tsx";
+import { useContact, useContactRefresh } from "./use-contact.ts";
+
+const route = getRouteApi("/user/p/$project/contacts/$contact");
+
+export function ContactPage() {
+  const { project, contact: id } = route.useParams();
+  const contact = useContact(id);
+  const { data } = contact;
+  return (
+    <Page
+      title={data?.email ?? "Contact"}
+      badge={data && <Subscription contact={data} />}
+      back={
+        <Link to="/p/$project/contacts" params={{ project }} className="page-back">
+          <BackLabel>Contacts</BackLabel>
+        </Link>
+      }
+      actions={data && <DeleteButton contact={data} project={project} />}
+      description={data && <Times contact={data} />}
+    >
+      <Loaded query={contact}>
+        {(found) =>
+          found === null ? (
+            <p className="muted">
+              This contact does not exist. It may have been deleted, or the address is incomplete.
+            </p>
+          ) : (
+            <div key={id} className="contact-grid">
+              <div className="contact-side">
+                <SubscriptionCard contact={found} project={project} />
+                <DataCard contact={found} />
+                <SegmentsCard id={id} project={project} />
+                <ExecutionsCard id={id} project={project} />
+              </div>
+              <section aria-labelledby="contact-activity">
+                <h2 id="contact-activity">Timeline</h2>
+                <ContactTimeline id={id} project={project} />
+              </section>
+            </div>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Times({ contact: { id, createdAt, updatedAt } }: { contact: Contact }) {
+  return (
+    <span className="contact-times">
+      <span>
+        Created <Time at={createdAt} />
+      </span>
+      <span>
+        Changed <Time at={updatedAt} />
+      </span>
+      <CopyText value={id} label="Copy the id" />
+    </span>
+  );
+}
+
+function DeleteButton({ contact, project }: { contact: Contact; project: string }) {
+  const navigate = route.useNavigate();
+  const refresh = useContactRefresh(contact.id);
+  const [isAsking, asking] = useDisclosure(false);
+  const mayDelete = useMay("EDITOR");
+  async function remove(): Promise<void> {
+    await api.delete(`/contacts/${contact.id}`);
+    await navigate({ to: "/p/$project/contacts", params: { project } });
+    await refresh();
+  }
+  if (!mayDelete) return null;
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<Trash2 size={15} aria-hidden />}
+        onClick={asking.open}
+      >
+        Delete
+      </Button>
+      <Confirm
+        isOpen={isAsking}
+        onClose={asking.close}
+        title="Delete this contact?"
+        text={
+          <>
+            <p>
+              <strong className="contact-address">{contact.email}</strong> is removed from all
+              segments; its workflows end, and mail that waits is not sent.
+            </p>
+            <p>
+              Records of its mails and events stay without the person, so that figures stay right.
+              This cannot be undone.
+            </p>
+          </>
+        }
+        action="Delete the contact"
+        onConfirm={remove}
+      />
+    </>
+  );
+}

@@ -1,0 +1,152 @@
+/** The contacts of the project, with the columns that the user chose. The search is in the URL. */
+
+import { Button } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { getRouteApi } from "@tanstack/react-router";
+import { Plus, Users } from "lucide-react";
+import { useMemo } from "react";
+import type { Contact } from "../../../modules/contacts/model.ts";
+import { useShortcuts } from "../../shortcuts.ts";
+import { useAppState, useMay } from "../../state.ts";
+import { Code } from "../../ui/code.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { ExportButton, ExportProgress } from "../../ui/export-button.tsx";
+import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
+import { Page } from "../../ui/page.tsx";
+import { showFailure } from "../../ui/undo.tsx";
+import { useList } from "../../ui/use-list.ts";
+import { usePreference } from "../../ui/use-preference.ts";
+import { AddContact } from "./add-dialog.tsx";
+import { firstChoice, readChoice } from "./column-choice.ts";
+import { ColumnPicker } from "./column-picker.tsx";
+import { contactColumns, contactLines } from "./columns.tsx";
+import { contactSamples } from "./samples.ts";
+import { contactQuery, filtersOfContacts, readContactSearch } from "./search.ts";
+import { useContactExport } from "./use-contact-export.ts";
+
+const route = getRouteApi("/user/p/$project/contacts");
+const number = new Intl.NumberFormat();
+const FIELDS: readonly FilterField[] = [
+  {
+    key: "subscribed",
+    hint: "Whether they get marketing mail",
+    values: [
+      { value: "yes", label: "Yes" },
+      { value: "no", label: "No" },
+    ],
+  },
+];
+
+export function ContactsPage() {
+  const search = route.useSearch();
+  const { project } = route.useParams();
+  const navigate = route.useNavigate();
+  const query = useMemo(() => contactQuery(search), [search.q, search.subscribed]);
+  const list = useList<Contact>("contact-list", "/contacts", query);
+  const run = useContactExport(query, list.total);
+  const { choice, choose } = useColumns(project, list.rows);
+  const columns = useMemo(() => contactColumns(choice), [choice]);
+  const lines = useMemo(() => contactLines(choice), [choice]);
+  const mayEdit = useMay("EDITOR");
+  const [isAdding, adding] = useDisclosure(false);
+  useShortcuts({ c: adding.open }, mayEdit);
+
+  const change = (next: Readonly<Record<string, unknown>>) =>
+    void navigate({ search: readContactSearch(next) });
+  const open = ({ id }: Contact) =>
+    void navigate({ to: "/p/$project/contacts/$contact", params: { project, contact: id } });
+  const filters = filtersOfContacts(search);
+  const isFiltered = Object.keys(filters).length > 0;
+  const isEmpty = list.rows.length === 0 && !list.isLoading && list.error === null && !isFiltered;
+
+  return (
+    <Page
+      title="Contacts"
+      isFixed
+      actions={
+        <>
+          {!isEmpty && mayEdit && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
+          {mayEdit && (
+            <Button leftSection={<Plus size={16} aria-hidden />} onClick={adding.open}>
+              Add a contact
+            </Button>
+          )}
+        </>
+      }
+    >
+      {!isEmpty && (
+        <FilterBar
+          label="Search: part of an address, subscribed"
+          fields={FIELDS}
+          filters={filters}
+          onChange={(next) => change({ ...search, ...next })}
+        >
+          {list.total !== null && (
+            <span className="figures">
+              {number.format(list.total)} {list.total === 1 ? "contact" : "contacts"}
+            </span>
+          )}
+          <ColumnPicker choice={choice} onChange={choose} />
+        </FilterBar>
+      )}
+      <ExportProgress run={run} />
+      <DataTable
+        label="Contacts"
+        list={list}
+        columns={columns}
+        rowKey={({ id }) => id}
+        href={({ id }) => `/app/p/${project}/contacts/${id}`}
+        onOpen={open}
+        phone={lines}
+        isFiltered={isFiltered}
+        onClearFilters={() => change({})}
+        empty={<NoContacts onAdd={mayEdit ? adding.open : undefined} />}
+      />
+      <AddContact
+        isOpen={isAdding}
+        onClose={adding.close}
+        onAdded={(contact) => {
+          adding.close();
+          open(contact);
+        }}
+      />
+    </Page>
+  );
+}
+
+/** The columns that the user chose for this project, or those that fit its first contacts. */
+function useColumns(project: string, rows: readonly Contact[]) {
+  const { value, save } = usePreference(`contact-columns ${project}`);
+  const stored = JSON.stringify(readChoice(value));
+  const first = JSON.stringify(firstChoice(rows.slice(0, SAMPLED)));
+  const choice = useMemo(
+    () => readChoice(JSON.parse(stored)) ?? readChoice(JSON.parse(first)) ?? [],
+    [stored, first],
+  );
+  return {
+    choice,
+    choose: (next: string[]) =>
+      void save(next).catch((error: unknown) => showFailure("The columns were not stored", error)),
+  };
+}
+
+/** Contacts whose data decide the first columns. */
+const SAMPLED = 100;
+
+function NoContacts({ onAdd }: { onAdd: (() => void) | undefined }) {
+  const { url } = useAppState();
+  return (
+    <Empty
+      icon={Users}
+      title="No contacts yet"
+      text="Contacts are the people whom you send mail. Sending a mail or recording an event adds its contact."
+      action={onAdd !== undefined && <Button onClick={onAdd}>Add a contact</Button>}
+    >
+      <Code
+        label="Adding a contact"
+        samples={contactSamples(url === "" ? window.location.origin : url)}
+      />
+    </Empty>
+  );
+}

@@ -1,0 +1,106 @@
+import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Contact } from "../../../modules/contacts/model.ts";
+import { api } from "../../api.ts";
+import { useMay } from "../../state.ts";
+import { Loaded } from "../../ui/loaded.tsx";
+import { Time } from "../../ui/time.tsx";
+import { showFailure, showUndo } from "../../ui/undo.tsx";
+import { viaWords } from "./timeline-days.ts";
+import { useAddressSuppression, useContactRefresh, useSubscriptionChanges } from "./use-contact.ts";
+
+/** Whether the contact gets marketing mail, since when and why, and how to change it. */
+export function SubscriptionCard({ contact, project }: { contact: Contact; project: string }) {
+  const { id, subscribed } = contact;
+  const changes = useSubscriptionChanges(id);
+  const { isBusy, set } = useSubscription(contact);
+  const mayChange = useMay("EDITOR");
+  return (
+    <section className="card contact-card" aria-labelledby="contact-subscription">
+      <div className="contact-card-head">
+        <h2 id="contact-subscription">Subscription</h2>
+        {mayChange && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={isBusy}
+            onClick={() => void set(!subscribed)}
+          >
+            {subscribed ? "Unsubscribe" : "Subscribe"}
+          </Button>
+        )}
+      </div>
+      <Meaning contact={contact} project={project} />
+      <Loaded query={changes} height={60}>
+        {(events) => (
+          <ol className="contact-changes" aria-label="History of the subscription">
+            {events.map(({ id: eventId, name, data, createdAt }) => (
+              <li key={eventId}>
+                <span>
+                  {name === "contact.subscribed" ? "Subscribed" : "Unsubscribed"}
+                  <span className="muted small"> {viaWords(data)}</span>
+                </span>
+                <span className="muted small">
+                  <Time at={createdAt} />
+                </span>
+              </li>
+            ))}
+            {events.length === 0 && <li className="muted small">It was never changed.</li>}
+          </ol>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+/** Changes the subscription at once; the message that says so can undo it. */
+function useSubscription({ id, email, subscribed }: Contact) {
+  const [isBusy, setIsBusy] = useState(false);
+  const refresh = useContactRefresh(id);
+  const patch = async (value: boolean) => {
+    await api.patch(`/contacts/${id}`, { subscribed: value });
+    await refresh();
+  };
+
+  async function set(value: boolean): Promise<void> {
+    setIsBusy(true);
+    try {
+      await patch(value);
+      showUndo({
+        text: value ? `${email} is subscribed.` : `${email} is unsubscribed.`,
+        onUndo: () =>
+          void patch(subscribed).catch((error: unknown) => showFailure("It was not undone", error)),
+      });
+    } catch (error) {
+      showFailure("The subscription was not changed", error);
+    } finally {
+      setIsBusy(false);
+    }
+  }
+
+  return { isBusy, set };
+}
+
+/** What the contact gets. A suppressed address gets no mail at all, subscribed or not. */
+function Meaning({ contact, project }: { contact: Contact; project: string }) {
+  const { email, subscribed } = contact;
+  const { data } = useAddressSuppression(email);
+  if (data === undefined || data === null) {
+    return (
+      <p className="muted small">
+        {subscribed
+          ? "Gets campaigns and other marketing mail."
+          : "Gets no marketing mail. Transactional mail is still sent."}
+      </p>
+    );
+  }
+  return (
+    <p className="contact-notice">
+      The address is suppressed, so no mail is sent to it.{" "}
+      <Link to="/p/$project/suppressions" params={{ project }} search={{ address: email }}>
+        See why
+      </Link>
+    </p>
+  );
+}

@@ -1,0 +1,153 @@
+/** The queries of one contact. Live messages renew them. */
+
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useRef } from "react";
+import type { Activity } from "../../../modules/contacts/activity-model.ts";
+import type { Contact } from "../../../modules/contacts/model.ts";
+import type { Event } from "../../../modules/events/model.ts";
+import type { ContactSegment } from "../../../modules/segments/model.ts";
+import type { Suppression } from "../../../modules/suppressions/model.ts";
+import type { ContactExecution } from "../../../modules/workflows/execution-model.ts";
+import { api, ApiError, type ListPage } from "../../api.ts";
+import { type LiveMessage, useLiveMessages } from "../../live.ts";
+import { useProject } from "../../state.ts";
+
+const NOT_FOUND = 404;
+/** Entries of one page of the timeline. */
+const PAGE_SIZE = 50;
+/** Segments and executions that are shown. */
+const LISTED = 100;
+/** Changes of the subscription of each kind that are shown. */
+const CHANGES = 20;
+
+const pathOf = (id: string) => `/contacts/${encodeURIComponent(id)}`;
+
+/** The data is null for a contact that does not exist. */
+export function useContact(id: string) {
+  const project = useProject()?.id ?? null;
+  return useQuery({
+    queryKey: ["contacts", project, id],
+    queryFn: async ({ signal }): Promise<Contact | null> => {
+      try {
+        return await api.get<Contact>(pathOf(id), { signal });
+      } catch (error) {
+        if (error instanceof ApiError && error.status === NOT_FOUND) return null;
+        throw error;
+      }
+    },
+  });
+}
+
+/** Reads everything about the contact again, after a change. */
+export function useContactRefresh(id: string): () => Promise<void> {
+  const client = useQueryClient();
+  const project = useProject()?.id ?? null;
+  return useCallback(
+    async () =>
+      void (await Promise.all([
+        client.invalidateQueries({ queryKey: ["contacts", project, id] }),
+        client.invalidateQueries({ queryKey: ["contact-activity", project, id] }),
+      ])),
+    [client, project, id],
+  );
+}
+
+export const useContactSegments = (id: string) =>
+  useContactList<ContactSegment>(id, `${pathOf(id)}/segments`);
+export const useContactExecutions = (id: string) =>
+  useContactList<ContactExecution>(id, `${pathOf(id)}/executions`);
+
+function useContactList<T>(id: string, path: string) {
+  const project = useProject()?.id ?? null;
+  return useQuery({
+    queryKey: ["contacts", project, id, path],
+    queryFn: ({ signal }) => api.get<ListPage<T>>(path, { query: { limit: LISTED }, signal }),
+  });
+}
+
+/** The latest changes of the subscription, newest first. */
+export function useSubscriptionChanges(id: string) {
+  const project = useProject()?.id ?? null;
+  return useQuery({
+    queryKey: ["contacts", project, id, "subscription"],
+    queryFn: async ({ signal }) => {
+      const read = (event: string) =>
+        api.get<ListPage<Event>>("/events", {
+          query: { contactId: id, event, limit: CHANGES },
+          signal,
+        });
+      const lists = await Promise.all([read("contact.subscribed"), read("contact.unsubscribed")]);
+      return lists
+        .flatMap(({ items }) => items)
+        .toSorted((one, other) => other.createdAt.localeCompare(one.createdAt));
+    },
+  });
+}
+
+/** The entry of the address among the suppressions; null without one. */
+export function useAddressSuppression(email: string) {
+  const project = useProject()?.id ?? null;
+  return useQuery({
+    queryKey: ["suppressions", project, "of", email, "exactly"],
+    queryFn: async ({ signal }) => {
+      const query = { email, limit: LISTED };
+      const { items } = await api.get<ListPage<Suppression>>("/suppressions", { query, signal });
+      return items.find((item) => item.email === email) ?? null;
+    },
+  });
+}
+
+/** Events and mails, newest first, in pages. */
+export function useActivity(id: string) {
+  const project = useProject()?.id ?? null;
+  const client = useQueryClient();
+  const queryKey = ["contact-activity", project, id] as const;
+  const result = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) =>
+      api.get<ListPage<Activity>>(`${pathOf(id)}/activity`, {
+        query: { limit: PAGE_SIZE, cursor: pageParam },
+        signal,
+      }),
+    initialPageParam: firstCursor(),
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+  const activities = result.data?.pages.flatMap(({ items }) => items);
+  const mails = new Set(
+    activities?.flatMap(({ email, event }) => [email?.id ?? event?.emailId ?? []].flat()),
+  );
+
+  async function isNew(): Promise<boolean> {
+    const query = { limit: 1 };
+    const { items } = await api.get<ListPage<Activity>>(`${pathOf(id)}/activity`, { query });
+    const [newest] = items;
+    return newest !== undefined && keyOf(newest) !== keyOf(activities?.[0]);
+  }
+
+  useLatestMessages(async (messages) => {
+    const isTheirs = messages.some((message) => message.id === id || mails.has(message.id));
+    // The recipient of another mail is not known, so the newest entry is read.
+    const mayBeTheirs = messages.some(({ type }) => type === "email.queued");
+    if (!isTheirs && !(mayBeTheirs && (await isNew()))) return;
+    await client.invalidateQueries({ queryKey });
+  });
+  return { ...result, activities, total: result.data?.pages.at(-1)?.total ?? 0 };
+}
+
+const firstCursor = (): string | null => null;
+const keyOf = (activity: Activity | undefined) => activity?.event?.id ?? activity?.email?.id;
+
+/** Calls the latest `handle` with live messages. */
+function useLatestMessages(handle: (messages: readonly LiveMessage[]) => Promise<void>): void {
+  const latest = useRef(handle);
+  useEffect(() => {
+    latest.current = handle;
+  });
+  const onMessages = useCallback((messages: readonly LiveMessage[]) => {
+    latest.current(messages).catch((error: unknown) => {
+      // The banner of the page tells of a lost connection; the next message tries again.
+      if (!(error instanceof ApiError)) throw error;
+    });
+  }, []);
+  useLiveMessages(onMessages);
+}

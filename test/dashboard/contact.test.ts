@@ -1,0 +1,172 @@
+/** The page of one contact: its parts, the subscription with undo, the editor of its data, and deletion. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { stringAt, valueAt } from "../support/json.ts";
+import { send } from "./email-server.ts";
+import { expectNoFaults } from "./layouts.ts";
+import { openAs, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
+
+let browser: Browser;
+let server: PeopledServer;
+/** Ids of contacts. */
+let ada = "";
+let hostile = "";
+
+const ATTACK = "<img src=x onerror=alert(1)>";
+const DATA = { name: "Ada", orders: 3, isVip: true, tags: ["early", "blue"] };
+
+async function addContact(email: string, data: object): Promise<string> {
+  return stringAt(await server.call("POST", "/contacts", { email, data }), "id");
+}
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+  ada = await addContact("ada@example.com", DATA);
+  hostile = await addContact("hostile@example.com", {
+    [ATTACK]: ATTACK,
+    name: "A very long name ".repeat(600),
+    الاسم: "ليلى بنت محمد",
+    emoji: "👩‍👩‍👧‍👦🎉",
+    word: "x".repeat(10_000),
+    nested: { list: [1, { deep: ATTACK }] },
+  });
+  const condition = {
+    logic: "AND",
+    groups: [{ filters: [{ field: "data.orders", operator: "greaterThan", value: 1 }] }],
+  };
+  await server.call("POST", "/segments", { name: "Buyers", condition });
+  await server.call("PATCH", `/contacts/${ada}`, { subscribed: false });
+  await server.call("POST", "/suppressions", { email: "ada@example.com" });
+  await send(server, [{ to: "ada@example.com", subject: "Your order", body: "<p>Thanks.</p>" }]);
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop()]);
+});
+
+const card = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+const stored = async (id: string) => server.call("GET", `/contacts/${id}`);
+
+describe.skipIf(!hasChromium)("the page of a contact", () => {
+  test(
+    "every layout is accessible, quiet and fits the window, with any data",
+    async () => {
+      await expectNoFaults(await openAs(browser, server, `/contacts/${ada}`), {
+        name: "contact",
+        isShown: (page) => card(page, "Segments").getByText("Buyers").waitFor(),
+      });
+      const opened = await openAs(browser, server, `/contacts/${hostile}`);
+      await opened.page.getByRole("button", { name: "Show all of it" }).first().click();
+      await expectNoFaults(opened, {
+        name: "contact-hostile",
+        layouts: ["light", "phone-dark"],
+        isShown: (page) => card(page, "Data").getByText(ATTACK).first().waitFor(),
+      });
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "shows what happened by day, and why the contact gets nothing",
+    async () => {
+      const { page, problems, close } = await openAs(browser, server, `/contacts/${ada}`);
+      const timeline = card(page, "Timeline");
+      await timeline.getByText("Mail not sent: the address is suppressed").waitFor();
+      await timeline.getByRole("heading", { name: "Today" }).waitFor();
+      const titles = await timeline.locator("li strong").allTextContents();
+      expect(new Set(titles)).toEqual(
+        new Set([
+          "Mail not sent: the address is suppressed",
+          "Mail queued",
+          "Unsubscribed",
+          "Subscribed",
+        ]),
+      );
+      const history = page.getByRole("list", { name: "History of the subscription" });
+      expect(await history.locator("li > span:first-child").allTextContents()).toEqual([
+        "Unsubscribed ",
+        "Subscribed ",
+      ]);
+      await card(page, "Workflows").getByText("The contact was in no workflow.").waitFor();
+      await page.getByRole("link", { name: "See why" }).click();
+      await page.getByText("added this address").waitFor();
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "an editor subscribes and undoes it, and edits the data and undoes it",
+    async () => {
+      const { page, problems, close } = await openAs(browser, server, `/contacts/${ada}`, {
+        person: "editor",
+      });
+      await page.getByRole("button", { name: "Subscribe", exact: true }).click();
+      await page.getByText("ada@example.com is subscribed.").waitFor();
+      expect(valueAt(await stored(ada), "subscribed")).toBe(true);
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByRole("button", { name: "Subscribe", exact: true }).waitFor();
+      expect(valueAt(await stored(ada), "subscribed")).toBe(false);
+
+      await card(page, "Data").getByRole("button", { name: "Edit" }).click();
+      await page.getByLabel("Value of orders").fill("four");
+      await page.getByRole("button", { name: "Remove tags" }).click();
+      await page.getByRole("button", { name: "Add a field" }).click();
+      await page.getByLabel("Name of the field").fill("city");
+      await page.getByLabel("Value of city").fill("Bath");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("Write a number, such as 12.5.").waitFor();
+      await page.locator("[aria-invalid=true]:focus").fill("4");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("The data was saved.").waitFor();
+      const edited = { name: "Ada", orders: 4, isVip: true, city: "Bath" };
+      expect(valueAt(await stored(ada), "data")).toEqual(edited);
+      await page.getByRole("button", { name: "Undo" }).click();
+      await card(page, "Data").getByText("early").waitFor();
+      expect(valueAt(await stored(ada), "data")).toEqual(DATA);
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a viewer is offered no change, and an unknown contact is explained",
+    async () => {
+      const viewer = await openAs(browser, server, `/contacts/${ada}`, { person: "viewer" });
+      await card(viewer.page, "Segments").getByText("Buyers").waitFor();
+      const changes = /^(Subscribe|Edit|Delete)/;
+      expect(await viewer.page.getByRole("button", { name: changes }).count()).toBe(0);
+      expect(viewer.problems).toEqual([]);
+      await viewer.close();
+      const patch = { subscribed: true };
+      expect(await statusOf(server, "viewer", ["PATCH", `/contacts/${ada}`, patch])).toBe(403);
+      expect(await statusOf(server, "viewer", ["DELETE", `/contacts/${ada}`])).toBe(403);
+      const { page, close } = await openAs(browser, server, "/contacts/nobody");
+      await page.getByText("This contact does not exist.").waitFor();
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "is deleted after a confirmation",
+    async () => {
+      const id = await addContact("leaving@example.com", {});
+      const { page, problems, close } = await openAs(browser, server, `/contacts/${id}`);
+      await page.getByRole("button", { name: "Delete" }).click();
+      const question = page.getByRole("dialog", { name: "Delete this contact?" });
+      await question.getByText("leaving@example.com").waitFor();
+      await question.getByRole("button", { name: "Delete the contact" }).click();
+      await page.getByText("2 contacts").waitFor();
+      expect(problems).toEqual([]);
+      await close();
+      expect(await statusOf(server, "admin", ["GET", `/contacts/${id}`])).toBe(404);
+    },
+    BROWSER_LIMIT_MS,
+  );
+});

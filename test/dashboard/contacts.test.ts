@@ -1,0 +1,216 @@
+/** The list of contacts: search, columns, export, 50,000 rows, and its states. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { stringAt } from "../support/json.ts";
+import { expectNoFaults } from "./layouts.ts";
+import {
+  failingList,
+  openAs,
+  PASSWORD,
+  ageSessions,
+  type PeopledServer,
+  startWithPeople,
+  statusOf,
+} from "./people.ts";
+
+let browser: Browser;
+let server: PeopledServer;
+
+const LONG_NAME = "A very long name ".repeat(600);
+const CONTACTS = [
+  { email: "ada@example.com", data: { name: "Ada", plan: "pro", orders: 3 } },
+  { email: "grace@acme.example", data: { name: "<img src=x onerror=alert(1)>", plan: "free" } },
+  { email: "layla@example.com", data: { name: "ليلى بنت محمد", plan: "pro" } },
+  { email: "emoji@example.com", data: { name: "👩‍👩‍👧‍👦 Family 🎉", plan: "free" } },
+  {
+    email: "long@example.com",
+    data: { name: LONG_NAME, plan: "pro", "<b>key</b>": { a: [1, 2] } },
+  },
+];
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+  for (const contact of CONTACTS) await server.call("POST", "/contacts", contact);
+  await server.call("POST", "/contacts", { email: "gone@acme.example", subscribed: false });
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop()]);
+});
+
+const rows = (page: Page) => page.locator("[data-row]");
+const params = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+const heads = (page: Page) => page.locator("thead th").allTextContents();
+
+describe.skipIf(!hasChromium)("the list of contacts", () => {
+  test(
+    "every layout is accessible, quiet and fits the window, with any data",
+    async () => {
+      await expectNoFaults(await openAs(browser, server, "/contacts"), {
+        name: "contacts",
+        isShown: (page) => rows(page).nth(5).waitFor(),
+      });
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "searches by words and subscription, with its state in the URL",
+    async () => {
+      const { page, problems, close } = await openAs(browser, server, "/contacts");
+      await page.getByText("6 contacts").waitFor();
+      await page.keyboard.press("/");
+      await page.keyboard.type("ACME");
+      await page.keyboard.press("Enter");
+      await page.getByText("2 contacts").waitFor();
+      await page.keyboard.type("subscribed:no");
+      await page.keyboard.press("Enter");
+      await page.getByText("1 contact", { exact: true }).waitFor();
+      expect(params(page)).toEqual({ q: "ACME", subscribed: "no" });
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Tab");
+      await rows(page).getByRole("link", { name: "gone@acme.example" }).click();
+      await page.getByRole("heading", { level: 1, name: "gone@acme.example" }).waitFor();
+      await page.goBack();
+      await page.getByText("1 contact", { exact: true }).waitFor();
+      await page.goto(`${page.url()}nowhere`);
+      await page.getByText("must be true or false").waitFor();
+      expect(problems.filter((text) => !text.includes("status of 422"))).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "has the columns that a user chose, also after it is loaded again",
+    async () => {
+      const { page, problems, close } = await openAs(browser, server, "/contacts");
+      await rows(page).first().waitFor();
+      expect(await heads(page)).toEqual(["Address", "Subscription", "name", "plan", "Created"]);
+      await page.getByRole("button", { name: "Columns" }).click();
+      const picker = page.getByRole("dialog", { name: "Columns" });
+      await picker.getByLabel("Find a field").fill("ORD");
+      await picker.getByLabel("orders").check();
+      await picker.getByLabel("Subscription").uncheck();
+      const chosen = ["Address", "name", "plan", "Created", "orders"];
+      expect(await heads(page)).toEqual(chosen);
+      await page.keyboard.press("Escape");
+      await page.reload();
+      await rows(page).first().waitFor();
+      await page.getByRole("columnheader", { name: "orders" }).waitFor();
+      expect(await heads(page)).toEqual(chosen);
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "an editor adds a contact and saves the rows of a search after the password; a viewer may not",
+    async () => {
+      ageSessions(server);
+      const { page, problems, close } = await openAs(browser, server, "/contacts?subscribed=no", {
+        person: "editor",
+      });
+      await rows(page).first().waitFor();
+      await page.getByRole("button", { name: "Export CSV" }).click();
+      const question = page.getByRole("dialog", { name: "Enter your password" });
+      await question.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.keyboard.press("Enter"),
+      ]);
+      const [head, ...lines] = readFileSync(await download.path(), "utf8")
+        .trimEnd()
+        .split("\r\n");
+      expect(head).toBe("email,subscribed,name,plan,json:<b>key</b>,orders");
+      expect(lines.map((line) => line.split(",").slice(0, 2))).toEqual([
+        ["gone@acme.example", "false"],
+      ]);
+      await question.waitFor({ state: "detached" });
+      await page.keyboard.press("c");
+      await page.getByLabel("Email address").fill("Ada@example.com ");
+      await page.keyboard.press("Enter");
+      // The address has a contact, which opens.
+      await page.getByRole("heading", { level: 1, name: "ada@example.com" }).waitFor();
+      expect(problems.filter((text) => !text.includes("status of 403"))).toEqual([]);
+      await close();
+
+      const viewer = await openAs(browser, server, "/contacts", { person: "viewer" });
+      await rows(viewer.page).first().waitFor();
+      expect(await viewer.page.getByRole("button", { name: /Export|Add/ }).count()).toBe(0);
+      await viewer.close();
+      expect(await statusOf(server, "viewer", ["GET", "/contacts/export"])).toBe(403);
+      const forced = { email: "forced@example.com" };
+      expect(await statusOf(server, "viewer", ["POST", "/contacts", forced])).toBe(403);
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "shows a list that cannot be read, one without matches, and an empty one",
+    async () => {
+      const { page, close } = await openAs(browser, server, "/contacts", {
+        prepare: failingList("/contacts"),
+      });
+      await page.getByText("The list is not available.").waitFor();
+      await page.unroute("**/contacts?*");
+      await page.getByRole("button", { name: "Try again" }).click();
+      await rows(page).first().waitFor();
+      await page.goto(`${page.url()}?q=nowhere`);
+      await page.getByRole("button", { name: "Clear filters" }).click();
+      await page.getByText("6 contacts").waitFor();
+      await close();
+
+      const empty = { items: [], nextCursor: null, hasMore: false, total: 0 };
+      const opened = await openAs(browser, server, "/contacts", {
+        prepare: async (target) => {
+          await target.route("**/contacts?*", (route) => route.fulfill({ json: empty }));
+        },
+      });
+      await expectNoFaults(opened, {
+        name: "contacts-empty",
+        layouts: ["light", "phone-dark"],
+        isShown: (target) => target.getByText("No contacts yet").waitFor(),
+      });
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "scrolls through 50,000 contacts with few rows in the document",
+    async () => {
+      fill(50_000);
+      const { page, problems, close } = await openAs(browser, server, "/contacts?q=@many.example");
+      await page.getByText("50,000 contacts").waitFor();
+      await rows(page).first().waitFor();
+      // Each scroll to the end loads the next hundred.
+      while ((await page.locator('[data-row="1999"]').count()) === 0) {
+        await page.evaluate("document.querySelector('.table-scroll').scrollTo(0, 1e9)");
+      }
+      expect(await rows(page).count()).toBeLessThanOrEqual(60);
+      expect(await page.locator("table").getAttribute("aria-rowcount")).toBe("50001");
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
+
+/** Adds contacts to the project directly. */
+function fill(count: number): void {
+  const db = new Database(join(stringAt(server.info, "data"), "mailstead.db"));
+  db.run(
+    `WITH RECURSIVE number (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM number WHERE i < ${count})
+     INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+     SELECT 'many-' || i, (SELECT seq FROM projects LIMIT 1), 'c' || i || '@many.example', 1,
+            '{"plan":"pro"}', 1767348000000, 1767348000000 FROM number`,
+  );
+  db.close();
+}
