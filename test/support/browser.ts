@@ -228,9 +228,13 @@ export async function openPage(
       const isOtherWidth = viewport.width !== LAYOUTS[layout].viewport.width;
       layout = next;
       await page.emulateMedia({ ...MEDIA, colorScheme });
-      if (!isOtherWidth) return;
-      await page.setViewportSize(viewport);
-      await page.reload();
+      if (isOtherWidth) {
+        await page.setViewportSize(viewport);
+        await page.reload();
+      }
+      // The page learns of the scheme by an event.
+      const shown = `html[data-mantine-color-scheme="${colorScheme}"]`;
+      await page.locator(shown).waitFor({ state: "attached" });
     },
     async screenshot(name) {
       await page.screenshot({ path: join(OUTPUT, `${name}-${layout}.png`) });
