@@ -1,7 +1,7 @@
 /**
  * Kills the server repeatedly while it accepts and sends mail, and counts the mails that arrive.
  *
- * `bun scripts/crash.ts [--transport relay|direct|capture-smtp|submission] [--kills 100] [--seed N] [--binary[=PATH]]`
+ * `bun scripts/crash.ts [--transport relay|direct|capture-smtp|submission|inbound] [--kills 100] [--seed N] [--binary[=PATH]]`
  *
  * The exit code is 1 if an accepted mail was lost, or arrived twice although it was not under way at
  * a kill. Mails that were under way at a kill are retried after half a minute or more, so the script
@@ -10,7 +10,9 @@
  * With `--transport capture-smtp` the server catches mail over SMTP instead: every message that was
  * answered with 250 must be in the inbox after the last restart, once. With `--transport submission`
  * clients submit mail over SMTP: every message that was answered with 250 must have one record and
- * leave as it was sent, also if it was sent again because its client got no answer.
+ * leave as it was sent, also if it was sent again because its client got no answer. With
+ * `--transport inbound` mail arrives for an inbound route: every message that was answered with 250
+ * is received as it was sent, with one event and one forwarded mail.
  */
 
 import { removeFolder, startServer, temporaryFolder } from "./bench/children.ts";
@@ -19,6 +21,7 @@ import { reportAims, printValue, whole } from "./bench/report.ts";
 import { prepareStore } from "./bench/store.ts";
 import { type CaptureReport, runCaptureCrashLoop } from "./crash/capture.ts";
 import { type CrashReport, runCrashLoop } from "./crash/loop.ts";
+import { runInboundCrashLoop } from "./crash/inbound.ts";
 import { runSubmissionCrashLoop } from "./crash/submission.ts";
 import { crashOptions } from "./crash/options.ts";
 
@@ -29,7 +32,7 @@ const LIMIT_MS = 30 * 60_000;
 
 function parseTransport(text: string): "relay" | "direct" {
   if (text === "relay" || text === "direct") return text;
-  throw new Error("--transport must be relay, direct, capture-smtp or submission");
+  throw new Error("--transport must be relay, direct, capture-smtp, submission or inbound");
 }
 
 async function run(): Promise<boolean> {
@@ -37,6 +40,7 @@ async function run(): Promise<boolean> {
   const { kills, seed, binary } = options;
   if (options.transport === "capture-smtp") return runCapture({ kills, seed, binary });
   if (options.transport === "submission") return runSubmission({ kills, seed, binary });
+  if (options.transport === "inbound") return runInbound({ kills, seed, binary });
   const transport = parseTransport(options.transport);
   const data = temporaryFolder();
   const key = await prepareStore(data, 0, { isSigned: transport === "direct" });
@@ -101,6 +105,37 @@ async function runSubmission(options: { kills: number; seed: number; binary: str
   const { lost, duplicates, damaged } = report;
   return reportAims(
     Object.entries({ lost, duplicates, damaged }).map(([name, count]) => ({
+      name,
+      isMet: count === 0,
+      measured: whole(count),
+      wanted: "0",
+    })),
+  );
+}
+
+async function runInbound(options: { kills: number; seed: number; binary: string | null }) {
+  const { kills, seed, binary } = options;
+  const data = temporaryFolder();
+  const key = await prepareStore(data, 0);
+  console.log(`crash: ${kills} × kill -9, inbound, seed ${seed}`);
+  const report = await runInboundCrashLoop({
+    kills,
+    seed,
+    data,
+    key,
+    connections: CAPTURE_CONNECTIONS,
+    launch: ({ port, args }) => startServer({ binary, data, port, args }),
+    onKill: (kill, accepted) => {
+      if ((kill + 1) % 10 === 0)
+        printValue(`after ${kill + 1} kills`, `${whole(accepted)} answered with 250`);
+    },
+  });
+  removeFolder(data);
+  printValue("answered with 250", whole(report.accepted));
+  printValue("sent again after a kill", whole(report.repeated));
+  const { lost, duplicates, damaged, incomplete } = report;
+  return reportAims(
+    Object.entries({ lost, duplicates, damaged, incomplete }).map(([name, count]) => ({
       name,
       isMet: count === 0,
       measured: whole(count),

@@ -98,7 +98,7 @@ export async function authenticateMessage(
     dmarc:
       found === false
         ? { result: "none", domain: null, info: "From has no single domain" }
-        : { ...verdict(found.status, found.domain), info: found.p === "" ? "" : `p=${found.p}` },
+        : { ...verdict(found.status, found.domain), info: infoOfPolicy(found.p) },
     arc:
       chain === null
         ? { result: "none", domain: null, info: "" }
@@ -110,6 +110,11 @@ export async function authenticateMessage(
 /** The domain that signed the message last. */
 function domainOfChain({ signature }: ARCResult): string | null {
   return typeof signature === "object" ? (signature.signingDomain ?? null) : null;
+}
+
+/** Without a record, the package leaves the policy out, against its types. */
+function infoOfPolicy(published: unknown): string {
+  return typeof published === "string" && published !== "" ? `p=${published}` : "";
 }
 
 function policyOf(text: string): Authentication["policy"] {
