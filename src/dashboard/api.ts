@@ -184,10 +184,13 @@ type ErrorBody = {
   error?: Partial<Omit<ErrorFields, "status">>;
 };
 
+/** The requests with which a user signs in; a refusal of them ends no session. */
+const ENTRIES = /^\/app\/api\/(?:login|link|setup|reset|reset-request|invitation)(?:\/|$)/;
+
 async function errorOf(response: Response, path: string): Promise<ApiError> {
   const body: ErrorBody = await jsonOf(response);
   const error = body.error ?? {};
-  if (response.status === 401 && !path.startsWith("/app/api/")) events.onSignedOut();
+  if (response.status === 401 && !ENTRIES.test(path)) events.onSignedOut();
   return new ApiError({
     status: response.status,
     code: error.code ?? "ERROR",

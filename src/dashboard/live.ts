@@ -35,6 +35,12 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   webhook: ["webhooks"],
 };
 
+/** The first parts of the keys of all queries that messages change. */
+const LIVE_KEYS: ReadonlySet<unknown> = new Set(Object.values(KEYS).flat());
+
+/** The server has more messages than are worth sending: everything is read again. */
+const RELOAD = "reload";
+
 /** Calls `onMessages` with the messages of a second, for pages that count new rows. */
 export function useLiveMessages(onMessages: Listener): void {
   useEffect(() => {
@@ -64,6 +70,7 @@ function connect(project: string, client: QueryClient): () => void {
         return KEYS[type] ?? KEYS[noun] ?? [noun];
       }),
     );
+    if (messages.some(({ type }) => type === RELOAD)) void client.invalidateQueries();
     for (const key of keys) void client.invalidateQueries({ queryKey: [key] });
     for (const listener of listeners) listener(messages);
   }
@@ -79,6 +86,12 @@ function connect(project: string, client: QueryClient): () => void {
     url: withQuery("/app/api/live", { project }),
     retry: { firstMs: FIRST_RETRY_MS, longestMs: LONGEST_RETRY_MS },
     listen: (source) => source.addEventListener("message", receive),
+    // What was read before the connection was open may have changed in between.
+    onOpen: () =>
+      void client.invalidateQueries({
+        predicate: ({ queryKey, state }) =>
+          state.fetchStatus === "idle" && LIVE_KEYS.has(queryKey[0]),
+      }),
     onShown: () => void client.invalidateQueries(),
     onClose() {
       window.clearTimeout(flush);

@@ -113,10 +113,17 @@ describe("a request", () => {
       confirm: () => Promise.resolve(false),
       onConnection: () => undefined,
     });
-    answered(refusal(401, "UNAUTHORIZED"), refusal(401, "INVALID_CREDENTIALS"));
-    await errorOf(api.get("/emails"));
-    await errorOf(api.post("/app/api/login"));
-    expect(ends).toBe(1);
+    const ended = ["/emails", "/app/api/account", "/app/api/account/password"];
+    const entries = [
+      "/app/api/login",
+      "/app/api/link",
+      "/app/api/reset",
+      "/app/api/invitation/accept",
+    ];
+    const paths = [...ended, ...entries];
+    answered(...paths.map(() => refusal(401, "UNAUTHORIZED")));
+    for (const path of paths) await errorOf(api.post(path));
+    expect(ends).toBe(ended.length);
   });
 
   test("that needs the password is sent again with the same key after it was entered", async () => {
