@@ -45,19 +45,30 @@ export function uiRoutes(find: FindFile = defaultFiles()) {
       ({ params, headers }) => asset(find, params.file, headers["accept-encoding"] ?? ""),
       hidden,
     )
-    .get("/app", () => page(find), hidden)
+    .get("/app", ({ headers }) => page(find, headers), hidden)
     .get(
       "/app/*",
-      ({ params }) => {
+      ({ params, headers }) => {
         // These are not pages: an unknown path gets the usual error.
         if (/^(?:api|assets)(?:\/|$)/.test(params["*"])) throw noRoute();
-        return page(find);
+        return page(find, headers);
       },
       hidden,
     );
 }
 
-async function page(find: FindFile): Promise<Response> {
+/**
+ * Whether the browser trusts the origin: it is https or the own machine. Browsers send Sec-Fetch-Site
+ * to such origins only; a proxy in front of the server may remove it.
+ */
+function isTrustworthy(headers: Readonly<Record<string, string | undefined>>): boolean {
+  return headers["sec-fetch-site"] !== undefined || headers["x-forwarded-proto"] === "https";
+}
+
+async function page(
+  find: FindFile,
+  requestHeaders: Readonly<Record<string, string | undefined>>,
+): Promise<Response> {
   const file = await find(`${PAGE}.gz`);
   const html = file === null ? MISSING : await textOf(file);
   const nonce = randomBytes(NONCE_BYTES).toString("base64");
@@ -69,7 +80,8 @@ async function page(find: FindFile): Promise<Response> {
       "Content-Security-Policy": policyOf(nonce),
       "X-Content-Type-Options": "nosniff",
       "Referrer-Policy": "same-origin",
-      "Cross-Origin-Opener-Policy": "same-origin",
+      // Browsers ignore it for other origins, and write so to the console.
+      ...(isTrustworthy(requestHeaders) ? { "Cross-Origin-Opener-Policy": "same-origin" } : {}),
     },
   });
 }

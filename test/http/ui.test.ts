@@ -33,7 +33,7 @@ describe("the page", () => {
   test.each(["/app", "/app/", "/app/login", "/app/p/prj_1/emails?status=SENT"])(
     "%s has the security headers and is not stored",
     async (path) => {
-      const { status, headers } = await get(path);
+      const { status, headers } = await get(path, { "sec-fetch-site": "none" });
       expect(status).toBe(200);
       expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
       expect(headers.get("cache-control")).toBe("no-store");
@@ -42,6 +42,14 @@ describe("the page", () => {
       expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
     },
   );
+
+  test("isolates its window where the browser trusts the origin", async () => {
+    const policy = async (headers: Record<string, string>) =>
+      (await get("/app", headers)).headers.get("cross-origin-opener-policy");
+    expect(await policy({ "x-forwarded-proto": "https" })).toBe("same-origin");
+    expect(await policy({ "x-forwarded-proto": "http" })).toBeNull();
+    expect(await policy({})).toBeNull();
+  });
 
   test("has a policy that allows neither inline scripts nor other servers", async () => {
     const policy = (await get("/app")).headers.get("content-security-policy") ?? "";
