@@ -67,6 +67,8 @@ export function FilterBar(props: {
       event.preventDefault();
       apply(draft);
     }
+    // The shortcuts of the list work again.
+    if (event.key === "Escape" && draft === "") input.current?.blur();
     const last = chips.at(-1);
     if (event.key === "Backspace" && draft === "" && last !== undefined) {
       onChange({ ...filters, [last.key]: undefined });

@@ -56,6 +56,7 @@ function Steps({ steps }: { steps: readonly Step[] }) {
                 <span className="step-side">{step.code === null ? "" : "S"}</span>
                 <code>
                   {step.code !== null && <b>{step.code} </b>}
+                  {hasOwnText(step) ? "" : `${step.enhanced} `}
                   <ReplyText step={step} />
                 </code>
               </span>
@@ -78,6 +79,10 @@ function ReplyText({ step: { step, text } }: { step: Step }) {
     </>
   );
 }
+
+/** Whether the enhanced status code, if there is one, is part of the text. */
+const hasOwnText = ({ enhanced, text }: Step): boolean =>
+  enhanced === null || text.startsWith(enhanced);
 
 /** A step without a code, such as the connection, failed only if the conversation ended with it. */
 const isFailed = ({ code }: Step, isLast: boolean): boolean =>
