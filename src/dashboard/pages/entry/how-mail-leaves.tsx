@@ -5,6 +5,7 @@ import type { System } from "../../../modules/system/model.ts";
 import { api } from "../../api.ts";
 import { useAppState } from "../../state.ts";
 import { Problem } from "../../ui/problem.tsx";
+import { sentence, withCapital } from "../../ui/sentence.ts";
 import { Status, type Tone } from "../../ui/status.tsx";
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -32,7 +33,10 @@ export function HowMailLeaves() {
     refetchInterval: ({ state }) => (state.data?.checks.isRunning === true ? WAIT_MS : false),
   });
   const findings = data?.checks.findings ?? [];
-  const important = findings.filter(({ level }) => level !== "ok");
+  // The next step is about the domain, and the sentence above about the transport.
+  const important = findings.filter(
+    ({ level, what }) => level !== "ok" && what !== "transport" && !what.startsWith("domain "),
+  );
   return (
     <>
       <p className="muted">{TEXTS[transport] ?? transport}</p>
@@ -44,8 +48,8 @@ export function HowMailLeaves() {
           return (
             <li key={what}>
               <div className="rows-text">
-                <strong>{what}</strong> {finding}
-                {fix !== null && <div className="muted small">{fix}</div>}
+                <strong>{withCapital(what)}</strong> {sentence(finding)}
+                {fix !== null && <div className="muted small">{sentence(fix)}</div>}
               </div>
               <Status tone={tone}>{word}</Status>
             </li>

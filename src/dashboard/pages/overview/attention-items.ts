@@ -5,6 +5,7 @@ import type { Campaign } from "../../../modules/campaigns/model.ts";
 import type { Domain } from "../../../modules/domains/model.ts";
 import type { System } from "../../../modules/system/model.ts";
 import type { Webhook } from "../../../modules/webhooks/model.ts";
+import { sentence, withCapital, withEnd } from "../../ui/sentence.ts";
 import { sizeText } from "../../ui/size-text.ts";
 
 export type AttentionItem = {
@@ -54,7 +55,7 @@ function systemItems({ storage, queue, checks }: System): AttentionItem[] {
     .filter(({ level, what }) => level === "fail" && !what.startsWith("domain "))
     .map(({ what, finding, fix }) => ({
       key: `finding ${what} ${finding}`,
-      title: sentence(what).replace(/\.$/, ""),
+      title: withCapital(what),
       text: fix === null ? sentence(finding) : `${sentence(finding)} Fix: ${withEnd(fix)}`,
     }));
   if (freeBytes !== null && freeBytes < LOW_DISK_BYTES) {
@@ -97,10 +98,3 @@ function webhookItems({ id, url, disabledReason, failingSince }: Webhook): Atten
 }
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? url;
-
-/** The text with a capital letter and a full stop. */
-function sentence(text: string): string {
-  return withEnd(text.charAt(0).toUpperCase() + text.slice(1));
-}
-
-const withEnd = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
