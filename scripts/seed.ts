@@ -8,7 +8,7 @@
  * The newest data is of the day before `--until` (default: today). The folder must not contain
  * contacts yet. Prints the secret key of the project.
  *
- * `bun scripts/seed.ts --demo --data FOLDER [--scale small|full|million] [--seed NUMBER]
+ * `bun scripts/seed.ts --demo --data FOLDER [--scale small|full|large|million] [--seed NUMBER]
  *   [--until 2026-01-31T12:00:00Z]`
  *
  * This makes the project "Harbour Books" with a year of mails instead (seed/demo.ts), whose newest
@@ -134,7 +134,7 @@ async function runDemo(
 ): Promise<void> {
   const { scale = "full" } = values;
   const sizes = new Map(Object.entries(DEMO_SCALES)).get(scale);
-  if (sizes === undefined) throw new Error("--scale must be small, full or million");
+  if (sizes === undefined) throw new Error("--scale must be small, full, large or million");
   const demo = await seedDemo(folder, {
     sizes,
     untilMs: parseTime(values.until, Date.now()),
