@@ -8,7 +8,8 @@
  * These measurements start with an empty project: accept, accept-bodies, bounces, campaign, campaign-speed,
  * capture, deliver, deliver-direct, emails, inbox, pace, send-relay, slow, start, submission,
  * tracking, webhooks, workflows. `compose` needs no project. These need a million contacts and ten million events:
- * contacts, import, segments, track. `--seeded` copies that data from a folder that scripts/seed.ts
+ * contacts, import, segments, track. `dashboard` needs the demonstration with 100,000 captured messages
+ * (`scripts/seed.ts --demo --scale large`). `--seeded` copies that data from a folder that scripts/seed.ts
  * filled, instead of creating it. `--mails` sets the number of mails of deliver-direct, where the
  * default of 200,000 takes several minutes, and of emails. `--mailpit` names Mailpit's binary, which then takes the same
  * load in capture. `--quick` measures with less data.
@@ -28,6 +29,7 @@ import { ROOT } from "./bench/children.ts";
 import { benchCapture } from "./bench/capture.ts";
 import { benchCompose } from "./bench/compose.ts";
 import { benchContacts } from "./bench/contacts.ts";
+import { benchDashboard } from "./bench/dashboard.ts";
 import { benchDeliver } from "./bench/deliver.ts";
 import { benchDirect } from "./bench/direct.ts";
 import { benchInbox } from "./bench/inbox.ts";
@@ -66,6 +68,7 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> 
   capture: benchCapture,
   compose: benchCompose,
   contacts: benchContacts,
+  dashboard: benchDashboard,
   deliver: benchDeliver,
   "deliver-direct": benchDirect,
   emails: benchEmails,
