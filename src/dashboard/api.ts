@@ -4,6 +4,8 @@
  * models of the server: `api.get<Static<typeof Email>>("/emails/…")`.
  */
 
+import { noteServerTime } from "./server-clock.ts";
+
 /** One faulty field of a request. `field` is a dotted path such as `to.1.email`. */
 export type FieldError = { field: string; message: string; code: string };
 
@@ -165,6 +167,7 @@ async function answerOf(url: string, init: RequestInit): Promise<Response> {
   try {
     const response = await fetch(url, init);
     events.onConnection(true);
+    noteServerTime(response.headers.get("date"));
     return response;
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;

@@ -1,5 +1,6 @@
 import { Tooltip } from "@mantine/core";
 import { useSyncExternalStore } from "react";
+import { onServerTimeChange, serverNow } from "../server-clock.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -16,18 +17,21 @@ const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "always", style: "narrow" });
 
 const listeners = new Set<() => void>();
-let nowMs = Date.now();
-setInterval(() => {
-  nowMs = Date.now();
+let nowMs = serverNow();
+
+function renew(): void {
+  nowMs = serverNow();
   for (const listener of listeners) listener();
-}, TICK_MS);
+}
+setInterval(renew, TICK_MS);
+onServerTimeChange(renew);
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** The present time, renewed every 30 seconds. */
+/** The present time of the server, renewed every 30 seconds. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => nowMs);
 
 /**

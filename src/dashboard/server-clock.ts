@@ -1,0 +1,26 @@
+/**
+ * The time of the server. The clock of a computer may be wrong by hours; the answers of the server
+ * name its time, so that "5 min. ago" is right in any case.
+ */
+
+/** A smaller difference is that of the answer's way, and of the header's whole seconds. */
+const TOLERANCE_MS = 30_000;
+
+let offsetMs = 0;
+const listeners = new Set<() => void>();
+
+/** Reads the header Date of an answer. */
+export function noteServerTime(date: string | null): void {
+  const serverMs = Date.parse(date ?? "");
+  if (Number.isNaN(serverMs)) return;
+  const foundMs = serverMs - Date.now();
+  const nextMs = Math.abs(foundMs) < TOLERANCE_MS ? 0 : foundMs;
+  if (Math.abs(nextMs - offsetMs) < TOLERANCE_MS) return;
+  offsetMs = nextMs;
+  for (const listener of listeners) listener();
+}
+
+/** Milliseconds since the epoch. */
+export const serverNow = (): number => Date.now() + offsetMs;
+
+export const onServerTimeChange = (listener: () => void): void => void listeners.add(listener);
