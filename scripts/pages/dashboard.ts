@@ -45,6 +45,8 @@ const SEED = 1;
 /** A page is settled if it waits for no answer for this long. */
 const QUIET_MS = 250;
 const SETTLE_LIMIT_MS = 15_000;
+/** Time in which a frame is painted after it was loaded. */
+const PAINT_MS = 500;
 /** The browser's own message about a refused request. It lacks the path, so it is left out. */
 const REFUSAL_MESSAGE =
   /^error: Failed to load resource: the server responded with a status of \d+/;
@@ -143,6 +145,7 @@ async function checkPage(site: Site, { page, state, layout }: View): Promise<str
     );
     await settle();
     await opened.page.evaluate("document.fonts.ready");
+    await framesPainted(opened.page);
     await opened.screenshot(`${page.name}-${state.toLowerCase()}`);
     const overflowPx = await opened.overflowPx();
     return [
@@ -200,6 +203,16 @@ const FAILURE = {
   },
   timestamp: "2026-01-01T00:00:00.000Z",
 };
+
+/**
+ * Resolves when the frames with mails are painted. Their documents come from another origin, so the
+ * browser paints them in a process of their own, after their page.
+ */
+async function framesPainted(page: Page): Promise<void> {
+  const [, ...frames] = page.frames();
+  for (const frame of frames) await frame.waitForLoadState("load");
+  if (frames.length > 0) await Bun.sleep(PAINT_MS);
+}
 
 /** Returns a function that waits until the page waits for no answer. Streams do not count. */
 function watchRequests(page: Page): () => Promise<void> {
