@@ -58,7 +58,10 @@ async function errorOf(request: Promise<unknown>): Promise<ApiError> {
 
 describe("a request", () => {
   test("carries the header against forged requests, the project, and a key for POST", async () => {
-    const sent = answered(Response.json({ data: { id: "1" } }), Response.json({ data: {} }));
+    const sent = answered(
+      Response.json({ success: true, data: { id: "1" } }),
+      Response.json({ success: true, data: {} }),
+    );
     setProject("prj_1");
     expect(await api.post<object>("/keys", { name: "CI" })).toEqual({ id: "1" });
     await api.get("/keys", { project: null, query: { limit: 5, cursor: null } });
@@ -100,7 +103,7 @@ describe("a request", () => {
       confirm: () => Promise.resolve(false),
       onConnection: (isConnected) => states.push(isConnected),
     });
-    answered(new TypeError("fetch failed"), Response.json({ data: {} }));
+    answered(new TypeError("fetch failed"), Response.json({ success: true, data: {} }));
     expect((await errorOf(api.get("/keys"))).code).toBe("NO_RESPONSE");
     await api.get("/keys");
     expect(states).toEqual([false, true]);
@@ -134,7 +137,11 @@ describe("a request", () => {
       onConnection: () => undefined,
     });
     const needed = () => refusal(403, "CONFIRMATION_REQUIRED");
-    const sent = answered(needed(), Response.json({ data: { text: "sk_1" } }), needed());
+    const sent = answered(
+      needed(),
+      Response.json({ success: true, data: { text: "sk_1" } }),
+      needed(),
+    );
     const options = { idempotencyKey: "key" };
     expect(await api.post<object>("/keys", {}, options)).toEqual({ text: "sk_1" });
     expect(sent.map(({ headers }) => headers.get("idempotency-key"))).toEqual(["key", "key"]);
