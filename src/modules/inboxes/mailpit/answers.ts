@@ -28,4 +28,4 @@ export const badRequest = (message: string): MailpitRefusal => new MailpitRefusa
 
 export const pageNotFound = (): MailpitRefusal => new MailpitRefusal(404, "404 page not found");
 
-export const messageNotFound = (): MailpitRefusal => new MailpitRefusal(404, "message not found");
+export const messageNotFound = (): MailpitRefusal => new MailpitRefusal(404, "Message not found");

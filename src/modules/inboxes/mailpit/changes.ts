@@ -9,6 +9,7 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { tagsFrom } from "../messages/tags.ts";
 import { foldText } from "../search/fold.ts";
 import type { SearchQuery } from "../search/syntax.ts";
 import { badRequest, jsonAnswer, type MailpitRefusal, okAnswer } from "./answers.ts";
@@ -24,9 +25,8 @@ const ReadState = Type.Object({
   read: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
 });
 const SetTags = Type.Object({ ids: Type.Optional(Strings), tags: Type.Optional(Strings) });
+const BOTH_GIVEN = "You may specify either IDs or a search query, not both";
 const Rename = Type.Object({ name: Type.String() });
-
-const TAG = /^[\p{L}\p{N}\-_ .@=]{1,100}$/u;
 
 export function mailpitChangeRoutes(
   messages: MailpitMessages,
@@ -48,7 +48,7 @@ export function mailpitChangeRoutes(
     const { seq } = context.inbox;
     const ids = body.ids ?? [];
     const text = body.search ?? "";
-    if (ids.length > 0 && text !== "") throw badRequest("IDs and Search exclude each other");
+    if (ids.length > 0 && text !== "") throw badRequest(BOTH_GIVEN);
     const query = messages.queryOf(context, text);
     if (query?.hasDropped === true) throw incompleteQuery();
     const seqs = ids.length > 0 ? seqsOf(seq, ids) : await allSeqs(seq, query);
@@ -77,7 +77,7 @@ export function mailpitChangeRoutes(
 
   async function setTags(context: MailpitContext): Promise<Response> {
     const body = validated(SetTags, (await messages.jsonOf(context)) ?? {});
-    const tags = checkedTags(body.tags ?? []);
+    const tags = tagsFrom(body.tags ?? []);
     await messages.caughtUp();
     const { seq } = context.inbox;
     await edits.setTags(seq, seqsOf(seq, body.ids ?? []), () => tags);
@@ -88,12 +88,15 @@ export function mailpitChangeRoutes(
   async function replaceTag(context: MailpitContext, by: readonly string[]): Promise<Response> {
     await messages.caughtUp();
     const { seq } = context.inbox;
-    const value = foldText(context.params["tag"] ?? "");
+    const { tag: name = "" } = context.params;
+    const value = foldText(name);
     const isTag = (tag: string) => foldText(tag) === value;
-    if (!messages.tags(seq).some(isTag)) throw badRequest("tag not found");
+    if (!messages.tags(seq).some(isTag)) throw badRequest(`tag not found: ${name.slice(0, 100)}`);
     const terms = [{ isNegated: false, filter: { kind: "tag" as const, value } }];
     const seqs = await allSeqs(seq, { terms, hasDropped: false });
-    await edits.setTags(seq, seqs, (tags) => [...tags.filter((tag) => !isTag(tag)), ...by]);
+    await edits.setTags(seq, seqs, (tags) =>
+      tagsFrom([...tags.filter((tag) => !isTag(tag)), ...by]),
+    );
     return okAnswer();
   }
 
@@ -115,7 +118,9 @@ export function mailpitChangeRoutes(
       "/api/v1/tags/:tag",
       async (context) => {
         const { name } = validated(Rename, await messages.jsonOf(context));
-        return replaceTag(context, checkedTags([name]));
+        const tags = tagsFrom([name]);
+        if (tags.length === 0) throw badRequest(`invalid tag name: ${name.slice(0, 100)}`);
+        return replaceTag(context, tags);
       },
     ],
     ["DELETE", "/api/v1/tags/:tag", (context) => replaceTag(context, [])],
@@ -156,12 +161,6 @@ function formIn(request: Request, body: string): URLSearchParams | null {
   return new URLSearchParams(
     fields.map(([name, value]): [string, string] => [name.toLowerCase(), value]),
   );
-}
-
-function checkedTags(tags: readonly string[]): string[] {
-  const found = tags.map((tag) => tag.trim().replace(/\s+/g, " ")).filter((tag) => tag !== "");
-  for (const tag of found) if (!TAG.test(tag)) throw badRequest("invalid tag");
-  return [...new Set(found)];
 }
 
 function incompleteQuery(): MailpitRefusal {

@@ -10,7 +10,7 @@ import type { InboxReading } from "../reading.ts";
 import type { Match, Search } from "../search/search.ts";
 import { parseQuery, type SearchQuery } from "../search/syntax.ts";
 import type { InboxRow } from "../service.ts";
-import { badRequest, messageNotFound } from "./answers.ts";
+import { badRequest, type MailpitRefusal, messageNotFound, pageNotFound } from "./answers.ts";
 import { API_BODY_BYTES, readLowerJson, type ReadBody } from "./body.ts";
 
 export type MailpitContext = {
@@ -71,11 +71,11 @@ export function createMailpitMessages(deps: {
       await indexer.caughtUp();
       const { params, inbox } = context;
       const { id = "" } = params;
-      if (id !== LATEST) return store.byId(inbox.seq, id) ?? raise();
+      if (id !== LATEST) return store.byId(inbox.seq, id) ?? raise(pageNotFound());
       const query = queryOf(context, context.query.get("query"));
-      if (query === null) return store.latest(inbox.seq) ?? raise();
+      if (query === null) return store.latest(inbox.seq) ?? raise(messageNotFound());
       const [first] = await search.find(inbox.seq, query, { limit: 1 });
-      return (first === undefined ? null : store.bySeq(first.seq)) ?? raise();
+      return (first === undefined ? null : store.bySeq(first.seq)) ?? raise(messageNotFound());
     },
 
     /** The parsed message; a message without a text part gets the text of its HTML. */
@@ -106,6 +106,6 @@ export function createMailpitMessages(deps: {
   };
 }
 
-function raise(): never {
-  throw messageNotFound();
+function raise(refusal: MailpitRefusal): never {
+  throw refusal;
 }

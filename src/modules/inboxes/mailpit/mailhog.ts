@@ -18,6 +18,7 @@ import { badRequest, pageNotFound } from "./answers.ts";
 import type { MailpitContext, MailpitMessages, MailpitRoute } from "./context.ts";
 import type { MailpitEdits } from "./edits.ts";
 import { type MimeEntity, splitMime } from "./mime-parts.ts";
+import { timeOf } from "./shapes.ts";
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 250;
@@ -58,7 +59,7 @@ export function mailhogRoutes(messages: MailpitMessages, edits: MailpitEdits): M
       From: pathOf(from),
       To: to.map(({ address }) => pathOf(address)),
       Content: { Headers: headers, Body: body, Size: message.size, MIME },
-      Created: new Date(message.receivedAt).toISOString(),
+      Created: timeOf(new Date(message.receivedAt).toISOString()),
       MIME,
       Raw: { From: from, To: to.map(({ address }) => address), Data: raw, Helo: helo },
     };

@@ -16,11 +16,18 @@ import { Type } from "@sinclair/typebox";
 import { AppError } from "../../../lib/errors.ts";
 import { htmlHeaders } from "../../../http/content-headers.ts";
 import type { MessageRecord } from "../messages/record.ts";
-import { badRequest, jsonAnswer, okAnswer, pageNotFound, textAnswer } from "./answers.ts";
+import {
+  badRequest,
+  jsonAnswer,
+  MailpitRefusal,
+  okAnswer,
+  pageNotFound,
+  textAnswer,
+} from "./answers.ts";
 import { validated } from "./body.ts";
 import type { MailpitContext, MailpitMessages, MailpitRoute } from "./context.ts";
 import type { MailpitEdits } from "./edits.ts";
-import { embeddedHtml } from "./embed.ts";
+import { embeddedHtml, htmlWithParts } from "./embed.ts";
 import { headersOf, mailpitMessage } from "./shapes.ts";
 import { createThumbnails } from "./thumbnails.ts";
 
@@ -117,11 +124,12 @@ export function mailpitMessageRoutes(deps: {
       return new Response(null, { status: 302, headers: { Location: target } });
     }
     if (kind === "txt") return textAnswer(detail.text);
-    if (detail.html === "") throw pageNotFound();
+    if (detail.html === "") {
+      throw new MailpitRefusal(404, "This message does not contain a HTML part");
+    }
     const isEmbedded = context.query.get("embed") === "1";
-    const html = isEmbedded
-      ? embeddedHtml(detail.html, message.id, store.parts(message.seq))
-      : detail.html;
+    const shown = isEmbedded ? embeddedHtml : htmlWithParts;
+    const html = shown(detail.html, message.id, store.parts(message.seq));
     // Mailpit shows this page in its own interface, with remote images.
     return new Response(html, { headers: htmlHeaders({ hasRemoteImages: true }) });
   }

@@ -26,13 +26,18 @@ export function mailpitSummary(message: MessageRecord) {
     Bcc: addresses.bcc.map(addressOf),
     ReplyTo: addresses.replyTo.map(addressOf),
     Subject: message.subject,
-    Created: new Date(message.receivedAt).toISOString(),
+    Created: timeOf(new Date(message.receivedAt).toISOString()),
     Username: message.username,
     Tags: message.tags,
     Size: message.size,
     Attachments: message.attachments,
     Snippet: message.snippet,
   };
+}
+
+/** A time as Go writes it: RFC 3339 without zeros at the end of the fraction. */
+export function timeOf(text: string): string {
+  return text.replace(/(?:\.000|(?<=\.\d)00|(?<=\.\d\d)0)Z$/, "Z");
 }
 
 function attachmentOf(part: Part) {
@@ -62,7 +67,7 @@ export function mailpitMessage(message: MessageRecord, detail: Detail, parts: re
     ReturnPath: parseEnvelope(message.envelope).from,
     Subject,
     ListUnsubscribe: listUnsubscribeOf(detail),
-    Date: message.date ?? Created,
+    Date: message.date === null ? Created : timeOf(message.date),
     Tags,
     Username,
     Text: detail.text,

@@ -4,6 +4,7 @@ import type { Database } from "bun:sqlite";
 import type { SearchFields } from "../search/fold.ts";
 import { createSearchIndex, type IndexedText } from "../search/index-rows.ts";
 import type { MessageRow, ParsedMessage, Part } from "./record.ts";
+import { sortedTags } from "./tags.ts";
 
 export function createMessageWrites(sqlite: Database) {
   const setRead = sqlite.prepare<unknown, [number, number, number]>(
@@ -59,7 +60,7 @@ export function createMessageWrites(sqlite: Database) {
 
     /** Part of a change. */
     setTags: (seq: number, tags: readonly string[]): void =>
-      void setTags.run(JSON.stringify([...new Set(tags)].sort()), seq),
+      void setTags.run(JSON.stringify(sortedTags([...new Set(tags)])), seq),
 
     /**
      * Part of a change: stores what the parser found, except in the index of texts. Returns false if

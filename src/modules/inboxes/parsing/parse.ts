@@ -1,9 +1,11 @@
 /** Parses raw messages with mailparser: for lists and searches, and for the display of one message. */
 
+import { isUtf8 } from "node:buffer";
 import { Readable } from "node:stream";
 import { type AddressObject, type Attachment, type ParsedMail, simpleParser } from "mailparser";
 import type { Detail } from "../../../checks/detail.ts";
 import { htmlToText } from "../../../render/text.ts";
+import { plusTagsOf, tagsFrom } from "../messages/tags.ts";
 import {
   type Addresses,
   type NamedAddress,
@@ -36,8 +38,6 @@ const MAX_NAME_CHARACTERS = 1_024;
 const MAX_FIELD_CHARACTERS = 32 * 1024;
 /** Names of all attachments together, in searches. */
 const MAX_FILENAMES_CHARACTERS = 32 * 1024;
-const MAX_TAGS = 100;
-const MAX_TAG_CHARACTERS = 100;
 
 /** Parses a message for lists and searches. */
 export async function parseForIndex(
@@ -62,7 +62,7 @@ export async function parseForIndex(
         ? mail.date.toISOString()
         : null,
     snippet: snippetOf(text),
-    tags: tagsOf(mail),
+    tags: tagsOf(mail, addresses),
     parts,
     search: searchTextsOf({
       messageId,
@@ -132,10 +132,16 @@ export async function parseParts(
 }
 
 function headerOf(line: string): { name: string; value: string } {
-  const unfolded = line.replace(/\r?\n(?=[ \t])/g, "");
+  const unfolded = decoded(line).replace(/\r?\n[ \t]+/g, " ");
   const colon = unfolded.indexOf(":");
   if (colon === -1) return { name: unfolded.trim(), value: "" };
   return { name: unfolded.slice(0, colon).trim(), value: unfolded.slice(colon + 1).trim() };
+}
+
+/** mailparser gives the bytes of a line as characters; in most messages they are UTF-8 (RFC 6532). */
+function decoded(line: string): string {
+  const bytes = Buffer.from(line, "latin1");
+  return isUtf8(bytes) ? bytes.toString("utf8") : line;
 }
 
 function addressesOf(mail: IndexedMail, envelopeRecipients: readonly string[]): Addresses {
@@ -199,12 +205,15 @@ function snippetOf(text: string): string {
     .slice(0, SNIPPET_CHARACTERS);
 }
 
-function tagsOf(mail: IndexedMail): string[] {
+/** The tags of X-Tags, and those of the sender's and the recipients' addresses. */
+function tagsOf(mail: IndexedMail, { from, to, cc, bcc }: Addresses): string[] {
   const value = mail.headers.get("x-tags");
   const texts = typeof value === "string" ? [value] : Array.isArray(value) ? value.map(String) : [];
-  const tags = texts.flatMap((text) => text.split(",")).map((tag) => tag.trim());
-  const kept = tags.filter(({ length }) => length > 0 && length <= MAX_TAG_CHARACTERS);
-  return [...new Set(kept)].slice(0, MAX_TAGS).sort();
+  const people = [...from, ...to, ...cc, ...bcc];
+  return tagsFrom([
+    ...texts.flatMap((text) => text.split(",")),
+    ...people.flatMap(({ address }) => plusTagsOf(address)),
+  ]);
 }
 
 function partIdOf(attachment: Attachment, index: number): string {

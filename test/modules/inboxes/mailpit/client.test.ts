@@ -53,7 +53,8 @@ test("sends, lists, searches, waits and reads", async () => {
   const partId = message.Inline[0]?.PartID ?? "";
   expect((await client.getMessageAttachment(id, partId)).type).toBe("image/png");
   expect((await client.getAttachmentThumbnail(id, partId)).type).toBe("image/jpeg");
-  expect(await client.renderMessageHTML()).toBe(message.HTML);
+  const shown = message.HTML.replace("cid:i", `/api/v1/message/${id}/part/${partId}`);
+  expect(await client.renderMessageHTML()).toBe(shown);
   expect(await client.renderMessageHTML(id, 1)).toContain(`rel="noreferrer noopener"`);
   expect(await client.renderMessageText()).toBe("text");
 });
