@@ -50,6 +50,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     ...parts,
     submissions: createSubmissions({
       ...parts,
+      parser: inboxes.parser,
       hostname: parts.config.hostname,
       wake: parts.mailQueued.raise,
       noteArrival: inboxes.noteArrival,

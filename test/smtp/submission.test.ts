@@ -150,16 +150,6 @@ describe("a message is refused, and nothing is stored,", () => {
       `From: a@acme.test${"\r\nReceived: from sender.test by x".repeat(3)}`,
       "554 5.4.6 ",
     ],
-    [
-      "with X-Mailstead-Type: MARKETING",
-      "From: a@acme.test\r\nX-Mailstead-Type: MARKETING",
-      "550 5.6.0 X-Mailstead-Type may only be TRANSACTIONAL",
-    ],
-    [
-      "with X-Mailstead-Tracking: on",
-      "From: a@acme.test\r\nX-Mailstead-Tracking: on",
-      "550 5.6.0 X-Mailstead-Tracking",
-    ],
   ];
   for (const [name, fields, reply] of cases) {
     test(name, async () => {

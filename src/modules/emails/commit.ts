@@ -74,7 +74,7 @@ function unsubscribed(address: string): AppError {
   return new AppError(
     400,
     "RECIPIENT_UNSUBSCRIBED",
-    `${address} is not subscribed, and the template is MARKETING.`,
+    `${address} is not subscribed, and the mail is MARKETING.`,
     { suggestion: "Leave this recipient out, or use a TRANSACTIONAL template. Nothing was sent." },
   );
 }

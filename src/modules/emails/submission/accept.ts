@@ -4,7 +4,8 @@
  *
  * 1. `open` starts a message; its bytes arrive in pieces (arrival.ts).
  * 2. `complete` checks the header and the sender, and changes what may not go on as it is
- *    (protocols/mime/submitted-header.ts, encode.ts).
+ *    (protocols/mime/submitted-header.ts, encode.ts). Mail with tracking or of the type MARKETING is
+ *    composed again (compose.ts).
  * 3. One change then writes the message, and for each recipient a contact and a mail (../commit.ts).
  *    It resolves when they are on disk.
  */
@@ -17,7 +18,7 @@ import type { Idempotency } from "../../../http/idempotency.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
 import { PIECE_BYTES } from "../../../lib/piece-buffer.ts";
-import type { EmailStore } from "../../../outbox/enqueue.ts";
+import type { EmailStore, SharedMessage } from "../../../outbox/enqueue.ts";
 import {
   createPieceReader,
   type SubmittedMessage,
@@ -30,12 +31,14 @@ import {
   type SubmittedHeader,
   writeSubmittedHeader,
 } from "../../../protocols/mime/submitted-header.ts";
+import type { TemplateCache } from "../../../render/template/cache.ts";
 import type { Contacts } from "../../contacts/service.ts";
 import { senderNotVerified } from "../../domains/service.ts";
 import type { Quotas } from "../../quotas/service.ts";
 import type { Suppressions } from "../../suppressions/service.ts";
 import { createCommit } from "../commit.ts";
 import { type ArrivedMessage, createArrivingMessages } from "./arrival.ts";
+import { createRecomposition, readOptions, type SubmissionParser } from "./compose.ts";
 import { createEncoding } from "./encode.ts";
 import { SubmissionRefusal } from "./refusal.ts";
 
@@ -52,6 +55,8 @@ type SubmissionDeps = {
   suppressions: Suppressions;
   quotas: Pick<Quotas, "ensureQueue" | "runWithinStorage">;
   idempotency: Pick<Idempotency, "once">;
+  parser: SubmissionParser;
+  templateCache: TemplateCache;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   /** Name of this server, by which loops are found. */
   hostname: string;
@@ -74,6 +79,8 @@ type Prepared = {
   /** A row that was replaced by an encoded one. */
   replaced: number | null;
   firstId: string;
+  /** The content of a message that is composed again (compose.ts); null for all others. */
+  shared: SharedMessage | null;
 };
 
 export function createSubmissions(deps: SubmissionDeps) {
@@ -86,28 +93,18 @@ export function createSubmissions(deps: SubmissionDeps) {
     noteArrival: deps.noteArrival,
   };
   const openArrival = createArrivingMessages(shared);
-  const encode = createEncoding({ ...shared, readPiece: createPieceReader(deps.db) });
+  const readPiece = createPieceReader(deps.db);
+  const encode = createEncoding({ ...shared, readPiece });
+  const recompose = createRecomposition({ ...deps, readPiece });
   const commit = createSubmissionCommit(deps);
-
-  /** Throws the refusal of a header that cannot be accepted. */
-  function readHeader(project: Project, text: string): SubmittedHeader {
-    const read = readSubmittedHeader(text, deps.hostname);
-    if (!read.ok) throw new SubmissionRefusal(read.code, read.text);
-    const { header } = read;
-    const domain = domainOf(header.from.address);
-    if (!deps.isSenderVerified(project.seq, domain)) {
-      throw new SubmissionRefusal(550, `5.7.1 ${senderNotVerified(domain).message}`);
-    }
-    refuseOptions(header.options);
-    return header;
-  }
 
   async function prepare(
     project: Project,
     arrived: ArrivedMessage,
     recipients: readonly string[],
   ): Promise<Prepared & { key: string | undefined }> {
-    const header = readHeader(project, arrived.header);
+    const header = readHeader(deps, project, arrived.header);
+    const { isMarketing, isTracked } = readOptions(header.options);
     const now = clock.now();
     const firstId = newId(now);
     const messageId = header.messageId ?? messageIdOf(firstId, header.from.address);
@@ -119,8 +116,15 @@ export function createSubmissions(deps: SubmissionDeps) {
       subject: header.subject,
       recipients,
       firstId,
+      shared: null,
     };
     const { body, stored } = arrived;
+    if (isMarketing || isTracked) {
+      const shared = await recompose(project.seq, { header, arrived, isMarketing });
+      const replaced = stored?.seq ?? null;
+      const nothing = { head: null, tail: Buffer.of(), stored: null, position: 0 };
+      return { ...facts, ...nothing, replaced, shared };
+    }
     const encoded = arrived.isPlain
       ? null
       : await encode(project.seq, { header: head, body, stored });
@@ -195,6 +199,22 @@ export function createSubmissions(deps: SubmissionDeps) {
   };
 }
 
+/** Throws the refusal of a header that cannot be accepted. */
+function readHeader(
+  deps: Pick<SubmissionDeps, "hostname" | "isSenderVerified">,
+  project: Project,
+  text: string,
+): SubmittedHeader {
+  const read = readSubmittedHeader(text, deps.hostname);
+  if (!read.ok) throw new SubmissionRefusal(read.code, read.text);
+  const { header } = read;
+  const domain = domainOf(header.from.address);
+  if (!deps.isSenderVerified(project.seq, domain)) {
+    throw new SubmissionRefusal(550, `5.7.1 ${senderNotVerified(domain).message}`);
+  }
+  return header;
+}
+
 /** Returns the part of a change that writes a message and its mails, and the id of the first mail. */
 function createSubmissionCommit(deps: SubmissionDeps) {
   const { writer, clock, submitted, quotas, contacts } = deps;
@@ -203,6 +223,7 @@ function createSubmissionCommit(deps: SubmissionDeps) {
   function storeMessage(projectSeq: number, work: Prepared, now: number): number {
     const { message, stored, head, tail } = work;
     if (work.replaced !== null) submitted.remove(work.replaced);
+    if (work.shared !== null) return deps.store.saveMessage(work.shared, now);
     const messageSeq = stored?.seq ?? submitted.insert(projectSeq, message, now);
     if (stored !== null) submitted.finish(messageSeq, message, now);
     const insert = (position: number, piece: Buffer) =>
@@ -235,7 +256,7 @@ function createSubmissionCommit(deps: SubmissionDeps) {
       commitMail({
         projectSeq,
         messageSeq,
-        isMarketing: false,
+        isMarketing: work.shared?.isMarketing ?? false,
         templateId: null,
         subscribed: undefined,
         draft,
@@ -245,18 +266,4 @@ function createSubmissionCommit(deps: SubmissionDeps) {
     writer.afterCommit(deps.wake);
     return work.firstId;
   };
-}
-
-/** The values of our own fields that mean what happens without them; others are refused. */
-const USUAL = { Type: "TRANSACTIONAL", Tracking: "off" } as const;
-
-function refuseOptions(options: ReadonlyMap<string, string>): void {
-  for (const [name, usual] of Object.entries(USUAL)) {
-    const value = options.get(name.toLowerCase());
-    if (value === undefined || value.toLowerCase() === usual.toLowerCase()) continue;
-    throw new SubmissionRefusal(
-      550,
-      `5.6.0 X-Mailstead-${name} may only be ${usual} for mail over SMTP; use POST /v1/send`,
-    );
-  }
 }
