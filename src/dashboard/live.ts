@@ -18,18 +18,21 @@ const LONGEST_RETRY_MS = 300_000;
 type Listener = (messages: readonly LiveMessage[]) => void;
 const listeners = new Set<Listener>();
 
+/** Numbers of campaigns, which the events of mails change. */
+const CAMPAIGN_KEYS = ["campaign", "campaign-summaries"];
+
 /**
  * The first part of the query keys that a type of message changes: `email.sent` changes emails. A
  * whole type comes before its first word.
  */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
-  email: ["emails", "stats", "events"],
+  email: ["emails", "stats", "events", ...CAMPAIGN_KEYS],
   // Both suppress the address.
-  "email.bounced": ["emails", "stats", "events", "suppressions"],
-  "email.complained": ["emails", "stats", "events", "suppressions"],
+  "email.bounced": ["emails", "stats", "events", "suppressions", ...CAMPAIGN_KEYS],
+  "email.complained": ["emails", "stats", "events", "suppressions", ...CAMPAIGN_KEYS],
   inbox: ["inboxes"],
   contact: ["contacts", "events"],
-  campaign: ["campaigns"],
+  campaign: ["campaigns", "campaign-audience", ...CAMPAIGN_KEYS],
   workflow: ["workflows"],
   domain: ["domains"],
   webhook: ["webhooks"],

@@ -8,6 +8,8 @@ import {
   Globe,
   KeyRound,
   LayoutDashboard,
+  LayoutTemplate,
+  Megaphone,
   Mail,
   Settings,
   ShieldBan,
@@ -42,7 +44,11 @@ const GROUPS: readonly (readonly NavigationItem[])[] = [
       isShown: ({ capture }) => capture,
     },
   ],
-  [{ label: "Contacts", to: "/p/$project/contacts", icon: Users, key: "c" }],
+  [
+    { label: "Contacts", to: "/p/$project/contacts", icon: Users, key: "c" },
+    { label: "Campaigns", to: "/p/$project/campaigns", icon: Megaphone, key: "m" },
+    { label: "Templates", to: "/p/$project/templates", icon: LayoutTemplate, key: "t" },
+  ],
   [{ label: "Suppressions", to: "/p/$project/suppressions", icon: ShieldBan }],
   [
     { label: "Domains", to: "/p/$project/domains", icon: Globe, key: "d" },

@@ -1,4 +1,7 @@
-/** The command palette, opened by Ctrl K or Cmd K: pages, projects, actions, and an email by its id. */
+/**
+ * The command palette, opened by Ctrl K or Cmd K: pages, projects, actions, campaigns and templates by
+ * their name, and an email by its id.
+ */
 
 import { useMantineColorScheme } from "@mantine/core";
 import { Spotlight, spotlight, type SpotlightActionData } from "@mantine/spotlight";
@@ -6,8 +9,10 @@ import { useNavigate } from "@tanstack/react-router";
 import {
   FolderOpen,
   Keyboard,
+  LayoutTemplate,
   LogOut,
   Mail,
+  Megaphone,
   Monitor,
   Moon,
   Search,
@@ -18,6 +23,7 @@ import { useEffect, useState } from "react";
 import { navigationOf } from "./navigation.ts";
 import { useSignOut } from "./sidebar.tsx";
 import { useAppState, useNavigationProject } from "./state.ts";
+import { useNamed } from "./use-named.ts";
 
 /** Ids are UUIDs. */
 const EMAIL_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -76,6 +82,32 @@ export function Palette(props: {
           },
         ]
       : [];
+  const campaigns: SpotlightActionData[] = useNamed(
+    project?.id ?? null,
+    "/campaigns/summaries",
+    query,
+  ).map((found) => ({
+    id: `campaign-${found.id}`,
+    label: found.name,
+    leftSection: <Megaphone {...ICON} />,
+    onClick: () =>
+      void navigate({
+        to: "/p/$project/campaigns/$campaign",
+        params: { project: project?.id ?? "", campaign: found.id },
+      }),
+  }));
+  const templates: SpotlightActionData[] = useNamed(project?.id ?? null, "/templates", query).map(
+    (found) => ({
+      id: `template-${found.id}`,
+      label: found.name,
+      leftSection: <LayoutTemplate {...ICON} />,
+      onClick: () =>
+        void navigate({
+          to: "/p/$project/templates/$template",
+          params: { project: project?.id ?? "", template: found.id },
+        }),
+    }),
+  );
   const scheme = (value: "light" | "dark" | "auto", label: string, Icon: typeof Sun) => ({
     id: `scheme-${value}`,
     label,
@@ -111,6 +143,8 @@ export function Palette(props: {
   const groups = [
     { group: "Email", actions: emails },
     { group: "Pages", actions: pages },
+    { group: "Campaigns", actions: campaigns },
+    { group: "Templates", actions: templates },
     { group: "Projects", actions: projects },
     { group: "Actions", actions },
   ].filter((group) => group.actions.length > 0);

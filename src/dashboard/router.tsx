@@ -13,6 +13,8 @@ import {
 } from "@tanstack/react-router";
 import { withQuery } from "./api.ts";
 import { readSearch } from "./pages/emails/search.ts";
+import { readCampaignSearch, readCampaignsSearch } from "./pages/campaigns/search.ts";
+import { readTemplateSearch, readTemplatesSearch } from "./pages/templates/search.ts";
 import { readInboxSearch } from "./pages/inbox/search.ts";
 import { readAuditSearch } from "./pages/settings/audit-search.ts";
 import { readContactSearch } from "./pages/contacts/search.ts";
@@ -160,6 +162,46 @@ const contactRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/contacts/contact-page.tsx"), "ContactPage"),
 });
 
+const campaignsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/campaigns",
+  validateSearch: readCampaignsSearch,
+  component: lazyRouteComponent(
+    () => import("./pages/campaigns/campaigns-page.tsx"),
+    "CampaignsPage",
+  ),
+});
+
+const campaignRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/campaigns/$campaign",
+  validateSearch: readCampaignSearch,
+  component: lazyRouteComponent(
+    () => import("./pages/campaigns/campaign-page.tsx"),
+    "CampaignPage",
+  ),
+});
+
+const templatesRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/templates",
+  validateSearch: readTemplatesSearch,
+  component: lazyRouteComponent(
+    () => import("./pages/templates/templates-page.tsx"),
+    "TemplatesPage",
+  ),
+});
+
+const templateRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/templates/$template",
+  validateSearch: readTemplateSearch,
+  component: lazyRouteComponent(
+    () => import("./pages/templates/template-page.tsx"),
+    "TemplatePage",
+  ),
+});
+
 const suppressionsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/suppressions",
@@ -248,6 +290,10 @@ const routeTree = rootRoute.addChildren([
       inboxRoute,
       contactsRoute,
       contactRoute,
+      campaignsRoute,
+      campaignRoute,
+      templatesRoute,
+      templateRoute,
       suppressionsRoute,
       domainsRoute,
       domainRoute,

@@ -16,9 +16,11 @@ export function Confirm(props: {
   name?: string;
   /** A verb and its object: "Delete the contact". */
   action: string;
+  /** Brand for an action that loses no data, such as sending; red by default. */
+  color?: "red" | "brand";
   onConfirm: () => Promise<unknown>;
 }) {
-  const { isOpen, onClose, title, text, name, action, onConfirm } = props;
+  const { isOpen, onClose, title, text, name, action, color = "red", onConfirm } = props;
   const [typed, setTyped] = useState("");
   const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
@@ -62,7 +64,7 @@ export function Confirm(props: {
             </Button>
             <Button
               type="submit"
-              color="red"
+              color={color}
               loading={isBusy}
               disabled={name !== undefined && typed !== name}
             >

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from "@mantine/core";
 import { ExternalLink, Image as ImageIcon, ImageOff } from "lucide-react";
 import { useState } from "react";
-import { projectUrl } from "../api.ts";
+import { projectUrl, type Query } from "../api.ts";
 
 /**
  * An email in a sandboxed frame: no scripts, no forms, and no remote images until they are asked for.
@@ -10,16 +10,23 @@ import { projectUrl } from "../api.ts";
  */
 export function MailFrame(props: {
   path: string;
+  /** Further parameters of the preview. */
+  query?: Query;
+  /** Whether the text part can be shown, too. */
+  hasText?: boolean;
   /** Whether it refers to images of other servers, as far as it is known. */
   hasImages?: boolean;
   /** Names the frame: "Preview of Your order". */
   title: string;
 }) {
-  const { path, hasImages = true, title } = props;
+  const { path, query = {}, hasText = false, hasImages = true, title } = props;
   const [width, setWidth] = useState("desktop");
   const [isWithImages, setIsWithImages] = useState(false);
   const [isDark, setIsDark] = useState(false);
+  const [isText, setIsText] = useState(false);
   const src = projectUrl(path, {
+    ...query,
+    part: isText ? "text" : undefined,
     images: isWithImages || undefined,
     dark: isDark || undefined,
   });
@@ -41,7 +48,15 @@ export function MailFrame(props: {
           checked={isDark}
           onChange={({ currentTarget }) => setIsDark(currentTarget.checked)}
         />
-        {hasImages && (
+        {hasText && (
+          <Switch
+            size="xs"
+            label="Text part"
+            checked={isText}
+            onChange={({ currentTarget }) => setIsText(currentTarget.checked)}
+          />
+        )}
+        {hasImages && !isText && (
           <Button
             size="compact-xs"
             variant="default"

@@ -12,12 +12,11 @@ const LOADED = 50;
 const STALE_MS = 300_000;
 
 /** The newest ones; older ones are shown without a name. */
-function useNamesOf(noun: "campaigns" | "templates"): Names {
+function useNamesOf(noun: string, path: string): Names {
   const project = useProject()?.id ?? null;
   const { data } = useQuery({
     queryKey: [`${noun}-names`, project],
-    queryFn: ({ signal }) =>
-      api.get<ListPage<Named>>(`/${noun}`, { query: { limit: LOADED }, signal }),
+    queryFn: ({ signal }) => api.get<ListPage<Named>>(path, { query: { limit: LOADED }, signal }),
     staleTime: STALE_MS,
     select: ({ items }) => items,
   });
@@ -27,6 +26,6 @@ function useNamesOf(noun: "campaigns" | "templates"): Names {
 export type EmailNames = { campaigns: Names; templates: Names };
 
 export const useNames = (): EmailNames => ({
-  campaigns: useNamesOf("campaigns"),
-  templates: useNamesOf("templates"),
+  campaigns: useNamesOf("campaigns", "/campaigns/summaries"),
+  templates: useNamesOf("templates", "/templates"),
 });

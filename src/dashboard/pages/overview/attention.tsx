@@ -43,8 +43,8 @@ export function Attention() {
                 </Link>
               )}
               {campaign !== undefined && (
-                <Link to="/p/$project/emails" params={{ project }} search={{ campaign }}>
-                  Its emails
+                <Link to="/p/$project/campaigns/$campaign" params={{ project, campaign }}>
+                  Its report
                 </Link>
               )}
             </li>

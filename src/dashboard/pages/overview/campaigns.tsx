@@ -28,7 +28,7 @@ function RunningItem({ campaign, stats }: RunningCampaign) {
   return (
     <li>
       <div className="running-line">
-        <Link to="/p/$project/emails" params={{ project }} search={{ campaign: campaign.id }}>
+        <Link to="/p/$project/campaigns/$campaign" params={{ project, campaign: campaign.id }}>
           {campaign.name}
         </Link>
         <span className="muted figures">

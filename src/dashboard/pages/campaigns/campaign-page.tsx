@@ -1,0 +1,125 @@
+/** One campaign: its report, its recipients by what they did, and its email. */
+
+import { Skeleton, Stack } from "@mantine/core";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { Campaign } from "../../../modules/campaigns/model.ts";
+import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
+import { BackLabel, Page, PageTabs, TabLink } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Status } from "../../ui/status.tsx";
+import { Time } from "../../ui/time.tsx";
+import { useDelayed } from "../../ui/use-delayed.ts";
+import { CampaignActions } from "./actions.tsx";
+import { EmailTab } from "./email-tab.tsx";
+import { RecipientsTab } from "./recipients-tab.tsx";
+import { ReportTab } from "./report-tab.tsx";
+import { type CampaignSearch, readCampaignSearch, TABS, tabOf } from "./search.ts";
+import { useCampaign, useCampaignStats } from "./use-campaign.ts";
+
+const route = getRouteApi("/user/p/$project/campaigns/$campaign");
+
+export function CampaignPage() {
+  const { project, campaign: id } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const campaign = useCampaign(id);
+  const stats = useCampaignStats(id);
+  const isSlow = useDelayed(campaign.isPending);
+  const tab = tabOf(search);
+  const { data } = campaign;
+  const change = (next: CampaignSearch) =>
+    void navigate({ search: readCampaignSearch({ ...search, ...next }), replace: true });
+  return (
+    <Page
+      title={data?.name ?? "Campaign"}
+      isFixed={tab === "recipients"}
+      badge={data !== undefined && <Status value={data.status} />}
+      back={
+        <Link to="/p/$project/campaigns" params={{ project }} className="page-back">
+          <BackLabel>Campaigns</BackLabel>
+        </Link>
+      }
+      description={data !== undefined && <Dates campaign={data} />}
+      actions={data !== undefined && <CampaignActions campaign={data} stats={stats.data} />}
+      tabs={
+        data !== undefined && (
+          <PageTabs label="Parts of the campaign">
+            {TABS.map(({ key, label }) => (
+              <TabLink key={key} tab={key} current={tab}>
+                {label}
+              </TabLink>
+            ))}
+          </PageTabs>
+        )
+      }
+    >
+      {campaign.error !== null && (
+        <Problem error={campaign.error} onRetry={() => void campaign.refetch()} />
+      )}
+      {stats.error !== null && campaign.error === null && (
+        <Problem error={stats.error} onRetry={() => void stats.refetch()} />
+      )}
+      {data === undefined || (stats.data === undefined && stats.error === null) ? (
+        isSlow && campaign.error === null && <CampaignSkeleton />
+      ) : (
+        <Content {...{ tab, campaign: data, stats: stats.data, search, change }} />
+      )}
+    </Page>
+  );
+}
+
+function Content(props: {
+  tab: ReturnType<typeof tabOf>;
+  campaign: Campaign;
+  stats: CampaignStats | undefined;
+  search: CampaignSearch;
+  change: (next: CampaignSearch) => void;
+}) {
+  const { tab, campaign, stats, search, change } = props;
+  if (tab === "email") return <EmailTab campaign={campaign} search={search} onChange={change} />;
+  if (stats === undefined) return null;
+  return tab === "recipients" ? (
+    <RecipientsTab campaign={campaign} stats={stats} search={search} onChange={change} />
+  ) : (
+    <ReportTab campaign={campaign} stats={stats} search={search} onChange={change} />
+  );
+}
+
+/** When it is or was sent. */
+function Dates({ campaign }: { campaign: Campaign }) {
+  const { status, scheduledAt, startedAt, finishedAt, createdAt } = campaign;
+  if (status === "SCHEDULED") {
+    return (
+      <>
+        Sending starts <Time at={scheduledAt} />
+      </>
+    );
+  }
+  if (startedAt === null) {
+    return (
+      <>
+        Created <Time at={createdAt} />, not sent
+      </>
+    );
+  }
+  return (
+    <>
+      Sending started <Time at={startedAt} />
+      {finishedAt !== null && (
+        <>
+          , {status === "CANCELLED" ? "cancelled" : "finished"} <Time at={finishedAt} />
+        </>
+      )}
+    </>
+  );
+}
+
+function CampaignSkeleton() {
+  return (
+    <Stack gap="md" aria-busy="true">
+      <Skeleton height={72} />
+      <Skeleton height={320} />
+      <Skeleton height={180} />
+    </Stack>
+  );
+}

@@ -1,0 +1,148 @@
+/** The columns of the list of campaigns. */
+
+import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";
+import { columnsOf } from "../../ui/csv.ts";
+import type { Column } from "../../ui/data-table.tsx";
+import { Status } from "../../ui/status.tsx";
+import { Time } from "../../ui/time.tsx";
+import { audienceText } from "./audience-text.ts";
+import { barOf, countText, settledOf, shareText } from "./numbers.ts";
+
+export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
+  { key: "name", title: "Campaign", render: ({ name }) => <span title={name}>{name}</span> },
+  {
+    key: "status",
+    title: "Status",
+    width: "132px",
+    render: ({ status }) => <Status value={status} />,
+  },
+  {
+    key: "audience",
+    title: "Audience",
+    width: "18%",
+    render: (campaign) => (
+      <span className="muted" title={audienceText(campaign)}>
+        {audienceText(campaign)}
+      </span>
+    ),
+  },
+  {
+    key: "bar",
+    title: "Result",
+    width: "128px",
+    render: (campaign) => campaign.startedAt !== null && <Bar campaign={campaign} />,
+  },
+  {
+    key: "sent",
+    title: "Sent",
+    width: "128px",
+    isFigure: true,
+    render: (campaign) => sentText(campaign) ?? <None />,
+  },
+  {
+    key: "opened",
+    title: "Opened",
+    width: "84px",
+    isFigure: true,
+    render: ({ opened, sent }) => (sent === 0 ? <None /> : shareText(opened, sent)),
+  },
+  {
+    key: "clicked",
+    title: "Clicked",
+    width: "84px",
+    isFigure: true,
+    render: ({ clicked, sent }) => (sent === 0 ? <None /> : shareText(clicked, sent)),
+  },
+  {
+    key: "date",
+    title: "Date",
+    width: "118px",
+    isFigure: true,
+    render: (campaign) => <CampaignDate {...campaign} />,
+  },
+];
+
+export const CSV_COLUMNS = columnsOf<CampaignSummary>([
+  "id",
+  "name",
+  "status",
+  "statusReason",
+  "audienceType",
+  "segmentName",
+  "createdAt",
+  "scheduledAt",
+  "startedAt",
+  "finishedAt",
+  "totalRecipients",
+  "sent",
+  "delivered",
+  "opened",
+  "clicked",
+  "bounced",
+  "complained",
+  "unsubscribed",
+]);
+
+/** The two lines of a row on phones. */
+export const campaignLines = (campaign: CampaignSummary) => ({
+  first: (
+    <span className="line">
+      <span className="cut">{campaign.name}</span>
+      <Status value={campaign.status} />
+    </span>
+  ),
+  second: (
+    <span className="line">
+      <span className="cut">{resultText(campaign) ?? audienceText(campaign)}</span>
+      <CampaignDate {...campaign} />
+    </span>
+  ),
+});
+
+const None = () => <span className="muted">–</span>;
+
+/** The recipients as one line: those who were sent the mail, opened it and clicked lie over each other. */
+function Bar({ campaign }: { campaign: CampaignSummary }) {
+  const { sent, opened, clicked } = barOf(campaign);
+  const part = (name: string, share: number) => (
+    <span className="campaign-bar-part" data-part={name} style={{ width: `${share * 100}%` }} />
+  );
+  return (
+    <span className="campaign-bar" aria-hidden="true">
+      {part("sent", sent)}
+      {part("opened", opened)}
+      {part("clicked", clicked)}
+    </span>
+  );
+}
+
+/** "9,012", or "4,000 of 9,012" while mails wait. Null before the start. */
+function sentText(campaign: CampaignSummary): string | null {
+  const { startedAt, queued, totalRecipients, sent } = campaign;
+  if (startedAt === null) return null;
+  if (queued === 0) return countText(sent);
+  return `${countText(settledOf(campaign))} of ${countText(totalRecipients)}`;
+}
+
+/** "9,012 sent, 41% opened, 6% clicked". Null before the start. */
+function resultText(campaign: CampaignSummary): string | null {
+  const text = sentText(campaign);
+  if (text === null) return null;
+  const { sent, opened, clicked } = campaign;
+  return sent === 0
+    ? `${text} sent`
+    : `${text} sent, ${shareText(opened, sent)} opened, ${shareText(clicked, sent)} clicked`;
+}
+
+/** The next start, the start, or the creation of a campaign that was never sent. */
+function CampaignDate(
+  props: Pick<CampaignSummary, "status" | "scheduledAt" | "startedAt" | "createdAt">,
+) {
+  const { status, scheduledAt, startedAt, createdAt } = props;
+  const at = status === "SCHEDULED" ? scheduledAt : (startedAt ?? createdAt);
+  return (
+    <span className={startedAt === null && status !== "SCHEDULED" ? "muted" : undefined}>
+      <Time at={at} isPlain />
+    </span>
+  );
+}

@@ -1,0 +1,61 @@
+import { SegmentedControl } from "@mantine/core";
+import { TimeChart } from "../../ui/time-chart.tsx";
+import { useNow } from "../../ui/time.tsx";
+import { hourChart, RANGE_CHOICES, rangeNameOf } from "./hours.ts";
+import type { TabProps } from "./report-tab.tsx";
+
+/** Opens and clicks by hour since sending started. Dragging shows a part of them. */
+export function HoursCard({
+  stats,
+  search,
+  onChange,
+  startedAt,
+}: Pick<TabProps, "stats" | "search" | "onChange"> & { startedAt: string }) {
+  const nowMs = useNow();
+  const { interval, times, opens, clicks, isLastOpen } = hourChart(stats.timeline, {
+    startedMs: Date.parse(startedAt),
+    nowMs,
+    search,
+  });
+  const DAY_MS = 86_400_000;
+  return (
+    <div className="campaign-hours">
+      <div className="campaign-hours-head">
+        <h2>Opens and clicks by {interval === "DAY" ? "day" : "hour"}</h2>
+        <SegmentedControl
+          size="xs"
+          aria-label="Part of the time"
+          value={rangeNameOf(search)}
+          data={RANGE_CHOICES}
+          onChange={(range) => onChange({ range, since: "", until: "" })}
+        />
+      </div>
+      <TimeChart
+        label={`Opens and clicks by ${interval === "DAY" ? "day" : "hour"}`}
+        times={times}
+        interval={interval}
+        series={[
+          { key: "opens", label: "Opens", color: "--chart-opened", values: opens },
+          { key: "clicks", label: "Clicks", color: "--chart-clicked", values: clicks },
+        ]}
+        isLastOpen={isLastOpen}
+        hidden={new Set(search.hide?.split(","))}
+        onHiddenChange={(hidden) => onChange({ hide: [...hidden].join(",") })}
+        isTable={search.view === "table"}
+        onTableChange={(isTable) => onChange({ view: isTable ? "table" : "" })}
+        onNarrow={(firstMs, lastMs) =>
+          onChange({
+            range: "",
+            since: new Date(firstMs).toISOString(),
+            until: new Date(lastMs + (interval === "DAY" ? DAY_MS - 1 : 0)).toISOString(),
+          })
+        }
+      />
+      {stats.machineOpens + stats.machineClicks > 0 && (
+        <p className="muted small">
+          Opens and clicks by programs, such as privacy proxies and link scanners, are not counted.
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+/** The chart of a campaign: opens and clicks by hour or day in a part of its life. */
+
+import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
+import type { CampaignSearch } from "./search.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Longer periods are shown by day. */
+const LONGEST_BY_HOUR_MS = 8 * DAY_MS;
+
+/** Ranges that begin when sending started. */
+const RANGES = {
+  "48h": { label: "48 hours", ms: 48 * HOUR_MS },
+  "7d": { label: "7 days", ms: 7 * DAY_MS },
+  all: { label: "All", ms: Infinity },
+} as const;
+type RangeName = keyof typeof RANGES;
+
+export const RANGE_CHOICES = Object.entries(RANGES).map(([value, { label }]) => ({ value, label }));
+
+const isRangeName = (text: string | undefined): text is RangeName =>
+  text !== undefined && Object.hasOwn(RANGES, text);
+
+/** The name of the range; "" for a part that the user chose by dragging. */
+export function rangeNameOf({ range, since, until }: CampaignSearch): RangeName | "" {
+  if (timeOf(since) !== null && timeOf(until) !== null) return "";
+  return isRangeName(range) ? range : "48h";
+}
+
+type Timeline = CampaignStats["timeline"];
+
+export type HourChart = {
+  interval: "HOUR" | "DAY";
+  times: number[];
+  opens: number[];
+  clicks: number[];
+  /** Whether the last hour or day is not over yet. */
+  isLastOpen: boolean;
+};
+
+/** The points from the start of sending, without gaps, at the time `nowMs`. */
+export function hourChart(
+  timeline: Timeline,
+  { startedMs, nowMs, search }: { startedMs: number; nowMs: number; search: CampaignSearch },
+): HourChart {
+  const { fromMs, toMs } = periodOf(timeline, { startedMs, nowMs, search });
+  const interval = toMs - fromMs > LONGEST_BY_HOUR_MS ? "DAY" : "HOUR";
+  const times = interval === "DAY" ? daysBetween(fromMs, toMs) : hoursBetween(fromMs, toMs);
+  const opens = times.map(() => 0);
+  const clicks = times.map(() => 0);
+  let index = 0;
+  for (const { at, opens: opened, clicks: clicked } of timeline) {
+    const time = Date.parse(at);
+    if (time < fromMs || time >= toMs) continue;
+    while (index + 1 < times.length && (times[index + 1] ?? Infinity) <= time) index++;
+    opens[index] = (opens[index] ?? 0) + opened;
+    clicks[index] = (clicks[index] ?? 0) + clicked;
+  }
+  return { interval, times, opens, clicks, isLastOpen: toMs > nowMs };
+}
+
+/** Whole hours: the first is the one in which sending started, the last at most the present one. */
+function periodOf(
+  timeline: Timeline,
+  { startedMs, nowMs, search }: { startedMs: number; nowMs: number; search: CampaignSearch },
+) {
+  const since = timeOf(search.since);
+  const until = timeOf(search.until);
+  const startMs = floorHour(startedMs);
+  const endMs = Math.max(startMs, floorHour(nowMs)) + HOUR_MS;
+  if (since !== null && until !== null) {
+    const fromMs = Math.min(Math.max(floorHour(since), startMs), endMs - HOUR_MS);
+    return { fromMs, toMs: Math.min(Math.max(floorHour(until), fromMs) + HOUR_MS, endMs) };
+  }
+  const name = rangeNameOf(search);
+  const { ms } = RANGES[name === "" ? "48h" : name];
+  // After the last open there is nothing to see.
+  const last = Date.parse(timeline.at(-1)?.at ?? "") || startMs;
+  const allMs = Math.max(last + 2 * HOUR_MS, startMs + DAY_MS);
+  return { fromMs: startMs, toMs: Math.min(endMs, ms === Infinity ? allMs : startMs + ms) };
+}
+
+const floorHour = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
+
+function timeOf(text: string | undefined): number | null {
+  const time = text === undefined ? NaN : Date.parse(text);
+  return Number.isNaN(time) ? null : time;
+}
+
+function hoursBetween(fromMs: number, toMs: number): number[] {
+  return Array.from(
+    { length: Math.round((toMs - fromMs) / HOUR_MS) },
+    (_, i) => fromMs + i * HOUR_MS,
+  );
+}
+
+/** The starts of the days in the zone of the browser. */
+function daysBetween(fromMs: number, toMs: number): number[] {
+  const first = new Date(fromMs);
+  const days: number[] = [];
+  for (let i = 0; ; i++) {
+    const day = new Date(first.getFullYear(), first.getMonth(), first.getDate() + i).getTime();
+    if (day >= toMs) return days;
+    days.push(day);
+  }
+}

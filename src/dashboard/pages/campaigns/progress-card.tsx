@@ -1,0 +1,48 @@
+/** How far the sending is, with the time that is left at the speed of the latest minute. */
+
+import { Progress } from "@mantine/core";
+import { useEffect, useState } from "react";
+import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
+import {
+  countText,
+  durationText,
+  secondsLeft,
+  settledOf,
+  shareText,
+  withSample,
+} from "./numbers.ts";
+
+export function ProgressCard({ stats, isPaused }: { stats: CampaignStats; isPaused: boolean }) {
+  const { totalRecipients, queued } = stats;
+  const done = settledOf(stats);
+  const left = useTimeLeft(done, queued, isPaused);
+  const share = totalRecipients === 0 ? 0 : (done / totalRecipients) * 100;
+  return (
+    <section className="card" aria-label="Progress">
+      <div className="campaign-progress-line">
+        <strong className="figures">{shareText(done, totalRecipients)}</strong>
+        <span className="muted figures">
+          {countText(done)} of {countText(totalRecipients)} mails are done
+          {left !== null && `, ${left} left`}
+        </span>
+      </div>
+      <Progress
+        size="md"
+        value={share}
+        color={isPaused ? "var(--held)" : "brand"}
+        aria-label="Mails that are done"
+      />
+    </section>
+  );
+}
+
+/** In words; null while it is not known. */
+function useTimeLeft(done: number, waiting: number, isPaused: boolean): string | null {
+  const [samples, setSamples] = useState<ReturnType<typeof withSample>>([]);
+  useEffect(() => {
+    setSamples((before) => (isPaused ? [] : withSample(before, { atMs: Date.now(), done })));
+  }, [done, isPaused]);
+  if (isPaused || waiting === 0) return null;
+  const seconds = secondsLeft(samples, waiting);
+  return seconds === null ? null : durationText(seconds);
+}

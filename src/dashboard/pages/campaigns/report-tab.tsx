@@ -1,0 +1,140 @@
+/** What became of a campaign: progress, numbers, chart, links, and the campaigns before it. */
+
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { TriangleAlert } from "lucide-react";
+import type { Campaign } from "../../../modules/campaigns/model.ts";
+import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
+import { AudienceCard, OutcomesCard } from "./audience-card.tsx";
+import { ComparisonCard } from "./comparison-card.tsx";
+import { HoursCard } from "./hours-card.tsx";
+import { LinksCard } from "./links-card.tsx";
+import { countText, mailsThatLeft, shareText } from "./numbers.ts";
+import { ProgressCard } from "./progress-card.tsx";
+import { reasonOf } from "./reason.ts";
+import type { CampaignSearch } from "./search.ts";
+
+const route = getRouteApi("/user/p/$project/campaigns/$campaign");
+
+export type TabProps = {
+  campaign: Campaign;
+  stats: CampaignStats;
+  search: CampaignSearch;
+  onChange: (next: CampaignSearch) => void;
+};
+
+export function ReportTab(props: TabProps) {
+  const { campaign, stats } = props;
+  const { status, startedAt } = campaign;
+  const isUnderWay = status === "SENDING" || status === "PAUSED";
+  if (startedAt === null) {
+    return (
+      <div className="campaign">
+        <Reason campaign={campaign} />
+        {status !== "CANCELLED" && <AudienceCard id={campaign.id} />}
+      </div>
+    );
+  }
+  return (
+    <div className="campaign">
+      <Reason campaign={campaign} />
+      {isUnderWay && <ProgressCard stats={stats} isPaused={status === "PAUSED"} />}
+      <section className="card" aria-label="Numbers">
+        <Figures stats={stats} />
+        <HoursCard {...props} startedAt={startedAt} />
+      </section>
+      <div className="campaign-columns">
+        <LinksCard stats={stats} />
+        <OutcomesCard stats={stats} />
+      </div>
+      <ComparisonCard campaign={campaign} stats={stats} />
+    </div>
+  );
+}
+
+function Reason({ campaign }: { campaign: Campaign }) {
+  const { project } = route.useParams();
+  const reason = reasonOf(campaign);
+  if (reason === null) return null;
+  const { title, text, help } = reason;
+  return (
+    <section className="campaign-reason" aria-label="Reason of the status">
+      <TriangleAlert size={16} aria-hidden />
+      <div>
+        <strong>{title}</strong>
+        <p>{text}</p>
+      </div>
+      {help === "DOMAINS" && (
+        <Link to="/p/$project/domains" params={{ project }}>
+          Show the domains
+        </Link>
+      )}
+      {typeof help === "object" && <RecipientsLink show={help.show}>{help.label}</RecipientsLink>}
+    </section>
+  );
+}
+
+/** Opens the recipients who did something, or who clicked a link. */
+export function RecipientsLink(props: {
+  show?: string;
+  link?: string;
+  className?: string;
+  children: React.ReactNode;
+}) {
+  const { show, link, className, children } = props;
+  return (
+    <Link
+      to="."
+      search={{ tab: "recipients", ...(show && { show }), ...(link && { link }) }}
+      {...(className === undefined ? {} : { className })}
+      activeProps={{}}
+    >
+      {children}
+    </Link>
+  );
+}
+
+/** The numbers that a sender looks for first; each leads to its recipients. */
+function Figures({ stats }: { stats: CampaignStats }) {
+  const { sent, delivered, opened, clicked, bounced, complained, unsubscribed } = stats;
+  const figures = [
+    { label: "Sent", count: sent, detail: `of ${countText(stats.totalRecipients)}` },
+    { label: "Delivered", count: delivered, detail: shareText(delivered, sent) },
+    { label: "Opened", count: opened, detail: shareText(opened, sent), show: "opened" },
+    { label: "Clicked", count: clicked, detail: shareText(clicked, sent), show: "clicked" },
+    {
+      label: "Bounced",
+      count: bounced,
+      detail: shareText(bounced, mailsThatLeft(stats)),
+      show: "bounced",
+    },
+    {
+      label: "Complained",
+      count: complained,
+      detail: shareText(complained, sent),
+      show: "complained",
+    },
+    {
+      label: "Unsubscribed",
+      count: unsubscribed,
+      detail: shareText(unsubscribed, sent),
+      show: "unsubscribed",
+    },
+  ];
+  return (
+    <dl className="campaign-figures">
+      {figures.map(({ label, count, detail, show }) => (
+        <div key={label} className="figure">
+          <dt>{label}</dt>
+          <dd className="figure-count">
+            {show === undefined || count === 0 ? (
+              countText(count)
+            ) : (
+              <RecipientsLink show={show}>{countText(count)}</RecipientsLink>
+            )}
+          </dd>
+          <dd className="figure-detail muted">{detail}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,60 @@
+/** The search parameters of the list of campaigns and of the page of one campaign. */
+
+import type { RecipientQuery } from "../../../modules/campaigns/model.ts";
+import type { Query } from "../../api.ts";
+import { textsOf } from "../../ui/search-texts.ts";
+
+const LIST_KEYS = ["q", "status"] as const;
+export type CampaignsSearch = { [Key in (typeof LIST_KEYS)[number]]?: string };
+
+export const readCampaignsSearch = (given: Readonly<Record<string, unknown>>): CampaignsSearch =>
+  textsOf(given, LIST_KEYS);
+
+/** The parameters of GET /campaigns/summaries. */
+export const summariesQuery = ({ q, status }: CampaignsSearch): Query => ({
+  name: q,
+  status: status?.toUpperCase(),
+});
+
+/**
+ * `range` is a name of RANGES, `since` and `until` are times. `hide` has the keys of the series that
+ * are switched off, and `view` is "table" or absent. `show` and `link` filter the recipients, and
+ * `as` is the id of the contact for which the email is rendered.
+ */
+const KEYS = ["tab", "range", "since", "until", "hide", "view", "show", "link", "as"] as const;
+export type CampaignSearch = { [Key in (typeof KEYS)[number]]?: string };
+
+export const readCampaignSearch = (given: Readonly<Record<string, unknown>>): CampaignSearch =>
+  textsOf(given, KEYS);
+
+export const TABS = [
+  { key: "report", label: "Report" },
+  { key: "recipients", label: "Recipients" },
+  { key: "email", label: "Email" },
+] as const;
+export type Tab = (typeof TABS)[number]["key"];
+
+export const tabOf = ({ tab }: CampaignSearch): Tab =>
+  TABS.find(({ key }) => key === tab)?.key ?? "report";
+
+type Filter = Pick<RecipientQuery, "action" | "status">;
+
+/** The choices of recipients: their value of `show`, and the filter that they mean. */
+const SHOWN: Readonly<Record<string, Filter>> = {
+  opened: { action: "OPENED" },
+  clicked: { action: "CLICKED" },
+  "not-opened": { action: "NOT_OPENED" },
+  bounced: { action: "BOUNCED" },
+  complained: { action: "COMPLAINED" },
+  unsubscribed: { action: "UNSUBSCRIBED" },
+  waiting: { status: "QUEUED" },
+  failed: { status: "FAILED" },
+  suppressed: { status: "SUPPRESSED" },
+  cancelled: { status: "CANCELLED" },
+};
+
+/** The parameters of GET /campaigns/{id}/recipients. */
+export function recipientsQuery({ show, link }: CampaignSearch): Query {
+  const filter = show !== undefined && Object.hasOwn(SHOWN, show) ? SHOWN[show] : {};
+  return { ...filter, link };
+}

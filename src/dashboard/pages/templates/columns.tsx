@@ -1,0 +1,63 @@
+/** The columns of the list of templates. */
+
+import type { Template } from "../../../modules/templates/model.ts";
+import { columnsOf } from "../../ui/csv.ts";
+import type { Column } from "../../ui/data-table.tsx";
+import { Time } from "../../ui/time.tsx";
+
+export const TEMPLATE_COLUMNS: readonly Column<Template>[] = [
+  {
+    key: "name",
+    title: "Template",
+    width: "30%",
+    render: ({ name }) => <span title={name}>{name}</span>,
+  },
+  {
+    key: "subject",
+    title: "Subject",
+    render: ({ subject }) => (
+      <span className="muted" title={subject}>
+        {subject}
+      </span>
+    ),
+  },
+  { key: "type", title: "Kind of mail", width: "150px", render: ({ type }) => KINDS[type] },
+  {
+    key: "updated",
+    title: "Changed",
+    width: "132px",
+    isFigure: true,
+    render: ({ updatedAt }) => <Time at={updatedAt} isPlain />,
+  },
+];
+
+export const CSV_COLUMNS = columnsOf<Template>([
+  "id",
+  "name",
+  "description",
+  "type",
+  "subject",
+  "from",
+  "fromName",
+  "replyTo",
+  "createdAt",
+  "updatedAt",
+]);
+
+/** The two lines of a row on phones. */
+export const templateLines = ({ name, subject, updatedAt }: Template) => ({
+  first: (
+    <span className="line">
+      <span className="cut">{name}</span>
+      <span className="muted small">
+        <Time at={updatedAt} isPlain />
+      </span>
+    </span>
+  ),
+  second: subject,
+});
+
+export const KINDS: Readonly<Record<Template["type"], string>> = {
+  TRANSACTIONAL: "Transactional",
+  MARKETING: "Marketing",
+};

@@ -1,0 +1,77 @@
+/** The templates of the project, newest first. */
+
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { LayoutTemplate } from "lucide-react";
+import type { Template } from "../../../modules/templates/model.ts";
+import { useAppState } from "../../state.ts";
+import { Code } from "../../ui/code.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.tsx";
+import { FilterBar } from "../../ui/filter-bar.tsx";
+import { Page } from "../../ui/page.tsx";
+import { useList } from "../../ui/use-list.ts";
+import { CSV_COLUMNS, TEMPLATE_COLUMNS, templateLines } from "./columns.tsx";
+import { templateSamples } from "./samples.ts";
+import { readTemplatesSearch, templatesQuery } from "./search.ts";
+
+const route = getRouteApi("/user/p/$project/templates");
+const number = new Intl.NumberFormat();
+
+export function TemplatesPage() {
+  const search = route.useSearch();
+  const { project } = route.useParams();
+  const navigate = useNavigate();
+  const { url } = useAppState();
+  const query = templatesQuery(search);
+  const list = useList<Template>("templates", "/templates", query);
+  const run = useExport({ path: "/templates", query, columns: CSV_COLUMNS, noun: "templates" });
+  const isFiltered = search.q !== undefined;
+  const isEmpty = list.rows.length === 0 && !list.isLoading && list.error === null && !isFiltered;
+  const change = (next: Readonly<Record<string, unknown>>) =>
+    void navigate({
+      to: "/p/$project/templates",
+      params: { project },
+      search: readTemplatesSearch(next),
+    });
+  const open = ({ id }: Template) =>
+    void navigate({ to: "/p/$project/templates/$template", params: { project, template: id } });
+  return (
+    <Page
+      title="Templates"
+      isFixed
+      actions={!isEmpty && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
+    >
+      {!isEmpty && (
+        <FilterBar label="Search: a name" fields={[]} filters={search} onChange={change}>
+          {list.total !== null && (
+            <span className="figures">
+              {number.format(list.total)} {list.total === 1 ? "template" : "templates"}
+            </span>
+          )}
+        </FilterBar>
+      )}
+      <ExportProgress run={run} />
+      <DataTable
+        label="Templates"
+        list={list}
+        columns={TEMPLATE_COLUMNS}
+        rowKey={({ id }) => id}
+        href={({ id }) => `/app/p/${project}/templates/${id}`}
+        onOpen={open}
+        phone={templateLines}
+        isFiltered={isFiltered}
+        onClearFilters={() => change({})}
+        empty={
+          <Empty
+            icon={LayoutTemplate}
+            title="No templates yet"
+            text="A template is the content of a kind of email, such as a receipt. Your programs and workflows send it with the data of each contact."
+          >
+            <Code label="Create a template" samples={templateSamples(url)} />
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}
