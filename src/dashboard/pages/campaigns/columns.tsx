@@ -9,17 +9,21 @@ import { audienceText } from "./audience-text.ts";
 import { barOf, countText, settledOf, shareText } from "./numbers.ts";
 
 export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
-  { key: "name", title: "Campaign", render: ({ name }) => <span title={name}>{name}</span> },
+  {
+    key: "name",
+    title: "Campaign",
+    width: "23%",
+    render: ({ name }) => <span title={name}>{name}</span>,
+  },
   {
     key: "status",
     title: "Status",
-    width: "132px",
+    width: "126px",
     render: ({ status }) => <Status value={status} />,
   },
   {
     key: "audience",
     title: "Audience",
-    width: "18%",
     render: (campaign) => (
       <span className="muted" title={audienceText(campaign)}>
         {audienceText(campaign)}
@@ -29,34 +33,34 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
     key: "bar",
     title: "Result",
-    width: "128px",
+    width: "108px",
     render: (campaign) => campaign.startedAt !== null && <Bar campaign={campaign} />,
   },
   {
     key: "sent",
     title: "Sent",
-    width: "128px",
+    width: "124px",
     isFigure: true,
-    render: (campaign) => sentText(campaign) ?? <None />,
+    render: (campaign) => sentText(campaign) ?? <span className="muted">–</span>,
   },
   {
     key: "opened",
     title: "Opened",
-    width: "84px",
+    width: "78px",
     isFigure: true,
-    render: ({ opened, sent }) => (sent === 0 ? <None /> : shareText(opened, sent)),
+    render: ({ opened, sent }) => sent > 0 && shareText(opened, sent),
   },
   {
     key: "clicked",
     title: "Clicked",
-    width: "84px",
+    width: "78px",
     isFigure: true,
-    render: ({ clicked, sent }) => (sent === 0 ? <None /> : shareText(clicked, sent)),
+    render: ({ clicked, sent }) => sent > 0 && shareText(clicked, sent),
   },
   {
     key: "date",
     title: "Date",
-    width: "118px",
+    width: "112px",
     isFigure: true,
     render: (campaign) => <CampaignDate {...campaign} />,
   },
@@ -98,8 +102,6 @@ export const campaignLines = (campaign: CampaignSummary) => ({
     </span>
   ),
 });
-
-const None = () => <span className="muted">–</span>;
 
 /** The recipients as one line: those who were sent the mail, opened it and clicked lie over each other. */
 function Bar({ campaign }: { campaign: CampaignSummary }) {

@@ -6,6 +6,13 @@ import { Copy } from "../../ui/copy.tsx";
 import { LinesView } from "../../ui/message/lines-view.tsx";
 import { plainLines } from "../../ui/message/message-lines.ts";
 
+const LINE_PX = 20;
+const PADDING_PX = 60;
+const MAX_PX = 640;
+
+/** Short sources need no empty space; wrapped lines are higher. */
+const heightOf = (lines: number): number => Math.min(MAX_PX, 2 * lines * LINE_PX + PADDING_PX);
+
 export function SourceTab({ template: { subject, body } }: { template: Template }) {
   const lines = useMemo(() => plainLines(body), [body]);
   return (
@@ -19,7 +26,7 @@ export function SourceTab({ template: { subject, body } }: { template: Template 
         <h2>Body</h2>
         <Copy value={body} label="Copy the body" />
       </div>
-      <div className="template-source">
+      <div className="template-source" style={{ height: heightOf(lines.count) }}>
         <LinesView lines={lines} label="Source of the body" isWrapped />
       </div>
     </div>

@@ -1,0 +1,274 @@
+/** The logic of the pages of campaigns and templates, without a browser. */
+
+import { describe, expect, test } from "bun:test";
+import { differenceOf } from "../../src/dashboard/pages/campaigns/comparison.ts";
+import { hourChart, rangeNameOf } from "../../src/dashboard/pages/campaigns/hours.ts";
+import {
+  barOf,
+  durationText,
+  outcomesOf,
+  secondsLeft,
+  settledOf,
+  shareText,
+  withSample,
+} from "../../src/dashboard/pages/campaigns/numbers.ts";
+import { reasonOf } from "../../src/dashboard/pages/campaigns/reason.ts";
+import { latestOf, recipientDetail } from "../../src/dashboard/pages/campaigns/recipient-detail.ts";
+import {
+  readCampaignSearch,
+  recipientsQuery,
+  summariesQuery,
+  tabOf,
+} from "../../src/dashboard/pages/campaigns/search.ts";
+import { DOMAIN_LOST } from "../../src/modules/campaigns/lifecycle.ts";
+
+const HOUR_MS = 3_600_000;
+
+const COUNTS = {
+  totalRecipients: 100,
+  queued: 10,
+  sent: 80,
+  delivered: 78,
+  opened: 40,
+  clicked: 8,
+  bounced: 5,
+  bouncedLater: 2,
+  complained: 1,
+  unsubscribed: 3,
+};
+
+const STATS = {
+  ...COUNTS,
+  machineOpens: 0,
+  machineClicks: 0,
+  failed: 3,
+  suppressed: 4,
+  cancelled: 0,
+  deliveryRate: 0,
+  openRate: 0,
+  clickRate: 0,
+  bounceRate: 0,
+  complaintRate: 0,
+  unsubscribeRate: 0,
+  links: [],
+  timeline: [],
+};
+
+describe("numbers", () => {
+  test("the bar has the shares of the recipients, and is empty without any", () => {
+    expect(barOf(COUNTS)).toEqual({ sent: 0.8, opened: 0.4, clicked: 0.08 });
+    expect(barOf({ ...COUNTS, totalRecipients: 0 })).toEqual({ sent: 0, opened: 0, clicked: 0 });
+    expect(barOf({ ...COUNTS, sent: 150 }).sent).toBe(1);
+  });
+
+  test("the recipients less those without a mail are the sent mails", () => {
+    const { steps, sent } = outcomesOf(STATS);
+    expect(steps.map(({ key, count }) => [key, count])).toEqual([
+      ["recipients", 100],
+      ["suppressed", 4],
+      ["refused", 3],
+      ["failed", 3],
+      ["waiting", 10],
+    ]);
+    const [whole = 0, ...parts] = steps.map(({ count }) => count);
+    expect(parts.reduce((rest, count) => rest - count, whole)).toBe(sent);
+    expect(settledOf(COUNTS)).toBe(90);
+  });
+
+  test.each([
+    [1, 3, "33.3%"],
+    [1, 300, "0.33%"],
+    [0, 5, "0%"],
+    [5, 0, "–"],
+  ])("%p of %p is %p", (part, total, expected) => {
+    expect(shareText(part, total)).toBe(expected);
+  });
+
+  test("the time that is left follows the speed of the latest minute", () => {
+    let samples = withSample([], { atMs: 0, done: 0 });
+    expect(secondsLeft(samples, 100)).toBeNull();
+    samples = withSample(samples, { atMs: 2_000, done: 20 });
+    expect(secondsLeft(samples, 100)).toBeNull();
+    samples = withSample(samples, { atMs: 10_000, done: 100 });
+    expect(secondsLeft(samples, 100)).toBe(10);
+    samples = withSample(samples, { atMs: 65_000, done: 200 });
+    expect(samples.length).toBe(2);
+    expect(secondsLeft(samples, 200)).toBe(110);
+  });
+
+  test.each([
+    [5, "less than a minute"],
+    [61, "about 1 minute"],
+    [30 * 60, "about 30 minutes"],
+    [3 * 3600, "about 3 hours"],
+    [50 * 3600, "about 2 days"],
+  ])("%p seconds are %p", (seconds, expected) => {
+    expect(durationText(seconds)).toBe(expected);
+  });
+});
+
+describe("the chart", () => {
+  const startedMs = Date.parse("2026-03-02T10:20:00Z");
+  const timeline = [
+    { at: "2026-03-02T10:00:00.000Z", opens: 5, clicks: 1 },
+    { at: "2026-03-02T12:00:00.000Z", opens: 2, clicks: 0 },
+    { at: "2026-03-04T12:00:00.000Z", opens: 1, clicks: 1 },
+  ];
+  const nowMs = startedMs + 30 * 24 * HOUR_MS;
+  const chart = (search = {}, now = nowMs) =>
+    hourChart(timeline, { startedMs, nowMs: now, search });
+
+  test("shows 48 hours without gaps", () => {
+    const { interval, times, opens, clicks, isLastOpen } = chart();
+    expect([interval, times.length, isLastOpen]).toEqual(["HOUR", 48, false]);
+    expect(times[0]).toBe(Date.parse("2026-03-02T10:00:00Z"));
+    expect([opens.slice(0, 4), clicks.slice(0, 4)]).toEqual([
+      [5, 0, 2, 0],
+      [1, 0, 0, 0],
+    ]);
+  });
+
+  test("ends with the present hour, which is open", () => {
+    const { times, isLastOpen } = chart({}, startedMs + 2 * HOUR_MS);
+    expect([times.length, isLastOpen]).toEqual([3, true]);
+  });
+
+  test("shows all until after the last open", () => {
+    const { opens, times } = chart({ range: "all" });
+    expect(opens.reduce((sum, count) => sum + count, 0)).toBe(8);
+    expect(times.at(-1)).toBe(Date.parse("2026-03-04T13:00:00Z"));
+  });
+
+  test("shows long times by day, with the same sums", () => {
+    const late = { at: "2026-03-20T12:00:00.000Z", opens: 3, clicks: 2 };
+    const { interval, opens, clicks } = hourChart([...timeline, late], {
+      startedMs,
+      nowMs,
+      search: { range: "all" },
+    });
+    const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+    expect([interval, sum(opens), sum(clicks)]).toEqual(["DAY", 11, 4]);
+  });
+
+  test("shows the part that was chosen, within the life of the campaign", () => {
+    const part = { since: "2026-03-02T12:00:00Z", until: "2026-03-02T14:00:00Z" };
+    expect(chart(part).opens).toEqual([2, 0, 0]);
+    expect(chart({ since: "2020-01-01T00:00:00Z", until: "2020-01-02T00:00:00Z" }).opens).toEqual([
+      5,
+    ]);
+    expect(rangeNameOf(part)).toBe("");
+    expect(rangeNameOf({ since: "x", until: "y" })).toBe("48h");
+    expect(rangeNameOf({ range: "7d" })).toBe("7d");
+    expect(rangeNameOf({ range: "toString" })).toBe("48h");
+  });
+});
+
+describe("the reason of a status", () => {
+  test.each([
+    ["SENT", null],
+    ["SENDING", null],
+    ["DRAFT", null],
+    ["SCHEDULED", null],
+  ] as const)("%s without a reason needs no words", (status, statusReason) => {
+    expect(reasonOf({ status, statusReason })).toBeNull();
+  });
+
+  test.each([
+    [
+      "15.8 % of the mails bounced, more than 10.0 %",
+      { show: "bounced", label: "Show the bounces" },
+    ],
+    ["0.4 % complained, more than 0.3 %", { show: "complained", label: "Show the complaints" }],
+    [DOMAIN_LOST, "DOMAINS"],
+    [null, undefined],
+    ["something else", undefined],
+  ])("a pause by %p leads to %p", (statusReason, help) => {
+    const reason = reasonOf({ status: "PAUSED", statusReason });
+    expect(reason?.help).toEqual(help);
+    expect(reason?.text).toMatch(/[.]$/);
+  });
+
+  test("an empty audience and a cancellation are explained", () => {
+    expect(
+      reasonOf({ status: "SENT", statusReason: "Its audience was empty when it was sent." })?.title,
+    ).toBe("Nothing was sent");
+    expect(reasonOf({ status: "CANCELLED", statusReason: null })?.text).toContain(
+      "It cannot be resumed.",
+    );
+  });
+});
+
+describe("recipients", () => {
+  const recipient = {
+    emailId: "1",
+    contactId: null,
+    email: "a@b.co",
+    status: "SENT" as const,
+    lastError: null,
+    sentAt: "2026-01-01T00:00:00.000Z",
+    openedAt: null,
+    clickedAt: null,
+    bouncedAt: null,
+    complainedAt: null,
+    links: [],
+  };
+
+  test.each([
+    [{}, ""],
+    [{ links: ["https://a.test/x", "http://b.test"] }, "a.test/x, b.test"],
+    [
+      { status: "BOUNCED" as const, bouncedAt: "x", lastError: "550 5.1.1 unknown user" },
+      "The mailbox does not exist. 550 5.1.1 unknown user",
+    ],
+    [{ status: "FAILED" as const, lastError: "No connection" }, "No connection"],
+    [{ lastError: "451 try later" }, ""],
+  ])("the detail of %p is %p", (change, expected) => {
+    expect(recipientDetail({ ...recipient, ...change })).toBe(expected);
+  });
+
+  test("the latest time is that of the last action", () => {
+    expect(latestOf(recipient)).toBe("2026-01-01T00:00:00.000Z");
+    expect(latestOf({ ...recipient, openedAt: "2026-01-03T00:00:00.000Z" })).toBe(
+      "2026-01-03T00:00:00.000Z",
+    );
+    expect(latestOf({ ...recipient, sentAt: null })).toBeNull();
+  });
+});
+
+describe("the search parameters", () => {
+  test("other names and empty texts are left out", () => {
+    expect(readCampaignSearch({ tab: "email", show: "", other: "x", as: 5 })).toEqual({
+      tab: "email",
+    });
+    expect(tabOf({ tab: "x" })).toBe("report");
+  });
+
+  test("are the queries of the interface", () => {
+    expect(summariesQuery({ q: "spring", status: "sent" })).toEqual({
+      name: "spring",
+      status: "SENT",
+    });
+    expect(recipientsQuery({ show: "not-opened" })).toEqual({
+      action: "NOT_OPENED",
+      link: undefined,
+    });
+    expect(recipientsQuery({ show: "waiting", link: "https://a.test" })).toEqual({
+      status: "QUEUED",
+      link: "https://a.test",
+    });
+    expect(recipientsQuery({ show: "constructor" })).toEqual({ link: undefined });
+  });
+});
+
+describe("the comparison", () => {
+  test.each([
+    [0.4, [0.3, 0.5], { direction: "SAME", text: "The same" }],
+    [0.45, [0.4, null], { direction: "UP", text: "+5 points" }],
+    [0.1, [0.1234], { direction: "DOWN", text: "-2.3 points" }],
+    [null, [0.1], null],
+    [0.1, [null], null],
+    [0.1, [], null],
+  ] as const)("%p beside %p is %p", (rate, earlier, expected) => {
+    expect(differenceOf(rate, earlier)).toEqual(expected);
+  });
+});
