@@ -138,6 +138,40 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     path: ({ project }) => `/p/${project}/suppressions`,
     heading: "Suppressions",
   },
+  { name: "campaigns", path: ({ project }) => `/p/${project}/campaigns`, heading: "Campaigns" },
+  {
+    name: "campaign",
+    path: ({ project, ids }) => `/p/${project}/campaigns/${ids.campaign}`,
+    heading: /./,
+    states: WITHOUT_PROJECT,
+  },
+  {
+    name: "campaign-recipients",
+    path: ({ project, ids }) =>
+      `/p/${project}/campaigns/${ids.campaign}?tab=recipients&show=bounced`,
+    heading: /./,
+    states: ["FULL"],
+  },
+  {
+    name: "campaign-email",
+    path: ({ project, ids }) =>
+      `/p/${project}/campaigns/${ids.campaign}?tab=email&as=${ids.contact}`,
+    heading: /./,
+    states: ["FULL"],
+  },
+  { name: "templates", path: ({ project }) => `/p/${project}/templates`, heading: "Templates" },
+  {
+    name: "template",
+    path: ({ project, ids }) => `/p/${project}/templates/${ids.template}?as=${ids.contact}`,
+    heading: /./,
+    states: WITHOUT_PROJECT,
+  },
+  {
+    name: "template-variables",
+    path: ({ project, ids }) => `/p/${project}/templates/${ids.template}?tab=variables`,
+    heading: /./,
+    states: ["FULL"],
+  },
   { name: "domains", path: ({ project }) => `/p/${project}/domains`, heading: "Domains" },
   {
     name: "domain",

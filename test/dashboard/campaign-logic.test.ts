@@ -182,7 +182,7 @@ describe("the reason of a status", () => {
     [DOMAIN_LOST, "DOMAINS"],
     [null, undefined],
     ["something else", undefined],
-  ])("a pause by %p leads to %p", (statusReason, help) => {
+  ] as const)("a pause by %p leads to %p", (statusReason, help) => {
     const reason = reasonOf({ status: "PAUSED", statusReason });
     expect(reason?.help).toEqual(help);
     expect(reason?.text).toMatch(/[.]$/);

@@ -29,6 +29,9 @@ const EMPTY_AUDIENCE = "Its audience was empty when it was sent.";
 /** Longest time in advance; a later date is most likely a typing error. */
 const FURTHEST_MS = 5 * 366 * 24 * 60 * 60 * 1000;
 
+/** Part of a change: called for each campaign that was created, changed or removed. */
+export type NoteChange = (campaign: Pick<CampaignRow, "projectSeq" | "id">) => void;
+
 type LifecycleDeps = {
   db: Db;
   clock: Clock;
@@ -38,6 +41,8 @@ type LifecycleDeps = {
   requireVerified: (projectSeq: number, from: string) => void;
   /** Part of a change: wakes the dispatcher, because mails may now leave. */
   wake: Change<void>;
+  /** Part of a change: tells the dashboard that a campaign changed. */
+  noteChange: NoteChange;
 };
 
 export function createLifecycle(deps: LifecycleDeps) {
@@ -144,7 +149,12 @@ export function createLifecycle(deps: LifecycleDeps) {
 }
 
 /** Finds campaigns by their status, and changes it if it is still the expected one. */
-function createStatusRows({ db, clock, wake }: Pick<LifecycleDeps, "db" | "clock" | "wake">) {
+function createStatusRows({
+  db,
+  clock,
+  wake,
+  noteChange,
+}: Pick<LifecycleDeps, "db" | "clock" | "wake" | "noteChange">) {
   const findStatus = db.sqlite.prepare<{ status: CampaignStatus }, [number]>(
     "SELECT status FROM campaigns WHERE seq = +?",
   );
@@ -193,28 +203,33 @@ function createStatusRows({ db, clock, wake }: Pick<LifecycleDeps, "db" | "clock
         .all();
       if (moved === undefined) throw new Error("a campaign changed within a transaction");
       if (status === "SENDING") wake();
+      noteChange(moved);
       return moved;
     },
 
     /** Part of a change: pauses a campaign for a reason. Returns its id; null if it is not SENDING. */
     pauseBecause(seq: number, reason: string): string | null {
-      const paused = db
+      const [paused] = db
         .update(campaigns)
         .set({ status: "PAUSED", statusReason: reason, updatedAt: clock.now() })
         .where(and(eq(campaigns.seq, seq), eq(campaigns.status, "SENDING")))
-        .returning({ id: campaigns.id })
+        .returning({ id: campaigns.id, projectSeq: campaigns.projectSeq })
         .all();
-      return paused[0]?.id ?? null;
+      if (paused === undefined) return null;
+      noteChange(paused);
+      return paused.id;
     },
 
     /** Part of a change: removes the reason of a pause, so that it no longer ends by itself. */
-    keepPaused: (campaign: CampaignRow): CampaignRow =>
-      db
+    keepPaused(campaign: CampaignRow): CampaignRow {
+      noteChange(campaign);
+      return db
         .update(campaigns)
         .set({ statusReason: null, updatedAt: clock.now() })
         .where(and(eq(campaigns.seq, campaign.seq), eq(campaigns.status, "PAUSED")))
         .returning()
-        .get(),
+        .get();
+    },
   };
 }
 

@@ -14,6 +14,7 @@ import type { EventLog } from "../../events/log.ts";
 import type { Admission } from "../../http/admission.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import type { ListPage } from "../../http/pagination.ts";
+import type { Announcements } from "../../lib/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Signal } from "../../lib/signal.ts";
@@ -33,7 +34,7 @@ import { createCampaignAudience } from "./audience.ts";
 import { createCost } from "./render-cost.ts";
 import { createExpansion } from "./expand.ts";
 import { createCampaignHandlers } from "./event-handlers.ts";
-import { createLifecycle } from "./lifecycle.ts";
+import { createLifecycle, type NoteChange } from "./lifecycle.ts";
 import { createReport } from "./report.ts";
 import { campaignReportRoutes } from "./report-routes.ts";
 import { campaignRoutes } from "./routes.ts";
@@ -69,14 +70,35 @@ export function createCampaignModule(deps: {
   admission: Admission;
   references: Pick<References, "register">;
   mailQueued: Signal;
+  announcements: Pick<Announcements, "announce">;
 }) {
   const { db, writer, clock, log, listPage, contacts, segments, store } = deps;
   const { config, scheduler, isSenderVerified, quotas, mailQueued } = deps;
   const { preview, renderFor } = deps.previews;
   const wake = () => writer.afterCommit(mailQueued.raise);
-  const campaigns = createCampaigns({ db, clock, listPage, segments, requireVerified });
+  const noteChange: NoteChange = ({ projectSeq, id }) =>
+    writer.afterCommit(() =>
+      deps.announcements.announce({ projectSeq, type: "campaign.changed", id }),
+    );
+  const campaigns = createCampaigns({
+    db,
+    clock,
+    listPage,
+    segments,
+    requireVerified,
+    noteChange,
+  });
   const stats = createStats({ db });
-  const lifecycle = createLifecycle({ db, clock, campaigns, store, stats, requireVerified, wake });
+  const lifecycle = createLifecycle({
+    db,
+    clock,
+    campaigns,
+    store,
+    stats,
+    requireVerified,
+    wake,
+    noteChange,
+  });
   deps.references.register("segment", campaigns.usersOfSegment);
   deps.references.register("domain", campaigns.usersOfDomain);
   const audience = createCampaignAudience({ db, segments });

@@ -26,6 +26,7 @@ import {
   type CampaignPatch,
   restrictionErrors,
 } from "./model.ts";
+import type { NoteChange } from "./lifecycle.ts";
 import { type CampaignRow, createPresenter } from "./present.ts";
 import { nextStatus } from "./states.ts";
 import { createUsage } from "./usage.ts";
@@ -41,8 +42,9 @@ export function createCampaigns(deps: {
    * Throws 403 unless the sender's domain is verified for the project (docs/specification.md#s2.3).
    */
   requireVerified: (projectSeq: number, from: string) => void;
+  noteChange: NoteChange;
 }) {
-  const { db, clock, listPage } = deps;
+  const { db, clock, listPage, noteChange } = deps;
   const { findSegmentSeq, usersOfSegment, usersOfDomain } = createUsage(db);
   const audienceColumns = createAudienceColumns({ segments: deps.segments, findSegmentSeq });
   const presenterOf = createPresenter(db);
@@ -70,6 +72,7 @@ export function createCampaigns(deps: {
       .returning()
       .get();
     db.insert(campaignCounts).values({ campaignSeq: campaign.seq }).run();
+    noteChange(campaign);
     return campaign;
   }
 
@@ -113,6 +116,7 @@ export function createCampaigns(deps: {
         const misplaced = restrictionErrors({ audienceType, ...patch });
         if (misplaced.length > 0) throw validationError(misplaced);
         const { name, subject, body } = { ...campaign, ...patch };
+        noteChange(campaign);
         return db
           .update(campaigns)
           .set({
@@ -139,6 +143,7 @@ export function createCampaigns(deps: {
         if (hasOpenMails(db, campaign.seq)) throw stillCancelling();
         // The mails stay as records and refer to a campaign that no longer exists.
         db.delete(campaigns).where(eq(campaigns.seq, campaign.seq)).run();
+        noteChange(campaign);
       };
     },
 

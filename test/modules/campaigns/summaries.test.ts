@@ -1,6 +1,8 @@
 /** GET /campaigns/summaries: campaigns without their content, with their main numbers. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { settleEventLoop } from "../../support/eventually.ts";
+import { readInBackground } from "../../support/event-stream.ts";
 import { listAt, stringAt } from "../../support/json.ts";
 import { type CampaignApp, campaignApp } from "./campaign-app.ts";
 
@@ -107,4 +109,42 @@ test("a campaign is shown as a document for a contact", async () => {
     "text/plain; charset=utf-8",
   ]);
   expect((await t.call("GET", `/campaigns/${ids.sent}/preview?contactId=x`)).status).toBe(404);
+});
+
+test("every change of a campaign is told to the dashboard after its commit", async () => {
+  const { body: stream } = await t.app.handle(
+    new Request("http://localhost/app/api/live", {
+      headers: { authorization: `Bearer ${t.secretKey}` },
+    }),
+  );
+  if (stream === null) throw new Error("the response has no body");
+  const { state, cancel } = readInBackground(stream);
+  const id = await t.campaign();
+  const line = `data: ${JSON.stringify({ type: "campaign.changed", id })}\n`;
+
+  /** How often the change was told since the last call. */
+  async function told(): Promise<number> {
+    t.clock.advance(100);
+    await settleEventLoop();
+    const times = state.text.split(line).length - 1;
+    state.text = "";
+    return times;
+  }
+  expect(await told()).toBe(1);
+  const scheduledFor = new Date(t.clock.now() + 60_000).toISOString();
+  for (const act of [
+    () => t.call("PATCH", `/campaigns/${id}`, { name: "Winter", rate: 1 / 60 }),
+    () => t.act(id, "send", { scheduledFor }),
+    () => t.act(id, "unschedule"),
+    () => t.act(id, "send"),
+    () => t.act(id, "pause"),
+    () => t.act(id, "resume"),
+    () => t.act(id, "cancel"),
+  ]) {
+    expect((await act()).status).toBeLessThan(300);
+    expect(await told()).toBe(1);
+  }
+  expect((await t.act(id, "pause")).status).toBe(409);
+  expect(await told()).toBe(0);
+  await cancel();
 });

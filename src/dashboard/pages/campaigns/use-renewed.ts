@@ -11,7 +11,7 @@ export function useRenewed(noun: string): void {
   const timer = useRef<number | undefined>(undefined);
   const onMessages = useCallback(
     (messages: readonly LiveMessage[]) => {
-      if (!messages.some(({ type }) => /^(?:email|campaign)\./.test(type))) return;
+      if (!messages.some(({ type }) => /^(?:email|campaign|reload)\b/.test(type))) return;
       timer.current ??= window.setTimeout(() => {
         timer.current = undefined;
         void client.invalidateQueries({ queryKey: [noun] });
