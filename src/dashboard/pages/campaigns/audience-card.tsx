@@ -6,7 +6,7 @@ import { RefreshCw } from "lucide-react";
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { counted, countText, outcomesOf } from "./numbers.ts";
-import { RecipientsLink } from "./report-tab.tsx";
+import { RecipientsLink } from "./recipients-link.tsx";
 import { useAudience } from "./use-campaign.ts";
 
 export function AudienceCard({ id }: { id: string }) {

@@ -2,7 +2,7 @@ import { SegmentedControl } from "@mantine/core";
 import { TimeChart } from "../../ui/time-chart.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { hourChart, RANGE_CHOICES, rangeNameOf } from "./hours.ts";
-import type { TabProps } from "./report-tab.tsx";
+import type { TabProps } from "./tab-props.ts";
 
 /** Opens and clicks by hour since sending started. Dragging shows a part of them. */
 export function HoursCard({

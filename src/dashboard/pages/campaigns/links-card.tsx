@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Button } from "@mantine/core";
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
 import { countText, shareText } from "./numbers.ts";
-import { RecipientsLink } from "./report-tab.tsx";
+import { RecipientsLink } from "./recipients-link.tsx";
 
 /** Links that are shown at first. */
 const FIRST = 8;

@@ -10,7 +10,7 @@ import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.
 import { useList } from "../../ui/use-list.ts";
 import { countText } from "./numbers.ts";
 import { RECIPIENT_COLUMNS, RECIPIENT_CSV, recipientLines } from "./recipient-columns.tsx";
-import type { TabProps } from "./report-tab.tsx";
+import type { TabProps } from "./tab-props.ts";
 import { recipientsQuery } from "./search.ts";
 import { useRenewed } from "./use-renewed.ts";
 

@@ -11,16 +11,10 @@ import { LinksCard } from "./links-card.tsx";
 import { countText, mailsThatLeft, shareText } from "./numbers.ts";
 import { ProgressCard } from "./progress-card.tsx";
 import { reasonOf } from "./reason.ts";
-import type { CampaignSearch } from "./search.ts";
+import { RecipientsLink } from "./recipients-link.tsx";
+import type { TabProps } from "./tab-props.ts";
 
 const route = getRouteApi("/user/p/$project/campaigns/$campaign");
-
-export type TabProps = {
-  campaign: Campaign;
-  stats: CampaignStats;
-  search: CampaignSearch;
-  onChange: (next: CampaignSearch) => void;
-};
 
 export function ReportTab(props: TabProps) {
   const { campaign, stats } = props;
@@ -70,26 +64,6 @@ function Reason({ campaign }: { campaign: Campaign }) {
       )}
       {typeof help === "object" && <RecipientsLink show={help.show}>{help.label}</RecipientsLink>}
     </section>
-  );
-}
-
-/** Opens the recipients who did something, or who clicked a link. */
-export function RecipientsLink(props: {
-  show?: string;
-  link?: string;
-  className?: string;
-  children: React.ReactNode;
-}) {
-  const { show, link, className, children } = props;
-  return (
-    <Link
-      to="."
-      search={{ tab: "recipients", ...(show && { show }), ...(link && { link }) }}
-      {...(className === undefined ? {} : { className })}
-      activeProps={{}}
-    >
-      {children}
-    </Link>
   );
 }
 

@@ -1,0 +1,275 @@
+/** The pages of campaigns: the list, the report of one, its recipients, its actions and roles. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Browser, Page } from "playwright-core";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { listAt, stringAt, valueAt } from "../support/json.ts";
+import { type DemoServer, startDemoServer } from "./demo-server.ts";
+import { expectNoFaults } from "./layouts.ts";
+import { failingList } from "./people.ts";
+
+let browser: Browser;
+let server: DemoServer;
+/** Ids of campaigns by their status. */
+let ids: Record<"SENT" | "SENDING" | "PAUSED" | "SCHEDULED" | "DRAFT", string>;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  [browser, server] = await Promise.all([startBrowser(), startDemoServer()]);
+  const idOf = async (status: string) => {
+    const [first] = await server.items(`/campaigns/summaries?status=${status}&limit=1`);
+    return stringAt(first, "id");
+  };
+  ids = {
+    SENT: await idOf("SENT"),
+    SENDING: await idOf("SENDING"),
+    PAUSED: await idOf("PAUSED"),
+    SCHEDULED: await idOf("SCHEDULED"),
+    DRAFT: await idOf("DRAFT"),
+  };
+}, 2 * BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (hasChromium) await Promise.all([browser.close(), server.stop()]);
+});
+
+const statusOf = async (id: string) =>
+  stringAt((await server.call("GET", `/campaigns/${id}`)).body, "data.status");
+const statsOf = async (id: string) =>
+  valueAt((await server.call("GET", `/campaigns/${id}/stats`)).body, "data");
+const number = new Intl.NumberFormat("en-US");
+const params = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+describe.skipIf(!hasChromium)("the pages of campaigns", () => {
+  test(
+    "every layout is accessible, quiet and fits the window",
+    async () => {
+      for (const [name, path, ready] of [
+        ["campaigns", "/campaigns", "Newsletter October"],
+        ["campaign", `/campaigns/${ids.SENT}`, "Beside earlier campaigns"],
+        ["campaign-paused", `/campaigns/${ids.PAUSED}`, "Show the bounces"],
+        ["campaign-recipients", `/campaigns/${ids.SENT}?tab=recipients`, "@"],
+      ] as const) {
+        await expectNoFaults(await server.open(browser, path), {
+          name,
+          isShown: (page) => page.getByText(ready).first().waitFor(),
+        });
+      }
+    },
+    BROWSER_LIMIT_MS * 3,
+  );
+
+  test(
+    "by keyboard: a sent campaign is found in the list, and its report has the numbers of the server",
+    async () => {
+      const opened = await server.open(browser, "/campaigns");
+      const { page, problems } = opened;
+      await page.getByRole("link", { name: "Newsletter October" }).waitFor();
+      await page.keyboard.press("/");
+      await page.keyboard.type("newsletter october status:sent");
+      await page.keyboard.press("Enter");
+      await page.getByText("1 campaign", { exact: true }).waitFor();
+      expect(params(page)).toEqual({ q: "newsletter october", status: "sent" });
+      await page.keyboard.press("Escape");
+      await page.getByRole("link", { name: "Newsletter October" }).press("Enter");
+      await page.getByRole("heading", { level: 1, name: "Newsletter October" }).waitFor();
+      const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+      const stats = await statsOf(id);
+      const figures = page.getByRole("region", { name: "Numbers" }).locator(".figure-count");
+      await figures.first().waitFor();
+      expect(await figures.allTextContents()).toEqual(
+        ["sent", "delivered", "opened", "clicked", "bounced", "complained", "unsubscribed"].map(
+          (name) => number.format(Number(valueAt(stats, name))),
+        ),
+      );
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "by mouse: a link leads to those who clicked it, and the recipients are saved as CSV",
+    async () => {
+      const opened = await server.open(browser, `/campaigns/${ids.SENT}`);
+      const { page, problems } = opened;
+      const [link] = listAt(await statsOf(ids.SENT), "links");
+      const url = stringAt(link, "url");
+      const clicked = Number(valueAt(link, "uniqueClicks"));
+      await page
+        .getByRole("region", { name: "Links with their clicks" })
+        .getByRole("link")
+        .first()
+        .click();
+      const table = page.getByRole("region", { name: "Recipients" });
+      await table.locator("tbody tr[data-row]").first().waitFor();
+      expect(params(page)).toEqual({ tab: "recipients", show: "clicked", link: url });
+      expect(await table.locator("table").getAttribute("aria-rowcount")).toBe(String(clicked + 1));
+      const saved = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Export CSV" }).click();
+      const lines = readFileSync((await (await saved).path()) ?? "", "utf8")
+        .trim()
+        .split("\r\n");
+      expect(lines.length).toBe(clicked + 1);
+      expect(lines.slice(1).filter((line) => !line.includes(url))).toEqual([]);
+      await page.getByRole("button", { name: "Remove the filter of the link" }).click();
+      await page.getByRole("button", { name: /^Bounced/ }).click();
+      await table
+        .getByText(/The mailbox|The server|Neither SPF/)
+        .first()
+        .waitFor();
+      expect(params(page)).toEqual({ tab: "recipients", show: "bounced" });
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "the chart shows the chosen part of the time, also as a table",
+    async () => {
+      const opened = await server.open(browser, `/campaigns/${ids.SENT}?view=table`);
+      const { page, problems } = opened;
+      const table = page.getByRole("region", { name: "as a table" });
+      await table.waitFor();
+      expect(await table.locator("tbody tr").count()).toBe(48);
+      await page.getByText("All", { exact: true }).click();
+      await page.waitForURL(/range=all/);
+      const cells = await table.locator("tbody tr td:nth-of-type(2)").allTextContents();
+      const timeline = listAt(await statsOf(ids.SENT), "timeline");
+      const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+      expect(sum(cells.map((text) => Number(text.replaceAll(",", ""))))).toBe(
+        sum(timeline.map((entry) => Number(valueAt(entry, "clicks")))),
+      );
+      await page.getByText("Chart", { exact: true }).click();
+      const over = page.locator(".chart-canvas .u-over");
+      await over.waitFor();
+      const box = await over.boundingBox();
+      if (box === null) throw new Error("the chart has no size");
+      await page.mouse.move(box.x + 5, box.y + 20);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width / 4, box.y + 20, { steps: 4 });
+      await page.mouse.up();
+      await page.waitForURL(/since=/);
+      expect(Object.keys(params(page)).toSorted()).toEqual(["since", "until"]);
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a campaign is paused with undo, and every open page follows",
+    async () => {
+      const [first, second] = await Promise.all([
+        server.open(browser, `/campaigns/${ids.SENDING}`),
+        server.open(browser, `/campaigns?status=paused`),
+      ]);
+      await second.page.getByText("1 campaign", { exact: true }).waitFor();
+      await first.page.getByRole("progressbar", { name: "Mails that are done" }).waitFor();
+      await first.page.getByRole("button", { name: "Pause" }).click();
+      await first.page.getByText("Somebody paused this campaign").waitFor();
+      await second.page.getByText("2 campaigns", { exact: true }).waitFor();
+      expect(await statusOf(ids.SENDING)).toBe("PAUSED");
+      await first.page.getByRole("button", { name: "Undo" }).click();
+      await first.page.getByRole("button", { name: "Pause" }).waitFor();
+      await second.page.getByText("1 campaign", { exact: true }).waitFor();
+      expect(await statusOf(ids.SENDING)).toBe("SENDING");
+      expect([...first.problems, ...second.problems]).toEqual([]);
+      await Promise.all([first.close(), second.close()]);
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a scheduled campaign goes back to a draft, and Undo restores its time",
+    async () => {
+      const opened = await server.open(browser, `/campaigns/${ids.SCHEDULED}`);
+      const { page, problems } = opened;
+      const time = async () =>
+        valueAt((await server.call("GET", `/campaigns/${ids.SCHEDULED}`)).body, "data.scheduledAt");
+      const before = await time();
+      await page.getByText("Will get it").waitFor();
+      await page.getByRole("button", { name: "Back to draft" }).press("Enter");
+      await page.getByText("Draft", { exact: true }).waitFor();
+      expect([await statusOf(ids.SCHEDULED), await time()]).toEqual(["DRAFT", null]);
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByRole("button", { name: "Back to draft" }).waitFor();
+      expect([await statusOf(ids.SCHEDULED), await time()]).toEqual(["SCHEDULED", before]);
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "an automatic pause says why; resuming and cancelling ask first",
+    async () => {
+      const opened = await server.open(browser, `/campaigns/${ids.PAUSED}`);
+      const { page, problems } = opened;
+      await page.getByText(/^Paused: \d+\.\d % of the mails bounced, more than 10\.0 %$/).waitFor();
+      await page.getByRole("button", { name: "Resume" }).click();
+      const question = page.getByRole("dialog", { name: /^Resume / });
+      await question.waitFor();
+      expect(await statusOf(ids.PAUSED)).toBe("PAUSED");
+      expect(await opened.findings()).toEqual([]);
+      await question.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("button", { name: "Cancel campaign" }).click();
+      await page
+        .getByRole("dialog", { name: /^Cancel / })
+        .getByRole("button", { name: "Cancel the campaign" })
+        .click();
+      await page.getByText("This campaign was cancelled").waitFor();
+      expect(await statusOf(ids.PAUSED)).toBe("CANCELLED");
+      for (const name of ["Resume", "Pause", "Cancel campaign"]) {
+        expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
+      }
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "viewers read everything and change nothing",
+    async () => {
+      const opened = await server.open(browser, `/campaigns/${ids.SENDING}`, { role: "VIEWER" });
+      const { page, problems } = opened;
+      await page.getByRole("progressbar", { name: "Mails that are done" }).waitFor();
+      expect(await page.locator(".page-actions button").count()).toBe(0);
+      expect(problems).toEqual([]);
+      await opened.close();
+      for (const action of ["pause", "resume", "cancel", "unschedule"]) {
+        const { status } = await server.call("POST", `/campaigns/${ids.SENDING}/${action}`, {
+          role: "VIEWER",
+        });
+        expect([action, status]).toEqual([action, 403]);
+      }
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "shows a list and a report that cannot be read, and a campaign that does not exist",
+    async () => {
+      const broken = await server.open(browser, "/campaigns", {
+        prepare: failingList("/campaigns/summaries"),
+      });
+      await broken.page.getByText("The list is not available.").waitFor();
+      await broken.page.unroute("**/campaigns/summaries?*");
+      await broken.page.getByRole("button", { name: "Try again" }).click();
+      await broken.page.getByRole("link", { name: "Newsletter October" }).waitFor();
+      await broken.close();
+      const missing = await server.open(browser, "/campaigns/nothing");
+      await missing.page.getByRole("alert").first().waitFor();
+      await missing.page.getByRole("link", { name: "Campaigns" }).first().click();
+      await missing.page.getByRole("heading", { level: 1, name: "Campaigns" }).waitFor();
+      await missing.page.getByRole("textbox").first().fill("no such campaign");
+      await missing.page.keyboard.press("Enter");
+      await missing.page.getByRole("button", { name: "Clear filters" }).click();
+      await missing.page.getByRole("link", { name: "Newsletter October" }).waitFor();
+      await missing.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+});

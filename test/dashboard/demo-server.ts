@@ -1,0 +1,89 @@
+/** A server with the small demonstration project, and a session for each of its roles. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { seedDemo } from "../../scripts/seed/demo.ts";
+import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
+import { buildDashboard, type Layout, openPage } from "../support/browser.ts";
+import { startMailstead } from "../support/cli.ts";
+import { listAt } from "../support/json.ts";
+
+const ROLES = ["OWNER", "EDITOR", "VIEWER"] as const;
+type Role = (typeof ROLES)[number];
+type Answer = { status: number; body: unknown };
+
+export type DemoServer = Awaited<ReturnType<typeof startDemoServer>>;
+
+/** Seeds a new folder, which is removed at the end, and starts a server that captures mail. */
+export async function startDemoServer() {
+  buildDashboard();
+  const folder = mkdtempSync(join(tmpdir(), "mailstead-demo-"));
+  const demo = await seedDemo(folder, { sizes: DEMO_SCALES.small, untilMs: Date.now() });
+  const server = await startMailstead(
+    ["serve", "--transport", "capture", "--data", folder, "--port", "0"],
+    (greeting) => /listening +http\S+\n/.test(greeting),
+  );
+  const [, url = ""] = /listening +(http\S+)\n/.exec(server.greeting) ?? [];
+  const headers = {
+    "content-type": "application/json",
+    origin: url,
+    "x-requested-with": "mailstead",
+    "x-project": demo.projectId,
+  };
+
+  async function signIn(role: Role): Promise<string> {
+    const wanted = role === "OWNER" ? null : role;
+    const user = demo.users.find((each) => each.role === wanted);
+    const body = JSON.stringify({ email: user?.email, password: demo.password });
+    const response = await fetch(`${url}/app/api/login`, { method: "POST", headers, body });
+    const [cookie = ""] = (response.headers.get("set-cookie") ?? "").split(";");
+    if (cookie === "") throw new Error(`the sign-in was refused: ${await response.text()}`);
+    return cookie;
+  }
+
+  const cookies = {
+    OWNER: await signIn("OWNER"),
+    EDITOR: await signIn("EDITOR"),
+    VIEWER: await signIn("VIEWER"),
+  };
+
+  /** Calls the interface with the session of a role. */
+  async function call(
+    method: string,
+    path: string,
+    { body, role = "OWNER" }: { body?: unknown; role?: Role } = {},
+  ): Promise<Answer> {
+    const response = await fetch(url + path, {
+      method,
+      headers: { ...headers, cookie: cookies[role] },
+      ...(method === "GET" ? {} : { body: JSON.stringify(body ?? {}) }),
+    });
+    const text = await response.text();
+    const parsed: unknown = text === "" ? {} : JSON.parse(text);
+    return { status: response.status, body: parsed };
+  }
+
+  return {
+    call,
+    items: async (path: string): Promise<unknown[]> =>
+      listAt((await call("GET", path)).body, "data.items"),
+
+    /** Opens a page below the project, by default for the editor. */
+    open: (
+      browser: Browser,
+      path: string,
+      options: { role?: Role; layout?: Layout; prepare?: (page: Page) => Promise<void> } = {},
+    ) => {
+      const { role = "EDITOR", ...rest } = options;
+      const address = `${url}/app/p/${demo.projectId}${path}`;
+      return openPage(browser, address, { ...rest, cookie: cookies[role] });
+    },
+
+    async stop(): Promise<void> {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

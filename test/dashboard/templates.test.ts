@@ -1,0 +1,171 @@
+/** The pages of templates, and the names that the command palette finds. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { stringAt } from "../support/json.ts";
+import { failingList, openAs, type PeopledServer, startWithPeople } from "./people.ts";
+import { expectNoFaults } from "./layouts.ts";
+
+const BODY = `<html><body><h1>Hello {{ name ?? friend }}</h1><p>Order {{ order }}</p>
+<script>document.title = "attacked"</script>
+<form action="https://other.example/"><button>Send</button></form></body></html>`;
+
+let browser: Browser;
+let server: PeopledServer;
+let id: string;
+
+const create = async (path: string, body: object, idPath = "data.id") =>
+  stringAt(await server.call("POST", path, body), idPath);
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+  id = await create("/templates", {
+    name: "Receipt",
+    description: "After each order",
+    subject: "Your order {{ order }}",
+    body: BODY,
+    type: "TRANSACTIONAL",
+  });
+  await create("/templates", {
+    name: "Broken",
+    subject: "x",
+    body: "{% for i in (1..9000000) %}x{% endfor %}",
+    type: "MARKETING",
+  });
+  await create(
+    "/contacts",
+    { email: "ada@example.com", data: { name: "Ada <3", order: 1001 } },
+    "id",
+  );
+  await create("/workflows", {
+    name: "After an order",
+    steps: [
+      { id: "start", type: "TRIGGER", config: { eventName: "order.paid" } },
+      { id: "mail", type: "SEND_EMAIL", config: { templateId: id } },
+    ],
+    transitions: [{ from: "start", to: "mail" }],
+  });
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (hasChromium) await Promise.all([browser.close(), server.stop()]);
+});
+
+describe.skipIf(!hasChromium)("the pages of templates", () => {
+  test(
+    "every layout is accessible, quiet and fits the window",
+    async () => {
+      for (const [name, path, ready] of [
+        ["templates", "/templates", "Receipt"],
+        ["template", `/templates/${id}`, "Shown for"],
+        ["template-variables", `/templates/${id}?tab=variables`, "Required"],
+        ["template-source", `/templates/${id}?tab=source`, "<script>"],
+      ] as const) {
+        await expectNoFaults(await openAs(browser, server, path), {
+          name,
+          isShown: (page) => page.getByText(ready).first().waitFor(),
+        });
+      }
+    },
+    BROWSER_LIMIT_MS * 3,
+  );
+
+  test(
+    "a template is shown for a chosen contact, as HTML in a sandbox and as text",
+    async () => {
+      const opened = await openAs(browser, server, "/templates", { person: "viewer" });
+      const { page, problems } = opened;
+      await page.getByRole("link", { name: "Receipt" }).click();
+      await page.getByRole("heading", { level: 1, name: "Receipt" }).waitFor();
+      const frame = page.frameLocator("iframe");
+      await frame.getByRole("heading", { name: "Hello friend" }).waitFor();
+      await page.getByRole("combobox", { name: "Shown for" }).fill("ada");
+      await page.getByRole("option", { name: "ada@example.com" }).click();
+      await frame.getByRole("heading", { name: "Hello Ada <3" }).waitFor();
+      await page.getByText("Your order 1001", { exact: true }).waitFor();
+      const { searchParams } = new URL(page.url());
+      expect([...searchParams.keys()]).toEqual(["as"]);
+      expect(await page.locator("iframe").getAttribute("sandbox")).toBe(
+        "allow-popups allow-popups-to-escape-sandbox",
+      );
+      await page.getByRole("switch", { name: "Text part" }).click();
+      await frame.getByText("Order 1001").waitFor();
+      expect(await frame.getByRole("heading").count()).toBe(0);
+      expect(await page.title()).toContain("Receipt");
+      await page.reload();
+      await frame.getByRole("heading", { name: "Hello Ada <3" }).waitFor();
+      expect(await page.getByRole("combobox", { name: "Shown for" }).inputValue()).toBe(
+        "ada@example.com",
+      );
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "the tabs have the variables, the source and the workflows that send it",
+    async () => {
+      const opened = await openAs(browser, server, `/templates/${id}`);
+      const { page, problems } = opened;
+      await page.getByRole("link", { name: "Variables" }).click();
+      const rows = page.locator(".template-table tbody tr");
+      await rows.first().waitFor();
+      expect((await rows.allInnerTexts()).map((text) => text.split(/\s+/).slice(0, 2))).toEqual([
+        ["order", "Required"],
+        ["name", "Optional"],
+      ]);
+      await page.getByRole("link", { name: "Source" }).click();
+      await page.getByText('<form action="https://other.example/">').waitFor();
+      await page.getByRole("link", { name: "Where it is used" }).click();
+      await page.getByText("After an order").waitFor();
+      await page.getByRole("link", { name: "Show the emails made from it" }).click();
+      await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor();
+      expect(new URL(page.url()).searchParams.get("template")).toBe(id);
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "shows why a template cannot be rendered, a list that cannot be read, and a missing template",
+    async () => {
+      const opened = await openAs(browser, server, "/templates?q=broken");
+      await opened.page.getByRole("link", { name: "Broken" }).click();
+      await opened.page.getByRole("alert").getByText("Request id").waitFor();
+      expect(await opened.page.locator("iframe").count()).toBe(0);
+      await opened.close();
+      const failing = await openAs(browser, server, "/templates", {
+        prepare: failingList("/templates"),
+      });
+      await failing.page.getByText("The list is not available.").waitFor();
+      await failing.close();
+      const missing = await openAs(browser, server, "/templates/nothing");
+      await missing.page.getByRole("alert").first().waitFor();
+      await missing.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "the command palette finds campaigns and templates by a part of their name",
+    async () => {
+      const opened = await openAs(browser, server, "/templates");
+      const { page, problems } = opened;
+      await page.getByRole("link", { name: "Receipt" }).waitFor();
+      await page.keyboard.press("ControlOrMeta+k");
+      const search = page.getByPlaceholder("Search pages, projects and actions");
+      await search.fill("ecei");
+      await page.getByRole("button", { name: "Receipt" }).waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { level: 1, name: "Receipt" }).waitFor();
+      expect(new URL(page.url()).pathname).toEndWith(`/templates/${id}`);
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
