@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { differenceOf } from "../../src/dashboard/pages/campaigns/comparison.ts";
 import { hourChart, rangeNameOf } from "../../src/dashboard/pages/campaigns/hours.ts";
+import { commonHost, linkLabel } from "../../src/dashboard/pages/campaigns/link-labels.ts";
 import {
   barOf,
   durationText,
@@ -257,6 +258,28 @@ describe("the search parameters", () => {
       link: "https://a.test",
     });
     expect(recipientsQuery({ show: "constructor" })).toEqual({ link: undefined });
+  });
+});
+
+describe("the labels of links", () => {
+  test.each([
+    [["https://a.test/x", "https://a.test/y"], "a.test"],
+    [["https://a.test/x", "http://a.test"], "a.test"],
+    [["https://a.test/x", "https://b.test/x"], null],
+    [["https://a.test/x", ""], null],
+    [["", ""], null],
+    [[], null],
+  ])("the links %p have the host %p", (urls, expected) => {
+    expect(commonHost(urls)).toBe(expected);
+  });
+
+  test.each([
+    ["https://a.test/x?y=1#z", "a.test", "/x?y=1#z"],
+    ["https://A.test", "a.test", "/"],
+    ["https://a.test/x", null, "a.test/x"],
+    ["mailto:x@a.test", null, "mailto:x@a.test"],
+  ])("the label of %p without %p is %p", (url, host, expected) => {
+    expect(linkLabel(url, host)).toBe(expected);
   });
 });
 

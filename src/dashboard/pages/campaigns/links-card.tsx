@@ -1,6 +1,7 @@
-import { useState } from "react";
 import { Button } from "@mantine/core";
+import { useState } from "react";
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
+import { commonHost, linkLabel } from "./link-labels.ts";
 import { countText, shareText } from "./numbers.ts";
 import { RecipientsLink } from "./recipients-link.tsx";
 
@@ -11,6 +12,7 @@ const FIRST = 8;
 export function LinksCard({ stats }: { stats: CampaignStats }) {
   const [isWhole, setIsWhole] = useState(false);
   const { links, sent } = stats;
+  const host = commonHost(links.map(({ url }) => url));
   const shown = isWhole ? links : links.slice(0, FIRST);
   return (
     <section className="card" aria-labelledby="links">
@@ -27,7 +29,7 @@ export function LinksCard({ stats }: { stats: CampaignStats }) {
           <table>
             <thead>
               <tr>
-                <th scope="col">Link</th>
+                <th scope="col">{host === null ? "Link" : `Link at ${host}`}</th>
                 <th scope="col">Recipients</th>
                 <th scope="col">Of sent</th>
                 <th scope="col">Clicks</th>
@@ -38,7 +40,7 @@ export function LinksCard({ stats }: { stats: CampaignStats }) {
                 <tr key={url}>
                   <th scope="row" title={url}>
                     <RecipientsLink show="clicked" link={url}>
-                      {shortUrl(url)}
+                      {linkLabel(url, host)}
                     </RecipientsLink>
                   </th>
                   <td>{countText(uniqueClicks)}</td>
@@ -58,6 +60,3 @@ export function LinksCard({ stats }: { stats: CampaignStats }) {
     </section>
   );
 }
-
-/** Without the scheme, which all links have. */
-const shortUrl = (url: string): string => url.replace(/^https?:\/\//, "");

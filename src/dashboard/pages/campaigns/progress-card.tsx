@@ -29,7 +29,7 @@ export function ProgressCard({ stats, isPaused }: { stats: CampaignStats; isPaus
       <Progress
         size="md"
         value={share}
-        color={isPaused ? "var(--held)" : "brand"}
+        color={isPaused ? "color-mix(in srgb, var(--held) 70%, var(--surface))" : "brand"}
         aria-label="Mails that are done"
       />
     </section>
