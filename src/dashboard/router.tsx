@@ -4,14 +4,9 @@
  */
 
 import type { QueryClient } from "@tanstack/react-query";
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from "@tanstack/react-router";
+import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { withQuery } from "./api.ts";
+import { entryRoutes, rootRoute } from "./entry-routes.tsx";
 import { readSearch } from "./pages/emails/search.ts";
 import { readCampaignSearch, readCampaignsSearch } from "./pages/campaigns/search.ts";
 import { readTemplateSearch, readTemplatesSearch } from "./pages/templates/search.ts";
@@ -21,67 +16,9 @@ import { readContactSearch } from "./pages/contacts/search.ts";
 import { readSuppressionSearch } from "./pages/suppressions/search.ts";
 import { readWebhookSearch } from "./pages/webhooks/search.ts";
 import { readOverviewSearch } from "./pages/overview/period.ts";
-import { EntryFrame } from "./pages/entry/frame.tsx";
-import { LostPage } from "./pages/entry/lost.tsx";
-import { LoadError } from "./ui/load-error.tsx";
 import { NotFound } from "./ui/not-found.tsx";
-import { Root } from "./root.tsx";
 import { Shell } from "./shell.tsx";
 import { startProject, stateQuery } from "./state.ts";
-
-const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({
-  component: Root,
-  errorComponent: LoadError,
-  notFoundComponent: LostPage,
-});
-
-/** Pages that need no session. */
-const entryRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  id: "entry",
-  component: EntryFrame,
-  beforeLoad: ({ context }) => context.client.ensureQueryData(stateQuery),
-});
-
-type LoginSearch = { next?: string };
-
-const loginRoute = createRoute({
-  getParentRoute: () => entryRoute,
-  path: "/login",
-  validateSearch: ({ next }: Record<string, unknown>): LoginSearch =>
-    typeof next === "string" ? { next } : {},
-  component: lazyRouteComponent(() => import("./pages/entry/login.tsx"), "LoginPage"),
-});
-
-const setupRoute = createRoute({
-  getParentRoute: () => entryRoute,
-  path: "/setup",
-  component: lazyRouteComponent(() => import("./pages/entry/setup.tsx"), "SetupPage"),
-});
-
-const linkRoute = createRoute({
-  getParentRoute: () => entryRoute,
-  path: "/link",
-  component: lazyRouteComponent(() => import("./pages/entry/link.tsx"), "LinkPage"),
-});
-
-const resetRoute = createRoute({
-  getParentRoute: () => entryRoute,
-  path: "/reset",
-  component: lazyRouteComponent(() => import("./pages/entry/reset.tsx"), "ResetPage"),
-});
-
-const inviteRoute = createRoute({
-  getParentRoute: () => entryRoute,
-  path: "/invite",
-  component: lazyRouteComponent(() => import("./pages/entry/invite.tsx"), "InvitePage"),
-});
-
-const welcomeRoute = createRoute({
-  getParentRoute: () => entryRoute,
-  path: "/welcome",
-  component: lazyRouteComponent(() => import("./pages/entry/welcome.tsx"), "WelcomePage"),
-});
 
 /** Pages for users: others are sent to the sign-in page, which returns them. */
 const userRoute = createRoute({
@@ -272,14 +209,7 @@ const auditRoute = createRoute({
 });
 
 const routeTree = rootRoute.addChildren([
-  entryRoute.addChildren([
-    loginRoute,
-    setupRoute,
-    linkRoute,
-    resetRoute,
-    inviteRoute,
-    welcomeRoute,
-  ]),
+  entryRoutes,
   userRoute.addChildren([
     startRoute,
     accountRoute,

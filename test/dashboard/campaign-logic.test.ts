@@ -1,8 +1,8 @@
 /** The logic of the pages of campaigns and templates, without a browser. */
 
 import { describe, expect, test } from "bun:test";
-import { differenceOf } from "../../src/dashboard/pages/campaigns/comparison.ts";
-import { hourChart, rangeNameOf } from "../../src/dashboard/pages/campaigns/hours.ts";
+import { rateDifference } from "../../src/dashboard/pages/campaigns/comparison.ts";
+import { hourChart, partNameOf } from "../../src/dashboard/pages/campaigns/hours.ts";
 import { commonHost, linkLabel } from "../../src/dashboard/pages/campaigns/link-labels.ts";
 import {
   barOf,
@@ -10,7 +10,7 @@ import {
   outcomesOf,
   secondsLeft,
   settledOf,
-  shareText,
+  percentText,
   withSample,
 } from "../../src/dashboard/pages/campaigns/numbers.ts";
 import { reasonOf } from "../../src/dashboard/pages/campaigns/reason.ts";
@@ -19,7 +19,7 @@ import {
   readCampaignSearch,
   recipientsQuery,
   summariesQuery,
-  tabOf,
+  campaignTabOf,
 } from "../../src/dashboard/pages/campaigns/search.ts";
 import { DOMAIN_LOST } from "../../src/modules/campaigns/lifecycle.ts";
 
@@ -82,7 +82,7 @@ describe("numbers", () => {
     [0, 5, "0%"],
     [5, 0, "–"],
   ])("%p of %p is %p", (part, total, expected) => {
-    expect(shareText(part, total)).toBe(expected);
+    expect(percentText(part, total)).toBe(expected);
   });
 
   test("the time that is left follows the speed of the latest minute", () => {
@@ -157,10 +157,10 @@ describe("the chart", () => {
     expect(chart({ since: "2020-01-01T00:00:00Z", until: "2020-01-02T00:00:00Z" }).opens).toEqual([
       5,
     ]);
-    expect(rangeNameOf(part)).toBe("");
-    expect(rangeNameOf({ since: "x", until: "y" })).toBe("48h");
-    expect(rangeNameOf({ range: "7d" })).toBe("7d");
-    expect(rangeNameOf({ range: "toString" })).toBe("48h");
+    expect(partNameOf(part)).toBe("");
+    expect(partNameOf({ since: "x", until: "y" })).toBe("48h");
+    expect(partNameOf({ range: "7d" })).toBe("7d");
+    expect(partNameOf({ range: "toString" })).toBe("48h");
   });
 });
 
@@ -241,7 +241,7 @@ describe("the search parameters", () => {
     expect(readCampaignSearch({ tab: "email", show: "", other: "x", as: 5 })).toEqual({
       tab: "email",
     });
-    expect(tabOf({ tab: "x" })).toBe("report");
+    expect(campaignTabOf({ tab: "x" })).toBe("report");
   });
 
   test("are the queries of the interface", () => {
@@ -292,6 +292,6 @@ describe("the comparison", () => {
     [0.1, [null], null],
     [0.1, [], null],
   ] as const)("%p beside %p is %p", (rate, earlier, expected) => {
-    expect(differenceOf(rate, earlier)).toEqual(expected);
+    expect(rateDifference(rate, earlier)).toEqual(expected);
   });
 });

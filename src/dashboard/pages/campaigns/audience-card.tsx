@@ -5,7 +5,8 @@ import { Button } from "@mantine/core";
 import { RefreshCw } from "lucide-react";
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
 import { Loaded } from "../../ui/loaded.tsx";
-import { counted, countText, outcomesOf } from "./numbers.ts";
+import { countText } from "../overview/figures.ts";
+import { counted, outcomesOf } from "./numbers.ts";
 import { RecipientsLink } from "./recipients-link.tsx";
 import { useAudience } from "./use-campaign.ts";
 

@@ -13,7 +13,7 @@ import { CampaignActions } from "./actions.tsx";
 import { EmailTab } from "./email-tab.tsx";
 import { RecipientsTab } from "./recipients-tab.tsx";
 import { ReportTab } from "./report-tab.tsx";
-import { type CampaignSearch, readCampaignSearch, TABS, tabOf } from "./search.ts";
+import { type CampaignSearch, readCampaignSearch, CAMPAIGN_TABS, campaignTabOf } from "./search.ts";
 import { useCampaign, useCampaignStats } from "./use-campaign.ts";
 
 const route = getRouteApi("/user/p/$project/campaigns/$campaign");
@@ -25,7 +25,7 @@ export function CampaignPage() {
   const campaign = useCampaign(id);
   const stats = useCampaignStats(id);
   const isSlow = useDelayed(campaign.isPending);
-  const tab = tabOf(search);
+  const tab = campaignTabOf(search);
   const { data } = campaign;
   const change = (next: CampaignSearch) =>
     void navigate({ search: readCampaignSearch({ ...search, ...next }), replace: true });
@@ -44,7 +44,7 @@ export function CampaignPage() {
       tabs={
         data !== undefined && (
           <PageTabs label="Parts of the campaign">
-            {TABS.map(({ key, label }) => (
+            {CAMPAIGN_TABS.map(({ key, label }) => (
               <TabLink key={key} tab={key} current={tab}>
                 {label}
               </TabLink>
@@ -69,7 +69,7 @@ export function CampaignPage() {
 }
 
 function Content(props: {
-  tab: ReturnType<typeof tabOf>;
+  tab: ReturnType<typeof campaignTabOf>;
   campaign: Campaign;
   stats: CampaignStats | undefined;
   search: CampaignSearch;

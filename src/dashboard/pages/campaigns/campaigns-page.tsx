@@ -13,7 +13,7 @@ import { statusWord } from "../../ui/status.tsx";
 import { useList } from "../../ui/use-list.ts";
 import { useAppState } from "../../state.ts";
 import { campaignSamples } from "./samples.ts";
-import { CAMPAIGN_COLUMNS, campaignLines, CSV_COLUMNS } from "./columns.tsx";
+import { CAMPAIGN_COLUMNS, campaignLines, CAMPAIGN_CSV } from "./columns.tsx";
 import { counted } from "./numbers.ts";
 import { readCampaignsSearch, summariesQuery } from "./search.ts";
 
@@ -36,7 +36,7 @@ export function CampaignsPage() {
   const { url } = useAppState();
   const query = summariesQuery(search);
   const list = useList<CampaignSummary>("campaign-summaries", PATH, query);
-  const run = useExport({ path: PATH, query, columns: CSV_COLUMNS, noun: "campaigns" });
+  const run = useExport({ path: PATH, query, columns: CAMPAIGN_CSV, noun: "campaigns" });
   const isFiltered = search.q !== undefined || search.status !== undefined;
   const isEmpty = list.rows.length === 0 && !list.isLoading && list.error === null && !isFiltered;
   const change = (next: Readonly<Record<string, unknown>>) =>

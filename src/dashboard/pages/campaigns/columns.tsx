@@ -6,7 +6,8 @@ import type { Column } from "../../ui/data-table.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { audienceText } from "./audience-text.ts";
-import { barOf, countText, settledOf, shareText } from "./numbers.ts";
+import { countText } from "../overview/figures.ts";
+import { barOf, settledOf, percentText } from "./numbers.ts";
 
 export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
@@ -48,14 +49,14 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
     title: "Opened",
     width: "78px",
     isFigure: true,
-    render: ({ opened, sent }) => sent > 0 && shareText(opened, sent),
+    render: ({ opened, sent }) => sent > 0 && percentText(opened, sent),
   },
   {
     key: "clicked",
     title: "Clicked",
     width: "78px",
     isFigure: true,
-    render: ({ clicked, sent }) => sent > 0 && shareText(clicked, sent),
+    render: ({ clicked, sent }) => sent > 0 && percentText(clicked, sent),
   },
   {
     key: "date",
@@ -66,7 +67,7 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   },
 ];
 
-export const CSV_COLUMNS = columnsOf<CampaignSummary>([
+export const CAMPAIGN_CSV = columnsOf<CampaignSummary>([
   "id",
   "name",
   "status",
@@ -133,7 +134,7 @@ function resultText(campaign: CampaignSummary): string | null {
   const { sent, opened, clicked } = campaign;
   return sent === 0
     ? `${text} sent`
-    : `${text} sent, ${shareText(opened, sent)} opened, ${shareText(clicked, sent)} clicked`;
+    : `${text} sent, ${percentText(opened, sent)} opened, ${percentText(clicked, sent)} clicked`;
 }
 
 /** The next start, the start, or the creation of a campaign that was never sent. */

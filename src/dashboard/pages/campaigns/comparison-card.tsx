@@ -6,8 +6,9 @@ import type { CampaignStats } from "../../../modules/campaigns/results-model.ts"
 import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Time } from "../../ui/time.tsx";
-import { differenceOf, RATES } from "./comparison.ts";
-import { countText, type Counts } from "./numbers.ts";
+import { rateDifference, RATES } from "./comparison.ts";
+import { countText } from "../overview/figures.ts";
+import { type Counts } from "./numbers.ts";
 import { useEarlier } from "./use-campaign.ts";
 
 const route = getRouteApi("/user/p/$project/campaigns/$campaign");
@@ -71,7 +72,7 @@ function Comparison(props: {
             {RATES.map(({ key, of, ...rate }) => (
               <td key={key}>
                 <DifferenceText
-                  difference={differenceOf(of(stats), earlier.map(of))}
+                  difference={rateDifference(of(stats), earlier.map(of))}
                   isFault={"isFault" in rate}
                 />
               </td>
@@ -108,7 +109,10 @@ function RateCells({ counts }: { counts: Counts }) {
   });
 }
 
-function DifferenceText(props: { difference: ReturnType<typeof differenceOf>; isFault: boolean }) {
+function DifferenceText(props: {
+  difference: ReturnType<typeof rateDifference>;
+  isFault: boolean;
+}) {
   const { difference, isFault } = props;
   if (difference === null) return "–";
   const isGood = (difference.direction === "UP") !== isFault;

@@ -1,6 +1,7 @@
 /** Compares a campaign with those before it. */
 
-import { type Counts, mailsThatLeft } from "./numbers.ts";
+import { mailsThatLeft } from "../overview/figures.ts";
+import { type Counts } from "./numbers.ts";
 
 /** The rates that are compared. `isFault`: less is better. */
 export const RATES = [
@@ -35,7 +36,7 @@ const points = new Intl.NumberFormat(undefined, {
  * The difference of a rate from the mean rate of the earlier campaigns, in percentage points. Null if
  * one of them is not known. Every earlier campaign counts the same, however large it was.
  */
-export function differenceOf(
+export function rateDifference(
   rate: number | null,
   earlier: readonly (number | null)[],
 ): Difference | null {

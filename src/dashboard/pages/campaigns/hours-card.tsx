@@ -1,7 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { TimeChart } from "../../ui/time-chart.tsx";
 import { useNow } from "../../ui/time.tsx";
-import { hourChart, RANGE_CHOICES, rangeNameOf } from "./hours.ts";
+import { hourChart, PART_CHOICES, partNameOf } from "./hours.ts";
 import type { TabProps } from "./tab-props.ts";
 
 /** Opens and clicks by hour since sending started. Dragging shows a part of them. */
@@ -25,8 +25,8 @@ export function HoursCard({
         <SegmentedControl
           size="xs"
           aria-label="Part of the time"
-          value={rangeNameOf(search)}
-          data={RANGE_CHOICES}
+          value={partNameOf(search)}
+          data={PART_CHOICES}
           onChange={(range) => onChange({ range, since: "", until: "" })}
         />
       </div>

@@ -16,13 +16,13 @@ const RANGES = {
 } as const;
 type RangeName = keyof typeof RANGES;
 
-export const RANGE_CHOICES = Object.entries(RANGES).map(([value, { label }]) => ({ value, label }));
+export const PART_CHOICES = Object.entries(RANGES).map(([value, { label }]) => ({ value, label }));
 
 const isRangeName = (text: string | undefined): text is RangeName =>
   text !== undefined && Object.hasOwn(RANGES, text);
 
 /** The name of the range; "" for a part that the user chose by dragging. */
-export function rangeNameOf({ range, since, until }: CampaignSearch): RangeName | "" {
+export function partNameOf({ range, since, until }: CampaignSearch): RangeName | "" {
   if (timeOf(since) !== null && timeOf(until) !== null) return "";
   return isRangeName(range) ? range : "48h";
 }
@@ -72,7 +72,7 @@ function periodOf(
     const fromMs = Math.min(Math.max(floorHour(since), startMs), endMs - HOUR_MS);
     return { fromMs, toMs: Math.min(Math.max(floorHour(until), fromMs) + HOUR_MS, endMs) };
   }
-  const name = rangeNameOf(search);
+  const name = partNameOf(search);
   const { ms } = RANGES[name === "" ? "48h" : name];
   // After the last open there is nothing to see.
   const last = Date.parse(timeline.at(-1)?.at ?? "") || startMs;

@@ -2,7 +2,8 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
 import { commonHost, linkLabel } from "./link-labels.ts";
-import { countText, shareText } from "./numbers.ts";
+import { countText } from "../overview/figures.ts";
+import { percentText } from "./numbers.ts";
 import { RecipientsLink } from "./recipients-link.tsx";
 
 /** Links that are shown at first. */
@@ -44,7 +45,7 @@ export function LinksCard({ stats }: { stats: CampaignStats }) {
                     </RecipientsLink>
                   </th>
                   <td>{countText(uniqueClicks)}</td>
-                  <td>{shareText(uniqueClicks, sent)}</td>
+                  <td>{percentText(uniqueClicks, sent)}</td>
                   <td>{countText(clicks)}</td>
                 </tr>
               ))}

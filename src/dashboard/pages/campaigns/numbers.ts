@@ -20,22 +20,16 @@ const whole = new Intl.NumberFormat();
 const percents = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 const fine = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 });
 
-export const countText = (count: number): string => whole.format(count);
-
 /** "1 recipient", "2,000 recipients". */
 export const counted = (count: number, noun: string): string =>
   `${whole.format(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 /** "12.5%", with two digits below 1 %; "–" of nothing. */
-export function shareText(part: number, total: number): string {
+export function percentText(part: number, total: number): string {
   if (total === 0) return "–";
   const share = part / total;
   return (share < 0.01 ? fine : percents).format(share);
 }
-
-/** The mails that left this server: those that were accepted, and those that were refused. */
-export const mailsThatLeft = ({ sent, bounced, bouncedLater }: Counts): number =>
-  sent + bounced - bouncedLater;
 
 /** The shares of the recipients to which the parts of the bar are drawn, 0 to 1. */
 export function barOf({ totalRecipients, sent, opened, clicked }: Counts) {

@@ -3,14 +3,8 @@
 import { Progress } from "@mantine/core";
 import { useEffect, useState } from "react";
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
-import {
-  countText,
-  durationText,
-  secondsLeft,
-  settledOf,
-  shareText,
-  withSample,
-} from "./numbers.ts";
+import { countText } from "../overview/figures.ts";
+import { durationText, secondsLeft, settledOf, percentText, withSample } from "./numbers.ts";
 
 export function ProgressCard({ stats, isPaused }: { stats: CampaignStats; isPaused: boolean }) {
   const { totalRecipients, queued } = stats;
@@ -20,7 +14,7 @@ export function ProgressCard({ stats, isPaused }: { stats: CampaignStats; isPaus
   return (
     <section className="card" aria-label="Progress">
       <div className="campaign-progress-line">
-        <strong className="figures">{shareText(done, totalRecipients)}</strong>
+        <strong className="figures">{percentText(done, totalRecipients)}</strong>
         <span className="muted figures">
           {countText(done)} of {countText(totalRecipients)} mails are done
           {left !== null && `, ${left} left`}

@@ -8,7 +8,8 @@ import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.tsx";
 import { useList } from "../../ui/use-list.ts";
-import { countText } from "./numbers.ts";
+import { countText } from "../overview/figures.ts";
+
 import { RECIPIENT_COLUMNS, RECIPIENT_CSV, recipientLines } from "./recipient-columns.tsx";
 import type { TabProps } from "./tab-props.ts";
 import { recipientsQuery } from "./search.ts";

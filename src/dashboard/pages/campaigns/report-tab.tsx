@@ -8,7 +8,8 @@ import { AudienceCard, OutcomesCard } from "./audience-card.tsx";
 import { ComparisonCard } from "./comparison-card.tsx";
 import { HoursCard } from "./hours-card.tsx";
 import { LinksCard } from "./links-card.tsx";
-import { countText, mailsThatLeft, shareText } from "./numbers.ts";
+import { countText, mailsThatLeft } from "../overview/figures.ts";
+import { percentText } from "./numbers.ts";
 import { ProgressCard } from "./progress-card.tsx";
 import { reasonOf } from "./reason.ts";
 import { RecipientsLink } from "./recipients-link.tsx";
@@ -72,25 +73,25 @@ function Figures({ stats }: { stats: CampaignStats }) {
   const { sent, delivered, opened, clicked, bounced, complained, unsubscribed } = stats;
   const figures = [
     { label: "Sent", count: sent, detail: `of ${countText(stats.totalRecipients)}` },
-    { label: "Delivered", count: delivered, detail: shareText(delivered, sent) },
-    { label: "Opened", count: opened, detail: shareText(opened, sent), show: "opened" },
-    { label: "Clicked", count: clicked, detail: shareText(clicked, sent), show: "clicked" },
+    { label: "Delivered", count: delivered, detail: percentText(delivered, sent) },
+    { label: "Opened", count: opened, detail: percentText(opened, sent), show: "opened" },
+    { label: "Clicked", count: clicked, detail: percentText(clicked, sent), show: "clicked" },
     {
       label: "Bounced",
       count: bounced,
-      detail: shareText(bounced, mailsThatLeft(stats)),
+      detail: percentText(bounced, mailsThatLeft(stats)),
       show: "bounced",
     },
     {
       label: "Complained",
       count: complained,
-      detail: shareText(complained, sent),
+      detail: percentText(complained, sent),
       show: "complained",
     },
     {
       label: "Unsubscribed",
       count: unsubscribed,
-      detail: shareText(unsubscribed, sent),
+      detail: percentText(unsubscribed, sent),
       show: "unsubscribed",
     },
   ];

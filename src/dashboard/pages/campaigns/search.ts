@@ -27,15 +27,15 @@ export type CampaignSearch = { [Key in (typeof KEYS)[number]]?: string };
 export const readCampaignSearch = (given: Readonly<Record<string, unknown>>): CampaignSearch =>
   textsOf(given, KEYS);
 
-export const TABS = [
+export const CAMPAIGN_TABS = [
   { key: "report", label: "Report" },
   { key: "recipients", label: "Recipients" },
   { key: "email", label: "Email" },
 ] as const;
-export type Tab = (typeof TABS)[number]["key"];
+export type Tab = (typeof CAMPAIGN_TABS)[number]["key"];
 
-export const tabOf = ({ tab }: CampaignSearch): Tab =>
-  TABS.find(({ key }) => key === tab)?.key ?? "report";
+export const campaignTabOf = ({ tab }: CampaignSearch): Tab =>
+  CAMPAIGN_TABS.find(({ key }) => key === tab)?.key ?? "report";
 
 type Filter = Pick<RecipientQuery, "action" | "status">;
 

@@ -63,6 +63,8 @@ export function shareText(part: number, total: number): string | null {
   return (share < 0.01 ? fine : percents).format(share);
 }
 
+type Left = Pick<StatsCounts, "sent" | "bounced" | "bouncedLater">;
+
 /** The mails that left this server: those that were accepted, and those that were refused. */
-export const mailsThatLeft = ({ sent, bounced, bouncedLater }: StatsCounts): number =>
+export const mailsThatLeft = ({ sent, bounced, bouncedLater }: Left): number =>
   sent + bounced - bouncedLater;

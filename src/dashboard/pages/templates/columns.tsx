@@ -31,7 +31,7 @@ export const TEMPLATE_COLUMNS: readonly Column<Template>[] = [
   },
 ];
 
-export const CSV_COLUMNS = columnsOf<Template>([
+export const TEMPLATE_CSV = columnsOf<Template>([
   "id",
   "name",
   "description",

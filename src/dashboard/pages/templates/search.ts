@@ -22,12 +22,12 @@ export type TemplateSearch = { [Key in (typeof KEYS)[number]]?: string };
 export const readTemplateSearch = (given: Readonly<Record<string, unknown>>): TemplateSearch =>
   textsOf(given, KEYS);
 
-export const TABS = [
+export const TEMPLATE_TABS = [
   { key: "preview", label: "Preview" },
   { key: "variables", label: "Variables" },
   { key: "source", label: "Source" },
   { key: "uses", label: "Where it is used" },
 ] as const;
 
-export const tabOf = ({ tab }: TemplateSearch): (typeof TABS)[number]["key"] =>
-  TABS.find(({ key }) => key === tab)?.key ?? "preview";
+export const templateTabOf = ({ tab }: TemplateSearch): (typeof TEMPLATE_TABS)[number]["key"] =>
+  TEMPLATE_TABS.find(({ key }) => key === tab)?.key ?? "preview";

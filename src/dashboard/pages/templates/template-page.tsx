@@ -11,8 +11,8 @@ import { Problem } from "../../ui/problem.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
 import { KINDS } from "./columns.tsx";
-import { readTemplateSearch, TABS, type TemplateSearch, tabOf } from "./search.ts";
-import { SourceTab } from "./source-tab.tsx";
+import { readTemplateSearch, TEMPLATE_TABS, type TemplateSearch, templateTabOf } from "./search.ts";
+import { TemplateSource } from "./source-tab.tsx";
 import { UsesTab } from "./uses-tab.tsx";
 import { VariablesTab } from "./variables-tab.tsx";
 
@@ -27,7 +27,7 @@ export function TemplatePage() {
     queryFn: ({ signal }) => api.get<Template>(`/templates/${encodeURIComponent(id)}`, { signal }),
   });
   const isSlow = useDelayed(isPending);
-  const tab = tabOf(search);
+  const tab = templateTabOf(search);
   const change = (next: TemplateSearch) =>
     void navigate({ search: readTemplateSearch({ ...search, ...next }), replace: true });
   return (
@@ -42,7 +42,7 @@ export function TemplatePage() {
       tabs={
         data !== undefined && (
           <PageTabs label="Parts of the template">
-            {TABS.map(({ key, label }) => (
+            {TEMPLATE_TABS.map(({ key, label }) => (
               <TabLink key={key} tab={key} current={tab}>
                 {label}
               </TabLink>
@@ -63,7 +63,7 @@ export function TemplatePage() {
         />
       )}
       {data !== undefined && tab === "variables" && <VariablesTab template={data} />}
-      {data !== undefined && tab === "source" && <SourceTab template={data} />}
+      {data !== undefined && tab === "source" && <TemplateSource template={data} />}
       {data !== undefined && tab === "uses" && <UsesTab template={data} />}
     </Page>
   );

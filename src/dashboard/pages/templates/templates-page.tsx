@@ -11,7 +11,7 @@ import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.
 import { FilterBar } from "../../ui/filter-bar.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useList } from "../../ui/use-list.ts";
-import { CSV_COLUMNS, TEMPLATE_COLUMNS, templateLines } from "./columns.tsx";
+import { TEMPLATE_CSV, TEMPLATE_COLUMNS, templateLines } from "./columns.tsx";
 import { templateSamples } from "./samples.ts";
 import { readTemplatesSearch, templatesQuery } from "./search.ts";
 
@@ -25,7 +25,7 @@ export function TemplatesPage() {
   const { url } = useAppState();
   const query = templatesQuery(search);
   const list = useList<Template>("templates", "/templates", query);
-  const run = useExport({ path: "/templates", query, columns: CSV_COLUMNS, noun: "templates" });
+  const run = useExport({ path: "/templates", query, columns: TEMPLATE_CSV, noun: "templates" });
   const isFiltered = search.q !== undefined;
   const isEmpty = list.rows.length === 0 && !list.isLoading && list.error === null && !isFiltered;
   const change = (next: Readonly<Record<string, unknown>>) =>

@@ -1,0 +1,76 @@
+/** The root of the routes, and the pages that need no session. */
+
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  lazyRouteComponent,
+} from "@tanstack/react-router";
+import { EntryFrame } from "./pages/entry/frame.tsx";
+import { LostPage } from "./pages/entry/lost.tsx";
+import { LoadError } from "./ui/load-error.tsx";
+import { Root } from "./root.tsx";
+import { stateQuery } from "./state.ts";
+
+export const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({
+  component: Root,
+  errorComponent: LoadError,
+  notFoundComponent: LostPage,
+});
+
+/** Pages that need no session. */
+const entryRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: "entry",
+  component: EntryFrame,
+  beforeLoad: ({ context }) => context.client.ensureQueryData(stateQuery),
+});
+
+type LoginSearch = { next?: string };
+
+const loginRoute = createRoute({
+  getParentRoute: () => entryRoute,
+  path: "/login",
+  validateSearch: ({ next }: Record<string, unknown>): LoginSearch =>
+    typeof next === "string" ? { next } : {},
+  component: lazyRouteComponent(() => import("./pages/entry/login.tsx"), "LoginPage"),
+});
+
+const setupRoute = createRoute({
+  getParentRoute: () => entryRoute,
+  path: "/setup",
+  component: lazyRouteComponent(() => import("./pages/entry/setup.tsx"), "SetupPage"),
+});
+
+const linkRoute = createRoute({
+  getParentRoute: () => entryRoute,
+  path: "/link",
+  component: lazyRouteComponent(() => import("./pages/entry/link.tsx"), "LinkPage"),
+});
+
+const resetRoute = createRoute({
+  getParentRoute: () => entryRoute,
+  path: "/reset",
+  component: lazyRouteComponent(() => import("./pages/entry/reset.tsx"), "ResetPage"),
+});
+
+const inviteRoute = createRoute({
+  getParentRoute: () => entryRoute,
+  path: "/invite",
+  component: lazyRouteComponent(() => import("./pages/entry/invite.tsx"), "InvitePage"),
+});
+
+const welcomeRoute = createRoute({
+  getParentRoute: () => entryRoute,
+  path: "/welcome",
+  component: lazyRouteComponent(() => import("./pages/entry/welcome.tsx"), "WelcomePage"),
+});
+
+export const entryRoutes = entryRoute.addChildren([
+  loginRoute,
+  setupRoute,
+  linkRoute,
+  resetRoute,
+  inviteRoute,
+  welcomeRoute,
+]);
