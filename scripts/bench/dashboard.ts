@@ -119,7 +119,7 @@ async function measure(read: Get, { name, paths }: Visit, isQuick: boolean): Pro
 /** Reads pages of a list as scrolling does, and the details of the first object of each. */
 async function openAndScroll(read: Get, path: string): Promise<void> {
   const list = path.slice(0, path.indexOf("?"));
-  const parts = list === "/emails" ? ["", "/content", "/preview-data"] : ["", "/checks"];
+  const parts = list === "/emails" ? ["", "/content"] : ["", "/checks"];
   let cursor = "";
   const startedAt = performance.now();
   let rows = 0;
@@ -128,7 +128,7 @@ async function openAndScroll(read: Get, path: string): Promise<void> {
     const items = listAt(page, "data.items");
     rows += items.length;
     const id = stringAt(items[0], "id");
-    for (const part of parts.slice(0, 2)) await read(`${list}/${id}${part}`);
+    for (const part of parts) await read(`${list}/${id}${part}`);
     const next = valueAt(page, "data.nextCursor");
     if (typeof next !== "string") break;
     cursor = `&cursor=${encodeURIComponent(next)}`;
@@ -140,7 +140,7 @@ async function openAndScroll(read: Get, path: string): Promise<void> {
 async function measureBrowser(base: string, project: string, cookie: string): Promise<void> {
   const browser = await startBrowser();
   for (const [name, row] of [
-    ["emails", "tbody tr[data-index], .data-table tbody tr"],
+    ["emails", "[data-primary]"],
     ["inboxes", ".inbox-row"],
   ] as const) {
     const url = `${base}/app/p/${project}/${name}`;
