@@ -52,6 +52,33 @@ describe("the commands of a mail", () => {
     expect(isAsked("From: a@example.com\r\n\r\njürgen\r\n")).toBe(false);
   });
 
+  test("contain BODY for 8-bit text, which the server must accept (RFC 6152)", () => {
+    const planWith = (isEightBit: boolean, eightBitMime: boolean) =>
+      planEnvelope(
+        {
+          envelope: { from: "a@example.com", to: "b@example.net" },
+          message: Buffer.from("From: a@example.com\r\n\r\njürgen\r\n"),
+          isEightBit,
+        },
+        { ...NO_EXTENSIONS, eightBitMime },
+      );
+    expect(planWith(true, true)).toMatchObject({
+      kind: "plan",
+      commands: [{ command: "MAIL FROM:<a@example.com> BODY=8BITMIME" }, {}, {}],
+    });
+    expect(planWith(false, true)).toMatchObject({
+      kind: "plan",
+      commands: [{ command: "MAIL FROM:<a@example.com>" }, {}, {}],
+    });
+    expect(planWith(true, false)).toEqual({
+      kind: "unsendable",
+      step: "mail",
+      code: 554,
+      enhanced: "5.6.3",
+      message: "the server does not accept the 8-bit text of the message",
+    });
+  });
+
   test("can have an empty return path", () => {
     expect(commands("", "b@example.net")[0]).toBe("MAIL FROM:<>");
   });
