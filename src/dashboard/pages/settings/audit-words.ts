@@ -21,6 +21,8 @@ const PHRASES: Readonly<Record<string, string>> = {
   "member.create": "Accepted an invitation",
   "user.link": "Made a sign-in link for a user",
   "user.password": "Set a new password",
+  unscheduleCampaign: "Made a scheduled campaign a draft",
+  retryFailedWebhookDeliveries: "Retried failed deliveries of a webhook",
 };
 
 const VERBS: Readonly<Record<string, string>> = {
