@@ -41,6 +41,18 @@ const statsOf = async (id: string) =>
 const number = new Intl.NumberFormat("en-US");
 const params = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
+/** Expects the figures of a report to be those of the campaign in the address. */
+async function expectNumbers(page: Page): Promise<void> {
+  const stats = await statsOf(new URL(page.url()).pathname.split("/").at(-1) ?? "");
+  const figures = page.getByRole("region", { name: "Numbers" }).locator(".figure-count");
+  await figures.first().waitFor();
+  expect(await figures.allTextContents()).toEqual(
+    ["sent", "delivered", "opened", "clicked", "bounced", "complained", "unsubscribed"].map(
+      (name) => number.format(Number(valueAt(stats, name))),
+    ),
+  );
+}
+
 describe.skipIf(!hasChromium)("the pages of campaigns", () => {
   test(
     "every layout is accessible, quiet and fits the window",
@@ -74,15 +86,16 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
       await page.keyboard.press("Escape");
       await page.getByRole("link", { name: "Newsletter October" }).press("Enter");
       await page.getByRole("heading", { level: 1, name: "Newsletter October" }).waitFor();
-      const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
-      const stats = await statsOf(id);
-      const figures = page.getByRole("region", { name: "Numbers" }).locator(".figure-count");
-      await figures.first().waitFor();
-      expect(await figures.allTextContents()).toEqual(
-        ["sent", "delivered", "opened", "clicked", "bounced", "complained", "unsubscribed"].map(
-          (name) => number.format(Number(valueAt(stats, name))),
-        ),
-      );
+      await expectNumbers(page);
+      await page
+        .getByRole("region", { name: "Rates of the campaigns" })
+        .getByRole("link")
+        .first()
+        .click();
+      await page
+        .getByRole("heading", { level: 1, name: "Newsletter October" })
+        .waitFor({ state: "detached" });
+      await expectNumbers(page);
       expect(problems).toEqual([]);
       await opened.close();
     },

@@ -62,7 +62,7 @@ export function CampaignPage() {
       {data === undefined || (stats.data === undefined && stats.error === null) ? (
         isSlow && campaign.error === null && <CampaignSkeleton />
       ) : (
-        <Content {...{ tab, campaign: data, stats: stats.data, search, change }} />
+        <Content key={id} {...{ tab, campaign: data, stats: stats.data, search, change }} />
       )}
     </Page>
   );

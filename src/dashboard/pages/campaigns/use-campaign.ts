@@ -1,6 +1,6 @@
 /** The queries of the page of one campaign. Live messages about mails and campaigns renew them. */
 
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import type { Campaign } from "../../../modules/campaigns/model.ts";
 import type { AudienceBreakdown, CampaignStats } from "../../../modules/campaigns/results-model.ts";
 import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";
@@ -27,7 +27,6 @@ export function useCampaignStats(id: string) {
   return useQuery({
     queryKey: useKey(id, "stats"),
     queryFn: ({ signal }) => api.get<CampaignStats>(`${pathOf(id)}/stats`, { signal }),
-    placeholderData: keepPreviousData,
   });
 }
 

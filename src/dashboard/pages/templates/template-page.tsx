@@ -55,6 +55,7 @@ export function TemplatePage() {
       {data === undefined && isSlow && error === null && <Skeleton height={480} aria-busy="true" />}
       {data !== undefined && tab === "preview" && (
         <ContactPreview
+          key={id}
           path={`/templates/${encodeURIComponent(id)}/preview`}
           noun="template"
           version={data.updatedAt}
