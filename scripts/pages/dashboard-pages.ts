@@ -133,6 +133,19 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: /./,
     states: WITHOUT_PROJECT,
   },
+  { name: "segments", path: ({ project }) => `/p/${project}/segments`, heading: "Segments" },
+  {
+    name: "segment",
+    path: ({ project, ids }) => `/p/${project}/segments/${ids.segment}`,
+    heading: /./,
+    states: WITHOUT_PROJECT,
+  },
+  {
+    name: "segment-members",
+    path: ({ project, ids }) => `/p/${project}/segments/${ids.segment}?tab=members`,
+    heading: /./,
+    states: ["FULL"],
+  },
   {
     name: "suppressions",
     path: ({ project }) => `/p/${project}/suppressions`,

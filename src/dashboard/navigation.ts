@@ -14,6 +14,7 @@ import {
   Settings,
   ShieldBan,
   Users,
+  UsersRound,
   Webhook,
   type LucideIcon,
 } from "lucide-react";
@@ -46,6 +47,7 @@ const GROUPS: readonly (readonly NavigationItem[])[] = [
   ],
   [
     { label: "Contacts", to: "/p/$project/contacts", icon: Users, key: "c" },
+    { label: "Segments", to: "/p/$project/segments", icon: UsersRound, key: "s" },
     { label: "Campaigns", to: "/p/$project/campaigns", icon: Megaphone, key: "m" },
     { label: "Templates", to: "/p/$project/templates", icon: LayoutTemplate, key: "t" },
   ],

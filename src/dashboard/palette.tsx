@@ -1,6 +1,6 @@
 /**
  * The command palette, opened by Ctrl K or Cmd K: pages, projects, actions, campaigns and templates by
- * their name, and an email by its id.
+ * their name, contacts by their address, and an email by its id.
  */
 
 import { useMantineColorScheme } from "@mantine/core";
@@ -21,6 +21,7 @@ import {
 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { navigationOf } from "./navigation.ts";
+import { useContactActions } from "./palette-contacts.tsx";
 import { useSignOut } from "./sidebar.tsx";
 import { useAppState, useNavigationProject } from "./state.ts";
 import { useNamed } from "./use-named.ts";
@@ -108,6 +109,7 @@ export function Palette(props: {
         }),
     }),
   );
+  const contacts = useContactActions(query, project?.id ?? null);
   const scheme = (value: "light" | "dark" | "auto", label: string, Icon: typeof Sun) => ({
     id: `scheme-${value}`,
     label,
@@ -142,6 +144,7 @@ export function Palette(props: {
 
   const groups = [
     { group: "Email", actions: emails },
+    { group: "Contacts", actions: contacts },
     { group: "Pages", actions: pages },
     { group: "Campaigns", actions: campaigns },
     { group: "Templates", actions: templates },
@@ -162,8 +165,8 @@ export function Palette(props: {
       maxHeight={420}
       searchProps={{
         leftSection: <Search {...ICON} />,
-        placeholder: "Search pages, projects and actions",
-        "aria-label": "Search pages, projects and actions",
+        placeholder: "Search pages, contacts, projects and actions",
+        "aria-label": "Search pages, contacts, projects and actions",
       }}
     />
   );

@@ -13,6 +13,7 @@ import { readTemplateSearch, readTemplatesSearch } from "./pages/templates/searc
 import { readInboxSearch } from "./pages/inbox/search.ts";
 import { readAuditSearch } from "./pages/settings/audit-search.ts";
 import { readContactSearch } from "./pages/contacts/search.ts";
+import { readSegmentSearch } from "./pages/segments/search.ts";
 import { readSuppressionSearch } from "./pages/suppressions/search.ts";
 import { readWebhookSearch } from "./pages/webhooks/search.ts";
 import { readOverviewSearch } from "./pages/overview/period.ts";
@@ -97,6 +98,19 @@ const contactRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/contacts/$contact",
   component: lazyRouteComponent(() => import("./pages/contacts/contact-page.tsx"), "ContactPage"),
+});
+
+const segmentsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/segments",
+  component: lazyRouteComponent(() => import("./pages/segments/segments-page.tsx"), "SegmentsPage"),
+});
+
+const segmentRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/segments/$segment",
+  validateSearch: readSegmentSearch,
+  component: lazyRouteComponent(() => import("./pages/segments/segment-page.tsx"), "SegmentPage"),
 });
 
 const campaignsRoute = createRoute({
@@ -220,6 +234,8 @@ const routeTree = rootRoute.addChildren([
       inboxRoute,
       contactsRoute,
       contactRoute,
+      segmentsRoute,
+      segmentRoute,
       campaignsRoute,
       campaignRoute,
       templatesRoute,

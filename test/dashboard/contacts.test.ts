@@ -5,7 +5,7 @@ import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, hasChromium, openPage, startBrowser } from "../support/browser.ts";
 import { stringAt } from "../support/json.ts";
 import { expectNoFaults } from "./layouts.ts";
 import {
@@ -112,6 +112,24 @@ describe.skipIf(!hasChromium)("the list of contacts", () => {
   );
 
   test(
+    "a contact is found by a part of its address in the command palette",
+    async () => {
+      const { page, problems, close } = await openAs(browser, server, "/keys");
+      await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
+      await page.keyboard.press("Control+K");
+      await page.getByRole("textbox", { name: /Search pages, contacts/ }).waitFor();
+      await page.keyboard.type("GRACE@ac");
+      await page.getByRole("button", { name: "grace@acme.example" }).waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { level: 1, name: "grace@acme.example" }).waitFor();
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
     "an editor adds a contact and saves the rows of a search after the password; a viewer may not",
     async () => {
       ageSessions(server);
@@ -154,6 +172,31 @@ describe.skipIf(!hasChromium)("the list of contacts", () => {
   );
 
   test(
+    "keeps new contacts behind a button until they are asked for",
+    async () => {
+      const path = "/contacts?q=@live.example";
+      const { page, problems, close } = await openPage(
+        browser,
+        `${server.url}/app/p/${server.project}${path}`,
+        { cookie: server.people.admin },
+      );
+      const add = (name: string) =>
+        server.call("POST", "/contacts", { email: `${name}@live.example` });
+      await page.getByText("No rows match").waitFor();
+      await add("one");
+      // An empty list shows the first contact at once.
+      await rows(page).getByText("one@live.example").waitFor();
+      await add("two");
+      await page.getByRole("button", { name: "1 new" }).click();
+      await rows(page).getByText("two@live.example").waitFor();
+      await page.getByText("2 contacts").waitFor();
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
     "shows a list that cannot be read, one without matches, and an empty one",
     async () => {
       const { page, close } = await openAs(browser, server, "/contacts", {
@@ -165,7 +208,7 @@ describe.skipIf(!hasChromium)("the list of contacts", () => {
       await rows(page).first().waitFor();
       await page.goto(`${page.url()}?q=nowhere`);
       await page.getByRole("button", { name: "Clear filters" }).click();
-      await page.getByText("6 contacts").waitFor();
+      await page.getByText("8 contacts").waitFor();
       await close();
 
       const empty = { items: [], nextCursor: null, hasMore: false, total: 0 };

@@ -9,6 +9,7 @@ import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { writeCell, writeRecord } from "./import/cells.ts";
 import { columnName } from "./import/columns.ts";
+import type { FindAudience } from "./bulk/bulk.ts";
 import { parseData } from "./data.ts";
 import type { Fields } from "./fields.ts";
 import type { JobQuota } from "./jobs/quota.ts";
@@ -29,33 +30,59 @@ export function createExports(deps: {
   scheduler: FairScheduler;
   fields: Fields;
   quota: JobQuota;
+  audience: Pick<FindAudience, "membersOfSegment">;
 }) {
-  const { db, scheduler, fields, quota } = deps;
+  const { db, scheduler, fields, quota, audience } = deps;
+  const columns = `seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
+      created_at AS createdAt, updated_at AS updatedAt`;
   const readPage = db.sqlite.prepare<StoredContact, [number, number, number]>(`
-    SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
-      created_at AS createdAt, updated_at AS updatedAt
-    FROM contacts WHERE project_seq = ? AND seq > ? ORDER BY seq LIMIT ?`);
+    SELECT ${columns} FROM contacts WHERE project_seq = ? AND seq > ? ORDER BY seq LIMIT ?`);
+  const readSome = db.sqlite.prepare<StoredContact, [string]>(`
+    SELECT ${columns} FROM contacts
+    WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq`);
 
-  async function* exportPages(projectSeq: number, query: ExportQuery): AsyncGenerator<string> {
-    const { header, write } =
-      query.format === "ndjson" ? { header: "", write: writeLine } : await csvWriter(projectSeq);
-    const matches = matcher(query);
+  /** All contacts of the project, the oldest first. */
+  async function* allPages(projectSeq: number): AsyncGenerator<StoredContact[]> {
     const slices = await startSlices(scheduler.queueOf(projectSeq));
-    let text = header;
     let after = 0;
     for (;;) {
       const rows = readPage.all(projectSeq, after, PAGE_SIZE);
-      for (const row of rows) {
-        const contact = { ...row, isSubscribed: row.isSubscribed === 1 };
-        if (matches(contact)) text += write(contact);
-      }
+      yield rows;
       const last = rows.at(-1);
-      if (text !== "") yield text;
-      text = "";
       if (rows.length < PAGE_SIZE || last === undefined) return;
       after = last.seq;
       if (slices.isOver()) await slices.next();
     }
+  }
+
+  async function* pagesOf(
+    members: AsyncIterable<readonly number[]>,
+  ): AsyncGenerator<StoredContact[]> {
+    for await (const seqs of members) {
+      for (let i = 0; i < seqs.length; i += PAGE_SIZE) {
+        yield readSome.all(JSON.stringify(seqs.slice(i, i + PAGE_SIZE)));
+      }
+    }
+  }
+
+  async function* exportPages(
+    projectSeq: number,
+    query: ExportQuery,
+    pages: AsyncGenerator<StoredContact[]>,
+  ): AsyncGenerator<string> {
+    const { header, write } =
+      query.format === "ndjson" ? { header: "", write: writeLine } : await csvWriter(projectSeq);
+    const matches = matcher(query);
+    let text = header;
+    for await (const rows of pages) {
+      for (const row of rows) {
+        const contact = { ...row, isSubscribed: row.isSubscribed === 1 };
+        if (matches(contact)) text += write(contact);
+      }
+      if (text !== "") yield text;
+      text = "";
+    }
+    if (text !== "") yield text;
   }
 
   /**
@@ -81,13 +108,18 @@ export function createExports(deps: {
 
   return {
     /**
-     * A response body that is produced while it is read. Throws 429 if the project's quota is
-     * reached.
+     * A response body that is produced while it is read. Throws 404 for an unknown segment, and 429
+     * if the project's quota is reached.
      */
     stream(projectSeq: number, query: ExportQuery): ReadableStream<Uint8Array> {
+      const { segmentId } = query;
+      const found =
+        segmentId === undefined
+          ? allPages(projectSeq)
+          : pagesOf(audience.membersOfSegment(projectSeq, segmentId));
       const endExport = quota.begin(projectSeq);
       const encoder = new TextEncoder();
-      const pages = exportPages(projectSeq, query);
+      const pages = exportPages(projectSeq, query, found);
       return new ReadableStream({
         async pull(controller) {
           try {

@@ -161,6 +161,9 @@ export const ExportQuery = Input({
   format: Type.Optional(describedUse(OneOf(EXPORT_FORMATS), "Format of the file, default csv")),
   subscribed: ContactQuery.properties.subscribed,
   search: ContactQuery.properties.search,
+  segmentId: Type.Optional(
+    Type.String({ maxLength: 64, description: "Only members of the segment with this id" }),
+  ),
 });
 export type ExportQuery = Static<typeof ExportQuery>;
 

@@ -93,7 +93,7 @@ export function createContactModule(deps: {
 
   const searchAddresses = createAddressSearch({ db, scheduler });
   const list = createContactList({ db, listPage, searchAddresses });
-  const exports = createExports({ db, scheduler, fields, quota });
+  const exports = createExports({ db, scheduler, fields, quota, audience });
   const activity = createActivity({ db, listPage, contacts, eventsOfContact });
   const bulk = createBulk({ db, jobs, quota, audience });
   const { wake } = worker;

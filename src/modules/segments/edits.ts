@@ -11,7 +11,7 @@ import { newId } from "../../lib/id.ts";
 import { type Condition, parseCondition, wireCondition } from "./condition/condition.ts";
 import type { Definitions, SegmentRow } from "./definitions.ts";
 import type { Filter } from "./condition/filter.ts";
-import type { SegmentInput, SegmentPatch } from "./model.ts";
+import type { SegmentInput, SegmentPatch, SegmentUsage } from "./model.ts";
 import type { MemberRows } from "./membership/member-rows.ts";
 import { chooseSlug } from "./slug.ts";
 import type { Tracking } from "./membership/tracking.ts";
@@ -26,7 +26,7 @@ export function createEdits(deps: {
   definitions: Definitions;
   memberRows: MemberRows;
   tracking: Tracking;
-  references: Pick<References, "usersOf">;
+  references: Pick<References, "usesOf">;
 }) {
   const { db, writer, clock, definitions, memberRows, tracking, references } = deps;
 
@@ -62,11 +62,16 @@ export function createEdits(deps: {
     return updated;
   }
 
-  function ensureUnused({ projectSeq, id }: SegmentRow): void {
-    const users = [
-      ...definitions.findDirectUsers(projectSeq, id).map(({ name }) => `segment "${name}"`),
-      ...references.usersOf("segment", projectSeq, id),
+  function usersOf(projectSeq: number, id: string): SegmentUsage["users"] {
+    const users = definitions.findDirectUsers(projectSeq, id);
+    return [
+      ...users.map((user) => ({ kind: "segment" as const, id: user.id, name: user.name })),
+      ...references.usesOf("segment", projectSeq, id),
     ];
+  }
+
+  function ensureUnused({ projectSeq, id }: SegmentRow): void {
+    const users = usersOf(projectSeq, id).map(({ kind, name }) => `${kind} "${name}"`);
     if (users.length === 0) return;
     throw new AppError(409, "CONFLICT", `This segment is used by ${users.join(", ")}.`, {
       suggestion: "Remove it from there first.",
@@ -74,6 +79,12 @@ export function createEdits(deps: {
   }
 
   return {
+    /** The objects that use a segment, which therefore cannot be deleted. */
+    usage(projectSeq: number, id: string): SegmentUsage {
+      definitions.get(projectSeq, id);
+      return { users: usersOf(projectSeq, id) };
+    },
+
     create(projectSeq: number, input: SegmentInput): Change<SegmentRow> {
       return () => {
         const { name, description = null, type = "DYNAMIC", trackMembership = false } = input;

@@ -1,4 +1,4 @@
-/** The audience of a bulk action's filter, for modules that must not import segments. */
+/** The audience of a bulk action's filter, and of an export, for modules that must not import segments. */
 
 import { parseCondition } from "./condition/condition.ts";
 import type { Segments } from "./service.ts";
@@ -7,9 +7,10 @@ const FIELD = "filter";
 
 export function createFilterAudience({
   audiences,
+  audienceOf,
   audienceOfCondition,
   ensureResolvable,
-}: Pick<Segments, "audiences" | "audienceOfCondition" | "ensureResolvable">) {
+}: Pick<Segments, "audiences" | "audienceOf" | "audienceOfCondition" | "ensureResolvable">) {
   const find = (projectSeq: number, filter: unknown) =>
     audienceOfCondition(projectSeq, parseCondition(filter, FIELD));
 
@@ -24,5 +25,9 @@ export function createFilterAudience({
 
     members: (projectSeq: number, filter: unknown, afterSeq: number): AsyncIterable<number[]> =>
       audiences.members(find(projectSeq, filter), afterSeq),
+
+    /** Throws 404 without such a segment. */
+    membersOfSegment: (projectSeq: number, id: string): AsyncIterable<number[]> =>
+      audiences.members(audienceOf(projectSeq, id)),
   };
 }

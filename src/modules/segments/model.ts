@@ -72,6 +72,33 @@ export const Segment = named(
 );
 export type Segment = Static<typeof Segment>;
 
+const SegmentUser = named(
+  "SegmentUser",
+  described(
+    Type.Object({
+      kind: OneOf(["segment", "campaign", "workflow"]),
+      id: Type.String(),
+      name: Type.String(),
+    }),
+    { kind: "What it is", id: "Its id", name: "Its name" },
+  ),
+  { description: "An object that uses a segment" },
+);
+
+export const SegmentUsage = named(
+  "SegmentUsage",
+  described(Type.Object({ users: Type.Array(SegmentUser) }), {
+    users:
+      "Segments and workflows whose conditions name it, and at most 5 campaigns that are not sent " +
+      "yet. It cannot be deleted while there are any",
+  }),
+  {
+    description: "Where a segment is used",
+    example: { users: [{ kind: "workflow", id: EXAMPLE.workflowId, name: "Welcome" }] },
+  },
+);
+export type SegmentUsage = Static<typeof SegmentUsage>;
+
 /** A segment of a contact, in the list of its segments. */
 export const ContactSegment = named(
   "ContactSegment",

@@ -41,6 +41,11 @@ export const segmentOperations = describeOperations(
       summary: "Delete an unused segment; its contacts are not deleted",
       description: "A segment that a campaign or another segment uses is refused with 409.",
     },
+    getSegmentUsage: {
+      role: "VIEWER",
+      summary: "Where a segment is used",
+      description: "The segments, campaigns and workflows that use it.",
+    },
     listSegmentContacts: {
       role: "VIEWER",
       summary: "List members",

@@ -4,6 +4,7 @@
  * GET    /segments/{id}            one segment
  * PATCH  /segments/{id}            change a segment
  * DELETE /segments/{id}            delete a segment
+ * GET    /segments/{id}/usage      list what uses a segment
  * GET    /segments/{id}/contacts   list the members of a segment
  * POST   /segments/{id}/members    add members to a STATIC segment by email
  * DELETE /segments/{id}/members    remove members from a STATIC segment by email
@@ -31,6 +32,7 @@ import {
   Segment,
   SegmentInput,
   SegmentPatch,
+  SegmentUsage,
 } from "./model.ts";
 import { segmentOperations } from "./operations.ts";
 import type { Segments } from "./service.ts";
@@ -96,6 +98,11 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments }
         detail: segmentOperations.deleteSegment,
       },
     )
+    .get("/:id/usage", ({ project, params }) => envelope(segments.usage(project.seq, params.id)), {
+      params: IdParams,
+      response: withErrors({ 200: Envelope(SegmentUsage) }),
+      detail: segmentOperations.getSegmentUsage,
+    })
     .get(
       "/:id/contacts",
       async ({ project, params, query }) =>

@@ -54,7 +54,7 @@ export function createSegments(deps: {
   contacts: Contacts;
   events: EventLog;
   scheduler: FairScheduler;
-  references: Pick<References, "usersOf">;
+  references: Pick<References, "usesOf">;
 }) {
   const { db, writer, clock, log, listPage, contacts, events, scheduler, references } = deps;
   const audiences = createAudiences({ db, scheduler });
@@ -113,6 +113,9 @@ export function createSegments(deps: {
     },
 
     remove: edits.remove,
+
+    /** What uses a segment; 404 for an unknown one. */
+    usage: edits.usage,
 
     /** Resolves when the members of a new tracked segment are recorded. */
     whenRecorded: tracking.whenRecorded,

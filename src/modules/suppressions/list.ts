@@ -1,13 +1,15 @@
 /** Pages of the suppression list of a project, newest first, each entry with its cause. */
 
-import { and, eq, or, type SQL, sql } from "drizzle-orm";
+import { desc, inArray } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { suppressions } from "../../db/schema/contacts.ts";
 import type { Page } from "../../http/envelope.ts";
-import { type ListPage, newestRows } from "../../http/pagination.ts";
+import { bySeq, type ListPage, type PageRequest, seqBound } from "../../http/pagination.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { storedSpellings } from "../../protocols/mime/address.ts";
 import type { Suppression, SuppressionQuery } from "./model.ts";
+import { createSuppressionSearch } from "./search.ts";
 import type { SuppressionRow } from "./service.ts";
 
 export type SuppressionList = ReturnType<typeof createSuppressionList>;
@@ -19,7 +21,16 @@ type CauseRow = {
   lastError: string | null;
 };
 
-export function createSuppressionList({ db, listPage }: { db: Db; listPage: ListPage }) {
+/** Searches for one page if entries of it are removed meanwhile. */
+const MAX_ROUNDS = 3;
+
+export function createSuppressionList(deps: {
+  db: Db;
+  listPage: ListPage;
+  scheduler: FairScheduler;
+}) {
+  const { db, listPage } = deps;
+  const search = createSuppressionSearch(deps);
   const findCause = db.sqlite.prepare<CauseRow, [string, number]>(`
     SELECT emails.id AS emailId, reports.received_at AS reportedAt, reports.reason AS reportReason,
            emails.last_error AS lastError
@@ -48,28 +59,37 @@ export function createSuppressionList({ db, listPage }: { db: Db; listPage: List
     };
   }
 
+  function rowsOf(seqs: readonly number[]): SuppressionRow[] {
+    return db
+      .select()
+      .from(suppressions)
+      .where(inArray(suppressions.seq, [...seqs]))
+      .orderBy(desc(suppressions.seq))
+      .all();
+  }
+
+  /** Searches again if a found entry was removed during the search. */
+  async function read(projectSeq: number, query: SuppressionQuery, request: PageRequest) {
+    const { email, reason = null } = query;
+    const parts = email === undefined ? [] : storedSpellings(email);
+    const position = { before: seqBound(request), limit: request.limit };
+    for (let round = 1; ; round++) {
+      const { total, seqs } = await search(projectSeq, { parts, reason }, position);
+      const rows = rowsOf(seqs);
+      if (rows.length === seqs.length || round === MAX_ROUNDS) {
+        return { rows, total, positionOf: bySeq };
+      }
+    }
+  }
+
   return {
     present,
 
     page: (projectSeq: number, query: SuppressionQuery): Promise<Page<Suppression>> =>
       listPage(
         { scope: `${projectSeq}:suppressions`, query },
-        newestRows(db, {
-          table: suppressions,
-          filter: and(
-            eq(suppressions.projectSeq, projectSeq),
-            query.reason === undefined ? undefined : eq(suppressions.reason, query.reason),
-            query.email === undefined
-              ? undefined
-              : or(...storedSpellings(query.email).map(contains)),
-          ),
-          select: db.select().from(suppressions),
-        }),
+        (request) => read(projectSeq, query, request),
         (rows) => rows.map(present),
       ),
   };
-}
-
-function contains(part: string): SQL {
-  return sql`instr(${suppressions.email}, ${part}) > 0`;
 }

@@ -6,6 +6,7 @@ import type { Admission } from "../../http/admission.ts";
 import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Module } from "../module.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { createSuppressionList } from "./list.ts";
 import { suppressionRoutes } from "./routes.ts";
 import type { Suppressions } from "./service.ts";
@@ -15,6 +16,7 @@ export function createSuppressionModule(deps: {
   clock: Clock;
   listPage: ListPage;
   db: Db;
+  scheduler: FairScheduler;
   suppressions: Suppressions;
   writer: Writer;
 }): Module {

@@ -3,7 +3,7 @@
  *
  * 1. `routes.ts` lists, adds and removes them; a hard bounce adds one as well.
  * 2. `reasonFor` is called when a mail is accepted and again just before it is sent.
- * 3. `list.ts` reads the pages of `GET /suppressions`.
+ * 3. `list.ts` reads the pages of `GET /suppressions`, which `search.ts` finds in slices.
  * 4. An entry that repeated soft bounces made is removed when it expires (`module.ts`).
  */
 

@@ -48,6 +48,60 @@ describe("an export as CSV", () => {
   });
 });
 
+describe("an export of a segment", () => {
+  const condition = {
+    logic: "AND",
+    groups: [{ filters: [{ field: "data.plan", operator: "equals", value: "pro" }] }],
+  };
+  const createSegment = (body: object) => t.create("/segments", body, "data.id");
+
+  test("has its members that meet the other filters, the oldest first", async () => {
+    await post({ email: "ada@x.io", data: { plan: "pro" } });
+    await post({ email: "bob@x.io", data: { plan: "free" } });
+    await post({ email: "cleo@x.io", data: { plan: "pro" }, subscribed: false });
+    const pro = await createSegment({ name: "Pro", condition });
+    const list = await createSegment({ name: "List", type: "STATIC" });
+    await t.call("POST", `/segments/${list}/members`, { emails: ["bob@x.io"] });
+    const header = "email,subscribed,plan\r\n";
+    expect(await exportContacts(`?segmentId=${pro}`)).toBe(
+      `${header}ada@x.io,true,pro\r\ncleo@x.io,false,pro\r\n`,
+    );
+    expect(await exportContacts(`?segmentId=${pro}&subscribed=true`)).toBe(
+      `${header}ada@x.io,true,pro\r\n`,
+    );
+    expect(await exportContacts(`?segmentId=${list}`)).toBe(`${header}bob@x.io,true,free\r\n`);
+    expect(await exportContacts(`?segmentId=${list}&search=ada`)).toBe(header);
+  });
+
+  test("of more members than a page is complete", async () => {
+    const count = 1_203;
+    t.db.sqlite.run(`
+      WITH RECURSIVE number (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM number WHERE i < ${count})
+      INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+      SELECT 'c' || i, (SELECT seq FROM projects LIMIT 1), printf('c%05d@x.io', i), 1,
+             '{"plan":"pro"}', 0, 0 FROM number`);
+    const pro = await createSegment({ name: "Pro", condition });
+    const lines = (await exportContacts(`?segmentId=${pro}`)).trimEnd().split("\r\n");
+    expect([lines.length, lines[1], lines.at(-1)]).toEqual([
+      count + 1,
+      "c00001@x.io,true,pro",
+      "c01203@x.io,true,pro",
+    ]);
+  });
+
+  test("of another project or an unknown one is refused", async () => {
+    const pro = await createSegment({ name: "Pro", condition });
+    const other = await t.makeProject("other");
+    const path = `/contacts/export?segmentId=${pro}`;
+    const answer = await t.call("GET", path, undefined, { key: other.secretKey });
+    expectError(answer, { status: 404, code: "SEGMENT_NOT_FOUND" });
+    expectError(await t.call("GET", "/contacts/export?segmentId=none"), {
+      status: 404,
+      code: "SEGMENT_NOT_FOUND",
+    });
+  });
+});
+
 describe("an export as NDJSON", () => {
   test("has one contact per line, equal to the response of GET /contacts/{id}", async () => {
     const ids = [

@@ -126,6 +126,44 @@ describe("GET /suppressions", () => {
     ]);
   });
 
+  test("pages through more entries than one slice reads, with exact totals", async () => {
+    const many = await t.makeProject("many");
+    t.db.sqlite.run(`
+      WITH RECURSIVE number (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM number WHERE i < 5000)
+      INSERT INTO suppressions (project_seq, email, reason, created_at)
+      SELECT (SELECT seq FROM projects WHERE name = 'many'), printf('c%04d@many.test', i),
+             CASE WHEN i % 1000 = 0 THEN 'COMPLAINT' ELSE 'MANUAL' END, 0 FROM number`);
+    const read = async (query: string) => {
+      const answer = await t.call("GET", `/suppressions${query}`, undefined, {
+        key: many.secretKey,
+      });
+      const items = listAt(answer.body, "data.items").map((item) => valueAt(item, "email"));
+      return [
+        answer.at("data.total"),
+        answer.at("data.hasMore"),
+        items,
+        answer.at("data.nextCursor"),
+      ];
+    };
+    expect((await read("?limit=1")).slice(0, 3)).toEqual([5000, true, ["c5000@many.test"]]);
+    const [total, hasMore, items, cursor] = await read("?reason=COMPLAINT&limit=3");
+    expect([total, hasMore, items]).toEqual([
+      5,
+      true,
+      ["c5000@many.test", "c4000@many.test", "c3000@many.test"],
+    ]);
+    expect((await read(`?reason=COMPLAINT&limit=3&cursor=${String(cursor)}`)).slice(0, 3)).toEqual([
+      5,
+      false,
+      ["c2000@many.test", "c1000@many.test"],
+    ]);
+    expect((await read("?email=0100@&reason=MANUAL")).slice(0, 3)).toEqual([
+      1,
+      false,
+      ["c0100@many.test"],
+    ]);
+  });
+
   test("refuses a cursor that belongs to another list", async () => {
     for (let i = 0; i < 2; i++) {
       const template = { name: "n", subject: "s", body: "b", type: "MARKETING" };

@@ -6,6 +6,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Plus, Users } from "lucide-react";
 import { useMemo } from "react";
 import type { Contact } from "../../../modules/contacts/model.ts";
+import type { LiveMessage } from "../../live.ts";
 import { useShortcuts } from "../../shortcuts.ts";
 import { useAppState, useMay } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
@@ -13,20 +14,20 @@ import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ExportButton, ExportProgress } from "../../ui/export-button.tsx";
 import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
+import { NewPill } from "../../ui/new-pill.tsx";
 import { Page } from "../../ui/page.tsx";
-import { showFailure } from "../../ui/undo.tsx";
-import { useList } from "../../ui/use-list.ts";
-import { usePreference } from "../../ui/use-preference.ts";
+import { useLiveList } from "../../ui/use-live-list.ts";
 import { AddContact } from "./add-dialog.tsx";
-import { firstChoice, readChoice } from "./column-choice.ts";
 import { ColumnPicker } from "./column-picker.tsx";
 import { contactColumns, contactLines } from "./columns.tsx";
 import { contactSamples } from "./samples.ts";
 import { contactQuery, filtersOfContacts, readContactSearch } from "./search.ts";
+import { useColumns } from "./use-columns.ts";
 import { useContactExport } from "./use-contact-export.ts";
 
 const route = getRouteApi("/user/p/$project/contacts");
 const number = new Intl.NumberFormat();
+const isAbout = ({ type }: LiveMessage) => type.startsWith("contact.");
 const FIELDS: readonly FilterField[] = [
   {
     key: "subscribed",
@@ -43,7 +44,7 @@ export function ContactsPage() {
   const { project } = route.useParams();
   const navigate = route.useNavigate();
   const query = useMemo(() => contactQuery(search), [search.q, search.subscribed]);
-  const list = useList<Contact>("contact-list", "/contacts", query);
+  const list = useLiveList<Contact>({ path: "/contacts", query, isAbout });
   const run = useContactExport(query, list.total);
   const { choice, choose } = useColumns(project, list.rows);
   const columns = useMemo(() => contactColumns(choice), [choice]);
@@ -91,18 +92,21 @@ export function ContactsPage() {
         </FilterBar>
       )}
       <ExportProgress run={run} />
-      <DataTable
-        label="Contacts"
-        list={list}
-        columns={columns}
-        rowKey={({ id }) => id}
-        href={({ id }) => `/app/p/${project}/contacts/${id}`}
-        onOpen={open}
-        phone={lines}
-        isFiltered={isFiltered}
-        onClearFilters={() => change({})}
-        empty={<NoContacts onAdd={mayEdit ? adding.open : undefined} />}
-      />
+      <div className="live-table">
+        <NewPill count={list.newCount} onShow={list.showNew} />
+        <DataTable
+          label="Contacts"
+          list={list}
+          columns={columns}
+          rowKey={({ id }) => id}
+          href={({ id }) => `/app/p/${project}/contacts/${id}`}
+          onOpen={open}
+          phone={lines}
+          isFiltered={isFiltered}
+          onClearFilters={() => change({})}
+          empty={<NoContacts onAdd={mayEdit ? adding.open : undefined} />}
+        />
+      </div>
       <AddContact
         isOpen={isAdding}
         onClose={adding.close}
@@ -114,25 +118,6 @@ export function ContactsPage() {
     </Page>
   );
 }
-
-/** The columns that the user chose for this project, or those that fit its first contacts. */
-function useColumns(project: string, rows: readonly Contact[]) {
-  const { value, save } = usePreference(`contact-columns ${project}`);
-  const stored = JSON.stringify(readChoice(value));
-  const first = JSON.stringify(firstChoice(rows.slice(0, SAMPLED)));
-  const choice = useMemo(
-    () => readChoice(JSON.parse(stored)) ?? readChoice(JSON.parse(first)) ?? [],
-    [stored, first],
-  );
-  return {
-    choice,
-    choose: (next: string[]) =>
-      void save(next).catch((error: unknown) => showFailure("The columns were not stored", error)),
-  };
-}
-
-/** Contacts whose data decide the first columns. */
-const SAMPLED = 100;
 
 function NoContacts({ onAdd }: { onAdd: (() => void) | undefined }) {
   const { url } = useAppState();

@@ -1,4 +1,7 @@
-/** The queries of one contact. Live messages renew them. */
+/**
+ * The queries of one contact. Live messages about it and its mails renew them; those about other
+ * contacts, of which there may be many, do not.
+ */
 
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef } from "react";
@@ -26,7 +29,7 @@ const pathOf = (id: string) => `/contacts/${encodeURIComponent(id)}`;
 export function useContact(id: string) {
   const project = useProject()?.id ?? null;
   return useQuery({
-    queryKey: ["contacts", project, id],
+    queryKey: ["contact", project, id],
     queryFn: async ({ signal }): Promise<Contact | null> => {
       try {
         return await api.get<Contact>(pathOf(id), { signal });
@@ -43,11 +46,7 @@ export function useContactRefresh(id: string): () => Promise<void> {
   const client = useQueryClient();
   const project = useProject()?.id ?? null;
   return useCallback(
-    async () =>
-      void (await Promise.all([
-        client.invalidateQueries({ queryKey: ["contacts", project, id] }),
-        client.invalidateQueries({ queryKey: ["contact-activity", project, id] }),
-      ])),
+    () => client.invalidateQueries({ queryKey: ["contact", project, id] }),
     [client, project, id],
   );
 }
@@ -60,7 +59,7 @@ export const useContactExecutions = (id: string) =>
 function useContactList<T>(id: string, path: string) {
   const project = useProject()?.id ?? null;
   return useQuery({
-    queryKey: ["contacts", project, id, path],
+    queryKey: ["contact", project, id, path],
     queryFn: ({ signal }) => api.get<ListPage<T>>(path, { query: { limit: LISTED }, signal }),
   });
 }
@@ -69,7 +68,7 @@ function useContactList<T>(id: string, path: string) {
 export function useSubscriptionChanges(id: string) {
   const project = useProject()?.id ?? null;
   return useQuery({
-    queryKey: ["contacts", project, id, "subscription"],
+    queryKey: ["contact", project, id, "subscription"],
     queryFn: async ({ signal }) => {
       const read = (event: string) =>
         api.get<ListPage<Event>>("/events", {
@@ -100,10 +99,9 @@ export function useAddressSuppression(email: string) {
 /** Events and mails, newest first, in pages. */
 export function useActivity(id: string) {
   const project = useProject()?.id ?? null;
-  const client = useQueryClient();
-  const queryKey = ["contact-activity", project, id] as const;
+  const refresh = useContactRefresh(id);
   const result = useInfiniteQuery({
-    queryKey,
+    queryKey: ["contact", project, id, "activity"],
     queryFn: ({ pageParam, signal }) =>
       api.get<ListPage<Activity>>(`${pathOf(id)}/activity`, {
         query: { limit: PAGE_SIZE, cursor: pageParam },
@@ -128,8 +126,7 @@ export function useActivity(id: string) {
     const isTheirs = messages.some((message) => message.id === id || mails.has(message.id));
     // The recipient of another mail is not known, so the newest entry is read.
     const mayBeTheirs = messages.some(({ type }) => type === "email.queued");
-    if (!isTheirs && !(mayBeTheirs && (await isNew()))) return;
-    await client.invalidateQueries({ queryKey });
+    if (isTheirs || (mayBeTheirs && (await isNew()))) await refresh();
   });
   return { ...result, activities, total: result.data?.pages.at(-1)?.total ?? 0 };
 }

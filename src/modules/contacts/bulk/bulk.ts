@@ -21,6 +21,8 @@ export type FindAudience = {
   count(projectSeq: number, filter: unknown): Promise<number>;
   /** The `seq` of the contacts after `afterSeq`, ascending, in slices of a few milliseconds. */
   members(projectSeq: number, filter: unknown, afterSeq: number): AsyncIterable<readonly number[]>;
+  /** The same for the members of a segment. Throws 404 without such a segment. */
+  membersOfSegment(projectSeq: number, id: string): AsyncIterable<readonly number[]>;
 };
 
 export function createBulk(deps: { db: Db; jobs: Jobs; quota: JobQuota; audience: FindAudience }) {

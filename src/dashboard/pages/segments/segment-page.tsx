@@ -1,0 +1,203 @@
+/** One segment: whom it selects, in words, where it is used, and its members. */
+
+import { Button } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Trash2 } from "lucide-react";
+import type { Segment } from "../../../modules/segments/model.ts";
+import { api } from "../../api.ts";
+import { useMay } from "../../state.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { CopyText } from "../../ui/copy.tsx";
+import { Field, Fields } from "../../ui/fields.tsx";
+import { Loaded } from "../../ui/loaded.tsx";
+import { BackLabel, Page, PageTabs, TabLink } from "../../ui/page.tsx";
+import { PathLink } from "../../ui/path-link.tsx";
+import { Time } from "../../ui/time.tsx";
+import { membersText, typeWord } from "./columns.tsx";
+import { wordsOfCondition } from "./condition-words.ts";
+import { ConditionView } from "./condition-view.tsx";
+import { Members } from "./members.tsx";
+import { useSegment, useSegmentNames, useSegmentRefresh, useSegmentUsage } from "./use-segments.ts";
+
+const route = getRouteApi("/user/p/$project/segments/$segment");
+
+export function SegmentPage() {
+  const { project, segment: id } = route.useParams();
+  const { tab = "about" } = route.useSearch();
+  const query = useSegment(id);
+  const { data } = query;
+  const isMembers = tab === "members";
+  return (
+    <Page
+      title={data?.name ?? "Segment"}
+      isFixed={isMembers}
+      back={
+        <Link to="/p/$project/segments" params={{ project }} className="page-back">
+          <BackLabel>Segments</BackLabel>
+        </Link>
+      }
+      actions={data && <DeleteButton segment={data} project={project} />}
+      tabs={
+        data && (
+          <PageTabs label="Parts of the segment">
+            <TabLink tab="about" current={isMembers ? "members" : "about"}>
+              About
+            </TabLink>
+            <TabLink tab="members" current={isMembers ? "members" : "about"}>
+              {membersText(data.memberCount)}
+            </TabLink>
+          </PageTabs>
+        )
+      }
+    >
+      <Loaded query={query}>
+        {(segment) =>
+          segment === null ? (
+            <p className="muted">
+              This segment does not exist. It may have been deleted, or the address is incomplete.
+            </p>
+          ) : isMembers ? (
+            <Members key={id} segment={segment} project={project} />
+          ) : (
+            <About segment={segment} project={project} />
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function About({ segment, project }: { segment: Segment; project: string }) {
+  const { id, type, slug, description, memberCount, memberCountedAt, trackMembership } = segment;
+  return (
+    <div className="segment-grid">
+      <section className="card" aria-labelledby="segment-members">
+        <h2 id="segment-members">Who is in it</h2>
+        <Definition segment={segment} />
+      </section>
+      <div className="segment-side">
+        <Usage id={id} project={project} />
+        <section className="card" aria-labelledby="segment-facts">
+          <h2 id="segment-facts">Facts</h2>
+          <Fields>
+            {description !== null && (
+              <Field label="Note">
+                <bdi>{description}</bdi>
+              </Field>
+            )}
+            <Field label="Members">
+              {membersText(memberCount)}, counted <Time at={memberCountedAt} />
+            </Field>
+            <Field label="Members by">{typeWord(type)}</Field>
+            <Field label="Events">
+              {trackMembership ? (
+                <>
+                  Entering and leaving are the events <code>segment.{slug}.entry</code> and{" "}
+                  <code>segment.{slug}.exit</code>
+                </>
+              ) : (
+                "Entering and leaving are not recorded"
+              )}
+            </Field>
+            <Field label="Created">
+              <Time at={segment.createdAt} />
+            </Field>
+            <Field label="Changed">
+              <Time at={segment.updatedAt} />
+            </Field>
+            <Field label="Id">
+              <CopyText value={id} label="Copy the id" />
+            </Field>
+          </Fields>
+        </section>
+      </div>
+    </div>
+  );
+}
+
+function Definition({ segment: { condition } }: { segment: Segment }) {
+  const needsNames = condition !== null && JSON.stringify(condition).includes('"segment.');
+  const names = useSegmentNames(needsNames);
+  if (condition === null) {
+    return <p>A list: its contacts are added and removed one by one, or by your programs.</p>;
+  }
+  return (
+    <>
+      <p>The contacts of which this is true now. Members change as contacts change.</p>
+      <ConditionView words={wordsOfCondition(condition, (segment) => names.get(segment))} />
+    </>
+  );
+}
+
+const KINDS = {
+  segment: { word: "Segment", folder: "segments" },
+  campaign: { word: "Campaign", folder: "campaigns" },
+  workflow: { word: "Workflow", folder: "workflows" },
+} as const;
+
+function Usage({ id, project }: { id: string; project: string }) {
+  const usage = useSegmentUsage(id);
+  return (
+    <section className="card" aria-labelledby="segment-usage">
+      <h2 id="segment-usage">Where it is used</h2>
+      <Loaded query={usage} height={60}>
+        {({ users }) =>
+          users.length === 0 ? (
+            <p className="muted">
+              No campaign that is not sent yet, no workflow and no other segment uses it.
+            </p>
+          ) : (
+            <ul className="contact-list">
+              {users.map((user) => (
+                <li key={`${user.kind} ${user.id}`}>
+                  <PathLink path={`/p/${project}/${KINDS[user.kind].folder}/${user.id}`}>
+                    {user.name}
+                  </PathLink>
+                  <span className="muted small">{KINDS[user.kind].word}</span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+function DeleteButton({ segment, project }: { segment: Segment; project: string }) {
+  const navigate = route.useNavigate();
+  const refresh = useSegmentRefresh();
+  const [isAsking, asking] = useDisclosure(false);
+  const mayDelete = useMay("EDITOR");
+  async function remove(): Promise<void> {
+    await api.delete(`/segments/${segment.id}`);
+    await navigate({ to: "/p/$project/segments", params: { project } });
+    await refresh();
+  }
+  if (!mayDelete) return null;
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<Trash2 size={15} aria-hidden />}
+        onClick={asking.open}
+      >
+        Delete
+      </Button>
+      <Confirm
+        isOpen={isAsking}
+        onClose={asking.close}
+        title="Delete this segment?"
+        text={
+          <p>
+            <strong className="contact-address">{segment.name}</strong> is removed. Its contacts
+            stay. This cannot be undone.
+          </p>
+        }
+        action="Delete the segment"
+        onConfirm={remove}
+      />
+    </>
+  );
+}

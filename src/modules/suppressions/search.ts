@@ -1,0 +1,80 @@
+/**
+ * Finds the suppressions that match a filter, with their exact number. The entries of the project are
+ * read in slices of a few milliseconds, newest first, because a project may have suppressed as many
+ * addresses as it has contacts. One project has at most `MAX_SCANS` scans at the same time.
+ */
+
+import type { Db } from "../../db/open.ts";
+import { createOwnerQueues } from "../../lib/owner-queues.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
+import { startSlices } from "../../lib/slices.ts";
+
+export type SuppressionFilter = {
+  /** Parts of an address, of which one must occur in the stored address. Empty for any address. */
+  parts: readonly string[];
+  /** Null for any reason. */
+  reason: string | null;
+};
+
+/** `total` counts all matches; `seqs` has the newest ones before `before`, newest first. */
+type Found = { total: number; seqs: number[] };
+
+type Position = { before: number; limit: number };
+
+/** Entries that one statement compares, about a millisecond of work. */
+const STEP = 2_048;
+const MAX_SCANS = 2;
+
+export function createSuppressionSearch({ db, scheduler }: { db: Db; scheduler: FairScheduler }) {
+  const { sqlite } = db;
+  const queues = createOwnerQueues(MAX_SCANS);
+  const ofProject = `
+    FROM suppressions INDEXED BY suppressions_page WHERE project_seq = +?1 AND seq < +?2`;
+  // The last of the next STEP entries.
+  const findEnd = sqlite.prepare<{ seq: number }, [number, number]>(
+    `SELECT seq ${ofProject} ORDER BY seq DESC LIMIT 1 OFFSET ${STEP - 1}`,
+  );
+  const countAll = sqlite.prepare<{ total: number }, [number, number, number]>(
+    `SELECT count(*) AS total ${ofProject} AND seq >= +?3`,
+  );
+  const findMatches = sqlite.prepare<
+    { seq: number },
+    [number, number, number, string, string | null]
+  >(`
+    SELECT seq ${ofProject} AND seq >= +?3
+      AND (?4 = '[]' OR EXISTS (SELECT 1 FROM json_each(?4) WHERE instr(email, value) > 0))
+      AND (?5 IS NULL OR reason = ?5)
+    ORDER BY seq DESC`);
+
+  async function scan(
+    projectSeq: number,
+    { parts, reason }: SuppressionFilter,
+    { before, limit }: Position,
+  ): Promise<Found> {
+    const slices = await startSlices(scheduler.queueOf(projectSeq));
+    const isFiltered = parts.length > 0 || reason !== null;
+    const text = JSON.stringify(parts);
+    const seqs: number[] = [];
+    let total = 0;
+    let start = Number.MAX_SAFE_INTEGER;
+    for (;;) {
+      const end = findEnd.get(projectSeq, start)?.seq ?? null;
+      const from = end ?? 0;
+      // After the page is complete, entries without a filter are only counted.
+      if (!isFiltered && seqs.length >= limit) {
+        total += countAll.get(projectSeq, start, from)?.total ?? 0;
+      } else {
+        const found = findMatches.all(projectSeq, start, from, text, reason);
+        total += found.length;
+        const wanted = found.filter(({ seq }) => seq < before).map(({ seq }) => seq);
+        seqs.push(...wanted.slice(0, limit - seqs.length));
+      }
+      if (end === null) return { total, seqs };
+      start = end;
+      if (slices.isOver()) await slices.next();
+    }
+  }
+
+  return (projectSeq: number, filter: SuppressionFilter, position: Position): Promise<Found> =>
+    queues.run(projectSeq, () => scan(projectSeq, filter, position));
+}

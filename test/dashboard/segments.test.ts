@@ -1,0 +1,184 @@
+/** The pages of segments: the list with its counts, and one segment with its condition, uses and members. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Browser, Page } from "playwright-core";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { stringAt } from "../support/json.ts";
+import { expectNoFaults } from "./layouts.ts";
+import { failingList, openAs, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
+
+let browser: Browser;
+let server: PeopledServer;
+let pro = "";
+let outer = "";
+
+const ATTACK = "<img src=x onerror=alert(1)>";
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+  for (const [email, plan] of [
+    ["ada@example.com", "pro"],
+    ["grace@example.com", "pro"],
+    ["bob@example.com", "free"],
+  ]) {
+    await server.call("POST", "/contacts", { email, data: { plan, name: ATTACK } });
+  }
+  const plan = { field: "data.plan", operator: "equals", value: "pro" };
+  pro = await create({ name: "Pro", condition: { logic: "AND", groups: [{ filters: [plan] }] } });
+  const condition = {
+    logic: "OR",
+    groups: [
+      {
+        filters: [
+          { field: `segment.${pro}`, operator: "memberOf" },
+          { ...plan, value: ATTACK },
+        ],
+      },
+      {
+        filters: [{ field: "email.opened", operator: "triggeredWithin", value: 30, unit: "days" }],
+      },
+    ],
+  };
+  outer = await create({ name: `Outer ${ATTACK}`, condition, description: "الوصف ".repeat(100) });
+  await create({ name: "List", type: "STATIC" });
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop()]);
+});
+
+const create = async (body: object) =>
+  stringAt(await server.call("POST", "/segments", body), "data.id");
+const rows = (page: Page) => page.locator("[data-row]");
+const card = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+
+describe.skipIf(!hasChromium)("the pages of segments", () => {
+  test(
+    "every layout of the list and of a segment is accessible, quiet and fits the window",
+    async () => {
+      await expectNoFaults(await openAs(browser, server, "/segments"), {
+        name: "segments",
+        isShown: (page) => rows(page).nth(2).waitFor(),
+      });
+      await expectNoFaults(await openAs(browser, server, `/segments/${outer}`), {
+        name: "segment",
+        isShown: (page) => page.getByText("Contact is in the segment Pro").waitFor(),
+      });
+      await expectNoFaults(await openAs(browser, server, `/segments/${pro}?tab=members`), {
+        name: "segment-members",
+        layouts: ["light", "phone-dark"],
+        isShown: (page) => rows(page).nth(1).waitFor(),
+      });
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "the list leads to a segment, its condition, its uses and its members",
+    async () => {
+      const { page, problems, close } = await openAs(browser, server, "/segments");
+      const row = rows(page).filter({ hasText: "Pro" }).last();
+      await row.waitFor();
+      expect(await row.locator("td").allTextContents()).toEqual([
+        "Pro",
+        "–",
+        "Condition",
+        "2",
+        "just now",
+        "just now",
+      ]);
+      await row.getByRole("link", { name: "Pro" }).click();
+      await card(page, "Who is in it").getByText("plan is pro").waitFor();
+      await card(page, "Where it is used").getByRole("link", { name: "Outer" }).click();
+      const definition = card(page, "Who is in it");
+      await definition.getByText("Contact is in the segment Pro").waitFor();
+      expect(await definition.getByRole("listitem").allInnerTexts()).toEqual([
+        expect.stringContaining("All of these are true:"),
+        "Contact is in the segment Pro",
+        `plan is ${ATTACK}`,
+        "A mail was opened in the last 30 days",
+      ]);
+      await page.goBack();
+      await page.getByRole("link", { name: "2 members" }).click();
+      await rows(page).nth(1).waitFor();
+      expect(new URL(page.url()).search).toBe("?tab=members");
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Export CSV" }).click(),
+      ]);
+      const lines = readFileSync(await download.path(), "utf8")
+        .trimEnd()
+        .split("\r\n");
+      expect(lines.map((line) => line.split(",")[0])).toEqual([
+        "email",
+        "ada@example.com",
+        "grace@example.com",
+      ]);
+      await rows(page).getByRole("link", { name: "ada@example.com" }).click();
+      await card(page, "Segments").getByRole("link", { name: "Pro", exact: true }).waitFor();
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "an editor deletes an unused segment only, and a viewer none",
+    async () => {
+      const unused = await create({ name: "Unused", type: "STATIC" });
+      const editor = await openAs(browser, server, `/segments/${pro}`, { person: "editor" });
+      const { page } = editor;
+      const question = page.getByRole("dialog", { name: "Delete this segment?" });
+      await page.getByRole("button", { name: "Delete" }).click();
+      await question.getByRole("button", { name: "Delete the segment" }).click();
+      await question.getByText("This segment is used by").waitFor();
+      await page.goto(page.url().replace(pro, unused));
+      await page.getByRole("button", { name: "Delete" }).click();
+      await question.getByRole("button", { name: "Delete the segment" }).click();
+      await rows(page).nth(2).waitFor();
+      expect(await rows(page).count()).toBe(3);
+      await editor.close();
+
+      const viewer = await openAs(browser, server, `/segments/${outer}`, { person: "viewer" });
+      await card(viewer.page, "Where it is used").getByText("no other segment uses it").waitFor();
+      expect(await viewer.page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+      await viewer.close();
+      expect(await statusOf(server, "viewer", ["DELETE", `/segments/${outer}`])).toBe(403);
+      expect(await statusOf(server, "viewer", ["GET", `/segments/${outer}/usage`])).toBe(200);
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "shows a list that cannot be read, an empty one, and an unknown segment",
+    async () => {
+      const { page, close } = await openAs(browser, server, "/segments", {
+        prepare: failingList("/segments"),
+      });
+      await page.getByText("The list is not available.").waitFor();
+      await page.unroute("**/segments?*");
+      await page.getByRole("button", { name: "Try again" }).click();
+      await rows(page).first().waitFor();
+      await page.goto(`${page.url()}/none`);
+      await page.getByText("This segment does not exist.").waitFor();
+      await close();
+
+      const empty = { items: [], nextCursor: null, hasMore: false, total: 0 };
+      const opened = await openAs(browser, server, "/segments", {
+        prepare: async (target) => {
+          await target.route("**/segments?*", (route) =>
+            route.fulfill({ json: { success: true, data: empty } }),
+          );
+        },
+      });
+      await expectNoFaults(opened, {
+        name: "segments-empty",
+        layouts: ["light", "phone-dark"],
+        isShown: (target) => target.getByText("No segments yet").waitFor(),
+      });
+    },
+    BROWSER_LIMIT_MS,
+  );
+});

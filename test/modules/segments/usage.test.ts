@@ -1,0 +1,60 @@
+/** Where a segment is used. */
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../../support/app.ts";
+import { expectError } from "../../support/refusal.ts";
+import { chain, step } from "../workflows/graphs.ts";
+
+let t: TestApp;
+let id: string;
+beforeEach(async () => {
+  t = await testApp();
+  id = await t.create("/segments", { name: "List", type: "STATIC" }, "data.id");
+});
+afterEach(() => t.close());
+
+const usage = (segment = id) => t.call("GET", `/segments/${segment}/usage`);
+const inSegment = {
+  logic: "AND",
+  groups: [{ filters: [{ field: `segment.ID`, operator: "memberOf" }] }],
+};
+const ofSegment = (segment: string): unknown =>
+  JSON.parse(JSON.stringify(inSegment).replace("ID", segment));
+
+test("lists the segments, workflows and unfinished campaigns that use it, which keep it", async () => {
+  expect((await usage()).at("data")).toEqual({ users: [] });
+  const outer = await t.create("/segments", { name: "Outer", condition: ofSegment(id) }, "data.id");
+  const campaign = await t.create(
+    "/campaigns",
+    {
+      name: "News",
+      subject: "News",
+      body: "<p>Hello</p>",
+      from: "shop@acme.test",
+      audienceType: "SEGMENT",
+      segmentId: id,
+    },
+    "data.id",
+  );
+  const check = step("check", "CONDITION", { condition: ofSegment(id) });
+  const workflow = await t.create("/workflows", { ...chain(check), name: "Welcome" }, "data.id");
+  expect((await usage()).at("data.users")).toEqual([
+    { kind: "segment", id: outer, name: "Outer" },
+    { kind: "campaign", id: campaign, name: "News" },
+    { kind: "workflow", id: workflow, name: "Welcome" },
+  ]);
+  const refused = await t.call("DELETE", `/segments/${id}`);
+  expectError(refused, { status: 409, code: "CONFLICT" });
+  await t.call("DELETE", `/segments/${outer}`);
+  await t.call("DELETE", `/campaigns/${campaign}`);
+  expect((await usage()).at("data.users")).toEqual([
+    { kind: "workflow", id: workflow, name: "Welcome" },
+  ]);
+});
+
+test("shows nothing of another project", async () => {
+  const other = await t.makeProject("other");
+  const answer = await t.call("GET", `/segments/${id}/usage`, undefined, { key: other.secretKey });
+  expectError(answer, { status: 404, code: "SEGMENT_NOT_FOUND" });
+  expectError(await usage("none"), { status: 404, code: "SEGMENT_NOT_FOUND" });
+});
