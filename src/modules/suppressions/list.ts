@@ -71,10 +71,11 @@ export function createSuppressionList(deps: {
   /** Searches again if a found entry was removed during the search. */
   async function read(projectSeq: number, query: SuppressionQuery, request: PageRequest) {
     const { email, reason = null } = query;
-    const parts = email === undefined ? [] : storedSpellings(email);
+    const [spelling = "", other = spelling] = email === undefined ? [] : storedSpellings(email);
+    const part = spelling === "" ? null : ([spelling, other] as const);
     const position = { before: seqBound(request), limit: request.limit };
     for (let round = 1; ; round++) {
-      const { total, seqs } = await search(projectSeq, { parts, reason }, position);
+      const { total, seqs } = await search(projectSeq, { part, reason }, position);
       const rows = rowsOf(seqs);
       if (rows.length === seqs.length || round === MAX_ROUNDS) {
         return { rows, total, positionOf: bySeq };

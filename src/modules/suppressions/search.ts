@@ -10,8 +10,11 @@ import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { startSlices } from "../../lib/slices.ts";
 
 export type SuppressionFilter = {
-  /** Parts of an address, of which one must occur in the stored address. Empty for any address. */
-  parts: readonly string[];
+  /**
+   * A part of an address in the spellings in which it may be stored, one of which must occur. Null
+   * for any address.
+   */
+  part: readonly [spelling: string, other: string] | null;
   /** Null for any reason. */
   reason: string | null;
 };
@@ -39,21 +42,21 @@ export function createSuppressionSearch({ db, scheduler }: { db: Db; scheduler: 
   );
   const findMatches = sqlite.prepare<
     { seq: number },
-    [number, number, number, string, string | null]
+    [number, number, number, string | null, string | null, string | null]
   >(`
     SELECT seq ${ofProject} AND seq >= +?3
-      AND (?4 = '[]' OR EXISTS (SELECT 1 FROM json_each(?4) WHERE instr(email, value) > 0))
-      AND (?5 IS NULL OR reason = ?5)
+      AND (?4 IS NULL OR instr(email, ?4) > 0 OR instr(email, ?5) > 0)
+      AND (?6 IS NULL OR reason = ?6)
     ORDER BY seq DESC`);
 
   async function scan(
     projectSeq: number,
-    { parts, reason }: SuppressionFilter,
+    { part, reason }: SuppressionFilter,
     { before, limit }: Position,
   ): Promise<Found> {
     const slices = await startSlices(scheduler.queueOf(projectSeq));
-    const isFiltered = parts.length > 0 || reason !== null;
-    const text = JSON.stringify(parts);
+    const isFiltered = part !== null || reason !== null;
+    const [spelling = null, other = null] = part ?? [];
     const seqs: number[] = [];
     let total = 0;
     let start = Number.MAX_SAFE_INTEGER;
@@ -64,7 +67,7 @@ export function createSuppressionSearch({ db, scheduler }: { db: Db; scheduler: 
       if (!isFiltered && seqs.length >= limit) {
         total += countAll.get(projectSeq, start, from)?.total ?? 0;
       } else {
-        const found = findMatches.all(projectSeq, start, from, text, reason);
+        const found = findMatches.all(projectSeq, start, from, spelling, other, reason);
         total += found.length;
         const wanted = found.filter(({ seq }) => seq < before).map(({ seq }) => seq);
         seqs.push(...wanted.slice(0, limit - seqs.length));

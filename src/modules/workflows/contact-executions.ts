@@ -3,7 +3,7 @@
  * contact has few, so they are sorted after they are read.
  */
 
-import { and, eq, isNull } from "drizzle-orm";
+import { desc, eq, inArray } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { workflowExecutions, workflows } from "../../db/schema/workflows.ts";
 import type { Page } from "../../http/envelope.ts";
@@ -33,17 +33,18 @@ export function createContactExecutions(deps: {
       AND (?2 IS NULL OR execution.status = ?2)
     ORDER BY execution.seq DESC`);
 
-  function read(seq: number, contactId: string): ContactExecution[] {
-    const [found] = db
+  function read(seqs: readonly number[], contactId: string): ContactExecution[] {
+    return db
       .select({ execution: workflowExecutions, id: workflows.id, name: workflows.name })
       .from(workflowExecutions)
       .innerJoin(workflows, eq(workflows.seq, workflowExecutions.workflowSeq))
-      .where(and(eq(workflowExecutions.seq, seq), isNull(workflows.deletedAt)))
-      .limit(1)
-      .all();
-    if (found === undefined) return [];
-    const { execution, id, name } = found;
-    return [{ ...presentExecution({ id }, { execution, contactId }), workflowName: name }];
+      .where(inArray(workflowExecutions.seq, [...seqs]))
+      .orderBy(desc(workflowExecutions.seq))
+      .all()
+      .map(({ execution, id, name }) => ({
+        ...presentExecution({ id }, { execution, contactId }),
+        workflowName: name,
+      }));
   }
 
   return (projectSeq, contactId, query) => {
@@ -56,7 +57,11 @@ export function createContactExecutions(deps: {
         const rows = all.filter(({ seq }) => seq < before).slice(0, request.limit);
         return { rows, total: all.length, positionOf: bySeq };
       },
-      (rows) => rows.flatMap(({ seq }) => read(seq, contactId)),
+      (rows) =>
+        read(
+          rows.map(({ seq }) => seq),
+          contactId,
+        ),
     );
   };
 }
