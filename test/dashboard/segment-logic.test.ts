@@ -6,6 +6,8 @@ import {
   wordsOfCondition,
 } from "../../src/dashboard/pages/segments/condition-words.ts";
 
+import { OPERATORS } from "../../src/modules/segments/condition/operators.ts";
+
 type Filter = { field: string; operator: string; value?: unknown; unit?: string };
 
 const NAMES = new Map([["s1", "VIP"]]);
@@ -66,6 +68,25 @@ describe("a filter in words", () => {
   ];
   test.each(cases)("%j is %j", (filter, text) => {
     expect(words(one(filter))).toBe(text);
+  });
+
+  const FIELDS: Readonly<Record<keyof typeof OPERATORS, string>> = {
+    email: "email",
+    subscribed: "subscribed",
+    time: "createdAt",
+    data: "data.x",
+    event: "event.x",
+    segment: "segment.x",
+  };
+  test("has words for every operator of every field", () => {
+    const without = Object.entries(FIELDS).flatMap(([kind, field]) =>
+      Object.keys(Reflect.get(OPERATORS, kind)).filter((operator) => {
+        const shown = words(one({ field, operator, value: 5, unit: "days" }));
+        return operator !== "contains" && shown.split(" ").includes(operator);
+      }),
+    );
+    expect(without).toEqual([]);
+    expect(words(one({ field: "data.x", operator: "unknown" }))).toBe("x unknown");
   });
 
   test("shows the beginning of long values", () => {

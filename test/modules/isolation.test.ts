@@ -51,6 +51,8 @@ const cases: Case[] = [
   ["PATCH", "/webhooks/{webhook}", "WEBHOOK_NOT_FOUND", { enabled: false }],
   ["DELETE", "/webhooks/{webhook}", "WEBHOOK_NOT_FOUND"],
   ["GET", "/webhooks/{webhook}/deliveries", "WEBHOOK_NOT_FOUND"],
+  ["GET", "/webhooks/{webhook}/deliveries/{delivery}", "WEBHOOK_NOT_FOUND"],
+  ["POST", "/webhooks/{webhook}/deliveries/retry", "WEBHOOK_NOT_FOUND"],
   ["POST", "/webhooks/{webhook}/rotate-secret", "WEBHOOK_NOT_FOUND"],
   ["POST", "/webhooks/{webhook}/test", "WEBHOOK_NOT_FOUND"],
   ["POST", "/webhooks/{webhook}/deliveries/{delivery}/retry", "WEBHOOK_NOT_FOUND"],

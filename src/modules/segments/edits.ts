@@ -6,14 +6,14 @@ import { segments } from "../../db/schema/segments.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, type FieldError, validationError } from "../../lib/errors.ts";
-import type { References } from "../../lib/references.ts";
 import { newId } from "../../lib/id.ts";
 import { type Condition, parseCondition, wireCondition } from "./condition/condition.ts";
 import type { Definitions, SegmentRow } from "./definitions.ts";
 import type { Filter } from "./condition/filter.ts";
-import type { SegmentInput, SegmentPatch, SegmentUsage } from "./model.ts";
+import type { SegmentInput, SegmentPatch } from "./model.ts";
 import type { MemberRows } from "./membership/member-rows.ts";
 import { chooseSlug } from "./slug.ts";
+import type { SegmentUsers } from "./usage.ts";
 import type { Tracking } from "./membership/tracking.ts";
 
 /** Largest number of members deleted with their segment; cleanup.ts deletes more in steps. */
@@ -26,9 +26,9 @@ export function createEdits(deps: {
   definitions: Definitions;
   memberRows: MemberRows;
   tracking: Tracking;
-  references: Pick<References, "usesOf">;
+  usersOf: SegmentUsers;
 }) {
-  const { db, writer, clock, definitions, memberRows, tracking, references } = deps;
+  const { db, writer, clock, definitions, memberRows, tracking, usersOf } = deps;
 
   /** Starts to record the members of tracked segments again, without events. */
   function restartBaselines(id: string, segmentSeqs: readonly number[]): void {
@@ -62,14 +62,6 @@ export function createEdits(deps: {
     return updated;
   }
 
-  function usersOf(projectSeq: number, id: string): SegmentUsage["users"] {
-    const users = definitions.findDirectUsers(projectSeq, id);
-    return [
-      ...users.map((user) => ({ kind: "segment" as const, id: user.id, name: user.name })),
-      ...references.usesOf("segment", projectSeq, id),
-    ];
-  }
-
   function ensureUnused({ projectSeq, id }: SegmentRow): void {
     const users = usersOf(projectSeq, id).map(({ kind, name }) => `${kind} "${name}"`);
     if (users.length === 0) return;
@@ -79,12 +71,6 @@ export function createEdits(deps: {
   }
 
   return {
-    /** The objects that use a segment, which therefore cannot be deleted. */
-    usage(projectSeq: number, id: string): SegmentUsage {
-      definitions.get(projectSeq, id);
-      return { users: usersOf(projectSeq, id) };
-    },
-
     create(projectSeq: number, input: SegmentInput): Change<SegmentRow> {
       return () => {
         const { name, description = null, type = "DYNAMIC", trackMembership = false } = input;

@@ -34,11 +34,12 @@ import { createDefinitions, type SegmentRow } from "./definitions.ts";
 import { createEdits } from "./edits.ts";
 import { createEvaluator } from "./membership/evaluate.ts";
 import { createMembers } from "./membership/members.ts";
-import type { Segment, SegmentInput } from "./model.ts";
+import type { Segment, SegmentInput, SegmentUsage } from "./model.ts";
 import type { ResolvedTest } from "./condition/references.ts";
 import { createMemberCounts, type MemberCount } from "./member-counts.ts";
 import { createMemberRows } from "./membership/member-rows.ts";
 import { createCleanup } from "./membership/cleanup.ts";
+import { createSegmentUsers } from "./usage.ts";
 import { createTracking } from "./membership/tracking.ts";
 import type { References } from "../../lib/references.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
@@ -65,7 +66,8 @@ export function createSegments(deps: {
   const cleanUp = createCleanup({ db, writer, memberRows });
   const tracking = createTracking({ db, clock, log, changes, definitions, evaluator, cleanUp });
   const members = createMembers({ db, writer, contacts, definitions, memberRows, tracking });
-  const edits = createEdits({ db, writer, clock, definitions, memberRows, tracking, references });
+  const usersOf = createSegmentUsers({ definitions, references });
+  const edits = createEdits({ db, writer, clock, definitions, memberRows, tracking, usersOf });
 
   const { count: countAudience } = audiences;
   const counts = createMemberCounts({ db, writer, clock, log, definitions, count: countAudience });
@@ -115,7 +117,9 @@ export function createSegments(deps: {
     remove: edits.remove,
 
     /** What uses a segment; 404 for an unknown one. */
-    usage: edits.usage,
+    usage: (projectSeq: number, id: string): SegmentUsage => ({
+      users: usersOf(projectSeq, definitions.get(projectSeq, id).id),
+    }),
 
     /** Resolves when the members of a new tracked segment are recorded. */
     whenRecorded: tracking.whenRecorded,
@@ -148,15 +152,7 @@ export function createSegments(deps: {
     },
 
     /** The segments of which a contact is a member; 404 for an unknown contact. */
-    ofContact: createContactSegments({
-      db,
-      listPage,
-      scheduler,
-      contacts,
-      definitions,
-      audiences,
-      memberRows,
-    }),
+    ofContact: createContactSegments({ ...deps, definitions, audiences, memberRows }),
 
     /** Recurring work: evaluates tracked segments and deletes the rows of deleted ones. */
     recompute: tracking.recompute,

@@ -9,7 +9,7 @@ import { createOwnerQueues } from "../../lib/owner-queues.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { startSlices } from "../../lib/slices.ts";
 
-export type SuppressionFilter = {
+type SuppressionFilter = {
   /**
    * A part of an address in the spellings in which it may be stored, one of which must occur. Null
    * for any address.

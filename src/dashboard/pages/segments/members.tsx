@@ -14,7 +14,7 @@ import { contactColumns, contactLines } from "../contacts/columns.tsx";
 import { useColumns } from "../contacts/use-columns.ts";
 import { useContactExport } from "../contacts/use-contact-export.ts";
 
-export function Members({ segment, project }: { segment: Segment; project: string }) {
+export function SegmentMembers({ segment, project }: { segment: Segment; project: string }) {
   const { id, memberCount, type } = segment;
   const navigate = useNavigate();
   // Not "segments", which is read again after changes: all pages would be.

@@ -17,7 +17,7 @@ import { Time } from "../../ui/time.tsx";
 import { membersText, typeWord } from "./columns.tsx";
 import { wordsOfCondition } from "./condition-words.ts";
 import { ConditionView } from "./condition-view.tsx";
-import { Members } from "./members.tsx";
+import { SegmentMembers } from "./members.tsx";
 import { useSegment, useSegmentNames, useSegmentRefresh, useSegmentUsage } from "./use-segments.ts";
 
 const route = getRouteApi("/user/p/$project/segments/$segment");
@@ -58,7 +58,7 @@ export function SegmentPage() {
               This segment does not exist. It may have been deleted, or the address is incomplete.
             </p>
           ) : isMembers ? (
-            <Members key={id} segment={segment} project={project} />
+            <SegmentMembers key={id} segment={segment} project={project} />
           ) : (
             <About segment={segment} project={project} />
           )
