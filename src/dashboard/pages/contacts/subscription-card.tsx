@@ -46,7 +46,7 @@ export function SubscriptionCard({ contact, project }: { contact: Contact; proje
                 </span>
               </li>
             ))}
-            {events.length === 0 && <li className="muted small">It was never changed.</li>}
+            {events.length === 0 && <li className="muted small">No change is recorded.</li>}
           </ol>
         )}
       </Loaded>

@@ -57,6 +57,10 @@ export function SuppressionDetails(props: {
       <p className="suppression-links">
         <Link to="/p/$project/emails" params={{ project }} search={{ to: email }}>
           Emails to this address
+        </Link>{" "}
+        ·{" "}
+        <Link to="/p/$project/contacts" params={{ project }} search={{ q: email }}>
+          Its contact
         </Link>
       </p>
       {mayRemove && (
