@@ -73,6 +73,7 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
   { name: "link", path: () => "/link#token", heading: /./, refused: "/app/api/link", ...PUBLIC },
   { name: "welcome", path: () => "/welcome", heading: /./, states: ["FULL"] },
   { name: "account", path: () => "/account", heading: "Account", states: WITHOUT_PROJECT },
+  { name: "system", path: () => "/admin/system", heading: "System", states: WITHOUT_PROJECT },
   { name: "overview", path: ({ project }) => `/p/${project}`, heading: "Overview" },
   { name: "inbox", path: ({ project }) => `/p/${project}/inboxes`, heading: "Inbox" },
   {
@@ -191,6 +192,32 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     path: ({ project, ids }) => `/p/${project}/domains/${ids.domain}`,
     heading: /./,
     states: WITHOUT_PROJECT,
+  },
+  { name: "workflows", path: ({ project }) => `/p/${project}/workflows`, heading: "Workflows" },
+  {
+    name: "workflow",
+    path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}`,
+    heading: /./,
+    states: WITHOUT_PROJECT,
+  },
+  {
+    name: "workflow-list",
+    path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}?tab=list`,
+    heading: /./,
+    states: ["FULL"],
+  },
+  {
+    name: "workflow-executions",
+    path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}?tab=executions`,
+    heading: /./,
+    states: WITHOUT_PROJECT,
+  },
+  { name: "events", path: ({ project }) => `/p/${project}/events`, heading: "Events" },
+  {
+    name: "events-filtered",
+    path: ({ project }) => `/p/${project}/events?name=email.bounced&range=30d`,
+    heading: "Events",
+    states: ["FULL"],
   },
   { name: "webhooks", path: ({ project }) => `/p/${project}/webhooks`, heading: "Webhooks" },
   {

@@ -4,6 +4,7 @@
  */
 
 import {
+  Activity,
   Inbox,
   Globe,
   KeyRound,
@@ -16,6 +17,7 @@ import {
   Users,
   UsersRound,
   Webhook,
+  Workflow,
   type LucideIcon,
 } from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
@@ -49,9 +51,13 @@ const GROUPS: readonly (readonly NavigationItem[])[] = [
     { label: "Contacts", to: "/p/$project/contacts", icon: Users, key: "c" },
     { label: "Segments", to: "/p/$project/segments", icon: UsersRound, key: "s" },
     { label: "Campaigns", to: "/p/$project/campaigns", icon: Megaphone, key: "m" },
+    { label: "Workflows", to: "/p/$project/workflows", icon: Workflow, key: "w" },
     { label: "Templates", to: "/p/$project/templates", icon: LayoutTemplate, key: "t" },
   ],
-  [{ label: "Suppressions", to: "/p/$project/suppressions", icon: ShieldBan }],
+  [
+    { label: "Events", to: "/p/$project/events", icon: Activity },
+    { label: "Suppressions", to: "/p/$project/suppressions", icon: ShieldBan },
+  ],
   [
     { label: "Domains", to: "/p/$project/domains", icon: Globe, key: "d" },
     { label: "Webhooks", to: "/p/$project/webhooks", icon: Webhook },

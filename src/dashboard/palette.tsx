@@ -16,6 +16,7 @@ import {
   Monitor,
   Moon,
   Search,
+  Server,
   Sun,
   UserRound,
 } from "lucide-react";
@@ -133,6 +134,17 @@ export function Palette(props: {
       leftSection: <UserRound {...ICON} />,
       onClick: () => void navigate({ to: "/account" }),
     },
+    ...(state.user?.isOwner === true
+      ? [
+          {
+            id: "system",
+            label: "System",
+            keywords: "doctor queue disk version",
+            leftSection: <Server {...ICON} />,
+            onClick: () => void navigate({ to: "/admin/system" }),
+          },
+        ]
+      : []),
     {
       id: "sign-out",
       label: "Sign out",

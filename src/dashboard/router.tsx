@@ -7,51 +7,20 @@ import type { QueryClient } from "@tanstack/react-query";
 import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { withQuery } from "./api.ts";
 import { entryRoutes, rootRoute } from "./entry-routes.tsx";
+import { accountRoute, startRoute, systemRoute, userRoute } from "./user-routes.tsx";
 import { readSearch } from "./pages/emails/search.ts";
 import { readCampaignSearch, readCampaignsSearch } from "./pages/campaigns/search.ts";
 import { readTemplateSearch, readTemplatesSearch } from "./pages/templates/search.ts";
+import { readEventSearch } from "./pages/events/search.ts";
 import { readInboxSearch } from "./pages/inbox/search.ts";
 import { readAuditSearch } from "./pages/settings/audit-search.ts";
 import { readContactSearch } from "./pages/contacts/search.ts";
 import { readSegmentSearch } from "./pages/segments/search.ts";
 import { readSuppressionSearch } from "./pages/suppressions/search.ts";
+import { readWorkflowListSearch, readWorkflowSearch } from "./pages/workflows/search.ts";
 import { readWebhookSearch } from "./pages/webhooks/search.ts";
 import { readOverviewSearch } from "./pages/overview/period.ts";
 import { NotFound } from "./ui/not-found.tsx";
-import { Shell } from "./shell.tsx";
-import { startProject, stateQuery } from "./state.ts";
-
-/** Pages for users: others are sent to the sign-in page, which returns them. */
-const userRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  id: "user",
-  component: Shell,
-  beforeLoad: async ({ context, location }) => {
-    const state = await context.client.ensureQueryData(stateQuery);
-    if (state.user !== null) return;
-    if (state.needsOwner) throw redirect({ to: "/setup" });
-    throw redirect({ to: "/login", search: location.href === "/" ? {} : { next: location.href } });
-  },
-});
-
-const startRoute = createRoute({
-  getParentRoute: () => userRoute,
-  path: "/",
-  beforeLoad: async ({ context }) => {
-    const { projects, dev } = await context.client.ensureQueryData(stateQuery);
-    const project = startProject(projects);
-    // A developer wants to see the mail that was just sent.
-    const to = dev ? "/p/$project/inboxes/{-$inbox}" : "/p/$project";
-    if (project !== null) throw redirect({ to, params: { project: project.id } });
-  },
-  component: lazyRouteComponent(() => import("./pages/account/no-project.tsx"), "NoProjectPage"),
-});
-
-const accountRoute = createRoute({
-  getParentRoute: () => userRoute,
-  path: "/account",
-  component: lazyRouteComponent(() => import("./pages/account/account.tsx"), "AccountPage"),
-});
 
 const projectRoute = createRoute({
   getParentRoute: () => userRoute,
@@ -169,6 +138,33 @@ const keysRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
 });
 
+const workflowsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/workflows",
+  validateSearch: readWorkflowListSearch,
+  component: lazyRouteComponent(
+    () => import("./pages/workflows/workflows-page.tsx"),
+    "WorkflowsPage",
+  ),
+});
+
+const workflowRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/workflows/$workflow",
+  validateSearch: readWorkflowSearch,
+  component: lazyRouteComponent(
+    () => import("./pages/workflows/workflow-page.tsx"),
+    "WorkflowPage",
+  ),
+});
+
+const eventsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/events",
+  validateSearch: readEventSearch,
+  component: lazyRouteComponent(() => import("./pages/events/events-page.tsx"), "EventsPage"),
+});
+
 const domainsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/domains",
@@ -227,6 +223,7 @@ const routeTree = rootRoute.addChildren([
   userRoute.addChildren([
     startRoute,
     accountRoute,
+    systemRoute,
     projectRoute.addChildren([
       overviewRoute,
       emailsRoute,
@@ -240,6 +237,9 @@ const routeTree = rootRoute.addChildren([
       campaignRoute,
       templatesRoute,
       templateRoute,
+      workflowsRoute,
+      workflowRoute,
+      eventsRoute,
       suppressionsRoute,
       domainsRoute,
       domainRoute,

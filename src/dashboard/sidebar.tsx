@@ -3,7 +3,17 @@
 import { Kbd, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Check, ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react";
+import {
+  Check,
+  ChevronsUpDown,
+  LogOut,
+  Monitor,
+  Moon,
+  Search,
+  Server,
+  Sun,
+  UserRound,
+} from "lucide-react";
 import { api } from "./api.ts";
 import { navigationOf } from "./navigation.ts";
 import { useAppState, useNavigationProject } from "./state.ts";
@@ -123,6 +133,14 @@ function UserMenu() {
         >
           Account
         </Menu.Item>
+        {user.isOwner && (
+          <Menu.Item
+            leftSection={<Server size={15} />}
+            onClick={() => void navigate({ to: "/admin/system" })}
+          >
+            System
+          </Menu.Item>
+        )}
         <Menu.Divider />
         <Menu.Label>Appearance</Menu.Label>
         {schemes.map(({ value, label, icon: Icon }) => (

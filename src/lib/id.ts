@@ -31,6 +31,14 @@ export function newShortId(epochMs: number): string {
   return time + random.text.slice(from, random.used);
 }
 
+const UUID_V7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The time in milliseconds with which `newId` made the id; null for another text. */
+export function timeOfId(id: string): number | null {
+  const [, high, low] = UUID_V7.exec(id) ?? [];
+  return high === undefined || low === undefined ? null : Number.parseInt(high + low, 16);
+}
+
 /** Converts an id to its 16 bytes. */
 export function bytesOfId(id: string): Buffer {
   return Buffer.from(id.replaceAll("-", ""), "hex");

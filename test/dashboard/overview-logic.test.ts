@@ -214,5 +214,14 @@ describe("what needs attention", () => {
         ],
       }),
     ).toEqual(["Webhook acme.example was disabled", "Webhook acme.example fails"]);
+    const failing = { ...webhook, failingSince: "2026-01-01T00:00:00.000Z" };
+    expect(attentionItems({ ...none, webhooks: [failing] })).toEqual([
+      {
+        key: "w",
+        title: "Webhook acme.example fails",
+        text: "Its receiver does not accept events. They are tried again.",
+        webhook: "w",
+      },
+    ]);
   });
 });

@@ -77,7 +77,9 @@ test("the chunk of a page has at most 40 kB with Brotli", () => {
 
 /** The chunks of the pages that the router loads when they are opened, by the name of their file. */
 function pageChunks(): Map<string, string | undefined> {
-  const router = readFileSync(join(ROOT, "src/dashboard/router.tsx"), "utf8");
+  const router = ["router.tsx", "entry-routes.tsx", "user-routes.tsx"]
+    .map((file) => readFileSync(join(ROOT, "src/dashboard", file), "utf8"))
+    .join("");
   const pages = [...router.matchAll(/import\("\.\/pages\/[^"]*\/([^/"]+)\.tsx"\)/g)];
   return new Map(
     pages.map(([, page = ""]) => [

@@ -1,8 +1,10 @@
-/** GET /events and GET /events/names. */
+/** GET /events, GET /events/names and GET /events/{id}. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { createFindEvent } from "../../src/modules/events/find.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { listAt, stringAt } from "../support/json.ts";
+import { planOf } from "../support/outbox.ts";
 import { summarizeLog } from "../support/log.ts";
 import { expectError } from "../support/refusal.ts";
 
@@ -164,6 +166,45 @@ describe("GET /events/names", () => {
     expect(known).toEqual(new Set([...odd, "contact.subscribed"]));
     for (const name of odd) {
       expect(await names(`?event=${encodeURIComponent(name)}`)).toEqual([name]);
+    }
+  });
+});
+
+describe("GET /events/{id}", () => {
+  test("finds each event by the time in its id, through an index", async () => {
+    await track("a", "ada@example.com", { total: 12 });
+    t.clock.advance(1);
+    await track("b");
+    const { body } = await t.call("GET", "/events");
+    for (const item of listAt(body, "data.items")) {
+      const found = await t.call("GET", `/events/${stringAt(item, "id")}`);
+      expect([found.status, found.at("data")]).toEqual([200, item]);
+    }
+    const prepare = spyOn(t.db.sqlite, "prepare");
+    createFindEvent(t.db);
+    const [sql = ""] = prepare.mock.calls.map(([text]) => text);
+    prepare.mockRestore();
+    expect(planOf(t.db, sql).split("\n")[0]).toBe(
+      "SEARCH e USING INDEX events_page (project_seq=? AND created_at=?)",
+    );
+  });
+
+  test("does not find other ids, or an event of another project", async () => {
+    await track("a");
+    const id = (await t.call("GET", "/events")).text("data.items.0.id");
+    const stranger = await t.makeProject("stranger");
+    for (const [wanted, key] of [
+      ["nonsense", undefined],
+      [id.replace(/.$/, (last) => (last === "0" ? "1" : "0")), undefined],
+      [id, stranger.secretKey],
+    ] as const) {
+      const answer = await t.call(
+        "GET",
+        `/events/${wanted}`,
+        undefined,
+        key === undefined ? {} : { key },
+      );
+      expectError(answer, { status: 404, code: "EVENT_NOT_FOUND" });
     }
   });
 });

@@ -6,6 +6,7 @@ import type { Admission } from "../../http/admission.ts";
 import type { ListPage } from "../../http/pagination.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Module } from "../module.ts";
+import { createFindEvent } from "./find.ts";
 import { createEventList } from "./list.ts";
 import { createEventNameList } from "./names-list.ts";
 import { eventRoutes } from "./routes.ts";
@@ -20,5 +21,8 @@ export function createEventModule(deps: {
   const { admission, eventsOfContact } = deps;
   const names = createEventNameList(deps);
   const list = createEventList({ ...deps, ofContact: eventsOfContact });
-  return { name: "events", routes: [eventRoutes({ admission, names, list })] };
+  return {
+    name: "events",
+    routes: [eventRoutes({ admission, names, list, find: createFindEvent(deps.db) })],
+  };
 }

@@ -3,7 +3,7 @@
 import { describeOperations } from "../../http/documented.ts";
 
 export const eventOperations = describeOperations(
-  { tag: "Events" },
+  { tag: "Events", id: "Id of the event" },
   {
     listEvents: {
       role: "VIEWER",
@@ -14,6 +14,11 @@ export const eventOperations = describeOperations(
       role: "VIEWER",
       summary: "List unique event names, most used first",
       description: "The names of all events of the project, including those of the service.",
+    },
+    getEvent: {
+      role: "VIEWER",
+      summary: "Get an event",
+      description: "The event with its data.",
     },
   },
 );

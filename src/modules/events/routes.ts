@@ -1,19 +1,27 @@
 /**
  * GET /events          list events, filtered by name, contact and time
  * GET /events/names    list unique event names, most used first
+ * GET /events/{id}     one event
  */
 
 import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
-import { envelope, ListEnvelope, withErrors } from "../../http/envelope.ts";
+import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
+import { notFound } from "../../lib/errors.ts";
+import type { FindEvent } from "./find.ts";
 import type { EventList } from "./list.ts";
 import { Event, EventQuery, ShownEventName } from "./model.ts";
 import type { EventNameList } from "./names-list.ts";
 import { eventOperations } from "./operations.ts";
 
-export function eventRoutes(deps: { admission: Admission; names: EventNameList; list: EventList }) {
-  const { admission, names, list } = deps;
+export function eventRoutes(deps: {
+  admission: Admission;
+  names: EventNameList;
+  list: EventList;
+  find: FindEvent;
+}) {
+  const { admission, names, list, find } = deps;
   return new Elysia({ name: "event-routes", prefix: "/events" })
     .use(admission.secretKey)
     .get("", async ({ project, query }) => envelope(await list(project.seq, query)), {
@@ -25,5 +33,18 @@ export function eventRoutes(deps: { admission: Admission; names: EventNameList; 
       query: PageQuery,
       response: withErrors({ 200: ListEnvelope(ShownEventName) }),
       detail: eventOperations.listEventNames,
-    });
+    })
+    .get(
+      "/:id",
+      ({ project, params }) => {
+        const event = find(project.seq, params.id);
+        if (event === null) throw notFound("EVENT");
+        return envelope(event);
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Event) }),
+        detail: eventOperations.getEvent,
+      },
+    );
 }

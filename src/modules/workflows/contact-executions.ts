@@ -8,7 +8,7 @@ import type { Db } from "../../db/open.ts";
 import { workflowExecutions, workflows } from "../../db/schema/workflows.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type ListPage, seqBound } from "../../http/pagination.ts";
-import type { Contacts } from "../contacts/service.ts";
+import type { ContactRow, Contacts } from "../contacts/service.ts";
 import type { ContactExecution, ExecutionQuery } from "./execution-model.ts";
 import { presentExecution } from "./execution-queries.ts";
 
@@ -33,7 +33,7 @@ export function createContactExecutions(deps: {
       AND (?2 IS NULL OR execution.status = ?2)
     ORDER BY execution.seq DESC`);
 
-  function read(seqs: readonly number[], contactId: string): ContactExecution[] {
+  function read(seqs: readonly number[], contact: ContactRow): ContactExecution[] {
     return db
       .select({ execution: workflowExecutions, id: workflows.id, name: workflows.name })
       .from(workflowExecutions)
@@ -42,17 +42,20 @@ export function createContactExecutions(deps: {
       .orderBy(desc(workflowExecutions.seq))
       .all()
       .map(({ execution, id, name }) => ({
-        ...presentExecution({ id }, { execution, contactId }),
+        ...presentExecution(
+          { id },
+          { execution, contactId: contact.id, contactEmail: contact.email },
+        ),
         workflowName: name,
       }));
   }
 
   return (projectSeq, contactId, query) => {
-    const { seq: contactSeq } = contacts.get(projectSeq, contactId);
+    const contact = contacts.get(projectSeq, contactId);
     return listPage(
       { scope: `${projectSeq}:contact-executions:${contactId}`, query },
       (request) => {
-        const all = findSeqs.all(contactSeq, query.status ?? null);
+        const all = findSeqs.all(contact.seq, query.status ?? null);
         const before = seqBound(request);
         const rows = all.filter(({ seq }) => seq < before).slice(0, request.limit);
         return { rows, total: all.length, positionOf: bySeq };
@@ -60,7 +63,7 @@ export function createContactExecutions(deps: {
       (rows) =>
         read(
           rows.map(({ seq }) => seq),
-          contactId,
+          contact,
         ),
     );
   };

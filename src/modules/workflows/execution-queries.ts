@@ -4,6 +4,7 @@ import { and, asc, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { contacts as contactRows } from "../../db/schema/contacts.ts";
 import { workflowExecutions, workflowExecutionSteps } from "../../db/schema/workflows.ts";
+import type { CountedRows, SlicedCount } from "../../db/sliced-count.ts";
 import type { Page } from "../../http/envelope.ts";
 import { type ListPage, newestRows } from "../../http/pagination.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
@@ -18,21 +19,27 @@ import type {
 import type { Graph } from "./graph/graph.ts";
 import type { WorkflowRow } from "./store.ts";
 
-type Found = { execution: typeof workflowExecutions.$inferSelect; contactId: string | null };
+type Found = {
+  execution: typeof workflowExecutions.$inferSelect;
+  contactId: string | null;
+  contactEmail: string | null;
+};
 
 export type ExecutionQueryDeps = {
   db: Db;
   listPage: ListPage;
   graphOf: (versionSeq: number) => Graph | null;
+  count: SlicedCount;
 };
 
-export function createExecutionQueries({ db, listPage, graphOf }: ExecutionQueryDeps) {
+export function createExecutionQueries({ db, listPage, graphOf, count }: ExecutionQueryDeps) {
   const select = () =>
     db
       .select({
         execution: workflowExecutions,
         seq: workflowExecutions.seq,
         contactId: contactRows.id,
+        contactEmail: contactRows.email,
       })
       .from(workflowExecutions)
       .leftJoin(contactRows, eq(contactRows.seq, workflowExecutions.contactSeq));
@@ -70,6 +77,23 @@ export function createExecutionQueries({ db, listPage, graphOf }: ExecutionQuery
       }));
   }
 
+  /** A workflow may have millions of executions. */
+  function readerOf({ seq, projectSeq }: WorkflowRow, { status }: ExecutionQuery) {
+    const read = newestRows(db, {
+      table: workflowExecutions,
+      filter: and(
+        eq(workflowExecutions.workflowSeq, seq),
+        status === undefined ? undefined : eq(workflowExecutions.status, status),
+      ),
+      select: select(),
+      total: () => 0,
+    });
+    return async (request: Parameters<typeof read>[0]) => {
+      const total = await count(projectSeq, countedRows(seq, status));
+      return { ...read(request), total };
+    };
+  }
+
   return {
     find,
 
@@ -81,28 +105,32 @@ export function createExecutionQueries({ db, listPage, graphOf }: ExecutionQuery
     list: (workflow: WorkflowRow, query: ExecutionQuery): Promise<Page<ListedExecution>> =>
       listPage(
         { scope: `${workflow.projectSeq}:executions:${workflow.id}`, query },
-        newestRows(db, {
-          table: workflowExecutions,
-          filter: and(
-            eq(workflowExecutions.workflowSeq, workflow.seq),
-            query.status === undefined ? undefined : eq(workflowExecutions.status, query.status),
-          ),
-          select: select(),
-        }),
+        readerOf(workflow, query),
         (rows) => rows.map((row) => presentExecution(workflow, row)),
       ),
   };
 }
 
+function countedRows(workflowSeq: number, status: ExecutionQuery["status"]): CountedRows {
+  const table = "workflow_executions INDEXED BY";
+  if (status === undefined) {
+    const from = `${table} workflow_executions_page WHERE workflow_seq = +?`;
+    return { from, values: [workflowSeq] };
+  }
+  const from = `${table} workflow_executions_status WHERE workflow_seq = +? AND status = +?`;
+  return { from, values: [workflowSeq, status] };
+}
+
 export function presentExecution(
   workflow: Pick<WorkflowRow, "id">,
-  { execution, contactId }: Found,
+  { execution, contactId, contactEmail }: Found,
 ): ListedExecution {
   const { id, status, currentStepId, exitReason, error } = execution;
   return {
     id,
     workflowId: workflow.id,
     contactId,
+    contactEmail,
     status,
     currentStepId,
     context: parseData(execution.context),

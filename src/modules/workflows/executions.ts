@@ -8,6 +8,7 @@ import { AppError, fieldError } from "../../lib/errors.ts";
 import type { JsonObject } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { createExecutionQueries, type ExecutionQueryDeps } from "./execution-queries.ts";
+import type { AnnounceExecution } from "./run/announced-rows.ts";
 import type { ExecutionRows, Execution } from "./run/execution-rows.ts";
 import { end, isContextTooLarge, isEnded } from "./run/engine.ts";
 import type {
@@ -31,6 +32,7 @@ type ExecutionsDeps = ExecutionQueryDeps & {
   clock: Clock;
   contacts: Pick<Contacts, "get">;
   getWorkflow: (projectSeq: number, id: string) => WorkflowRow;
+  announce: AnnounceExecution;
   onExecutionEnd: (execution: Pick<Execution, "workflowSeq" | "versionSeq">) => void;
   triggers: Triggers;
   writer: Writer;
@@ -107,6 +109,7 @@ export function createExecutions(deps: ExecutionsDeps) {
       const { seq } = getWorkflow(projectSeq, workflowId);
       for (let cancelled = 0; ;) {
         const ended = await write(() => {
+          deps.announce({ projectSeq, workflowSeq: seq });
           const rows = cancelSome.all(BY_HAND, clock.now(), seq, SLICE);
           for (const versionSeq of new Set(rows.map((row) => row.versionSeq))) {
             deps.onExecutionEnd({ workflowSeq: seq, versionSeq });

@@ -17,11 +17,14 @@
 
 import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
+import { createSlicedCount } from "../../db/sliced-count.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
+import type { Announcements } from "../../lib/announcements.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { References } from "../../lib/references.ts";
 import type { Log } from "../../lib/log.ts";
 import { createSignal, type Signal } from "../../lib/signal.ts";
@@ -36,6 +39,7 @@ import type { Quotas } from "../quotas/service.ts";
 import type { Segments } from "../segments/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import type { Templates } from "../templates/service.ts";
+import { announcedRows, createAnnounceExecution } from "./run/announced-rows.ts";
 import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
 import { createForgetContact } from "./run/forget-contact.ts";
 import { createCallQueue } from "./steps/call-queue.ts";
@@ -43,6 +47,8 @@ import { createWebhookCalls } from "./steps/webhook-calls.ts";
 import { createAdvancer } from "./run/advance.ts";
 import { createContactExecutions } from "./contact-executions.ts";
 import { contactExecutionRoutes } from "./contact-routes.ts";
+import { countRoutes } from "./count-routes.ts";
+import { createWorkflowCounts } from "./counts.ts";
 import { executionRoutes } from "./execution-routes.ts";
 import { createExecutions } from "./executions.ts";
 import { graphRoutes } from "./graph-routes.ts";
@@ -80,6 +86,8 @@ type WorkflowModuleDeps = {
   fetchGuarded: FetchGuarded;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   random: () => number;
+  scheduler: FairScheduler;
+  announcements: Announcements;
   config: Pick<Config, "quotaWebhookCalls" | "allowPrivateAddresses">;
   quotas: Pick<Quotas, "refuseMail">;
   removal: { onRemove(handler: (contactSeq: number) => void): void };
@@ -102,6 +110,15 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
     routes: [
       workflowRoutes({ admission, workflows }),
       graphRoutes({ admission, graphChanges: workflows.graphChanges }),
+      countRoutes({
+        admission,
+        counts: createWorkflowCounts({
+          ...deps,
+          count: createSlicedCount(deps),
+          getWorkflow: workflows.get,
+          findWorkflow: workflows.find,
+        }),
+      }),
       executionRoutes({ admission, executions }),
       contactExecutionRoutes({ admission, listOfContact: createContactExecutions(deps) }),
     ],
@@ -135,7 +152,8 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
   const findCurrent = sqlite.prepare<{ seq: number }, [number]>(
     "SELECT version_seq AS seq FROM workflows WHERE seq = +?",
   );
-  const executionRows = createExecutionRows(db);
+  const announce = createAnnounceExecution(deps);
+  const executionRows = announcedRows(createExecutionRows(db), announce);
   const pathsByGraph = new WeakMap<Graph, Paths>();
 
   function pathsOf(versionSeq: number): Paths | null {
@@ -234,6 +252,8 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     listPage: deps.listPage,
     getWorkflow: workflows.get,
     graphOf: workflows.graphOf,
+    count: createSlicedCount(deps),
+    announce,
     onExecutionEnd,
     triggers,
     writer,

@@ -94,6 +94,18 @@ export const workflowOperations = describeOperations(
       description: "The steps stay.",
       parameters: { transitionId },
     },
+    listWorkflowCounts: {
+      role: "VIEWER",
+      summary: "Count the executions of workflows by status",
+      description:
+        "The numbers are exact. They are counted in slices, so a large one takes longer.",
+    },
+    getWorkflowCounts: {
+      role: "VIEWER",
+      summary: "Count the executions of a workflow by status and by step",
+      description:
+        "The numbers by status are exact. Those of completed steps are of the newest executions.",
+    },
     listExecutions: {
       role: "VIEWER",
       summary: "List the executions of a workflow",

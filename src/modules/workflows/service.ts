@@ -52,6 +52,9 @@ export function createWorkflows(deps: {
     /** Changes of single steps and transitions. */
     graphChanges: createGraphChanges({ store, references }),
 
+    /** Null if the workflow does not exist or was deleted. */
+    find: store.find,
+
     /** Returns the row of a workflow; throws 404 WORKFLOW_NOT_FOUND. */
     get: store.get,
 

@@ -55,6 +55,10 @@ export function createWorkflowStore(deps: {
   }
 
   return {
+    /** Null if the workflow does not exist or was deleted. */
+    find: (projectSeq: number, id: string): WorkflowRow | null =>
+      findById.get({ projectSeq, id }) ?? null,
+
     /** Throws 404 WORKFLOW_NOT_FOUND. */
     get(projectSeq: number, id: string): WorkflowRow {
       const workflow = findById.get({ projectSeq, id });

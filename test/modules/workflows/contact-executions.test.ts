@@ -35,6 +35,7 @@ test("lists the executions of one contact page by page, newest first, with the w
     workflowId: second,
     workflowName: "Second",
     contactId: ada,
+    contactEmail: "ada@example.net",
     status: "WAITING",
     currentStepId: "wait",
     context: {},

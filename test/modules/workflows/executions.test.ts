@@ -37,6 +37,7 @@ describe("GET /workflows/{id}/executions", () => {
       id: first.text("data.items.0.id"),
       workflowId: id,
       contactId: a.contactId("p4@example.net"),
+      contactEmail: "p4@example.net",
       status: "WAITING",
       currentStepId: "wait",
       context: {},

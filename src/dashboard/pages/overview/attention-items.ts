@@ -17,6 +17,8 @@ export type AttentionItem = {
   campaign?: string;
   /** The domain that it is about. */
   domain?: string;
+  /** The webhook that it is about. */
+  webhook?: string;
 };
 
 type Sources = {
@@ -90,11 +92,11 @@ const REASONS = {
 function webhookItems({ id, url, disabledReason, failingSince }: Webhook): AttentionItem[] {
   if (disabledReason !== null) {
     const text = `${REASONS[disabledReason]} It gets no events until you enable it again.`;
-    return [{ key: id, title: `Webhook ${hostOf(url)} was disabled`, text }];
+    return [{ key: id, title: `Webhook ${hostOf(url)} was disabled`, text, webhook: id }];
   }
   if (failingSince === null) return [];
   const text = "Its receiver does not accept events. They are tried again.";
-  return [{ key: id, title: `Webhook ${hostOf(url)} fails`, text }];
+  return [{ key: id, title: `Webhook ${hostOf(url)} fails`, text, webhook: id }];
 }
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? url;

@@ -30,7 +30,7 @@ export function Attention() {
       <ul>
         {items
           .slice(0, isWhole ? undefined : FIRST_ITEMS)
-          .map(({ key, title, text, campaign, domain }) => (
+          .map(({ key, title, text, campaign, domain, webhook }) => (
             <li key={key}>
               <TriangleAlert size={16} aria-hidden />
               <div>
@@ -40,6 +40,11 @@ export function Attention() {
               {domain !== undefined && (
                 <Link to="/p/$project/domains/$domain" params={{ project, domain }}>
                   Its records
+                </Link>
+              )}
+              {webhook !== undefined && (
+                <Link to="/p/$project/webhooks/$webhook" params={{ project, webhook }}>
+                  Its deliveries
                 </Link>
               )}
               {campaign !== undefined && (

@@ -1,0 +1,222 @@
+/** The state of the installation, for its owners: checks, queue, paused sites, storage, version. */
+
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { RefreshCw, ServerOff } from "lucide-react";
+import type { Static } from "@sinclair/typebox";
+import type { System } from "../../../modules/system/model.ts";
+import { api } from "../../api.ts";
+import { useAppState } from "../../state.ts";
+import { CopyText } from "../../ui/copy.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Field, Fields } from "../../ui/fields.tsx";
+import { Loaded } from "../../ui/loaded.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { sizeText } from "../../ui/size-text.ts";
+import { Status, type Tone } from "../../ui/status.tsx";
+import { Time, useNow } from "../../ui/time.tsx";
+import { agoText, type Finding, findingsText, sentenceOf, sortedFindings } from "./findings.ts";
+
+type SystemState = Static<typeof System>;
+
+/** While the checks run, their result is asked for again after this time. */
+const CHECK_MS = 2_000;
+const STALLED_SECONDS = 60;
+const number = new Intl.NumberFormat();
+
+export function SystemPage() {
+  const { user } = useAppState();
+  if (user?.isOwner !== true) {
+    return (
+      <Page title="System">
+        <Empty
+          icon={ServerOff}
+          title="This page is for owners of the installation"
+          text="It shows the checks, the queue and the storage of the whole server."
+        />
+      </Page>
+    );
+  }
+  return <SystemForOwner />;
+}
+
+function SystemForOwner() {
+  const query = useQuery({
+    queryKey: ["system"],
+    queryFn: ({ signal }) => api.get<SystemState>("/system", { project: null, signal }),
+    refetchInterval: ({ state }) => (state.data?.checks.isRunning === true ? CHECK_MS : false),
+  });
+  const { data, error, refetch, isFetching } = query;
+  return (
+    <Page
+      title="System"
+      description="The state of this server, for its owners. The checks run at most once a minute."
+      actions={
+        data !== undefined && (
+          <Button
+            variant="default"
+            leftSection={<RefreshCw size={15} aria-hidden />}
+            loading={isFetching}
+            onClick={() => void refetch()}
+          >
+            Check again
+          </Button>
+        )
+      }
+    >
+      {error !== null && data !== undefined && (
+        <Problem error={error} onRetry={() => void refetch()} />
+      )}
+      <Loaded query={query} height={480}>
+        {(system) => (
+          <div className="system">
+            <Checks checks={system.checks} />
+            <Queue system={system} />
+            <PausedSites sites={system.pausedSites} />
+            <Server system={system} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+const LEVELS: Readonly<Record<Finding["level"], readonly [Tone, string]>> = {
+  fail: ["failed", "Problem"],
+  warn: ["held", "Warning"],
+  ok: ["good", "In order"],
+};
+
+function Checks({ checks }: { checks: SystemState["checks"] }) {
+  const { checkedAt, isRunning, findings } = checks;
+  return (
+    <section className="section system-checks">
+      <h2>Checks</h2>
+      <p role="status" className="muted system-text">
+        {checkedAt === null ? (
+          "The checks are running…"
+        ) : (
+          <>
+            {findingsText(findings)} Checked <Time at={checkedAt} />
+            {isRunning && ", checking again…"}
+          </>
+        )}
+      </p>
+      <ul className="system-findings">
+        {sortedFindings(findings).map(({ level, what, finding, fix }) => {
+          const [tone, word] = LEVELS[level];
+          return (
+            <li key={`${what} ${finding}`} className="system-finding">
+              <span className="system-finding-level">
+                <Status tone={tone}>{word}</Status>
+              </span>
+              <div className="system-finding-body">
+                <strong>{sentenceOf(what).replace(/\.$/, "")}</strong>
+                <p className="muted">{sentenceOf(finding)}</p>
+                {fix !== null && (
+                  <p>
+                    <span className="system-finding-fix">What to do:</span> {sentenceOf(fix)}
+                  </p>
+                )}
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+function Queue({ system: { queue } }: { system: SystemState }) {
+  const { waiting, inProgress, oldestDueAt, stalledSeconds } = queue;
+  const isStalled = stalledSeconds > STALLED_SECONDS;
+  return (
+    <section className="section card">
+      <h2>Queue of all projects</h2>
+      {isStalled && (
+        <p className="system-problem">
+          Due mail has not moved for {agoText(stalledSeconds * 1_000)}. Look for errors in the log
+          of the server, and restart it if there are none.
+        </p>
+      )}
+      <Fields>
+        <Field label="Waiting">{mails(waiting)}</Field>
+        <Field label="Being sent">{mails(inProgress)}</Field>
+        <Field label="Next due">
+          {oldestDueAt === null ? "Nothing waits" : <Time at={oldestDueAt} />}
+        </Field>
+        <Field label="State">
+          {isStalled ? (
+            <Status tone="failed">Does not move</Status>
+          ) : (
+            <Status tone="good">Moving</Status>
+          )}
+        </Field>
+      </Fields>
+    </section>
+  );
+}
+
+const mails = (count: number): string =>
+  `${number.format(count)} ${count === 1 ? "email" : "emails"}`;
+
+function PausedSites({ sites }: { sites: SystemState["pausedSites"] }) {
+  return (
+    <section className="section card">
+      <h2>Paused sites</h2>
+      <p className="muted system-text">
+        Receiving sites that asked for a pause. Their mail waits and is then sent by itself.
+      </p>
+      {sites.length === 0 ? (
+        <p>No site is paused.</p>
+      ) : (
+        <Fields>
+          {sites.map(({ name, until }) => (
+            <Field key={name} label={name}>
+              until <Time at={until} />
+            </Field>
+          ))}
+        </Fields>
+      )}
+    </section>
+  );
+}
+
+const TRANSPORTS: Readonly<Record<SystemState["transport"], string>> = {
+  capture: "Captured: no mail leaves this server",
+  relay: "Through a relay",
+  direct: "Directly to the servers of the receivers",
+};
+
+function Server({ system }: { system: SystemState }) {
+  const { version, revision, startedAt, transport, hostname, url, storage } = system;
+  const now = useNow();
+  const { folder, usedBytes, freeBytes } = storage;
+  return (
+    <section className="section card">
+      <h2>Server</h2>
+      <Fields>
+        <Field label="Version">
+          {version}
+          {revision !== "" && <span className="muted"> ({revision})</span>}
+        </Field>
+        <Field label="Running for">
+          {agoText(now - Date.parse(startedAt))}, since <Time at={startedAt} />
+        </Field>
+        <Field label="Mail leaves">{TRANSPORTS[transport]}</Field>
+        <Field label="Host name">{hostname}</Field>
+        <Field label="Address in links">{url}</Field>
+        <Field label="Data folder">
+          {folder === null ? (
+            "In memory: all data is lost when the server stops"
+          ) : (
+            <CopyText value={folder} label="Copy the path" />
+          )}
+        </Field>
+        {usedBytes !== null && <Field label="Used by Mailstead">{sizeText(usedBytes)}</Field>}
+        {freeBytes !== null && <Field label="Free on the disk">{sizeText(freeBytes)}</Field>}
+      </Fields>
+    </section>
+  );
+}

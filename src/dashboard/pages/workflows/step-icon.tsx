@@ -1,0 +1,32 @@
+import {
+  CircleStop,
+  Clock,
+  GitBranch,
+  Globe,
+  type LucideIcon,
+  Mail,
+  Play,
+  UserPen,
+  Hourglass,
+} from "lucide-react";
+import type { Step } from "./step-texts.ts";
+
+const ICONS: Readonly<Record<Step["type"], LucideIcon>> = {
+  TRIGGER: Play,
+  SEND_EMAIL: Mail,
+  DELAY: Clock,
+  WAIT_FOR_EVENT: Hourglass,
+  CONDITION: GitBranch,
+  WEBHOOK: Globe,
+  UPDATE_CONTACT: UserPen,
+  EXIT: CircleStop,
+};
+
+export function StepIcon({ type }: { type: Step["type"] }) {
+  const Icon = ICONS[type];
+  return (
+    <span className="step-icon" data-type={type}>
+      <Icon size={15} aria-hidden />
+    </span>
+  );
+}

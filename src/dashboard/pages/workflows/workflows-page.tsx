@@ -1,0 +1,102 @@
+/** The workflows of the project, with the numbers of their executions. */
+
+import { SegmentedControl } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { Workflow as WorkflowIcon } from "lucide-react";
+import { useMemo } from "react";
+import type { Workflow } from "../../../modules/workflows/model.ts";
+import { useAppState } from "../../state.ts";
+import { Code } from "../../ui/code.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.tsx";
+import { Page } from "../../ui/page.tsx";
+import { useList } from "../../ui/use-list.ts";
+import { WORKFLOW_CSV, workflowColumns, workflowLines } from "./columns.tsx";
+import { workflowSamples } from "./samples.ts";
+import { readWorkflowListSearch } from "./search.ts";
+import { useListedCounts } from "./use-counts.ts";
+
+const route = getRouteApi("/user/p/$project/workflows");
+const number = new Intl.NumberFormat();
+const STATES = [
+  { value: "", label: "All" },
+  { value: "true", label: "Enabled" },
+  { value: "false", label: "Disabled" },
+];
+
+export function WorkflowsPage() {
+  const { project } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const enabled = STATES.find(({ value }) => value === search.enabled)?.value ?? "";
+  const query = { enabled };
+  const list = useList<Workflow>("workflows", "/workflows", query);
+  const run = useExport({ path: "/workflows", query, columns: WORKFLOW_CSV, noun: "workflows" });
+  const ids = list.rows.map(({ id }) => id);
+  const counts = useListedCounts(ids);
+  const columns = useMemo(() => workflowColumns(counts), [counts]);
+  const isFiltered = enabled !== "";
+  const isEmpty = list.rows.length === 0 && !list.isLoading && list.error === null && !isFiltered;
+  const choose = (value: string) =>
+    void navigate({ search: readWorkflowListSearch({ enabled: value }), replace: true });
+  return (
+    <Page
+      title="Workflows"
+      isFixed
+      description="Steps that an event starts for a contact: mails, waiting, conditions, calls and changes."
+      actions={!isEmpty && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
+    >
+      {!isEmpty && (
+        <div className="filter-bar">
+          <SegmentedControl
+            size="xs"
+            aria-label="State of the workflows"
+            data={STATES}
+            value={enabled}
+            onChange={choose}
+          />
+          <div className="filter-rest">
+            {list.total !== null && (
+              <span className="figures">
+                {number.format(list.total)} {list.total === 1 ? "workflow" : "workflows"}
+              </span>
+            )}
+          </div>
+        </div>
+      )}
+      <ExportProgress run={run} />
+      <DataTable
+        label="Workflows"
+        list={list}
+        columns={columns}
+        rowKey={({ id }) => id}
+        href={({ id }) => `/app/p/${project}/workflows/${id}`}
+        onOpen={({ id }) =>
+          void navigate({
+            to: "/p/$project/workflows/$workflow",
+            params: { project, workflow: id },
+          })
+        }
+        phone={workflowLines(counts)}
+        empty={<NoWorkflows />}
+        isFiltered={isFiltered}
+        onClearFilters={() => choose("")}
+      />
+    </Page>
+  );
+}
+
+function NoWorkflows() {
+  const { url } = useAppState();
+  const base = url === "" ? window.location.origin : url;
+  return (
+    <Empty
+      icon={WorkflowIcon}
+      title="No workflows yet"
+      text="A workflow sends mails one after the other, and reacts to what a contact does. Create one with the interface; it is then shown here."
+    >
+      <Code label="A workflow with the interface" samples={workflowSamples(base)} />
+    </Empty>
+  );
+}

@@ -1,0 +1,44 @@
+/** The route of all pages for users, and their pages that belong to no project. */
+
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { rootRoute } from "./entry-routes.tsx";
+import { Shell } from "./shell.tsx";
+import { startProject, stateQuery } from "./state.ts";
+
+/** Pages for users: others are sent to the sign-in page, which returns them. */
+export const userRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: "user",
+  component: Shell,
+  beforeLoad: async ({ context, location }) => {
+    const state = await context.client.ensureQueryData(stateQuery);
+    if (state.user !== null) return;
+    if (state.needsOwner) throw redirect({ to: "/setup" });
+    throw redirect({ to: "/login", search: location.href === "/" ? {} : { next: location.href } });
+  },
+});
+
+export const startRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: "/",
+  beforeLoad: async ({ context }) => {
+    const { projects, dev } = await context.client.ensureQueryData(stateQuery);
+    const project = startProject(projects);
+    // A developer wants to see the mail that was just sent.
+    const to = dev ? "/p/$project/inboxes/{-$inbox}" : "/p/$project";
+    if (project !== null) throw redirect({ to, params: { project: project.id } });
+  },
+  component: lazyRouteComponent(() => import("./pages/account/no-project.tsx"), "NoProjectPage"),
+});
+
+export const accountRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: "/account",
+  component: lazyRouteComponent(() => import("./pages/account/account.tsx"), "AccountPage"),
+});
+
+export const systemRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: "/admin/system",
+  component: lazyRouteComponent(() => import("./pages/system/system-page.tsx"), "SystemPage"),
+});
