@@ -47,7 +47,7 @@ export async function compareMessages(
   return { body, added, faults: [...faults, ...(await contentFaults(left, mail))] };
 }
 
-/** What a reader sees, parsed by a library that is not ours. */
+/** The content that a reader sees, parsed by a library that is not ours. */
 async function contentFaults(
   left: Buffer,
   mail: ClientMail & { content: Buffer },

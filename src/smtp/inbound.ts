@@ -36,7 +36,7 @@ const MAX_REPORT_BYTES = 1024 * 1024;
 export type Recipient = { kind: "report" } | { kind: "postmaster" } | RecipientTarget;
 
 export type InboundDeps = {
-  /** What an address stands for; null if nothing is received for it. */
+  /** The kind of an address; null if nothing is received for it. */
   find: (address: string) => Recipient | null;
   received: Pick<MailReceipt, "open">;
   /** Reads a report and resolves when its effect is on disk. */

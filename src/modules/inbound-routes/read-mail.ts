@@ -17,7 +17,7 @@ export type MailParser = {
   part(raw: Uint8Array, partId: string): Promise<Uint8Array | null>;
 };
 
-/** What one message says. */
+/** The content of a message, as it is stored and as the event has it. */
 export type ReadMail = Pick<
   ReceivedContent,
   "from" | "fromName" | "subject" | "messageId" | "isAutomatic" | "isReadable" | "parts"

@@ -1,4 +1,4 @@
-/** What is stored about a received mail besides its bytes. */
+/** The record of a received mail: everything that is stored besides its bytes. */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";

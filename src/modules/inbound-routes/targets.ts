@@ -19,7 +19,7 @@ export type Targets = {
   projectSeq: number;
   /** The recipients in lower case. */
   recipients: readonly string[];
-  /** Those with a route. */
+  /** The recipients for whose address a route exists. */
   routes: readonly string[];
   forwardTo: readonly string[];
   /** The domain of the first recipient. */

@@ -105,7 +105,7 @@ export function createDeliveries(deps: {
     async retryFailed(webhook: WebhookRow, write: Writer["write"]): Promise<number> {
       if (!webhook.isEnabled) throw disabled();
       let retried = 0;
-      // Those that fail again meanwhile are before this position.
+      // Deliveries that fail again meanwhile are before this position.
       let after = 0;
       for (;;) {
         const seqs = await write(() =>

@@ -79,7 +79,7 @@ export function RecipientsTab({ campaign, stats, search, onChange }: TabProps) {
   );
 }
 
-/** What recipients did, with their numbers. Choices of nobody are left out, except the chosen one. */
+/** The actions of recipients, with the numbers of recipients. An action of no recipient is left out, unless it is chosen. */
 function Choices(props: {
   stats: TabProps["stats"];
   show: string | undefined;

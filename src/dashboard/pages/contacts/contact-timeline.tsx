@@ -8,7 +8,7 @@ import { useActivity } from "./use-contact.ts";
 
 const number = new Intl.NumberFormat();
 
-/** What happened to the contact, by day, newest first. */
+/** The events and mails of the contact, by day, newest first. */
 export function ContactTimeline({ id, project }: { id: string; project: string }) {
   const now = useNow();
   const { activities, total, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } =

@@ -10,7 +10,7 @@ type Words = {
   tone: Tone;
   /** Why no mail is sent to the address. */
   meaning: string;
-  /** What happens if the entry is removed. */
+  /** A sentence about the effect of removing the entry. */
   warning: string;
 };
 

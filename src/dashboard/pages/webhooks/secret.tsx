@@ -8,7 +8,7 @@ import { verifySamples } from "./samples.ts";
 /** Shows the secret of a webhook, once, with a button that copies it and code that uses it. */
 export function Secret(props: {
   secret: string;
-  /** What to do with it, in a sentence or two. */
+  /** One or two sentences that tell the reader where the secret belongs. */
   children: ReactNode;
   /** The secret was copied, so it is safe to close the dialog. */
   onCopied: () => void;

@@ -31,7 +31,7 @@ export type SubmissionParser = {
   parts(raw: Uint8Array, partIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
 };
 
-/** What the own fields of a message ask for. */
+/** The options that our own header fields of a message set. */
 type SubmissionOptions = { isMarketing: boolean; isTracked: boolean };
 
 /** The same limits as over HTTP. */
