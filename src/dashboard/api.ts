@@ -157,7 +157,7 @@ async function respondOnce(
     },
     body: body === undefined ? null : JSON.stringify(body),
   });
-  if (!response.ok) throw await errorOf(response, path);
+  if (!response.ok) throw await errorOf(response);
   options.onStatus?.(response.status);
   return response;
 }
@@ -187,13 +187,13 @@ type ErrorBody = {
   error?: Partial<Omit<ErrorFields, "status">>;
 };
 
-/** The requests with which a user signs in; a refusal of them ends no session. */
-const ENTRIES = /^\/app\/api\/(?:login|link|setup|reset|reset-request|invitation)(?:\/|$)/;
+/** The code of an answer to a request without a session. A wrong password has another one. */
+const SESSION_MISSING = "MISSING_AUTH";
 
-async function errorOf(response: Response, path: string): Promise<ApiError> {
+async function errorOf(response: Response): Promise<ApiError> {
   const body: ErrorBody = await jsonOf(response);
   const error = body.error ?? {};
-  if (response.status === 401 && !ENTRIES.test(path)) events.onSignedOut();
+  if (error.code === SESSION_MISSING) events.onSignedOut();
   return new ApiError({
     status: response.status,
     code: error.code ?? "ERROR",

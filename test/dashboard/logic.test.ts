@@ -109,7 +109,7 @@ describe("a request", () => {
     expect(states).toEqual([false, true]);
   });
 
-  test("without a session reports it, except where a user signs in", async () => {
+  test("without a session reports it, and a wrong password does not", async () => {
     let ends = 0;
     setApiEvents({
       onSignedOut: () => ends++,
@@ -117,15 +117,12 @@ describe("a request", () => {
       onConnection: () => undefined,
     });
     const ended = ["/emails", "/app/api/account", "/app/api/account/password"];
-    const entries = [
-      "/app/api/login",
-      "/app/api/link",
-      "/app/api/reset",
-      "/app/api/invitation/accept",
-    ];
-    const paths = [...ended, ...entries];
-    answered(...paths.map(() => refusal(401, "UNAUTHORIZED")));
-    for (const path of paths) await errorOf(api.post(path));
+    const wrongPassword = ["/app/api/login", "/app/api/confirm", "/app/api/account/password"];
+    answered(
+      ...ended.map(() => refusal(401, "MISSING_AUTH")),
+      ...wrongPassword.map(() => refusal(401, "SIGN_IN_FAILED")),
+    );
+    for (const path of [...ended, ...wrongPassword]) await errorOf(api.post(path));
     expect(ends).toBe(ended.length);
   });
 
