@@ -106,6 +106,11 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       await track("order.paid", "bea@acme.example");
       await page.getByRole("button", { name: "1 new" }).click();
       await page.getByText("2 deliveries").waitFor();
+      const waiting = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Export CSV" }).click();
+      const lines = (await Bun.file(await (await waiting).path()).text()).split("\r\n");
+      expect(lines[0]).toStartWith("id,eventId,eventName,status,attempts,responseCode");
+      expect(lines.length).toBe(4);
       expect(problems).toEqual([]);
       await opened.close();
     },

@@ -9,10 +9,12 @@ import { api } from "../../api.ts";
 import { useMay } from "../../state.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.tsx";
 import { NewPill } from "../../ui/new-pill.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useLiveList } from "../../ui/use-live-list.ts";
+import { DELIVERY_CSV } from "./csv.ts";
 import { DeliveryStatus } from "./delivery-status.tsx";
 import { DeliveryDrawer } from "./delivery-drawer.tsx";
 import type { WebhookSearch } from "./search.ts";
@@ -35,9 +37,12 @@ export function Deliveries(props: {
 }) {
   const { webhook, search, onChange } = props;
   const status = STATES.find(({ value }) => value === search.status)?.value ?? "";
+  const path = `${webhookPath(webhook.id)}/deliveries`;
+  const query = status === "" ? {} : { status: status.toUpperCase() };
+  const run = useExport({ path, query, columns: DELIVERY_CSV, noun: "deliveries" });
   const list = useLiveList<Delivery>({
-    path: `${webhookPath(webhook.id)}/deliveries`,
-    query: status === "" ? {} : { status: status.toUpperCase() },
+    path,
+    query,
     isAbout: ({ type, id }) =>
       type === "reload" || (type === "webhook.delivery" && id === webhook.id),
   });
@@ -58,11 +63,13 @@ export function Deliveries(props: {
               {number.format(list.total)} {list.total === 1 ? "delivery" : "deliveries"}
             </span>
           )}
+          <ExportButton run={run} isDisabled={list.rows.length === 0} />
           {webhook.enabled && status === "failed" && list.rows.length > 0 && (
             <RetryFailed webhook={webhook} onDone={list.retry} />
           )}
         </div>
       </div>
+      <ExportProgress run={run} />
       <div className="live-table">
         <NewPill count={list.newCount} onShow={list.showNew} />
         <DataTable

@@ -10,10 +10,12 @@ import { useAppState, useMay } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useList } from "../../ui/use-list.ts";
 import { WEBHOOK_COLUMNS, webhookLines } from "./columns.tsx";
 import { CreateWebhook } from "./create-webhook.tsx";
+import { WEBHOOK_CSV } from "./csv.ts";
 import { createSamples } from "./samples.ts";
 
 const route = getRouteApi("/user/p/$project/webhooks");
@@ -22,6 +24,7 @@ export function WebhooksPage() {
   const { project } = route.useParams();
   const navigate = useNavigate();
   const list = useList<Webhook>("webhooks", "/webhooks");
+  const run = useExport({ path: "/webhooks", columns: WEBHOOK_CSV, noun: "webhooks" });
   const mayManage = useMay("ADMIN");
   const [isCreating, dialog] = useDisclosure(false);
   useShortcuts({ c: dialog.open }, mayManage);
@@ -33,13 +36,17 @@ export function WebhooksPage() {
       isFixed
       description="Your servers are told what happens: each event is posted to the addresses that ask for it."
       actions={
-        mayManage && (
-          <Button leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
-            Create a webhook
-          </Button>
-        )
+        <>
+          {list.rows.length > 0 && <ExportButton run={run} isDisabled={false} />}
+          {mayManage && (
+            <Button leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
+              Create a webhook
+            </Button>
+          )}
+        </>
       }
     >
+      <ExportProgress run={run} />
       <DataTable
         label="Webhooks"
         list={list}
