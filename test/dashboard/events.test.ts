@@ -83,6 +83,19 @@ describe.skipIf(!hasChromium)("the page of events", () => {
         name: "events",
         isShown: (page) => rows(page).first().waitFor(),
       });
+      const mail = {
+        to: "ada@acme.example",
+        from: "shop@acme.example",
+        subject: "Your order",
+        body: "Thanks",
+      };
+      await server.call("POST", "/v1/send", mail);
+      const sent = await openAs(browser, server, "/events?name=email.sent", { isLive: true });
+      await rows(sent.page).first().getByRole("link").click();
+      await sent.page.getByRole("dialog").getByRole("link", { name: "Your order" }).click();
+      await sent.page.getByRole("heading", { name: "Your order", level: 1 }).waitFor();
+      expect(sent.problems).toEqual([]);
+      await sent.close();
       const none = await openAs(browser, server, "/events?name=never");
       await none.page.getByText("No rows match these filters.").waitFor();
       await none.page.getByRole("button", { name: "Clear filters" }).click();

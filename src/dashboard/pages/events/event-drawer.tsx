@@ -4,6 +4,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import type { Email } from "../../../modules/emails/record-model.ts";
 import type { Event } from "../../../modules/events/model.ts";
 import { api } from "../../api.ts";
 import { useProject } from "../../state.ts";
@@ -67,6 +68,31 @@ function useEvent(id: string | undefined, rows: readonly Event[]) {
   return { data: loaded ?? found.data, error: found.error, refetch: found.refetch };
 }
 
+/** The email of an event, and the campaign of the email as soon as it is known. */
+function EmailLinks({ project, id }: { project: string; id: string }) {
+  const { data } = useQuery({
+    queryKey: ["emails", project, id],
+    queryFn: ({ signal }) => api.get<Email>(`/emails/${encodeURIComponent(id)}`, { signal }),
+  });
+  const campaign = data?.campaignId ?? null;
+  return (
+    <>
+      <Field label="Email">
+        <Link to="/p/$project/emails/$email" params={{ project, email: id }}>
+          {data?.subject ?? "Open the email"}
+        </Link>
+      </Field>
+      {campaign !== null && (
+        <Field label="Campaign">
+          <Link to="/p/$project/campaigns/$campaign" params={{ project, campaign }}>
+            Open the campaign
+          </Link>
+        </Field>
+      )}
+    </>
+  );
+}
+
 function EventView(props: { event: Event; project: string; onFilter: OnFilter }) {
   const { event, project, onFilter } = props;
   const { id, name, data, contactEmail, contactId, emailId, createdAt } = event;
@@ -84,13 +110,7 @@ function EventView(props: { event: Event; project: string; onFilter: OnFilter })
               </Link>
             )}
           </Field>
-          {emailId !== null && (
-            <Field label="Email">
-              <Link to="/p/$project/emails/$email" params={{ project, email: emailId }}>
-                Open the email
-              </Link>
-            </Field>
-          )}
+          {emailId !== null && <EmailLinks project={project} id={emailId} />}
           <Field label="Id">
             <CopyText value={id} label="Copy the id" />
           </Field>
