@@ -1,6 +1,7 @@
 /** Answers of the account routes for tests that need only a signed-in user, not a session. */
 
 import type { Page } from "playwright-core";
+import { withoutLiveMessages } from "../support/browser.ts";
 
 export const PROJECT = { id: "prj_1", name: "Harbour Books", role: "ADMIN", isEnabled: true };
 
@@ -63,7 +64,5 @@ export async function answerState(page: Page, state: object = STATE): Promise<vo
     route.fulfill(answer({ items: SESSIONS })),
   );
   await page.route("**/system", (route) => route.fulfill(answer(SYSTEM)));
-  await page.route("**/app/api/live*", (route) =>
-    route.fulfill({ contentType: "text/event-stream", body: ": open\n\n" }),
-  );
+  await withoutLiveMessages(page);
 }

@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)("the frame", () => {
     () =>
       withPage(async ({ page, findings, screenshot }) => {
         await page.keyboard.press("Control+k");
-        const search = page.getByPlaceholder("Search pages, projects and actions");
+        const search = page.getByPlaceholder("Search pages, contacts, projects and actions");
         await search.waitFor();
         await screenshot("palette");
         expect(await findings()).toEqual([]);

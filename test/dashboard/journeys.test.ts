@@ -202,7 +202,7 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       await signIn(page);
       await heading(page, "Account");
       await page.keyboard.press("Control+k");
-      await page.getByPlaceholder("Search pages, projects and actions").waitFor();
+      await page.getByPlaceholder("Search pages, contacts, projects and actions").waitFor();
       await page.keyboard.type("emails");
       await page.keyboard.press("Enter");
       await heading(page, "Emails");

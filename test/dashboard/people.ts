@@ -3,7 +3,13 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { type Dashboard, type Layout, openPage, startDashboard } from "../support/browser.ts";
+import {
+  type Dashboard,
+  type Layout,
+  openPage,
+  startDashboard,
+  withoutLiveMessages,
+} from "../support/browser.ts";
 import { stringAt } from "../support/json.ts";
 
 export const PASSWORD = "the harbour is quiet at night";
@@ -90,18 +96,18 @@ export function openAs(
     layout,
     cookie: server.people[person],
     prepare: async (page) => {
-      if (!isLive) {
-        await page.route("**/app/api/live*", (route) =>
-          route.fulfill({ contentType: "text/event-stream", body: ": open\n\n" }),
-        );
-      }
+      if (!isLive) await withoutLiveMessages(page);
       await prepare?.(page);
     },
   });
 }
 
-/** Makes the requests of a list fail, until `page.unroute` with the same pattern. */
+/**
+ * Makes the requests of a list fail, until `page.unroute` with the same pattern. A live message would
+ * read the list again before the button does.
+ */
 export const failingList = (path: string) => async (page: Page) => {
+  await withoutLiveMessages(page);
   await page.route(`**${path}?*`, (route) => route.fulfill({ status: 500, json: FAILURE }));
 };
 

@@ -156,7 +156,7 @@ describe.skipIf(!hasChromium)("the pages of templates", () => {
       const { page, problems } = opened;
       await page.getByRole("link", { name: "Receipt" }).waitFor();
       await page.keyboard.press("ControlOrMeta+k");
-      const search = page.getByPlaceholder("Search pages, projects and actions");
+      const search = page.getByPlaceholder("Search pages, contacts, projects and actions");
       await search.fill("ecei");
       await page.getByRole("button", { name: "Receipt" }).waitFor();
       await page.keyboard.press("ArrowDown");

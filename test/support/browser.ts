@@ -264,6 +264,13 @@ async function runAxe(page: Page): Promise<string[]> {
   );
 }
 
+/** Opens the stream of live messages without any, so that a page changes only by its own actions. */
+export async function withoutLiveMessages(page: Page): Promise<void> {
+  await page.route("**/app/api/live*", (route) =>
+    route.fulfill({ contentType: "text/event-stream", body: ": open\n\n" }),
+  );
+}
+
 /** A page without faults. */
 export const NO_FAULTS = { findings: [], problems: [], overflowPx: 0 };
 
