@@ -9,6 +9,7 @@ import { refuseEncoded } from "../../http/body.ts";
 import { announcedBytes, tooLarge } from "../../http/body-bytes.ts";
 import { MirroredEnvelope, mirroredEnvelope, withErrors } from "../../http/envelope.ts";
 import { AppError } from "../../lib/errors.ts";
+import { freeMemory } from "../../lib/free-memory.ts";
 import { MAX_READ_BYTES } from "../../protocols/mime/read-parts.ts";
 import { ReportQuery, ReportResult } from "./model.ts";
 import { bounceOperations } from "./operations.ts";
@@ -49,10 +50,13 @@ async function firstBytes(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array
   for await (const piece of pieces) {
     if (bytes < MAX_READ_BYTES) kept.push(piece.slice(0, MAX_READ_BYTES - bytes));
     bytes += piece.byteLength;
+    freeMemory(piece);
     if (bytes > MAX_BYTES) throw tooLarge(MAX_BYTES);
   }
   if (bytes === 0) throw empty();
-  return Buffer.concat(kept);
+  const raw = Buffer.concat(kept);
+  for (const piece of kept) freeMemory(piece);
+  return raw;
 }
 
 const BODY = {
