@@ -2,13 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  hasChromium,
-  startBrowser,
-  startDashboard,
-  withoutLiveMessages,
-} from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, hasChromium, startBrowser, startDashboard } from "../support/browser.ts";
 import { openEmails, send, type Server } from "./email-server.ts";
 import { expectNoFaults } from "./layouts.ts";
 
@@ -45,7 +39,7 @@ describe.skipIf(!hasChromium)("the list of emails of a new project", () => {
       };
       const { page, close } = await openEmails(browser, server, "/emails", {
         prepare: async (page) => {
-          await withoutLiveMessages(page);
+          await page.route("**/app/api/live*", () => undefined);
           await page.route("**/emails?*", (route) => route.fulfill({ status: 500, json: body }));
         },
       });

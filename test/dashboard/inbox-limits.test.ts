@@ -143,6 +143,8 @@ describe.skipIf(!hasChromium)("the inbox", () => {
       const firstVisible = () => page.evaluate(FIRST_VISIBLE);
       const scrollTop = () => page.evaluate("document.querySelector('.inbox-scroll').scrollTop");
       await waitUntilRead(async () => (await scrollTop()) === 40_000);
+      // The rows at this position are drawn later.
+      await waitUntilRead(async () => (await firstVisible()) !== null);
       const before = await firstVisible();
       await server.mail([{ subject: "The newest" }]);
       await page.getByRole("button", { name: "1 new" }).waitFor();
@@ -157,11 +159,11 @@ describe.skipIf(!hasChromium)("the inbox", () => {
   );
 });
 
-/** The id and the place of the row at the middle of the list. */
+/** The id and the place of the row at the middle of the list; null while none is drawn. */
 const FIRST_VISIBLE = `(() => {
   const list = document.querySelector(".inbox-scroll").getBoundingClientRect();
   const row = [...document.querySelectorAll(".inbox-row")].find(
     (each) => each.getBoundingClientRect().bottom > list.top + list.height / 2,
   );
-  return [row.dataset.id, Math.round(row.getBoundingClientRect().top)];
+  return row === undefined ? null : [row.dataset.id, Math.round(row.getBoundingClientRect().top)];
 })()`;

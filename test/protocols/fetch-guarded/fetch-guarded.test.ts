@@ -17,7 +17,7 @@ import { startDnsServer, type TestRecords } from "../../support/dns-server.ts";
 import { waitUntil } from "../../support/eventually.ts";
 import { portOf } from "../../support/smtp-sink.ts";
 import { makeCertificate } from "../../support/tls.ts";
-import { startWebServer, type WebServerOptions } from "../../support/web-server.ts";
+import { startWebServer, type WebServer, type WebServerOptions } from "../../support/web-server.ts";
 
 const closers: (() => unknown)[] = [];
 
@@ -171,6 +171,17 @@ describe("a request", () => {
   });
 });
 
+/** A server outside and one inside, with the same port. Another program can have the second one. */
+async function webPair(tries = 5): Promise<{ outside: WebServer; inside: WebServer }> {
+  const outside = await web();
+  try {
+    return { outside, inside: await web({ address: "127.0.0.1", port: outside.port }) };
+  } catch (error) {
+    if (tries === 1) throw error;
+    return webPair(tries - 1);
+  }
+}
+
 describe("the address", () => {
   test.each([
     "http://127.0.0.1",
@@ -205,8 +216,7 @@ describe("the address", () => {
 
   test("is the checked one, even if the DNS answer changes meanwhile", async () => {
     const { get, dnsServer, clock } = await setUp();
-    const outside = await web();
-    const inside = await web({ address: "127.0.0.1", port: outside.port });
+    const { outside, inside } = await webPair();
     const url = `http://hook.test:${outside.port}/`;
     // From now on the name has a private address, which a second look-up would find.
     outside.answer = () => {
