@@ -10,11 +10,10 @@
  *    exit code is 1 if there is another one.
  */
 
-import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import { startMailstead } from "../test/support/cli.ts";
 import { stringAt, listAt, valueAt } from "../test/support/json.ts";
-import { removeFolder, startProgram, temporaryFolder, twoFreePorts } from "./bench/children.ts";
+import { startMailpitServer } from "./bench/capture-targets.ts";
 import {
   type Answer,
   type Difference,
@@ -162,26 +161,7 @@ const CHANGES: readonly Call[] = [
 type Program = Server & { stop: () => Promise<void>; ids: string[] };
 
 async function startMailpit(binary: string): Promise<Program> {
-  const data = temporaryFolder();
-  const [smtpPort, port] = twoFreePorts();
-  const program = await startProgram({
-    command: [
-      binary,
-      `--smtp=127.0.0.1:${smtpPort}`,
-      `--listen=127.0.0.1:${port}`,
-      `--database=${join(data, "mailpit.db")}`,
-      "--smtp-disable-rdns",
-      "--disable-version-check",
-      "--quiet",
-    ],
-    logFile: join(data, "server.log"),
-    port,
-  });
-  const stop = async () => {
-    await program.stop();
-    removeFolder(data);
-  };
-  return { name: "Mailpit", url: `http://127.0.0.1:${port}`, smtpPort, stop, ids: [] };
+  return { name: "Mailpit", ids: [], ...(await startMailpitServer(binary)) };
 }
 
 async function startOwn(): Promise<Program> {

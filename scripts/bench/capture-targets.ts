@@ -68,7 +68,8 @@ export async function startOwn(binary: string | null): Promise<OwnTarget> {
   };
 }
 
-export async function startMailpit(binary: string): Promise<Target> {
+/** Starts Mailpit with an empty database, which is removed at the end. It keeps every message. */
+export async function startMailpitServer(binary: string) {
   const data = temporaryFolder();
   const [smtpPort, port] = twoFreePorts();
   const program = await startProgram({
@@ -86,17 +87,27 @@ export async function startMailpit(binary: string): Promise<Target> {
     port,
   });
   return {
-    name: "mailpit",
     pid: program.pid,
+    url: `http://127.0.0.1:${port}`,
     smtpPort,
-    async count(subject) {
-      const query = encodeURIComponent(`subject:"${subject}"`);
-      const url = `http://127.0.0.1:${port}/api/v1/search?limit=1&query=${query}`;
-      return parse(MailpitList, await requestJson(url)).messages_count;
-    },
-    async stop() {
+    async stop(): Promise<void> {
       await program.stop();
       removeFolder(data);
+    },
+  };
+}
+
+export async function startMailpit(binary: string): Promise<Target> {
+  const { pid, url, smtpPort, stop } = await startMailpitServer(binary);
+  return {
+    name: "mailpit",
+    pid,
+    smtpPort,
+    stop,
+    async count(subject) {
+      const query = encodeURIComponent(`subject:"${subject}"`);
+      const found = await requestJson(`${url}/api/v1/search?limit=1&query=${query}`);
+      return parse(MailpitList, found).messages_count;
     },
   };
 }
