@@ -91,7 +91,7 @@ function connect(project: string, client: QueryClient): () => void {
     url: withQuery("/app/api/live", { project }),
     retry: { firstMs: FIRST_RETRY_MS, longestMs: LONGEST_RETRY_MS },
     listen: (source) => source.addEventListener("message", receive),
-    // What was read before the connection was open may have changed in between.
+    // Data that was read before the connection opened may have changed in between.
     onOpen: () =>
       void client.invalidateQueries({
         predicate: ({ queryKey, state }) =>

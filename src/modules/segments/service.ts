@@ -116,7 +116,7 @@ export function createSegments(deps: {
 
     remove: edits.remove,
 
-    /** What uses a segment; 404 for an unknown one. */
+    /** The campaigns, workflows and segments that use a segment. Throws 404 if it is unknown. */
     usage: (projectSeq: number, id: string): SegmentUsage => ({
       users: usersOf(projectSeq, definitions.get(projectSeq, id).id),
     }),

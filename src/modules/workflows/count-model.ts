@@ -59,7 +59,7 @@ const StepCounts = named(
   { description: "What executions did at a step" },
 );
 
-/** What was counted for the steps of a workflow. */
+/** The counts of the steps of a workflow. */
 export const WorkflowCounts = named(
   "WorkflowCounts",
   described(

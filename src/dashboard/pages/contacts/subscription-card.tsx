@@ -82,7 +82,7 @@ function useSubscription({ id, email, subscribed }: Contact) {
   return { isBusy, set };
 }
 
-/** What the contact gets. A suppressed address gets no mail at all, subscribed or not. */
+/** The mail that the contact gets. A suppressed address gets no mail at all, subscribed or not. */
 function Meaning({ contact, project }: { contact: Contact; project: string }) {
   const { email, subscribed } = contact;
   const { data } = useAddressSuppression(email);

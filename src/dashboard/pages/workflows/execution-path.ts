@@ -5,7 +5,7 @@ import type { Transition } from "./step-texts.ts";
 
 type Taken = ExecutionDetails["steps"][number];
 
-/** What an execution did at a step. A step in a cycle is passed several times. */
+/** The course of an execution at a step. A step in a cycle is passed several times. */
 export type Visit = {
   /** COMPLETED, SKIPPED or FAILED for the latest passage, or CURRENT. */
   state: Taken["outcome"] | "CURRENT";
