@@ -3,7 +3,7 @@
  */
 
 import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { notifyManager, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -15,6 +15,9 @@ import { schemeManager, theme } from "./theme.ts";
 const Notifications = lazyPart(async () => (await import("@mantine/notifications")).Notifications);
 
 const RETRIES = 2;
+
+// A checkbox whose state is in the cache must not be drawn with its old state in between.
+notifyManager.setScheduler(queueMicrotask);
 
 const client = new QueryClient({
   defaultOptions: {

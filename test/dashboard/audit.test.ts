@@ -6,6 +6,7 @@ import { actionWords, SUGGESTED_ACTIONS } from "../../src/dashboard/pages/settin
 import { createRouteRules } from "../../src/http/route-rules.ts";
 import { testApp } from "../support/app.ts";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { failingList, openAs, type PeopledServer, startWithPeople } from "./people.ts";
 import { expectNoFaults } from "./layouts.ts";
 
@@ -46,7 +47,7 @@ describe.skipIf(!hasChromium)("the audit log", () => {
       await page.keyboard.type("action:inviteMember");
       await page.keyboard.press("Enter");
       await page.getByText("Accepted an invitation").first().waitFor({ state: "detached" });
-      expect(params(page)).toEqual({ action: "inviteMember" });
+      await expectSoon(() => params(page), { action: "inviteMember" });
       await page
         .getByRole("link", { name: /^invitation/ })
         .first()
@@ -56,11 +57,11 @@ describe.skipIf(!hasChromium)("the audit log", () => {
       await page.goBack();
       await page.goBack();
       await page.getByText("Accepted an invitation").first().waitFor();
-      expect(await rows.count()).toBe(all);
+      await expectSoon(() => rows.count(), all);
       await page.goto(`${page.url()}?action=nothing`);
       await page.getByRole("button", { name: "Clear filters" }).click();
       await rows.first().waitFor();
-      expect(params(page)).toEqual({});
+      await expectSoon(() => params(page), {});
       expect(problems).toEqual([]);
       await close();
     },

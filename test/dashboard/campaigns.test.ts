@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { type DemoServer, startDemoServer } from "./demo-server.ts";
 import { expectNoFaults } from "./layouts.ts";
 import { failingList } from "./people.ts";
@@ -46,7 +47,8 @@ async function expectNumbers(page: Page): Promise<void> {
   const stats = await statsOf(new URL(page.url()).pathname.split("/").at(-1) ?? "");
   const figures = page.getByRole("region", { name: "Numbers" }).locator(".figure-count");
   await figures.first().waitFor();
-  expect(await figures.allTextContents()).toEqual(
+  await expectSoon(
+    () => figures.allTextContents(),
     ["sent", "delivered", "opened", "clicked", "bounced", "complained", "unsubscribed"].map(
       (name) => number.format(Number(valueAt(stats, name))),
     ),
@@ -82,7 +84,7 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
       await page.keyboard.type("newsletter october status:sent");
       await page.keyboard.press("Enter");
       await page.getByText("1 campaign", { exact: true }).waitFor();
-      expect(params(page)).toEqual({ q: "newsletter october", status: "sent" });
+      await expectSoon(() => params(page), { q: "newsletter october", status: "sent" });
       await page.keyboard.press("Escape");
       await page.getByRole("link", { name: "Newsletter October" }).press("Enter");
       await page.getByRole("heading", { level: 1, name: "Newsletter October" }).waitFor();
@@ -117,8 +119,11 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
         .click();
       const table = page.getByRole("region", { name: "Recipients" });
       await table.locator("tbody tr[data-row]").first().waitFor();
-      expect(params(page)).toEqual({ tab: "recipients", show: "clicked", link: url });
-      expect(await table.locator("table").getAttribute("aria-rowcount")).toBe(String(clicked + 1));
+      await expectSoon(() => params(page), { tab: "recipients", show: "clicked", link: url });
+      await expectSoon(
+        () => table.locator("table").getAttribute("aria-rowcount"),
+        String(clicked + 1),
+      );
       const saved = page.waitForEvent("download");
       await page.getByRole("button", { name: "Export CSV" }).click();
       const lines = readFileSync((await (await saved).path()) ?? "", "utf8")
@@ -132,7 +137,7 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
         .getByText(/The mailbox|The server|Neither SPF/)
         .first()
         .waitFor();
-      expect(params(page)).toEqual({ tab: "recipients", show: "bounced" });
+      await expectSoon(() => params(page), { tab: "recipients", show: "bounced" });
       expect(problems).toEqual([]);
       await opened.close();
     },
@@ -146,7 +151,7 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
       const { page, problems } = opened;
       const table = page.getByRole("region", { name: "as a table" });
       await table.waitFor();
-      expect(await table.locator("tbody tr").count()).toBe(48);
+      await expectSoon(() => table.locator("tbody tr").count(), 48);
       await page.getByText("All", { exact: true }).click();
       await page.waitForURL(/range=all/);
       const cells = await table.locator("tbody tr td:nth-of-type(2)").allTextContents();
@@ -184,11 +189,11 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
       await first.page.getByRole("button", { name: "Pause" }).click();
       await first.page.getByText("Somebody paused this campaign").waitFor();
       await second.page.getByText("2 campaigns", { exact: true }).waitFor();
-      expect(await statusOf(ids.SENDING)).toBe("PAUSED");
+      await expectSoon(() => statusOf(ids.SENDING), "PAUSED");
       await first.page.getByRole("button", { name: "Undo" }).click();
       await first.page.getByRole("button", { name: "Pause" }).waitFor();
       await second.page.getByText("1 campaign", { exact: true }).waitFor();
-      expect(await statusOf(ids.SENDING)).toBe("SENDING");
+      await expectSoon(() => statusOf(ids.SENDING), "SENDING");
       expect([...first.problems, ...second.problems]).toEqual([]);
       await Promise.all([first.close(), second.close()]);
     },
@@ -225,7 +230,7 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
       await page.getByRole("button", { name: "Resume" }).click();
       const question = page.getByRole("dialog", { name: /^Resume / });
       await question.waitFor();
-      expect(await statusOf(ids.PAUSED)).toBe("PAUSED");
+      await expectSoon(() => statusOf(ids.PAUSED), "PAUSED");
       expect(await opened.findings()).toEqual([]);
       await question.getByRole("button", { name: "Cancel" }).click();
       await page.getByRole("button", { name: "Cancel campaign" }).click();
@@ -234,9 +239,9 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
         .getByRole("button", { name: "Cancel the campaign" })
         .click();
       await page.getByText("This campaign was cancelled").waitFor();
-      expect(await statusOf(ids.PAUSED)).toBe("CANCELLED");
+      await expectSoon(() => statusOf(ids.PAUSED), "CANCELLED");
       for (const name of ["Resume", "Pause", "Cancel campaign"]) {
-        expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
+        await expectSoon(() => page.getByRole("button", { name, exact: true }).count(), 0);
       }
       expect(problems).toEqual([]);
       await opened.close();
@@ -250,7 +255,7 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
       const opened = await server.open(browser, `/campaigns/${ids.SENDING}`, { role: "VIEWER" });
       const { page, problems } = opened;
       await page.getByRole("progressbar", { name: "Mails that are done" }).waitFor();
-      expect(await page.locator(".page-actions button").count()).toBe(0);
+      await expectSoon(() => page.locator(".page-actions button").count(), 0);
       expect(problems).toEqual([]);
       await opened.close();
       for (const action of ["pause", "resume", "cancel", "unschedule"]) {

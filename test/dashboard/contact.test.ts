@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { stringAt, valueAt } from "../support/json.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { send } from "./email-server.ts";
 import { expectNoFaults } from "./layouts.ts";
 import { openAs, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
@@ -86,10 +87,10 @@ describe.skipIf(!hasChromium)("the page of a contact", () => {
         ]),
       );
       const history = page.getByRole("list", { name: "History of the subscription" });
-      expect(await history.locator("li > span:first-child").allTextContents()).toEqual([
-        "Unsubscribed ",
-        "Subscribed ",
-      ]);
+      await expectSoon(
+        () => history.locator("li > span:first-child").allTextContents(),
+        ["Unsubscribed ", "Subscribed "],
+      );
       await card(page, "Workflows").getByText("The contact was in no workflow.").waitFor();
       await page.getByRole("link", { name: "See why" }).click();
       await page.getByText("added this address").waitFor();
@@ -140,7 +141,7 @@ describe.skipIf(!hasChromium)("the page of a contact", () => {
       const viewer = await openAs(browser, server, `/contacts/${ada}`, { person: "viewer" });
       await card(viewer.page, "Segments").getByText("Buyers").waitFor();
       const changes = /^(Subscribe|Edit|Delete)/;
-      expect(await viewer.page.getByRole("button", { name: changes }).count()).toBe(0);
+      await expectSoon(() => viewer.page.getByRole("button", { name: changes }).count(), 0);
       expect(viewer.problems).toEqual([]);
       await viewer.close();
       const patch = { subscribed: true };

@@ -9,6 +9,7 @@ import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.
 import { startDnsServer, type TestDns, type TestRecords } from "../support/dns-server.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { publish } from "../support/zone.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { failingList, openAs, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
 import { expectNoFaults } from "./layouts.ts";
 
@@ -102,7 +103,7 @@ describe.skipIf(!hasChromium)("the pages of domains", () => {
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
       await page.getByRole("link", { name: "mixed.example" }).click();
       await page.getByRole("button", { name: "Copy the host @" }).first().click();
-      expect(await page.evaluate("navigator.clipboard.readText()")).toBe("@");
+      await expectSoon(() => page.evaluate("navigator.clipboard.readText()"), "@");
       await page.getByRole("button", { name: "Copy the code" }).click();
       expect(await page.evaluate("navigator.clipboard.readText()")).toContain(
         "_dmarc.mixed.example. 3600 IN TXT",
@@ -111,7 +112,8 @@ describe.skipIf(!hasChromium)("the pages of domains", () => {
       await page.getByText("v=spf1 -all", { exact: true }).waitFor();
       await page.getByRole("button", { name: "Remove the domain" }).click();
       const question = page.getByRole("dialog", { name: "Remove mixed.example?" });
-      expect(await question.getByRole("button", { name: "Remove the domain" }).isDisabled()).toBe(
+      await expectSoon(
+        () => question.getByRole("button", { name: "Remove the domain" }).isDisabled(),
         true,
       );
       await question.getByLabel("Type mixed.example to confirm").fill("mixed.example");
@@ -152,7 +154,7 @@ describe.skipIf(!hasChromium)("the pages of domains", () => {
       await page.getByRole("heading", { level: 1, name: "read.example" }).waitFor();
       await page.getByText("Sign your mail (DKIM)").waitFor();
       for (const name of ["Check now", "Remove the domain", "Add a domain"]) {
-        expect(await page.getByRole("button", { name }).count()).toBe(0);
+        await expectSoon(() => page.getByRole("button", { name }).count(), 0);
       }
       expect(problems).toEqual([]);
       await opened.close();

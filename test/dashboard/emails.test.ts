@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser, startDashboard } from "../support/browser.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { openEmails, send, type Server } from "./email-server.ts";
 import { expectNoFaults } from "./layouts.ts";
 
@@ -53,11 +54,11 @@ describe.skipIf(!hasChromium)("the list of emails", () => {
       await page.keyboard.type("to:@acme.example");
       await page.keyboard.press("Enter");
       await page.getByText("10 emails").waitFor();
-      expect(params(page)).toEqual({ to: "@acme.example" });
+      await expectSoon(() => params(page), { to: "@acme.example" });
       await page.keyboard.type("1009");
       await page.keyboard.press("Enter");
       await page.getByText("1 email", { exact: true }).waitFor();
-      expect(params(page)).toEqual({ to: "@acme.example", subject: "1009" });
+      await expectSoon(() => params(page), { to: "@acme.example", subject: "1009" });
       await page.keyboard.press("Backspace");
       await page.getByText("10 emails").waitFor();
       await page.goBack();
@@ -65,7 +66,7 @@ describe.skipIf(!hasChromium)("the list of emails", () => {
       await page.goto(`${page.url()}&status=bounced`);
       await page.getByRole("button", { name: "Clear filters" }).click();
       await page.getByText("30 emails").waitFor();
-      expect(params(page)).toEqual({});
+      await expectSoon(() => params(page), {});
       expect(problems).toEqual([]);
       await close();
     },
@@ -79,12 +80,12 @@ describe.skipIf(!hasChromium)("the list of emails", () => {
       await page.getByRole("button", { name: "All time" }).click();
       await page.getByRole("button", { name: "Last 7 days" }).click();
       await page.getByText("30 emails").waitFor();
-      expect(params(page)).toEqual({ range: "7d" });
+      await expectSoon(() => params(page), { range: "7d" });
       await page.getByRole("button", { name: "Last 7 days" }).click();
       await page.getByLabel("To", { exact: true }).fill("2020-01-31");
       await page.getByRole("button", { name: "Apply" }).click();
       await page.getByRole("button", { name: "Clear filters" }).waitFor();
-      expect(params(page)).toEqual({ until: "2020-01-31" });
+      await expectSoon(() => params(page), { until: "2020-01-31" });
       expect(problems).toEqual([]);
       await close();
     },
@@ -111,7 +112,7 @@ describe.skipIf(!hasChromium)("the list of emails", () => {
       await drawer.getByRole("heading", { name: "Order 1029" }).waitFor();
       await page.keyboard.press("Escape");
       await drawer.waitFor({ state: "detached" });
-      expect(params(page)).toEqual({});
+      await expectSoon(() => params(page), {});
       await focused(page, "grace29@example.com");
       expect(problems).toEqual([]);
       await close();
@@ -131,10 +132,10 @@ describe.skipIf(!hasChromium)("the list of emails", () => {
       await page.getByText("New 1").waitFor();
       await send(server, [mail(2), mail(3)]);
       await page.getByRole("button", { name: "2 new" }).waitFor();
-      expect(await rows(page).count()).toBe(1);
+      await expectSoon(() => rows(page).count(), 1);
       await page.getByRole("button", { name: "2 new" }).click();
       await page.getByText("New 3").waitFor();
-      expect(await rows(page).count()).toBe(3);
+      await expectSoon(() => rows(page).count(), 3);
       expect(problems).toEqual([]);
       await close();
     },

@@ -16,6 +16,7 @@ import {
 } from "../support/browser.ts";
 import { type Running, startMailstead } from "../support/cli.ts";
 import { stringAt } from "../support/json.ts";
+import { expectSoon } from "../support/eventually.ts";
 
 const PASSWORD = "the harbour is quiet at night";
 
@@ -71,7 +72,10 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       expect(await findings()).toEqual([]);
       await page.getByRole("button", { name: "Continue" }).click();
       await heading(page, "Your domain");
-      expect(await page.getByLabel("Domain", { exact: true }).inputValue()).toBe("example.com");
+      await expectSoon(
+        () => page.getByLabel("Domain", { exact: true }).inputValue(),
+        "example.com",
+      );
       await page.getByRole("button", { name: "Skip this step" }).click();
       await heading(page, "Send yourself a mail");
       await screenshot("welcome-mail");
@@ -109,7 +113,7 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       await page.getByRole("textbox", { name: "Password" }).fill("a wrong password");
       await page.keyboard.press("Enter");
       await page.getByRole("alert").waitFor();
-      expect(await page.getByLabel("Email address").inputValue()).toBe("ada@example.com");
+      await expectSoon(() => page.getByLabel("Email address").inputValue(), "ada@example.com");
       await close();
     },
     BROWSER_LIMIT_MS,
@@ -175,7 +179,7 @@ describe.skipIf(!hasChromium)("mailstead dev", () => {
       await page.unroute("**/app/api/**");
       await page.getByRole("button", { name: "Try again" }).first().click();
       await page.getByText("The page shows the last known state.").waitFor({ state: "hidden" });
-      expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Typed before");
+      await expectSoon(() => page.getByLabel("Name", { exact: true }).inputValue(), "Typed before");
       await close();
     },
     BROWSER_LIMIT_MS,

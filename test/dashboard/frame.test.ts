@@ -11,6 +11,7 @@ import {
   startBrowser,
   startDashboard,
 } from "../support/browser.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { answerState, PROJECT, SIGNED_OUT } from "./answers.ts";
 
 let browser: Browser;
@@ -81,7 +82,7 @@ describe.skipIf(!hasChromium)("the frame", () => {
         await page.keyboard.press("Escape");
         await list.waitFor({ state: "hidden" });
         await page.keyboard.press("?");
-        expect(await list.count()).toBe(0);
+        await expectSoon(() => list.count(), 0);
       }),
     BROWSER_LIMIT_MS,
   );
@@ -104,16 +105,16 @@ describe.skipIf(!hasChromium)("the frame", () => {
     "the theme is chosen in the menu of the user and set before the first paint",
     () =>
       withPage(async ({ page, findings, screenshot }) => {
-        expect(await page.evaluate(schemeOf)).toBe("light");
+        await expectSoon(() => page.evaluate(schemeOf), "light");
         await page.getByRole("button", { name: /^Account:/ }).click();
         await page.getByRole("menuitem", { name: "Dark" }).click();
-        expect(await page.evaluate(schemeOf)).toBe("dark");
+        await expectSoon(() => page.evaluate(schemeOf), "dark");
         await page.waitForTimeout(200);
         await screenshot("user-menu");
         expect(await findings()).toEqual([]);
         await page.reload({ waitUntil: "commit" });
         await page.locator("body").waitFor({ state: "attached" });
-        expect(await page.evaluate(schemeOf)).toBe("dark");
+        await expectSoon(() => page.evaluate(schemeOf), "dark");
         await page.getByRole("heading", { level: 1 }).waitFor();
       }),
     BROWSER_LIMIT_MS,

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
-import { waitUntilRead } from "../support/eventually.ts";
+import { expectSoon, waitUntilRead } from "../support/eventually.ts";
 import { type Sink, startSink } from "../support/smtp-sink.ts";
 import { type InboxServer, openInbox, startInbox } from "./inbox-server.ts";
 
@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium)("the inbox", () => {
       const before = await firstVisible();
       await server.mail([{ subject: "The newest" }]);
       await page.getByRole("button", { name: "1 new" }).waitFor();
-      expect(await firstVisible()).toEqual(before);
+      await expectSoon(() => firstVisible(), before);
       expect(await rows(page).count()).toBeWithin(5, MAX_ROWS);
       await page.getByRole("button", { name: "1 new" }).click();
       await rows(page).getByText("The newest").waitFor();

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, LAYOUT_NAMES, startBrowser } from "../support/browser.ts";
-import { waitUntilRead } from "../support/eventually.ts";
+import { expectSoon, waitUntilRead } from "../support/eventually.ts";
 import { valueAt } from "../support/json.ts";
 import { type InboxServer, inboxValue, openInbox, startInbox } from "./inbox-server.ts";
 import { expectNoFaults } from "./layouts.ts";
@@ -156,7 +156,7 @@ describe.skipIf(!hasChromium)("the inbox", () => {
       await server.mail([{ subject: "Later", to: "grace@example.com" }, { subject: "Other" }]);
       await rows(page).getByText("Later").waitFor();
       await page.getByText("2 messages found").waitFor();
-      expect(await rows(page).count()).toBe(2);
+      await expectSoon(() => rows(page).count(), 2);
       await page.keyboard.type("nothing-like-this");
       await page.keyboard.press("Enter");
       await page.getByRole("button", { name: "Clear filters" }).click();
@@ -180,7 +180,7 @@ describe.skipIf(!hasChromium)("the inbox", () => {
       await page.getByRole("heading", { name: "First" }).waitFor();
       await page.getByRole("button", { name: "Undo" }).click();
       await page.getByText("3 messages").waitFor();
-      expect(await total()).toBe(3);
+      await expectSoon(() => total(), 3);
       await page.keyboard.press("#");
       await page.getByText("2 messages").waitFor();
       // Leaving the page deletes at once.
@@ -247,7 +247,7 @@ describe.skipIf(!hasChromium)("the inbox", () => {
         pass: password,
       });
       await rows(page).getByText("Isolated").waitFor();
-      expect(await rows(page).count()).toBe(1);
+      await expectSoon(() => rows(page).count(), 1);
       await page.getByRole("button", { name: "Connect" }).click();
       await panel.getByRole("button", { name: "Delete signup-test" }).click();
       await page.getByRole("button", { name: "Delete the inbox" }).click();
@@ -280,7 +280,7 @@ describe.skipIf(!hasChromium)("the inbox", () => {
       await panel.getByRole("button", { name: /^Delete the rule/ }).click();
       await panel.getByText("There are no rules").waitFor();
       await server.mail([{ to: "x@slow.example", subject: "Now accepted" }]);
-      expect(await total()).toBe(1);
+      await expectSoon(() => total(), 1);
       expect(problems.filter((text) => !text.includes("422"))).toEqual([]);
       await close();
     },

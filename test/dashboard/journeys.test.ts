@@ -21,6 +21,7 @@ import {
 import { type Running, startMailstead } from "../support/cli.ts";
 import { stringAt } from "../support/json.ts";
 import { type Sink, startSink } from "../support/smtp-sink.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { expectFaultless } from "./layouts.ts";
 
 const PASSWORD = "the harbour is quiet at night";
@@ -104,7 +105,10 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       await page.getByText("This server sends through the SMTP relay").waitFor();
       await press(page, "Continue");
       await heading(page, "Your domain");
-      expect(await page.getByLabel("Domain", { exact: true }).inputValue()).toBe("harbour.example");
+      await expectSoon(
+        () => page.getByLabel("Domain", { exact: true }).inputValue(),
+        "harbour.example",
+      );
       await press(page, "Add the domain");
       await page.getByText("Add this record at the provider").waitFor();
       await page.getByRole("button", { name: /^Copy the value of .*_domainkey/ }).waitFor();
@@ -112,7 +116,7 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       expect(await faultsOf(opened)).toEqual(NO_FAULTS);
       await press(page, "Continue");
       await heading(page, "Send yourself a mail");
-      expect(await page.getByLabel("From").inputValue()).toBe("hello@harbour.example");
+      await expectSoon(() => page.getByLabel("From").inputValue(), "hello@harbour.example");
       await press(page, "Send the mail");
       await page.getByRole("link", { name: "Watch its delivery" }).click();
       await heading(page, "Hello from Mailstead");
@@ -142,7 +146,7 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       await start(new URL(url).port);
       await page.getByRole("button", { name: "Try again" }).first().click();
       await page.getByText(LOST).waitFor({ state: "hidden" });
-      expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Ada King");
+      await expectSoon(() => page.getByLabel("Name", { exact: true }).inputValue(), "Ada King");
       await press(page, "Save");
       await page.getByRole("button", { name: "Account: Ada King" }).waitFor();
       await close();
@@ -167,7 +171,7 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       await dialog.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
       await page.keyboard.press("Enter");
       await dialog.waitFor({ state: "hidden" });
-      expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Ada Byron");
+      await expectSoon(() => page.getByLabel("Name", { exact: true }).inputValue(), "Ada Byron");
       await press(page, "Save");
       await page.getByRole("button", { name: "Account: Ada Byron" }).waitFor();
       await close();

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { expiryOf, NEVER, ON_A_DAY } from "../../src/dashboard/pages/keys/expiry.ts";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { expectSoon } from "../support/eventually.ts";
 import {
   ageSessions,
   failingList,
@@ -83,10 +84,10 @@ describe.skipIf(!hasChromium)("the page of API keys", () => {
       // Before the key was copied, only the button closes the dialog.
       await page.keyboard.press("Escape");
       await page.mouse.click(5, 5);
-      expect(await shownKey(page)).toBe(key);
+      await expectSoon(() => shownKey(page), key);
       await page.getByRole("button", { name: "Copy the key" }).click();
       await page.getByRole("button", { name: "Copied" }).waitFor();
-      expect(await page.evaluate("navigator.clipboard.readText()")).toBe(key);
+      await expectSoon(() => page.evaluate("navigator.clipboard.readText()"), key);
       await page.keyboard.press("Escape");
       await dialog(page, "Save this key now").waitFor({ state: "detached" });
 
@@ -99,7 +100,7 @@ describe.skipIf(!hasChromium)("the page of API keys", () => {
         .click();
       await row.getByText("Revoked").waitFor();
       expect(await statusWith(key, "/emails?limit=1")).toBe(401);
-      expect(await row.getByRole("button").count()).toBe(0);
+      await expectSoon(() => row.getByRole("button").count(), 0);
       expect(problems).toEqual([]);
       await opened.close();
     },
@@ -135,7 +136,8 @@ describe.skipIf(!hasChromium)("the page of API keys", () => {
       expect(await shownKey(page)).toStartWith("pk_");
       // The focus is on "Copy the key"; Shift+Tab leaves it for the key.
       await page.keyboard.press("Shift+Tab");
-      expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe(
+      await expectSoon(
+        () => page.evaluate("document.activeElement.getAttribute('aria-label')"),
         "The new key",
       );
       await page.getByRole("button", { name: "I have it" }).press("Enter");
@@ -213,8 +215,8 @@ describe.skipIf(!hasChromium)("the page of API keys", () => {
         const opened = await openAs(browser, server, "/keys", { person });
         const { page, problems } = opened;
         await page.getByText("This page is for admins").waitFor();
-        expect(await page.getByRole("button", { name: "Create a key" }).count()).toBe(0);
-        expect(await page.getByRole("link", { name: "API keys" }).count()).toBe(0);
+        await expectSoon(() => page.getByRole("button", { name: "Create a key" }).count(), 0);
+        await expectSoon(() => page.getByRole("link", { name: "API keys" }).count(), 0);
         // The page did not even ask.
         expect(problems).toEqual([]);
         await opened.close();

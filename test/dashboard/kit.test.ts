@@ -12,6 +12,7 @@ import {
   openPage,
   startBrowser,
 } from "../support/browser.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { expectNoFaults } from "./layouts.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -79,7 +80,7 @@ describe.skipIf(!hasChromium)("the kit", () => {
       withPage("table", async (page) => {
         const rows = page.locator("tr[data-row]");
         expect(await rows.count()).toBeWithin(10, 60);
-        expect(await page.getByRole("table").getAttribute("aria-rowcount")).toBe("20001");
+        await expectSoon(() => page.getByRole("table").getAttribute("aria-rowcount"), "20001");
         await page.evaluate("document.querySelector('.table-scroll').scrollTop = 400_000");
         await page.getByText("reader10000@example.com").waitFor();
         expect(await rows.count()).toBeWithin(10, 60);
@@ -128,9 +129,9 @@ describe.skipIf(!hasChromium)("the kit", () => {
         await page.keyboard.press("j");
         await focusOn(page, "reader0@example.com");
         await page.keyboard.press("x");
-        expect(await selected.count()).toBe(1);
+        await expectSoon(() => selected.count(), 1);
         await page.getByLabel("Select row 5").click({ modifiers: ["Shift"] });
-        expect(await selected.count()).toBe(5);
+        await expectSoon(() => selected.count(), 5);
       }),
     BROWSER_LIMIT_MS,
   );
@@ -143,7 +144,7 @@ describe.skipIf(!hasChromium)("the kit", () => {
         await page.keyboard.type("status:BOUNCED to:reader5");
         await page.keyboard.press("Enter");
         await page.getByText("reader5@example.com").waitFor();
-        expect(await page.getByText("status: Bounced").count()).toBe(1);
+        await expectSoon(() => page.getByText("status: Bounced").count(), 1);
         await page.keyboard.press("Backspace");
         await page.keyboard.press("Backspace");
         await page.getByText("20,000 emails").waitFor();
@@ -161,7 +162,7 @@ describe.skipIf(!hasChromium)("the kit", () => {
       withPage("table", async (page) => {
         await page.getByLabel("Search emails").focus();
         await page.keyboard.type("jjx");
-        expect(await page.getByLabel("Search emails").inputValue()).toBe("jjx");
+        await expectSoon(() => page.getByLabel("Search emails").inputValue(), "jjx");
       }),
     BROWSER_LIMIT_MS,
   );
@@ -174,7 +175,7 @@ describe.skipIf(!hasChromium)("the kit", () => {
         await page.getByText("This must be an email address.").waitFor();
         await page.locator("[aria-invalid=true]:focus").waitFor();
         const name = "document.activeElement.labels[0].textContent";
-        expect(await page.evaluate(name)).toBe("Email address");
+        await expectSoon(() => page.evaluate(name), "Email address");
       }),
     BROWSER_LIMIT_MS,
   );
@@ -186,7 +187,7 @@ describe.skipIf(!hasChromium)("the kit", () => {
         await page.getByRole("button", { name: "Delete the project" }).click();
         const dialog = page.getByRole("dialog");
         const button = dialog.getByRole("button", { name: "Delete the project" });
-        expect(await button.isDisabled()).toBe(true);
+        await expectSoon(() => button.isDisabled(), true);
         await dialog.getByLabel("Type Harbour Books").fill("Harbour Books");
         await button.click();
         await dialog.getByText("The storage cannot be written.").waitFor();

@@ -17,7 +17,7 @@ import {
   startDashboard,
 } from "../support/browser.ts";
 import { startMailstead } from "../support/cli.ts";
-import { waitUntilRead } from "../support/eventually.ts";
+import { expectSoon, waitUntilRead } from "../support/eventually.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
 import { expectNoFaults } from "./layouts.ts";
 
@@ -98,13 +98,16 @@ describe.skipIf(!hasChromium)("the overview", () => {
       await chart(page).waitFor();
       const total = (name: string) => Number(valueAt(body, `data.totals.${name}`));
       expect(total("sent")).toBeGreaterThan(0);
-      expect(await figuresOf(page)).toEqual([
-        total("sent"),
-        total("delivered"),
-        total("opened"),
-        total("clicked"),
-        total("bounced") + total("complained"),
-      ]);
+      await expectSoon(
+        () => figuresOf(page),
+        [
+          total("sent"),
+          total("delivered"),
+          total("opened"),
+          total("clicked"),
+          total("bounced") + total("complained"),
+        ],
+      );
       expect(listAt(body, "data.points").length).toBe(30);
       const zone = await page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone");
       expect(stringAt(body, "data.timeZone")).toBe(String(zone));
@@ -121,19 +124,19 @@ describe.skipIf(!hasChromium)("the overview", () => {
       await chart(page).waitFor();
       await page.getByRole("radio", { name: "30 days" }).focus();
       const week = await statsOf(page, () => page.keyboard.press("ArrowLeft"));
-      expect(params(page)).toEqual({ range: "7d" });
+      await expectSoon(() => params(page), { range: "7d" });
       expect(listAt(week, "data.points").length).toBe(7);
       const day = await statsOf(page, () => page.keyboard.press("ArrowLeft"));
-      expect(params(page)).toEqual({ range: "24h" });
+      await expectSoon(() => params(page), { range: "24h" });
       expect(stringAt(day, "data.interval")).toBe("HOUR");
       expect(listAt(day, "data.points").length).toBe(24);
       await page.goBack();
-      expect(params(page)).toEqual({ range: "7d" });
+      await expectSoon(() => params(page), { range: "7d" });
       await page.getByRole("button", { name: "Custom" }).press("Enter");
       await page.getByLabel("From", { exact: true }).fill("2026-01-01");
       await page.getByLabel("To", { exact: true }).fill("2026-01-10");
       const days = await statsOf(page, () => page.keyboard.press("Enter"));
-      expect(params(page)).toEqual({ since: "2026-01-01", until: "2026-01-10" });
+      await expectSoon(() => params(page), { since: "2026-01-01", until: "2026-01-10" });
       expect(listAt(days, "data.points").length).toBe(10);
       expect(problems).toEqual([]);
       await close();
@@ -150,13 +153,13 @@ describe.skipIf(!hasChromium)("the overview", () => {
       await page.getByText("Show as table").click();
       const table = page.getByRole("region", { name: "as a table" });
       await table.waitFor();
-      expect(await table.locator("tbody tr").count()).toBe(7);
+      await expectSoon(() => table.locator("tbody tr").count(), 7);
       const columns = await table.locator("tbody tr td:nth-of-type(1)").allTextContents();
       const sum = columns.reduce((sum, text) => sum + Number(text.replaceAll(",", "")), 0);
       expect(sum).toBe((await figuresOf(page))[0] ?? NaN);
       await page.getByRole("button", { name: "Opened", exact: true }).click();
       await table.getByText("Opened").waitFor({ state: "detached" });
-      expect(params(page)).toEqual({ range: "7d", view: "table", hide: "opened" });
+      await expectSoon(() => params(page), { range: "7d", view: "table", hide: "opened" });
       await expectNoFaults(opened, {
         name: "overview-table",
         layouts: ["light", "phone-dark"],
@@ -178,7 +181,7 @@ describe.skipIf(!hasChromium)("the overview", () => {
       const y = box.y + box.height / 2;
       await page.mouse.move(box.x + box.width / 4, y);
       await page.locator(".chart-tip dd").first().waitFor();
-      expect(await page.locator(".chart-tip dd").count()).toBe(FIGURES.length);
+      await expectSoon(() => page.locator(".chart-tip dd").count(), FIGURES.length);
       await opened.screenshot("overview-tooltip");
       expect(await opened.findings()).toEqual([]);
       const narrow = await statsOf(page, async () => {
@@ -189,7 +192,7 @@ describe.skipIf(!hasChromium)("the overview", () => {
       expect(Object.keys(params(page))).toEqual(["since", "until"]);
       expect(listAt(narrow, "data.points").length).toBeWithin(15, 35);
       await page.goBack();
-      expect(params(page)).toEqual({ range: "90d" });
+      await expectSoon(() => params(page), { range: "90d" });
       await page.locator(".chart-canvas").focus();
       await page.keyboard.press("ArrowLeft");
       await page.getByText("(so far)").waitFor();
@@ -220,7 +223,7 @@ describe.skipIf(!hasChromium)("the overview", () => {
     async () => {
       const { page, problems, close } = await openOverview("", "light", empty);
       await page.getByRole("heading", { name: "Send a mail" }).waitFor();
-      expect(await page.locator(".figure-count").count()).toBe(0);
+      await expectSoon(() => page.locator(".figure-count").count(), 0);
       expect(problems).toEqual([]);
       await close();
     },

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { stringAt } from "../support/json.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { expectNoFaults } from "./layouts.ts";
 import { failingList, openAs, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
 
@@ -81,25 +82,24 @@ describe.skipIf(!hasChromium)("the pages of segments", () => {
       const { page, problems, close } = await openAs(browser, server, "/segments");
       const row = rows(page).filter({ hasText: "Pro" }).last();
       await row.waitFor();
-      expect(await row.locator("td").allTextContents()).toEqual([
-        "Pro",
-        "–",
-        "Condition",
-        "2",
-        "just now",
-        "just now",
-      ]);
+      await expectSoon(
+        () => row.locator("td").allTextContents(),
+        ["Pro", "–", "Condition", "2", "just now", "just now"],
+      );
       await row.getByRole("link", { name: "Pro" }).click();
       await card(page, "Who is in it").getByText("plan is pro").waitFor();
       await card(page, "Where it is used").getByRole("link", { name: "Outer" }).click();
       const definition = card(page, "Who is in it");
       await definition.getByText("Contact is in the segment Pro").waitFor();
-      expect(await definition.getByRole("listitem").allInnerTexts()).toEqual([
-        expect.stringContaining("All of these are true:"),
-        "Contact is in the segment Pro",
-        `plan is ${ATTACK}`,
-        "A mail was opened in the last 30 days",
-      ]);
+      await expectSoon(
+        () => definition.getByRole("listitem").allInnerTexts(),
+        [
+          expect.stringContaining("All of these are true:"),
+          "Contact is in the segment Pro",
+          `plan is ${ATTACK}`,
+          "A mail was opened in the last 30 days",
+        ],
+      );
       await page.goBack();
       await page.getByRole("link", { name: "2 members" }).click();
       await rows(page).nth(1).waitFor();
@@ -138,12 +138,12 @@ describe.skipIf(!hasChromium)("the pages of segments", () => {
       await page.getByRole("button", { name: "Delete" }).click();
       await question.getByRole("button", { name: "Delete the segment" }).click();
       await rows(page).nth(2).waitFor();
-      expect(await rows(page).count()).toBe(3);
+      await expectSoon(() => rows(page).count(), 3);
       await editor.close();
 
       const viewer = await openAs(browser, server, `/segments/${outer}`, { person: "viewer" });
       await card(viewer.page, "Where it is used").getByText("no other segment uses it").waitFor();
-      expect(await viewer.page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+      await expectSoon(() => viewer.page.getByRole("button", { name: "Delete" }).count(), 0);
       await viewer.close();
       expect(await statusOf(server, "viewer", ["DELETE", `/segments/${outer}`])).toBe(403);
       expect(await statusOf(server, "viewer", ["GET", `/segments/${outer}/usage`])).toBe(200);

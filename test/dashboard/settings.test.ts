@@ -6,6 +6,7 @@ import { LANGUAGE_TAGS } from "../../src/dashboard/pages/settings/choices.ts";
 import { LANGUAGES } from "../../src/render/language.ts";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { listAt, stringAt } from "../support/json.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { openAs, PASSWORD, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
 import { expectNoFaults } from "./layouts.ts";
 
@@ -96,7 +97,7 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
       await page.getByRole("link", { name: "Settings" }).click();
       await page.getByRole("button", { name: "Disable the project" }).click();
       const question = dialog(page, "Disable the project?");
-      expect(await question.getByRole("button", { name: "Disable" }).isDisabled()).toBe(true);
+      await expectSoon(() => question.getByRole("button", { name: "Disable" }).isDisabled(), true);
       await question.getByLabel("Type Lighthouse to confirm").fill("Lighthouse");
       await page.keyboard.press("Enter");
       await page.getByText("The project is disabled").waitFor();
@@ -143,7 +144,7 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
       await invited.close();
       await page.reload();
       await member(page, "Nora New").waitFor();
-      expect(await memberRole("nora@acme.example")).toBe("VIEWER");
+      await expectSoon(() => memberRole("nora@acme.example"), "VIEWER");
       expect(opened.problems).toEqual([]);
       await opened.close();
     },
@@ -165,18 +166,18 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
       await page.getByRole("combobox", { name: "Role of Eva Editor" }).click();
       await page.getByRole("option", { name: "Viewer" }).click();
       await page.getByText("The role of Eva Editor was changed.").waitFor();
-      expect(await memberRole("eva@acme.example")).toBe("VIEWER");
+      await expectSoon(() => memberRole("eva@acme.example"), "VIEWER");
       await Promise.all([
         page.waitForResponse((response) => response.request().method() === "PATCH"),
         page.getByRole("button", { name: "Undo" }).click(),
       ]);
-      expect(await memberRole("eva@acme.example")).toBe("EDITOR");
+      await expectSoon(() => memberRole("eva@acme.example"), "EDITOR");
 
       await page.getByRole("button", { name: "Invite ivan@acme.example again" }).click();
       await dialog(page, "Invite again").getByRole("button", { name: "Invite again" }).click();
       await dialog(page, "Invited").getByRole("button", { name: "Done" }).click();
       await dialog(page, "Invited").waitFor({ state: "detached" });
-      expect(await member(page, "ivan@acme.example").count()).toBe(1);
+      await expectSoon(() => member(page, "ivan@acme.example").count(), 1);
       await page.getByRole("button", { name: "Withdraw the invitation of otto@" }).click();
       await dialog(page, "Withdraw the invitation?")
         .getByRole("button", { name: "Withdraw the invitation" })
@@ -190,7 +191,7 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
       await member(page, "Eva Editor").waitFor({ state: "detached" });
       expect(await memberRole("eva@acme.example")).toBeUndefined();
       // An admin cannot lose the own role by mistake.
-      expect(await member(page, "Anna Admin").getByRole("button").count()).toBe(0);
+      await expectSoon(() => member(page, "Anna Admin").getByRole("button").count(), 0);
       expect(problems).toEqual([]);
       await close();
     },
@@ -204,10 +205,10 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
       const { page } = opened;
       await page.getByText("Admins of the project may change these settings.").waitFor();
       await opened.screenshot("settings-viewer");
-      expect(await page.getByRole("link", { name: "Team" }).count()).toBe(0);
-      expect(await page.getByRole("link", { name: "Audit" }).count()).toBe(0);
-      expect(await page.getByRole("button", { name: "Save changes" }).count()).toBe(0);
-      expect(await page.getByRole("button", { name: "New project" }).count()).toBe(0);
+      await expectSoon(() => page.getByRole("link", { name: "Team" }).count(), 0);
+      await expectSoon(() => page.getByRole("link", { name: "Audit" }).count(), 0);
+      await expectSoon(() => page.getByRole("button", { name: "Save changes" }).count(), 0);
+      await expectSoon(() => page.getByRole("button", { name: "New project" }).count(), 0);
       for (const path of ["team", "audit"]) {
         await page.goto(`${server.url}/app/p/${server.project}/settings/${path}`);
         await page.getByText("This page is for admins").waitFor();

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { stringAt } from "../support/json.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { send } from "./email-server.ts";
 import { expectNoFaults } from "./layouts.ts";
 import { failingList, openAs, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
@@ -85,7 +86,7 @@ describe.skipIf(!hasChromium)("the page of suppressions", () => {
       await page.keyboard.type("ACME reason:hard_bounce");
       await page.keyboard.press("Enter");
       await page.getByText("1 address", { exact: true }).waitFor();
-      expect(params(page)).toEqual({ q: "ACME", reason: "hard_bounce" });
+      await expectSoon(() => params(page), { q: "ACME", reason: "hard_bounce" });
       const [download] = await Promise.all([
         page.waitForEvent("download"),
         page.getByRole("button", { name: "Export CSV" }).click(),
@@ -137,7 +138,7 @@ describe.skipIf(!hasChromium)("the page of suppressions", () => {
       await warning.getByText("Another report harms the reputation").waitFor();
       await warning.getByRole("button", { name: "Remove the suppression" }).click();
       await page.getByText("3 addresses").waitFor();
-      expect(params(page)).toEqual({});
+      await expectSoon(() => params(page), {});
       expect(problems.filter((problem) => !problem.includes("status of 422"))).toEqual([]);
       await close();
     },
@@ -150,10 +151,13 @@ describe.skipIf(!hasChromium)("the page of suppressions", () => {
       const path = "/suppressions?address=ada@example.com";
       const { page, problems, close } = await openAs(browser, server, path, { person: "viewer" });
       await page.getByText("added this address").waitFor();
-      expect(await page.getByRole("button", { name: "Remove the suppression" }).count()).toBe(0);
+      await expectSoon(
+        () => page.getByRole("button", { name: "Remove the suppression" }).count(),
+        0,
+      );
       await page.keyboard.press("Escape");
       await rows(page).first().waitFor();
-      expect(await page.getByRole("button", { name: "Suppress an address" }).count()).toBe(0);
+      await expectSoon(() => page.getByRole("button", { name: "Suppress an address" }).count(), 0);
       expect(problems).toEqual([]);
       await close();
       const entry = { email: "forced@example.com" };

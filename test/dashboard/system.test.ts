@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, openPage, startBrowser } from "../support/browser.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { expectNoFaults } from "./layouts.ts";
 import { type PeopledServer, startWithPeople } from "./people.ts";
 
@@ -123,7 +124,8 @@ describe.skipIf(!hasChromium)("the page of the installation", () => {
       await admin.page.getByText("This page is for owners of the installation").waitFor();
       await admin.page.getByRole("button", { name: /^Account:/ }).click();
       await admin.page.getByRole("menuitem", { name: "Sign out" }).waitFor();
-      expect(await admin.page.getByRole("menuitem", { name: "System", exact: true }).count()).toBe(
+      await expectSoon(
+        () => admin.page.getByRole("menuitem", { name: "System", exact: true }).count(),
         0,
       );
       expect(admin.problems).toEqual([]);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { stringAt } from "../support/json.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { failingList, openAs, type PeopledServer, startWithPeople } from "./people.ts";
 import { expectNoFaults } from "./layouts.ts";
 
@@ -86,16 +87,18 @@ describe.skipIf(!hasChromium)("the pages of templates", () => {
       await page.getByText("Your order 1001", { exact: true }).waitFor();
       const { searchParams } = new URL(page.url());
       expect([...searchParams.keys()]).toEqual(["as"]);
-      expect(await page.locator("iframe").getAttribute("sandbox")).toBe(
+      await expectSoon(
+        () => page.locator("iframe").getAttribute("sandbox"),
         "allow-popups allow-popups-to-escape-sandbox",
       );
       await page.getByRole("switch", { name: "Text part" }).click();
       await frame.getByText("Order 1001").waitFor();
-      expect(await frame.getByRole("heading").count()).toBe(0);
+      await expectSoon(() => frame.getByRole("heading").count(), 0);
       expect(await page.title()).toContain("Receipt");
       await page.reload();
       await frame.getByRole("heading", { name: "Hello Ada <3" }).waitFor();
-      expect(await page.getByRole("combobox", { name: "Shown for" }).inputValue()).toBe(
+      await expectSoon(
+        () => page.getByRole("combobox", { name: "Shown for" }).inputValue(),
         "ada@example.com",
       );
       expect(problems).toEqual([]);
@@ -135,7 +138,7 @@ describe.skipIf(!hasChromium)("the pages of templates", () => {
       const opened = await openAs(browser, server, "/templates?q=broken");
       await opened.page.getByRole("link", { name: "Broken" }).click();
       await opened.page.getByRole("alert").getByText("Request id").waitFor();
-      expect(await opened.page.locator("iframe").count()).toBe(0);
+      await expectSoon(() => opened.page.locator("iframe").count(), 0);
       await opened.close();
       const failing = await openAs(browser, server, "/templates", {
         prepare: failingList("/templates"),

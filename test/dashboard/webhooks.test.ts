@@ -5,6 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { stringAt } from "../support/json.ts";
 import { startWebServer, type WebServer } from "../support/web-server.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { expectFaultless } from "./layouts.ts";
 import { ageSessions, failingList, openAs, PASSWORD, type PeopledServer } from "./people.ts";
 import { startWithPeople, statusOf } from "./people.ts";
@@ -170,7 +171,7 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
         .getByRole("button", { name: "Delete the webhook" })
         .click();
       await page.getByRole("heading", { name: "Webhooks", level: 1 }).waitFor();
-      expect(await page.getByText("/settings").count()).toBe(0);
+      await expectSoon(() => page.getByText("/settings").count(), 0);
       expect(opened.problems.filter((problem) => !problem.includes("status of 403"))).toEqual([]);
       await opened.close();
     },
@@ -221,7 +222,7 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       });
       await viewer.page.getByText("Service Unavailable").waitFor();
       for (const name of ["Try now", "Send a test", "Enable again"]) {
-        expect(await viewer.page.getByRole("button", { name }).count()).toBe(0);
+        await expectSoon(() => viewer.page.getByRole("button", { name }).count(), 0);
       }
       await viewer.close();
       const retry = `/webhooks/${id}/deliveries/${delivery}/retry`;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { stringAt } from "../support/json.ts";
+import { expectSoon } from "../support/eventually.ts";
 import { expectFaultless, expectNoFaults } from "./layouts.ts";
 import { failingList, openAs, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
 
@@ -126,7 +127,7 @@ describe.skipIf(!hasChromium)("the pages of workflows", () => {
       const panel = page.getByRole("region", { name: "Execution", exact: true });
       await panel.getByText("ada@acme.example").waitFor();
       await box("Wait for an order").getByText("Since").waitFor();
-      expect(await page.locator(".canvas-lines > path[data-taken]").count()).toBe(2);
+      await expectSoon(() => page.locator(".canvas-lines > path[data-taken]").count(), 2);
       await expectFaultless(opened, {
         name: "workflow-execution",
         isShown: () => box("Wait for an order").getByText("Since").waitFor(),
@@ -158,10 +159,10 @@ describe.skipIf(!hasChromium)("the pages of workflows", () => {
       await dialog(page, "Step").getByText("All settings").waitFor();
       await page.keyboard.press("Escape");
       await dialog(page, "Step").waitFor({ state: "detached" });
-      expect(await page.locator("#step-plan").getByRole("link").allInnerTexts()).toEqual([
-        "3. Mark as customer",
-        "4. Wait for an order",
-      ]);
+      await expectSoon(
+        () => page.locator("#step-plan").getByRole("link").allInnerTexts(),
+        ["3. Mark as customer", "4. Wait for an order"],
+      );
       await page.getByRole("button", { name: "Disable" }).press("Enter");
       await page.getByText("Disabled. Executions under way continue.").waitFor();
       await page.getByRole("button", { name: "Undo" }).press("Enter");
@@ -185,8 +186,11 @@ describe.skipIf(!hasChromium)("the pages of workflows", () => {
       }
       const opened = await openAs(browser, server, `/workflows/${id}`, { person: "viewer" });
       await opened.page.getByText("1 active").waitFor();
-      expect(await opened.page.getByRole("button", { name: "Disable" }).count()).toBe(0);
-      expect(await opened.page.getByRole("button", { name: "Cancel all active" }).count()).toBe(0);
+      await expectSoon(() => opened.page.getByRole("button", { name: "Disable" }).count(), 0);
+      await expectSoon(
+        () => opened.page.getByRole("button", { name: "Cancel all active" }).count(),
+        0,
+      );
       await expectNoFaults(opened, {
         name: "workflow",
         isShown: (page) => page.getByText("1 active").waitFor(),
