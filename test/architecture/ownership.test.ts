@@ -63,6 +63,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   webhooks: "modules/webhooks/",
   workflow_execution_steps: "modules/workflows/",
   workflow_executions: "modules/workflows/",
+  workflow_step_counts: "modules/workflows/",
   workflow_versions: "modules/workflows/",
   workflows: "modules/workflows/",
 };

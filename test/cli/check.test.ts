@@ -87,6 +87,7 @@ describe("the filled database", () => {
       "project_hours WHERE clicked > 0",
       "segment_members",
       "webhook_deliveries WHERE status = 'SUCCEEDED'",
+      "workflow_step_counts WHERE completed > 0",
       "webhook_deliveries WHERE status = 'PENDING' AND next_at IS NULL",
       "workflow_executions WHERE status = 'WAITING'",
       "workflow_executions WHERE status = 'COMPLETED'",
@@ -194,6 +195,10 @@ const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
   ],
   "campaign-clicks": ["UPDATE campaign_links SET clicks = 9", /9 clicks by link, 2 by hour/],
   "campaign-opens": ["UPDATE campaign_hours SET opens = 9", /9 opens by hour, 2 mails/],
+  "campaign-sent": [
+    "UPDATE campaign_hours SET sent = sent + 9",
+    /\d+ sent mails by hour, \d+ mails/,
+  ],
   "campaign-link-clicks": [
     "UPDATE campaign_links SET unique_clicks = 9",
     /9 unique clicks, 2 clicks/,
@@ -236,6 +241,10 @@ const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
   "execution-steps": [
     "DELETE FROM workflow_execution_steps WHERE number = 2",
     /counted \d, but there are \d, up to number \d/,
+  ],
+  "workflow-step-counts": [
+    "UPDATE workflow_step_counts SET completed = completed + 1",
+    /^workflow .*: counted \d+, 0 and 0, but \d+, 0 and 0 steps were completed, skipped and failed/,
   ],
   "execution-contacts": [
     "UPDATE workflow_executions SET contact_seq = NULL WHERE status = 'WAITING'",

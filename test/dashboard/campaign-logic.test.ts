@@ -53,6 +53,7 @@ const STATS = {
   unsubscribeRate: 0,
   links: [],
   timeline: [],
+  sentByHour: [],
 };
 
 describe("numbers", () => {

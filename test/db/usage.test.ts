@@ -51,6 +51,7 @@ const NOT_METERED = [
   "purge_marks",
   "readers",
   "readiness",
+  "workflow_step_counts", // One row per workflow and step.
 ];
 
 const DAY = 24 * 60 * 60_000;

@@ -200,12 +200,15 @@ export function addUpCampaigns(sqlite: Database, untilMs: number): void {
     SELECT campaign_seq, json_extract(data, '$.url') AS url, count(*), count(DISTINCT email_seq)
     ${clicks} GROUP BY campaign_seq, url`);
   const hour = (column: string) => `${column} - ${column} % ${HOUR_MS}`;
-  sqlite.run(`INSERT INTO campaign_hours (campaign_seq, hour, opens, clicks)
-    SELECT campaign_seq, hour, sum(opens), sum(clicks) FROM (
-      SELECT campaign_seq, ${hour("opened_at")} AS hour, 1 AS opens, 0 AS clicks
+  sqlite.run(`INSERT INTO campaign_hours (campaign_seq, hour, sent, opens, clicks)
+    SELECT campaign_seq, hour, sum(sent), sum(opens), sum(clicks) FROM (
+      SELECT campaign_seq, ${hour("sent_at")} AS hour, 1 AS sent, 0 AS opens, 0 AS clicks
+      FROM emails WHERE campaign_seq IS NOT NULL AND sent_at IS NOT NULL
+      UNION ALL
+      SELECT campaign_seq, ${hour("opened_at")}, 0, 1, 0
       FROM emails WHERE campaign_seq IS NOT NULL AND opened_at IS NOT NULL
       UNION ALL
-      SELECT campaign_seq, ${hour("events.created_at")}, 0, 1 ${clicks})
+      SELECT campaign_seq, ${hour("events.created_at")}, 0, 0, 1 ${clicks})
     GROUP BY campaign_seq, hour`);
   explainStates(sqlite, untilMs);
 }

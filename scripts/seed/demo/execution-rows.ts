@@ -51,6 +51,12 @@ export function insertExecutions(
         insertStep.run(e.seq, i + 1, id, type, outcome, branch, detail, startedAt, completedAt);
       }
     }
+    sqlite.run(`
+      INSERT INTO workflow_step_counts (workflow_seq, step_id, completed, skipped, failed)
+      SELECT e.workflow_seq, s.step_id, sum(s.outcome = 'COMPLETED'), sum(s.outcome = 'SKIPPED'),
+             sum(s.outcome = 'FAILED')
+      FROM workflow_execution_steps s JOIN workflow_executions e ON e.seq = s.execution_seq
+      GROUP BY 1, 2`);
   })();
 }
 

@@ -111,7 +111,7 @@ export const campaignLinks = sqliteTable(
   (table) => [primaryKey({ columns: [table.campaignSeq, table.url] })],
 );
 
-/** Opens and clicks per hour. */
+/** Sent mails, opens and clicks per hour. */
 export const campaignHours = sqliteTable(
   "campaign_hours",
   {
@@ -122,6 +122,7 @@ export const campaignHours = sqliteTable(
     hour: integer("hour").notNull(),
     opens: integer("opens").notNull(),
     clicks: integer("clicks").notNull(),
+    sent: integer("sent").notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.campaignSeq, table.hour] })],
 );

@@ -77,6 +77,13 @@ export const webhookDeliveries = sqliteTable(
     responseExcerpt: text("response_excerpt"),
     /** Reason why there was no response, or a description of the fault. */
     error: text("error"),
+    /** Duration of the latest attempt, in milliseconds. */
+    durationMs: integer("duration_ms"),
+    /**
+     * JSON array of the attempts before the latest one, oldest first, at most nine: objects with the
+     * members `at`, `durationMs`, `responseCode` and `error`. Null before the second attempt.
+     */
+    earlierAttempts: text("earlier_attempts"),
     createdAt: integer("created_at").notNull(),
   },
   (table) => [

@@ -126,6 +126,13 @@ export const workflowExecutions = sqliteTable(
   (table) => [
     index("workflow_executions_page").on(table.workflowSeq, table.seq),
     index("workflow_executions_status").on(table.workflowSeq, table.status, table.seq),
+    // Executions at a step, in the order of seq, are listed and counted without reading their rows.
+    index("workflow_executions_step").on(
+      table.workflowSeq,
+      table.status,
+      table.currentStepId,
+      table.seq,
+    ),
     index("workflow_executions_contact").on(table.contactSeq, table.workflowSeq),
     index("workflow_executions_version")
       .on(table.versionSeq)
@@ -165,4 +172,22 @@ export const workflowExecutionSteps = sqliteTable(
     completedAt: integer("completed_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.executionSeq, table.number] })],
+);
+
+/**
+ * Counters of the completed steps of a workflow. They change in the transaction of the step, and
+ * still count the steps of executions that were purged.
+ */
+export const workflowStepCounts = sqliteTable(
+  "workflow_step_counts",
+  {
+    workflowSeq: integer("workflow_seq")
+      .notNull()
+      .references(() => workflows.seq, { onDelete: "cascade" }),
+    stepId: text("step_id").notNull(),
+    completed: integer("completed").notNull().default(0),
+    skipped: integer("skipped").notNull().default(0),
+    failed: integer("failed").notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.workflowSeq, table.stepId] })],
 );

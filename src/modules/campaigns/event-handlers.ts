@@ -88,7 +88,7 @@ export function createCampaignHandlers(deps: {
       if (campaignSeq === null) return;
       switch (event.name) {
         case "email.sent":
-          stats.add(campaignSeq, "sent");
+          stats.sent(campaignSeq, event.at);
           return breakIfHarmful(campaignSeq);
         case "email.delivered":
           return stats.add(campaignSeq, "delivered");

@@ -33,6 +33,7 @@ const EVENT_COUNTERS = {
 
 const CLICKS_OF_LINKS = "SELECT sum(clicks) FROM campaign_links WHERE campaign_seq = campaigns.seq";
 const CLICKS_OF_HOURS = "SELECT sum(clicks) FROM campaign_hours WHERE campaign_seq = campaigns.seq";
+const SENT_OF_HOURS = "SELECT sum(sent) FROM campaign_hours WHERE campaign_seq = campaigns.seq";
 const OPENS_OF_HOURS = "SELECT sum(opens) FROM campaign_hours WHERE campaign_seq = campaigns.seq";
 
 /** SQL that returns one row for each counter that differs from the number of its mails. */
@@ -101,6 +102,16 @@ export const CAMPAIGN_INVARIANTS: readonly Invariant[] = [
       FROM (SELECT campaigns.id, counts.opened, coalesce((${OPENS_OF_HOURS}), 0) AS hours
             FROM campaigns JOIN campaign_counts AS counts ON counts.campaign_seq = campaigns.seq)
       WHERE hours <> opened`,
+  },
+  {
+    name: "campaign-sent",
+    rule: "The sent mails of a campaign by hour add up to the number of its sent mails.",
+    violations: `
+      SELECT 'campaign ' || id AS id,
+             format('%d sent mails by hour, %d mails', hours, sent) AS finding
+      FROM (SELECT campaigns.id, counts.sent, coalesce((${SENT_OF_HOURS}), 0) AS hours
+            FROM campaigns JOIN campaign_counts AS counts ON counts.campaign_seq = campaigns.seq)
+      WHERE hours <> sent`,
   },
   {
     name: "campaign-link-clicks",

@@ -38,15 +38,22 @@ export function createReport({ db, stats }: { db: Db; stats: Pick<Stats, "counts
       .limit(MAX_LINKS)
       .all();
 
-  /** Opens and clicks by hour, oldest first. */
-  const timelineOf = (campaignSeq: number) =>
-    db
+  /** Opens and clicks by hour, and sent mails by hour, both oldest first and without hours of zero. */
+  function hoursOf(campaignSeq: number): Pick<CampaignStats, "timeline" | "sentByHour"> {
+    const rows = db
       .select()
       .from(campaignHours)
       .where(eq(campaignHours.campaignSeq, campaignSeq))
       .orderBy(asc(campaignHours.hour))
       .all()
-      .map(({ hour, opens, clicks }) => ({ at: isoTime(hour), opens, clicks }));
+      .map(({ hour, ...counts }) => ({ at: isoTime(hour), ...counts }));
+    return {
+      timeline: rows
+        .filter(({ opens, clicks }) => opens + clicks > 0)
+        .map(({ at, opens, clicks }) => ({ at, opens, clicks })),
+      sentByHour: rows.filter(({ sent }) => sent > 0).map(({ at, sent }) => ({ at, sent })),
+    };
+  }
 
   return (campaignSeq: number): CampaignStats => {
     const row = stats.counts(campaignSeq);
@@ -81,7 +88,7 @@ export function createReport({ db, stats }: { db: Db; stats: Pick<Stats, "counts
       complaintRate: rate(complained),
       unsubscribeRate: rate(unsubscribed),
       links: linksOf(campaignSeq),
-      timeline: timelineOf(campaignSeq),
+      ...hoursOf(campaignSeq),
     };
   };
 }

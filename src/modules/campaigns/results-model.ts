@@ -30,6 +30,15 @@ const TimelineEntry = named(
   { description: "Opens and clicks of a campaign in one hour" },
 );
 
+const SentInHour = named(
+  "SentInHour",
+  described(Type.Object({ at: DateTime, sent: Count }), {
+    at: "Start of the hour",
+    sent: "Mails that a mail server accepted in this hour",
+  }),
+  { description: "Sent mails of a campaign in one hour" },
+);
+
 export const AudienceBreakdown = named(
   "AudienceBreakdown",
   described(
@@ -76,6 +85,7 @@ export const CampaignStats = named(
       unsubscribeRate: Rate,
       links: Type.Array(LinkStats),
       timeline: Type.Array(TimelineEntry),
+      sentByHour: Type.Array(SentInHour),
     }),
     {
       totalRecipients: "Contacts that the campaign is for",
@@ -100,7 +110,8 @@ export const CampaignStats = named(
       complaintRate: "Complaints as a share of the sent mails, 0 to 1",
       unsubscribeRate: "Unsubscriptions as a share of the sent mails, 0 to 1",
       links: "Clicks by link",
-      timeline: "Opens and clicks by hour",
+      timeline: "Opens and clicks by hour, without hours that had none",
+      sentByHour: "Sent mails by hour, without hours that had none",
     },
   ),
   {
@@ -129,6 +140,7 @@ export const CampaignStats = named(
       unsubscribeRate: 0,
       links: [{ url: "https://acme.example/news", clicks: 1, uniqueClicks: 1 }],
       timeline: [{ at: EXAMPLE.createdAt, opens: 1, clicks: 1 }],
+      sentByHour: [{ at: EXAMPLE.createdAt, sent: 2 }],
     },
   },
 );

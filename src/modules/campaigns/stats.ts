@@ -3,12 +3,14 @@
 import type { Statement } from "bun:sqlite";
 import { eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
-import { campaignCounts, campaignHours, campaignLinks } from "../../db/schema/campaigns.ts";
+import { campaignCounts, campaignLinks } from "../../db/schema/campaigns.ts";
 
 export type Stats = ReturnType<typeof createStats>;
 
 type Counts = typeof campaignCounts.$inferSelect;
 type Counter = Exclude<keyof Counts, "campaignSeq" | `forgiven${string}`>;
+
+type HourCounter = "sent" | "opens" | "clicks";
 
 type SinceResumed = { left: number; bounced: number; complained: number };
 
@@ -22,6 +24,12 @@ export function createStats({ db }: { db: Db }) {
     SELECT sent + bounced - bounced_later - forgiven_mails AS left, bounced - forgiven_bounces AS bounced,
            complained - forgiven_complaints AS complained
     FROM campaign_counts WHERE campaign_seq = +?`);
+
+  const hourAdditions = {
+    sent: prepareHourAddition(db, "sent"),
+    opens: prepareHourAddition(db, "opens"),
+    clicks: prepareHourAddition(db, "clicks"),
+  };
 
   function additionTo(counter: Counter): Statement<unknown, [number, number]> {
     const { name } = campaignCounts[counter];
@@ -62,20 +70,9 @@ export function createStats({ db }: { db: Db }) {
       .run();
   }
 
-  function addHour(campaignSeq: number, at: number, kind: "opens" | "clicks"): void {
+  function addHour(campaignSeq: number, at: number, kind: HourCounter): void {
     const hour = Math.floor(at / HOUR_MS) * HOUR_MS;
-    db.insert(campaignHours)
-      .values({
-        campaignSeq,
-        hour,
-        opens: kind === "opens" ? 1 : 0,
-        clicks: kind === "clicks" ? 1 : 0,
-      })
-      .onConflictDoUpdate({
-        target: [campaignHours.campaignSeq, campaignHours.hour],
-        set: { [kind]: sql`${campaignHours[kind]} + 1` },
-      })
-      .run();
+    hourAdditions[kind].run({ campaignSeq, hour });
   }
 
   return {
@@ -90,6 +87,12 @@ export function createStats({ db }: { db: Db }) {
     recipients: (campaignSeq: number): number => counts(campaignSeq).totalRecipients,
 
     forgive,
+
+    /** Part of a change: counts a mail that a server accepted at the time `at`. */
+    sent(campaignSeq: number, at: number): void {
+      add(campaignSeq, "sent");
+      addHour(campaignSeq, at, "sent");
+    },
 
     /** Part of a change: counts an open by a person; `isFirst` if it is the first of this mail. */
     open(campaignSeq: number, { at, isFirst }: { at: number; isFirst: boolean }): void {
@@ -117,4 +120,13 @@ export function createStats({ db }: { db: Db }) {
         .run();
     },
   };
+}
+
+/** A statement that adds one to a counter of an hour, and creates the row of the hour first. */
+function prepareHourAddition({ sqlite }: Db, counter: HourCounter) {
+  return sqlite.prepare<unknown, [{ campaignSeq: number; hour: number }]>(`
+    INSERT INTO campaign_hours (campaign_seq, hour, sent, opens, clicks)
+    VALUES ($campaignSeq, $hour, ${Number(counter === "sent")}, ${Number(counter === "opens")},
+            ${Number(counter === "clicks")})
+    ON CONFLICT (campaign_seq, hour) DO UPDATE SET ${counter} = ${counter} + 1`);
 }

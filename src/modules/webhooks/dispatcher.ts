@@ -174,14 +174,15 @@ function createStoredAttempt(
   }
 
   /** Part of a change: stores the result of a try. */
-  function store(delivery: Due, attempted: Attempted): void {
+  function store(delivery: Due, attempted: Attempted, durationMs: number): void {
     const { isDelivered, isGone, responseCode, responseExcerpt, error, retryAfterMs } = attempted;
     const { webhookSeq } = delivery;
     const now = clock.now();
     const failed = { tries: delivery.attempts + 1, now, retryAfterMs, random: random() };
     const nextAt = isDelivered || isGone ? null : nextTryAt(DELIVERY_BACKOFF, failed);
     const status = isDelivered ? "SUCCEEDED" : nextAt === null ? "FAILED" : "PENDING";
-    const settled = { status, nextAt, responseCode, responseExcerpt, error, now } as const;
+    const result = { responseCode, responseExcerpt, error, durationMs };
+    const settled = { status, nextAt, ...result, now } as const;
     if (!rows.settle(delivery, settled)) return;
     if (isDelivered) health.noteSuccess(webhookSeq);
     else health.noteFailure(webhookSeq, isGone, now);
@@ -192,10 +193,12 @@ function createStoredAttempt(
     const event = findEvent(delivery.eventSeq);
     if (event === null) return true; // The delivery was deleted together with the event.
     const message = { id, webhookSeq, url, event };
+    const startedMs = clock.elapsed();
     const attempted = await attempt(message, signal).catch((error: unknown) => defect(id, error));
     if (attempted === null) return true;
+    const durationMs = Math.round(clock.elapsed() - startedMs);
     limits.adjust(webhookSeq, attempted.isDelivered);
-    const { isStored } = await writeResult(deps, () => store(delivery, attempted), {
+    const { isStored } = await writeResult(deps, () => store(delivery, attempted, durationMs), {
       isStopping,
       error: (error) =>
         log.error("the result of a webhook delivery could not be stored", {

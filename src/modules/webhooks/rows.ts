@@ -38,8 +38,18 @@ type Settled = {
   responseCode: number | null;
   responseExcerpt: string | null;
   error: string | null;
+  durationMs: number;
   now: number;
 };
+
+/** Attempts before the latest one that are kept. */
+const EARLIER_ATTEMPTS = 9;
+/** SQL of the attempts before the one that is stored: all earlier ones and the latest of the row. */
+const EARLIER_WITH_LATEST = `json_insert(
+  CASE WHEN json_array_length(earlier_attempts) >= ${EARLIER_ATTEMPTS}
+       THEN json_remove(earlier_attempts, '$[0]') ELSE coalesce(earlier_attempts, '[]') END,
+  '$[#]', json_object('at', last_attempt_at, 'durationMs', duration_ms,
+                      'responseCode', response_code, 'error', error))`;
 
 export type DeliveryRows = ReturnType<typeof createDeliveryRows>;
 
@@ -71,7 +81,9 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
     UPDATE webhook_deliveries
     SET status = $status, attempts = $attempts + 1, next_at = $nextAt, is_holding = $isHolding,
         last_attempt_at = $now, response_code = $responseCode,
-        response_excerpt = $responseExcerpt, error = $error
+        response_excerpt = $responseExcerpt, error = $error, duration_ms = $durationMs,
+        earlier_attempts = CASE WHEN last_attempt_at IS NULL THEN NULL
+                                ELSE ${EARLIER_WITH_LATEST} END
     WHERE seq = +$seq AND status = 'PENDING' AND attempts = +$attempts`);
   const releaseNext = sqlite.prepare<unknown, [{ webhook: number; contact: number; now: number }]>(`
     UPDATE webhook_deliveries SET next_at = $now

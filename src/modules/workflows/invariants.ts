@@ -4,6 +4,13 @@ import type { Invariant } from "../../db/invariant.ts";
 
 const ACTIVE = "('RUNNING', 'WAITING')";
 
+/** SQL condition that is true until the first executions or their steps are removed. */
+const IS_EVERY_STEP_STORED = `
+  (SELECT count(*) FROM workflow_executions)
+    = (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'workflow_executions')
+  AND (SELECT sum(step_count) FROM workflow_executions)
+    = (SELECT count(*) FROM workflow_execution_steps)`;
+
 export const WORKFLOW_INVARIANTS: readonly Invariant[] = [
   {
     name: "workflow-versions",
@@ -46,6 +53,30 @@ export const WORKFLOW_INVARIANTS: readonly Invariant[] = [
       WHERE (found.rows IS NOT NULL OR executions.status IN ${ACTIVE})
         AND (coalesce(found.rows, 0) <> executions.step_count
              OR coalesce(found.last, 0) <> executions.step_count)`,
+  },
+  {
+    name: "workflow-step-counts",
+    rule: "The counters of the steps of a workflow equal the steps that its executions completed.",
+    violations: `
+      WITH found AS (
+        SELECT executions.workflow_seq, steps.step_id, sum(outcome = 'COMPLETED') AS completed,
+               sum(outcome = 'SKIPPED') AS skipped, sum(outcome = 'FAILED') AS failed
+        FROM workflow_execution_steps AS steps
+        JOIN workflow_executions AS executions ON executions.seq = steps.execution_seq
+        GROUP BY 1, 2)
+      SELECT 'workflow ' || workflows.id AS id,
+             format('%s: counted %d, %d and %d, but %d, %d and %d steps were completed, skipped and failed',
+                    step_id, coalesce(counts.completed, 0), coalesce(counts.skipped, 0),
+                    coalesce(counts.failed, 0), coalesce(found.completed, 0),
+                    coalesce(found.skipped, 0), coalesce(found.failed, 0)) AS finding
+      FROM found FULL JOIN workflow_step_counts AS counts USING (workflow_seq, step_id)
+      JOIN workflows ON workflows.seq = workflow_seq
+      WHERE coalesce(found.completed, 0) > coalesce(counts.completed, 0)
+         OR coalesce(found.skipped, 0) > coalesce(counts.skipped, 0)
+         OR coalesce(found.failed, 0) > coalesce(counts.failed, 0)
+         OR (${IS_EVERY_STEP_STORED}
+             AND (found.completed IS NOT counts.completed OR found.skipped IS NOT counts.skipped
+                  OR found.failed IS NOT counts.failed))`,
   },
   {
     name: "execution-contacts",

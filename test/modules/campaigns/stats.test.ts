@@ -68,6 +68,7 @@ test("counts people once, every click, and machines separately, by hour", async 
       { at: "2026-03-02T10:00:00.000Z", opens: 1, clicks: 3 },
       { at: "2026-03-02T11:00:00.000Z", opens: 1, clicks: 1 },
     ],
+    sentByHour: [{ at: "2026-03-02T10:00:00.000Z", sent: 3 }],
   });
 });
 

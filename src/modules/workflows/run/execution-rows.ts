@@ -10,6 +10,7 @@ import type { Db } from "../../../db/open.ts";
 import type { DueFor } from "../../../db/schema/workflows.ts";
 import type { DueShift } from "../../../lib/steady-clock.ts";
 import { parseData } from "../../contacts/data.ts";
+import { createCompletedSteps } from "./completed-steps.ts";
 import type { CompletedStep, Progress } from "./engine.ts";
 
 /** An execution with its progress. */
@@ -87,17 +88,7 @@ export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
         awaited_event = $awaitedEvent, context = $context, event_seq = $eventSeq,
         completed_at = $completedAt, exit_reason = $exitReason, error = $error
     WHERE seq = +$seq AND step_count = +$token AND status IN ('RUNNING', 'WAITING')`);
-  const insertStep = sqlite.prepare<
-    unknown,
-    [Omit<CompletedStep, "detail"> & { seq: number; detail: string | null }]
-  >(`
-    INSERT INTO workflow_execution_steps
-      (execution_seq, number, step_id, type, outcome, branch, detail, started_at, completed_at)
-    VALUES ($seq, $number, $stepId, $type, $outcome, $branch, $detail, $startedAt, $completedAt)`);
-  const countCompletions = sqlite.prepare<{ n: number }, [number, number, string, number, number]>(`
-    SELECT count(*) AS n FROM workflow_execution_steps
-    WHERE execution_seq = +? AND number > +? AND step_id = +?
-      AND completed_at > +? AND completed_at <= +?`);
+  const steps = createCompletedSteps({ sqlite });
 
   return {
     find(seq: number): Execution | null {
@@ -139,24 +130,17 @@ export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
     },
 
     /**
-     * Stores the new progress and the completed steps. Throws if the stored execution is not the
+     * Stores the new progress and the completed steps, and counts the steps. Throws if the stored execution is not the
      * given one any more.
      */
     save(from: Execution, progress: Progress, completed: readonly CompletedStep[]): void {
       const token = from.progress.stepCount;
       const { changes } = updateRow.run({ ...valuesOf(progress), seq: from.seq, token });
       if (changes !== 1) throw new Error(`execution ${from.id} was changed in the meantime`);
-      for (const step of completed) {
-        const detail = step.detail === null ? null : JSON.stringify(step.detail);
-        insertStep.run({ ...step, seq: from.seq, detail });
-      }
+      for (const step of completed) steps.add(from, step);
     },
 
-    /** How often an execution completed a step in a period, counted after the step number `after`. */
-    completionsOf: (
-      seq: number,
-      of: { stepId: string; after: number; since: number; until: number },
-    ): number => countCompletions.get(seq, of.after, of.stepId, of.since, of.until)?.n ?? 0,
+    completionsOf: steps.completionsOf,
   };
 }
 
