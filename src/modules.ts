@@ -114,6 +114,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     createEmailModule({
       ...parts,
       composer: sending.composer,
+      transport: queues.transport,
       messages: inboxes.parser,
     }),
     createSystemModule({

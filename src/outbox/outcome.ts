@@ -72,6 +72,18 @@ export const WITHDRAWN: Busy = {
   reason: "it was withdrawn before its transaction",
 };
 
+/** Why no mail of a wait list is sent at this moment. */
+export type Hold = {
+  /** What does not take mail: one receiving site, or the only relay. */
+  at: "site" | "relay";
+  /** Name of the site, or `host:port` of the relay. */
+  name: string;
+  /** For people. */
+  reason: string;
+  /** Milliseconds until the next mail is tried. */
+  retryAfterMs: number;
+};
+
 /** The wait list for a share of the capacity, as opposed to the wait list of a site. */
 export function shareWaitList(share: string): string {
   return `# ${share}`;
@@ -125,6 +137,8 @@ export type Transport<S extends Slot = Slot> = {
   readonly maxFastPrefetch?: number;
   /** Returns a slot for one mail to this address, without I/O. If absent, mails need no slot. */
   admit?(to: string): S | Busy;
+  /** Why no mail of a wait list is sent, without I/O over the network; null if mail is sent. */
+  holdOf?(waitList: string): Hold | null;
   /** Acquires a slot itself if none is given; without one, the outcome has `notAttempted`. */
   send(dispatch: Dispatch, slot?: S): Promise<Outcome>;
   /** Sends QUIT on idle connections and closes the others. */

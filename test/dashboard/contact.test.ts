@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)("the page of a contact", () => {
         ["Unsubscribed ", "Subscribed "],
       );
       await card(page, "Workflows").getByText("The contact was in no workflow.").waitFor();
-      await page.getByRole("link", { name: "See why" }).click();
+      await page.getByRole("link", { name: "Open the suppression" }).click();
       await page.getByText("added this address").waitFor();
       expect(problems).toEqual([]);
       await close();

@@ -35,6 +35,7 @@ const EMAIL: Email = {
   complainedAt: null,
   lastError: null,
   nextAttemptAt: null,
+  wait: null,
   attempts: [],
   reports: [],
 };

@@ -5,6 +5,8 @@ import { onServerTimeChange, serverNow } from "../server-clock.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+/** Times that are later than now by less than this are taken for the present. */
+const CLOCK_ERROR_MS = 10_000;
 const TICK_MS = 30_000;
 
 const exact = new Intl.DateTimeFormat(undefined, {
@@ -63,11 +65,11 @@ export function Time({ at, isPlain = false }: { at: string | number | null; isPl
 /** "22 Nov 2026, 16:04:09 (Europe/Berlin)". */
 export const exactTime = (time: Date): string => `${exact.format(time)} (${zone})`;
 
-/** "just now", "5 min. ago", "in 2 hr.", "3 Nov", "3 Nov 2025". */
+/** "just now", "in a minute", "5 min. ago", "in 2 hr.", "3 Nov", "3 Nov 2025". */
 export function relativeTime(time: Date, now: number): string {
   const deltaMs = time.getTime() - now;
   const size = Math.abs(deltaMs);
-  if (size < MINUTE_MS) return "just now";
+  if (size < MINUTE_MS) return deltaMs > CLOCK_ERROR_MS ? "in a minute" : "just now";
   if (size < HOUR_MS) return relative.format(Math.trunc(deltaMs / MINUTE_MS), "minute");
   if (size < DAY_MS) return relative.format(Math.trunc(deltaMs / HOUR_MS), "hour");
   if (size < 7 * DAY_MS) return relative.format(Math.trunc(deltaMs / DAY_MS), "day");

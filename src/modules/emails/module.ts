@@ -16,6 +16,7 @@ import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Composer } from "../../outbox/compose/composer.ts";
 import { createMailCopies } from "../../outbox/copies.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
+import type { Transport } from "../../outbox/outcome.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
 import type { Contacts } from "../contacts/service.ts";
@@ -53,11 +54,16 @@ export function createEmailModule(deps: {
   suppressions: Suppressions;
   templateCache: TemplateCache;
   templates: Templates;
+  transport: Pick<Transport, "holdOf">;
   url: string;
   writer: Writer;
 }): Module {
   const { requireVerifiedDomain } = deps.config;
-  const records = createEmailRecords(deps);
+  const { transport } = deps;
+  const records = createEmailRecords({
+    ...deps,
+    holdOf: (waitList) => transport.holdOf?.(waitList) ?? null,
+  });
   const contents = createEmailContents({ ...deps, copies: createMailCopies(deps) });
   return {
     name: "emails",

@@ -10,6 +10,16 @@ import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf } from "../../http/validation.ts";
 import { LONGEST_ADDRESS_TEXT } from "../../protocols/mime/address.ts";
 
+/** Why a mail waits, the cause first that holds up the most mails. */
+const WAIT_CAUSES = [
+  "PROJECT_DISABLED",
+  "CAMPAIGN_PAUSED",
+  "RELAY_DOWN",
+  "SITE_PAUSED",
+  "RETRY",
+  "QUEUE",
+] as const;
+
 const DateTime = Type.String({ format: "date-time" });
 const Moment = Nullable(DateTime);
 
@@ -147,6 +157,29 @@ const Report = named(
 );
 export type EmailReport = Static<typeof Report>;
 
+const Wait = named(
+  "EmailWait",
+  described(
+    Type.Object({
+      cause: OneOf(WAIT_CAUSES),
+      name: Nullable(Type.String()),
+      reason: Nullable(Type.String()),
+      until: Moment,
+    }),
+    {
+      cause:
+        "PROJECT_DISABLED, CAMPAIGN_PAUSED; SITE_PAUSED: the mail servers of the recipient take no " +
+        "mail; RELAY_DOWN: the relay cannot be reached; RETRY: the last attempt failed; QUEUE: it " +
+        "waits for its turn",
+      name: "Name of the campaign, the site or the relay; null for the other causes",
+      reason: "What the site or the relay said, or why the last attempt failed, in words",
+      until: "When the mail is tried next, if nothing else holds it up; null if only people end it",
+    },
+  ),
+  { description: "Why a mail that was accepted was not sent yet" },
+);
+export type EmailWait = Static<typeof Wait>;
+
 /** An email record (docs/interface.md#send). */
 export const Email = named(
   "Email",
@@ -172,6 +205,7 @@ export const Email = named(
       complainedAt: Moment,
       lastError: Nullable(Type.String()),
       nextAttemptAt: Moment,
+      wait: Nullable(Wait),
       attempts: Type.Array(Attempt),
       reports: Type.Array(Report),
     }),
@@ -196,6 +230,7 @@ export const Email = named(
       complainedAt: "When it was reported as spam; null if it was not",
       lastError: "Why the latest attempt failed; null if none failed",
       nextAttemptAt: "When it is due next; null if it will not be tried again",
+      wait: "Why it waits; null unless its status is QUEUED",
       attempts: "All tries to deliver it, in their order",
       reports: "Reports that changed it after a mail server had accepted it, in their order",
     },
@@ -223,6 +258,7 @@ export const Email = named(
       complainedAt: null,
       lastError: null,
       nextAttemptAt: null,
+      wait: null,
       attempts: [ATTEMPT],
       reports: [],
     },

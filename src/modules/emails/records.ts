@@ -11,15 +11,25 @@ import {
   emails,
   messages,
 } from "../../db/schema/emails.ts";
+import { projects } from "../../db/schema/projects.ts";
 import { workflowExecutions } from "../../db/schema/workflows.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { messageIdOf } from "../../protocols/mime/message-id.ts";
-import type { Attempt, Email, EmailReport } from "./record-model.ts";
+import type { Attempt, Email, EmailReport, EmailWait } from "./record-model.ts";
+import { type FindHold, whyWaiting } from "./waiting.ts";
 
 export type EmailRecords = ReturnType<typeof createEmailRecords>;
 
-export function createEmailRecords({ db }: { db: Db }) {
+/** Reads the records. `holdOf` says why the transport sends no mail of a wait list. */
+export function createEmailRecords(deps: {
+  db: Db;
+  clock: Pick<Clock, "now">;
+  holdOf?: FindHold | undefined;
+}) {
+  const { db, clock, holdOf = () => null } = deps;
+
   function select(where: SQL | undefined, limit: number) {
     return db
       .select({
@@ -30,9 +40,12 @@ export function createEmailRecords({ db }: { db: Db }) {
         messageId: messages.messageId,
         campaignId: campaigns.id,
         executionId: workflowExecutions.id,
+        campaign: { name: campaigns.name, status: campaigns.status },
+        isProjectEnabled: projects.isEnabled,
       })
       .from(emails)
       .innerJoin(messages, eq(messages.seq, emails.messageSeq))
+      .innerJoin(projects, eq(projects.seq, emails.projectSeq))
       .leftJoin(contacts, eq(contacts.seq, emails.contactSeq))
       .leftJoin(campaigns, eq(campaigns.seq, emails.campaignSeq))
       .leftJoin(workflowExecutions, eq(workflowExecutions.seq, emails.executionSeq))
@@ -74,9 +87,14 @@ export function createEmailRecords({ db }: { db: Db }) {
   /** The records of a page, in its order. */
   function presentAll(rows: readonly Row[]): { seq: number; email: Email }[] {
     const [attemptsBySeq, reportsBySeq] = [attemptsOf(rows), reportsOf(rows)];
+    const now = clock.now();
     return rows.map((row) => ({
       seq: row.seq,
-      email: present(row, attemptsBySeq.get(row.seq) ?? [], reportsBySeq.get(row.seq) ?? []),
+      email: present(row, {
+        wait: whyWaiting({ ...row.email, ...row }, holdOf, now),
+        attempts: attemptsBySeq.get(row.seq) ?? [],
+        reports: reportsBySeq.get(row.seq) ?? [],
+      }),
     }));
   }
 
@@ -114,7 +132,9 @@ export function createEmailRecords({ db }: { db: Db }) {
   };
 }
 
-function present(row: RowShape, attemptList: Attempt[], reports: EmailReport[]): Email {
+type Details = { wait: EmailWait | null; attempts: Attempt[]; reports: EmailReport[] };
+
+function present(row: RowShape, details: Details): Email {
   const { email, contactId, from, campaignId, executionId } = row;
   const { id, to, subject, status, source, templateId, lastError } = email;
   return {
@@ -138,8 +158,7 @@ function present(row: RowShape, attemptList: Attempt[], reports: EmailReport[]):
     complainedAt: isoTimeOrNull(email.complainedAt),
     lastError,
     nextAttemptAt: isoTimeOrNull(email.nextAt),
-    attempts: attemptList,
-    reports,
+    ...details,
   };
 }
 

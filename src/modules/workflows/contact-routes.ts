@@ -1,17 +1,23 @@
-/** GET    /contacts/{id}/executions   list the executions of all workflows for a contact */
+/**
+ * GET    /contacts/{id}/executions            list the executions of all workflows for a contact
+ * GET    /contacts/{id}/unentered-workflows   list the workflows that a contact never entered
+ */
 
 import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
-import { envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
+import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
 import type { ListContactExecutions } from "./contact-executions.ts";
 import { ContactExecution, ExecutionQuery } from "./execution-model.ts";
 import { contactExecutionOperations } from "./operations.ts";
+import type { ListUnentered } from "./unentered.ts";
+import { UnenteredWorkflows } from "./unentered-model.ts";
 
 export function contactExecutionRoutes(deps: {
   admission: Admission;
   listOfContact: ListContactExecutions;
+  listUnentered: ListUnentered;
 }) {
-  const { admission, listOfContact } = deps;
+  const { admission, listOfContact, listUnentered } = deps;
   return new Elysia({ name: "contact-execution-routes", prefix: "/contacts/:id" })
     .use(admission.secretKey)
     .get(
@@ -23,6 +29,15 @@ export function contactExecutionRoutes(deps: {
         query: ExecutionQuery,
         response: withErrors({ 200: ListEnvelope(ContactExecution) }),
         detail: contactExecutionOperations.listContactExecutions,
+      },
+    )
+    .get(
+      "/unentered-workflows",
+      ({ project, params }) => envelope({ items: listUnentered(project.seq, params.id) }),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(UnenteredWorkflows) }),
+        detail: contactExecutionOperations.listUnenteredWorkflows,
       },
     );
 }

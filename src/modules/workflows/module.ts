@@ -60,6 +60,7 @@ import { createSendEmail, type SendingProject } from "./steps/send-email.ts";
 import { createWorkflows, type Workflows } from "./service.ts";
 import { workflowRoutes } from "./routes.ts";
 import { createWebhookContexts } from "./steps/webhook-context.ts";
+import { createUnentered } from "./unentered.ts";
 import { createTriggers, type StartableWorkflow } from "./run/triggers.ts";
 
 /** The name under which the position in the event log is stored. */
@@ -120,7 +121,11 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
         }),
       }),
       executionRoutes({ admission, executions }),
-      contactExecutionRoutes({ admission, listOfContact: createContactExecutions(deps) }),
+      contactExecutionRoutes({
+        admission,
+        listOfContact: createContactExecutions(deps),
+        listUnentered: createUnentered(deps),
+      }),
     ],
     recurring: [
       { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.removeDeleted },

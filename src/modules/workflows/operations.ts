@@ -146,5 +146,12 @@ export const contactExecutionOperations = describeOperations(
       summary: "List the workflow executions of a contact",
       description: "The executions of all workflows for the contact, newest first, without steps.",
     },
+    listUnenteredWorkflows: {
+      role: "VIEWER",
+      summary: "List the workflows that a contact never entered",
+      description:
+        "With the event that starts each of them, and when it last happened for the contact. Of the " +
+        "newest 500 workflows of the project.",
+    },
   },
 );

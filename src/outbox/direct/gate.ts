@@ -12,7 +12,7 @@
 
 import type { Clock } from "../../lib/clock.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
-import type { Busy } from "../outcome.ts";
+import type { Busy, Hold } from "../outcome.ts";
 import { ConnectionLimit } from "./connection-limit.ts";
 import { Site } from "./site.ts";
 import { SiteQueue } from "./site-queue.ts";
@@ -89,6 +89,15 @@ export class Gate {
     const queue = siteName === undefined ? this.#lookupQueueOf(domain) : this.#queueOf(siteName);
     const busy = whyNotAdmitted(queue, this.#slotDeps) ?? this.#preemptIfFull();
     return busy ?? new ConnectionSlot(domain, queue, this.#slotDeps);
+  }
+
+  /** Why a site gets no mail at this moment; null if it does, or is not known. */
+  holdOf(siteName: string): Hold | null {
+    const known = this.#queues.get(siteName)?.site.pauseMs(this.#clock.elapsed());
+    const retryAfterMs = known ?? this.#store?.find(siteName)?.pauseMs ?? 0;
+    if (retryAfterMs === 0) return null;
+    const reason = "its servers answered that too much mail arrives";
+    return { at: "site", name: siteName, reason, retryAfterMs };
   }
 
   /** Stores the state of all sites. To be called before the sessions are closed. */

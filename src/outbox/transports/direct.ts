@@ -118,6 +118,7 @@ export function directTransport(options: DirectOptions): DirectTransport {
     maxUnderWay: gate.limit,
     maxPrefetch: concurrency,
     admit,
+    holdOf: (waitList) => gate.holdOf(waitList),
     async send(dispatch, slot) {
       const domain = recipientDomain(dispatch.envelope.to);
       const admission = slot ?? (domain === null ? FREE_SLOT : gate.admit(domain));

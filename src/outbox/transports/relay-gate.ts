@@ -6,7 +6,7 @@
 
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import { type Busy, type Slot, shareWaitList } from "../outcome.ts";
+import { type Busy, type Hold, type Slot, shareWaitList } from "../outcome.ts";
 import { describeFailure, type Failure } from "../../protocols/smtp/failure.ts";
 
 type RelayGateOptions = {
@@ -20,6 +20,8 @@ type RelayGate = {
   /** Returns a slot without I/O. While the relay is down there is only one slot: the probe's. */
   admit(): Slot | Busy;
   isDown(): boolean;
+  /** Why all mail waits; null while the relay is up. */
+  hold(): Hold | null;
   /** A session was opened, so the relay is up. */
   noteSession(): void;
   /** An older session answered the mail with this slot; this matters only for the probe. */
@@ -104,6 +106,10 @@ export function createRelayGate({ relay, clock, log }: RelayGateOptions): RelayG
   return {
     admit,
     isDown: () => outage !== null,
+    hold: () =>
+      outage === null
+        ? null
+        : { at: "relay", name: relay, reason: outage.reason, retryAfterMs: waitOf(outage) },
     noteSession,
     noteAnswer(slot) {
       if (outage?.probe === slot) noteSession();

@@ -95,6 +95,7 @@ export function relayTransport(options: RelayTransportOptions): Transport {
     maxUnderWay: pipelinesMails ? 2 * concurrency : concurrency,
     maxFastPrefetch: MAX_FAST_PREFETCH,
     admit: gate.admit,
+    holdOf: gate.hold,
     async send(dispatch, slot) {
       const admission = slot ?? gate.admit();
       if (admission.kind === "busy") return deferWithoutSlot(admission);

@@ -50,6 +50,7 @@ describe("an email record", () => {
       createdAt: START,
       ...nothingYet,
       nextAttemptAt: START,
+      wait: { cause: "QUEUE", name: null, reason: null, until: START },
       attempts: [],
       reports: [],
     });

@@ -69,3 +69,37 @@ test("leaves out deleted workflows, and refuses unknown contacts and statuses", 
     errors: [["status", "invalid_value"]],
   });
 });
+
+test("lists the workflows that a contact never entered, with the last event that would start them", async () => {
+  const entered = await a.workflow(WAIT);
+  await a.track("signed-up", {}, "ada@example.net");
+  await a.t.call("DELETE", `/workflows/${await a.workflow(WAIT)}`);
+  const late = await a.workflow(WAIT);
+  const other = await a.workflow({ ...WAIT, name: "Other", enabled: false });
+  await a.t.call("PATCH", `/workflows/${other}`, {
+    trigger: { type: "EVENT", eventName: "never-seen" },
+  });
+  const unentered = (id: string) => a.t.call("GET", `/contacts/${id}/unentered-workflows`);
+  const found = await unentered(a.contactId("ada@example.net"));
+  const createdAt = "2026-03-02T10:00:00.000Z";
+  expect(found.at("data.items")).toEqual([
+    {
+      id: late,
+      name: found.at("data.items.0.name"),
+      enabled: true,
+      eventName: "signed-up",
+      createdAt,
+      lastEventAt: createdAt,
+    },
+    {
+      id: other,
+      name: "Other",
+      enabled: false,
+      eventName: "never-seen",
+      createdAt,
+      lastEventAt: null,
+    },
+  ]);
+  expect(JSON.stringify(found.body)).not.toContain(entered);
+  expectError(await unentered("nobody"), { status: 404, code: "CONTACT_NOT_FOUND" });
+});

@@ -151,9 +151,17 @@ describe("the slots of a site", () => {
     expect(await waiting).toMatchObject({ kind: "busy", retryAfterMs: 90_000 });
     clock.advance(30_000);
     expect(gate.admit("d.test")).toMatchObject({ retryAfterMs: 60_000 });
+    expect(gate.holdOf("d.test")).toEqual({
+      at: "site",
+      name: "d.test",
+      reason: "its servers answered that too much mail arrives",
+      retryAfterMs: 60_000,
+    });
+    expect(gate.holdOf("e.test")).toBeNull();
     inside[1]?.end({ kind: "answered" });
     clock.advance(60_000);
     expect(gate.admit("d.test").kind).toBe("slot");
+    expect(gate.holdOf("d.test")).toBeNull();
   });
 });
 

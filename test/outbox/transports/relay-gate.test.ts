@@ -67,12 +67,23 @@ describe("the wait for a probe", () => {
   });
 });
 
+test("while the relay is down, all mail is held up until the next probe, with the reason", () => {
+  const { gate } = afterFailure();
+  expect(gate.hold()).toEqual({
+    at: "relay",
+    name: "relay.test:587",
+    reason: expect.stringContaining("refused"),
+    retryAfterMs: 2 * SECOND,
+  });
+});
+
 describe("while the relay is up", () => {
   test("admits every mail", () => {
     const { gate, logged } = startGate();
     for (let i = 0; i < 100; i++) expect(gate.admit().kind).toBe("slot");
     gate.noteSession();
     expect([gate.isDown(), logged("info"), logged("warn")]).toEqual([false, [], []]);
+    expect(gate.hold()).toBeNull();
   });
 });
 

@@ -14,6 +14,7 @@ import { BackLabel, Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Subscription } from "./columns.tsx";
 import { ContactTimeline } from "./contact-timeline.tsx";
+import { DeliveryCard } from "./delivery-card.tsx";
 import { DataCard } from "./data-card.tsx";
 import { ExecutionsCard, SegmentsCard } from "./list-cards.tsx";
 import { SubscriptionCard } from "./subscription-card.tsx";
@@ -45,11 +46,12 @@ export function ContactPage() {
             </p>
           ) : (
             <div key={id} className="contact-grid">
+              <DeliveryCard contact={found} project={project} />
               <div className="contact-side">
-                <SubscriptionCard contact={found} project={project} />
+                <SubscriptionCard contact={found} />
                 <DataCard contact={found} />
                 <SegmentsCard id={id} project={project} />
-                <ExecutionsCard id={id} project={project} />
+                <ExecutionsCard id={id} email={found.email} project={project} />
               </div>
               <section aria-labelledby="contact-activity">
                 <h2 id="contact-activity">Timeline</h2>

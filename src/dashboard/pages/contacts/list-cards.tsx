@@ -4,8 +4,10 @@ import type { ReactNode } from "react";
 import type { ListPage } from "../../api.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
+import { sentence } from "../../ui/sentence.ts";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
+import { UnenteredWorkflows } from "./unentered-workflows.tsx";
 import { useContactExecutions, useContactSegments } from "./use-contact.ts";
 
 type Place = { id: string; project: string };
@@ -28,13 +30,14 @@ export function SegmentsCard({ id, project }: Place) {
   );
 }
 
-export function ExecutionsCard({ id, project }: Place) {
+export function ExecutionsCard({ id, email, project }: Place & { email: string }) {
   return (
     <ListCard
       title="Workflows"
       empty="The contact was in no workflow."
       query={useContactExecutions(id)}
-      render={({ id: execution, workflowId, workflowName, status, startedAt }) => (
+      footer={<UnenteredWorkflows id={id} email={email} project={project} />}
+      render={({ id: execution, workflowId, workflowName, status, startedAt, ...end }) => (
         <li key={execution}>
           <PathLink path={`/p/${project}/workflows/${workflowId}?execution=${execution}`}>
             {workflowName}
@@ -45,6 +48,11 @@ export function ExecutionsCard({ id, project }: Place) {
               <Time at={startedAt} />
             </span>
           </span>
+          {(end.exitReason ?? end.error) !== null && (
+            <p className="muted small contact-reason">
+              {sentence(end.exitReason ?? end.error ?? "")}
+            </p>
+          )}
         </li>
       )}
     />
@@ -56,8 +64,9 @@ function ListCard<T>(props: {
   empty: string;
   query: { data: ListPage<T> | undefined; error: Error | null; refetch: () => unknown };
   render: (item: T) => ReactNode;
+  footer?: ReactNode;
 }) {
-  const { title, empty, query, render } = props;
+  const { title, empty, query, render, footer } = props;
   const headingId = `contact-${title.toLowerCase()}`;
   return (
     <section className="card contact-card" aria-labelledby={headingId}>
@@ -78,6 +87,7 @@ function ListCard<T>(props: {
           </>
         )}
       </Loaded>
+      {footer}
     </section>
   );
 }

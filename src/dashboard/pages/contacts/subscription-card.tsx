@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Contact } from "../../../modules/contacts/model.ts";
 import { api } from "../../api.ts";
@@ -8,10 +7,10 @@ import { Loaded } from "../../ui/loaded.tsx";
 import { Time } from "../../ui/time.tsx";
 import { showFailure, showUndo } from "../../ui/undo.tsx";
 import { viaWords } from "./timeline-days.ts";
-import { useAddressSuppression, useContactRefresh, useSubscriptionChanges } from "./use-contact.ts";
+import { useContactRefresh, useSubscriptionChanges } from "./use-contact.ts";
 
 /** Whether the contact gets marketing mail, since when and why, and how to change it. */
-export function SubscriptionCard({ contact, project }: { contact: Contact; project: string }) {
+export function SubscriptionCard({ contact }: { contact: Contact }) {
   const { id, subscribed } = contact;
   const changes = useSubscriptionChanges(id);
   const { isBusy, set } = useSubscription(contact);
@@ -31,7 +30,11 @@ export function SubscriptionCard({ contact, project }: { contact: Contact; proje
           </Button>
         )}
       </div>
-      <Meaning contact={contact} project={project} />
+      <p className="muted small">
+        {subscribed
+          ? "Gets campaigns and other marketing mail."
+          : "Gets no marketing mail. Transactional mail is still sent."}
+      </p>
       <Loaded query={changes} height={60}>
         {(events) => (
           <ol className="contact-changes" aria-label="History of the subscription">
@@ -80,27 +83,4 @@ function useSubscription({ id, email, subscribed }: Contact) {
   }
 
   return { isBusy, set };
-}
-
-/** The mail that the contact gets. A suppressed address gets no mail at all, subscribed or not. */
-function Meaning({ contact, project }: { contact: Contact; project: string }) {
-  const { email, subscribed } = contact;
-  const { data } = useAddressSuppression(email);
-  if (data === undefined || data === null) {
-    return (
-      <p className="muted small">
-        {subscribed
-          ? "Gets campaigns and other marketing mail."
-          : "Gets no marketing mail. Transactional mail is still sent."}
-      </p>
-    );
-  }
-  return (
-    <p className="contact-notice">
-      The address is suppressed, so no mail is sent to it.{" "}
-      <Link to="/p/$project/suppressions" params={{ project }} search={{ address: email }}>
-        See why
-      </Link>
-    </p>
-  );
 }

@@ -7,11 +7,13 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { useCallback, useEffect, useRef } from "react";
 import type { Activity } from "../../../modules/contacts/activity-model.ts";
 import type { Contact } from "../../../modules/contacts/model.ts";
+import type { Email } from "../../../modules/emails/record-model.ts";
 import type { Event } from "../../../modules/events/model.ts";
 import type { ContactSegment } from "../../../modules/segments/model.ts";
 import type { Suppression } from "../../../modules/suppressions/model.ts";
 import type { ContactExecution } from "../../../modules/workflows/execution-model.ts";
-import { api, ApiError, type ListPage } from "../../api.ts";
+import type { UnenteredWorkflow } from "../../../modules/workflows/unentered-model.ts";
+import { api, ApiError, type ListPage, type Query } from "../../api.ts";
 import { type LiveMessage, useLiveMessages } from "../../live.ts";
 import { useProject } from "../../state.ts";
 
@@ -20,6 +22,8 @@ const NOT_FOUND = 404;
 const PAGE_SIZE = 50;
 /** Segments and executions that are shown. */
 const LISTED = 100;
+/** Newest mails, among which is the last one that arrived or failed. */
+const NEWEST_MAILS = 10;
 /** Changes of the subscription of each kind that are shown. */
 const CHANGES = 20;
 
@@ -55,6 +59,35 @@ export const useContactSegments = (id: string) =>
   useContactList<ContactSegment>(id, `${pathOf(id)}/segments`);
 export const useContactExecutions = (id: string) =>
   useContactList<ContactExecution>(id, `${pathOf(id)}/executions`);
+
+export function useUnenteredWorkflows(id: string) {
+  const project = useProject()?.id ?? null;
+  return useQuery({
+    queryKey: ["contact", project, id, "unentered"],
+    queryFn: async ({ signal }) => {
+      const path = `${pathOf(id)}/unentered-workflows`;
+      const { items } = await api.get<{ items: UnenteredWorkflow[] }>(path, { signal });
+      return items;
+    },
+  });
+}
+
+/** The newest mails to the contact, and those that wait. */
+export function useContactMails(id: string) {
+  const project = useProject()?.id ?? null;
+  return useQuery({
+    queryKey: ["contact", project, id, "mails"],
+    queryFn: async ({ signal }) => {
+      const read = (query: Query) =>
+        api.get<ListPage<Email>>("/emails", { query: { contactId: id, ...query }, signal });
+      const [newest, queued] = await Promise.all([
+        read({ limit: NEWEST_MAILS }),
+        read({ limit: LISTED, status: "QUEUED" }),
+      ]);
+      return { emails: newest.items, waiting: queued.items };
+    },
+  });
+}
 
 function useContactList<T>(id: string, path: string) {
   const project = useProject()?.id ?? null;

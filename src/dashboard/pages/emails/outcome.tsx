@@ -4,9 +4,10 @@ import type { Email } from "../../../modules/emails/record-model.ts";
 import type { Tone } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { explainClass, type Explained } from "../../ui/message/explain.ts";
+import { waitWords } from "../../ui/message/wait-texts.ts";
 
 export function Outcome({ email }: { email: Email }) {
-  if (!hasOutcome(email)) return null;
+  if (!hasOutcome(email)) return <WaitNotice email={email} />;
   const { status, nextAttemptAt } = email;
   const isDeferred = isWaiting(email);
   const { title, text } = explain(email);
@@ -20,6 +21,27 @@ export function Outcome({ email }: { email: Email }) {
       {isDeferred && nextAttemptAt !== null && (
         <p>
           Next attempt: <Time at={nextAttemptAt} />.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Why an email waits that was not attempted yet. */
+function WaitNotice({ email: { wait } }: { email: Email }) {
+  if (wait === null || wait.cause === "QUEUE") return null;
+  const { waits, text } = waitWords(wait);
+  return (
+    <div className="outcome" data-tone="held">
+      <p>
+        <strong>
+          <bdi>{`It waits ${waits}.`}</bdi>
+        </strong>{" "}
+        <bdi>{text}</bdi>
+      </p>
+      {wait.until !== null && (
+        <p>
+          Next attempt: <Time at={wait.until} />.
         </p>
       )}
     </div>

@@ -9,7 +9,7 @@ type Step = Conversation["steps"][number];
 
 export function ConversationView({ conversation }: { conversation: Conversation }) {
   const { host, address, port, tls, reused, steps } = conversation;
-  const failed = steps.findLast((step, i) => isFailed(step, i === steps.length - 1));
+  const failed = causeOf(steps);
   return (
     <div className="conversation">
       <div className="conversation-head">
@@ -27,6 +27,20 @@ export function ConversationView({ conversation }: { conversation: Conversation 
       {failed !== undefined && <p className="explained">{explainReply(failed)}</p>}
     </div>
   );
+}
+
+/**
+ * The step that decided the end. Commands are sent in groups, so a refused recipient is followed by
+ * a refused DATA: of failures that follow each other, the first one is the cause.
+ */
+function causeOf(steps: readonly Step[]): Step | undefined {
+  const isFailure = (i: number): boolean => {
+    const step = steps[i];
+    return step !== undefined && isFailed(step, i === steps.length - 1);
+  };
+  let i = steps.findLastIndex((_, index) => isFailure(index));
+  while (i > 0 && isFailure(i - 1)) i--;
+  return steps[i];
 }
 
 function tlsText({ tls, address }: Conversation): string {

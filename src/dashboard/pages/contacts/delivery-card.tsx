@@ -1,0 +1,81 @@
+/** Whether mail reaches the contact; if not, why, and what to do. */
+
+import { Fragment } from "react";
+import type { Contact } from "../../../modules/contacts/model.ts";
+import { Loaded } from "../../ui/loaded.tsx";
+import { PathLink } from "../../ui/path-link.tsx";
+import { Time } from "../../ui/time.tsx";
+import { lastAcceptance, type Obstacle, obstaclesOf } from "./obstacles.ts";
+import { useAddressSuppression, useContactMails, useSubscriptionChanges } from "./use-contact.ts";
+
+export function DeliveryCard({ contact, project }: { contact: Contact; project: string }) {
+  const { data: suppression } = useAddressSuppression(contact.email);
+  const { data: changes } = useSubscriptionChanges(contact.id);
+  const mails = useContactMails(contact.id);
+  return (
+    <section className="contact-delivery" aria-label="Whether mail arrives">
+      <Loaded query={mails} height={20}>
+        {({ emails, waiting }) => {
+          if (suppression === undefined || changes === undefined) return null;
+          const obstacles = obstaclesOf({
+            contact,
+            suppression,
+            lastChange: changes[0] ?? null,
+            emails,
+            waiting,
+          });
+          const acceptedAt = lastAcceptance(emails);
+          return (
+            <>
+              {obstacles.map((obstacle) => (
+                <Finding key={obstacle.key} obstacle={obstacle} project={project} />
+              ))}
+              <p className="muted">
+                {obstacles.length === 0 && "Nothing keeps mail from this contact. "}
+                {emails.length === 0 && "No mail was sent to it yet."}
+                {acceptedAt !== null && (
+                  <>
+                    The last mail was accepted by a mail server <Time at={acceptedAt} />.
+                  </>
+                )}
+              </p>
+            </>
+          );
+        }}
+      </Loaded>
+    </section>
+  );
+}
+
+function Finding({ obstacle, project }: { obstacle: Obstacle; project: string }) {
+  const { tone, title, since, until, untilLabel, texts, link } = obstacle;
+  return (
+    <div className="contact-obstacle" data-tone={tone}>
+      <p>
+        <strong>
+          <bdi>{title}</bdi>
+        </strong>
+        {since !== null && (
+          <>
+            {" "}
+            Since <Time at={since} />.
+          </>
+        )}
+        {until !== null && (
+          <>
+            {" "}
+            {untilLabel} <Time at={until} />.
+          </>
+        )}
+      </p>
+      <p>
+        {texts.map((text) => (
+          <Fragment key={text}>
+            <bdi>{text}</bdi>{" "}
+          </Fragment>
+        ))}
+        {link !== null && <PathLink path={`/p/${project}${link.path}`}>{link.label}</PathLink>}
+      </p>
+    </div>
+  );
+}

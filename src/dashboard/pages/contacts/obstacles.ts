@@ -1,0 +1,185 @@
+/** Finds out why mail does not reach a contact, from what the server knows about it. */
+
+import type { Contact } from "../../../modules/contacts/model.ts";
+import type { Email, EmailWait } from "../../../modules/emails/record-model.ts";
+import type { Event } from "../../../modules/events/model.ts";
+import type { Suppression } from "../../../modules/suppressions/model.ts";
+import { explainClass } from "../../ui/message/explain.ts";
+import { waitWords } from "../../ui/message/wait-texts.ts";
+import { sentence } from "../../ui/sentence.ts";
+import type { Tone } from "../../ui/status.tsx";
+import { REASONS } from "../suppressions/reasons.ts";
+import { viaWords } from "./timeline-days.ts";
+
+export type Obstacle = {
+  key: string;
+  tone: Tone;
+  title: string;
+  /** Since when it is so, or when it happened; null if that is not known. */
+  since: string | null;
+  /** When it ends by itself, or when mail is tried again; null if that is not known. */
+  until: string | null;
+  /** What happens then. */
+  untilLabel: string;
+  /** The reason and what to do, one paragraph each. */
+  texts: string[];
+  link: { label: string; path: string } | null;
+};
+
+type Known = {
+  contact: Pick<Contact, "email" | "subscribed">;
+  suppression: Suppression | null;
+  /** The latest change of the subscription; null if none is recorded. */
+  lastChange: Pick<Event, "name" | "data" | "createdAt"> | null;
+  /** The newest mails to the contact, the newest first. */
+  emails: readonly Email[];
+  /** Mails that wait, of which `emails` may be a part. */
+  waiting: readonly Email[];
+};
+
+/** The obstacles to all mail come first. Links have paths below the project. */
+export function obstaclesOf(known: Known): Obstacle[] {
+  const { contact, suppression, lastChange, emails, waiting } = known;
+  const unsubscription = contact.subscribed ? null : unsubscribed(known);
+  // That somebody unsubscribed says more than that nobody ever subscribed the contact.
+  const isChosen = lastChange?.name === "contact.unsubscribed";
+  return [
+    suppression === null ? null : suppressed(suppression),
+    isChosen ? unsubscription : null,
+    lastFailure(emails, suppression),
+    ...waitingMails(waiting),
+    isChosen ? null : unsubscription,
+  ].filter((obstacle) => obstacle !== null);
+}
+
+function suppressed({ email, reason, createdAt, expiresAt, cause }: Suppression): Obstacle {
+  const words = cause?.reason ?? "";
+  return {
+    key: "suppressed",
+    tone: "held",
+    title: "The address is suppressed, so no mail is sent to it.",
+    since: createdAt,
+    until: expiresAt,
+    untilLabel: "Ends",
+    texts: [
+      `${REASONS[reason].meaning}${words === "" ? "" : ` Answer: ${sentence(words)}`}`,
+      NEXT_STEPS[reason],
+    ],
+    link: {
+      label: "Open the suppression",
+      path: `/suppressions?address=${encodeURIComponent(email)}`,
+    },
+  };
+}
+
+const NEXT_STEPS: Readonly<Record<Suppression["reason"], string>> = {
+  HARD_BOUNCE:
+    "Ask the person for the right address. Remove the suppression only if the mailbox exists now.",
+  SOFT_BOUNCE: "The suppression ends by itself, and mail is sent again.",
+  COMPLAINT: "Remove the suppression only if the person asked you for mail again.",
+  MANUAL: "Remove the suppression if mail is to be sent to the address again.",
+};
+
+function unsubscribed({ lastChange, suppression }: Known): Obstacle {
+  const isRecorded = lastChange?.name === "contact.unsubscribed";
+  const via = isRecorded ? viaWords(lastChange.data) : "";
+  const texts = [
+    isRecorded
+      ? ""
+      : "No change is recorded. Contacts that a transactional mail creates are not subscribed.",
+    via === "" ? "" : sentence(via),
+    suppression === null ? "Transactional mail is still sent." : "",
+    `Subscribe the contact ${isRecorded ? "again " : ""}only if the person asks for it.`,
+  ];
+  return {
+    key: "unsubscribed",
+    tone: isRecorded ? "held" : "waiting",
+    title: `The contact is ${isRecorded ? "unsubscribed" : "not subscribed"}, so it gets no campaigns and no other marketing mail.`,
+    since: isRecorded ? lastChange.createdAt : null,
+    until: null,
+    untilLabel: "",
+    texts: texts.filter((text) => text !== ""),
+    link: null,
+  };
+}
+
+/** The newest mail that is not under way. */
+const lastEnded = (emails: readonly Email[]): Email | undefined =>
+  emails.find(({ status }) => status !== "QUEUED" && status !== "SENDING");
+
+/** When a mail server accepted the last mail; null if that mail was not sent or was returned. */
+export function lastAcceptance(emails: readonly Email[]): string | null {
+  const email = lastEnded(emails);
+  return email === undefined || email.status === "BOUNCED" ? null : email.sentAt;
+}
+
+/** The last mail, if it failed and the suppression does not name it as its cause. */
+function lastFailure(emails: readonly Email[], suppression: Suppression | null): Obstacle | null {
+  const email = lastEnded(emails);
+  if (email === undefined || suppression?.cause?.emailId === email.id) return null;
+  const { id, status, reports, attempts, lastError, bouncedAt, subject } = email;
+  if (status !== "BOUNCED" && status !== "FAILED") return null;
+  const cause = reports.at(-1)?.class ?? attempts.at(-1)?.class;
+  const reply = reports.at(-1)?.reason ?? lastError ?? "";
+  const explained = cause === undefined ? null : explainClass(cause);
+  return {
+    key: "failed",
+    tone: "failed",
+    title: `The last mail ${status === "BOUNCED" ? "bounced" : "could not be sent"}: ${subject}`,
+    since: bouncedAt ?? attempts.at(-1)?.startedAt ?? null,
+    until: null,
+    untilLabel: "",
+    texts: [
+      [explained?.text ?? "", reply === "" ? "" : `Answer: ${sentence(reply)}`]
+        .filter((text) => text !== "")
+        .join(" "),
+      FIXES[cause ?? ""] ?? OTHER_FIX,
+    ].filter((text) => text !== ""),
+    link: { label: "Open the mail", path: `/emails/${id}?tab=transcript` },
+  };
+}
+
+const DOMAIN_FIX =
+  "Check the DNS records of your sender domain, under Domains; the transcript of the mail has the details.";
+/** What to do after a failure of each class. */
+const FIXES: Readonly<Record<string, string>> = {
+  no_such_recipient: "Ask the person for the right address.",
+  mailbox_full: "Ask the person to make space in the mailbox, then send the mail again.",
+  content: "Change the mail: its transcript shows what the server refuses.",
+  policy: DOMAIN_FIX,
+  reputation: DOMAIN_FIX,
+  authentication: DOMAIN_FIX,
+};
+const OTHER_FIX = "The transcript of the mail shows the conversation with the server.";
+
+/** One obstacle for all mails that wait for the same reason. */
+function waitingMails(waiting: readonly Email[]): Obstacle[] {
+  const groups = new Map<string, { wait: EmailWait; mails: Email[] }>();
+  for (const email of waiting) {
+    const { wait } = email;
+    if (wait === null) continue;
+    const key = `${wait.cause} ${wait.name ?? ""}`;
+    const group = groups.get(key) ?? { wait, mails: [] };
+    groups.set(key, group);
+    group.mails.push(email);
+  }
+  return [...groups].map(([key, { wait, mails }]) => {
+    const { waits, text } = waitWords(wait);
+    const [only] = mails;
+    const subject = mails.length === 1 ? only?.subject : undefined;
+    return {
+      key,
+      tone: wait.cause === "QUEUE" ? "waiting" : "held",
+      title: `${mails.length === 1 ? "1 mail waits" : `${mails.length} mails wait`} ${waits}.`,
+      since: null,
+      until: wait.cause === "QUEUE" ? null : wait.until,
+      untilLabel: "Next attempt",
+      texts: [
+        wait.cause === "RETRY" ? `Answer: ${sentence(wait.reason ?? "")}` : "",
+        text,
+        subject === undefined || subject === "" ? "" : `Subject: ${subject}`,
+      ].filter((each) => each !== ""),
+      link: only === undefined ? null : { label: "Open the mail", path: `/emails/${only.id}` },
+    };
+  });
+}

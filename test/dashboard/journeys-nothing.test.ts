@@ -1,0 +1,242 @@
+/**
+ * The journey of somebody who is asked why a person got no mail, and knows only the address: from the
+ * overview to a sentence that says the reason and what to do. Mail leaves directly, to a name server
+ * and mail servers on loopback. `bun scripts/journeys.ts` runs it against the executable.
+ */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import {
+  BROWSER_LIMIT_MS,
+  faultsOf,
+  hasChromium,
+  NO_FAULTS,
+  startBrowser,
+} from "../support/browser.ts";
+import { startDnsServer, type TestDns } from "../support/dns-server.ts";
+import { waitUntilRead } from "../support/eventually.ts";
+import { listAt, stringAt } from "../support/json.ts";
+import { type ScriptServer, startScript } from "../support/smtp-script.ts";
+import { openAs, type PeopledServer, startWithPeople } from "./people.ts";
+
+let browser: Browser;
+let server: PeopledServer;
+let dns: TestDns;
+const mailServers: ScriptServer[] = [];
+
+/** Each site has one mail server, on an address of its own. */
+const SITES = [
+  { domain: "works.example", address: "127.0.0.31", script: {} },
+  {
+    domain: "refuses.example",
+    address: "127.0.0.32",
+    script: { rcpt: { code: 550, text: "5.1.1 no such user here" } },
+  },
+  {
+    domain: "paused.example",
+    address: "127.0.0.33",
+    script: { mail: { code: 450, text: "4.7.28 too many messages, try again in 600 seconds" } },
+  },
+];
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  let port = 0;
+  for (const { address, script } of SITES) {
+    const started = await startScript({ address, port, script });
+    port = started.port;
+    mailServers.push(started);
+  }
+  const records = Object.fromEntries(
+    SITES.flatMap(({ domain, address }) => [
+      [domain, { MX: [`10 mx.${domain}`] }],
+      [`mx.${domain}`, { A: [address] }],
+    ]),
+  );
+  dns = await startDnsServer({ records });
+  [browser, server] = await Promise.all([
+    startBrowser(),
+    startWithPeople([
+      ...["--transport", "direct", "--direct-port", String(port), "--allow-private-addresses"],
+      ...["--dns", `127.0.0.1:${dns.server.port}`, "--hostname", "sender.example"],
+    ]),
+  ]);
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop(), dns.close()]);
+  await Promise.all(mailServers.map((each) => each.close()));
+});
+
+const MAIL = { from: "orders@acme.example", subject: "Your order", body: "<p>Thanks.</p>" };
+const sendTo = async (to: string): Promise<string> =>
+  stringAt(await server.call("POST", "/v1/send", { ...MAIL, to }), "data.emails.0.email");
+
+/** Waits until the record of a mail contains the text. */
+const recordHas = (id: string, text: string) =>
+  waitUntilRead(async () =>
+    JSON.stringify(await server.call("GET", `/emails/${id}`)).includes(text),
+  );
+
+/** Opens the overview and finds the contact by the command palette. */
+async function findPerson(email: string) {
+  const opened = await openAs(browser, server, "/", { person: "editor" });
+  const { page } = opened;
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByPlaceholder("Search pages, contacts, projects and actions").fill(email);
+  await page.getByRole("button", { name: email, exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: email }).waitFor();
+  return opened;
+}
+
+const answer = (page: Page) => page.getByRole("region", { name: "Whether mail arrives" });
+
+type Opened = Awaited<ReturnType<typeof findPerson>>;
+
+async function finish(opened: Opened, name: string): Promise<void> {
+  await opened.screenshot(`nothing-${name}`);
+  expect(await faultsOf(opened)).toEqual(NO_FAULTS);
+  await opened.close();
+}
+
+describe.skipIf(!hasChromium)("why a person got nothing", () => {
+  test(
+    "mail reaches a person without obstacles",
+    async () => {
+      const email = "fine@works.example";
+      await server.call("POST", "/contacts", { email });
+      await recordHas(await sendTo(email), '"DELIVERED"');
+      const opened = await findPerson(email);
+      await answer(opened.page).getByText("Nothing keeps mail from this contact.").waitFor();
+      await answer(opened.page).getByText("The last mail was accepted by a mail server").waitFor();
+      await finish(opened, "fine");
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "the address is suppressed: by whom, since when, and it can be removed",
+    async () => {
+      const email = "suppressed@works.example";
+      await server.call("POST", "/contacts", { email });
+      await server.call("POST", "/suppressions", { email });
+      const opened = await findPerson(email);
+      const { page } = opened;
+      await answer(page)
+        .getByText("The address is suppressed, so no mail is sent to it.")
+        .waitFor();
+      await answer(page).getByText("Somebody, or one of your programs, added this").waitFor();
+      await opened.screenshot("nothing-suppressed-contact");
+      await answer(page).getByRole("link", { name: "Open the suppression" }).click();
+      const drawer = page.getByRole("dialog");
+      await drawer.getByText("The project sends it no mail.").waitFor();
+      await drawer.getByRole("button", { name: "Remove the suppression" }).waitFor();
+      await finish(opened, "suppressed");
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "the person unsubscribed: since when, how, and what is still sent",
+    async () => {
+      const email = "unsubscribed@works.example";
+      const id = stringAt(await server.call("POST", "/contacts", { email }), "id");
+      await server.call("PATCH", `/contacts/${id}`, { subscribed: false });
+      const opened = await findPerson(email);
+      const { page } = opened;
+      await answer(page)
+        .getByText("The contact is unsubscribed, so it gets no campaigns")
+        .waitFor();
+      await answer(page).getByText("Since just now.").waitFor();
+      await answer(page).getByText("Subscribe the contact again only if the person asks").waitFor();
+      await finish(opened, "unsubscribed");
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "the mail bounced: the words of the server, what to do, and the conversation",
+    async () => {
+      const email = "nobody@refuses.example";
+      await recordHas(await sendTo(email), '"BOUNCED"');
+      const opened = await findPerson(email);
+      const { page } = opened;
+      await answer(page).getByText("A mail server answered that this address does not").waitFor();
+      await answer(page).getByText("5.1.1 no such user here").waitFor();
+      await answer(page).getByText("Ask the person for the right address.").waitFor();
+      await opened.screenshot("nothing-bounced-contact");
+      await answer(page).getByRole("link", { name: "Open the suppression" }).click();
+      await page.getByRole("link", { name: "Open the mail that caused it" }).click();
+      await page.getByText("The address does not exist, so the project sends it no").waitFor();
+      await page.getByRole("link", { name: "Transcript", exact: true }).click();
+      await page.getByText("550 5.1.1 is permanent: the mailbox does not exist.").waitFor();
+      await finish(opened, "bounced");
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a mail waits behind a paused site: which site, why, and until when",
+    async () => {
+      await recordHas(await sendTo("first@paused.example"), "4.7.28");
+      const email = "waits@paused.example";
+      await recordHas(await sendTo(email), "SITE_PAUSED");
+      const opened = await findPerson(email);
+      const { page } = opened;
+      await answer(page)
+        .getByText("1 mail waits for mx.paused.example, which takes no mail at present.")
+        .waitFor();
+      await answer(page).getByText("Its servers answered that too much mail arrives.").waitFor();
+      await answer(page).getByText("the mail is sent when the pause is over.").waitFor();
+      await opened.screenshot("nothing-paused-contact");
+      await answer(page)
+        .getByText(/^\S.* Next attempt in .+\.$/)
+        .waitFor();
+      await answer(page).getByRole("link", { name: "Open the mail" }).click();
+      await page.getByText("It waits for mx.paused.example").waitFor();
+      await finish(opened, "paused");
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "the person never entered the workflow: the event that is missing, and a way to start",
+    async () => {
+      const body = {
+        name: "Welcome",
+        type: "TRANSACTIONAL",
+        subject: "Welcome",
+        body: "<p>Hi</p>",
+        from: MAIL.from,
+      };
+      const templateId = stringAt(await server.call("POST", "/templates", body), "data.id");
+      await server.call("POST", "/workflows", {
+        name: "Welcome series",
+        enabled: true,
+        trigger: { type: "EVENT", eventName: "signed-up" },
+        steps: [{ id: "mail", type: "SEND_EMAIL", config: { templateId } }],
+        transitions: [],
+      });
+      const email = "outside@works.example";
+      await server.call("POST", "/contacts", { email });
+      const opened = await findPerson(email);
+      const { page } = opened;
+      const card = page.getByRole("region", { name: "Workflows" });
+      await card.getByText("It starts with the event signed-up, which never").waitFor();
+      await opened.screenshot("nothing-workflow-before");
+      await card.getByRole("button", { name: "Start Welcome series for this contact" }).click();
+      const question = page.getByRole("dialog", { name: "Start Welcome series?" });
+      await question.getByText(email).waitFor();
+      await question.getByRole("button", { name: "Start the workflow" }).click();
+      await card.getByText("Completed").waitFor();
+      await card.getByText("Never entered").waitFor({ state: "detached" });
+      const sent = await server.call("GET", `/emails?to=${email}`);
+      expect(listAt(sent, "data.items").map((item) => stringAt(item, "subject"))).toEqual([
+        "Welcome",
+      ]);
+      await finish(opened, "workflow");
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
