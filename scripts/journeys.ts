@@ -27,6 +27,7 @@ const PAGES = [
   "frame",
   "inbox",
   "inbox-limits",
+  "journeys-nothing",
   "keys",
   "settings",
 ].map((name) => `test/dashboard/${name}.test.ts`);
