@@ -57,8 +57,11 @@ beforeAll(async () => {
   [browser, server] = await Promise.all([
     startBrowser(),
     startWithPeople([
-      ...["--transport", "direct", "--direct-port", String(port), "--allow-private-addresses"],
-      ...["--dns", `127.0.0.1:${dns.server.port}`, "--hostname", "sender.example"],
+      "--transport=direct",
+      `--direct-port=${port}`,
+      `--dns=127.0.0.1:${dns.server.port}`,
+      "--hostname=sender.example",
+      "--allow-private-addresses",
     ]),
   ]);
 }, BROWSER_LIMIT_MS);
