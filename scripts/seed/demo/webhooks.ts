@@ -87,8 +87,9 @@ function insertDelivery(sqlite: Database, given: Given): void {
   sqlite
     .query(
       `INSERT INTO webhook_deliveries (id, webhook_seq, event_seq, contact_seq, status, attempts,
-         next_at, is_holding, last_attempt_at, response_code, response_excerpt, error, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)`,
+         next_at, is_holding, last_attempt_at, response_code, response_excerpt, error, created_at,
+         duration_ms, earlier_attempts)
+       VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
       uuidAt(at, random),
@@ -103,8 +104,35 @@ function insertDelivery(sqlite: Database, given: Given): void {
       text,
       error,
       at,
+      attempts === 0 ? null : durationOf(event.seq, error),
+      earlierAttempts(at, { ...given, attempts, code, error }),
     );
 }
+
+/** The attempts before the latest one. Those of a delivery that succeeded had no answer. */
+function earlierAttempts(
+  at: number,
+  {
+    event,
+    attempts,
+    code,
+    error,
+  }: Pick<Given, "event"> & Pick<Result, "attempts" | "code" | "error">,
+): string | null {
+  if (attempts < 2) return null;
+  const failure = code === 200 ? { code: null, error: NO_ANSWER } : { code, error };
+  const earlier = Array.from({ length: attempts - 1 }, (_, i) => ({
+    at: at + i * MINUTE,
+    durationMs: durationOf(event.seq + i, failure.error),
+    responseCode: failure.code,
+    error: failure.error,
+  }));
+  return JSON.stringify(earlier);
+}
+
+/** Milliseconds; a receiver that did not answer took the whole time limit. */
+const durationOf = (number: number, error: string | null): number =>
+  error === NO_ANSWER ? 10_000 + (number % 5) : 38 + ((number * 7) % 160);
 
 type Result = {
   status: "PENDING" | "SUCCEEDED" | "FAILED";
@@ -116,7 +144,12 @@ type Result = {
 };
 
 const OK = { code: 200, text: '{"received":true}', error: null, nextAt: null };
-const BUSY = { code: 503, text: "<h1>Service Unavailable</h1>", error: null };
+const BUSY = {
+  code: 503,
+  text: "<h1>Service Unavailable</h1>",
+  error: "The receiver answered 503.",
+};
+const NO_ANSWER = "The receiver did not answer within 10 seconds.";
 
 function resultOf({ webhookSeq, isWaiting, random, untilMs }: Given): Result {
   const dice = random.integer(1000);
@@ -130,9 +163,9 @@ function resultOf({ webhookSeq, isWaiting, random, untilMs }: Given): Result {
   }
   if (dice < 25) {
     const answer = random.pick([
-      { code: 500, text: "Internal Server Error", error: null },
-      { code: 410, text: "Gone", error: null },
-      { code: null, text: null, error: "The receiver did not answer within 10 seconds." },
+      { code: 500, text: "Internal Server Error", error: "The receiver answered 500." },
+      { code: 410, text: "Gone", error: "The receiver answered 410." },
+      { code: null, text: null, error: NO_ANSWER },
     ]);
     return { status: "FAILED", attempts: 8, ...answer, nextAt: null };
   }
