@@ -116,9 +116,13 @@ describe("the chart", () => {
     { at: "2026-03-02T12:00:00.000Z", opens: 2, clicks: 0 },
     { at: "2026-03-04T12:00:00.000Z", opens: 1, clicks: 1 },
   ];
+  const sentByHour = [
+    { at: "2026-03-02T10:00:00.000Z", sent: 60 },
+    { at: "2026-03-02T11:00:00.000Z", sent: 20 },
+  ];
   const nowMs = startedMs + 30 * 24 * HOUR_MS;
   const chart = (search = {}, now = nowMs) =>
-    hourChart(timeline, { startedMs, nowMs: now, search });
+    hourChart({ timeline, sentByHour }, { startedMs, nowMs: now, search });
 
   test("shows 48 hours without gaps", () => {
     const { interval, times, opens, clicks, isLastOpen } = chart();
@@ -128,6 +132,16 @@ describe("the chart", () => {
       [5, 0, 2, 0],
       [1, 0, 0, 0],
     ]);
+  });
+
+  test("shows the sent mails, also of hours without an open", () => {
+    expect(chart().sent.slice(0, 4)).toEqual([60, 20, 0, 0]);
+    const later = [...sentByHour, { at: "2026-03-06T10:00:00.000Z", sent: 5 }];
+    const { sent, times } = hourChart(
+      { timeline, sentByHour: later },
+      { startedMs, nowMs, search: { range: "all" } },
+    );
+    expect([sent.at(-2), times.at(-1)]).toEqual([5, Date.parse("2026-03-06T11:00:00Z")]);
   });
 
   test("ends with the present hour, which is open", () => {
@@ -143,11 +157,14 @@ describe("the chart", () => {
 
   test("shows long times by day, with the same sums", () => {
     const late = { at: "2026-03-20T12:00:00.000Z", opens: 3, clicks: 2 };
-    const { interval, opens, clicks } = hourChart([...timeline, late], {
-      startedMs,
-      nowMs,
-      search: { range: "all" },
-    });
+    const { interval, opens, clicks } = hourChart(
+      { timeline: [...timeline, late], sentByHour },
+      {
+        startedMs,
+        nowMs,
+        search: { range: "all" },
+      },
+    );
     const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
     expect([interval, sum(opens), sum(clicks)]).toEqual(["DAY", 11, 4]);
   });

@@ -4,7 +4,13 @@ import { describe, expect, test } from "bun:test";
 import { matches, matchText, patternsOf } from "../../src/dashboard/pages/webhooks/patterns.ts";
 import { requestText } from "../../src/dashboard/pages/webhooks/request-text.ts";
 import { readWebhookSearch } from "../../src/dashboard/pages/webhooks/search.ts";
-import { eventsText, hostOf, resultText } from "../../src/dashboard/pages/webhooks/texts.ts";
+import {
+  eventsText,
+  hostOf,
+  resultText,
+  tookText,
+  triesOf,
+} from "../../src/dashboard/pages/webhooks/texts.ts";
 
 test.each([
   ["email.*\n\n order.paid \n", ["email.*", "order.paid"]],
@@ -48,6 +54,7 @@ const DELIVERY = {
   responseCode: null,
   responseExcerpt: null,
   error: null,
+  durationMs: null,
   lastAttemptAt: null,
   nextAttemptAt: null,
   createdAt: "2026-01-01T00:00:00.000Z",
@@ -61,6 +68,33 @@ test.each([
   [{ attempts: 1 }, "Is being tried again"],
 ])("the result of %j", (given, expected) => {
   expect(resultText({ ...DELIVERY, ...given })).toBe(expected);
+});
+
+test.each([
+  [null, ""],
+  [0, "0 ms"],
+  [999, "999 ms"],
+  [1_240, "1.2 s"],
+  [10_003, "10 s"],
+])("a duration of %j milliseconds", (durationMs, expected) => {
+  expect(tookText(durationMs)).toBe(expected);
+});
+
+test("the tries of a delivery are shown with the latest one first", () => {
+  const request = { method: "POST", url: "https://a.example/", headers: {}, body: "{}" } as const;
+  const at = "2026-01-01T00:00:00.000Z";
+  const earlierAttempts = [
+    { at, durationMs: 10_001, responseCode: null, error: "The host does not exist." },
+    { at, durationMs: null, responseCode: 503, error: "The receiver answered 503." },
+  ];
+  const delivery = { ...DELIVERY, request, earlierAttempts };
+  expect(triesOf(delivery)).toEqual([]);
+  const last = { attempts: 3, lastAttemptAt: at, responseCode: 204, durationMs: 41 };
+  expect(triesOf({ ...delivery, ...last })).toEqual([
+    { at, isDelivered: true, text: "Answered 204", took: "41 ms" },
+    { at, isDelivered: false, text: "Answered 503", took: "" },
+    { at, isDelivered: false, text: "The host does not exist.", took: "10 s" },
+  ]);
 });
 
 test("a request is shown as a body and as headers", () => {

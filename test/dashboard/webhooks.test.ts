@@ -99,6 +99,10 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       await drawer.getByRole("button", { name: "Try now" }).click();
       await drawer.getByText("Succeeded").waitFor();
       await drawer.getByText("thanks").waitFor();
+      const tries = drawer.getByRole("list", { name: "Tries, the latest one first" });
+      await tries.getByText("2. Answered 200").waitFor();
+      await tries.getByText("1. Answered 500").waitFor();
+      await opened.screenshot("webhooks-tries");
       await page.keyboard.press("Escape");
       await drawer.waitFor({ state: "detached" });
       await rows(page).filter({ hasText: "Answered 200" }).waitFor();

@@ -118,6 +118,17 @@ describe.skipIf(!hasChromium)("the pages of workflows", () => {
       await dialog(page, "Step").getByText('context.plan equals "pro"').waitFor();
       await page.keyboard.press("Escape");
       await dialog(page, "Step").waitFor({ state: "detached" });
+      await box("Wait for an order").click();
+      await dialog(page, "Step").getByRole("button", { name: "1, show them" }).click();
+      await page.getByText("At “Wait for an order”").waitFor();
+      await expectSoon(() => rows(page).count(), 1);
+      await opened.screenshot("workflow-executions-at-step");
+      await page.getByRole("button", { name: "Show the executions at all steps" }).click();
+      await page.getByText("At “Wait for an order”").waitFor({ state: "detached" });
+      await page.goBack();
+      await dialog(page, "Step").waitFor();
+      await page.keyboard.press("Escape");
+      await dialog(page, "Step").waitFor({ state: "detached" });
 
       await page.getByRole("link", { name: "Executions" }).click();
       await rows(page).filter({ hasText: "bea@acme.example" }).getByText("Left early").waitFor();

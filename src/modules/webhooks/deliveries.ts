@@ -12,6 +12,7 @@ import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import type { Event } from "../events/model.ts";
 import { bodyOf } from "./attempt.ts";
+import { earlierAttemptsOf } from "./earlier-attempts.ts";
 import type { Delivery, DeliveryDetails, DeliveryQuery } from "./model.ts";
 import type { DeliveryRows } from "./rows.ts";
 import type { WebhookRow } from "./webhook-rows.ts";
@@ -82,6 +83,7 @@ export function createDeliveries(deps: {
       if (event === null) throw notFound("DELIVERY");
       return {
         ...present(row),
+        earlierAttempts: earlierAttemptsOf(row.delivery.earlierAttempts),
         request: {
           method: "POST",
           url: webhook.url,
@@ -137,7 +139,7 @@ type Row = {
 };
 
 function present({ delivery, eventId, eventName }: Row): Delivery {
-  const { id, status, attempts, responseCode, responseExcerpt, error } = delivery;
+  const { id, status, attempts, responseCode, responseExcerpt, error, durationMs } = delivery;
   return {
     id,
     eventId,
@@ -147,6 +149,7 @@ function present({ delivery, eventId, eventName }: Row): Delivery {
     responseCode,
     responseExcerpt,
     error,
+    durationMs,
     lastAttemptAt: isoTimeOrNull(delivery.lastAttemptAt),
     nextAttemptAt: isoTimeOrNull(delivery.nextAt),
     createdAt: isoTime(delivery.createdAt),

@@ -126,6 +126,7 @@ const deliveryFields = described(
     responseCode: Nullable(Type.Integer()),
     responseExcerpt: Nullable(Type.String()),
     error: Nullable(Type.String()),
+    durationMs: Nullable(Type.Integer()),
     lastAttemptAt: Nullable(Time),
     nextAttemptAt: Nullable(Time),
     createdAt: Time,
@@ -139,6 +140,7 @@ const deliveryFields = described(
     responseCode: "Status of the latest response; null without one",
     responseExcerpt: "Beginning of the latest response; null without one",
     error: "Why the latest try failed",
+    durationMs: "Duration of the latest try in milliseconds; null before the first",
     lastAttemptAt: "When the latest try was made; null before the first",
     nextAttemptAt: "null while it waits for an earlier event of the same contact",
     createdAt: "When the delivery was created",
@@ -154,6 +156,7 @@ const EXAMPLE_DELIVERY = {
   responseCode: 200,
   responseExcerpt: "ok",
   error: null,
+  durationMs: 35,
   lastAttemptAt: EXAMPLE.updatedAt,
   nextAttemptAt: null,
   createdAt: EXAMPLE.createdAt,
@@ -184,16 +187,39 @@ const WebhookRequest = named(
   { description: "The request of a delivery, as the next try sends it" },
 );
 
+const EarlierAttempt = named(
+  "EarlierWebhookAttempt",
+  described(
+    Type.Object({
+      at: Time,
+      durationMs: Nullable(Type.Integer()),
+      responseCode: Nullable(Type.Integer()),
+      error: Nullable(Type.String()),
+    }),
+    {
+      at: "When the try ended",
+      durationMs: "Its duration in milliseconds; null if it is not known",
+      responseCode: "Status of the response; null without one",
+      error: "Why it failed; null if the receiver answered 2xx",
+    },
+  ),
+  { description: "A try of a delivery before the latest one" },
+);
+
 export const DeliveryDetails = named(
   "WebhookDeliveryDetails",
   Type.Object({
     ...deliveryFields.properties,
+    earlierAttempts: Type.Array(EarlierAttempt, {
+      description: "The tries before the latest one, oldest first, at most the last nine of them",
+    }),
     request: describedUse(WebhookRequest, "The request, as the next try sends it"),
   }),
   {
-    description: "A delivery with its request",
+    description: "A delivery with its earlier tries and its request",
     example: {
       ...EXAMPLE_DELIVERY,
+      earlierAttempts: [],
       request: {
         method: "POST",
         url: EXAMPLE_FIELDS.url,

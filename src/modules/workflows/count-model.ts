@@ -51,9 +51,9 @@ const StepCounts = named(
     {
       stepId: "Id of the step",
       active: "Executions that are at the step now",
-      completed: "How often the step was completed",
-      skipped: "How often the step was skipped",
-      failed: "How often the step failed",
+      completed: "How often the step was completed, by executions that were removed, too",
+      skipped: "How often the step was skipped, likewise",
+      failed: "How often the step failed, likewise",
     },
   ),
   { description: "What executions did at a step" },
@@ -66,16 +66,10 @@ export const WorkflowCounts = named(
     Type.Object({
       executions: ExecutionCounts,
       steps: Type.Array(StepCounts),
-      countedExecutions: Type.Integer(),
-      isEveryActiveCounted: Type.Boolean(),
     }),
     {
       executions: "All executions by their status",
       steps: "The steps at which an execution is or was",
-      countedExecutions:
-        "The newest executions, whose completed steps were counted; at most 50,000 steps are read",
-      isEveryActiveCounted:
-        "Whether all active executions are counted at their steps, or only the newest 100,000",
     },
   ),
   {
@@ -83,8 +77,6 @@ export const WorkflowCounts = named(
     example: {
       executions: EXAMPLE_COUNTS,
       steps: [{ stepId: "welcome", active: 0, completed: 1_500, skipped: 30, failed: 1 }],
-      countedExecutions: 1_556,
-      isEveryActiveCounted: true,
     },
   },
 );

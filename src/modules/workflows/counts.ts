@@ -1,70 +1,36 @@
 /**
- * Numbers of executions: by status, which are exact, and by step. All reading is in slices.
- *
- * The log of completed steps has no index of steps, because every step of every execution would
- * write to it. So the completed steps of the newest executions are read, up to a limit.
+ * Exact numbers of executions by status and by step. Executions are counted in slices in an index;
+ * for completed steps there are counters, because an index of them would be written for each step.
  */
 
 import type { Db } from "../../db/open.ts";
-import { EXECUTION_STATUSES } from "../../db/schema/workflows.ts";
-import type { SlicedCount } from "../../db/sliced-count.ts";
-import type { FairScheduler } from "../../lib/slice-queue.ts";
-import { startSlices } from "../../lib/slices.ts";
+import { EXECUTION_STATUSES, type ExecutionStatus } from "../../db/schema/workflows.ts";
+import type { CountedRows, SlicedCount } from "../../db/sliced-count.ts";
 import type { ExecutionCounts, ListedCounts, WorkflowCounts } from "./count-model.ts";
 import type { WorkflowRow } from "./store.ts";
 
 type StepCounts = WorkflowCounts["steps"][number];
-type Outcome = "completed" | "skipped" | "failed";
-type CompletedRow = { stepId: string; outcome: string; count: number };
 
-const LIMITS = {
-  /** Rows of one statement, which takes about three milliseconds. */
-  rows: 1_000,
-  activeExecutions: 100_000,
-  completedSteps: 50_000,
-};
-/** Executions that are read at once to find those whose steps are counted next. */
-const PAGE = 500;
-
-const OUTCOMES: Readonly<Record<string, Outcome>> = {
-  COMPLETED: "completed",
-  SKIPPED: "skipped",
-  FAILED: "failed",
-};
+const ACTIVE = ["RUNNING", "WAITING"] as const;
 
 export type WorkflowCounter = ReturnType<typeof createWorkflowCounts>;
 
 export function createWorkflowCounts(deps: {
   db: Db;
-  scheduler: FairScheduler;
   count: SlicedCount;
   /** Returns the row of a workflow; throws 404 WORKFLOW_NOT_FOUND. */
   getWorkflow: (projectSeq: number, id: string) => WorkflowRow;
   findWorkflow: (projectSeq: number, id: string) => Pick<WorkflowRow, "seq"> | null;
-  limits?: typeof LIMITS;
 }) {
-  const { scheduler, count, limits = LIMITS } = deps;
+  const { count } = deps;
   const { sqlite } = deps.db;
-  const findActive = sqlite.prepare<
-    { seq: number; stepId: string | null },
-    [{ workflow: number; status: string; before: number; limit: number }]
-  >(`
-    SELECT seq, current_step_id AS stepId
-    FROM workflow_executions INDEXED BY workflow_executions_status
-    WHERE workflow_seq = +$workflow AND status = +$status AND seq < +$before
-    ORDER BY seq DESC LIMIT +$limit`);
-  const findNewest = sqlite.prepare<
-    { seq: number; stepCount: number },
-    [{ workflow: number; before: number; limit: number }]
-  >(`
-    SELECT seq, step_count AS stepCount
-    FROM workflow_executions INDEXED BY workflow_executions_page
-    WHERE workflow_seq = +$workflow AND seq < +$before ORDER BY seq DESC LIMIT +$limit`);
-  const countCompleted = sqlite.prepare<CompletedRow, [string]>(`
-    SELECT s.step_id AS stepId, s.outcome, count(*) AS count
-    FROM json_each(?) AS wanted CROSS JOIN workflow_execution_steps s
-      ON s.execution_seq = wanted.value
-    GROUP BY s.step_id, s.outcome`);
+  const findNextStep = sqlite.prepare<{ stepId: string | null }, [number, string, string]>(`
+    SELECT min(current_step_id) AS stepId
+    FROM workflow_executions INDEXED BY workflow_executions_step
+    WHERE workflow_seq = +? AND status = +? AND current_step_id > +?`);
+  const findCompleted = sqlite.prepare<Omit<StepCounts, "active">, [number]>(`
+    SELECT step_id AS stepId, completed, skipped, failed
+    FROM workflow_step_counts WHERE workflow_seq = +?`);
 
   async function byStatus(projectSeq: number, workflowSeq: number): Promise<ExecutionCounts> {
     const counts = { RUNNING: 0, WAITING: 0, COMPLETED: 0, EXITED: 0, FAILED: 0, CANCELLED: 0 };
@@ -77,47 +43,16 @@ export function createWorkflowCounts(deps: {
     return counts;
   }
 
-  /** Adds the active executions at each step. Resolves to whether all of them were read. */
-  async function addActive({ projectSeq, seq }: WorkflowRow, steps: Steps): Promise<boolean> {
-    const slices = await startSlices(scheduler.queueOf(projectSeq));
-    let left = limits.activeExecutions;
-    for (const status of ["RUNNING", "WAITING"]) {
-      let before = Number.MAX_SAFE_INTEGER;
-      for (;;) {
-        const limit = Math.min(limits.rows, left);
-        const rows = findActive.all({ workflow: seq, status, before, limit });
-        for (const { stepId } of rows) if (stepId !== null) steps.of(stepId).active++;
-        left -= rows.length;
-        if (rows.length < limit) break;
-        if (left === 0) return false;
-        before = rows.at(-1)?.seq ?? 0;
-        if (slices.isOver()) await slices.next();
+  /** Adds the active executions at each step, also at steps that are not in the graph any more. */
+  async function addActive({ projectSeq, seq }: WorkflowRow, steps: Steps): Promise<void> {
+    for (const status of ACTIVE) {
+      // Each look-up skips to the next step in the index.
+      for (let after = ""; ;) {
+        const stepId = findNextStep.get(seq, status, after)?.stepId ?? null;
+        if (stepId === null) break;
+        steps.of(stepId).active += await count(projectSeq, executionsAt(seq, status, stepId));
+        after = stepId;
       }
-    }
-    return true;
-  }
-
-  /** Adds the completed steps of the newest executions. Resolves to the number of the executions. */
-  async function addCompleted({ projectSeq, seq }: WorkflowRow, steps: Steps): Promise<number> {
-    const slices = await startSlices(scheduler.queueOf(projectSeq));
-    let left = limits.completedSteps;
-    let counted = 0;
-    let before = Number.MAX_SAFE_INTEGER;
-    for (;;) {
-      const page = findNewest.all({ workflow: seq, before, limit: PAGE });
-      for (const batch of batchesOf(page, limits.rows)) {
-        const seqs = JSON.stringify(batch.map((execution) => execution.seq));
-        for (const row of countCompleted.all(seqs)) {
-          const outcome = OUTCOMES[row.outcome];
-          if (outcome !== undefined) steps.of(row.stepId)[outcome] += row.count;
-        }
-        counted += batch.length;
-        left -= stepsOf(batch);
-        if (left <= 0) return counted;
-        if (slices.isOver()) await slices.next();
-      }
-      if (page.length < PAGE) return counted;
-      before = page.at(-1)?.seq ?? 0;
     }
   }
 
@@ -126,9 +61,9 @@ export function createWorkflowCounts(deps: {
       const workflow = deps.getWorkflow(projectSeq, id);
       const steps = createSteps();
       const executions = await byStatus(projectSeq, workflow.seq);
-      const isEveryActiveCounted = await addActive(workflow, steps);
-      const countedExecutions = await addCompleted(workflow, steps);
-      return { executions, steps: steps.all(), countedExecutions, isEveryActiveCounted };
+      await addActive(workflow, steps);
+      for (const row of findCompleted.all(workflow.seq)) Object.assign(steps.of(row.stepId), row);
+      return { executions, steps: steps.all() };
     },
 
     /** Ids of workflows that do not exist are left out. */
@@ -160,18 +95,14 @@ function createSteps() {
   };
 }
 
-type Counted = { seq: number; stepCount: number };
-
-const stepsOf = (batch: readonly Counted[]): number =>
-  batch.reduce((sum, { stepCount }) => sum + stepCount, 0);
-
-/** Groups with about `rows` completed steps each; an execution alone may have more. */
-function batchesOf(page: readonly Counted[], rows: number): Counted[][] {
-  const batches: Counted[][] = [];
-  for (const execution of page) {
-    const last = batches.at(-1);
-    if (last === undefined || stepsOf(last) + execution.stepCount > rows) batches.push([execution]);
-    else last.push(execution);
-  }
-  return batches;
+/** The executions of a status at a step. */
+export function executionsAt(
+  workflowSeq: number,
+  status: ExecutionStatus,
+  stepId: string,
+): CountedRows {
+  const from =
+    "workflow_executions INDEXED BY workflow_executions_step " +
+    "WHERE workflow_seq = +? AND status = +? AND current_step_id = +?";
+  return { from, values: [workflowSeq, status, stepId] };
 }

@@ -143,6 +143,15 @@ export type ExecutionDetails = Static<typeof ExecutionDetails>;
 export const ExecutionQuery = Input({
   ...PageQuery.properties,
   status: Type.Optional(describedUse(ExecutionStatus, "Only executions of this status")),
+  step: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description:
+        "Id of a step: only executions that are at this step, or failed or were cancelled at it; " +
+        "needs status",
+    }),
+  ),
 });
 export type ExecutionQuery = Static<typeof ExecutionQuery>;
 

@@ -8,8 +8,9 @@ import type { CountedRows, SlicedCount } from "../../db/sliced-count.ts";
 import type { Page } from "../../http/envelope.ts";
 import { type ListPage, newestRows } from "../../http/pagination.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
-import { notFound } from "../../lib/errors.ts";
+import { fieldError, notFound } from "../../lib/errors.ts";
 import { parseData } from "../contacts/data.ts";
+import { executionsAt } from "./counts.ts";
 import type {
   ExecutionDetails,
   ExecutionQuery,
@@ -78,18 +79,19 @@ export function createExecutionQueries({ db, listPage, graphOf, count }: Executi
   }
 
   /** A workflow may have millions of executions. */
-  function readerOf({ seq, projectSeq }: WorkflowRow, { status }: ExecutionQuery) {
+  function readerOf({ seq, projectSeq }: WorkflowRow, { status, step }: ExecutionQuery) {
     const read = newestRows(db, {
       table: workflowExecutions,
       filter: and(
         eq(workflowExecutions.workflowSeq, seq),
         status === undefined ? undefined : eq(workflowExecutions.status, status),
+        step === undefined ? undefined : eq(workflowExecutions.currentStepId, step),
       ),
       select: select(),
       total: () => 0,
     });
     return async (request: Parameters<typeof read>[0]) => {
-      const total = await count(projectSeq, countedRows(seq, status));
+      const total = await count(projectSeq, countedRows(seq, { status, step }));
       return { ...read(request), total };
     };
   }
@@ -102,21 +104,30 @@ export function createExecutionQueries({ db, listPage, graphOf, count }: Executi
       return { ...presentExecution(workflow, found), steps: stepsOf(found) };
     },
 
-    list: (workflow: WorkflowRow, query: ExecutionQuery): Promise<Page<ListedExecution>> =>
-      listPage(
+    /** Throws 422 if a step is given without a status, for which there is no index. */
+    list(workflow: WorkflowRow, query: ExecutionQuery): Promise<Page<ListedExecution>> {
+      if (query.step !== undefined && query.status === undefined) {
+        throw fieldError("status", "required", "is required if a step is given");
+      }
+      return listPage(
         { scope: `${workflow.projectSeq}:executions:${workflow.id}`, query },
         readerOf(workflow, query),
         (rows) => rows.map((row) => presentExecution(workflow, row)),
-      ),
+      );
+    },
   };
 }
 
-function countedRows(workflowSeq: number, status: ExecutionQuery["status"]): CountedRows {
+function countedRows(
+  workflowSeq: number,
+  { status, step }: { [Key in "status" | "step"]: ExecutionQuery[Key] | undefined },
+): CountedRows {
   const table = "workflow_executions INDEXED BY";
   if (status === undefined) {
     const from = `${table} workflow_executions_page WHERE workflow_seq = +?`;
     return { from, values: [workflowSeq] };
   }
+  if (step !== undefined) return executionsAt(workflowSeq, status, step);
   const from = `${table} workflow_executions_status WHERE workflow_seq = +? AND status = +?`;
   return { from, values: [workflowSeq, status] };
 }

@@ -20,6 +20,7 @@ describe("a delivery", () => {
     const listed = await t.call("GET", `/webhooks/${id}/deliveries`);
     expect(shown.at("data")).toEqual({
       ...Object(listed.at("data.items.0")),
+      earlierAttempts: [],
       request: {
         method: "POST",
         url: `${server.origin}/hook`,
@@ -28,6 +29,47 @@ describe("a delivery", () => {
       },
     });
     expect(shown.at("data.responseExcerpt")).toBe("later");
+  });
+
+  test("shows how long the latest try took, and how the nine tries before it ended", async () => {
+    let tries = 0;
+    const { t, id, server, track, attempted, rows } = await startWebhook({
+      events: ["a"],
+      answer: () => {
+        t.clock.advance(100 + tries++);
+        return { status: 500 + tries };
+      },
+    });
+    await track("a");
+    await attempted(1);
+    const startedAt = t.clock.now();
+    const path = `/webhooks/${id}/deliveries/${rows()[0]?.id}`;
+    const first = await t.call("GET", path);
+    expect([first.at("data.durationMs"), first.at("data.earlierAttempts")]).toEqual([100, []]);
+    for (let done = 1; done <= 10; done++) {
+      await t.call("POST", `${path}/retry`);
+      await attempted(done + 1);
+    }
+    server.answer = () => {
+      t.clock.advance(7);
+      return {};
+    };
+    await t.call("POST", `${path}/retry`);
+    await attempted(12);
+    const before = t.eventNames();
+    const shown = await t.call("GET", path);
+    expect(shown.at("data")).toMatchObject({ status: "SUCCEEDED", attempts: 12, durationMs: 7 });
+    const endOf = (number: number): number =>
+      number === 1 ? startedAt : endOf(number - 1) + 100 + number - 1;
+    expect(shown.at("data.earlierAttempts")).toEqual(
+      [3, 4, 5, 6, 7, 8, 9, 10, 11].map((number) => ({
+        at: new Date(endOf(number)).toISOString(),
+        durationMs: 100 + number - 1,
+        responseCode: 500 + number,
+        error: `The receiver answered ${500 + number}.`,
+      })),
+    );
+    expect(t.eventNames()).toEqual(before);
   });
 
   test("of another webhook is not found", async () => {

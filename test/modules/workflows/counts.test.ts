@@ -1,11 +1,9 @@
-/** Numbers of executions: exact by status, and by step within the limits of one request. */
+/** Exact numbers of executions by status and by step, and the list of those at a step. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { workflows } from "../../../src/db/schema/workflows.ts";
-import { createSlicedCount } from "../../../src/db/sliced-count.ts";
-import { createFairScheduler } from "../../../src/lib/slice-queue.ts";
-import { createWorkflowCounts } from "../../../src/modules/workflows/counts.ts";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { type Automation, startAutomation } from "../../support/automation.ts";
+import { listAt, valueAt } from "../../support/json.ts";
+import { planOf } from "../../support/outbox.ts";
 import { expectError } from "../../support/refusal.ts";
 import { chain, step } from "./graphs.ts";
 
@@ -46,31 +44,19 @@ describe("GET /workflows/{id}/counts", () => {
           { stepId: "end", active: 0, completed: 1, skipped: 0, failed: 0 },
           { stepId: "start", active: 0, completed: 5, skipped: 0, failed: 0 },
         ],
-        countedExecutions: 5,
-        isEveryActiveCounted: true,
       },
     ]);
     expect(a.t.eventNames()).toEqual(before);
   });
 
-  test("reads the newest executions, up to a limit of rows", async () => {
-    await fill();
-    const { db } = a.t;
-    const scheduler = createFairScheduler();
-    const [row] = db.select().from(workflows).all();
-    if (row === undefined) throw new Error("there is no workflow");
-    const counts = createWorkflowCounts({
-      db,
-      scheduler,
-      count: createSlicedCount({ db, scheduler }),
-      getWorkflow: () => row,
-      findWorkflow: () => null,
-      limits: { rows: 2, activeExecutions: 2, completedSteps: 3 },
-    });
-    const found = await counts.ofWorkflow(1, "any");
-    expect(found.executions).toEqual(EXECUTIONS);
-    expect([found.countedExecutions, found.isEveryActiveCounted]).toEqual([3, false]);
-    expect(found.steps.find(({ stepId }) => stepId === "wait")?.active).toBe(2);
+  test("still counts the completed steps of executions that were removed", async () => {
+    const id = await fill();
+    a.t.db.sqlite.run("DELETE FROM workflow_executions WHERE status <> 'WAITING'");
+    const { executions, steps } = Object(
+      (await a.t.call("GET", `/workflows/${id}/counts`)).at("data"),
+    );
+    expect(executions).toEqual({ ...NONE, WAITING: 3 });
+    expect(steps).toContainEqual({ stepId: "end", active: 0, completed: 1, skipped: 0, failed: 0 });
   });
 
   test("of another project are not found", async () => {
@@ -109,4 +95,52 @@ describe("GET /workflows/counts", () => {
       expect((await a.t.call("GET", `/workflows/counts?ids=${ids}`)).status).toBe(422);
     },
   );
+});
+
+describe("GET /workflows/{id}/executions with a step", () => {
+  test("lists the executions of the status at the step, newest first, with their number", async () => {
+    const id = await fill();
+    const list = async (query: string) => {
+      const answer = await a.t.call("GET", `/workflows/${id}/executions?${query}`);
+      expect(answer.status).toBe(200);
+      return answer;
+    };
+    const waiting = await list("status=WAITING&step=wait&limit=2");
+    expect([waiting.at("data.total"), waiting.at("data.hasMore")]).toEqual([3, true]);
+    const cursor = encodeURIComponent(waiting.text("data.nextCursor"));
+    const rest = await list(`status=WAITING&step=wait&limit=2&cursor=${cursor}`);
+    const emails = [...listAt(waiting.body, "data.items"), ...listAt(rest.body, "data.items")].map(
+      (item) => valueAt(item, "contactEmail"),
+    );
+    expect(emails).toEqual(["p3@example.net", "p2@example.net", "p0@example.net"]);
+    expect((await list("status=CANCELLED&step=wait")).at("data.total")).toBe(1);
+    expect((await list("status=EXITED&step=end")).at("data.total")).toBe(0);
+    expect((await list("status=WAITING&step=unknown")).at("data.total")).toBe(0);
+  });
+
+  test("is refused without a status", async () => {
+    const id = await waiting();
+    expectError(await a.t.call("GET", `/workflows/${id}/executions?step=wait`), {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors: [["status", "required"]],
+    });
+  });
+
+  test("reads and counts in the index of steps, and does not sort", async () => {
+    const id = await fill();
+    const prepare = spyOn(a.t.db.sqlite, "prepare");
+    const query = spyOn(a.t.db.sqlite, "query");
+    await a.t.call("GET", `/workflows/${id}/executions?status=WAITING&step=wait`);
+    await a.t.call("GET", `/workflows/${id}/executions?status=WAITING`);
+    const read = [...prepare.mock.calls, ...query.mock.calls]
+      .map(([sql]) => sql)
+      .filter((sql) => /from "?workflow_executions/i.test(sql));
+    prepare.mockRestore();
+    query.mockRestore();
+    const plans = read.map((sql) => planOf(a.t.db, sql));
+    expect(plans.filter((plan) => /TEMP B-TREE|SCAN/.test(plan))).toEqual([]);
+    const used = (index: string) => plans.filter((plan) => plan.includes(index)).length;
+    expect([used("workflow_executions_step"), used("workflow_executions_status")]).toEqual([3, 3]);
+  });
 });

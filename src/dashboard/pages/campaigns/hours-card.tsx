@@ -4,7 +4,7 @@ import { useNow } from "../../ui/time.tsx";
 import { hourChart, PART_CHOICES, partNameOf } from "./hours.ts";
 import type { TabProps } from "./tab-props.ts";
 
-/** Opens and clicks by hour since sending started. Dragging shows a part of them. */
+/** Sent mails, opens and clicks by hour since sending started. Dragging shows a part of them. */
 export function HoursCard({
   stats,
   search,
@@ -12,7 +12,7 @@ export function HoursCard({
   startedAt,
 }: Pick<TabProps, "stats" | "search" | "onChange"> & { startedAt: string }) {
   const nowMs = useNow();
-  const { interval, times, opens, clicks, isLastOpen } = hourChart(stats.timeline, {
+  const { interval, times, sent, opens, clicks, isLastOpen } = hourChart(stats, {
     startedMs: Date.parse(startedAt),
     nowMs,
     search,
@@ -21,7 +21,7 @@ export function HoursCard({
   return (
     <div className="campaign-hours">
       <div className="campaign-hours-head">
-        <h2>Opens and clicks by {interval === "DAY" ? "day" : "hour"}</h2>
+        <h2>Sent mails, opens and clicks by {interval === "DAY" ? "day" : "hour"}</h2>
         <SegmentedControl
           size="xs"
           aria-label="Part of the time"
@@ -31,10 +31,11 @@ export function HoursCard({
         />
       </div>
       <TimeChart
-        label={`Opens and clicks by ${interval === "DAY" ? "day" : "hour"}`}
+        label={`Sent mails, opens and clicks by ${interval === "DAY" ? "day" : "hour"}`}
         times={times}
         interval={interval}
         series={[
+          { key: "sent", label: "Sent", color: "--chart-sent", values: sent },
           { key: "opens", label: "Opens", color: "--chart-opened", values: opens },
           { key: "clicks", label: "Clicks", color: "--chart-clicked", values: clicks },
         ]}

@@ -1,4 +1,4 @@
-/** The chart of a campaign: opens and clicks by hour or day in a part of its life. */
+/** The chart of a campaign: sent mails, opens and clicks by hour or day in a part of its life. */
 
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
 import type { CampaignSearch } from "./search.ts";
@@ -27,11 +27,12 @@ export function partNameOf({ range, since, until }: CampaignSearch): RangeName |
   return isRangeName(range) ? range : "48h";
 }
 
-type Timeline = CampaignStats["timeline"];
+type Hours = Pick<CampaignStats, "timeline" | "sentByHour">;
 
 export type HourChart = {
   interval: "HOUR" | "DAY";
   times: number[];
+  sent: number[];
   opens: number[];
   clicks: number[];
   /** Whether the last hour or day is not over yet. */
@@ -40,28 +41,42 @@ export type HourChart = {
 
 /** The points from the start of sending, without gaps, at the time `nowMs`. */
 export function hourChart(
-  timeline: Timeline,
+  { timeline, sentByHour }: Hours,
   { startedMs, nowMs, search }: { startedMs: number; nowMs: number; search: CampaignSearch },
 ): HourChart {
-  const { fromMs, toMs } = periodOf(timeline, { startedMs, nowMs, search });
+  const last = [timeline, sentByHour].map((hours) => Date.parse(hours.at(-1)?.at ?? "") || 0);
+  const { fromMs, toMs } = periodOf(Math.max(...last), { startedMs, nowMs, search });
   const interval = toMs - fromMs > LONGEST_BY_HOUR_MS ? "DAY" : "HOUR";
   const times = interval === "DAY" ? daysBetween(fromMs, toMs) : hoursBetween(fromMs, toMs);
-  const opens = times.map(() => 0);
-  const clicks = times.map(() => 0);
-  let index = 0;
-  for (const { at, opens: opened, clicks: clicked } of timeline) {
-    const time = Date.parse(at);
-    if (time < fromMs || time >= toMs) continue;
-    while (index + 1 < times.length && (times[index + 1] ?? Infinity) <= time) index++;
-    opens[index] = (opens[index] ?? 0) + opened;
-    clicks[index] = (clicks[index] ?? 0) + clicked;
+  /** The sums for each time; `hours` are in the order of time, as `times` is. */
+  function sumsOf<Hour extends { at: string }>(
+    hours: readonly Hour[],
+    count: (hour: Hour) => number,
+  ): number[] {
+    const sums = times.map(() => 0);
+    let index = 0;
+    for (const hour of hours) {
+      const time = Date.parse(hour.at);
+      if (time < fromMs || time >= toMs) continue;
+      while (index + 1 < times.length && (times[index + 1] ?? Infinity) <= time) index++;
+      sums[index] = (sums[index] ?? 0) + count(hour);
+    }
+    return sums;
   }
-  return { interval, times, opens, clicks, isLastOpen: toMs > nowMs };
+
+  return {
+    interval,
+    times,
+    sent: sumsOf(sentByHour, ({ sent }) => sent),
+    opens: sumsOf(timeline, ({ opens }) => opens),
+    clicks: sumsOf(timeline, ({ clicks }) => clicks),
+    isLastOpen: toMs > nowMs,
+  };
 }
 
 /** Whole hours: the first is the one in which sending started, the last at most the present one. */
 function periodOf(
-  timeline: Timeline,
+  lastMs: number,
   { startedMs, nowMs, search }: { startedMs: number; nowMs: number; search: CampaignSearch },
 ) {
   const since = timeOf(search.since);
@@ -74,9 +89,8 @@ function periodOf(
   }
   const name = partNameOf(search);
   const { ms } = RANGES[name === "" ? "48h" : name];
-  // After the last open there is nothing to see.
-  const last = Date.parse(timeline.at(-1)?.at ?? "") || startMs;
-  const allMs = Math.max(last + 2 * HOUR_MS, startMs + DAY_MS);
+  // After the last mail, open or click there is nothing to see.
+  const allMs = Math.max(lastMs + 2 * HOUR_MS, startMs + DAY_MS);
   return { fromMs: startMs, toMs: Math.min(endMs, ms === Infinity ? allMs : startMs + ms) };
 }
 

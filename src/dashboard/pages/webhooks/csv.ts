@@ -24,6 +24,7 @@ export const DELIVERY_CSV: readonly CsvColumn<Delivery>[] = columnsOf<Delivery>(
   "responseCode",
   "responseExcerpt",
   "error",
+  "durationMs",
   "lastAttemptAt",
   "nextAttemptAt",
   "createdAt",

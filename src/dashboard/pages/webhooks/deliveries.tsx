@@ -18,7 +18,7 @@ import { DELIVERY_CSV } from "./csv.ts";
 import { DeliveryStatus } from "./delivery-status.tsx";
 import { DeliveryDrawer } from "./delivery-drawer.tsx";
 import type { WebhookSearch } from "./search.ts";
-import { resultText } from "./texts.ts";
+import { resultText, tookText } from "./texts.ts";
 import { webhookPath } from "./use-webhook.ts";
 
 const STATES = [
@@ -149,13 +149,20 @@ const COLUMNS: readonly Column<Delivery>[] = [
     width: "130px",
     render: (delivery) => <DeliveryStatus {...delivery} />,
   },
-  { key: "result", title: "Result", width: "34%", render: (delivery) => <Result {...delivery} /> },
+  { key: "result", title: "Result", width: "30%", render: (delivery) => <Result {...delivery} /> },
   {
     key: "tries",
     title: "Tries",
     width: "76px",
     isFigure: true,
     render: ({ attempts }) => attempts,
+  },
+  {
+    key: "took",
+    title: "Took",
+    width: "84px",
+    isFigure: true,
+    render: ({ durationMs }) => tookText(durationMs),
   },
   {
     key: "next",

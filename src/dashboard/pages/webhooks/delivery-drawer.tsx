@@ -14,8 +14,10 @@ import { Loaded } from "../../ui/loaded.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SideDrawer } from "../../ui/side-drawer.tsx";
 import { exactTime, Time } from "../../ui/time.tsx";
+import { Timeline } from "../../ui/timeline.tsx";
 import type { LiveList } from "../../ui/use-live-list.ts";
 import { DeliveryStatus } from "./delivery-status.tsx";
+import { tookText, triesOf } from "./texts.ts";
 import { requestText } from "./request-text.ts";
 import { webhookPath } from "./use-webhook.ts";
 
@@ -102,6 +104,7 @@ function DeliveryView(props: {
           )}
           <Times delivery={delivery} />
           <Answer delivery={delivery} />
+          {delivery.attempts > 1 && <Tries delivery={delivery} />}
           <section className="section">
             <h3>Request</h3>
             <p className="muted small delivery-note">
@@ -144,7 +147,7 @@ function Times({ delivery }: { delivery: DeliveryDetails }) {
 }
 
 function Answer({ delivery }: { delivery: DeliveryDetails }) {
-  const { responseCode, responseExcerpt, error, attempts } = delivery;
+  const { responseCode, responseExcerpt, error, attempts, durationMs } = delivery;
   return (
     <section className="section">
       <h3>Response</h3>
@@ -152,9 +155,15 @@ function Answer({ delivery }: { delivery: DeliveryDetails }) {
       {responseCode !== null && (
         <p>
           Status <strong className="figures">{responseCode}</strong>
+          {durationMs !== null && <span className="muted"> after {tookText(durationMs)}</span>}
         </p>
       )}
-      {error !== null && responseCode === null && <p className="delivery-error">{error}</p>}
+      {error !== null && responseCode === null && (
+        <p className="delivery-error">
+          {error}
+          {durationMs !== null && <span className="muted"> After {tookText(durationMs)}.</span>}
+        </p>
+      )}
       {responseExcerpt !== null && (
         <pre className="excerpt" tabIndex={0} role="region" aria-label="Beginning of the response">
           {responseExcerpt}
@@ -162,6 +171,32 @@ function Answer({ delivery }: { delivery: DeliveryDetails }) {
       )}
       {responseCode !== null && responseExcerpt === null && (
         <p className="muted">The response had no body.</p>
+      )}
+    </section>
+  );
+}
+
+/** How each try ended. The server keeps the last ten tries. */
+function Tries({ delivery }: { delivery: DeliveryDetails }) {
+  const tries = triesOf(delivery);
+  const more = delivery.attempts - tries.length;
+  return (
+    <section className="section">
+      <h3>Tries</h3>
+      <Timeline
+        label="Tries, the latest one first"
+        items={tries.map(({ at, isDelivered, text, took }, i) => ({
+          key: `${delivery.attempts - i}`,
+          tone: isDelivered ? "good" : "failed",
+          title: `${delivery.attempts - i}. ${text}`,
+          at,
+          ...(took !== "" && { detail: <span className="muted small">Took {took}</span> }),
+        }))}
+      />
+      {more > 0 && (
+        <p className="muted small">
+          {more === 1 ? "One earlier try is" : `${more} earlier tries are`} not stored.
+        </p>
       )}
     </section>
   );

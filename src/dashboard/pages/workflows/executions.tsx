@@ -1,6 +1,6 @@
 /** The executions of a workflow, newest first. A row shows its execution in the graph. */
 
-import { SegmentedControl } from "@mantine/core";
+import { Pill, SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { UsersRound } from "lucide-react";
 import { useMemo } from "react";
@@ -20,6 +20,11 @@ import { workflowPath } from "./use-workflow.ts";
 
 const route = getRouteApi("/user/p/$project/workflows/$workflow");
 const number = new Intl.NumberFormat();
+const REMOVE = {
+  "aria-label": "Show the executions at all steps",
+  "aria-hidden": false,
+  tabIndex: 0,
+};
 const STATES = [
   { value: "", label: "All" },
   { value: "waiting", label: "Waiting" },
@@ -51,7 +56,10 @@ export function Executions(props: {
   const { project } = route.useParams();
   const status = STATES.find(({ value }) => value === search.status)?.value ?? "";
   const path = `${workflowPath(workflow.id)}/executions`;
-  const query = status === "" ? {} : { status: status.toUpperCase() };
+  // The server reads the executions at a step by their status.
+  const step = status === "" ? undefined : search.step;
+  const query =
+    status === "" ? {} : { status: status.toUpperCase(), ...(step !== undefined && { step }) };
   const list = useLiveList<ListedExecution>({
     path,
     query,
@@ -60,7 +68,8 @@ export function Executions(props: {
   });
   const run = useExport({ path, query, columns: CSV, noun: "executions" });
   const columns = useMemo(() => executionColumns(workflow), [workflow]);
-  const choose = (value: string) => onChange({ ...search, status: value }, true);
+  const choose = (value: string, at = step) =>
+    onChange({ ...search, status: value, step: at ?? "" }, true);
   return (
     <>
       <div className="filter-bar">
@@ -70,8 +79,13 @@ export function Executions(props: {
           className="execution-states"
           data={STATES}
           value={status}
-          onChange={choose}
+          onChange={(value) => choose(value)}
         />
+        {step !== undefined && (
+          <Pill withRemoveButton onRemove={() => choose(status, "")} removeButtonProps={REMOVE}>
+            At “{workflow.steps.find(({ id }) => id === step)?.name ?? step}”
+          </Pill>
+        )}
         <div className="filter-rest">
           {list.total !== null && (
             <span className="figures">
@@ -93,7 +107,7 @@ export function Executions(props: {
           onOpen={({ id }) => onChange({ execution: id })}
           phone={executionLines}
           isFiltered={status !== ""}
-          onClearFilters={() => choose("")}
+          onClearFilters={() => choose("", "")}
           empty={
             <Empty
               icon={UsersRound}

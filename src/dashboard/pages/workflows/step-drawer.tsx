@@ -1,5 +1,6 @@
 /** One step: its settings, its numbers, and what the shown execution did there. */
 
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import type { Template } from "../../../modules/templates/model.ts";
@@ -25,9 +26,11 @@ export function StepDrawer(props: {
   counts: WorkflowCounts | undefined;
   id: string | undefined;
   execution: ExecutionDetails | undefined;
+  /** Lists the executions of a status that are at the step. */
+  onList: (status: string) => void;
   onClose: () => void;
 }) {
-  const { workflow, project, counts, id, execution, onClose } = props;
+  const { workflow, project, counts, id, execution, onList, onClose } = props;
   // The content stays while the drawer closes.
   const last = useRef(id);
   useEffect(() => {
@@ -64,10 +67,26 @@ export function StepDrawer(props: {
               ))}
               {found !== undefined && (
                 <>
-                  <Field label="Here now">{number.format(found.active)}</Field>
+                  <Field label="Here now">
+                    {found.active === 0 ? (
+                      "0"
+                    ) : (
+                      <Button variant="subtle" size="compact-sm" onClick={() => onList("waiting")}>
+                        {number.format(found.active)}, show them
+                      </Button>
+                    )}
+                  </Field>
                   <Field label="Completed">{number.format(found.completed)}</Field>
                   <Field label="Skipped">{number.format(found.skipped)}</Field>
-                  <Field label="Failed">{number.format(found.failed)}</Field>
+                  <Field label="Failed">
+                    {found.failed === 0 ? (
+                      "0"
+                    ) : (
+                      <Button variant="subtle" size="compact-sm" onClick={() => onList("failed")}>
+                        {number.format(found.failed)}, show them
+                      </Button>
+                    )}
+                  </Field>
                 </>
               )}
             </Fields>

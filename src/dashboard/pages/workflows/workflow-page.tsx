@@ -174,6 +174,7 @@ function Graph(props: {
         counts={counts.data}
         id={open}
         execution={execution.data}
+        onList={(status) => onChange({ tab: "executions", status, step: open ?? "" })}
         onClose={() => onChange({ ...rest, execution: chosen ?? "" })}
       />
     </>
@@ -182,7 +183,7 @@ function Graph(props: {
 
 const number = new Intl.NumberFormat();
 
-/** The numbers of the workflow, and how many executions the badges stand for. */
+/** The numbers of executions of the workflow. */
 function CountLine(props: {
   project: string;
   workflow: Workflow;
@@ -193,10 +194,8 @@ function CountLine(props: {
   const { cancelAll } = useWorkflowActions(project, workflow.id);
   const mayEdit = useMay("EDITOR");
   if (counts === undefined) return <p className="muted small count-line">Counting executions…</p>;
-  const { executions, countedExecutions, isEveryActiveCounted } = counts;
+  const { executions } = counts;
   const active = activeOf(executions);
-  const all = Object.values(executions).reduce((sum, count) => sum + count, 0);
-  const isPart = countedExecutions < all;
   return (
     <div className="count-line small">
       <span className="figures">
@@ -204,14 +203,6 @@ function CountLine(props: {
         completed, {number.format(executions.EXITED)} left early, {number.format(executions.FAILED)}{" "}
         failed, {number.format(executions.CANCELLED)} cancelled
       </span>
-      {isPart && (
-        <span className="muted">
-          The steps show the newest {number.format(countedExecutions)} executions.
-        </span>
-      )}
-      {!isEveryActiveCounted && (
-        <span className="muted">Only the newest 100,000 active ones are shown at their steps.</span>
-      )}
       {mayEdit && active > 0 && (
         <Button size="compact-xs" variant="subtle" color="gray" onClick={question.open}>
           Cancel all active
