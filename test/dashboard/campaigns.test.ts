@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
@@ -55,6 +55,27 @@ async function expectNumbers(page: Page): Promise<void> {
   );
 }
 
+/** The rates of a campaign in the order of the table. */
+function ratesOf(summary: unknown): number[] {
+  const count = (name: string) => Number(valueAt(summary, name));
+  const share = (part: number, total: number) => (total === 0 ? 0 : part / total);
+  const sent = count("sent");
+  const left = sent + count("bounced") - count("bouncedLater");
+  return [
+    share(count("delivered"), sent),
+    share(count("opened"), sent),
+    share(count("clicked"), sent),
+    share(count("bounced"), left),
+    share(count("unsubscribed"), sent),
+  ];
+}
+const percents = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 1 });
+const rateTexts = (summary: unknown) => ratesOf(summary).map((rate) => percents.format(rate));
+const pointsText = (points: number) =>
+  points === 0 ? "The same" : `${points > 0 ? "+" : ""}${points} points`;
+/** The texts of the last five cells of a row. */
+const rowTexts = async (row: Locator) => (await row.locator("td").allTextContents()).slice(-5);
+
 describe.skipIf(!hasChromium)("the pages of campaigns", () => {
   test(
     "every layout is accessible, quiet and fits the window",
@@ -98,6 +119,49 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
         .getByRole("heading", { level: 1, name: "Newsletter October" })
         .waitFor({ state: "detached" });
       await expectNumbers(page);
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a campaign is compared with the five that were sent before it, and the first with none",
+    async () => {
+      const [own] = await server.items(
+        `/campaigns/summaries?status=SENT&name=${encodeURIComponent("Newsletter October")}&limit=1`,
+      );
+      const earlier = await server.items(
+        `/campaigns/summaries?status=SENT&before=${ids.SENT}&limit=5`,
+      );
+      expect(earlier.length).toBe(5);
+      const opened = await server.open(browser, `/campaigns/${ids.SENT}`);
+      const { page, problems } = opened;
+      const table = page.getByRole("region", { name: "Rates of the campaigns" });
+      await table.locator("tbody tr").nth(6).waitFor();
+      expect(await table.locator("thead th").allTextContents()).toEqual([
+        "Campaign",
+        "Date",
+        "Sent",
+        "Delivered",
+        "Opened",
+        "Clicked",
+        "Bounced",
+        "Unsubscribed",
+      ]);
+      expect(await rowTexts(table.locator("tbody tr").nth(0))).toEqual(rateTexts(own));
+      expect(await rowTexts(table.locator("tbody tr").nth(2))).toEqual(rateTexts(earlier[0]));
+      expect(await rowTexts(table.locator("tbody tr").nth(6))).toEqual(rateTexts(earlier[4]));
+      expect(await rowTexts(table.locator("tbody tr").nth(1))).toEqual(
+        ratesOf(own).map((rate, i) => {
+          const mean =
+            earlier.reduce<number>((sum, other) => sum + (ratesOf(other)[i] ?? 0), 0) / 5;
+          return pointsText(Math.round((rate - mean) * 1000) / 10);
+        }),
+      );
+      const all = await server.items("/campaigns/summaries?status=SENT&limit=100");
+      await page.goto(page.url().replace(ids.SENT, stringAt(all.at(-1), "id")));
+      await page.getByText("No campaign was sent before this one.").waitFor();
       expect(problems).toEqual([]);
       await opened.close();
     },

@@ -5,6 +5,11 @@ import { type Counts } from "./numbers.ts";
 
 /** The rates that are compared. `isFault`: less is better. */
 export const RATES = [
+  {
+    key: "delivered",
+    label: "Delivered",
+    of: ({ delivered, sent }: Counts) => share(delivered, sent),
+  },
   { key: "opened", label: "Opened", of: ({ opened, sent }: Counts) => share(opened, sent) },
   { key: "clicked", label: "Clicked", of: ({ clicked, sent }: Counts) => share(clicked, sent) },
   {
