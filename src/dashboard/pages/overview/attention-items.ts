@@ -1,7 +1,7 @@
 /** Describes the problems that an operator has to solve, the most urgent first. */
 
 import type { Static } from "@sinclair/typebox";
-import type { Campaign } from "../../../modules/campaigns/model.ts";
+import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";
 import type { Domain } from "../../../modules/domains/model.ts";
 import type { System } from "../../../modules/system/model.ts";
 import type { Webhook } from "../../../modules/webhooks/model.ts";
@@ -28,7 +28,7 @@ type Sources = {
   system: System | undefined;
   domains: readonly Static<typeof Domain>[];
   webhooks: readonly Webhook[];
-  pausedCampaigns: readonly Campaign[];
+  pausedCampaigns: readonly Pick<CampaignSummary, "id" | "name" | "statusReason">[];
 };
 
 /** With less free space, the storage may be full within a day of sending. */

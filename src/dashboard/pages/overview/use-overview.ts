@@ -1,9 +1,8 @@
 /** Reads the data of the overview from the interface. */
 
-import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Static } from "@sinclair/typebox";
-import type { Campaign } from "../../../modules/campaigns/model.ts";
-import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
+import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";
 import type { Domain } from "../../../modules/domains/model.ts";
 import type { ProjectStats } from "../../../modules/stats/model.ts";
 import type { System } from "../../../modules/system/model.ts";
@@ -17,7 +16,7 @@ export type Stats = Static<typeof ProjectStats>;
 /** The time zone of the browser. */
 export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Running campaigns that are shown. */
+/** Campaigns of one status that are shown. */
 const MAX_CAMPAIGNS = 10;
 
 export function useStats({ fromMs, toMs, interval }: Period) {
@@ -61,11 +60,11 @@ export function useSystem(): System | undefined {
 }
 
 /** The newest objects of a list, or undefined while they are not known. */
-function useNewest<T>(noun: string, path: string, status?: string): ListPage<T> | undefined {
+function useNewest<T>(noun: string, path: string): ListPage<T> | undefined {
   const project = useProject()?.id ?? null;
   const { data } = useQuery({
-    queryKey: [noun, project, "overview", status],
-    queryFn: ({ signal }) => api.get<ListPage<T>>(path, { query: { limit: 100, status }, signal }),
+    queryKey: [noun, project, "overview"],
+    queryFn: ({ signal }) => api.get<ListPage<T>>(path, { query: { limit: 100 }, signal }),
   });
   return data;
 }
@@ -74,24 +73,16 @@ export const useDomains = (): readonly Static<typeof Domain>[] =>
   useNewest<Static<typeof Domain>>("domains", "/domains")?.items ?? [];
 export const useWebhooks = (): readonly Webhook[] =>
   useNewest<Webhook>("webhooks", "/webhooks")?.items ?? [];
-export const useCampaigns = (status: Campaign["status"]): readonly Campaign[] =>
-  useNewest<Campaign>("campaigns", "/campaigns", status)?.items ?? [];
-
-export type RunningCampaign = { campaign: Campaign; stats: Static<typeof CampaignStats> };
-
-/** The campaigns that are being sent, with their numbers. */
-export function useRunningCampaigns(): readonly RunningCampaign[] {
+/** The newest campaigns of a status, without their content. */
+export function useCampaigns(status: CampaignSummary["status"]): readonly CampaignSummary[] {
   const project = useProject()?.id ?? null;
-  const campaigns = useCampaigns("SENDING").slice(0, MAX_CAMPAIGNS);
-  const results = useQueries({
-    queries: campaigns.map(({ id }) => ({
-      queryKey: ["campaigns", project, id, "stats"],
-      queryFn: ({ signal }: { signal: AbortSignal }) =>
-        api.get<Static<typeof CampaignStats>>(`/campaigns/${id}/stats`, { signal }),
-    })),
+  const { data } = useQuery({
+    queryKey: ["campaign-summaries", project, "overview", status],
+    queryFn: ({ signal }) =>
+      api.get<ListPage<CampaignSummary>>("/campaigns/summaries", {
+        query: { limit: MAX_CAMPAIGNS, status },
+        signal,
+      }),
   });
-  return campaigns.flatMap((campaign, i) => {
-    const stats = results[i]?.data;
-    return stats === undefined ? [] : [{ campaign, stats }];
-  });
+  return data?.items ?? [];
 }
