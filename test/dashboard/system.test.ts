@@ -101,6 +101,23 @@ describe.skipIf(!hasChromium)("the page of the installation", () => {
   );
 
   test(
+    "reads the queue again while the page is visible, and the button stays ready",
+    async () => {
+      const opened = await open("owner", async (page) => void (await answer(page, SICK)));
+      const { page, problems } = opened;
+      await page.getByText("12,431 emails").waitFor();
+      await page.unroute(API);
+      await answer(page, { ...SICK, queue: { ...SICK.queue, waiting: 7, stalledSeconds: 0 } });
+      await page.getByText("7 emails").waitFor();
+      await page.getByText("Moving", { exact: true }).waitFor();
+      expect(await page.getByRole("button", { name: "Check again" }).isEnabled()).toBe(true);
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
     "asks again while the checks run; an error can be tried again; others see whom to ask",
     async () => {
       const running = { ...SICK, checks: { checkedAt: null, isRunning: true, findings: [] } };

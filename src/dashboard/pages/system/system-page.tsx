@@ -4,6 +4,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { RefreshCw, ServerOff } from "lucide-react";
 import type { Static } from "@sinclair/typebox";
+import { useState } from "react";
 import type { System } from "../../../modules/system/model.ts";
 import { api } from "../../api.ts";
 import { useAppState } from "../../state.ts";
@@ -22,6 +23,8 @@ type SystemState = Static<typeof System>;
 
 /** While the checks run, their result is asked for again after this time. */
 const CHECK_MS = 2_000;
+/** The queue is read again after this time, while the page is visible. */
+const QUEUE_MS = 5_000;
 const STALLED_SECONDS = 60;
 const number = new Intl.NumberFormat();
 
@@ -45,9 +48,16 @@ function SystemForOwner() {
   const query = useQuery({
     queryKey: ["system"],
     queryFn: ({ signal }) => api.get<SystemState>("/system", { project: null, signal }),
-    refetchInterval: ({ state }) => (state.data?.checks.isRunning === true ? CHECK_MS : false),
+    refetchInterval: ({ state }) => (state.data?.checks.isRunning === true ? CHECK_MS : QUEUE_MS),
   });
-  const { data, error, refetch, isFetching } = query;
+  const { data, error, refetch } = query;
+  const [isChecking, setIsChecking] = useState(false);
+  // The button does not follow the reading of the queue.
+  async function checkAgain(): Promise<void> {
+    setIsChecking(true);
+    await refetch();
+    setIsChecking(false);
+  }
   return (
     <Page
       title="System"
@@ -57,8 +67,8 @@ function SystemForOwner() {
           <Button
             variant="default"
             leftSection={<RefreshCw size={15} aria-hidden />}
-            loading={isFetching}
-            onClick={() => void refetch()}
+            loading={isChecking}
+            onClick={() => void checkAgain()}
           >
             Check again
           </Button>
