@@ -6,8 +6,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
-import { stringAt } from "../support/json.ts";
+import { RECIPIENT, standard } from "../protocols/dsn/corpus/build.ts";
 import { expectSoon } from "../support/eventually.ts";
+import { stringAt, valueAt } from "../support/json.ts";
 import { send } from "./email-server.ts";
 import { expectNoFaults } from "./layouts.ts";
 import { failingList, openAs, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
@@ -165,6 +166,36 @@ describe.skipIf(!hasChromium)("the page of suppressions", () => {
       const remove = "/suppressions/ada@example.com";
       expect(await statusOf(server, "viewer", ["DELETE", remove])).toBe(403);
       expect(await statusOf(server, "viewer", ["GET", "/suppressions"])).toBe(200);
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "shows an address that a bounce suppresses while the list is open",
+    async () => {
+      const [mail = ""] = await send(server, [
+        { to: RECIPIENT, subject: "Your order", body: "<p>Thank you.</p>" },
+      ]);
+      while (stringAt(await server.call("GET", `/emails/${mail}`), "data.status") !== "SENT") {
+        await Bun.sleep(50);
+      }
+      const opened = await openAs(browser, server, "/suppressions", { isLive: true });
+      await rows(opened.page).first().waitFor();
+      await opened.page.getByText(RECIPIENT).waitFor({ state: "detached" });
+      const report = standard({ general: [`Original-Envelope-Id: ${mail}`], returned: null });
+      const answer = await fetch(`${server.url}/v1/bounces`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${server.secretKey}`,
+          "content-type": "message/rfc822",
+        },
+        body: report,
+      });
+      expect([answer.status, valueAt(await answer.json(), "data.matched")]).toEqual([200, true]);
+      await rows(opened.page).getByText(RECIPIENT).waitFor();
+      expect(opened.problems).toEqual([]);
+      await opened.close();
+      await server.call("DELETE", `/suppressions/${RECIPIENT}`);
     },
     BROWSER_LIMIT_MS,
   );

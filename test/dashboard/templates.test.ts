@@ -122,7 +122,10 @@ describe.skipIf(!hasChromium)("the pages of templates", () => {
       await page.getByRole("link", { name: "Source" }).click();
       await page.getByText('<form action="https://other.example/">').waitFor();
       await page.getByRole("link", { name: "Where it is used" }).click();
-      await page.getByText("After an order").waitFor();
+      await page.getByRole("link", { name: "After an order" }).click();
+      await page.getByRole("heading", { level: 1, name: "After an order" }).waitFor();
+      expect(new URL(page.url()).pathname).toContain("/workflows/");
+      await page.goBack();
       await page.getByRole("link", { name: "Show the emails made from it" }).click();
       await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor();
       expect(new URL(page.url()).searchParams.get("template")).toBe(id);

@@ -12,7 +12,7 @@ import { CopyText } from "../../ui/copy.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { BackLabel, Page, PageTabs, TabLink } from "../../ui/page.tsx";
-import { PathLink } from "../../ui/path-link.tsx";
+import { Uses } from "../../ui/uses.tsx";
 import { Time } from "../../ui/time.tsx";
 import { membersText, typeWord } from "./columns.tsx";
 import { wordsOfCondition } from "./condition-words.ts";
@@ -60,7 +60,7 @@ export function SegmentPage() {
           ) : isMembers ? (
             <SegmentMembers key={id} segment={segment} project={project} />
           ) : (
-            <About segment={segment} project={project} />
+            <About segment={segment} />
           )
         }
       </Loaded>
@@ -68,7 +68,7 @@ export function SegmentPage() {
   );
 }
 
-function About({ segment, project }: { segment: Segment; project: string }) {
+function About({ segment }: { segment: Segment }) {
   const { id, type, slug, description, memberCount, memberCountedAt, trackMembership } = segment;
   return (
     <div className="segment-grid">
@@ -77,7 +77,7 @@ function About({ segment, project }: { segment: Segment; project: string }) {
         <Definition segment={segment} />
       </section>
       <div className="segment-side">
-        <Usage id={id} project={project} />
+        <Usage id={id} />
         <section className="card" aria-labelledby="segment-facts">
           <h2 id="segment-facts">Facts</h2>
           <Fields>
@@ -130,13 +130,7 @@ function Definition({ segment: { condition } }: { segment: Segment }) {
   );
 }
 
-const KINDS = {
-  segment: { word: "Segment", folder: "segments" },
-  campaign: { word: "Campaign", folder: "campaigns" },
-  workflow: { word: "Workflow", folder: "workflows" },
-} as const;
-
-function Usage({ id, project }: { id: string; project: string }) {
+function Usage({ id }: { id: string }) {
   const usage = useSegmentUsage(id);
   return (
     <section className="card" aria-labelledby="segment-usage">
@@ -148,16 +142,7 @@ function Usage({ id, project }: { id: string; project: string }) {
               No campaign that is not sent yet, no workflow and no other segment uses it.
             </p>
           ) : (
-            <ul className="contact-list">
-              {users.map((user) => (
-                <li key={`${user.kind} ${user.id}`}>
-                  <PathLink path={`/p/${project}/${KINDS[user.kind].folder}/${user.id}`}>
-                    {user.name}
-                  </PathLink>
-                  <span className="muted small">{KINDS[user.kind].word}</span>
-                </li>
-              ))}
-            </ul>
+            <Uses users={users} />
           )
         }
       </Loaded>

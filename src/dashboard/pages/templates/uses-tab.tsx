@@ -3,6 +3,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Template } from "../../../modules/templates/model.ts";
 import { Loaded } from "../../ui/loaded.tsx";
+import { Uses } from "../../ui/uses.tsx";
 import { useUsage } from "./use-usage.ts";
 
 const route = getRouteApi("/user/p/$project/templates/$template");
@@ -21,14 +22,8 @@ export function UsesTab({ template }: { template: Template }) {
               </p>
             ) : (
               <>
-                <ul className="template-uses">
-                  {users.map(({ kind, id, name }) => (
-                    <li key={id}>
-                      {name} <span className="muted">({kind})</span>
-                    </li>
-                  ))}
-                </ul>
-                <p className="muted small">
+                <Uses users={users} />
+                <p className="muted small template-uses">
                   The template cannot be deleted while they send it. Their next mails have its
                   newest content.
                 </p>
