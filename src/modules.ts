@@ -28,6 +28,7 @@ import { createTemplateModule } from "./modules/templates/module.ts";
 import { createTrackModule } from "./modules/track/module.ts";
 import { createTrackingModule } from "./modules/tracking/module.ts";
 import { createVerificationModule } from "./modules/verification/module.ts";
+import { createViewModule } from "./modules/views/module.ts";
 import { createWebhookModule } from "./modules/webhooks/module.ts";
 import { createWorkflowModule } from "./modules/workflows/module.ts";
 import { createSubmissions } from "./modules/emails/submission/accept.ts";
@@ -93,6 +94,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
       transport: queues.transport,
       readFacts: () => serverFacts(parts, capture),
     }),
+    createViewModule(parts),
     createTemplateModule(parts),
     createSuppressionModule(parts),
     createBounceModule(parts),

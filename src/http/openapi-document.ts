@@ -40,6 +40,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Inboxes: "Read, wait for and check mail that was caught instead of sent",
   Projects: "The tenants of an installation, for users who are signed in",
   "API keys": "The keys with which programs use a project",
+  "Saved views": "Names for the filters of lists in the dashboard",
   Team: "The people who may open a project, and what they changed",
   Recipients: "Pages and links in mails, which recipients open without a key",
   System: "The state of the installation",

@@ -51,6 +51,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   received_mails: "modules/inbound-routes/",
   received_pieces: "modules/inbound-routes/",
   readiness: "db/",
+  saved_views: "modules/views/",
   segment_members: "modules/segments/",
   segments: "modules/segments/",
   suppressions: "modules/suppressions/",

@@ -22,6 +22,7 @@ type Member = {
   email: string;
   name: string;
   disabledAt: number | null;
+  isOwner: boolean;
   role: MemberRole;
   /** When the user became a member. */
   createdAt: number;
@@ -39,16 +40,22 @@ type ProjectOfUser = {
 /** A change of a member, with the user who makes it. */
 type MemberChange = { projectSeq: number; userId: string; by: Pick<UserRow, "isOwner"> };
 
+const MEMBER = {
+  seq: users.seq,
+  id: users.id,
+  email: users.email,
+  name: users.name,
+  disabledAt: users.disabledAt,
+  isOwner: users.isOwner,
+  role: memberships.role,
+  createdAt: memberships.createdAt,
+};
+
+/** Part of a change: forgets a user who may no longer open a project. */
+type ForgetMember = (projectSeq: number, userSeq: number) => void;
+
 export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "now"> }) {
-  const member = {
-    seq: users.seq,
-    id: users.id,
-    email: users.email,
-    name: users.name,
-    disabledAt: users.disabledAt,
-    role: memberships.role,
-    createdAt: memberships.createdAt,
-  };
+  const forget: ForgetMember[] = [];
   const project = {
     seq: projects.seq,
     id: projects.id,
@@ -59,7 +66,7 @@ export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "n
   function find(projectSeq: number, userId: string): Member | null {
     const match = and(eq(memberships.projectSeq, projectSeq), eq(users.id, userId));
     const row = db
-      .select(member)
+      .select(MEMBER)
       .from(users)
       .innerJoin(memberships, eq(memberships.userSeq, users.seq))
       .where(match)
@@ -93,7 +100,7 @@ export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "n
     /** The members of a project in the order in which they joined. */
     list: (projectSeq: number): Member[] =>
       db
-        .select(member)
+        .select(MEMBER)
         .from(memberships)
         .innerJoin(users, eq(users.seq, memberships.userSeq))
         .where(eq(memberships.projectSeq, projectSeq))
@@ -139,8 +146,15 @@ export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "n
         db.delete(memberships)
           .where(and(eq(memberships.userSeq, found.seq), eq(memberships.projectSeq, projectSeq)))
           .run();
+        // An owner may open the project without a membership.
+        if (!found.isOwner) for (const handler of forget) handler(projectSeq, found.seq);
         return found;
       };
+    },
+
+    /** Adds a function that runs in the change that removes a member. */
+    onRemove(handler: ForgetMember): void {
+      forget.push(handler);
     },
 
     membershipsOf,
