@@ -1,18 +1,16 @@
 /**
  * The command palette, opened by Ctrl K or Cmd K: pages, projects, actions, campaigns and templates by
- * their name, contacts by their address, and an email by its id.
+ * their name, contacts and suppressions by their address, and an email by its id.
  */
 
 import { useMantineColorScheme } from "@mantine/core";
-import { Spotlight, spotlight, type SpotlightActionData } from "@mantine/spotlight";
+import { createSpotlight, Spotlight, type SpotlightActionData } from "@mantine/spotlight";
 import { useNavigate } from "@tanstack/react-router";
 import {
   FolderOpen,
   Keyboard,
-  LayoutTemplate,
   LogOut,
   Mail,
-  Megaphone,
   Monitor,
   Moon,
   Search,
@@ -22,14 +20,14 @@ import {
 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { navigationOf } from "./navigation.ts";
-import { useContactActions } from "./palette-contacts.tsx";
+import { useFoundActions } from "./palette-found.tsx";
 import { useSignOut } from "./sidebar.tsx";
 import { useAppState, useNavigationProject } from "./state.ts";
-import { useNamed } from "./use-named.ts";
 
 /** Ids are UUIDs. */
 const EMAIL_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ICON = { size: 16, "aria-hidden": true } as const;
+const [store, spotlight] = createSpotlight();
 
 export function Palette(props: {
   isOpen: boolean;
@@ -84,33 +82,7 @@ export function Palette(props: {
           },
         ]
       : [];
-  const campaigns: SpotlightActionData[] = useNamed(
-    project?.id ?? null,
-    "/campaigns/summaries",
-    query,
-  ).map((found) => ({
-    id: `campaign-${found.id}`,
-    label: found.name,
-    leftSection: <Megaphone {...ICON} />,
-    onClick: () =>
-      void navigate({
-        to: "/p/$project/campaigns/$campaign",
-        params: { project: project?.id ?? "", campaign: found.id },
-      }),
-  }));
-  const templates: SpotlightActionData[] = useNamed(project?.id ?? null, "/templates", query).map(
-    (found) => ({
-      id: `template-${found.id}`,
-      label: found.name,
-      leftSection: <LayoutTemplate {...ICON} />,
-      onClick: () =>
-        void navigate({
-          to: "/p/$project/templates/$template",
-          params: { project: project?.id ?? "", template: found.id },
-        }),
-    }),
-  );
-  const contacts = useContactActions(query, project?.id ?? null);
+  const found = useFoundActions(query, project?.id ?? null);
   const scheme = (value: "light" | "dark" | "auto", label: string, Icon: typeof Sun) => ({
     id: `scheme-${value}`,
     label,
@@ -156,23 +128,27 @@ export function Palette(props: {
 
   const groups = [
     { group: "Email", actions: emails },
-    { group: "Contacts", actions: contacts },
+    { group: "Contacts", actions: found.contacts },
+    { group: "Suppressions", actions: found.suppressions },
     { group: "Pages", actions: pages },
-    { group: "Campaigns", actions: campaigns },
-    { group: "Templates", actions: templates },
+    { group: "Campaigns", actions: found.campaigns },
+    { group: "Templates", actions: found.templates },
     { group: "Projects", actions: projects },
     { group: "Actions", actions },
   ].filter((group) => group.actions.length > 0);
 
+  useFirstSelected(query, groups);
+
   return (
     <Spotlight
+      store={store}
       onSpotlightClose={onClose}
       query={query}
       onQueryChange={setQuery}
       shortcut={null}
       overlayProps={{ backgroundOpacity: 0.3, blur: 0 }}
       actions={groups}
-      nothingFound="Nothing has this name."
+      nothingFound="No page, contact or suppressed address has this name."
       scrollable
       maxHeight={420}
       searchProps={{
@@ -182,4 +158,16 @@ export function Palette(props: {
       }}
     />
   );
+}
+
+/** Selects the first row also where it was found later than the text was typed, for Enter. */
+function useFirstSelected(query: string, groups: readonly { actions: SpotlightActionData[] }[]) {
+  const shown = groups.flatMap(({ actions }) => actions.map(({ id }) => id)).join(" ");
+  useEffect(() => {
+    const list = document.getElementById(store.getState().listId);
+    if (query.trim() === "" || list === null) return;
+    if (list.querySelector("[data-selected]") !== null) return;
+    list.querySelector("[data-action]")?.setAttribute("data-selected", "true");
+    store.updateState((state) => ({ ...state, selected: 0 }));
+  }, [query, shown]);
 }

@@ -18,7 +18,10 @@ import { Sidebar } from "./sidebar.tsx";
 import { rememberProject, useAppState, useNavigationProject, useProject } from "./state.ts";
 
 const MenuDrawer = lazyPart(async () => (await import("./menu-drawer.tsx")).MenuDrawer);
-const Palette = lazyPart(async () => (await import("./palette.tsx")).Palette);
+/** Before it is needed, so that no key is lost that is typed right after Ctrl K. */
+const PALETTE_DELAY_MS = 1_500;
+const loadPalette = async () => (await import("./palette.tsx")).Palette;
+const Palette = lazyPart(loadPalette);
 const ShortcutList = lazyPart(async () => (await import("./shortcut-list.tsx")).ShortcutList);
 
 export function Shell() {
@@ -37,6 +40,12 @@ export function Shell() {
   useEffect(() => {
     if (id !== null) rememberProject(id);
   }, [id]);
+  useEffect(() => {
+    // A failure is shown when the palette is opened, which loads it again.
+    const load = () => void loadPalette().catch(() => null);
+    const timer = setTimeout(load, PALETTE_DELAY_MS);
+    return () => clearTimeout(timer);
+  }, []);
   useEffect(() => router.subscribe("onResolved", menu.close), [router, menu]);
 
   function openSearch(): void {

@@ -188,7 +188,7 @@ const event = (
 ): Activity => ({
   kind: "EVENT",
   createdAt,
-  event: { id, name, data, emailId },
+  event: { id, name, data, emailId, emailSubject: emailId === null ? null : "Hello" },
   email: null,
 });
 
@@ -253,7 +253,7 @@ describe("the timeline of a contact", () => {
       at: at(3, 0),
       tone: expect.stringMatching(tone),
       title,
-      detail,
+      detail: detail === "" ? "Hello" : `Hello · ${detail}`,
       emailId: "m1",
     });
   });

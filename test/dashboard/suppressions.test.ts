@@ -79,6 +79,23 @@ describe.skipIf(!hasChromium)("the page of suppressions", () => {
   );
 
   test(
+    "the command palette finds a suppressed address, and Enter opens the first row",
+    async () => {
+      const { page, problems, close } = await openAs(browser, server, "/keys");
+      await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
+      await page.keyboard.press("Control+k");
+      await page.getByRole("textbox", { name: /Search pages, contacts/ }).fill("ada@example");
+      await page.getByRole("button", { name: "ada@example.com is suppressed" }).waitFor();
+      await page.keyboard.press("Enter");
+      await dialog(page, "Suppression").getByText("added this address").waitFor();
+      expect(params(page)).toEqual({ address: "ada@example.com" });
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
     "searches by words and reason, shows an entry, and saves exactly the rows of the search",
     async () => {
       const { page, problems, close } = await openAs(browser, server, "/suppressions");

@@ -165,7 +165,6 @@ describe.skipIf(!hasChromium)("the pages of templates", () => {
       const search = page.getByPlaceholder("Search pages, contacts, projects and actions");
       await search.fill("ecei");
       await page.getByRole("button", { name: "Receipt" }).waitFor();
-      await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { level: 1, name: "Receipt" }).waitFor();
       expect(new URL(page.url()).pathname).toEndWith(`/templates/${id}`);

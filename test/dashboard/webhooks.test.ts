@@ -88,6 +88,7 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       await track("order.paid");
       await rows(page).filter({ hasText: "Answered 500" }).waitFor();
       await page.getByText("Deliveries are failing.").waitFor();
+      await page.getByText("The latest try: Answered 500.").waitFor();
       await rows(page).first().getByRole("button").click();
       const drawer = dialog(page, "Delivery");
       await drawer.getByText("<b>broken</b>").waitFor();

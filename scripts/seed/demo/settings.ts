@@ -64,11 +64,11 @@ export async function addDomains({
   }
 }
 
-/** Findings as a DNS check stores them: all records are right, some, or none. */
+/** Findings as a DNS check stores them: all records are right, or only SPF is. */
 function findingsOf(records: unknown, status: string): object[] {
   if (!Array.isArray(records)) throw new Error("a domain without records");
   return records.filter(isRecord).map(({ purpose, type, name, value }, i) => {
-    const isRight = status === "VERIFIED" || (status === "PENDING" ? i === 0 : purpose === "SPF");
+    const isRight = status === "VERIFIED" || purpose === "SPF";
     const isOther = status === "FAILED" && i === 0;
     const found = isRight ? [value] : isOther ? ["v=DKIM1; k=rsa; p="] : [];
     return {

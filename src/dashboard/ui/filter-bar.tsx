@@ -120,7 +120,7 @@ export function FilterBar(props: {
             </Pill.Group>
           </PillsInput>
         </Combobox.DropdownTarget>
-        <Combobox.Dropdown hidden={suggestions.length === 0}>
+        <Combobox.Dropdown hidden={suggestions.length === 0 && draft.trim() === ""}>
           <Combobox.Options mah={320} className="filter-suggestions">
             {suggestions.map(({ text, shown, hint }) => (
               <Combobox.Option key={text} value={text}>
@@ -131,6 +131,9 @@ export function FilterBar(props: {
               </Combobox.Option>
             ))}
           </Combobox.Options>
+          {suggestions.length === 0 && (
+            <Combobox.Footer className="muted small">Press Enter to search.</Combobox.Footer>
+          )}
         </Combobox.Dropdown>
       </Combobox>
       {children !== undefined && <div className="filter-rest">{children}</div>}

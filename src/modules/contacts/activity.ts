@@ -50,13 +50,13 @@ export function createActivity(deps: {
   ): Promise<EventPart> {
     const { seqs, total, cursorAt } = await eventsOfContact.read(selection, { after, limit });
     const entries = db
-      .select({ event: events, emailId: emails.id })
+      .select({ event: events, emailId: emails.id, emailSubject: emails.subject })
       .from(events)
       .leftJoin(emails, eq(emails.seq, events.emailSeq))
       .where(inArray(events.seq, seqs))
       .orderBy(desc(events.seq))
       .all()
-      .map(({ event, emailId }): Entry => {
+      .map(({ event, emailId, emailSubject }): Entry => {
         const { seq, id, name, createdAt } = event;
         const data = event.data === null ? null : JSON.parse(event.data);
         return {
@@ -65,7 +65,7 @@ export function createActivity(deps: {
           activity: {
             kind: "EVENT",
             createdAt: isoTime(createdAt),
-            event: { id, name, data, emailId },
+            event: { id, name, data, emailId, emailSubject },
             email: null,
           },
         };

@@ -66,7 +66,8 @@ function dkim(domain: string, { algorithm, selector, publicKey }: PublicKey): Ex
     value: dkimRecord(algorithm, publicKey),
     required: isRsa,
     note: isRsa
-      ? "The key with which receivers verify signatures. It also proves that you own the domain."
+      ? "Needed to send: the key with which receivers verify signatures, and the proof that the " +
+        "domain is yours."
       : "The key of a second, shorter signature (RFC 8463) for receivers that support it.",
     expectation: { kind: "key", algorithm, publicKey },
   };
@@ -86,14 +87,19 @@ function spf(domain: string, installation: Installation): ExpectedRecord {
   };
 }
 
+/** For records that name this server, if receivers cannot find it by that name. */
+const nameWarning = (hostname: string): string =>
+  hostname.includes(".")
+    ? ""
+    : ` But “${hostname}” is no public host name: set --hostname of this server first.`;
+
 function sendersOf(installation: Installation): { mechanisms: string[]; note: string } {
   const { mode, hostname, addresses, relayHost } = installation;
   if (mode === "direct") {
-    const mechanisms = addresses.length > 0 ? addresses.map(addressMechanism) : [`a:${hostname}`];
-    return {
-      mechanisms,
-      note: "Allows this server to send for the domain. A name must have only one SPF record.",
-    };
+    const note = "Allows this server to send for the domain. A name must have only one SPF record.";
+    return addresses.length > 0
+      ? { mechanisms: addresses.map(addressMechanism), note }
+      : { mechanisms: [`a:${hostname}`], note: note + nameWarning(hostname) };
   }
   const mechanism = relayMechanism(relayHost ?? "");
   if (mechanism !== null) {
@@ -112,9 +118,7 @@ function dmarc(domain: string): ExpectedRecord {
     name: `_dmarc.${domain}`,
     value: "v=DMARC1; p=none",
     required: false,
-    note:
-      "Gmail and Yahoo require it of bulk senders. Begin with p=none, and change to p=quarantine " +
-      "once SPF and DKIM pass for all your mail.",
+    note: "Begin with p=none; change to p=quarantine once SPF and DKIM pass for all your mail.",
     expectation: { kind: "dmarc" },
   };
 }
@@ -127,7 +131,7 @@ export function mxRecord(domain: string, hostname: string): ExpectedRecord {
     name: domain,
     value: `10 ${hostname}`,
     required: false,
-    note: "Brings the mail of the domain to this server.",
+    note: "Brings the mail of the domain to this server." + nameWarning(hostname),
     expectation: { kind: "mx", host: hostname },
   };
 }
@@ -143,7 +147,9 @@ function returnPath(domain: string, installation: Installation): ExpectedRecord[
       ...common,
       type: "MX",
       value: `10 ${hostname}`,
-      note: "Returns bounces to this server. Without it, bounces go to the sender's address.",
+      note:
+        "Returns bounces to this server. Without it, bounces go to the sender's address." +
+        nameWarning(hostname),
       expectation: { kind: "mx", host: hostname },
     },
     {

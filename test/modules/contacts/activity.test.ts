@@ -43,6 +43,7 @@ test("lists events and mails in one timeline, newest first", async () => {
       name: "email.sent",
       data: valueAt(items[0], "event.data"),
       emailId: email,
+      emailSubject: "Hello",
     },
     email: null,
   });
@@ -59,7 +60,7 @@ test("lists events and mails in one timeline, newest first", async () => {
     },
   });
   expect(items[2]).toMatchObject({
-    event: { name: "login", data: { from: "app" }, emailId: null },
+    event: { name: "login", data: { from: "app" }, emailId: null, emailSubject: null },
   });
 });
 

@@ -61,6 +61,15 @@ describe("with direct delivery", () => {
     );
   });
 
+  test("a name that is not public is named as the reason why SPF and MX would not work", () => {
+    const warned = (hostname: string) =>
+      records({ ...DIRECT, hostname })
+        .filter(({ note }) => note.includes(`“${hostname}” is no public host name`))
+        .map(({ purpose, type }) => `${purpose} ${type}`);
+    expect(warned("box")).toEqual(["SPF TXT", "RETURN_PATH MX"]);
+    expect(warned("mail.example.org")).toEqual([]);
+  });
+
   test("bounces return to this server, at a host with an SPF record", () => {
     expect(valueOf(DIRECT, "RETURN_PATH", "MX")).toBe("10 mail.example.org");
     expect(valueOf(DIRECT, "RETURN_PATH")).toBe("v=spf1 a:mail.example.org -all");

@@ -5,17 +5,22 @@ import type { Campaign } from "../../../modules/campaigns/model.ts";
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
 import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";
 import { Loaded } from "../../ui/loaded.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Time, useNow } from "../../ui/time.tsx";
 import { rateDifference, RATES } from "./comparison.ts";
 import { countText } from "../overview/figures.ts";
 import { type Counts } from "./numbers.ts";
 import { useEarlier } from "./use-campaign.ts";
 
 const route = getRouteApi("/user/p/$project/campaigns/$campaign");
+/** Most opens and clicks come within this time after a mail. */
+const EARLY_MS = 172_800_000;
 const percents = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
 export function ComparisonCard({ campaign, stats }: { campaign: Campaign; stats: CampaignStats }) {
   const earlier = useEarlier(campaign.id);
+  const now = useNow();
+  const { finishedAt } = campaign;
+  const isEarly = finishedAt === null || now - Date.parse(finishedAt) < EARLY_MS;
   return (
     <section className="card" aria-labelledby="earlier">
       <h2 id="earlier">Beside earlier campaigns</h2>
@@ -24,7 +29,15 @@ export function ComparisonCard({ campaign, stats }: { campaign: Campaign; stats:
           campaigns.length === 0 ? (
             <p className="muted small">No campaign was sent before this one.</p>
           ) : (
-            <Comparison campaign={campaign} stats={stats} earlier={campaigns} />
+            <>
+              <Comparison campaign={campaign} stats={stats} earlier={campaigns} />
+              {isEarly && (
+                <p className="muted small">
+                  Opens and clicks of this campaign still come in: most come within two days after a
+                  mail. Compare the rates again then.
+                </p>
+              )}
+            </>
           )
         }
       </Loaded>

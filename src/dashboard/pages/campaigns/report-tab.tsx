@@ -71,27 +71,28 @@ function Reason({ campaign }: { campaign: Campaign }) {
 /** The numbers that a sender looks for first; each leads to its recipients. */
 function Figures({ stats }: { stats: CampaignStats }) {
   const { sent, delivered, opened, clicked, bounced, complained, unsubscribed } = stats;
+  const ofSent = (count: number) => `${percentText(count, sent)} of sent`;
   const figures = [
     { label: "Sent", count: sent, detail: `of ${countText(stats.totalRecipients)}` },
-    { label: "Delivered", count: delivered, detail: percentText(delivered, sent) },
-    { label: "Opened", count: opened, detail: percentText(opened, sent), show: "opened" },
-    { label: "Clicked", count: clicked, detail: percentText(clicked, sent), show: "clicked" },
+    { label: "Delivered", count: delivered, detail: ofSent(delivered) },
+    { label: "Opened", count: opened, detail: ofSent(opened), show: "opened" },
+    { label: "Clicked", count: clicked, detail: ofSent(clicked), show: "clicked" },
     {
       label: "Bounced",
       count: bounced,
-      detail: percentText(bounced, mailsThatLeft(stats)),
+      detail: `${percentText(bounced, mailsThatLeft(stats))} of mails`,
       show: "bounced",
     },
     {
       label: "Complained",
       count: complained,
-      detail: percentText(complained, sent),
+      detail: ofSent(complained),
       show: "complained",
     },
     {
       label: "Unsubscribed",
       count: unsubscribed,
-      detail: percentText(unsubscribed, sent),
+      detail: ofSent(unsubscribed),
       show: "unsubscribed",
     },
   ];

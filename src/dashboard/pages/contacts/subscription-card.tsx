@@ -49,7 +49,9 @@ export function SubscriptionCard({ contact }: { contact: Contact }) {
                 </span>
               </li>
             ))}
-            {events.length === 0 && <li className="muted small">No change is recorded.</li>}
+            {events.length === 0 && (
+              <li className="muted small">No change is recorded since the contact was created.</li>
+            )}
           </ol>
         )}
       </Loaded>

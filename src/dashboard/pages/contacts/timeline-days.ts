@@ -89,10 +89,11 @@ function lineOf({ createdAt: at, event, email }: Activity): ActivityLine {
       emailId: id,
     };
   }
-  const { id = "", name = "", emailId = null } = event ?? {};
+  const { id = "", name = "", emailId = null, emailSubject = null } = event ?? {};
   const data = event?.data ?? {};
   const [tone, title] = wordsOf(name, data);
-  return { key: `event ${id}`, at, tone, title, detail: detailOf(name, data), emailId };
+  const details = [emailSubject ?? "", detailOf(name, data)].filter((text) => text !== "");
+  return { key: `event ${id}`, at, tone, title, detail: details.join(" · "), emailId };
 }
 
 function wordsOf(name: string, data: Readonly<Record<string, unknown>>): EventWords {

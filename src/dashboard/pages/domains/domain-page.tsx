@@ -158,9 +158,10 @@ function Summary({ domain }: { domain: Domain }) {
   }
   return (
     <p>
-      Add these records at the provider of your DNS, where the domain was bought or is managed. You
-      can send as soon as the first one is found, mostly within minutes; new records may take some
-      hours. Mailstead keeps checking by itself.
+      Sign in where the domain was bought or is managed, open its DNS settings, and add each record
+      below: copy its type, host and value. You can send as soon as the first one is found, mostly
+      within minutes, at times hours; the others help your mail to arrive. Mailstead keeps checking
+      by itself.
     </p>
   );
 }

@@ -3,10 +3,11 @@
 import { Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Email } from "../../../modules/emails/record-model.ts";
-import { useMay } from "../../state.ts";
+import { useMay, useProject } from "../../state.ts";
 import { CopyText } from "../../ui/copy.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
 import { PageTabs, TabLink } from "../../ui/page.tsx";
+import { PathLink } from "../../ui/path-link.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Status, statusWord } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -83,25 +84,47 @@ export function EmailTitle({ id }: { id: string }) {
 }
 
 function Summary({ email, names }: { email: Email; names: EmailNames }) {
-  const { id, from, source, campaignId, templateId, createdAt, sentAt } = email;
-  const campaign = campaignId === null ? null : (names.campaigns.get(campaignId) ?? campaignId);
-  const template = templateId === null ? null : (names.templates.get(templateId) ?? templateId);
-  const origin = [statusWord(source), campaign ?? template].filter((part) => part !== null);
+  const { id, contactId, from, source, createdAt, sentAt } = email;
+  const project = useProject()?.id ?? "";
+  const origin = originOf(email, names);
   return (
     <div className="email-summary">
       <Fields>
-        <Field label="To">{recipientOf(email)}</Field>
+        <Field label="To">
+          {contactId === null ? (
+            recipientOf(email)
+          ) : (
+            <PathLink path={`/p/${project}/contacts/${contactId}`}>{recipientOf(email)}</PathLink>
+          )}
+        </Field>
         <Field label="From">{from}</Field>
         <Field label={sentAt === null ? "Queued" : "Sent"}>
           <Time at={sentAt ?? createdAt} />
         </Field>
-        <Field label="Source">{origin.join(" · ")}</Field>
+        <Field label="Source">
+          {statusWord(source)}
+          {origin !== null && (
+            <>
+              {" · "}
+              <PathLink path={`/p/${project}/${origin.path}`}>{origin.name}</PathLink>
+            </>
+          )}
+        </Field>
         <Field label="Id">
           <CopyText value={id} label="Copy the id" />
         </Field>
       </Fields>
     </div>
   );
+}
+
+/** The campaign of the mail, or else its template. */
+function originOf({ campaignId, templateId }: Email, { campaigns, templates }: EmailNames) {
+  if (campaignId !== null) {
+    return { path: `campaigns/${campaignId}`, name: campaigns.get(campaignId) ?? campaignId };
+  }
+  if (templateId === null) return null;
+  return { path: `templates/${templateId}`, name: templates.get(templateId) ?? templateId };
 }
 
 function ViewSkeleton() {

@@ -5,19 +5,28 @@ import type { Tone } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { explainClass, type Explained } from "../../ui/message/explain.ts";
 import { waitWords } from "../../ui/message/wait-texts.ts";
+import { PathLink } from "../../ui/path-link.tsx";
+import { useProject } from "../../state.ts";
+import { reasonLabel } from "../suppressions/reasons.ts";
 
 export function Outcome({ email }: { email: Email }) {
+  const project = useProject()?.id ?? "";
   if (!hasOutcome(email)) return <WaitNotice email={email} />;
   const { status, nextAttemptAt } = email;
   const isDeferred = isWaiting(email);
   const { title, text } = explain(email);
-  const reply = email.reports.at(-1)?.reason ?? email.lastError ?? "";
+  const reply = reasonLabel(email.reports.at(-1)?.reason ?? email.lastError ?? "");
   return (
     <div className="outcome" data-tone={isDeferred ? "held" : TONES[status]}>
       <p>
         <strong>{title}.</strong> {text}
       </p>
       {reply !== "" && <p className="outcome-reply">{reply}</p>}
+      {status === "SUPPRESSED" && email.to !== null && (
+        <PathLink path={`/p/${project}/suppressions?address=${encodeURIComponent(email.to)}`}>
+          Why the address is suppressed
+        </PathLink>
+      )}
       {isDeferred && nextAttemptAt !== null && (
         <p>
           Next attempt: <Time at={nextAttemptAt} />.
@@ -73,7 +82,7 @@ function explain({ status, reports, attempts }: Email): Explained {
 const PLAIN: Readonly<Record<string, Explained>> = {
   SUPPRESSED: {
     title: "Suppressed",
-    text: "The project sends no mail to this address; see Suppressions for the reason.",
+    text: "The project sends no mail to this address.",
   },
   COMPLAINED: {
     title: "Reported as spam",

@@ -1,8 +1,15 @@
 /** One webhook, and the actions on it. */
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { TestResult, Webhook, WebhookPatch } from "../../../modules/webhooks/model.ts";
-import { api } from "../../api.ts";
+import type {
+  Delivery,
+  TestResult,
+  Webhook,
+  WebhookPatch,
+} from "../../../modules/webhooks/model.ts";
+import { api, type ListPage } from "../../api.ts";
+import { sentence } from "../../ui/sentence.ts";
+import { resultText } from "./texts.ts";
 
 const keyOf = (project: string, id: string) => ["webhooks", project, id];
 
@@ -13,6 +20,25 @@ export function useWebhook(project: string, id: string) {
     queryKey: keyOf(project, id),
     queryFn: ({ signal }) => api.get<Webhook>(webhookPath(id), { signal }),
   });
+}
+
+/** Deliveries among which the latest failure is looked for. */
+const NEWEST = 50;
+
+/** What the newest delivery that failed, or that is tried again, ended with. */
+export function useFault(project: string, webhook: Webhook | undefined): string | null {
+  const { id = "", enabled = true, failingSince = null } = webhook ?? {};
+  const { data } = useQuery({
+    queryKey: [...keyOf(project, id), "fault"],
+    queryFn: async ({ signal }) => {
+      const path = `${webhookPath(id)}/deliveries`;
+      const query = { limit: NEWEST };
+      const { items } = await api.get<ListPage<Delivery>>(path, { query, signal });
+      return items.find(({ status, attempts }) => status !== "SUCCEEDED" && attempts > 0) ?? null;
+    },
+    enabled: webhook !== undefined && (!enabled || failingSince !== null),
+  });
+  return data === undefined || data === null ? null : sentence(resultText(data));
 }
 
 export function useWebhookActions(project: string, id: string) {

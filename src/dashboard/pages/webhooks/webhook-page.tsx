@@ -12,7 +12,7 @@ import { Deliveries } from "./deliveries.tsx";
 import { readWebhookSearch } from "./search.ts";
 import { Settings } from "./settings.tsx";
 import { hostOf } from "./texts.ts";
-import { useWebhook, useWebhookActions } from "./use-webhook.ts";
+import { useFault, useWebhook, useWebhookActions } from "./use-webhook.ts";
 import { WebhookBanner, WebhookStatus } from "./webhook-state.tsx";
 
 const route = getRouteApi("/user/p/$project/webhooks/$webhook");
@@ -27,6 +27,7 @@ export function WebhookPage() {
   const isSlow = useDelayed(isPending);
   const tab = search.tab === "settings" ? "settings" : "deliveries";
   const { change, test } = actions;
+  const fault = useFault(project, data);
   return (
     <Page
       title={data === undefined ? "Webhook" : hostOf(data.url)}
@@ -71,6 +72,7 @@ export function WebhookPage() {
       {data !== undefined && (
         <WebhookBanner
           webhook={data}
+          fault={fault}
           isBusy={change.isPending}
           onEnable={mayManage ? () => change.mutate({ enabled: true }) : undefined}
         />

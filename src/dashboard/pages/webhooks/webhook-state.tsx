@@ -23,10 +23,12 @@ export function WebhookStatus({ enabled, disabledReason, failingSince }: State) 
 /** Nothing for a webhook that works. `onEnable` is absent for those who may not enable it. */
 export function WebhookBanner(props: {
   webhook: State;
+  /** What the latest try that failed ended with; null if that is not known. */
+  fault: string | null;
   isBusy: boolean;
   onEnable: (() => void) | undefined;
 }) {
-  const { webhook, isBusy, onEnable } = props;
+  const { webhook, fault, isBusy, onEnable } = props;
   const { enabled, disabledReason, failingSince } = webhook;
   if (enabled && failingSince === null) return null;
   return (
@@ -36,7 +38,10 @@ export function WebhookBanner(props: {
       role="status"
     >
       <TriangleAlert size={18} aria-hidden />
-      <div>{enabled ? <Failing since={failingSince} /> : reasonText(webhook)}</div>
+      <div>
+        {enabled ? <Failing since={failingSince} /> : reasonText(webhook)}
+        {fault !== null && <p>The latest try: {fault}</p>}
+      </div>
       {!enabled && onEnable !== undefined && (
         <Button size="xs" variant="default" loading={isBusy} onClick={onEnable}>
           Enable again
@@ -52,8 +57,8 @@ function Failing({ since }: { since: string | null }) {
       <strong>Deliveries are failing.</strong>
       <p>
         The first failure was <Time at={since} />. Each delivery is tried eight times within a day.
-        After five days without a success the webhook is disabled. Open a delivery below to see what
-        the receiver answered.
+        After five days without a success the webhook is disabled. Open a delivery below to see the
+        whole answer.
       </p>
     </>
   );

@@ -65,7 +65,7 @@ const DETAILS: Readonly<Record<string, string>> = {
   "1.6": "the mailbox has moved and left no new address",
   "1.7": "the form of the sender's address is not accepted",
   "1.8": "the domain of the sender does not exist or cannot be answered",
-  "1.10": "the domain of the recipient accepts no mail",
+  "1.10": "the recipient does not exist, or its domain accepts no mail",
   "2.1": "the mailbox is disabled",
   "2.2": "the mailbox is full",
   "2.3": "the mail is larger than the mailbox allows",
