@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)("the pages of domains", () => {
       await page.keyboard.type("harbour.example");
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { level: 1, name: "harbour.example" }).waitFor();
-      await page.getByText("Add these records").waitFor();
+      await page.getByText("open its DNS settings").waitFor();
 
       publish(dns.records, (await domainNamed("harbour.example"))?.records ?? []);
       await page.getByRole("button", { name: "Check now" }).press("Enter");
