@@ -37,8 +37,18 @@ export function Outcome({ email }: { email: Email }) {
 }
 
 /** Why an email waits that was not attempted yet. */
-function WaitNotice({ email: { wait } }: { email: Email }) {
-  if (wait === null || wait.cause === "QUEUE") return null;
+function WaitNotice({ email: { wait, source } }: { email: Email }) {
+  if (wait === null) return null;
+  if (wait.cause === "QUEUE") {
+    // Any other mail leaves before a reader would have read the notice.
+    if (source !== "CAMPAIGN") return null;
+    return (
+      <div className="outcome" data-tone="waiting">
+        <strong>It waits in the queue.</strong> The mails of a campaign leave one after another, at
+        the rate of the campaign and behind all other mail.
+      </div>
+    );
+  }
   const { waits, text } = waitWords(wait);
   return (
     <div className="outcome" data-tone="held">
