@@ -3,11 +3,8 @@
 import type { SpotlightActionData } from "@mantine/spotlight";
 import { useNavigate } from "@tanstack/react-router";
 import { LayoutTemplate, Megaphone, ShieldBan, UserRound } from "lucide-react";
-import type { Contact } from "../modules/contacts/model.ts";
-import type { Suppression } from "../modules/suppressions/model.ts";
 import { useFound } from "./use-found.ts";
 
-type Named = { id: string; name: string };
 type Found = Record<"campaigns" | "templates" | "contacts" | "suppressions", SpotlightActionData[]>;
 
 const ICON = { size: 16, "aria-hidden": true } as const;
@@ -19,7 +16,7 @@ export function useFoundActions(typed: string, projectId: string | null): Found 
   // The server knows other spellings of an address than the filter of the palette.
   const keywords = typed;
   return {
-    campaigns: useFound<Named>(projectId, "/campaigns/summaries", typed).map(({ id, name }) => ({
+    campaigns: useFound(projectId, "/campaigns/summaries", typed).map(({ id, name }) => ({
       id: `campaign-${id}`,
       label: name,
       leftSection: <Megaphone {...ICON} />,
@@ -29,7 +26,7 @@ export function useFoundActions(typed: string, projectId: string | null): Found 
           params: { project, campaign: id },
         }),
     })),
-    templates: useFound<Named>(projectId, "/templates", typed).map(({ id, name }) => ({
+    templates: useFound(projectId, "/templates", typed).map(({ id, name }) => ({
       id: `template-${id}`,
       label: name,
       leftSection: <LayoutTemplate {...ICON} />,
@@ -39,7 +36,7 @@ export function useFoundActions(typed: string, projectId: string | null): Found 
           params: { project, template: id },
         }),
     })),
-    contacts: useFound<Contact>(projectId, "/contacts", typed).map(({ id, email }) => ({
+    contacts: useFound(projectId, "/contacts", typed).map(({ id, email }) => ({
       id: `contact-${id}`,
       label: email,
       keywords,
@@ -47,7 +44,7 @@ export function useFoundActions(typed: string, projectId: string | null): Found 
       onClick: () =>
         void navigate({ to: "/p/$project/contacts/$contact", params: { project, contact: id } }),
     })),
-    suppressions: useFound<Suppression>(projectId, "/suppressions", typed).map(({ email }) => ({
+    suppressions: useFound(projectId, "/suppressions", typed).map(({ email }) => ({
       id: `suppression-${email}`,
       label: `${email} is suppressed`,
       keywords,

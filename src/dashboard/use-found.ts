@@ -2,7 +2,17 @@
 
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { Contact } from "../modules/contacts/model.ts";
+import type { Suppression } from "../modules/suppressions/model.ts";
 import { api, type ListPage } from "./api.ts";
+
+type Named = { id: string; name: string };
+type Items = {
+  "/campaigns/summaries": Named;
+  "/templates": Named;
+  "/contacts": Contact;
+  "/suppressions": Suppression;
+};
 
 const FOUND = 5;
 const MAX_CHARACTERS = 255;
@@ -14,21 +24,25 @@ const LISTS = {
   "/templates": { filter: "name", least: 2 },
   "/contacts": { filter: "search", least: 3 },
   "/suppressions": { filter: "email", least: 3 },
-} as const;
+} as const satisfies Record<keyof Items, object>;
 
 /** `path` is a list of the interface. Nothing is found without a project or for a short text. */
-export function useFound<T>(
+export function useFound<P extends keyof Items>(
   project: string | null,
-  path: keyof typeof LISTS,
+  path: P,
   typed: string,
-): readonly T[] {
+): readonly Items[P][] {
   const [text] = useDebouncedValue(typed.trim().slice(0, MAX_CHARACTERS), TYPING_MS);
   const { filter, least } = LISTS[path];
   const isEnabled = project !== null && text.length >= least;
   const { data } = useQuery({
     queryKey: ["palette", project, path, text],
     queryFn: ({ signal }) =>
-      api.get<ListPage<T>>(path, { query: { [filter]: text, limit: FOUND }, project, signal }),
+      api.get<ListPage<Items[P]>>(path, {
+        query: { [filter]: text, limit: FOUND },
+        project,
+        signal,
+      }),
     enabled: isEnabled,
     placeholderData: keepPreviousData,
   });
