@@ -27,7 +27,11 @@ const PAGES = [
   "frame",
   "inbox",
   "inbox-limits",
+  "journeys-campaign",
+  "journeys-domain",
+  "journeys-faults",
   "journeys-nothing",
+  "journeys-webhook",
   "keys",
   "settings",
 ].map((name) => `test/dashboard/${name}.test.ts`);

@@ -65,6 +65,8 @@ export type ListPage<T> = {
 /** Functions that are called when a session ends, and when the connection is lost or is back. */
 export type ApiEvents = {
   onSignedOut: () => void;
+  /** The server refused something that the page offered. */
+  onRightsChanged: () => void;
   /** Asks for the password again; false if the user declines. */
   confirm: () => Promise<boolean>;
   onConnection: (isConnected: boolean) => void;
@@ -73,6 +75,7 @@ export type ApiEvents = {
 let project: string | null = null;
 let events: ApiEvents = {
   onSignedOut: () => undefined,
+  onRightsChanged: () => undefined,
   confirm: () => Promise.resolve(false),
   onConnection: () => undefined,
 };
@@ -190,10 +193,14 @@ type ErrorBody = {
 /** The code of an answer to a request without a session. A wrong password has another one. */
 const SESSION_MISSING = "MISSING_AUTH";
 
+/** Codes of refusals that the page did not expect: the role or the project changed meanwhile. */
+const RIGHTS_CHANGED = new Set(["FORBIDDEN", "PROJECT_DISABLED"]);
+
 async function errorOf(response: Response): Promise<ApiError> {
   const body: ErrorBody = await jsonOf(response);
   const error = body.error ?? {};
   if (error.code === SESSION_MISSING) events.onSignedOut();
+  if (error.code !== undefined && RIGHTS_CHANGED.has(error.code)) events.onRightsChanged();
   return new ApiError({
     status: response.status,
     code: error.code ?? "ERROR",

@@ -1,10 +1,12 @@
 /** Messages above the page: a lost connection, a new version, and a connection without TLS. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { useIsConnected } from "./connection.ts";
-import { stateQuery, useAppState } from "./state.ts";
+import { stateQuery, useAppState, useProject } from "./state.ts";
 
+const DISABLED_REFRESH_MS = 10_000;
 const TLS_NOTICE_CLOSED = "mailstead-tls-notice-closed";
 
 export function Banners() {
@@ -12,6 +14,8 @@ export function Banners() {
     <div role="status" aria-live="polite">
       <ConnectionBanner />
       <VersionBanner />
+      <DisabledBanner />
+      <RoleBanner />
       <TlsBanner />
     </div>
   );
@@ -42,6 +46,52 @@ function VersionBanner() {
       <p>The server was updated to version {version}.</p>
       <button type="button" onClick={() => window.location.reload()}>
         Reload the page
+      </button>
+    </div>
+  );
+}
+
+/** The state is read again from time to time, because somebody else enables the project. */
+function DisabledBanner() {
+  const project = useProject();
+  const isDisabled = project?.isEnabled === false;
+  useQuery({ ...stateQuery, refetchInterval: isDisabled ? DISABLED_REFRESH_MS : false });
+  if (!isDisabled) return null;
+  return (
+    <div className="banner" data-tone="held">
+      <p>
+        This project is disabled: no mail is sent, and nothing can be changed.{" "}
+        {project.role === "OWNER"
+          ? "Enable it again in its settings."
+          : "An owner of the installation enables it again."}
+      </p>
+      {project.role === "OWNER" && (
+        <Link to="/p/$project/settings/general" params={{ project: project.id }}>
+          Its settings
+        </Link>
+      )}
+    </div>
+  );
+}
+
+/** Somebody changed the role of the user while the page was open, so a dialog may have closed. */
+function RoleBanner() {
+  const project = useProject();
+  const [known, setKnown] = useState(project);
+  if (project === null) return null;
+  if (known?.id !== project.id) {
+    setKnown(project);
+    return null;
+  }
+  if (known.role === project.role) return null;
+  return (
+    <div className="banner" data-tone="held">
+      <p>
+        Your role in this project was changed to {project.role.toLowerCase()}. The page offers what
+        this role may do.
+      </p>
+      <button type="button" onClick={() => setKnown(project)}>
+        Hide
       </button>
     </div>
   );

@@ -27,6 +27,7 @@ export function Root() {
         setHasEnded(user !== null);
       },
       confirm: () => new Promise((resolve) => setQuestion(() => resolve)),
+      onRightsChanged: () => void client.invalidateQueries({ queryKey: stateQuery.queryKey }),
       onConnection: setConnected,
     });
   }, [client]);

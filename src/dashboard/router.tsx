@@ -20,11 +20,13 @@ import { readSuppressionSearch } from "./pages/suppressions/search.ts";
 import { readWorkflowListSearch, readWorkflowSearch } from "./pages/workflows/search.ts";
 import { readWebhookSearch } from "./pages/webhooks/search.ts";
 import { readOverviewSearch } from "./pages/overview/period.ts";
+import { ProjectFrame } from "./project-frame.tsx";
 import { NotFound } from "./ui/not-found.tsx";
 
 const projectRoute = createRoute({
   getParentRoute: () => userRoute,
   path: "/p/$project",
+  component: ProjectFrame,
 });
 
 const overviewRoute = createRoute({

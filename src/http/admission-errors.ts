@@ -35,6 +35,18 @@ export function projectDisabled(): AppError {
   });
 }
 
+/** For a user who wants to change a disabled project. */
+export function projectDisabledForUsers(): AppError {
+  return new AppError(
+    403,
+    "PROJECT_DISABLED",
+    "The project is disabled, so it cannot be changed.",
+    {
+      suggestion: "Ask an owner of the installation to enable it in its settings.",
+    },
+  );
+}
+
 /** For a route that accepts only users who are signed in. */
 export function sessionRequired(): AppError {
   return new AppError(403, "FORBIDDEN", "API keys may not do this; a user who is signed in may.", {

@@ -7,7 +7,7 @@
 import { sha256 } from "../lib/crypto.ts";
 import { AppError } from "../lib/errors.ts";
 import type { Project } from "./admission.ts";
-import { projectDisabled } from "./admission-errors.ts";
+import { projectDisabledForUsers } from "./admission-errors.ts";
 import { includesRole, type Role } from "./roles.ts";
 import type { RouteRule } from "./route-rules.ts";
 import { requireSameOrigin } from "./same-origin.ts";
@@ -99,7 +99,7 @@ export function createSessionAccess(deps: {
       const role = found === null ? null : session.roleOf(found.project.seq);
       if (found === null || role === null) throw notMember();
       if (!includesRole(role, rule.role)) throw roleMissing(rule, role);
-      if (!found.isEnabled && !allowsDisabled && isChange(request)) throw projectDisabled();
+      if (!found.isEnabled && !allowsDisabled && isChange(request)) throw projectDisabledForUsers();
       requireConfirmation(session, incoming);
       return { user: session.user, project: found.project, role };
     },

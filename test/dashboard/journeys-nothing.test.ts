@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)("why a person got nothing", () => {
       await answer(page)
         .getByText("The contact is unsubscribed, so it gets no campaigns")
         .waitFor();
-      await answer(page).getByText("Since just now.").waitFor();
+      await answer(page).getByText("Since a moment ago.").waitFor();
       await answer(page).getByText("Subscribe the contact again only if the person asks").waitFor();
       await finish(opened, "unsubscribed");
     },

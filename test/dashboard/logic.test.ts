@@ -99,6 +99,7 @@ describe("a request", () => {
   test("without an answer reports the lost connection, and the next one its return", async () => {
     const states: boolean[] = [];
     setApiEvents({
+      onRightsChanged: () => undefined,
       onSignedOut: () => undefined,
       confirm: () => Promise.resolve(false),
       onConnection: (isConnected) => states.push(isConnected),
@@ -112,6 +113,7 @@ describe("a request", () => {
   test("without a session reports it, and a wrong password does not", async () => {
     let ends = 0;
     setApiEvents({
+      onRightsChanged: () => undefined,
       onSignedOut: () => ends++,
       confirm: () => Promise.resolve(false),
       onConnection: () => undefined,
@@ -129,6 +131,7 @@ describe("a request", () => {
   test("that needs the password is sent again with the same key after it was entered", async () => {
     let asked = 0;
     setApiEvents({
+      onRightsChanged: () => undefined,
       onSignedOut: () => undefined,
       confirm: () => Promise.resolve(++asked === 1),
       onConnection: () => undefined,

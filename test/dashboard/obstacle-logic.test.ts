@@ -7,7 +7,14 @@ import type { Suppression } from "../../src/modules/suppressions/model.ts";
 
 const AT = "2026-01-01T10:00:00.000Z";
 const contact = { email: "ada@example.com", subscribed: true };
-const nothing = { contact, suppression: null, lastChange: null, emails: [], waiting: [] };
+const nothing = {
+  isProjectEnabled: true,
+  contact,
+  suppression: null,
+  lastChange: null,
+  emails: [],
+  waiting: [],
+};
 const suppression: Suppression = {
   email: "ada@example.com",
   reason: "MANUAL",
@@ -134,10 +141,6 @@ describe("the obstacles of a contact", () => {
   test.each<[wait: EmailWait, text: string]>([
     [TURN, "2 mails wait in the queue."],
     [
-      { cause: "PROJECT_DISABLED", name: null, reason: null, until: null },
-      "2 mails wait because the project is disabled. No mail of a disabled project is sent. An owner enables it again in its settings.",
-    ],
-    [
       { cause: "CAMPAIGN_PAUSED", name: "Spring", reason: null, until: null },
       "2 mails wait because the campaign “Spring” is paused. Resume the campaign to send the mail, or cancel it.",
     ],
@@ -155,6 +158,13 @@ describe("the obstacles of a contact", () => {
     ],
   ])("mails that wait are told by their reason: %p", (wait, text) => {
     expect(told({ waiting: [waitingFor(wait), waitingFor(wait, "3")] })).toEqual([text]);
+  });
+
+  test("a disabled project is told once", () => {
+    const wait: EmailWait = { cause: "PROJECT_DISABLED", name: null, reason: null, until: null };
+    expect(told({ isProjectEnabled: false, waiting: [waitingFor(wait)] })).toEqual([
+      "The project is disabled, so no mail is sent to anybody. Mail that was accepted waits. An owner enables the project again in its settings.",
+    ]);
   });
 
   test("mails that wait for different reasons are told apart", () => {

@@ -5,8 +5,15 @@ import { onServerTimeChange, serverNow } from "../server-clock.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Times that are later than now by less than this are taken for the present. */
-const CLOCK_ERROR_MS = 10_000;
+
+/** What the sentence says with the time: when it was, since when it is so, or when it is due. */
+type Phrase = "past" | "since" | "due";
+/** The words for a time that differs from now by less than a minute. */
+const NOW_WORDS: Readonly<Record<Phrase, string>> = {
+  past: "just now",
+  since: "a moment ago",
+  due: "in a moment",
+};
 const TICK_MS = 30_000;
 
 const exact = new Intl.DateTimeFormat(undefined, {
@@ -40,12 +47,13 @@ export const useNow = (): number => useSyncExternalStore(subscribe, () => nowMs)
  * A time relative to now, such as "5 min. ago"; hover and focus show the exact time and its zone. In
  * table cells `isPlain` uses the title of the element, so that rows have no further tab stops.
  */
-export function Time({ at, isPlain = false }: { at: string | number | null; isPlain?: boolean }) {
+export function Time(props: { at: string | number | null; isPlain?: boolean; as?: Phrase }) {
+  const { at, isPlain = false, as = "past" } = props;
   const now = useNow();
   if (at === null) return <span className="muted">–</span>;
   const time = new Date(at);
   const full = exactTime(time);
-  const text = relativeTime(time, now);
+  const text = relativeTime(time, now, as);
   if (isPlain) {
     return (
       <time dateTime={time.toISOString()} title={full}>
@@ -65,11 +73,11 @@ export function Time({ at, isPlain = false }: { at: string | number | null; isPl
 /** "22 Nov 2026, 16:04:09 (Europe/Berlin)". */
 export const exactTime = (time: Date): string => `${exact.format(time)} (${zone})`;
 
-/** "just now", "in a minute", "5 min. ago", "in 2 hr.", "3 Nov", "3 Nov 2025". */
-export function relativeTime(time: Date, now: number): string {
+/** "just now", "5 min. ago", "in 2 hr.", "3 Nov", "3 Nov 2025". */
+export function relativeTime(time: Date, now: number, as: Phrase = "past"): string {
   const deltaMs = time.getTime() - now;
   const size = Math.abs(deltaMs);
-  if (size < MINUTE_MS) return deltaMs > CLOCK_ERROR_MS ? "in a minute" : "just now";
+  if (size < MINUTE_MS) return NOW_WORDS[as];
   if (size < HOUR_MS) return relative.format(Math.trunc(deltaMs / MINUTE_MS), "minute");
   if (size < DAY_MS) return relative.format(Math.trunc(deltaMs / HOUR_MS), "hour");
   if (size < 7 * DAY_MS) return relative.format(Math.trunc(deltaMs / DAY_MS), "day");

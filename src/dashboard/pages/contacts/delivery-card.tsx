@@ -2,6 +2,7 @@
 
 import { Fragment } from "react";
 import type { Contact } from "../../../modules/contacts/model.ts";
+import { useProject } from "../../state.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -12,12 +13,14 @@ export function DeliveryCard({ contact, project }: { contact: Contact; project: 
   const { data: suppression } = useAddressSuppression(contact.email);
   const { data: changes } = useSubscriptionChanges(contact.id);
   const mails = useContactMails(contact.id);
+  const isProjectEnabled = useProject()?.isEnabled !== false;
   return (
     <section className="contact-delivery" aria-label="Whether mail arrives">
       <Loaded query={mails} height={20}>
         {({ emails, waiting }) => {
           if (suppression === undefined || changes === undefined) return null;
           const obstacles = obstaclesOf({
+            isProjectEnabled,
             contact,
             suppression,
             lastChange: changes[0] ?? null,
@@ -58,13 +61,13 @@ function Finding({ obstacle, project }: { obstacle: Obstacle; project: string })
         {since !== null && (
           <>
             {" "}
-            Since <Time at={since} />.
+            Since <Time at={since} as="since" />.
           </>
         )}
         {until !== null && (
           <>
             {" "}
-            {untilLabel} <Time at={until} />.
+            {untilLabel} <Time at={until} as="due" />.
           </>
         )}
       </p>

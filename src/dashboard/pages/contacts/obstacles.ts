@@ -27,6 +27,7 @@ export type Obstacle = {
 };
 
 type Known = {
+  isProjectEnabled: boolean;
   contact: Pick<Contact, "email" | "subscribed">;
   suppression: Suppression | null;
   /** The latest change of the subscription; null if none is recorded. */
@@ -44,13 +45,26 @@ export function obstaclesOf(known: Known): Obstacle[] {
   // That somebody unsubscribed says more than that nobody ever subscribed the contact.
   const isChosen = lastChange?.name === "contact.unsubscribed";
   return [
+    known.isProjectEnabled ? null : PROJECT_DISABLED,
     suppression === null ? null : suppressed(suppression),
     isChosen ? unsubscription : null,
     lastFailure(emails, suppression),
-    ...waitingMails(waiting),
+    ...waitingMails(waiting.filter(({ wait }) => wait?.cause !== "PROJECT_DISABLED")),
     isChosen ? null : unsubscription,
   ].filter((obstacle) => obstacle !== null);
 }
+
+/** Told once for the project, not for the mails that wait. */
+const PROJECT_DISABLED: Obstacle = {
+  key: "project",
+  tone: "held",
+  title: "The project is disabled, so no mail is sent to anybody.",
+  since: null,
+  until: null,
+  untilLabel: "",
+  texts: ["Mail that was accepted waits. An owner enables the project again in its settings."],
+  link: null,
+};
 
 function suppressed({ email, reason, createdAt, expiresAt, cause }: Suppression): Obstacle {
   const words = cause?.reason ?? "";

@@ -133,8 +133,8 @@ function Summary({ domain }: { domain: Domain }) {
   if (status === "VERIFIED" && failingSince !== null) {
     return (
       <p>
-        The signing key has been missing from the DNS since <Time at={failingSince} />. Publish it
-        again: after 72 hours mail from this domain is refused.
+        The signing key has been missing from the DNS since <Time at={failingSince} as="since" />.
+        Publish it again: after 72 hours mail from this domain is refused.
       </p>
     );
   }

@@ -44,6 +44,9 @@ export function RecordCard({ record, domain }: { record: DnsRecord; domain: stri
               {found.map((text) => (
                 <Found key={text} text={text} expected={value} />
               ))}
+              <p className="small record-advice">
+                Replace the record at your DNS provider by the value above; do not add a second one.
+              </p>
             </dd>
           </div>
         )}

@@ -29,7 +29,7 @@ export function Outcome({ email }: { email: Email }) {
       )}
       {isDeferred && nextAttemptAt !== null && (
         <p>
-          Next attempt: <Time at={nextAttemptAt} />.
+          Next attempt: <Time at={nextAttemptAt} as="due" />.
         </p>
       )}
     </div>
@@ -60,7 +60,7 @@ function WaitNotice({ email: { wait, source } }: { email: Email }) {
       </p>
       {wait.until !== null && (
         <p>
-          Next attempt: <Time at={wait.until} />.
+          Next attempt: <Time at={wait.until} as="due" />.
         </p>
       )}
     </div>

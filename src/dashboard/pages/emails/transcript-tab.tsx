@@ -28,7 +28,7 @@ export function TranscriptTab({ email }: { email: Email }) {
       ))}
       {nextAttemptAt !== null && attempts.length > 0 && (
         <p className="next-attempt">
-          The next attempt is due <Time at={nextAttemptAt} />, at{" "}
+          The next attempt is due <Time at={nextAttemptAt} as="due" />, at{" "}
           <time dateTime={nextAttemptAt}>{exactTime(new Date(nextAttemptAt))}</time>.
         </p>
       )}

@@ -32,7 +32,7 @@ export function Queue() {
             <ul className="overview-sites">
               {pausedSites.slice(0, MAX_SITES).map(({ name, until }) => (
                 <li key={name}>
-                  <Status tone="held">{name}</Status> <Time at={until} />
+                  <Status tone="held">{name}</Status> <Time at={until} as="due" />
                 </li>
               ))}
             </ul>

@@ -184,7 +184,7 @@ function PausedSites({ sites }: { sites: SystemState["pausedSites"] }) {
         <Fields>
           {sites.map(({ name, until }) => (
             <Field key={name} label={name}>
-              until <Time at={until} />
+              until <Time at={until} as="due" />
             </Field>
           ))}
         </Fields>

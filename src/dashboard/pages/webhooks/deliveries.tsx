@@ -168,7 +168,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
     key: "next",
     title: "Next try",
     width: "116px",
-    render: ({ nextAttemptAt }) => <Time at={nextAttemptAt} isPlain />,
+    render: ({ nextAttemptAt }) => <Time at={nextAttemptAt} isPlain as="due" />,
   },
   {
     key: "created",

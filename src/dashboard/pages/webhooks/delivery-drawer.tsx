@@ -134,7 +134,7 @@ function Times({ delivery }: { delivery: DeliveryDetails }) {
             {nextAttemptAt === null ? (
               "After an earlier event of the same contact"
             ) : (
-              <Time at={nextAttemptAt} />
+              <Time at={nextAttemptAt} as="due" />
             )}
           </Field>
         )}

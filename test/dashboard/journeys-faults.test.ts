@@ -1,0 +1,189 @@
+/**
+ * Faults that happen while a page is open: the project is disabled, a member loses the role or the
+ * project, names are hostile, the clock is wrong, and the time zone changes. `bun scripts/journeys.ts`
+ * runs them against the executable.
+ */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, CDPSession, Page } from "playwright-core";
+import {
+  BROWSER_LIMIT_MS,
+  faultsOf,
+  hasChromium,
+  NO_FAULTS,
+  startBrowser,
+} from "../support/browser.ts";
+import { listAt, stringAt, valueAt } from "../support/json.ts";
+import { openAs, type PeopledServer, startWithPeople } from "./people.ts";
+
+let browser: Browser;
+let server: PeopledServer;
+/** Id of a contact. */
+let ada = "";
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+  const created = await server.call("POST", "/contacts", { email: "ada@example.com" });
+  ada = stringAt(created, "id");
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop()]);
+});
+
+const setEnabled = (isEnabled: boolean) =>
+  server.call("PATCH", `/projects/${server.project}`, { isEnabled });
+
+/** The id of a member by the address. */
+async function memberId(email: string): Promise<string> {
+  const team = await server.call("GET", "/team");
+  const found = listAt(team, "data.members").find((one) => valueAt(one, "email") === email);
+  return stringAt(found, "id");
+}
+
+const isRefusal = (problem: string) => problem.includes("status of 403");
+
+describe.skipIf(!hasChromium)("while a page is open", () => {
+  test(
+    "the project is disabled: the action says so, and a banner stays until it is enabled",
+    async () => {
+      const opened = await openAs(browser, server, `/contacts/${ada}`, { person: "editor" });
+      const { page, problems } = opened;
+      await page.getByRole("button", { name: "Unsubscribe", exact: true }).waitFor();
+      await setEnabled(false);
+      await page.getByRole("button", { name: "Unsubscribe", exact: true }).click();
+      await page.getByText("The project is disabled, so it cannot be changed.").waitFor();
+      const banner = page.getByText(
+        "This project is disabled: no mail is sent, and nothing can be",
+      );
+      await banner.waitFor();
+      await opened.screenshot("fault-disabled");
+      expect(await opened.findings()).toEqual([]);
+      expect(valueAt(await server.call("GET", `/contacts/${ada}`), "subscribed")).toBe(true);
+      await setEnabled(true);
+      await page.getByRole("button", { name: "Unsubscribe", exact: true }).click();
+      await page.getByText("ada@example.com is unsubscribed.").waitFor();
+      await banner.waitFor({ state: "detached" });
+      expect(problems.filter((problem) => !isRefusal(problem))).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "an editor becomes a viewer: the action is refused, a banner says why, and it is not offered again",
+    async () => {
+      const opened = await openAs(browser, server, `/contacts/${ada}`, { person: "editor" });
+      const { page, problems } = opened;
+      const button = page.getByRole("button", { name: "Delete", exact: true });
+      await button.waitFor();
+      const id = await memberId("eva@acme.example");
+      await server.call("PATCH", `/team/${id}`, { role: "VIEWER" });
+      await button.click();
+      const question = page.getByRole("dialog", { name: "Delete this contact?" });
+      await question.getByRole("button", { name: "Delete the contact" }).click();
+      await page.getByText("Your role in this project was changed to viewer.").waitFor();
+      await button.waitFor({ state: "detached" });
+      await opened.screenshot("fault-role");
+      expect(await opened.findings()).toEqual([]);
+      await page.getByRole("heading", { level: 1, name: "ada@example.com" }).waitFor();
+      await server.call("PATCH", `/team/${id}`, { role: "EDITOR" });
+      expect(problems.filter((problem) => !isRefusal(problem))).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a member is removed: the page says that the project is no longer theirs",
+    async () => {
+      const opened = await openAs(browser, server, "/contacts", { person: "viewer" });
+      const { page } = opened;
+      await page.getByRole("link", { name: "ada@example.com" }).waitFor();
+      await server.call("DELETE", `/team/${await memberId("vera@acme.example")}`);
+      await page.getByRole("link", { name: "ada@example.com" }).click();
+      await page.getByText("You are no member of this project").first().waitFor();
+      await opened.screenshot("fault-removed");
+      expect(await opened.findings()).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
+
+describe.skipIf(!hasChromium)("names in any form", () => {
+  const NAMES = [
+    ["html", '<img src=x onerror="alert(1)"><b>bold</b> {{ 7 | times: 7 }}'],
+    ["arabic", `مرحبا ${"بك ".repeat(60)}`],
+    ["emoji", "👩‍👩‍👧‍👦".repeat(20)],
+    ["one word", "w".repeat(255)],
+  ] as const;
+
+  test(
+    "of campaigns, templates, workflows and segments fit every list and do nothing",
+    async () => {
+      const body = "<p>Hi</p>";
+      const from = "news@acme.example";
+      const steps = [{ id: "end", type: "EXIT", config: {} }];
+      for (const [, name] of NAMES) {
+        const mail = { subject: name, body, from };
+        await server.call("POST", "/campaigns", { name, ...mail, audienceType: "ALL" });
+        await server.call("POST", "/templates", { name, ...mail, type: "MARKETING" });
+        const trigger = { type: "EVENT", eventName: "x" };
+        await server.call("POST", "/workflows", { name, trigger, steps, transitions: [] });
+        await server.call("POST", "/segments", { name, type: "STATIC" });
+      }
+      for (const path of ["campaigns", "templates", "workflows", "segments"]) {
+        const opened = await openAs(browser, server, `/${path}`);
+        for (const layout of ["light", "phone-dark"] as const) {
+          await opened.setLayout(layout);
+          for (const [, name] of NAMES) await nameIn(opened.page, name).first().waitFor();
+          await opened.screenshot(`names-${path}`);
+          expect([path, layout, await faultsOf(opened)]).toEqual([path, layout, NO_FAULTS]);
+        }
+        await opened.setLayout("light");
+        await nameIn(opened.page, NAMES[0][1]).first().click();
+        await opened.page.getByRole("heading", { level: 1, name: NAMES[0][1] }).waitFor();
+        expect([path, await faultsOf(opened)]).toEqual([path, NO_FAULTS]);
+        await opened.close();
+      }
+    },
+    2 * BROWSER_LIMIT_MS,
+  );
+
+  const nameIn = (page: Page, name: string) =>
+    page.locator("[data-row]").getByText(name.trim(), { exact: true });
+});
+
+describe.skipIf(!hasChromium)("times", () => {
+  let zoneSession: CDPSession | null = null;
+
+  test.each([["Pacific/Kiritimati"], ["America/St_Johns"]])(
+    "are those of the zone of the reader, which is named: %s",
+    async (zone) => {
+      const at = new Date(
+        valueAt(await server.call("GET", `/contacts/${ada}`), "createdAt") as string,
+      );
+      const opened = await openAs(browser, server, "/", {
+        prepare: (page) => setZone(page, zone),
+      });
+      const { page } = opened;
+      await page.goto(`${server.url}/app/p/${server.project}/contacts/${ada}`);
+      const created = page.getByRole("button", { name: "just now" }).first();
+      await created.hover();
+      const format = { dateStyle: "medium", timeStyle: "medium", timeZone: zone } as const;
+      const exact = new Intl.DateTimeFormat("en-US", format).format(at);
+      await page.getByText(`${exact} (${zone})`).waitFor();
+      await opened.screenshot("fault-zone");
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  /** Changes the time zone of the page, which had another one before. */
+  async function setZone(page: Page, timezoneId: string): Promise<void> {
+    zoneSession ??= await page.context().newCDPSession(page);
+    await zoneSession.send("Emulation.setTimezoneOverride", { timezoneId });
+  }
+});
