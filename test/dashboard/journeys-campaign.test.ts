@@ -96,9 +96,9 @@ describe.skipIf(!hasChromium)("a campaign is judged", () => {
         .trim()
         .split("\r\n");
       expect(head).toStartWith("email,");
-      expect(lines.map((line) => line.split(",")[0]).toSorted()).toEqual(
-        (await addressesOf(id, "action=CLICKED")).toSorted(),
-      );
+      const addresses = lines.map((line) => line.split(",")[0]);
+      expect(new Set(addresses)).toEqual(new Set(await addressesOf(id, "action=CLICKED")));
+      expect(addresses.length).toBe(clicked);
       await opened.screenshot("campaign-journey-5-clicked");
 
       await page.getByRole("link", { name: "Report", exact: true }).click();

@@ -162,9 +162,8 @@ describe.skipIf(!hasChromium)("times", () => {
   test.each([["Pacific/Kiritimati"], ["America/St_Johns"]])(
     "are those of the zone of the reader, which is named: %s",
     async (zone) => {
-      const at = new Date(
-        valueAt(await server.call("GET", `/contacts/${ada}`), "createdAt") as string,
-      );
+      const contact = await server.call("GET", `/contacts/${ada}`);
+      const at = new Date(stringAt(contact, "createdAt"));
       const opened = await openAs(browser, server, "/", {
         prepare: (page) => setZone(page, zone),
       });

@@ -4,7 +4,7 @@ import type { Contact } from "../../../modules/contacts/model.ts";
 import type { Email, EmailWait } from "../../../modules/emails/record-model.ts";
 import type { Event } from "../../../modules/events/model.ts";
 import type { Suppression } from "../../../modules/suppressions/model.ts";
-import { explainClass } from "../../ui/message/explain.ts";
+import { adviceFor, explainClass } from "../../ui/message/explain.ts";
 import { waitWords } from "../../ui/message/wait-texts.ts";
 import { sentence } from "../../ui/sentence.ts";
 import type { Tone } from "../../ui/status.tsx";
@@ -147,24 +147,11 @@ function lastFailure(emails: readonly Email[], suppression: Suppression | null):
       [explained?.text ?? "", reply === "" ? "" : `Answer: ${sentence(reply)}`]
         .filter((text) => text !== "")
         .join(" "),
-      FIXES[cause ?? ""] ?? OTHER_FIX,
+      adviceFor(cause ?? ""),
     ].filter((text) => text !== ""),
     link: { label: "Open the mail", path: `/emails/${id}?tab=transcript` },
   };
 }
-
-const DOMAIN_FIX =
-  "Check the DNS records of your sender domain, under Domains; the transcript of the mail has the details.";
-/** What to do after a failure of each class. */
-const FIXES: Readonly<Record<string, string>> = {
-  no_such_recipient: "Ask the person for the right address.",
-  mailbox_full: "Ask the person to make space in the mailbox, then send the mail again.",
-  content: "Change the mail: its transcript shows what the server refuses.",
-  policy: DOMAIN_FIX,
-  reputation: DOMAIN_FIX,
-  authentication: DOMAIN_FIX,
-};
-const OTHER_FIX = "The transcript of the mail shows the conversation with the server.";
 
 /** One obstacle for all mails that wait for the same reason. */
 function waitingMails(waiting: readonly Email[]): Obstacle[] {

@@ -3,7 +3,7 @@
 import type { Email } from "../../../modules/emails/record-model.ts";
 import type { Tone } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
-import { explainClass, type Explained } from "../../ui/message/explain.ts";
+import { adviceFor, explainClass, type Explained } from "../../ui/message/explain.ts";
 import { waitWords } from "../../ui/message/wait-texts.ts";
 import { PathLink } from "../../ui/path-link.tsx";
 import { useProject } from "../../state.ts";
@@ -22,6 +22,7 @@ export function Outcome({ email }: { email: Email }) {
         <strong>{title}.</strong> {text}
       </p>
       {reply !== "" && <p className="outcome-reply">{reply}</p>}
+      {status === "BOUNCED" && <p>{adviceFor(causeOf(email) ?? "")}</p>}
       {status === "SUPPRESSED" && email.to !== null && (
         <PathLink path={`/p/${project}/suppressions?address=${encodeURIComponent(email.to)}`}>
           Why the address is suppressed
@@ -81,9 +82,13 @@ const TONES: Readonly<Record<string, Tone | undefined>> = {
   COMPLAINED: "complained",
 };
 
+const causeOf = ({ reports, attempts }: Email): string | undefined =>
+  reports.at(-1)?.class ?? attempts.at(-1)?.class;
+
 /** A report that arrived later says more than the attempt, which was accepted. */
-function explain({ status, reports, attempts }: Email): Explained {
-  const cause = reports.at(-1)?.class ?? attempts.at(-1)?.class;
+function explain(email: Email): Explained {
+  const { status } = email;
+  const cause = causeOf(email);
   const plain = PLAIN[status];
   if (plain !== undefined) return plain;
   return cause === undefined ? OTHER : explainClass(cause);

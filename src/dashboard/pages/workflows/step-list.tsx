@@ -38,7 +38,7 @@ export function StepList(props: {
           <li key={key} id={`step-${key}`} className="step-row">
             <StepIcon type={step.type} />
             <div className="step-body">
-              <div className="step-line">
+              <div className="step-list-line">
                 <button type="button" className="step-open" onClick={() => onOpen(key)}>
                   {numberOf.get(key)}. {step.name}
                 </button>

@@ -57,6 +57,21 @@ export function explainClass(name: string): Explained {
   return CLASSES[name] ?? { title: words.charAt(0).toUpperCase() + words.slice(1), text: "" };
 }
 
+const DOMAIN_ADVICE =
+  "Check the DNS records of your sender domain, under Domains; the transcript of the mail has the details.";
+/** What to do after a mail was refused for good, by the class of the failure. */
+const ADVICE: Readonly<Record<string, string>> = {
+  no_such_recipient: "Ask the person for the right address.",
+  mailbox_full: "Ask the person to make space in the mailbox, then send the mail again.",
+  content: "Change the mail: its transcript shows what the server refuses.",
+  policy: DOMAIN_ADVICE,
+  reputation: DOMAIN_ADVICE,
+  authentication: DOMAIN_ADVICE,
+};
+
+export const adviceFor = (name: string): string =>
+  ADVICE[name] ?? "The transcript of the mail shows the conversation with the server.";
+
 /** Meanings of enhanced status codes without their first digit (RFC 3463, RFC 7372, RFC 7505). */
 const DETAILS: Readonly<Record<string, string>> = {
   "1.1": "the mailbox does not exist",
