@@ -62,7 +62,7 @@ describe.skipIf(!hasChromium)("a domain is brought to verified", () => {
       await check();
       const records = await neededRecords();
       await expectSoon(() => verdicts(page), Array<string>(records.length).fill("Not found"));
-      await page.getByText("Add these records at the provider of your DNS").waitFor();
+      await page.getByText("open its DNS settings, and add each record").waitFor();
       await opened.screenshot("domain-journey-1-missing");
 
       // The owner of the domain pastes the value of another record.
