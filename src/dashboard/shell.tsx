@@ -7,7 +7,7 @@ import { ActionIcon } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { Outlet, useNavigate, useRouter } from "@tanstack/react-router";
 import { Menu } from "lucide-react";
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { setProject } from "./api.ts";
 import { Banners } from "./banners.tsx";
 import { lazyPart, Once } from "./lazy.tsx";
@@ -29,6 +29,7 @@ export function Shell() {
   const [isMenuOpen, menu] = useDisclosure(false);
   const [isListOpen, list] = useDisclosure(false);
   const [isPaletteOpen, palette] = useDisclosure(false);
+  const [isPaletteLoaded, setIsPaletteLoaded] = useState(false);
   const router = useRouter();
   const id = project?.id ?? null;
   // Before the pages below render, so that their first requests are for this project.
@@ -42,7 +43,8 @@ export function Shell() {
   }, [id]);
   useEffect(() => {
     // A failure is shown when the palette is opened, which loads it again.
-    const load = () => void loadPalette().catch(() => null);
+    const note = (isLoaded: boolean) => () => setIsPaletteLoaded(isLoaded);
+    const load = () => void loadPalette().then(note(true), note(false));
     const timer = setTimeout(load, PALETTE_DELAY_MS);
     return () => clearTimeout(timer);
   }, []);
@@ -74,7 +76,7 @@ export function Shell() {
       <Once isOn={isMenuOpen}>
         <MenuDrawer isOpen={isMenuOpen} onClose={menu.close} onSearch={openSearch} />
       </Once>
-      <Once isOn={isPaletteOpen}>
+      <Once isOn={isPaletteOpen || isPaletteLoaded}>
         <Palette isOpen={isPaletteOpen} onClose={palette.close} onShowShortcuts={list.open} />
       </Once>
       <Once isOn={isListOpen}>

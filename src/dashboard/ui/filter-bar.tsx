@@ -132,7 +132,7 @@ export function FilterBar(props: {
             ))}
           </Combobox.Options>
           {suggestions.length === 0 && (
-            <Combobox.Footer className="muted small">Press Enter to search.</Combobox.Footer>
+            <p className="filter-hint muted small">Press Enter to search.</p>
           )}
         </Combobox.Dropdown>
       </Combobox>

@@ -8,7 +8,7 @@ import type {
   WebhookPatch,
 } from "../../../modules/webhooks/model.ts";
 import { api, type ListPage } from "../../api.ts";
-import { sentence } from "../../ui/sentence.ts";
+import { withEnd } from "../../ui/sentence.ts";
 import { resultText } from "./texts.ts";
 
 const keyOf = (project: string, id: string) => ["webhooks", project, id];
@@ -38,7 +38,7 @@ export function useFault(project: string, webhook: Webhook | undefined): string 
     },
     enabled: webhook !== undefined && (!enabled || failingSince !== null),
   });
-  return data === undefined || data === null ? null : sentence(resultText(data));
+  return data === undefined || data === null ? null : withEnd(resultText(data));
 }
 
 export function useWebhookActions(project: string, id: string) {
