@@ -4,29 +4,19 @@
  * was answered with 250 has one record, and leaves with the bytes that were sent.
  */
 
-import { Type } from "@sinclair/typebox";
-import { parse, type Server, twoFreePorts } from "../bench/children.ts";
+import { type Static, Type } from "@sinclair/typebox";
 import { SENDER } from "../bench/mail.ts";
-import { connectSmtp, RefusedError, type SmtpClient } from "../bench/smtp-client.ts";
-import { createGenerator } from "./loop.ts";
+import {
+  type ApiClient,
+  get,
+  idOf,
+  listAll,
+  sendDuringKills,
+  sendMessage,
+  type SmtpCrashOptions,
+} from "./smtp-load.ts";
 
-const MIN_UPTIME_MS = 20;
-const MAX_UPTIME_MS = 400;
-const ANSWER_LIMIT_MS = 5_000;
 const DRAIN_LIMIT_MS = 5 * 60_000;
-const PAGE = 100;
-
-type SubmissionCrashOptions = {
-  kills: number;
-  seed: number;
-  /** Secret key of the project that sends. */
-  key: string;
-  connections: number;
-  /** Starts the server with these arguments. Resolves once it is ready. */
-  launch: (at: { port: number; args: string[] }) => Promise<Server>;
-  /** Receives the number of the kill, from 0, and the number of messages answered with 250. */
-  onKill?: (kill: number, accepted: number) => void;
-};
 
 type SubmissionReport = {
   /** Messages that were answered with 250. */
@@ -41,62 +31,18 @@ type SubmissionReport = {
   damaged: number;
 };
 
-const Page = Type.Object({
-  data: Type.Object({
-    items: Type.Array(
-      Type.Object({ id: Type.String(), subject: Type.String(), status: Type.String() }),
-    ),
-    nextCursor: Type.Union([Type.String(), Type.Null()]),
-  }),
-});
-type Listed = { id: string; subject: string; status: string };
+const Listed = Type.Object({ id: Type.String(), subject: Type.String(), status: Type.String() });
+type Listed = Static<typeof Listed>;
 
-export async function runSubmissionCrashLoop(
-  options: SubmissionCrashOptions,
-): Promise<SubmissionReport> {
-  const { key } = options;
-  const [port, smtpPort] = twoFreePorts();
-  const limits = ["--transport", "capture", "--send-rate", "0", "--api-rate", "0"];
-  const at = { port, args: ["--submission", `127.0.0.1:${smtpPort}`, ...limits] };
-  const random = createGenerator(options.seed);
-  /** Id by number of the message, of those that were answered with 250. */
-  const accepted = new Map<number, string>();
-  const unanswered: number[] = [];
-  let repeated = 0;
-  let next = 0;
-
-  async function submitUntilDead(isDead: () => boolean): Promise<void> {
-    const client = await connectSmtp(smtpPort, key).catch(() => null);
-    if (client === null) return;
-    while (!isDead()) {
-      const again = unanswered.shift();
-      if (again !== undefined) repeated++;
-      const number = again ?? next++;
-      const id = await submitOne(client, number);
-      if (id === null) return void unanswered.push(number);
-      accepted.set(number, id);
-    }
-    client.close();
-  }
-
-  for (let kill = 0; kill < options.kills; kill++) {
-    const server = await options.launch(at);
-    let isDead = false;
-    const senders = Array.from({ length: options.connections }, () =>
-      submitUntilDead(() => isDead),
-    );
-    const before = accepted.size;
-    await Bun.sleep(MIN_UPTIME_MS + random() * (MAX_UPTIME_MS - MIN_UPTIME_MS));
-    // On a busy machine the first answer may take longer; a kill before it would prove nothing.
-    const deadline = performance.now() + ANSWER_LIMIT_MS;
-    while (accepted.size === before && performance.now() < deadline) await Bun.sleep(1);
-    await server.crash();
-    isDead = true;
-    await Promise.all(senders);
-    options.onKill?.(kill, accepted.size);
-  }
-  const server = await options.launch(at);
-  const client = { url: `http://127.0.0.1:${port}`, key };
+export async function runSubmissionCrashLoop(options: SmtpCrashOptions): Promise<SubmissionReport> {
+  const { accepted, repeated, server, client } = await sendDuringKills(options, {
+    listener: "--submission",
+    args: ["--transport", "capture", "--send-rate", "0", "--api-rate", "0"],
+    logsIn: true,
+    repeats: true,
+    send: (smtp, number) =>
+      sendMessage(smtp, { from: SENDER, to: "b@example.net" }, messageOf(number).sent),
+  });
   const listed = await listWhenSent(client);
   const damaged = await countDamaged(client, listed);
   await server.stop();
@@ -113,51 +59,18 @@ function messageOf(number: number): { sent: string; kept: string } {
   return { sent: `${head}${key}${rest}`, kept: `${head}${rest}` };
 }
 
-/** Resolves to the id that the server gave; null if the server died before its answer. */
-async function submitOne(client: SmtpClient, number: number): Promise<string | null> {
-  try {
-    await client.begin({ from: SENDER, to: "b@example.net" });
-    const reply = await client.finish(Buffer.from(`${messageOf(number).sent}.\r\n`));
-    return /queued as (\S+)/.exec(reply)?.[1] ?? null;
-  } catch (error) {
-    if (error instanceof RefusedError) throw error;
-    return null;
-  }
-}
-
-type Client = { url: string; key: string };
-
-async function get({ url, key }: Client, path: string): Promise<Response> {
-  const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return response;
-}
-
-async function listAll(client: Client): Promise<Listed[]> {
-  const all: Listed[] = [];
-  let cursor: string | null = null;
-  do {
-    const after: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-    const response = await get(client, `/emails?limit=${PAGE}${after}`);
-    const { data } = parse(Page, await response.json());
-    all.push(...data.items);
-    cursor = data.nextCursor;
-  } while (cursor !== null);
-  return all;
-}
-
 /** Mails that were under way at a kill are due again after half a minute. */
-async function listWhenSent(client: Client): Promise<Listed[]> {
+async function listWhenSent(client: ApiClient): Promise<Listed[]> {
   const deadline = performance.now() + DRAIN_LIMIT_MS;
   for (;;) {
-    const listed = await listAll(client);
+    const listed = await listAll(client, "/emails", Listed);
     const isDone = listed.every(({ status }) => status === "SENT");
     if (isDone || performance.now() > deadline) return listed;
     await Bun.sleep(2_000);
   }
 }
 
-async function countDamaged(client: Client, listed: readonly Listed[]): Promise<number> {
+async function countDamaged(client: ApiClient, listed: readonly Listed[]): Promise<number> {
   let damaged = 0;
   for (const { id, subject, status } of listed) {
     const number = Number(subject.slice("Mail ".length));
@@ -173,7 +86,7 @@ function compare(accepted: ReadonlyMap<number, string>, listed: readonly Listed[
   const subjects = new Set(listed.map(({ subject }) => subject));
   return {
     accepted: accepted.size,
-    lost: [...accepted.values()].filter((id) => !ids.has(id)).length,
+    lost: [...accepted.values()].filter((reply) => !ids.has(idOf(reply))).length,
     duplicates: listed.length - subjects.size,
   };
 }
