@@ -19,16 +19,32 @@ import { removeFolder, startServer, temporaryFolder } from "./bench/children.ts"
 import { runCheck } from "./bench/run-check.ts";
 import { reportAims, printValue, whole } from "./bench/report.ts";
 import { prepareStore } from "./bench/store.ts";
-import { type CaptureReport, runCaptureCrashLoop } from "./crash/capture.ts";
+import { runCaptureCrashLoop } from "./crash/capture.ts";
 import { type CrashReport, runCrashLoop } from "./crash/loop.ts";
 import { runInboundCrashLoop } from "./crash/inbound.ts";
 import { runSubmissionCrashLoop } from "./crash/submission.ts";
 import { crashOptions } from "./crash/options.ts";
 
 const CONNECTIONS = 4;
-const CAPTURE_CONNECTIONS = 10;
+const SMTP_CONNECTIONS = 10;
 const DRAIN_LIMIT_MS = 10 * 60_000;
 const LIMIT_MS = 30 * 60_000;
+
+const SMTP_LOOPS = {
+  "capture-smtp": runCaptureCrashLoop,
+  submission: runSubmissionCrashLoop,
+  inbound: runInboundCrashLoop,
+};
+type SmtpTransport = keyof typeof SMTP_LOOPS;
+const isSmtp = (text: string): text is SmtpTransport => Object.hasOwn(SMTP_LOOPS, text);
+
+/** The parts of a report that may have any value; every other part must be 0. */
+const COUNTS: Readonly<Record<string, string | undefined>> = {
+  accepted: "answered with 250",
+  repeated: "sent again after a kill",
+  listed: "in the inbox",
+  unanswered: "without an answer",
+};
 
 function parseTransport(text: string): "relay" | "direct" {
   if (text === "relay" || text === "direct") return text;
@@ -38,9 +54,7 @@ function parseTransport(text: string): "relay" | "direct" {
 async function run(): Promise<boolean> {
   const options = crashOptions("crash.ts", { transport: "relay", kills: 100, seed: 1 });
   const { kills, seed, binary } = options;
-  if (options.transport === "capture-smtp") return runCapture({ kills, seed, binary });
-  if (options.transport === "submission") return runSubmission({ kills, seed, binary });
-  if (options.transport === "inbound") return runInbound({ kills, seed, binary });
+  if (isSmtp(options.transport)) return runSmtp(options.transport, { kills, seed, binary });
   const transport = parseTransport(options.transport);
   const data = temporaryFolder();
   const key = await prepareStore(data, 0, { isSigned: transport === "direct" });
@@ -63,67 +77,20 @@ async function run(): Promise<boolean> {
   return print(report);
 }
 
-async function runCapture(options: { kills: number; seed: number; binary: string | null }) {
+async function runSmtp(
+  transport: SmtpTransport,
+  options: { kills: number; seed: number; binary: string | null },
+) {
   const { kills, seed, binary } = options;
   const data = temporaryFolder();
   const key = await prepareStore(data, 0);
-  console.log(`crash: ${kills} × kill -9, capture-smtp, seed ${seed}`);
-  const report = await runCaptureCrashLoop({
-    kills,
-    seed,
-    key,
-    connections: CAPTURE_CONNECTIONS,
-    launch: ({ port, args }) => startServer({ binary, data, port, args }),
-    onKill: (kill, accepted) => {
-      if ((kill + 1) % 10 === 0)
-        printValue(`after ${kill + 1} kills`, `${whole(accepted)} answered with 250`);
-    },
-  });
-  removeFolder(data);
-  return printCapture(report);
-}
-
-async function runSubmission(options: { kills: number; seed: number; binary: string | null }) {
-  const { kills, seed, binary } = options;
-  const data = temporaryFolder();
-  const key = await prepareStore(data, 0);
-  console.log(`crash: ${kills} × kill -9, submission, seed ${seed}`);
-  const report = await runSubmissionCrashLoop({
-    kills,
-    seed,
-    key,
-    connections: CAPTURE_CONNECTIONS,
-    launch: ({ port, args }) => startServer({ binary, data, port, args }),
-    onKill: (kill, accepted) => {
-      if ((kill + 1) % 10 === 0)
-        printValue(`after ${kill + 1} kills`, `${whole(accepted)} answered with 250`);
-    },
-  });
-  removeFolder(data);
-  printValue("answered with 250", whole(report.accepted));
-  printValue("sent again after a kill", whole(report.repeated));
-  const { lost, duplicates, damaged } = report;
-  return reportAims(
-    Object.entries({ lost, duplicates, damaged }).map(([name, count]) => ({
-      name,
-      isMet: count === 0,
-      measured: whole(count),
-      wanted: "0",
-    })),
-  );
-}
-
-async function runInbound(options: { kills: number; seed: number; binary: string | null }) {
-  const { kills, seed, binary } = options;
-  const data = temporaryFolder();
-  const key = await prepareStore(data, 0);
-  console.log(`crash: ${kills} × kill -9, inbound, seed ${seed}`);
-  const report = await runInboundCrashLoop({
+  console.log(`crash: ${kills} × kill -9, ${transport}, seed ${seed}`);
+  const report = await SMTP_LOOPS[transport]({
     kills,
     seed,
     data,
     key,
-    connections: CAPTURE_CONNECTIONS,
+    connections: SMTP_CONNECTIONS,
     launch: ({ port, args }) => startServer({ binary, data, port, args }),
     onKill: (kill, accepted) => {
       if ((kill + 1) % 10 === 0)
@@ -131,31 +98,15 @@ async function runInbound(options: { kills: number; seed: number; binary: string
     },
   });
   removeFolder(data);
-  printValue("answered with 250", whole(report.accepted));
-  printValue("sent again after a kill", whole(report.repeated));
-  const { lost, duplicates, damaged, incomplete } = report;
+  const counts = Object.entries(report);
+  for (const [name, count] of counts) {
+    const label = COUNTS[name];
+    if (label !== undefined) printValue(label, whole(count));
+  }
   return reportAims(
-    Object.entries({ lost, duplicates, damaged, incomplete }).map(([name, count]) => ({
-      name,
-      isMet: count === 0,
-      measured: whole(count),
-      wanted: "0",
-    })),
-  );
-}
-
-function printCapture(report: CaptureReport): boolean {
-  printValue("answered with 250", whole(report.accepted));
-  printValue("in the inbox", whole(report.listed));
-  printValue("without an answer", whole(report.unanswered));
-  const counts = { lost: report.lost, "listed twice": report.duplicates, damaged: report.damaged };
-  return reportAims(
-    Object.entries(counts).map(([name, count]) => ({
-      name,
-      isMet: count === 0,
-      measured: whole(count),
-      wanted: "0",
-    })),
+    counts
+      .filter(([name]) => COUNTS[name] === undefined)
+      .map(([name, count]) => ({ name, isMet: count === 0, measured: whole(count), wanted: "0" })),
   );
 }
 

@@ -7,7 +7,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idOf, listAll, sendDuringKills, sendMessage, type SmtpCrashOptions } from "./smtp-load.ts";
 
-export type CaptureReport = {
+type CaptureReport = {
   /** Messages that were answered with 250. */
   accepted: number;
   listed: number;
