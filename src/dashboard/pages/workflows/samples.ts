@@ -1,23 +1,17 @@
-/** Examples in code: creating a workflow. */
-
 import type { Samples } from "../../ui/code.tsx";
+import { postSamples } from "../../ui/post-samples.ts";
 
-const BODY = {
-  name: "Welcome",
-  trigger: { type: "EVENT", eventName: "signed_up" },
-  steps: [
-    { id: "wait", type: "DELAY", config: { amount: 1, unit: "days" } },
-    { id: "welcome", type: "SEND_EMAIL", config: { templateId: "TEMPLATE_ID" } },
-  ],
-  transitions: [
-    { from: "trigger", to: "wait" },
-    { from: "wait", to: "welcome" },
-  ],
-};
-
-export const workflowSamples = (base: string): Samples => ({
-  curl: `curl ${base}/workflows \\
-  -H "Authorization: Bearer sk_YOUR_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '${JSON.stringify(BODY, null, 2)}'`,
-});
+/** The request that creates a workflow, by language. */
+export const workflowSamples = (base: string): Samples =>
+  postSamples(`${base}/workflows`, {
+    name: "Welcome",
+    trigger: { type: "EVENT", eventName: "signed_up" },
+    steps: [
+      { id: "wait", type: "DELAY", config: { amount: 1, unit: "days" } },
+      { id: "welcome", type: "SEND_EMAIL", config: { templateId: "TEMPLATE_ID" } },
+    ],
+    transitions: [
+      { from: "trigger", to: "wait" },
+      { from: "wait", to: "welcome" },
+    ],
+  });
