@@ -61,7 +61,7 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       await page.getByLabel("Address").fill(`${receiver.origin}/shop`);
       await page.keyboard.press("Enter");
       const shown = dialog(page, "Save this secret now");
-      expect(await shown.getByLabel("The secret").inputValue()).toStartWith("whsec_");
+      expect(await shown.getByLabel("The new secret").inputValue()).toStartWith("whsec_");
       await page.keyboard.press("Escape");
       await opened.screenshot("webhooks-secret");
       expect(await opened.findings()).toEqual([]);
@@ -169,7 +169,7 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       await question.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
       await page.keyboard.press("Enter");
       const shown = dialog(page, "Save this secret now");
-      expect(await shown.getByLabel("The secret").inputValue()).toStartWith("whsec_");
+      expect(await shown.getByLabel("The new secret").inputValue()).toStartWith("whsec_");
       await shown.getByRole("button", { name: "I have it" }).click();
       await page.getByRole("button", { name: "Delete the webhook" }).click();
       await dialog(page, "Delete this webhook?")

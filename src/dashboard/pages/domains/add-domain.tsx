@@ -1,8 +1,8 @@
-import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { Modal, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import type { Domain } from "../../../modules/domains/model.ts";
 import { api } from "../../api.ts";
-import { Problem } from "../../ui/problem.tsx";
+import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 
 type Props = { isOpen: boolean; onClose: () => void; onAdded: (domain: Domain) => void };
@@ -29,30 +29,19 @@ function DomainForm({ onClose, onAdded }: Omit<Props, "isOpen">) {
     },
   });
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <TextInput
-          label="Domain"
-          description="The part after the @ of your addresses. The next page shows its DNS records."
-          placeholder="example.com"
-          required
-          withAsterisk={false}
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          data-autofocus
-          {...form.field("domain")}
-        />
-        {form.error !== null && <Problem error={form.error} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={form.isBusy}>
-            Add the domain
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm form={form} action="Add the domain" onCancel={onClose}>
+      <TextInput
+        label="Domain"
+        description="The part after the @ of your addresses. The next page shows its DNS records."
+        placeholder="example.com"
+        required
+        withAsterisk={false}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        data-autofocus
+        {...form.field("domain")}
+      />
+    </DialogForm>
   );
 }

@@ -1,14 +1,14 @@
 /** The menu of the inboxes of a project, and the dialog for a new one. */
 
-import { Button, Group, Menu, Modal, Select, Stack, TextInput } from "@mantine/core";
+import { Button, Menu, Modal, Select, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Check, ChevronsUpDown, Plus } from "lucide-react";
 import { useState } from "react";
 import type { Inbox } from "../../../modules/inboxes/inbox-model.ts";
 import { api } from "../../api.ts";
 import { useProject } from "../../state.ts";
-import { Problem } from "../../ui/problem.tsx";
 import { Time } from "../../ui/time.tsx";
+import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 
 const number = new Intl.NumberFormat();
@@ -103,37 +103,31 @@ function NewInbox(props: { onCancel: () => void; onCreated: (inbox: Inbox) => vo
     },
   });
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <p className="muted">
-          Mail arrives in it by its own SMTP user, or by addresses with its own ending. Tests that
-          run at the same time then do not see each other’s mail.
-        </p>
-        <TextInput
-          label="Name"
-          description="Letters, digits, dots, hyphens and underscores"
-          placeholder="signup-test"
-          data-autofocus
-          autoComplete="off"
-          {...form.field("name")}
-        />
-        <Select
-          label="Time to live"
-          description="The inbox and its messages are deleted afterwards"
-          data={LIFETIMES}
-          allowDeselect={false}
-          {...form.field("ttlSeconds")}
-        />
-        {form.error !== null && <Problem error={form.error} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={form.isBusy} disabled={form.values.name.trim() === ""}>
-            Create the inbox
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm
+      form={form}
+      action="Create the inbox"
+      isIncomplete={form.values.name.trim() === ""}
+      onCancel={onCancel}
+    >
+      <p className="muted">
+        Mail arrives in it by its own SMTP user, or by addresses with its own ending. Tests that run
+        at the same time then do not see each other’s mail.
+      </p>
+      <TextInput
+        label="Name"
+        description="Letters, digits, dots, hyphens and underscores"
+        placeholder="signup-test"
+        data-autofocus
+        autoComplete="off"
+        {...form.field("name")}
+      />
+      <Select
+        label="Time to live"
+        description="The inbox and its messages are deleted afterwards"
+        data={LIFETIMES}
+        allowDeselect={false}
+        {...form.field("ttlSeconds")}
+      />
+    </DialogForm>
   );
 }

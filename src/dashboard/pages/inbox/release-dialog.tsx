@@ -8,8 +8,8 @@ import { api } from "../../api.ts";
 import { useAppState } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { ConversationView } from "../../ui/message/conversation.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { Status, type Tone } from "../../ui/status.tsx";
+import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import type { MessagePlace } from "./use-message.ts";
 import { messagePath } from "./use-messages.ts";
@@ -73,31 +73,25 @@ function ReleaseForm({ onClose, place, message }: Props) {
   if (results !== null) return <Results results={results} onClose={onClose} />;
   const sender = message.from?.address ?? "";
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <p>
-          The message is sent as it is, from {sender === "" ? "its sender" : <b>{sender}</b>}. Its
-          own recipients get nothing.
-        </p>
-        <TextInput
-          label="Addresses"
-          description="Up to 10, separated by commas"
-          placeholder="you@example.com"
-          data-autofocus
-          autoComplete="off"
-          {...form.field("to")}
-        />
-        {form.error !== null && <Problem error={form.error} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={form.isBusy} disabled={form.values.to.trim() === ""}>
-            Release
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm
+      form={form}
+      action="Release"
+      isIncomplete={form.values.to.trim() === ""}
+      onCancel={onClose}
+    >
+      <p>
+        The message is sent as it is, from {sender === "" ? "its sender" : <b>{sender}</b>}. Its own
+        recipients get nothing.
+      </p>
+      <TextInput
+        label="Addresses"
+        description="Up to 10, separated by commas"
+        placeholder="you@example.com"
+        data-autofocus
+        autoComplete="off"
+        {...form.field("to")}
+      />
+    </DialogForm>
   );
 }
 

@@ -1,7 +1,6 @@
 /** The dialog that creates an API key. Its second step shows the key, once. */
 
 import {
-  Button,
   Group,
   Modal,
   Radio,
@@ -16,7 +15,7 @@ import { useState } from "react";
 import type { Static } from "@sinclair/typebox";
 import type { CreatedApiKey } from "../../../modules/keys/model.ts";
 import { api } from "../../api.ts";
-import { Problem } from "../../ui/problem.tsx";
+import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { expiryChoices, expiryOf, NEVER, ON_A_DAY, todayText } from "./expiry.ts";
 import { NewKey } from "./new-key.tsx";
@@ -80,75 +79,64 @@ function KeyForm(props: { onCreated: (key: Created) => void; onCancel: () => voi
   });
   const { kind, expiresAt } = form.values;
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <TextInput
-          label="Name"
-          description="Where the key is used, such as the name of a server."
-          required
-          withAsterisk={false}
-          maxLength={100}
-          autoComplete="off"
-          data-autofocus
-          {...form.field("name")}
+    <DialogForm form={form} action="Create the key" onCancel={props.onCancel}>
+      <TextInput
+        label="Name"
+        description="Where the key is used, such as the name of a server."
+        required
+        withAsterisk={false}
+        maxLength={100}
+        autoComplete="off"
+        data-autofocus
+        {...form.field("name")}
+      />
+      <Radio.Group label="Kind" {...form.field("kind")}>
+        <Stack gap="xs" mt={4}>
+          <Radio
+            value="SECRET"
+            label="Secret"
+            description="For your servers: it may do everything in this project, so keep it secret."
+          />
+          <Radio
+            value="PUBLIC"
+            label="Public"
+            description="For web pages and apps: it may only record events, so everyone may see it."
+          />
+        </Stack>
+      </Radio.Group>
+      {kind === "PUBLIC" && (
+        <Textarea
+          label="Web sites"
+          description="The origins that may use the key, one in each line. Empty: all web sites."
+          placeholder="https://shop.example"
+          autosize
+          minRows={2}
+          maxRows={6}
+          spellCheck={false}
+          {...form.field("origins")}
         />
-        <Radio.Group label="Kind" {...form.field("kind")}>
-          <Stack gap="xs" mt={4}>
-            <Radio
-              value="SECRET"
-              label="Secret"
-              description="For your servers: it may do everything in this project, so keep it secret."
-            />
-            <Radio
-              value="PUBLIC"
-              label="Public"
-              description="For web pages and apps: it may only record events, so everyone may see it."
-            />
-          </Stack>
-        </Radio.Group>
-        {kind === "PUBLIC" && (
-          <Textarea
-            label="Web sites"
-            description="The origins that may use the key, one in each line. Empty: all web sites."
-            placeholder="https://shop.example"
-            autosize
-            minRows={2}
-            maxRows={6}
-            spellCheck={false}
-            {...form.field("origins")}
+      )}
+      <Group align="flex-start" gap="xs">
+        <Select
+          label="Expires"
+          className="grow"
+          data={expiryChoices(Date.now())}
+          allowDeselect={false}
+          {...form.field("expiresAt")}
+        />
+        {expiresAt === ON_A_DAY && (
+          <TextInput
+            type="date"
+            label="Last day"
+            className="grow"
+            required
+            withAsterisk={false}
+            min={todayText()}
+            {...form.field("day")}
           />
         )}
-        <Group align="flex-start" gap="xs">
-          <Select
-            label="Expires"
-            className="grow"
-            data={expiryChoices(Date.now())}
-            allowDeselect={false}
-            {...form.field("expiresAt")}
-          />
-          {expiresAt === ON_A_DAY && (
-            <TextInput
-              type="date"
-              label="Last day"
-              className="grow"
-              required
-              withAsterisk={false}
-              min={todayText()}
-              {...form.field("day")}
-            />
-          )}
-        </Group>
-        {form.error !== null && <Problem error={form.error} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={props.onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={form.isBusy}>
-            Create the key
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      </Group>
+    </DialogForm>
   );
 }
 

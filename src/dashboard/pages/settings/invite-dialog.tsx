@@ -7,8 +7,8 @@ import { type Ref, useEffect, useRef, useState } from "react";
 import type { CreatedInvitation } from "../../../modules/accounts/team-model.ts";
 import { api } from "../../api.ts";
 import { useCopy } from "../../ui/copy.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { Time } from "../../ui/time.tsx";
+import { AddressField, DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { type MemberRole, ROLE_CHOICES, roleWord } from "./roles.ts";
 import { type Invitation, useTeamRefresh } from "./use-team.ts";
@@ -69,43 +69,23 @@ function InviteForm(props: {
     },
   });
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        {invitation !== undefined && (
-          <p className="muted">
-            {invitation.email} gets a new link. The earlier link stops working.
-          </p>
-        )}
-        {invitation === undefined && (
-          <TextInput
-            label="Email address"
-            type="email"
-            required
-            withAsterisk={false}
-            autoComplete="off"
-            spellCheck={false}
-            data-autofocus
-            {...form.field("email")}
-          />
-        )}
-        <Radio.Group label="Role" {...form.field("role")}>
-          <Stack gap="xs" mt={4}>
-            {ROLE_CHOICES.map(({ value, label, description }) => (
-              <Radio key={value} value={value} label={label} description={description} />
-            ))}
-          </Stack>
-        </Radio.Group>
-        {form.error !== null && <Problem error={form.error} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={form.isBusy}>
-            {invitation === undefined ? "Invite" : "Invite again"}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm
+      form={form}
+      action={invitation === undefined ? "Invite" : "Invite again"}
+      onCancel={onCancel}
+    >
+      {invitation !== undefined && (
+        <p className="muted">{invitation.email} gets a new link. The earlier link stops working.</p>
+      )}
+      {invitation === undefined && <AddressField {...form.field("email")} />}
+      <Radio.Group label="Role" {...form.field("role")}>
+        <Stack gap="xs" mt={4}>
+          {ROLE_CHOICES.map(({ value, label, description }) => (
+            <Radio key={value} value={value} label={label} description={description} />
+          ))}
+        </Stack>
+      </Radio.Group>
+    </DialogForm>
   );
 }
 

@@ -1,9 +1,9 @@
 /** The dialog that suppresses an address. */
 
-import { Button, Group, Modal, Select, Stack, TextInput } from "@mantine/core";
+import { Modal, Select } from "@mantine/core";
 import type { Suppression } from "../../../modules/suppressions/model.ts";
 import { api } from "../../api.ts";
-import { Problem } from "../../ui/problem.tsx";
+import { AddressField, DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { REASONS } from "./reasons.ts";
 
@@ -39,38 +39,18 @@ function AddForm({ onClose, onAdded }: Omit<Props, "isOpen">) {
     onDone: onAdded,
   });
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <p className="muted">
-          The project sends no more mail to this address, not even password resets and receipts.
-        </p>
-        <TextInput
-          label="Email address"
-          type="email"
-          required
-          withAsterisk={false}
-          autoComplete="off"
-          spellCheck={false}
-          data-autofocus
-          {...form.field("email")}
-        />
-        <Select
-          label="Reason"
-          data={REASON_CHOICES}
-          allowDeselect={false}
-          comboboxProps={{ withinPortal: true }}
-          {...form.field("reason")}
-        />
-        {form.error !== null && <Problem error={form.error} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={form.isBusy}>
-            Suppress the address
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm form={form} action="Suppress the address" onCancel={onClose}>
+      <p className="muted">
+        The project sends no more mail to this address, not even password resets and receipts.
+      </p>
+      <AddressField {...form.field("email")} />
+      <Select
+        label="Reason"
+        data={REASON_CHOICES}
+        allowDeselect={false}
+        comboboxProps={{ withinPortal: true }}
+        {...form.field("reason")}
+      />
+    </DialogForm>
   );
 }

@@ -1,11 +1,11 @@
 /** The dialog that creates a webhook. Its second step shows the secret, once. */
 
-import { Button, Group, Modal, Stack } from "@mantine/core";
+import { Modal } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { WebhookWithSecret } from "../../../modules/webhooks/model.ts";
 import { api } from "../../api.ts";
-import { Problem } from "../../ui/problem.tsx";
+import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { Secret } from "./secret.tsx";
 import { webhookBody, WebhookFields, type WebhookValues } from "./webhook-fields.tsx";
@@ -65,19 +65,8 @@ function WebhookForm(props: {
     },
   });
   return (
-    <form onSubmit={form.onSubmit}>
-      <Stack gap="md">
-        <WebhookFields field={form.field} values={form.values} isFirstFocused />
-        {form.error !== null && <Problem error={form.error} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={props.onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={form.isBusy}>
-            Create the webhook
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm form={form} action="Create the webhook" onCancel={props.onCancel}>
+      <WebhookFields field={form.field} values={form.values} isFirstFocused />
+    </DialogForm>
   );
 }

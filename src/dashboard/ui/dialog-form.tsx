@@ -1,0 +1,50 @@
+/** Forms in dialogs. */
+
+import { Button, Group, Stack, TextInput, type TextInputProps } from "@mantine/core";
+import type { FormEvent, ReactNode } from "react";
+import { Problem } from "./problem.tsx";
+
+/** The fields of a form, what went wrong, and the buttons that cancel and submit it. */
+export function DialogForm(props: {
+  /** What `useApiForm` returns. */
+  form: { onSubmit: (event: FormEvent<HTMLFormElement>) => void; error: unknown; isBusy: boolean };
+  /** The words on the button that submits. */
+  action: string;
+  isIncomplete?: boolean;
+  onCancel: () => void;
+  children: ReactNode;
+}) {
+  const { form, action, isIncomplete = false, onCancel, children } = props;
+  return (
+    <form onSubmit={form.onSubmit}>
+      <Stack gap="md">
+        {children}
+        {form.error !== null && <Problem error={form.error} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={form.isBusy} disabled={isIncomplete}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** The field for an email address, which comes first in its dialog. */
+export function AddressField(props: TextInputProps) {
+  return (
+    <TextInput
+      label="Email address"
+      type="email"
+      required
+      withAsterisk={false}
+      autoComplete="off"
+      spellCheck={false}
+      data-autofocus
+      {...props}
+    />
+  );
+}
