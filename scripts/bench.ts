@@ -9,7 +9,8 @@
  * capture, deliver, deliver-direct, emails, inbox, pace, send-relay, slow, start, submission,
  * tracking, webhooks, workflows. `compose` needs no project. These need a million contacts and ten million events:
  * contacts, import, segments, track. `dashboard` needs the demonstration with 100,000 captured messages
- * (`scripts/seed.ts --demo --scale large`). `--seeded` copies that data from a folder that scripts/seed.ts
+ * (`scripts/seed.ts --demo --scale large`); with `--scale million` it measures every page with a million contacts
+ * and ten million events. `--seeded` copies that data from a folder that scripts/seed.ts
  * filled, instead of creating it. `--mails` sets the number of mails of deliver-direct, where the
  * default of 200,000 takes several minutes, and of emails. `--mailpit` names Mailpit's binary, which then takes the same
  * load in capture. `--quick` measures with less data.

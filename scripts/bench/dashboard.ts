@@ -2,7 +2,8 @@
  * Measures the pages Emails and Inbox of the dashboard with 200,000 mails and 100,000 captured
  * messages: the time until the server has answered what the first content needs, of pages, searches
  * and opened mails, and how long the event loop was blocked meanwhile. If Chromium is there, it also
- * measures the time until the first row is in the document.
+ * measures the time until the first row is in the document, and what every page requests
+ * (dashboard-pages.ts).
  */
 
 import { cpSync, existsSync } from "node:fs";
@@ -14,10 +15,15 @@ import { seedDemo } from "../seed/demo.ts";
 import { DEMO_PASSWORD, DEMO_USERS } from "../seed/demo/team.ts";
 import { DEMO_SCALES } from "../seed/demo/year.ts";
 import { removeFolder, temporaryFolder } from "./children.ts";
+import { benchPages } from "./dashboard-pages.ts";
+import { recordPages } from "./dashboard-requests.ts";
 import { startProbedServer } from "./loop.ts";
 import { latencies } from "./probes.ts";
 import { type Aim, ms, msAim, printLatencies, printValue, reportAims, whole } from "./report.ts";
 
+const ARGUMENTS = [
+  ...["--transport", "capture", "--capture-max-messages", "0", "--capture-max-days", "0"],
+];
 const VISITS = 30;
 const QUICK_VISITS = 5;
 /** Pages of a list that are read after each other, as by scrolling. */
@@ -57,11 +63,7 @@ export async function benchDashboard(options: {
 }): Promise<boolean> {
   const { binary, isQuick } = options;
   const data = await seededCopy(options);
-  const server = await startProbedServer({
-    binary,
-    data,
-    args: ["--transport", "capture", "--capture-max-messages", "0", "--capture-max-days", "0"],
-  });
+  const server = await startProbedServer({ binary, data, args: ARGUMENTS });
   const base = `http://127.0.0.1:${server.port}`;
   const { name, value } = await signIn(base, DEMO_USERS[0]?.email ?? "", DEMO_PASSWORD);
   const cookie = `${name}=${value}`;
@@ -80,7 +82,11 @@ export async function benchDashboard(options: {
   for (const path of [EMAILS, MESSAGES]) await openAndScroll(read, path);
   aims.push(...(await server.reportLoop("scrolling, and opening mails and messages")));
   if (hasChromium) await measureBrowser(base, project, cookie);
+  const pages = hasChromium ? await recordPages({ base, project, cookie, read }) : [];
   await server.stop();
+  const headers = { cookie, "x-project": project };
+  const request = (at: string, path: string) => fetchWhole(at + path, headers);
+  aims.push(...(await benchPages({ binary, data, args: ARGUMENTS, pages, request })));
   removeFolder(data);
   return reportAims(aims);
 }
@@ -103,9 +109,14 @@ async function seededCopy({ isQuick, seeded }: { isQuick: boolean; seeded: strin
 const printStep = (text: string): void => console.log(`  ${text}`);
 
 async function get(base: string, headers: Record<string, string>, path: string): Promise<unknown> {
-  const response = await fetch(base + path, { headers });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return response.json();
+  return JSON.parse(await fetchWhole(base + path, headers));
+}
+
+async function fetchWhole(url: string, headers: Record<string, string>): Promise<string> {
+  const response = await fetch(url, { headers });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`);
+  return text;
 }
 
 async function measure(read: Get, { name, paths }: Visit, isQuick: boolean): Promise<Aim> {
