@@ -21,9 +21,8 @@ import { startProbedServer } from "./loop.ts";
 import { latencies } from "./probes.ts";
 import { type Aim, ms, msAim, printLatencies, printValue, reportAims, whole } from "./report.ts";
 
-const ARGUMENTS = [
-  ...["--transport", "capture", "--capture-max-messages", "0", "--capture-max-days", "0"],
-];
+const CAPTURE_LIMITS = ["--capture-max-messages", "0", "--capture-max-days", "0"];
+const ARGUMENTS = ["--transport", "capture", ...CAPTURE_LIMITS];
 const VISITS = 30;
 const QUICK_VISITS = 5;
 /** Pages of a list that are read after each other, as by scrolling. */

@@ -1,7 +1,7 @@
 /**
- * The number of members of each segment. A single segment is always counted exactly. A list counts
- * its segments as well, one after another; for a segment that is not counted after a second, it has
- * the stored count with its time. The counting continues in the background, with pauses, and stores
+ * The number of members of each segment. A single segment is counted exactly unless the caller asks
+ * for a recent count. A list counts its segments as well, one after another; for a segment that is
+ * not counted after 200 ms, it has the stored count with its time. The counting continues in the background, with pauses, and stores
  * the results.
  */
 
@@ -19,7 +19,7 @@ import type { Audience } from "./sql/plan.ts";
 export type MemberCount = { total: number; at: number };
 
 /** Longest time that a list waits for counts if older ones are stored, in milliseconds. */
-const LIST_WAIT_MS = 1000;
+const LIST_WAIT_MS = 200;
 /** Pause of a project's background counting after each count, as a multiple of its duration. */
 const PAUSE_FACTOR = 4;
 /** A stored count that is still right is written again at this age, in milliseconds. */
@@ -33,33 +33,18 @@ export function createMemberCounts(deps: {
   definitions: Pick<Definitions, "segmentAudience">;
   count: (audience: Audience) => Promise<number>;
 }) {
-  const { db, writer, clock, log, definitions } = deps;
+  const { clock, log, definitions } = deps;
   const queues = createOwnerQueues(1);
   /** Counts for lists that are not ready yet, by segment and condition. */
   const running = new Map<string, Promise<MemberCount>>();
   const background = new Set<Promise<void>>();
   const pauses = createPauses(clock);
+  const store = createStore(deps);
   let isStopping = false;
 
   async function count(row: SegmentRow): Promise<MemberCount> {
     const at = clock.now();
     return { total: await deps.count(definitions.segmentAudience(row)), at };
-  }
-
-  /** Stores the count, unless the condition of the segment was changed meanwhile. */
-  async function store(row: SegmentRow, { total, at }: MemberCount): Promise<void> {
-    const old = storedCount(row);
-    if (old?.total === total && at - old.at < RENEWAL_MS) return;
-    const { seq, condition } = row;
-    const isSame =
-      condition === null ? isNull(segments.condition) : eq(segments.condition, condition);
-    await writer.write(() =>
-      db
-        .update(segments)
-        .set({ memberCount: total, memberCountedAt: at })
-        .where(and(eq(segments.seq, seq), isSame))
-        .run(),
-    );
   }
 
   /**
@@ -102,36 +87,43 @@ export function createMemberCounts(deps: {
     }
   }
 
+  /**
+   * Returns segments of a project with their counts. Segments without a stored count are counted
+   * first, because the list has to wait for them.
+   */
+  async function countAll(rows: readonly SegmentRow[]): Promise<[SegmentRow, MemberCount][]> {
+    let isWaiting = true;
+    const isListWaiting = () => isWaiting;
+    const { promise: isLate, resolve } = Promise.withResolvers<void>();
+    const cancelTimer = clock.after(LIST_WAIT_MS, () => {
+      isWaiting = false;
+      resolve();
+    });
+    for (const row of rows) {
+      if (storedCount(row) === null) void startCounting(row, isListWaiting);
+    }
+    try {
+      return await Promise.all(
+        rows.map(async (row): Promise<[SegmentRow, MemberCount]> => {
+          const counted = startCounting(row, isListWaiting);
+          const known = storedCount(row);
+          const late = isLate.then(() => known ?? counted);
+          return [row, await Promise.race([counted, late])];
+        }),
+      );
+    } finally {
+      cancelTimer();
+    }
+  }
+
   return {
     count,
+    countAll,
 
-    /**
-     * Returns segments of a project with their counts. Segments without a stored count are counted
-     * first, because the list has to wait for them.
-     */
-    async countAll(rows: readonly SegmentRow[]): Promise<[SegmentRow, MemberCount][]> {
-      let isWaiting = true;
-      const isListWaiting = () => isWaiting;
-      const { promise: isLate, resolve } = Promise.withResolvers<void>();
-      const cancelTimer = clock.after(LIST_WAIT_MS, () => {
-        isWaiting = false;
-        resolve();
-      });
-      for (const row of rows) {
-        if (storedCount(row) === null) void startCounting(row, isListWaiting);
-      }
-      try {
-        return await Promise.all(
-          rows.map(async (row): Promise<[SegmentRow, MemberCount]> => {
-            const counted = startCounting(row, isListWaiting);
-            const known = storedCount(row);
-            const late = isLate.then(() => known ?? counted);
-            return [row, await Promise.race([counted, late])];
-          }),
-        );
-      } finally {
-        cancelTimer();
-      }
+    /** The count of a segment as in a list. */
+    async recent(row: SegmentRow): Promise<MemberCount> {
+      const [found] = await countAll([row]);
+      return found?.[1] ?? count(row);
     },
 
     /** Resolves when no segment is being counted for a list. */
@@ -140,6 +132,30 @@ export function createMemberCounts(deps: {
       pauses.stop();
       await Promise.all(background);
     },
+  };
+}
+
+/** Stores a count, unless the condition of the segment was changed meanwhile. */
+function createStore({
+  db,
+  writer,
+}: {
+  db: Db;
+  writer: Writer;
+}): (row: SegmentRow, count: MemberCount) => Promise<void> {
+  return async (row, { total, at }) => {
+    const old = storedCount(row);
+    if (old?.total === total && at - old.at < RENEWAL_MS) return;
+    const { seq, condition } = row;
+    const isSame =
+      condition === null ? isNull(segments.condition) : eq(segments.condition, condition);
+    await writer.write(() =>
+      db
+        .update(segments)
+        .set({ memberCount: total, memberCountedAt: at })
+        .where(and(eq(segments.seq, seq), isSame))
+        .run(),
+    );
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { SEGMENT_TYPES } from "../../db/schema/segments.ts";
-import { described, named } from "../../http/documented.ts";
+import { described, describedUse, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { EmailAddress } from "../../http/formats.ts";
@@ -10,6 +10,19 @@ import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { checkCondition } from "./condition/condition.ts";
 import { CONDITION_EXAMPLE, ConditionSchema } from "./condition-model.ts";
+
+const CountedSchema = OneOf(["EXACT", "RECENT"]);
+export type Counted = Static<typeof CountedSchema>;
+
+export const SegmentQuery = Input({
+  counted: Type.Optional(
+    describedUse(
+      CountedSchema,
+      "EXACT counts the members for this answer, which is the default; RECENT answers with the " +
+        "last known count if counting takes longer than 200 ms",
+    ),
+  ),
+});
 
 const SegmentType = named("SegmentType", OneOf(SEGMENT_TYPES), {
   description: "DYNAMIC: the contacts that meet a condition; STATIC: a list of contacts",
@@ -48,7 +61,7 @@ export const Segment = named(
       memberCount: "Exact number of members at `memberCountedAt`",
       memberCountedAt:
         "The time of the request. In a list, the count can be older if counting takes longer than " +
-        "a second; the next list has the new one",
+        "200 ms; a later list has the new one",
       createdAt: "When the segment was created",
       updatedAt: "When the segment was changed last",
     },

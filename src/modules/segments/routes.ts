@@ -32,6 +32,7 @@ import {
   Segment,
   SegmentInput,
   SegmentPatch,
+  SegmentQuery,
   SegmentUsage,
 } from "./model.ts";
 import { segmentOperations } from "./operations.ts";
@@ -65,9 +66,11 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments }
     )
     .get(
       "/:id",
-      async ({ project, params }) => envelope(await segments.get(project.seq, params.id)),
+      async ({ project, params, query }) =>
+        envelope(await segments.get(project.seq, params.id, query.counted)),
       {
         params: IdParams,
+        query: SegmentQuery,
         response: withErrors({ 200: Envelope(Segment) }),
         detail: segmentOperations.getSegment,
       },

@@ -34,7 +34,7 @@ import { createDefinitions, type SegmentRow } from "./definitions.ts";
 import { createEdits } from "./edits.ts";
 import { createEvaluator } from "./membership/evaluate.ts";
 import { createMembers } from "./membership/members.ts";
-import type { Segment, SegmentInput, SegmentUsage } from "./model.ts";
+import type { Counted, Segment, SegmentInput, SegmentUsage } from "./model.ts";
 import type { ResolvedTest } from "./condition/references.ts";
 import { createMemberCounts, type MemberCount } from "./member-counts.ts";
 import { createMemberRows } from "./membership/member-rows.ts";
@@ -94,9 +94,10 @@ export function createSegments(deps: {
     /** Returns the contacts that meet a checked condition (null means all) and all of `tests`. */
     audienceOfCondition: definitions.conditionAudience,
 
-    async get(projectSeq: number, id: string): Promise<Segment> {
+    /** RECENT: the last known count, if counting takes longer than 200 ms. */
+    async get(projectSeq: number, id: string, counted: Counted = "EXACT"): Promise<Segment> {
       const row = definitions.get(projectSeq, id);
-      return present(row, await counts.count(row));
+      return present(row, await (counted === "EXACT" ? counts.count(row) : counts.recent(row)));
     },
 
     /** Prepares the change. It counts the members first, because a change stores its answer. */

@@ -8,7 +8,10 @@ export function useSegmentName(id: string | null): string | null {
   const { data } = useQuery({
     queryKey: ["segments", project, id, "name"],
     queryFn: ({ signal }) =>
-      api.get<{ name: string }>(`/segments/${encodeURIComponent(id ?? "")}`, { signal }),
+      api.get<{ name: string }>(`/segments/${encodeURIComponent(id ?? "")}`, {
+        query: { counted: "RECENT" },
+        signal,
+      }),
     enabled: id !== null,
   });
   return data?.name ?? null;

@@ -5,6 +5,7 @@ import { useCallback, useEffect, useRef } from "react";
 import type { Segment, SegmentUsage } from "../../../modules/segments/model.ts";
 import { api, ApiError, type ListPage } from "../../api.ts";
 import { type LiveMessage, useLiveMessages } from "../../live.ts";
+import { serverNow } from "../../server-clock.ts";
 import { useProject } from "../../state.ts";
 import { type List, useList } from "../../ui/use-list.ts";
 
@@ -13,28 +14,47 @@ const NOT_FOUND = 404;
 const NAMED = 100;
 /** The server counts the members for each answer, so it is asked at most so often. */
 const REFRESH_MS = 15_000;
+/** An older number of members is counted again. */
+const OLD_MS = 5_000;
 
 export function useSegmentList(): List<Segment> {
   useSlowRefresh();
   return useList<Segment>("segments", "/segments");
 }
 
-/** The data is null for a segment that does not exist. */
+/**
+ * The data is null for a segment that does not exist. If counting its members takes long, it is
+ * shown with the last known number until the new one is there.
+ */
 export function useSegment(id: string) {
   const project = useProject()?.id ?? null;
   useSlowRefresh();
-  return useQuery({
+  const path = `/segments/${encodeURIComponent(id)}`;
+  const recent = useQuery({
     queryKey: ["segments", project, id],
     queryFn: async ({ signal }): Promise<Segment | null> => {
       try {
-        return await api.get<Segment>(`/segments/${encodeURIComponent(id)}`, { signal });
+        return await api.get<Segment>(path, { query: { counted: "RECENT" }, signal });
       } catch (error) {
         if (error instanceof ApiError && error.status === NOT_FOUND) return null;
         throw error;
       }
     },
   });
+  const { data } = recent;
+  const counted = useQuery({
+    queryKey: ["segment-count", project, id, data?.memberCountedAt],
+    queryFn: ({ signal }) => api.get<Segment>(path, { signal }),
+    enabled: data !== undefined && data !== null && isOld(data),
+  }).data;
+  if (data === undefined || data === null || counted === undefined) return recent;
+  const { memberCount, memberCountedAt } = counted;
+  return { ...recent, data: { ...data, memberCount, memberCountedAt } };
 }
+
+/** The server had no time to count the members for this answer. */
+const isOld = ({ memberCountedAt }: Segment): boolean =>
+  serverNow() - Date.parse(memberCountedAt) > OLD_MS;
 
 export function useSegmentUsage(id: string) {
   const project = useProject()?.id ?? null;
