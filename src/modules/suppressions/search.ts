@@ -40,14 +40,17 @@ export function createSuppressionSearch({ db, scheduler }: { db: Db; scheduler: 
   const countAll = sqlite.prepare<{ total: number }, [number, number, number]>(
     `SELECT count(*) AS total ${ofProject} AND seq >= +?3`,
   );
-  const findMatches = sqlite.prepare<
-    { seq: number },
-    [number, number, number, string | null, string | null, string | null]
-  >(`
-    SELECT seq ${ofProject} AND seq >= +?3
+  const matching = `
+    ${ofProject} AND seq >= +?3
       AND (?4 IS NULL OR instr(email, ?4) > 0 OR instr(email, ?5) > 0)
-      AND (?6 IS NULL OR reason = ?6)
-    ORDER BY seq DESC`);
+      AND (?6 IS NULL OR reason = ?6)`;
+  type Values = [number, number, number, string | null, string | null, string | null];
+  const findMatches = sqlite.prepare<{ seq: number }, Values>(
+    `SELECT seq ${matching} ORDER BY seq DESC`,
+  );
+  const countMatches = sqlite.prepare<{ total: number }, Values>(
+    `SELECT count(*) AS total ${matching}`,
+  );
 
   async function scan(
     projectSeq: number,
@@ -63,11 +66,15 @@ export function createSuppressionSearch({ db, scheduler }: { db: Db; scheduler: 
     for (;;) {
       const end = findEnd.get(projectSeq, start)?.seq ?? null;
       const from = end ?? 0;
-      // After the page is complete, entries without a filter are only counted.
-      if (!isFiltered && seqs.length >= limit) {
-        total += countAll.get(projectSeq, start, from)?.total ?? 0;
+      const values = [projectSeq, start, from, spelling, other, reason] as const;
+      // After the page is complete, the other entries are only counted.
+      if (seqs.length >= limit) {
+        const counted = isFiltered
+          ? countMatches.get(...values)
+          : countAll.get(projectSeq, start, from);
+        total += counted?.total ?? 0;
       } else {
-        const found = findMatches.all(projectSeq, start, from, spelling, other, reason);
+        const found = findMatches.all(...values);
         total += found.length;
         const wanted = found.filter(({ seq }) => seq < before).map(({ seq }) => seq);
         seqs.push(...wanted.slice(0, limit - seqs.length));
