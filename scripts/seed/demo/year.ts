@@ -38,7 +38,8 @@ export type DemoSizes = {
 export const DEMO_SCALES = {
   small: { contacts: 1_200, mails: 20_000, events: 90_000, inboxMessages: 120 },
   full: { contacts: 12_000, mails: 200_000, events: 900_000, inboxMessages: 440 },
-  large: { contacts: 12_000, mails: 200_000, events: 900_000, inboxMessages: 100_000 },
+  // 100,000 messages are in the first inbox.
+  large: { contacts: 12_000, mails: 200_000, events: 900_000, inboxMessages: 100_055 },
   million: { contacts: 1_000_000, mails: 200_000, events: 10_000_000, inboxMessages: 440 },
 } as const satisfies Record<string, DemoSizes>;
 
