@@ -12,7 +12,8 @@ export const OBJECT_LISTS = {
   email: { path: "/emails?status=BOUNCED&limit=1", id: "data.items.0.id" },
   contact: { path: "/contacts?limit=1", id: "contacts.0.id" },
   segment: { path: "/segments?limit=1", id: "data.items.0.id" },
-  campaign: { path: "/campaigns?status=SENT&limit=1", id: "data.items.0.id" },
+  // The newest campaign went to few recipients, of whom none bounced.
+  campaign: { path: "/campaigns?status=SENT&limit=2", id: "data.items.1.id" },
   workflow: { path: "/workflows?limit=1", id: "data.items.0.id" },
   template: { path: "/templates?limit=1", id: "data.items.0.id" },
   webhook: { path: "/webhooks?limit=1", id: "data.items.0.id" },

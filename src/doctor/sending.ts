@@ -69,7 +69,7 @@ function findingsOf(domain: Domain): Finding[] {
 }
 
 function notLookedUp(domain: string, records: Domain["records"]): Finding {
-  const names = records.map(({ purpose, type }) => `${purpose} ${type}`).join(", ");
+  const names = records.map(recordName).join(", ");
   return warn(
     `domain ${domain}`,
     `its records could not be looked up: ${names}`,
@@ -80,8 +80,8 @@ function notLookedUp(domain: string, records: Domain["records"]): Finding {
 function findingOfAnswered(domain: Domain): Finding {
   const what = `domain ${domain.domain}`;
   const wrong = domain.records.filter(({ status }) => status !== "OK");
-  const names = wrong.map(({ purpose, type, status }) => `${purpose} ${type} ${status}`).join(", ");
-  const fix = `mailstead domain records ${domain.domain} shows the records that its DNS needs`;
+  const names = wrong.map(recordFinding).join(", ");
+  const fix = `publish the records that \`mailstead domain records ${domain.domain}\` and the dashboard show`;
   const isKeyWrong = wrong.some(({ required }) => required);
   if (domain.status === "FAILED")
     return fail(what, withNames("may not be used as a sender", names), fix);
@@ -91,6 +91,22 @@ function findingOfAnswered(domain: Domain): Finding {
   if (!domain.verified) return warn(what, withNames("not verified yet", names), fix);
   return wrong.length > 0 ? warn(what, names, fix) : ok(what, "all records are correct");
 }
+
+type DomainRecord = Domain["records"][number];
+
+const FOUND: Readonly<Record<DomainRecord["status"], string>> = {
+  OK: "is correct",
+  MISMATCH: "is wrong",
+  MISSING: "is missing",
+  PENDING: "could not be looked up",
+};
+
+/** For example "the DKIM record (TXT) is missing". */
+const recordFinding = (record: DomainRecord): string =>
+  `${recordName(record)} ${FOUND[record.status]}`;
+
+const recordName = ({ purpose, type }: DomainRecord): string =>
+  `the ${purpose === "RETURN_PATH" ? "return path" : purpose} record (${type})`;
 
 function withNames(finding: string, names: string): string {
   return names === "" ? finding : `${finding}: ${names}`;

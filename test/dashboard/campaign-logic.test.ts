@@ -193,11 +193,8 @@ describe("the reason of a status", () => {
   });
 
   test.each([
-    [
-      "15.8 % of the mails bounced, more than 10.0 %",
-      { show: "bounced", label: "Show the bounces" },
-    ],
-    ["0.4 % complained, more than 0.3 %", { show: "complained", label: "Show the complaints" }],
+    ["15.8% of the mails bounced, more than 10.0%", { show: "bounced", label: "Show the bounces" }],
+    ["0.4% complained, more than 0.3%", { show: "complained", label: "Show the complaints" }],
     [DOMAIN_LOST, "DOMAINS"],
     [null, undefined],
     ["something else", undefined],

@@ -290,7 +290,7 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
     async () => {
       const opened = await server.open(browser, `/campaigns/${ids.PAUSED}`);
       const { page, problems } = opened;
-      await page.getByText(/^Paused: \d+\.\d % of the mails bounced, more than 10\.0 %$/).waitFor();
+      await page.getByText(/^Paused: \d+\.\d% of the mails bounced, more than 10\.0%$/).waitFor();
       await page.getByRole("button", { name: "Resume" }).click();
       const question = page.getByRole("dialog", { name: /^Resume / });
       await question.waitFor();

@@ -216,7 +216,7 @@ export function addUpCampaigns(sqlite: Database, untilMs: number): void {
 /** The reason of the pause names the share that was counted; the scheduled campaign gets its time. */
 function explainStates(sqlite: Database, untilMs: number): void {
   sqlite.run(`UPDATE campaigns SET status_reason = format(
-      '%.1f %% of the mails bounced, more than 10.0 %%',
+      '%.1f%% of the mails bounced, more than 10.0%%',
       (SELECT 100.0 * bounced / max(1, sent + bounced) FROM campaign_counts
        WHERE campaign_seq = campaigns.seq))
     WHERE status = 'PAUSED'`);

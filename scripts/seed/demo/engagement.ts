@@ -73,6 +73,7 @@ export function createEngagement(deps: { random: Random; journal: Journal; until
     if (!journal.add(event)) return null;
     person.suppression = "COMPLAINT";
     person.suppressedAt = at;
+    person.suppressedByMail = emailSeq;
     return at;
   }
 

@@ -40,6 +40,8 @@ export type Person = {
   /** Infinity while the address is not suppressed. */
   suppressedAt: number;
   suppression: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL" | null;
+  /** The mail that bounced or was reported; null if the address is not suppressed for a mail. */
+  suppressedByMail: number | null;
 };
 
 const byShare = REGIONS.flatMap((region) =>
@@ -92,6 +94,7 @@ function makePerson(
     unsubscribedAt: random.integer(100) < 5 ? 0 : Infinity,
     suppressedAt: Infinity,
     suppression: null,
+    suppressedByMail: null,
   };
 }
 
@@ -149,16 +152,17 @@ export function insertSuppressions(
   const manual = Array.from({ length: 12 }, (_, i) => ({
     email: i % 4 === 0 ? `do-not-write-${i}@press.example` : `former.member${i}@post.example`,
     suppression: "MANUAL" as const,
+    suppressedByMail: null,
     suppressedAt: untilMs - (i + 1) * 23 * DAY_MS,
   }));
   const rows = [...people.filter(({ suppression }) => suppression !== null), ...manual];
   rows.sort((a, b) => a.suppressedAt - b.suppressedAt);
   const insert = sqlite.prepare(
-    "INSERT INTO suppressions (project_seq, email, reason, created_at) VALUES (?, ?, ?, ?)",
+    "INSERT INTO suppressions (project_seq, email, reason, created_at, email_seq) VALUES (?, ?, ?, ?, ?)",
   );
   sqlite.transaction(() => {
-    for (const { email, suppression, suppressedAt } of rows) {
-      insert.run(projectSeq, email, suppression, suppressedAt);
+    for (const { email, suppression, suppressedAt, suppressedByMail } of rows) {
+      insert.run(projectSeq, email, suppression, suppressedAt, suppressedByMail);
     }
   })();
 }

@@ -158,6 +158,7 @@ export function createPost(deps: {
   function suppress(person: Person, at: number): void {
     person.suppression = "HARD_BOUNCE";
     person.suppressedAt = at;
+    person.suppressedByMail = lastSeq;
     const removedAt = at + DAY_MS;
     if (person.unsubscribedAt !== Infinity || random.integer(10) === 0) return;
     const isAdded = journal.add({

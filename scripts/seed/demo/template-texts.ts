@@ -21,7 +21,7 @@ export function layout(heading: string, paragraphs: readonly string[], button?: 
       : `<p style="margin:24px 0"><a href="${button[1]}" style="background:#0b5d7a;color:#ffffff;padding:12px 20px;border-radius:6px;text-decoration:none">${button[0]}</a></p>`;
   return `<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"></head>
 <body style="margin:0;background:#f3f5f6"><table role="presentation" width="100%"><tr><td align="center" style="padding:24px">
-<table role="presentation" width="600" style="max-width:600px;background:#ffffff;border-radius:8px"><tr><td style="padding:32px;font-family:Georgia,serif;color:#1d2a30;line-height:1.5">
+<table role="presentation" width="100%" style="max-width:600px;background:#ffffff;border-radius:8px"><tr><td style="padding:32px;font-family:Georgia,serif;color:#1d2a30;line-height:1.5">
 <p style="font-size:13px;color:#51646d;margin:0 0 16px">${SHOP}</p>
 <h1 style="font-size:24px;margin:0 0 16px">${heading}</h1>
 ${paragraphs.map((text) => `<p>${text}</p>`).join("\n")}${link}

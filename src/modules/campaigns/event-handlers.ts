@@ -129,5 +129,5 @@ function urlOf(data: unknown): string {
 }
 
 function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
+  return `${(share * 100).toFixed(1)}%`;
 }

@@ -74,7 +74,7 @@ describe("the circuit breaker", () => {
     await t.settle();
     const paused = await t.call("GET", `/campaigns/${id}`);
     expect(paused.at("data.status")).toBe("PAUSED");
-    expect(paused.text("data.statusReason")).toMatch(/^\d\d\.\d % of the mails bounced, more than/);
+    expect(paused.text("data.statusReason")).toMatch(/^\d\d\.\d% of the mails bounced, more than/);
     expect(lines.join("")).toContain("a campaign was paused");
     const leftBefore = 100 - t.count("status = 'QUEUED'");
     expect(leftBefore).toBeGreaterThanOrEqual(20);

@@ -17,6 +17,16 @@ import { useRenewed } from "./use-renewed.ts";
 
 const route = getRouteApi("/user/p/$project/campaigns/$campaign");
 
+/** What an empty list means, by the choice of recipients. */
+const NOBODY: Readonly<Record<string, string>> = {
+  opened: "Nobody opened this email yet",
+  clicked: "Nobody clicked a link yet",
+  "not-opened": "Every recipient opened this email",
+  bounced: "No mail of this campaign bounced",
+  complained: "Nobody reported this email as spam",
+  unsubscribed: "Nobody unsubscribed because of this email",
+};
+
 export function RecipientsTab({ campaign, stats, search, onChange }: TabProps) {
   const { project } = route.useParams();
   const navigate = useNavigate();
@@ -27,6 +37,7 @@ export function RecipientsTab({ campaign, stats, search, onChange }: TabProps) {
   const run = useExport({ path, query, columns: RECIPIENT_CSV, noun: "recipients" });
   useRenewed("campaign-recipients");
   const isFiltered = show !== undefined || link !== undefined;
+  const nobody = link === undefined && show !== undefined ? NOBODY[show] : undefined;
   const open = ({ emailId }: Recipient) =>
     void navigate({ to: "/p/$project/emails/$email", params: { project, email: emailId } });
   return (
@@ -65,13 +76,17 @@ export function RecipientsTab({ campaign, stats, search, onChange }: TabProps) {
         href={({ emailId }) => `/app/p/${project}/emails/${emailId}`}
         onOpen={open}
         phone={recipientLines}
-        isFiltered={isFiltered}
+        isFiltered={isFiltered && nobody === undefined}
         onClearFilters={() => onChange({ show: "", link: "" })}
         empty={
           <Empty
             icon={Users}
-            title="No recipients yet"
-            text="The recipients are listed here as soon as sending starts."
+            title={nobody ?? "No recipients yet"}
+            text={
+              nobody === undefined
+                ? "The recipients are listed here as soon as sending starts."
+                : "The other recipients are under All."
+            }
           />
         }
       />

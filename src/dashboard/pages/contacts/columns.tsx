@@ -24,14 +24,14 @@ const FIXED: Readonly<Record<string, Column<Contact>>> = {
   createdAt: {
     key: "createdAt",
     title: "Created",
-    width: "112px",
+    width: "128px",
     isFigure: true,
     render: ({ createdAt }) => <Time at={createdAt} isPlain />,
   },
   updatedAt: {
     key: "updatedAt",
     title: "Changed",
-    width: "112px",
+    width: "128px",
     isFigure: true,
     render: ({ updatedAt }) => <Time at={updatedAt} isPlain />,
   },

@@ -28,14 +28,14 @@ export const suppressionColumns = (project: string): Column<Suppression>[] => [
   {
     key: "expires",
     title: "Ends",
-    width: "112px",
+    width: "128px",
     render: ({ expiresAt }) =>
       expiresAt === null ? <span className="muted">Never</span> : <Time at={expiresAt} isPlain />,
   },
   {
     key: "created",
     title: "Added",
-    width: "112px",
+    width: "128px",
     isFigure: true,
     render: ({ createdAt }) => <Time at={createdAt} isPlain />,
   },

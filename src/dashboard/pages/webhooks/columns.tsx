@@ -7,7 +7,12 @@ import { eventsText, hostOf } from "./texts.ts";
 import { WebhookStatus } from "./webhook-state.tsx";
 
 export const WEBHOOK_COLUMNS: readonly Column<Webhook>[] = [
-  { key: "url", title: "Address", render: ({ url }) => <span title={url}>{url}</span> },
+  {
+    key: "url",
+    title: "Address",
+    width: "30%",
+    render: ({ url }) => <span title={url}>{hostOf(url)}</span>,
+  },
   {
     key: "events",
     title: "Events",
