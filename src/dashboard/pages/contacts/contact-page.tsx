@@ -1,14 +1,10 @@
 /** One contact: what happened to it, its subscription, data, segments and workflows. */
 
-import { Button } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Trash2 } from "lucide-react";
 import type { Contact } from "../../../modules/contacts/model.ts";
 import { api } from "../../api.ts";
-import { useMay } from "../../state.ts";
-import { Confirm } from "../../ui/confirm.tsx";
 import { CopyText } from "../../ui/copy.tsx";
+import { DeleteButton } from "../../ui/delete-button.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { BackLabel, Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -35,7 +31,7 @@ export function ContactPage() {
           <BackLabel>Contacts</BackLabel>
         </Link>
       }
-      actions={data && <DeleteButton contact={data} project={project} />}
+      actions={data && <DeleteContact contact={data} project={project} />}
       description={data && <Times contact={data} />}
     >
       <Loaded query={contact}>
@@ -79,45 +75,24 @@ function Times({ contact: { id, createdAt, updatedAt } }: { contact: Contact }) 
   );
 }
 
-function DeleteButton({ contact, project }: { contact: Contact; project: string }) {
+function DeleteContact({ contact, project }: { contact: Contact; project: string }) {
   const navigate = route.useNavigate();
   const refresh = useContactRefresh(contact.id);
-  const [isAsking, asking] = useDisclosure(false);
-  const mayDelete = useMay("EDITOR");
   async function remove(): Promise<void> {
     await api.delete(`/contacts/${contact.id}`);
     await navigate({ to: "/p/$project/contacts", params: { project } });
     await refresh();
   }
-  if (!mayDelete) return null;
   return (
-    <>
-      <Button
-        variant="default"
-        leftSection={<Trash2 size={15} aria-hidden />}
-        onClick={asking.open}
-      >
-        Delete
-      </Button>
-      <Confirm
-        isOpen={isAsking}
-        onClose={asking.close}
-        title="Delete this contact?"
-        text={
-          <>
-            <p>
-              <strong className="contact-address">{contact.email}</strong> is removed from all
-              segments; its workflows end, and mail that waits is not sent.
-            </p>
-            <p>
-              Records of its mails and events stay without the person, so that figures stay right.
-              This cannot be undone.
-            </p>
-          </>
-        }
-        action="Delete the contact"
-        onConfirm={remove}
-      />
-    </>
+    <DeleteButton noun="contact" onDelete={remove}>
+      <p>
+        <strong className="contact-address">{contact.email}</strong> is removed from all segments;
+        its workflows end, and mail that waits is not sent.
+      </p>
+      <p>
+        Records of its mails and events stay without the person, so that figures stay right. This
+        cannot be undone.
+      </p>
+    </DeleteButton>
   );
 }

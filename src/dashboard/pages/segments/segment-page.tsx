@@ -1,15 +1,11 @@
 /** One segment: whom it selects, in words, where it is used, and its members. */
 
-import { Button } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Trash2 } from "lucide-react";
 import type { Segment } from "../../../modules/segments/model.ts";
 import { api } from "../../api.ts";
-import { useMay } from "../../state.ts";
-import { Confirm } from "../../ui/confirm.tsx";
 import { CopyText } from "../../ui/copy.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
+import { DeleteButton } from "../../ui/delete-button.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { BackLabel, Page, PageTabs, TabLink } from "../../ui/page.tsx";
 import { Uses } from "../../ui/uses.tsx";
@@ -37,7 +33,7 @@ export function SegmentPage() {
           <BackLabel>Segments</BackLabel>
         </Link>
       }
-      actions={data && <DeleteButton segment={data} project={project} />}
+      actions={data && <DeleteSegment segment={data} project={project} />}
       tabs={
         data && (
           <PageTabs label="Parts of the segment">
@@ -150,39 +146,20 @@ function Usage({ id }: { id: string }) {
   );
 }
 
-function DeleteButton({ segment, project }: { segment: Segment; project: string }) {
+function DeleteSegment({ segment, project }: { segment: Segment; project: string }) {
   const navigate = route.useNavigate();
   const refresh = useSegmentRefresh();
-  const [isAsking, asking] = useDisclosure(false);
-  const mayDelete = useMay("EDITOR");
   async function remove(): Promise<void> {
     await api.delete(`/segments/${segment.id}`);
     await navigate({ to: "/p/$project/segments", params: { project } });
     await refresh();
   }
-  if (!mayDelete) return null;
   return (
-    <>
-      <Button
-        variant="default"
-        leftSection={<Trash2 size={15} aria-hidden />}
-        onClick={asking.open}
-      >
-        Delete
-      </Button>
-      <Confirm
-        isOpen={isAsking}
-        onClose={asking.close}
-        title="Delete this segment?"
-        text={
-          <p>
-            <strong className="contact-address">{segment.name}</strong> is removed. Its contacts
-            stay. This cannot be undone.
-          </p>
-        }
-        action="Delete the segment"
-        onConfirm={remove}
-      />
-    </>
+    <DeleteButton noun="segment" onDelete={remove}>
+      <p>
+        <strong className="contact-address">{segment.name}</strong> is removed. Its contacts stay.
+        This cannot be undone.
+      </p>
+    </DeleteButton>
   );
 }
