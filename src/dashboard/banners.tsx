@@ -6,7 +6,6 @@ import { useRef, useState } from "react";
 import { useIsConnected } from "./connection.ts";
 import { stateQuery, useAppState, useProject } from "./state.ts";
 
-const DISABLED_REFRESH_MS = 10_000;
 const TLS_NOTICE_CLOSED = "mailstead-tls-notice-closed";
 
 export function Banners() {
@@ -51,12 +50,9 @@ function VersionBanner() {
   );
 }
 
-/** The state is read again from time to time, because somebody else enables the project. */
 function DisabledBanner() {
   const project = useProject();
-  const isDisabled = project?.isEnabled === false;
-  useQuery({ ...stateQuery, refetchInterval: isDisabled ? DISABLED_REFRESH_MS : false });
-  if (!isDisabled) return null;
+  if (project?.isEnabled !== false) return null;
   return (
     <div className="banner" data-tone="held">
       <p>

@@ -36,6 +36,8 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   workflow: ["workflows"],
   domain: ["domains"],
   webhook: ["webhooks"],
+  // The state of the user has the projects with their roles.
+  project: ["state"],
 };
 
 /** The first parts of the keys of all queries that messages change. */

@@ -46,25 +46,26 @@ const isRefusal = (problem: string) => problem.includes("status of 403");
 
 describe.skipIf(!hasChromium)("while a page is open", () => {
   test(
-    "the project is disabled: the action says so, and a banner stays until it is enabled",
+    "the project is disabled: a banner says so until it is enabled, and the action is refused",
     async () => {
-      const opened = await openAs(browser, server, `/contacts/${ada}`, { person: "editor" });
+      const path = `/contacts/${ada}`;
+      const opened = await openAs(browser, server, path, { person: "editor", isLive: true });
       const { page, problems } = opened;
       await page.getByRole("button", { name: "Unsubscribe", exact: true }).waitFor();
-      await setEnabled(false);
-      await page.getByRole("button", { name: "Unsubscribe", exact: true }).click();
-      await page.getByText("The project is disabled, so it cannot be changed.").waitFor();
       const banner = page.getByText(
         "This project is disabled: no mail is sent, and nothing can be",
       );
+      await setEnabled(false);
       await banner.waitFor();
+      await page.getByRole("button", { name: "Unsubscribe", exact: true }).click();
+      await page.getByText("The project is disabled, so it cannot be changed.").waitFor();
       await opened.screenshot("fault-disabled");
       expect(await opened.findings()).toEqual([]);
       expect(valueAt(await server.call("GET", `/contacts/${ada}`), "subscribed")).toBe(true);
       await setEnabled(true);
+      await banner.waitFor({ state: "detached" });
       await page.getByRole("button", { name: "Unsubscribe", exact: true }).click();
       await page.getByText("ada@example.com is unsubscribed.").waitFor();
-      await banner.waitFor({ state: "detached" });
       expect(problems.filter((problem) => !isRefusal(problem))).toEqual([]);
       await opened.close();
     },
@@ -103,7 +104,7 @@ describe.skipIf(!hasChromium)("while a page is open", () => {
       await page.getByRole("link", { name: "ada@example.com" }).waitFor();
       await server.call("DELETE", `/team/${await memberId("vera@acme.example")}`);
       await page.getByRole("link", { name: "ada@example.com" }).click();
-      await page.getByText("You are no member of this project").first().waitFor();
+      await page.getByRole("heading", { name: "You are no member of this project" }).waitFor();
       await opened.screenshot("fault-removed");
       expect(await opened.findings()).toEqual([]);
       await opened.close();

@@ -26,6 +26,7 @@ import { createNewPasswords } from "./new-passwords.ts";
 import { createPasswords } from "./passwords.ts";
 import { createAccountRequests } from "./requests.ts";
 import { signInRoutes } from "./routes.ts";
+import type { Announcements } from "../../lib/announcements.ts";
 import type { Accounts } from "./service.ts";
 import { createSignIn } from "./sign-in.ts";
 import { auditRoutes, teamRoutes } from "./team-routes.ts";
@@ -34,6 +35,7 @@ import { createState, type ServerFacts } from "./state.ts";
 export function createAccountModule(deps: {
   accounts: Accounts;
   admission: Admission;
+  announcements: Pick<Announcements, "announce">;
   bodies: Pick<Bodies, "readJson">;
   clock: Clock;
   config: Pick<Config, "trustedProxies">;

@@ -19,6 +19,7 @@ import {
   withErrors,
 } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
+import type { Announcements } from "../../lib/announcements.ts";
 import type { Accounts } from "./service.ts";
 import {
   AuditQuery,
@@ -33,8 +34,18 @@ import {
 import { teamOperations } from "./team-operations.ts";
 import { presentAudit, presentInvitation, presentMember } from "./team-present.ts";
 
-export function teamRoutes({ admission, accounts }: { admission: Admission; accounts: Accounts }) {
+export function teamRoutes(deps: {
+  admission: Admission;
+  accounts: Accounts;
+  announcements: Pick<Announcements, "announce">;
+}) {
+  const { admission, accounts } = deps;
   const { members, invitations } = accounts;
+
+  /** Open pages offer other actions after a role has changed. */
+  function announceChange({ seq: projectSeq, id }: { seq: number; id: string }): void {
+    deps.announcements.announce({ projectSeq, type: "project.changed", id });
+  }
 
   return new Elysia({ name: "team-routes", prefix: "/team" })
     .use(admission.projectSession)
@@ -83,7 +94,9 @@ export function teamRoutes({ admission, accounts }: { admission: Admission; acco
       async ({ project, user, params, body, storeWithoutQuota }) => {
         const member = { projectSeq: project.seq, userId: params.userId, by: user };
         const change = members.setRole(member, body.role);
-        return envelope(presentMember(await storeWithoutQuota(change)));
+        const changed = await storeWithoutQuota(change);
+        announceChange(project);
+        return envelope(presentMember(changed));
       },
       {
         params: MemberParams,
@@ -97,6 +110,7 @@ export function teamRoutes({ admission, accounts }: { admission: Admission; acco
       async ({ project, user, params, storeWithoutQuota }) => {
         const member = { projectSeq: project.seq, userId: params.userId, by: user };
         await storeWithoutQuota(members.remove(member));
+        announceChange(project);
         return status(204, undefined);
       },
       {

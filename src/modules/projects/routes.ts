@@ -13,6 +13,7 @@ import { Envelope, envelope, IdParams, withErrors } from "../../http/envelope.ts
 import { normalizedAddress } from "../../http/formats.ts";
 import type { Role } from "../../http/roles.ts";
 import { isoTime } from "../../lib/clock.ts";
+import type { Announcements } from "../../lib/announcements.ts";
 import { AppError } from "../../lib/errors.ts";
 import { ProjectDetails, ProjectInput, ProjectPatch } from "./model.ts";
 import { projectOperations } from "./operations.ts";
@@ -25,6 +26,7 @@ type ProjectRouteDeps = {
   admission: Admission;
   projects: Projects;
   projectsOf: FindProjectsOf;
+  announcements: Pick<Announcements, "announce">;
 };
 
 /** The routes that belong to no project. */
@@ -58,7 +60,7 @@ export function projectListRoutes({ admission, projects, projectsOf }: ProjectRo
 }
 
 /** The routes of one project, which the path names. */
-export function projectRoutes({ admission, projects }: ProjectRouteDeps) {
+export function projectRoutes({ admission, projects, announcements }: ProjectRouteDeps) {
   return new Elysia({ name: "project-routes", prefix: "/projects" })
     .use(admission.projectInPath)
     .get(
@@ -75,7 +77,13 @@ export function projectRoutes({ admission, projects }: ProjectRouteDeps) {
       async ({ project, role, body, storeWithoutQuota }) => {
         if (body.isEnabled !== undefined && role !== "OWNER") throw ownerNeeded();
         const change = changeOf(projects, project.id, body);
-        return envelope(presentProject(await storeWithoutQuota(change), role));
+        const changed = await storeWithoutQuota(change);
+        announcements.announce({
+          projectSeq: changed.seq,
+          type: "project.changed",
+          id: changed.id,
+        });
+        return envelope(presentProject(changed, role));
       },
       {
         params: IdParams,

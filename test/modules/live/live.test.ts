@@ -63,6 +63,27 @@ describe("over HTTP", () => {
     );
   const track = (event: string) => t.call("POST", "/v1/track", { email: "ada@b.co", event });
 
+  test("tells that the project or a role was changed", async () => {
+    const owner = await signIn(t, { email: "owner@example.com" });
+    const { user } = await signIn(t, { email: "member@example.com", isOwner: false });
+    await t.app.writer.write(() => t.app.accounts.members.put(t.project.seq, user.seq, "EDITOR"));
+    const stream = await listen();
+    const changed = { type: "project.changed", id: t.project.id };
+    for (const [i, [method, path, body]] of (
+      [
+        ["PATCH", `/projects/${t.project.id}`, { name: "New name" }],
+        ["PATCH", `/team/${user.id}`, { role: "VIEWER" }],
+        ["DELETE", `/team/${user.id}`, undefined],
+      ] as const
+    ).entries()) {
+      const answer = await owner.call(method, path, body, { "x-project": t.project.id });
+      expect([path, answer.status]).toEqual([path, method === "DELETE" ? 204 : 200]);
+      await flush();
+      expect(dataOf(stream.lines())).toEqual(Array<object>(i + 1).fill(changed));
+    }
+    await stream.cancel();
+  });
+
   test("events, queued mails and caught messages arrive with ids", async () => {
     const client = await listen();
     await track("order.paid");
