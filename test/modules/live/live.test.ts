@@ -79,7 +79,7 @@ describe("over HTTP", () => {
       const answer = await owner.call(method, path, body, { "x-project": t.project.id });
       expect([path, answer.status]).toEqual([path, method === "DELETE" ? 204 : 200]);
       await flush();
-      expect(dataOf(stream.lines())).toEqual(Array<object>(i + 1).fill(changed));
+      expect(dataOf(stream.lines()).slice(i)).toEqual([changed]);
     }
     await stream.cancel();
   });
