@@ -10,7 +10,7 @@ import { createContactModule } from "./modules/contacts/module.ts";
 import { createDomainModule } from "./modules/domains/module.ts";
 import { createEmailModule } from "./modules/emails/module.ts";
 import { createEventModule } from "./modules/events/module.ts";
-import { createMxLookUp } from "./modules/domains/mx-look-up.ts";
+import { createMxLookup } from "./modules/domains/mx-lookup.ts";
 import { createInboundRouteModule } from "./modules/inbound-routes/module.ts";
 import { createInboxModule } from "./modules/inboxes/module.ts";
 import { createKeyModule } from "./modules/keys/module.ts";
@@ -65,7 +65,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
   const inboundRoutes = createInboundRouteModule({
     ...parts,
     parser: inboxes.parser,
-    findMx: createMxLookUp(dns, parts.config.hostname),
+    findMx: createMxLookup(dns, parts.config.hostname),
     wake: parts.mailQueued.raise,
     noteArrival: inboxes.noteArrival,
   });

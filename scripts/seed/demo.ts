@@ -61,7 +61,7 @@ const LEASE_MS = 10 * 60_000;
 /** So many messages are imported side by side; they have the same time. The server accepts twenty. */
 const IN_ONE_BATCH = 16;
 const MANY_MESSAGES = 10_000;
-/** Of so many first messages, each eighth is in the second inbox. */
+/** Each eighth of these first messages is in the second inbox. */
 const IN_BOTH_INBOXES = 440;
 const MESSAGES_PER_LOG = 10_000;
 /** A check that takes longer is printed, so that a long run shows where it is. */

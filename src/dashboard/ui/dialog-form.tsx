@@ -6,7 +6,7 @@ import { Problem } from "./problem.tsx";
 
 /** The fields of a form, what went wrong, and the buttons that cancel and submit it. */
 export function DialogForm(props: {
-  /** What `useApiForm` returns. */
+  /** The form that `useApiForm` returned. */
   form: { onSubmit: (event: FormEvent<HTMLFormElement>) => void; error: unknown; isBusy: boolean };
   /** The words on the button that submits. */
   action: string;

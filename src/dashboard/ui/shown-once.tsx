@@ -6,7 +6,7 @@ import { useCopy } from "./copy.tsx";
 /** A secret that is shown once, with a button that copies it, and what to do with it. */
 export function ShownOnce(props: {
   secret: string;
-  /** What the secret is, such as "key". */
+  /** The kind of the secret, such as "key". */
   noun: string;
   /** One or two sentences that tell the reader where the secret belongs. */
   text: ReactNode;

@@ -99,11 +99,11 @@ export function adviceFor(record: ExpectedRecord, finding: Finding | undefined):
   if (expectation.kind !== "spf" || found.length === 0) return { value, note };
   const merged = mergeSpf(found, expectation.mechanisms);
   return needsTooMuch(merged)
-    ? { value: "", note: tooManyLookUps(expectation.mechanisms) }
+    ? { value: "", note: tooManyLookups(expectation.mechanisms) }
     : { value: merged, note };
 }
 
-function tooManyLookUps(mechanisms: readonly string[]): string {
+function tooManyLookups(mechanisms: readonly string[]): string {
   const ours = mechanisms.length > 0 ? ` with ${mechanisms.join(" ")}` : "";
   return (
     `The record${ours} would have more than ${MAX_LOOK_UPS} terms that need DNS look-ups, which ` +

@@ -44,10 +44,10 @@ export const MAX_LOOK_UPS = 10;
 
 /** True if the terms need too many look-ups; the look-ups of included records are not counted. */
 export function needsTooMuch(record: string): boolean {
-  return record.split(/ +/).filter(needsLookUp).length > MAX_LOOK_UPS;
+  return record.split(/ +/).filter(needsLookup).length > MAX_LOOK_UPS;
 }
 
-function needsLookUp(term: string): boolean {
+function needsLookup(term: string): boolean {
   return /^(?:[+?~-]?(?:(?:include|exists):|(?:a|mx|ptr)(?:[:/]|$))|redirect=)/i.test(term);
 }
 

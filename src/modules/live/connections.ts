@@ -33,7 +33,7 @@ export function createLiveConnections({ clock, onEmpty }: { clock: Clock; onEmpt
     size: (): number => connections.size,
 
     /** Throws 429 if too many clients are connected. */
-    requireRoom({ owner }: LiveReader): void {
+    requireBelowLimit({ owner }: LiveReader): void {
       const ofOwner = [...connections].filter((each) => each.owner === owner).length;
       if (connections.size >= MAX_CLIENTS || ofOwner >= MAX_CLIENTS_OF_OWNER) throw tooMany();
     },

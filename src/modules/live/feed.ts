@@ -120,7 +120,7 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
 
     /** The body of a response. Throws 429 if too many clients are connected. */
     open(reader: LiveReader, lastEventId: string | null): ReadableStream<Uint8Array> {
-      connections.requireRoom(reader);
+      connections.requireBelowLimit(reader);
       if (!hasClients()) position = rows.latest();
       const missed = missedBy(reader.projectSeq, lastEventId);
       // The id without data tells the client its position before anything happens.

@@ -63,7 +63,7 @@ export function createSavedViews({
     if (countRows(db, savedViews, match) > 0) throw nameTaken(view.name);
   }
 
-  function requireRoom(projectSeq: number, userSeq: number): void {
+  function requireBelowLimit(projectSeq: number, userSeq: number): void {
     const own = and(inProject(projectSeq), eq(savedViews.userSeq, userSeq));
     if (countRows(db, savedViews, own) >= MAX_OF_USER) throw tooMany("You have", MAX_OF_USER);
     if (countRows(db, savedViews, inProject(projectSeq)) >= MAX_OF_PROJECT) {
@@ -84,7 +84,7 @@ export function createSavedViews({
         const now = clock.now();
         const { userSeq } = caller;
         const fields = { projectSeq, userSeq, page, name: input.name.trim(), query, isShared };
-        requireRoom(projectSeq, userSeq);
+        requireBelowLimit(projectSeq, userSeq);
         requireFreeName(fields);
         const row = { ...fields, id: newId(now), createdAt: now, updatedAt: now };
         return presentView(db, db.insert(savedViews).values(row).returning().get(), caller);

@@ -27,7 +27,7 @@ export function createQuotedPrintable(): TransferEncoder {
   let held = -1;
 
   /** Ends the line softly if `length` more octets do not fit. */
-  function makeRoom(length: number): void {
+  function reserve(length: number): void {
     if (column + length > QP_LINE) {
       out[written++] = EQUALS;
       out[written++] = CR;
@@ -38,12 +38,12 @@ export function createQuotedPrintable(): TransferEncoder {
   }
 
   function writeLiteral(octet: number): void {
-    makeRoom(1);
+    reserve(1);
     out[written++] = octet;
   }
 
   function writeEscaped(octet: number): void {
-    makeRoom(3);
+    reserve(3);
     out[written++] = EQUALS;
     out[written++] = HEX[octet >> 4] ?? 0;
     out[written++] = HEX[octet & 15] ?? 0;

@@ -17,7 +17,7 @@ import { useRenewed } from "./use-renewed.ts";
 
 const route = getRouteApi("/user/p/$project/campaigns/$campaign");
 
-/** What an empty list means, by the choice of recipients. */
+/** The title of an empty list, by the choice of recipients. */
 const NOBODY: Readonly<Record<string, string>> = {
   opened: "Nobody opened this email yet",
   clicked: "Nobody clicked a link yet",

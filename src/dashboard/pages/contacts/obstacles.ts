@@ -19,7 +19,7 @@ export type Obstacle = {
   since: string | null;
   /** When it ends by itself, or when mail is tried again; null if that is not known. */
   until: string | null;
-  /** What happens then. */
+  /** Words for the event at that time. */
   untilLabel: string;
   /** The reason and what to do, one paragraph each. */
   texts: string[];
@@ -42,7 +42,7 @@ type Known = {
 export function obstaclesOf(known: Known): Obstacle[] {
   const { contact, suppression, lastChange, emails, waiting } = known;
   const unsubscription = contact.subscribed ? null : unsubscribed(known);
-  // That somebody unsubscribed says more than that nobody ever subscribed the contact.
+  // A contact that unsubscribed has made a decision; other contacts were never subscribed.
   const isChosen = lastChange?.name === "contact.unsubscribed";
   return [
     known.isProjectEnabled ? null : PROJECT_DISABLED,

@@ -10,7 +10,7 @@ import { mxRecord } from "./records.ts";
 type FindMx = (domain: string) => Promise<Pick<Finding, "status" | "found">>;
 
 /** Returns the function. It throws 409 if the look-up fails. */
-export function createMxLookUp(dns: Dns, hostname: string): FindMx {
+export function createMxLookup(dns: Dns, hostname: string): FindMx {
   const check = createDnsCheck(dns);
   return async (domain) => {
     const [result] = await check(domain, [mxRecord(domain, hostname)]);
