@@ -166,7 +166,9 @@ describe.skipIf(!hasChromium)("why a person got nothing", () => {
       const opened = await findPerson(email);
       const { page } = opened;
       await answer(page).getByText("A mail server answered that this address does not").waitFor();
-      await answer(page).getByText("5.1.1 no such user here").waitFor();
+      await answer(page)
+        .getByText("Answer: mx.refuses.example refused at rcpt: 550 5.1.1 no such user here.")
+        .waitFor();
       await answer(page).getByText("Ask the person for the right address.").waitFor();
       await opened.screenshot("nothing-bounced-contact");
       await answer(page).getByRole("link", { name: "Open the suppression" }).click();

@@ -6,7 +6,7 @@ import type { Event } from "../../../modules/events/model.ts";
 import type { Suppression } from "../../../modules/suppressions/model.ts";
 import { adviceFor, explainClass } from "../../ui/message/explain.ts";
 import { waitWords } from "../../ui/message/wait-texts.ts";
-import { sentence } from "../../ui/sentence.ts";
+import { sentence, withEnd } from "../../ui/sentence.ts";
 import type { Tone } from "../../ui/status.tsx";
 import { REASONS } from "../suppressions/reasons.ts";
 import { viaWords } from "./timeline-days.ts";
@@ -76,7 +76,7 @@ function suppressed({ email, reason, createdAt, expiresAt, cause }: Suppression)
     until: expiresAt,
     untilLabel: "Ends",
     texts: [
-      `${REASONS[reason].meaning}${words === "" ? "" : ` Answer: ${sentence(words)}`}`,
+      `${REASONS[reason].meaning}${words === "" ? "" : ` Answer: ${withEnd(words)}`}`,
       NEXT_STEPS[reason],
     ],
     link: {
@@ -144,7 +144,7 @@ function lastFailure(emails: readonly Email[], suppression: Suppression | null):
     until: null,
     untilLabel: "",
     texts: [
-      [explained?.text ?? "", reply === "" ? "" : `Answer: ${sentence(reply)}`]
+      [explained?.text ?? "", reply === "" ? "" : `Answer: ${withEnd(reply)}`]
         .filter((text) => text !== "")
         .join(" "),
       adviceFor(cause ?? ""),
@@ -176,7 +176,7 @@ function waitingMails(waiting: readonly Email[]): Obstacle[] {
       until: wait.cause === "QUEUE" ? null : wait.until,
       untilLabel: "Next attempt",
       texts: [
-        wait.cause === "RETRY" ? `Answer: ${sentence(wait.reason ?? "")}` : "",
+        wait.cause === "RETRY" ? `Answer: ${withEnd(wait.reason ?? "")}` : "",
         text,
         subject === undefined || subject === "" ? "" : `Subject: ${subject}`,
       ].filter((each) => each !== ""),

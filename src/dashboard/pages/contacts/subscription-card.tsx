@@ -31,9 +31,7 @@ export function SubscriptionCard({ contact }: { contact: Contact }) {
         )}
       </div>
       <p className="muted small">
-        {subscribed
-          ? "Gets campaigns and other marketing mail."
-          : "Gets no marketing mail. Transactional mail is still sent."}
+        {subscribed ? "Gets campaigns and other marketing mail." : "Gets no marketing mail."}
       </p>
       <Loaded query={changes} height={60}>
         {(events) => (
