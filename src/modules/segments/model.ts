@@ -6,6 +6,7 @@ import { described, describedUse, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { EmailAddress } from "../../http/formats.ts";
+import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { checkCondition } from "./condition/condition.ts";
@@ -97,6 +98,18 @@ const SegmentUser = named(
   ),
   { description: "An object that uses a segment" },
 );
+
+export const SegmentListQuery = Input({
+  ...PageQuery.properties,
+  name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: "Only segments whose name contains this text; case matters beyond ASCII",
+    }),
+  ),
+});
+export type SegmentListQuery = Static<typeof SegmentListQuery>;
 
 export const SegmentUsage = named(
   "SegmentUsage",

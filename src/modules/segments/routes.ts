@@ -32,6 +32,7 @@ import {
   Segment,
   SegmentInput,
   SegmentPatch,
+  SegmentListQuery,
   SegmentQuery,
   SegmentUsage,
 } from "./model.ts";
@@ -43,7 +44,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments }
   return new Elysia({ name: "segment-routes", prefix: "/segments" })
     .use(admission.secretKey)
     .get("", async ({ project, query }) => envelope(await segments.list(project.seq, query)), {
-      query: PageQuery,
+      query: SegmentListQuery,
       response: withErrors({ 200: ListEnvelope(Segment) }),
       detail: segmentOperations.listSegments,
     })

@@ -20,7 +20,13 @@ import type { Db } from "../../db/open.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type ListPage, newestRows, type PageQuery } from "../../http/pagination.ts";
+import {
+  bySeq,
+  containsText,
+  type ListPage,
+  newestRows,
+  type PageQuery,
+} from "../../http/pagination.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Contact } from "../contacts/model.ts";
@@ -34,7 +40,7 @@ import { createDefinitions, type SegmentRow } from "./definitions.ts";
 import { createEdits } from "./edits.ts";
 import { createEvaluator } from "./membership/evaluate.ts";
 import { createMembers } from "./membership/members.ts";
-import type { Counted, Segment, SegmentInput, SegmentUsage } from "./model.ts";
+import type { Counted, Segment, SegmentInput, SegmentListQuery, SegmentUsage } from "./model.ts";
 import type { ResolvedTest } from "./condition/references.ts";
 import { createMemberCounts, type MemberCount } from "./member-counts.ts";
 import { createMemberRows } from "./membership/member-rows.ts";
@@ -125,12 +131,12 @@ export function createSegments(deps: {
     /** Resolves when the members of a new tracked segment are recorded. */
     whenRecorded: tracking.whenRecorded,
 
-    list: (projectSeq: number, query: PageQuery): Promise<Page<Segment>> =>
+    list: (projectSeq: number, query: SegmentListQuery): Promise<Page<Segment>> =>
       listPage(
         { scope: `${projectSeq}:segments`, query },
         newestRows(db, {
           table: segments,
-          filter: and(eq(segments.projectSeq, projectSeq), isNull(segments.deletedAt)),
+          filter: listed(projectSeq, query),
           select: db.select().from(segments),
         }),
         async (rows) => {
@@ -163,6 +169,14 @@ export function createSegments(deps: {
     },
   };
 }
+
+/** The condition on the segments of a list. */
+const listed = (projectSeq: number, { name }: SegmentListQuery) =>
+  and(
+    eq(segments.projectSeq, projectSeq),
+    isNull(segments.deletedAt),
+    name === undefined ? undefined : containsText(segments.name, name),
+  );
 
 function present(row: SegmentRow, { total, at }: MemberCount): Segment {
   const { id, name, slug, description, type, trackMembership } = row;

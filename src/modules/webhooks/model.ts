@@ -239,6 +239,18 @@ export const RetriedDeliveries = named(
   { description: "The result of retrying all failed deliveries", example: { retried: 3 } },
 );
 
+export const WebhookQuery = Input({
+  ...PageQuery.properties,
+  url: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: "Only webhooks whose address contains this text; case matters beyond ASCII",
+    }),
+  ),
+});
+export type WebhookQuery = Static<typeof WebhookQuery>;
+
 export const DeliveryQuery = Input({
   ...PageQuery.properties,
   status: Type.Optional(describedUse(DeliveryStatus, "Only deliveries of this status")),

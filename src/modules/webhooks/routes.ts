@@ -21,9 +21,8 @@ import {
   NoContent,
   withErrors,
 } from "../../http/envelope.ts";
-import { PageQuery } from "../../http/pagination.ts";
 import { ensureChecks } from "../../http/validation.ts";
-import { TestResult, Webhook, webhookInputs, WebhookWithSecret } from "./model.ts";
+import { TestResult, Webhook, webhookInputs, WebhookQuery, WebhookWithSecret } from "./model.ts";
 import { webhookOperations } from "./operations.ts";
 import { presentWebhook, type Webhooks } from "./service.ts";
 import type { SendTest } from "./send-test.ts";
@@ -42,7 +41,7 @@ export function webhookRoutes(deps: {
   return new Elysia({ name: "webhook-routes", prefix: "/webhooks" })
     .use(admission.secretKey)
     .get("", async ({ project, query }) => envelope(await webhooks.list(project.seq, query)), {
-      query: PageQuery,
+      query: WebhookQuery,
       response: withErrors({ 200: ListEnvelope(Webhook) }),
       detail: webhookOperations.listWebhooks,
     })

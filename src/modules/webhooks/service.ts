@@ -3,13 +3,19 @@
 import type { Db } from "../../db/open.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import type { ListPage, PageQuery } from "../../http/pagination.ts";
+import type { ListPage } from "../../http/pagination.ts";
 import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
 import { newId } from "../../lib/id.ts";
 import type { Reader } from "../../events/reader.ts";
-import type { Webhook, WebhookInput, WebhookPatch, WebhookWithSecret } from "./model.ts";
+import type {
+  Webhook,
+  WebhookInput,
+  WebhookPatch,
+  WebhookQuery,
+  WebhookWithSecret,
+} from "./model.ts";
 import type { WebhookCache } from "./cache.ts";
 import { OVERLAP_MS, type Secrets } from "./secrets.ts";
 import type { WebhookRow, WebhookRows } from "./webhook-rows.ts";
@@ -122,9 +128,11 @@ export function createWebhooks(deps: {
       };
     },
 
-    list: (projectSeq: number, query: PageQuery): Promise<Page<Webhook>> =>
-      listPage({ scope: `${projectSeq}:webhooks`, query }, webhookRows.pageOf(projectSeq), (rows) =>
-        rows.map(presentWebhook),
+    list: (projectSeq: number, query: WebhookQuery): Promise<Page<Webhook>> =>
+      listPage(
+        { scope: `${projectSeq}:webhooks`, query },
+        webhookRows.pageOf(projectSeq, query.url),
+        (rows) => rows.map(presentWebhook),
       ),
   };
 }

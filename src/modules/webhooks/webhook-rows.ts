@@ -7,7 +7,7 @@ import { and, eq, isNull } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { webhooks } from "../../db/schema/webhooks.ts";
-import { countRows, newestRows } from "../../http/pagination.ts";
+import { containsText, countRows, newestRows } from "../../http/pagination.ts";
 import type { WebhookCache } from "./cache.ts";
 
 export type WebhookRow = typeof webhooks.$inferSelect;
@@ -42,11 +42,14 @@ export function createWebhookRows({ db, cache }: { db: Db; cache: WebhookCache }
 
     count: (projectSeq: number): number => countRows(db, webhooks, inProject(projectSeq)),
 
-    /** The `read` function of a list of all webhooks of a project. */
-    pageOf: (projectSeq: number) =>
+    /** The `read` function of a list of the webhooks whose address contains a text, or of all. */
+    pageOf: (projectSeq: number, url: string | undefined) =>
       newestRows(db, {
         table: webhooks,
-        filter: inProject(projectSeq),
+        filter: and(
+          inProject(projectSeq),
+          url === undefined ? undefined : containsText(webhooks.url, url),
+        ),
         select: db.select().from(webhooks),
       }),
 

@@ -198,6 +198,13 @@ export const WorkflowQuery = Input({
   enabled: Type.Optional(
     describedUse(QueryBoolean(), "Only workflows that are enabled, or only those that are not"),
   ),
+  name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: "Only workflows whose name contains this text; case matters beyond ASCII",
+    }),
+  ),
 });
 export type WorkflowQuery = Static<typeof WorkflowQuery>;
 

@@ -8,7 +8,7 @@ import type { Db } from "../../db/open.ts";
 import { workflows } from "../../db/schema/workflows.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { type ListPage, newestRows } from "../../http/pagination.ts";
+import { containsText, type ListPage, newestRows } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { validationError } from "../../lib/errors.ts";
 import type { CheckResult } from "../segments/condition/input.ts";
@@ -117,6 +117,7 @@ export function createWorkflows(deps: {
             query.enabled === undefined
               ? undefined
               : eq(workflows.isEnabled, query.enabled === "true"),
+            query.name === undefined ? undefined : containsText(workflows.name, query.name),
           ),
           select: db.select().from(workflows),
         }),
