@@ -11,6 +11,7 @@ import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
 import { Page } from "../../ui/page.tsx";
 import { statusWord } from "../../ui/status.tsx";
 import { useList } from "../../ui/use-list.ts";
+import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { useAppState } from "../../state.ts";
 import { campaignSamples } from "./samples.ts";
 import { CAMPAIGN_COLUMNS, campaignLines, CAMPAIGN_CSV } from "./columns.tsx";
@@ -63,6 +64,7 @@ export function CampaignsPage() {
           {list.total !== null && (
             <span className="figures">{counted(list.total, "campaign")}</span>
           )}
+          <SavedViews page="campaigns" search={search} onChoose={change} />
         </FilterBar>
       )}
       <ExportProgress run={run} />

@@ -1,7 +1,6 @@
 /** The contacts of the project, with the columns that the user chose. The search is in the URL. */
 
 import { Button } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus, Users } from "lucide-react";
 import { useMemo } from "react";
@@ -16,7 +15,9 @@ import { ExportButton, ExportProgress } from "../../ui/export-button.tsx";
 import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
 import { NewPill } from "../../ui/new-pill.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useCreateDialog } from "../../ui/use-create-dialog.ts";
 import { useLiveList } from "../../ui/use-live-list.ts";
+import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { AddContact } from "./add-dialog.tsx";
 import { ColumnPicker } from "./column-picker.tsx";
 import { contactColumns, contactLines } from "./columns.tsx";
@@ -50,7 +51,7 @@ export function ContactsPage() {
   const columns = useMemo(() => contactColumns(choice), [choice]);
   const lines = useMemo(() => contactLines(choice), [choice]);
   const mayEdit = useMay("EDITOR");
-  const [isAdding, adding] = useDisclosure(false);
+  const [isAdding, adding] = useCreateDialog(mayEdit);
   useShortcuts({ c: adding.open }, mayEdit);
 
   const change = (next: Readonly<Record<string, unknown>>) =>
@@ -88,6 +89,7 @@ export function ContactsPage() {
               {number.format(list.total)} {list.total === 1 ? "contact" : "contacts"}
             </span>
           )}
+          <SavedViews page="contacts" search={search} onChoose={change} />
           <ColumnPicker choice={choice} onChange={choose} />
         </FilterBar>
       )}

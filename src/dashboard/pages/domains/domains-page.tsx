@@ -1,7 +1,6 @@
 /** The domains from which the project sends. */
 
 import { Button } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Globe, Plus } from "lucide-react";
 import type { Domain } from "../../../modules/domains/model.ts";
@@ -10,6 +9,7 @@ import { useMay } from "../../state.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useCreateDialog } from "../../ui/use-create-dialog.ts";
 import { useList } from "../../ui/use-list.ts";
 import { AddDomain } from "./add-domain.tsx";
 import { DOMAIN_COLUMNS, domainLines } from "./columns.tsx";
@@ -21,7 +21,7 @@ export function DomainsPage() {
   const navigate = useNavigate();
   const list = useList<Domain>("domains", "/domains");
   const mayManage = useMay("ADMIN");
-  const [isAdding, dialog] = useDisclosure(false);
+  const [isAdding, dialog] = useCreateDialog(mayManage);
   useShortcuts({ c: dialog.open }, mayManage);
   const open = ({ id }: Domain) =>
     void navigate({ to: "/p/$project/domains/$domain", params: { project, domain: id } });

@@ -10,6 +10,7 @@ import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
 import { NewPill } from "../../ui/new-pill.tsx";
 import { Page } from "../../ui/page.tsx";
 import { statusWord } from "../../ui/status.tsx";
+import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { emailColumns, phoneLines } from "./columns.tsx";
 import { EMAIL_CSV } from "./csv.ts";
 import { EmailDrawer } from "./email-drawer.tsx";
@@ -87,6 +88,7 @@ export function EmailsPage() {
               {number.format(list.total)} {list.total === 1 ? "email" : "emails"}
             </span>
           )}
+          <SavedViews page="emails" search={search} onChoose={(view) => change(view)} />
           <RangePicker
             key={`${search.since} ${search.until}`}
             value={search}

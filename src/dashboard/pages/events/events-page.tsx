@@ -15,6 +15,7 @@ import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
 import { NewPill } from "../../ui/new-pill.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useLiveList } from "../../ui/use-live-list.ts";
+import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { RangePicker } from "../emails/range-picker.tsx";
 import { EVENT_COLUMNS, EVENT_CSV, eventLines } from "./columns.tsx";
 import { EventDrawer } from "./event-drawer.tsx";
@@ -70,6 +71,7 @@ export function EventsPage() {
               {number.format(list.total)} {list.total === 1 ? "event" : "events"}
             </span>
           )}
+          <SavedViews page="events" search={search} onChoose={(view) => change(view)} />
           <RangePicker
             key={`${search.since} ${search.until}`}
             value={search}

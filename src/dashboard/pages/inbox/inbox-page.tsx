@@ -16,6 +16,7 @@ import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
 import { InboxSwitcher } from "./inbox-switcher.tsx";
 import { ListSkeleton, MessageList } from "./message-list.tsx";
@@ -173,7 +174,13 @@ function InboxOf({ inbox }: { inbox: string }) {
                 filters={chipsOf(query)}
                 parse={chipsOf}
                 onChange={(filters) => change({ ...search, q: searchOf(filters) })}
-              />
+              >
+                <SavedViews
+                  page="inbox"
+                  search={search}
+                  onChoose={(view) => change(readInboxSearch(view))}
+                />
+              </FilterBar>
             )}
             {!isNew && (
               <p className="inbox-count muted small figures">

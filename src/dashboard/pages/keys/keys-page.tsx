@@ -15,6 +15,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RoleNeeded } from "../../ui/role-needed.tsx";
 import { useNow } from "../../ui/time.tsx";
+import { useCreateDialog } from "../../ui/use-create-dialog.ts";
 import { useList } from "../../ui/use-list.ts";
 import { keyColumns, keyLines, shortKey } from "./columns.tsx";
 import { CreateKey } from "./create-key.tsx";
@@ -23,10 +24,9 @@ import { keySamples } from "./samples.ts";
 const DESCRIPTION = "Your applications send a key with each request.";
 
 export function KeysPage() {
-  const [isCreating, setIsCreating] = useState(false);
   const mayManage = useMay("ADMIN");
-  const create = () => setIsCreating(true);
-  useShortcuts({ c: create }, mayManage);
+  const [isCreating, dialog] = useCreateDialog(mayManage);
+  useShortcuts({ c: dialog.open }, mayManage);
   return (
     <Page
       title="API keys"
@@ -34,16 +34,16 @@ export function KeysPage() {
       description={DESCRIPTION}
       actions={
         mayManage && (
-          <Button leftSection={<Plus size={16} aria-hidden />} onClick={create}>
+          <Button leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
             Create a key
           </Button>
         )
       }
     >
       <RoleNeeded role="ADMIN">
-        <KeyTable onCreate={create} />
+        <KeyTable onCreate={dialog.open} />
       </RoleNeeded>
-      <CreateKey isOpen={isCreating} onClose={() => setIsCreating(false)} />
+      <CreateKey isOpen={isCreating} onClose={dialog.close} />
     </Page>
   );
 }

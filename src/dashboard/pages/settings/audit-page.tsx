@@ -12,6 +12,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
 import { RoleNeeded } from "../../ui/role-needed.tsx";
 import { useList } from "../../ui/use-list.ts";
+import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { AUDIT_COLUMNS, auditLines } from "./audit-columns.tsx";
 import { auditSearchOf } from "./audit-search.ts";
 import { actionWords, SUGGESTED_ACTIONS } from "./audit-words.ts";
@@ -49,6 +50,11 @@ function AuditTable() {
             {number.format(list.total)} {list.total === 1 ? "change" : "changes"}
           </span>
         )}
+        <SavedViews
+          page="audit"
+          search={search}
+          onChoose={(view) => void navigate({ search: auditSearchOf(view) })}
+        />
       </FilterBar>
       <DataTable
         label="Audit log"

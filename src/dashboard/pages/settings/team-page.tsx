@@ -1,7 +1,6 @@
 /** The team of a project: its members with their roles, and open invitations. */
 
 import { Button, Skeleton, Stack } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
 import { UserPlus, Users } from "lucide-react";
 import { useShortcuts } from "../../shortcuts.ts";
 import { useMay } from "../../state.ts";
@@ -9,6 +8,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { RoleNeeded } from "../../ui/role-needed.tsx";
+import { useCreateDialog } from "../../ui/use-create-dialog.ts";
 import { useDelayed } from "../../ui/use-delayed.ts";
 import { Invitations } from "./invitations.tsx";
 import { InviteDialog } from "./invite-dialog.tsx";
@@ -18,8 +18,8 @@ import { SettingsFrame } from "./settings-frame.tsx";
 import { type Team, useTeam } from "./use-team.ts";
 
 export function TeamPage() {
-  const [isInviting, dialog] = useDisclosure(false);
   const mayManage = useMay("ADMIN");
+  const [isInviting, dialog] = useCreateDialog(mayManage);
   useShortcuts({ c: dialog.open }, mayManage);
   return (
     <SettingsFrame

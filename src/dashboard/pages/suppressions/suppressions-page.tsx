@@ -17,6 +17,8 @@ import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.
 import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useCreateDialog } from "../../ui/use-create-dialog.ts";
+import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { SideDrawer } from "../../ui/side-drawer.tsx";
 import { showFailure, showUndo } from "../../ui/undo.tsx";
 import { AddSuppression } from "./add-dialog.tsx";
@@ -46,7 +48,7 @@ export function SuppressionsPage() {
   });
   const refresh = useSuppressionRefresh();
   const mayEdit = useMay("EDITOR");
-  const [isAdding, adding] = useDisclosure(false);
+  const [isAdding, adding] = useCreateDialog(mayEdit);
   const columns = useMemo(() => suppressionColumns(project), [project]);
   useShortcuts({ c: adding.open }, mayEdit);
 
@@ -100,6 +102,7 @@ export function SuppressionsPage() {
               {number.format(list.total)} {list.total === 1 ? "address" : "addresses"}
             </span>
           )}
+          <SavedViews page="suppressions" search={search} onChoose={change} />
         </FilterBar>
       )}
       <ExportProgress run={run} />

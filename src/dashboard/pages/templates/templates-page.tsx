@@ -11,6 +11,7 @@ import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.
 import { FilterBar } from "../../ui/filter-bar.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useList } from "../../ui/use-list.ts";
+import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { TEMPLATE_CSV, TEMPLATE_COLUMNS, templateLines } from "./columns.tsx";
 import { templateSamples } from "./samples.ts";
 import { readTemplatesSearch, templatesQuery } from "./search.ts";
@@ -49,6 +50,7 @@ export function TemplatesPage() {
               {number.format(list.total)} {list.total === 1 ? "template" : "templates"}
             </span>
           )}
+          <SavedViews page="templates" search={search} onChoose={change} />
         </FilterBar>
       )}
       <ExportProgress run={run} />

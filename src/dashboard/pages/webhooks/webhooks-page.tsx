@@ -1,7 +1,6 @@
 /** The webhooks of the project: the addresses that its events are sent to. */
 
 import { Button } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Plus, Webhook as WebhookIcon } from "lucide-react";
 import type { Webhook } from "../../../modules/webhooks/model.ts";
@@ -12,6 +11,7 @@ import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useCreateDialog } from "../../ui/use-create-dialog.ts";
 import { useList } from "../../ui/use-list.ts";
 import { WEBHOOK_COLUMNS, webhookLines } from "./columns.tsx";
 import { CreateWebhook } from "./create-webhook.tsx";
@@ -26,7 +26,7 @@ export function WebhooksPage() {
   const list = useList<Webhook>("webhooks", "/webhooks");
   const run = useExport({ path: "/webhooks", columns: WEBHOOK_CSV, noun: "webhooks" });
   const mayManage = useMay("ADMIN");
-  const [isCreating, dialog] = useDisclosure(false);
+  const [isCreating, dialog] = useCreateDialog(mayManage);
   useShortcuts({ c: dialog.open }, mayManage);
   const open = (id: string) =>
     void navigate({ to: "/p/$project/webhooks/$webhook", params: { project, webhook: id } });

@@ -12,6 +12,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useList } from "../../ui/use-list.ts";
+import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { WORKFLOW_CSV, workflowColumns, workflowLines } from "./columns.tsx";
 import { workflowSamples } from "./samples.ts";
 import { readWorkflowListSearch } from "./search.ts";
@@ -62,6 +63,11 @@ export function WorkflowsPage() {
                 {number.format(list.total)} {list.total === 1 ? "workflow" : "workflows"}
               </span>
             )}
+            <SavedViews
+              page="workflows"
+              search={search}
+              onChoose={(view) => void navigate({ search: readWorkflowListSearch(view) })}
+            />
           </div>
         </div>
       )}

@@ -1,0 +1,27 @@
+import { useDisclosure } from "@mantine/hooks";
+import { useLocation, useNavigate } from "@tanstack/react-router";
+import { useEffect } from "react";
+
+declare module "@tanstack/history" {
+  interface HistoryState {
+    /** Opens the dialog of the page that adds an object; the command palette sets it. */
+    isCreating?: boolean;
+  }
+}
+
+/**
+ * The dialog of a page that adds an object. A navigation with the state `{ isCreating: true }` opens
+ * it as well, if the user may add one. The state is then removed, so that the dialog stays closed
+ * when the user comes back to the page.
+ */
+export function useCreateDialog(mayCreate: boolean): ReturnType<typeof useDisclosure> {
+  const [isOpen, dialog] = useDisclosure(false);
+  const isWanted = useLocation({ select: ({ state }) => state.isCreating === true });
+  const navigate = useNavigate();
+  useEffect(() => {
+    if (!isWanted) return;
+    if (mayCreate) dialog.open();
+    void navigate({ to: ".", search: true, replace: true, state: {} });
+  }, [isWanted, mayCreate]);
+  return [isOpen, dialog];
+}
