@@ -1,6 +1,6 @@
 /**
- * The command palette, opened by Ctrl K or Cmd K: pages, projects, actions, campaigns and templates by
- * their name, contacts and suppressions by their address, and an email by its id.
+ * The command palette, opened by Ctrl K or Cmd K: pages, projects, actions, an email by its id, and
+ * what palette-found.tsx finds.
  */
 
 import { useMantineColorScheme } from "@mantine/core";
@@ -13,6 +13,7 @@ import {
   Mail,
   Monitor,
   Moon,
+  Plus,
   Search,
   Server,
   Sun,
@@ -20,13 +21,16 @@ import {
 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { navigationOf } from "./navigation.ts";
-import { useFoundActions } from "./palette-found.tsx";
+import { createActionsOf } from "./palette-actions.ts";
+import { useFoundGroups } from "./palette-found.tsx";
 import { useSignOut } from "./sidebar.tsx";
 import { useAppState, useNavigationProject } from "./state.ts";
 
 /** Ids are UUIDs. */
 const EMAIL_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ICON = { size: 16, "aria-hidden": true } as const;
+/** Contacts and suppressions come before the pages. */
+const FIRST_FOUND = 2;
 const [store, spotlight] = createSpotlight();
 
 export function Palette(props: {
@@ -82,7 +86,7 @@ export function Palette(props: {
           },
         ]
       : [];
-  const found = useFoundActions(query, project?.id ?? null);
+  const found = useFoundGroups(query, project?.id ?? null);
   const scheme = (value: "light" | "dark" | "auto", label: string, Icon: typeof Sun) => ({
     id: `scheme-${value}`,
     label,
@@ -91,6 +95,18 @@ export function Palette(props: {
     onClick: () => setColorScheme(value),
   });
   const actions: SpotlightActionData[] = [
+    ...createActionsOf(project).map(({ label, to }) => ({
+      id: `create-${to}`,
+      label,
+      keywords: "new add create",
+      leftSection: <Plus {...ICON} />,
+      onClick: () =>
+        void navigate({
+          to,
+          params: { project: project?.id ?? "" },
+          state: { isCreating: true },
+        }),
+    })),
     scheme("light", "Light theme", Sun),
     scheme("dark", "Dark theme", Moon),
     scheme("auto", "Theme of the system", Monitor),
@@ -128,11 +144,9 @@ export function Palette(props: {
 
   const groups = [
     { group: "Email", actions: emails },
-    { group: "Contacts", actions: found.contacts },
-    { group: "Suppressions", actions: found.suppressions },
+    ...found.slice(0, FIRST_FOUND),
     { group: "Pages", actions: pages },
-    { group: "Campaigns", actions: found.campaigns },
-    { group: "Templates", actions: found.templates },
+    ...found.slice(FIRST_FOUND),
     { group: "Projects", actions: projects },
     { group: "Actions", actions },
   ].filter((group) => group.actions.length > 0);
@@ -148,7 +162,7 @@ export function Palette(props: {
       shortcut={null}
       overlayProps={{ backgroundOpacity: 0.3, blur: 0 }}
       actions={groups}
-      nothingFound="No page, contact or suppressed address has this name."
+      nothingFound="No page, action or object of the project has this name."
       scrollable
       maxHeight={420}
       searchProps={{
