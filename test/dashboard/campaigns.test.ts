@@ -126,6 +126,33 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
   );
 
   test(
+    "the overview shows running and paused campaigns from their summaries alone",
+    async () => {
+      const requests: string[] = [];
+      const opened = await server.open(browser, "", {
+        prepare: async (page) => {
+          page.on("request", (request) => requests.push(new URL(request.url()).pathname));
+        },
+      });
+      const { page, problems } = opened;
+      const [running] = await server.items("/campaigns/summaries?status=SENDING&limit=1");
+      const region = page.getByRole("region", { name: "Running campaigns" });
+      await region.getByRole("link", { name: stringAt(running, "name") }).waitFor();
+      const total = number.format(Number(valueAt(running, "totalRecipients")));
+      await region.getByText(new RegExp(`of ${total} `)).waitFor();
+      const [paused] = await server.items("/campaigns/summaries?status=PAUSED&limit=1");
+      await page.getByText(`Campaign ${stringAt(paused, "name")} is paused`).waitFor();
+      expect(requests.filter((path) => path.startsWith("/campaigns"))).not.toBeEmpty();
+      expect(new Set(requests.filter((path) => path.startsWith("/campaigns")))).toEqual(
+        new Set(["/campaigns/summaries"]),
+      );
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
     "a campaign is compared with the five that were sent before it, and the first with none",
     async () => {
       const [own] = await server.items(

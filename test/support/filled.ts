@@ -267,13 +267,15 @@ async function addReports(t: TestApp): Promise<void> {
   }
 }
 
-/** An owner with a session, a member, and an invitation that is still to be mailed. */
+/** An owner with a session, a member with a saved view, and an invitation that is still to be mailed. */
 async function addAccounts(t: TestApp): Promise<void> {
   const owner = await signIn(t, { email: "owner@example.com" });
   await owner.call("PATCH", "/app/api/account", { name: "Olga", preferences: { theme: "dark" } });
-  const { user } = await signIn(t, { email: "member@example.com", isOwner: false });
+  const { user, call } = await signIn(t, { email: "member@example.com", isOwner: false });
   const { members, invitations } = t.app.accounts;
   await t.app.writer.write(() => members.put(t.project.seq, user.seq, "EDITOR"));
+  const view = { page: "emails", name: "Bounced", query: "status=bounced", isShared: true };
+  await call("POST", "/views", view, { "x-project": t.project.id });
   const invited = { email: "new@example.com", role: "VIEWER", by: "owner@example.com" } as const;
   await t.app.writer.write(invitations.invite(t.project, invited));
 }

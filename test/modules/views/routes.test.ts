@@ -258,6 +258,25 @@ describe("sharing", () => {
 });
 
 describe("changing a view", () => {
+  test("records a row in the audit log for each change, with the names of the fields", async () => {
+    const editor = await member("EDITOR");
+    const id = await save(editor);
+    await call(editor, "PATCH", `/views/${id}`, { name: "Returned", isShared: true });
+    await call(editor, "PATCH", `/views/${id}`, { name: "" });
+    await call(editor, "DELETE", `/views/${id}`);
+    const { body } = await call(await member("ADMIN"), "GET", `/audit?object=${id}`);
+    const rows = listAt(body, "data.items").map((row) => [
+      stringAt(row, "action"),
+      listAt(row, "fields"),
+    ]);
+    expect(rows).toEqual([
+      ["deleteSavedView", []],
+      ["updateSavedView", ["name", "isShared"]],
+      ["createSavedView", ["page", "name", "query"]],
+    ]);
+    expect((await t.call("GET", "/events")).at("data.items")).toEqual([]);
+  });
+
   test("stores a new name and query, and keeps what is not given", async () => {
     const viewer = await member("VIEWER");
     const path = `/views/${await save(viewer)}`;
