@@ -18,9 +18,8 @@ import {
   Webhook,
   Workflow,
 } from "lucide-react";
-import type { ViewPage } from "../modules/views/pages.ts";
 import { api, type ListPage } from "./api.ts";
-import { pathOfView, VIEW_LISTS } from "./ui/views/view-lists.ts";
+import { pathOfView, VIEW_LISTS, type ViewPage } from "./ui/views/view-lists.ts";
 
 /** The fields of the items of these lists that the palette shows. */
 export type Found = {

@@ -55,7 +55,12 @@ const SYSTEM = {
   checks: { checkedAt: null, isRunning: false, findings: [] },
 };
 
-/** Answers `GET /app/api/state`, the state of the installation and the sessions in the browser, before they reach a server. */
+const NO_VIEWS = { items: [], nextCursor: null, hasMore: false, total: 0 };
+
+/**
+ * Answers, in the browser, the requests that need a session: the state, the account, its sessions,
+ * the state of the installation, and saved views.
+ */
 export async function answerState(page: Page, state: object = STATE): Promise<void> {
   const answer = (data: unknown) => ({ json: { success: true, data } });
   await page.route("**/app/api/state", (route) => route.fulfill(answer(state)));
@@ -63,6 +68,7 @@ export async function answerState(page: Page, state: object = STATE): Promise<vo
   await page.route("**/app/api/account/sessions", (route) =>
     route.fulfill(answer({ items: SESSIONS })),
   );
+  await page.route("**/views?*", (route) => route.fulfill(answer(NO_VIEWS)));
   await page.route("**/system", (route) => route.fulfill(answer(SYSTEM)));
   await withoutLiveMessages(page);
 }

@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)("saved views", () => {
       const manage = dialog(page, "Saved views");
       await manage.getByRole("button", { name: "Actions of Complaints" }).click();
       await item(page, "Share with the project").click();
-      await manage.getByText("Shared", { exact: true }).waitFor();
+      await manage.getByText("Shared · reason: complaint").waitFor();
       await expectSoon(stored, ["Complaints"]);
       await manage.getByRole("button", { name: "Actions of Complaints" }).click();
       await item(page, "Rename").click();
@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium)("saved views", () => {
       await item(page, "Manage views…").click();
       const manage = dialog(page, "Saved views");
       expect(await manage.getByRole("listitem").count()).toBe(1);
-      await manage.getByText("Shared by Eva Editor").waitFor();
+      await manage.getByText("Shared by Eva Editor · reason: complaint").waitFor();
       await manage.getByRole("button", { name: "Actions of Spam reports" }).click();
       await item(page, "Delete…").click();
       const question = dialog(page, "Delete this view?");
@@ -179,6 +179,17 @@ describe.skipIf(!hasChromium)("saved views", () => {
           await rows(page).first().waitFor();
           if ((await item(page, "Manage views…").count()) === 0) await views(page).click();
           await item(page, "Manage views…").waitFor();
+        },
+      });
+      const wide = { page: "emails", name: "Bounced in the last ninety days, by all" };
+      const query = "status=bounced&range=90d";
+      await server.call("POST", "/views", { ...wide, query, isShared: true });
+      await expectNoFaults(await openAs(browser, server, `/emails?${query}`), {
+        name: "views-emails",
+        layouts: ["light", "phone"],
+        async isShown(page) {
+          await page.getByRole("button", { name: `Saved view: ${wide.name}` }).waitFor();
+          await page.getByText("No rows match these filters.").waitFor();
         },
       });
       await expectNoFaults(await openAs(browser, server, path), {

@@ -2,7 +2,6 @@ import { ActionIcon, Button, Group, Menu, Modal, Stack, TextInput } from "@manti
 import { Ellipsis } from "lucide-react";
 import { useState } from "react";
 import type { SavedView } from "../../../modules/views/model.ts";
-import type { ViewPage } from "../../../modules/views/pages.ts";
 import { api } from "../../api.ts";
 import { useProject } from "../../state.ts";
 import { Confirm } from "../confirm.tsx";
@@ -10,7 +9,7 @@ import { Problem } from "../problem.tsx";
 import { showFailure, showUndo } from "../undo.tsx";
 import { useApiForm } from "../use-api-form.ts";
 import { useViewRefresh } from "./use-views.ts";
-import { isSameQuery, rightsOf, wordsOfQuery } from "./view-lists.ts";
+import { isSameQuery, rightsOf, wordsOfQuery, type ViewPage } from "./view-lists.ts";
 
 const pathOf = ({ id }: SavedView) => `/views/${encodeURIComponent(id)}`;
 
@@ -47,12 +46,7 @@ function ViewRows({ page, query, views }: Props) {
               <>
                 <div className="views-text">
                   <strong className="views-name">{view.name}</strong>
-                  {view.isShared && (
-                    <span className="muted small">
-                      {view.isOwn ? "Shared" : `Shared by ${view.author ?? "a member"}`}
-                    </span>
-                  )}
-                  <p className="muted small views-words">{wordsOfQuery(view.query)}</p>
+                  <p className="muted small views-words">{lineOf(view)}</p>
                 </div>
                 <RowMenu
                   view={view}
@@ -81,6 +75,13 @@ function ViewRows({ page, query, views }: Props) {
       />
     </>
   );
+}
+
+/** "Shared by Ada · status: bounced". */
+function lineOf({ isShared, isOwn, author, query }: SavedView): string {
+  const words = wordsOfQuery(query);
+  if (!isShared) return words;
+  return `${isOwn ? "Shared" : `Shared by ${author ?? "a member"}`} · ${words}`;
 }
 
 type Changes = { isShared?: boolean; query?: string };

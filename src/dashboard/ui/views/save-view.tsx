@@ -1,13 +1,12 @@
 import { Button, Group, Modal, Stack, Switch, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { SavedView } from "../../../modules/views/model.ts";
-import type { ViewPage } from "../../../modules/views/pages.ts";
 import { api } from "../../api.ts";
 import { useMay } from "../../state.ts";
 import { DialogForm } from "../dialog-form.tsx";
 import { useApiForm } from "../use-api-form.ts";
 import { useViewRefresh } from "./use-views.ts";
-import { wordsOfQuery } from "./view-lists.ts";
+import { wordsOfQuery, type ViewPage } from "./view-lists.ts";
 
 type Props = { page: ViewPage; query: string; onClose: () => void };
 

@@ -2,11 +2,10 @@ import { Button, Menu } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Bookmark, Check, ChevronDown, Plus, Settings2 } from "lucide-react";
 import type { SavedView } from "../../../modules/views/model.ts";
-import type { ViewPage } from "../../../modules/views/pages.ts";
 import { ManageViews } from "./manage-views.tsx";
 import { SaveView } from "./save-view.tsx";
 import { useViews } from "./use-views.ts";
-import { isSameQuery, queryOfSearch, searchOfQuery } from "./view-lists.ts";
+import { isSameQuery, queryOfSearch, searchOfQuery, type ViewPage } from "./view-lists.ts";
 
 /**
  * The menu of the saved views of a list, for the right side of its FilterBar. `search` has the
@@ -33,7 +32,6 @@ export function SavedViews(props: {
         <Menu.Target>
           <Button
             variant="default"
-            size="xs"
             className="views-button"
             leftSection={<Bookmark size={14} aria-hidden />}
             rightSection={<ChevronDown size={13} aria-hidden />}

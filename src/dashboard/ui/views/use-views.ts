@@ -2,9 +2,9 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { SavedView } from "../../../modules/views/model.ts";
-import type { ViewPage } from "../../../modules/views/pages.ts";
 import { api, type ListPage } from "../../api.ts";
 import { useProject } from "../../state.ts";
+import type { ViewPage } from "./view-lists.ts";
 
 const PAGE_SIZE = 100;
 

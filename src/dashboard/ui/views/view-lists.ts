@@ -1,7 +1,10 @@
 /** The lists that have saved views: where each is, and which search parameters a view keeps. */
 
-import type { ViewPage } from "../../../modules/views/pages.ts";
+import type { SavedView } from "../../../modules/views/model.ts";
 import type { Role } from "../../state.ts";
+
+/** The name of a list. */
+export type ViewPage = SavedView["page"];
 
 type ViewList = {
   /** The name of the page. */
