@@ -245,16 +245,23 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
       await expectSoon(() => table.locator("tbody tr").count(), 48);
       await page.getByText("All", { exact: true }).click();
       await page.waitForURL(/range=all/);
-      const timeline = listAt(await statsOf(ids.SENT), "timeline");
+      const stats = await statsOf(ids.SENT);
       const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
-      const clicks = sum(timeline.map((entry) => Number(valueAt(entry, "clicks"))));
-      await expectSoon(async () => {
-        const cells = await table.locator("tbody tr td:nth-of-type(3)").allTextContents();
-        return sum(cells.map((text) => Number(text.replaceAll(",", ""))));
-      }, clicks);
+      for (const [i, [list, key]] of [
+        ["sentByHour", "sent"],
+        ["timeline", "opens"],
+        ["timeline", "clicks"],
+      ].entries()) {
+        const counted = listAt(stats, list ?? "").map((entry) => Number(valueAt(entry, key ?? "")));
+        await expectSoon(async () => {
+          const cells = await table.locator(`tbody tr td:nth-of-type(${i + 1})`).allTextContents();
+          return sum(cells.map((text) => Number(text.replaceAll(",", ""))));
+        }, sum(counted));
+      }
       await page.getByText("Chart", { exact: true }).click();
       const over = page.locator(".chart-canvas .u-over");
       await over.waitFor();
+      await opened.screenshot("campaign-chart");
       const box = await over.boundingBox();
       if (box === null) throw new Error("the chart has no size");
       await page.mouse.move(box.x + 5, box.y + 20);
