@@ -2,7 +2,12 @@
 
 import { describe, expect, test } from "bun:test";
 import { rateDifference } from "../../src/dashboard/pages/campaigns/comparison.ts";
-import { hourChart, partNameOf } from "../../src/dashboard/pages/campaigns/hours.ts";
+import {
+  hiddenSeries,
+  hideText,
+  hourChart,
+  partNameOf,
+} from "../../src/dashboard/pages/campaigns/hours.ts";
 import { commonHost, linkLabel } from "../../src/dashboard/pages/campaigns/link-labels.ts";
 import {
   barOf,
@@ -142,6 +147,24 @@ describe("the chart", () => {
       { startedMs, nowMs, search: { range: "all" } },
     );
     expect([sent.at(-2), times.at(-1)]).toEqual([5, Date.parse("2026-03-06T11:00:00Z")]);
+  });
+
+  test.each([
+    [{}, [21], [5], ["sent"]],
+    [{ view: "table" }, [21], [5], []],
+    [{}, [20], [5], []],
+    [{}, [21], [0], []],
+    [{ hide: "none" }, [21], [5], []],
+    [{ hide: "opens,clicks" }, [1], [5], ["opens", "clicks"]],
+  ])("with the choice %j, %j sent mails and %j opens hides %j", (search, sent, opens, expected) => {
+    expect([...hiddenSeries(search, { sent, opens, clicks: [0] })]).toEqual(expected);
+  });
+
+  test("names the hidden series, or that there are none", () => {
+    expect([hideText(new Set()), hideText(new Set(["sent", "opens"]))]).toEqual([
+      "none",
+      "sent,opens",
+    ]);
   });
 
   test("ends with the present hour, which is open", () => {

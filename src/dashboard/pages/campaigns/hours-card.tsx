@@ -1,7 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { TimeChart } from "../../ui/time-chart.tsx";
 import { useNow } from "../../ui/time.tsx";
-import { hourChart, PART_CHOICES, partNameOf } from "./hours.ts";
+import { hiddenSeries, hideText, hourChart, PART_CHOICES, partNameOf } from "./hours.ts";
 import type { TabProps } from "./tab-props.ts";
 
 /** Sent mails, opens and clicks by hour since sending started. Dragging shows a part of them. */
@@ -12,11 +12,8 @@ export function HoursCard({
   startedAt,
 }: Pick<TabProps, "stats" | "search" | "onChange"> & { startedAt: string }) {
   const nowMs = useNow();
-  const { interval, times, sent, opens, clicks, isLastOpen } = hourChart(stats, {
-    startedMs: Date.parse(startedAt),
-    nowMs,
-    search,
-  });
+  const chart = hourChart(stats, { startedMs: Date.parse(startedAt), nowMs, search });
+  const { interval, times, sent, opens, clicks, isLastOpen } = chart;
   const DAY_MS = 86_400_000;
   return (
     <div className="campaign-hours">
@@ -40,8 +37,8 @@ export function HoursCard({
           { key: "clicks", label: "Clicks", color: "--chart-clicked", values: clicks },
         ]}
         isLastOpen={isLastOpen}
-        hidden={new Set(search.hide?.split(","))}
-        onHiddenChange={(hidden) => onChange({ hide: [...hidden].join(",") })}
+        hidden={hiddenSeries(search, chart)}
+        onHiddenChange={(hidden) => onChange({ hide: hideText(hidden) })}
         isTable={search.view === "table"}
         onTableChange={(isTable) => onChange({ view: isTable ? "table" : "" })}
         onNarrow={(firstMs, lastMs) =>

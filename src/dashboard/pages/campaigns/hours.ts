@@ -74,6 +74,32 @@ export function hourChart(
   };
 }
 
+/** Value of the parameter `hide` if the user shows all series. */
+const NONE = "none";
+/** Opens and clicks are flat lines beside more sent mails than this factor. */
+const FLAT_FACTOR = 4;
+
+/**
+ * The series that are not shown. Without a choice of the user, sent mails are hidden if opens and
+ * clicks could not be read beside them, as when all mails are sent within an hour. The table shows
+ * them.
+ */
+export function hiddenSeries(
+  { hide, view }: Pick<CampaignSearch, "hide" | "view">,
+  { sent, opens, clicks }: Pick<HourChart, "sent" | "opens" | "clicks">,
+): ReadonlySet<string> {
+  if (hide === NONE) return new Set();
+  if (hide !== undefined) return new Set(hide.split(","));
+  if (view === "table") return new Set();
+  const most = Math.max(0, ...opens, ...clicks);
+  const isFlat = most > 0 && Math.max(0, ...sent) > FLAT_FACTOR * most;
+  return new Set(isFlat ? ["sent"] : []);
+}
+
+/** The parameter `hide` for these series. */
+export const hideText = (hidden: ReadonlySet<string>): string =>
+  hidden.size === 0 ? NONE : [...hidden].join(",");
+
 /** Whole hours: the first is the one in which sending started, the last at most the present one. */
 function periodOf(
   lastMs: number,
