@@ -112,7 +112,7 @@ describe.skipIf(!hasChromium)("a failing webhook is repaired", () => {
         .getByRole("button", { name: "Make a new secret" })
         .click();
       const shown = page.getByRole("dialog", { name: "Save this secret now" });
-      const next = await shown.getByLabel("The secret").inputValue();
+      const next = await shown.getByLabel("The new secret").inputValue();
       await opened.screenshot("webhook-journey-6-secret");
       await shown.getByRole("button", { name: "I have it" }).click();
       await parts.getByRole("link", { name: "Deliveries" }).click();
@@ -122,9 +122,11 @@ describe.skipIf(!hasChromium)("a failing webhook is repaired", () => {
         [next, "dee@acme.example"],
       ] as const) {
         secret = key;
+        const before = receiver.requests.length;
         await track(email);
-        await page.getByRole("button", { name: "1 new" }).click();
+        await expectSoon(() => receiver.requests.length, before + 1);
       }
+      await page.getByRole("button", { name: "2 new" }).click();
       await expectSoon(() => statuses(page), Array<string>(4).fill("Succeeded"));
       expect(await faultsOf(opened)).toEqual(NO_FAULTS);
       await opened.close();
