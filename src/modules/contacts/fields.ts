@@ -21,6 +21,8 @@ type Counts = { contacts: number; keys: Map<string, Tally> };
 
 /** Contacts read by one statement. */
 const PAGE_SIZE = 512;
+/** Contacts of a survey that must not wait. */
+const NEWEST = 10_000;
 /** Most keys of one survey, to limit its memory; further keys are left out. */
 const MAX_KEYS = 10_000;
 /** A survey that took less time is not cached. */
@@ -37,12 +39,15 @@ export function createFields(deps: { db: Db; scheduler: FairScheduler }) {
   const { sqlite } = deps.db;
   const readPage = sqlite.prepare<unknown, [number, number, number]>(`
     SELECT seq, data FROM contacts WHERE project_seq = ? AND seq > ? ORDER BY seq LIMIT ?`);
+  const readFirstOfNewest = sqlite.prepare<unknown, [number]>(`
+    SELECT seq FROM contacts WHERE project_seq = ? ORDER BY seq DESC LIMIT 1 OFFSET ${NEWEST - 1}`);
   const cache = new Map<number, { survey: Promise<Survey>; until: number }>();
 
-  async function count(projectSeq: number): Promise<Counts> {
+  /** Counts the contacts whose `seq` is above `first`. */
+  async function count(projectSeq: number, first: number): Promise<Counts> {
     const slices = await startSlices(scheduler.queueOf(projectSeq));
     const counts: Counts = { contacts: 0, keys: new Map() };
-    let after = 0;
+    let after = first;
     for (;;) {
       const rows = readPage.values(projectSeq, after, PAGE_SIZE);
       for (const [, data] of rows) tallyContact(counts.keys, String(data));
@@ -54,8 +59,8 @@ export function createFields(deps: { db: Db; scheduler: FairScheduler }) {
     }
   }
 
-  async function survey(projectSeq: number): Promise<Survey> {
-    const { contacts, keys } = await count(projectSeq);
+  async function survey(projectSeq: number, first = 0): Promise<Survey> {
+    const { contacts, keys } = await count(projectSeq, first);
     const fields = [...keys].map(([key, tally]) => present(key, tally, contacts));
     return { contacts, fields: fields.sort(byCoverage) };
   }
@@ -69,7 +74,13 @@ export function createFields(deps: { db: Db; scheduler: FairScheduler }) {
 
   return {
     /** Scans all contacts now. */
-    survey,
+    survey: async (projectSeq: number): Promise<Survey> => await survey(projectSeq),
+
+    /** Scans the newest 10,000 contacts now, which takes some hundredths of a second. */
+    newest: async (projectSeq: number): Promise<Survey> => {
+      const [row] = readFirstOfNewest.values(projectSeq);
+      return await survey(projectSeq, row === undefined ? 0 : Number(row[0]) - 1);
+    },
 
     /** The cached survey, at most a minute old; a new one if none is cached. */
     async recent(projectSeq: number): Promise<Survey> {

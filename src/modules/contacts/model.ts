@@ -198,6 +198,16 @@ export const Field = named(
 );
 export type Field = Static<typeof Field>;
 
+export const FieldQuery = Input({
+  counted: Type.Optional(
+    describedUse(
+      OneOf(["ALL", "NEWEST"]),
+      "ALL counts all contacts, which is the default and takes two seconds for a million; NEWEST " +
+        "counts the newest 10,000",
+    ),
+  ),
+});
+
 export const FieldList = named(
   "ContactFieldList",
   described(

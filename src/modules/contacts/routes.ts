@@ -32,6 +32,7 @@ import {
   ContactPatch,
   ContactQuery,
   FieldList,
+  FieldQuery,
   UpsertedContact,
 } from "./model.ts";
 import { type Contacts, presentContact } from "./service.ts";
@@ -85,12 +86,14 @@ export function contactRoutes(deps: {
     )
     .get(
       "/fields",
-      async ({ project }) => {
-        const survey = await fields.recent(project.seq);
+      async ({ project, query }) => {
+        const isQuick = query.counted === "NEWEST";
+        const survey = await (isQuick ? fields.newest(project.seq) : fields.recent(project.seq));
         const items = survey.fields.slice(0, MAX_FIELDS_SHOWN);
         return envelope({ items, total: survey.fields.length, contacts: survey.contacts });
       },
       {
+        query: FieldQuery,
         response: withErrors({ 200: Envelope(FieldList) }),
         detail: contactOperations.listContactFields,
       },

@@ -61,3 +61,19 @@ test("lists only the thousand most frequent keys", async () => {
   expect(answer.at("data.items.999.key")).toBeDefined();
   expect(answer.at("data.items.1000")).toBeUndefined();
 });
+
+test("counts only the newest 10,000 contacts if asked to", async () => {
+  await post("oldest@x.io", { legacy: 1 });
+  t.db.sqlite.run(
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 9999)
+     INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+     SELECT 'id' || n, project_seq, n || '@x.io', 1, '{"plan":"pro"}', created_at, updated_at
+     FROM contacts, numbers`,
+  );
+  const newest = async () => (await t.call("GET", "/contacts/fields?counted=NEWEST")).at("data");
+  expect(await newest()).toMatchObject({ total: 2, contacts: 10_000 });
+  await post("newest@x.io", { plan: "pro" });
+  const plan = { key: "plan", type: "string", types: ["string"], count: 10_000, coverage: 1 };
+  expect(await newest()).toEqual({ items: [plan], total: 1, contacts: 10_000 });
+  expect(await fields()).toMatchObject({ total: 2, contacts: 10_001 });
+});

@@ -25,7 +25,7 @@ export function useWebhook(project: string, id: string) {
 /** Deliveries among which the latest failure is looked for. */
 const NEWEST = 50;
 
-/** What the newest delivery that failed, or that is tried again, ended with. */
+/** The result of the newest delivery that failed or is tried again. */
 export function useFault(project: string, webhook: Webhook | undefined): string | null {
   const { id = "", enabled = true, failingSince = null } = webhook ?? {};
   const { data } = useQuery({

@@ -23,7 +23,7 @@ export function WebhookStatus({ enabled, disabledReason, failingSince }: State) 
 /** Nothing for a webhook that works. `onEnable` is absent for those who may not enable it. */
 export function WebhookBanner(props: {
   webhook: State;
-  /** What the latest try that failed ended with; null if that is not known. */
+  /** The result of the latest try that failed; null if it is not known. */
   fault: string | null;
   isBusy: boolean;
   onEnable: (() => void) | undefined;
