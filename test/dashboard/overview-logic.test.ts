@@ -94,6 +94,11 @@ describe("the period of the overview", () => {
   ])("%p is compared with %s", (search, expected) => {
     expect(previousLabel(overviewPeriod(search, NOW))).toBe(expected);
   });
+
+  test("a day that began an hour ago is one of the 30 days", () => {
+    const period = overviewPeriod({}, new Date(2026, 10, 23, 0, 48).getTime());
+    expect(previousLabel(period)).toBe("the 30 days before");
+  });
 });
 
 describe("figures", () => {

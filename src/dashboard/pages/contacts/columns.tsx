@@ -24,14 +24,14 @@ const FIXED: Readonly<Record<string, Column<Contact>>> = {
   createdAt: {
     key: "createdAt",
     title: "Created",
-    width: "128px",
+    width: "148px",
     isFigure: true,
     render: ({ createdAt }) => <Time at={createdAt} isPlain />,
   },
   updatedAt: {
     key: "updatedAt",
     title: "Changed",
-    width: "128px",
+    width: "148px",
     isFigure: true,
     render: ({ updatedAt }) => <Time at={updatedAt} isPlain />,
   },

@@ -116,10 +116,12 @@ export function periodLabel({ fromMs, toMs, interval }: Period): string {
     : timeFormat.formatRange(fromMs, toMs);
 }
 
-/** "the 30 days before", "the 24 hours before". */
+/** "the 30 days before", "the 24 hours before". A day that is not over counts as a day. */
 export function previousLabel({ fromMs, toMs, interval }: Period): string {
-  const unitMs = interval === "DAY" ? DAY_MS : HOUR_MS;
-  const count = Math.max(1, Math.round((toMs - fromMs) / unitMs));
+  const count =
+    interval === "DAY"
+      ? Math.round((dayStart(toMs - 1, 1) - dayStart(fromMs, 0)) / DAY_MS)
+      : Math.max(1, Math.round((toMs - fromMs) / HOUR_MS));
   const unit = interval === "DAY" ? "day" : "hour";
   return count === 1 ? `the ${unit} before` : `the ${count} ${unit}s before`;
 }

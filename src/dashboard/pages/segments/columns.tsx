@@ -55,7 +55,7 @@ export const SEGMENT_COLUMNS: readonly Column<Segment>[] = [
   {
     key: "changed",
     title: "Changed",
-    width: "128px",
+    width: "148px",
     isFigure: true,
     render: ({ updatedAt }) => <Time at={updatedAt} isPlain />,
   },
