@@ -1,6 +1,7 @@
 /**
  * A database of every released version is opened by the present code, which applies the newer
- * migrations, and shows all records as that version did. An answer may have gained members.
+ * migrations, and shows all records as that version did. An answer may have gained members, and the
+ * explanations of DNS records may have other words.
  */
 
 import { Database } from "bun:sqlite";
@@ -72,10 +73,19 @@ describe.each(versions)("the database of version %s", (version) => {
     expect(paths.length).toBeGreaterThan(50);
     for (const [path, answer] of paths) {
       const now = await readAgain(get, path, answer);
-      expect({ [path]: now }).toMatchObject({ [path]: answer });
+      expect({ [path]: now }).toMatchObject({ [path]: withoutNotes(answer) });
     }
   });
 });
+
+/** A stored answer without the explanations of DNS records. */
+function withoutNotes(answer: unknown): unknown {
+  const text = JSON.stringify(answer, (key, value: unknown) =>
+    key === "note" ? undefined : value,
+  );
+  const parsed: unknown = JSON.parse(text);
+  return parsed;
+}
 
 describe("a migration that was released", () => {
   const released = readReleased();

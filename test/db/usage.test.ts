@@ -51,6 +51,7 @@ const NOT_METERED = [
   "purge_marks",
   "readers",
   "readiness",
+  "saved_views", // At most 1,000 in a project, with at most 2,000 characters each.
   "workflow_step_counts", // One row per workflow and step.
 ];
 
