@@ -210,6 +210,23 @@ describe("what needs attention", () => {
     expect(titles({ domains, isCapturing: true })).toEqual([failed]);
   });
 
+  test("a record that is missing, and one with another value", () => {
+    const record = { value: "v", required: true, note: "" };
+    const records = [
+      { ...record, purpose: "DKIM", type: "TXT", name: "key.acme.example", status: "MISMATCH" },
+      { ...record, purpose: "SPF", type: "TXT", name: "acme.example", status: "MISSING" },
+      { ...record, purpose: "DMARC", type: "TXT", name: "d", status: "MISSING", required: false },
+    ] as const;
+    const [item] = attentionItems({
+      ...none,
+      domains: [{ ...domain, records: records.map((each) => ({ ...each, found: [] })) }],
+    });
+    expect(item?.text).toBe(
+      "The DNS does not have SPF (TXT at acme.example). The DNS has another value for DKIM " +
+        "(TXT at key.acme.example). The domain is still verified.",
+    );
+  });
+
   test("webhooks that are disabled or fail", () => {
     expect(
       titles({

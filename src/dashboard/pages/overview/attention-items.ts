@@ -74,13 +74,18 @@ function systemItems({ storage, queue, checks }: System): AttentionItem[] {
 
 function domainItems({ id, domain, status, failingSince, records }: Static<typeof Domain>) {
   if (status !== "FAILED" && failingSince === null) return [];
-  const missing = records
-    .filter((record) => record.required && !["OK", "PENDING"].includes(record.status))
-    .map(({ purpose, type, name }) => `${purpose} (${type} at ${name})`);
-  const consequence =
-    status === "FAILED" ? "Mails of this domain are refused." : "The domain is still verified.";
-  const missingText = missing.length === 0 ? "a required record" : missing.join(", ");
-  const text = `The DNS does not have ${missingText}. ${consequence}`;
+  const namesOf = (found: "MISSING" | "MISMATCH") =>
+    records
+      .filter((record) => record.required && record.status === found)
+      .map(({ purpose, type, name }) => `${purpose} (${type} at ${name})`)
+      .join(", ");
+  const [missing, wrong] = [namesOf("MISSING"), namesOf("MISMATCH")];
+  const texts = [
+    missing === "" ? "" : `The DNS does not have ${missing}.`,
+    wrong === "" ? "" : `The DNS has another value for ${wrong}.`,
+    status === "FAILED" ? "Mails of this domain are refused." : "The domain is still verified.",
+  ];
+  const text = texts.filter((each) => each !== "").join(" ");
   return [{ key: id, title: `DNS of ${domain} is not correct`, text, domain: id }];
 }
 

@@ -39,17 +39,17 @@ export function Attention() {
               </div>
               {domain !== undefined && (
                 <Link to="/p/$project/domains/$domain" params={{ project, domain }}>
-                  Its records
+                  Open the domain
                 </Link>
               )}
               {webhook !== undefined && (
                 <Link to="/p/$project/webhooks/$webhook" params={{ project, webhook }}>
-                  Its deliveries
+                  Open the webhook
                 </Link>
               )}
               {campaign !== undefined && (
                 <Link to="/p/$project/campaigns/$campaign" params={{ project, campaign }}>
-                  Its report
+                  Open the report
                 </Link>
               )}
             </li>
