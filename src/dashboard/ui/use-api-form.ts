@@ -1,5 +1,6 @@
 import { useForm } from "@mantine/form";
 import { type FormEvent, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { ApiError, newIdempotencyKey } from "../api.ts";
 
 /**
@@ -28,10 +29,13 @@ export function useApiForm<T extends Record<string, unknown>, R>(options: {
     const known = Object.keys(form.getValues());
     const faults = caught instanceof ApiError ? caught.errors : [];
     const shown = faults.filter(({ field }) => known.includes(topOf(field)));
-    form.setErrors(
-      Object.fromEntries(shown.map(({ field, message }) => [topOf(field), sentenceOf(message)])),
-    );
-    if (shown.length === 0 || shown.length < faults.length) setError(caught);
+    // The fields are marked as invalid before the first of them gets the focus.
+    flushSync(() => {
+      form.setErrors(
+        Object.fromEntries(shown.map(({ field, message }) => [topOf(field), sentenceOf(message)])),
+      );
+      if (shown.length === 0 || shown.length < faults.length) setError(caught);
+    });
     focusFirstError(element);
   }
 
@@ -69,12 +73,9 @@ export function useApiForm<T extends Record<string, unknown>, R>(options: {
   };
 }
 
-/** After the next paint the faulty fields are marked as invalid. */
 function focusFirstError(element: EventTarget): void {
   if (!(element instanceof HTMLFormElement)) return;
-  requestAnimationFrame(() => {
-    element.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
-  });
+  element.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
 }
 
 const topOf = (field: string) => field.split(".")[0] ?? "";

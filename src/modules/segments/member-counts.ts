@@ -1,8 +1,8 @@
 /**
  * The number of members of each segment. A single segment is counted exactly unless the caller asks
  * for a recent count. A list counts its segments as well, one after another; for a segment that is
- * not counted after 200 ms, it has the stored count with its time. The counting continues in the background, with pauses, and stores
- * the results.
+ * not counted after 200 ms, it has the stored count with its time. The counting continues in the
+ * background, with pauses, and stores the results.
  */
 
 import { and, eq, isNull } from "drizzle-orm";
