@@ -73,18 +73,21 @@ describe.each(versions)("the database of version %s", (version) => {
     expect(paths.length).toBeGreaterThan(50);
     for (const [path, answer] of paths) {
       const now = await readAgain(get, path, answer);
-      expect({ [path]: now }).toMatchObject({ [path]: withoutNotes(answer) });
+      expect({ [path]: now }).toMatchObject({ [path]: withAnyNotes(answer) });
     }
   });
 });
 
-/** A stored answer without the explanations of DNS records. */
-function withoutNotes(answer: unknown): unknown {
-  const text = JSON.stringify(answer, (key, value: unknown) =>
-    key === "note" ? undefined : value,
+/** A stored answer in which any text may explain a DNS record, but not none. */
+function withAnyNotes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withAnyNotes);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      key === "note" ? expect.stringMatching(/\w/) : withAnyNotes(member),
+    ]),
   );
-  const parsed: unknown = JSON.parse(text);
-  return parsed;
 }
 
 describe("a migration that was released", () => {

@@ -9,7 +9,7 @@ import { Confirm } from "./confirm.tsx";
 export function DeleteButton(props: {
   /** The word for the object, such as "contact". */
   noun: string;
-  /** What is lost, and what stays. */
+  /** The sentence that says which data is lost and which data stays. */
   children: ReactNode;
   onDelete: () => Promise<void>;
 }) {

@@ -59,7 +59,7 @@ export function explainClass(name: string): Explained {
 
 const DOMAIN_ADVICE =
   "Check the DNS records of your sender domain, under Domains; the transcript of the mail has the details.";
-/** What to do after a mail was refused for good, by the class of the failure. */
+/** The advice for a mail that was refused for good, by the class of the failure. */
 const ADVICE: Readonly<Record<string, string>> = {
   no_such_recipient: "Ask the person for the right address.",
   mailbox_full: "Ask the person to make space in the mailbox, then send the mail again.",
