@@ -22,6 +22,8 @@ export type Job = {
   onDurable: () => void;
   reject: (error: unknown) => void;
   effects: (() => void)[];
+  /** Until then, by the monotonic clock, the change may wait for others that share its commit. */
+  gatherUntil: number;
 };
 
 export function createTransactions(deps: { db: Db; log: Log; beginWork: () => void }) {

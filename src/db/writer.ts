@@ -3,7 +3,8 @@
  * time share one immediate transaction (group commit).
  *
  * 1. `write` and `commit` add a change to the queue. The queue is processed after the I/O callbacks
- *    of the current iteration of the event loop.
+ *    of the current iteration of the event loop, or a fraction of a millisecond later if all its
+ *    changes may wait for others.
  * 2. Each change runs in its own savepoint, so a change that fails undoes only its own writes
  *    (`transactions.ts`).
  * 3. The tallies are written and the transaction is committed.
@@ -16,6 +17,7 @@ import { describeError, type Log } from "../lib/log.ts";
 import type { LogHold } from "./durability/contention.ts";
 import { createDiskSync, type DiskSync } from "./durability/disk-sync.ts";
 import { StorageFaultError } from "./fault.ts";
+import { createCommitDelay } from "./commit-delay.ts";
 import type { Db } from "./open.ts";
 import type { Tally } from "./tallies.ts";
 import { createTransactions, type Job } from "./transactions.ts";
@@ -29,6 +31,14 @@ export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
  */
 export type Change<T> = () => T;
 
+type WriteOptions = {
+  /**
+   * While changes arrive quickly, this one may wait so many milliseconds for further changes that
+   * share its commit. 0 without it.
+   */
+  gatherMs?: number;
+};
+
 export type Writer = {
   /**
    * Runs `change` in a transaction and resolves when it is on disk. Rejects with the error that the
@@ -36,7 +46,7 @@ export type Writer = {
    * nothing was changed. After a StorageFaultError the writer refuses all changes, and it is
    * unknown whether this change was stored.
    */
-  write<T>(change: Change<Sync<T>>): Promise<T>;
+  write<T>(change: Change<Sync<T>>, options?: WriteOptions): Promise<T>;
   /**
    * Like `write`, but resolves as soon as `change` is committed. A power cut may still undo the
    * change until `onDisk` resolves. `onDisk` rejects with StorageFaultError.
@@ -77,7 +87,7 @@ const MAX_GATHERED = 32;
 const LOCK_RETRY_MS = 5;
 
 /** A job before it enters the queue. */
-type RequestedJob = Omit<Job, "effects">;
+type RequestedJob = Omit<Job, "effects" | "gatherUntil">;
 
 export function createWriter(
   db: Db,
@@ -88,8 +98,8 @@ export function createWriter(
    */
   beginWork: () => void = () => {},
 ): Writer {
-  const { fault } = db;
   const transactions = createTransactions({ db, log, beginWork });
+  const delay = createCommitDelay();
   let waiting: Job[] = [];
   let requested = 0;
   /** Committed changes that may not be on disk yet. */
@@ -100,7 +110,7 @@ export function createWriter(
   let isBlocked = false;
   /** A caller waits for the commit and not for the disk, so the commit cannot wait for the sync. */
   let isCommitAwaited = false;
-  let idle: (() => void)[] = [];
+  const idle: (() => void)[] = [];
 
   function schedule(): void {
     if (isScheduled || isBlocked) return;
@@ -112,6 +122,7 @@ export function createWriter(
   function flush(): void {
     isScheduled = false;
     if (isSyncing && !isCommitAwaited && waiting.length < MAX_GATHERED) return;
+    if (delay.isWorthwhile(waiting)) return schedule();
     commitWaiting();
     void answerCommitted();
   }
@@ -122,6 +133,7 @@ export function createWriter(
     if (pause !== null) return resumeAfter(pause);
     const jobs = waiting;
     waiting = [];
+    delay.noteCommit(jobs.length);
     const done = transactions.commitTogether(jobs);
     if (done !== null) isCommitAwaited = false;
     for (const job of done ?? []) {
@@ -162,26 +174,24 @@ export function createWriter(
     else schedule();
   }
 
-  const hasFault = () => fault.current() !== null;
+  const hasFault = () => db.fault.current() !== null;
 
   function settleIdle(): void {
-    const resolvers = idle;
-    idle = [];
-    for (const resolve of resolvers) resolve();
+    for (const resolve of idle.splice(0)) resolve();
   }
 
-  function enqueue(job: RequestedJob): void {
-    const error = fault.error();
+  function enqueue(job: RequestedJob, { gatherMs = 0 }: WriteOptions = {}): void {
+    const error = db.fault.error();
     if (error !== null) return job.reject(error);
-    waiting.push({ ...job, effects: [] });
+    waiting.push({ ...job, gatherUntil: delay.until(gatherMs), effects: [] });
     isCommitAwaited ||= job.onCommitted !== null;
     requested++;
     schedule();
   }
 
   return {
-    write: (change) =>
-      new Promise((resolve, reject) => enqueue(durableJob(change, { resolve, reject }))),
+    write: (change, options) =>
+      new Promise((resolve, reject) => enqueue(durableJob(change, { resolve, reject }), options)),
     commit: (change) =>
       new Promise((resolve, reject) => enqueue(committedJob(change, { resolve, reject }))),
     afterCommit: transactions.afterCommit,

@@ -37,6 +37,7 @@ const CREATES_THE_CLOCK = [
  * clock of a test, which stands still, it would never end.
  */
 const MEASURES_WORK = [
+  "db/commit-delay.ts",
   "db/transactions.ts",
   "outbox/compose/composer.ts",
   "outbox/compose/prepare.ts",

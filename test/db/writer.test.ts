@@ -4,6 +4,7 @@ import { type Db, openDatabase } from "../../src/db/open.ts";
 import { createWriter, type Writer } from "../../src/db/writer.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { createLog } from "../../src/lib/log.ts";
+import { settleEventLoop } from "../support/eventually.ts";
 
 let db: Db;
 let writer: Writer;
@@ -151,6 +152,42 @@ describe("writes requested at the same time", () => {
       expect(await Promise.all(promises)).toEqual(expected);
       expect(new Set(names())).toEqual(model);
     }
+  });
+});
+
+describe("a write that may wait for others", () => {
+  const gather = (name: string) => writer.write(() => insert(name), { gatherMs: 60_000 });
+
+  test("does not wait if the last commit had one change", async () => {
+    await gather("a");
+    expect(await gather("b")).toBe("b");
+  });
+
+  test("waits for as many changes as the last commit had", async () => {
+    await Promise.all([gather("a"), gather("b")]);
+    const third = gather("c");
+    await settleEventLoop();
+    expect(names()).toEqual(["a", "b"]);
+    await Promise.all([third, gather("d")]);
+    expect(names()).toEqual(["a", "b", "c", "d"]);
+  });
+
+  test("does not wait longer than it may", async () => {
+    await Promise.all([gather("a"), gather("b")]);
+    await writer.write(() => insert("c"), { gatherMs: 1 });
+    expect(names()).toEqual(["a", "b", "c"]);
+  });
+
+  test("does not wait with a change that may not", async () => {
+    await Promise.all([gather("a"), gather("b"), gather("c")]);
+    await Promise.all([gather("d"), writer.write(() => insert("e"))]);
+    expect(names()).toEqual(["a", "b", "c", "d", "e"]);
+  });
+
+  test("does not wait for more than six", async () => {
+    await Promise.all(["a", "b", "c", "d", "e", "f", "g", "h"].map(gather));
+    await Promise.all(["i", "j", "k", "l", "m", "n"].map(gather));
+    expect(names()).toHaveLength(14);
   });
 });
 

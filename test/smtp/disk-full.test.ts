@@ -96,6 +96,6 @@ test("a message whose index cannot be stored does not keep others out of the lis
     sendRaw(second, "Subject: good\r\n\r\nx"),
   ]);
   const states = (await t.caught()).map(({ subject, state }) => `${state} ${subject}`);
-  expect(states.toSorted()).toEqual(["PARSED good", "UNREADABLE "]);
+  expect(states.toSorted()).toEqual(["PARSED good", "UNREADABLE faulty"]);
   for (const client of [first, second]) client.end();
 });

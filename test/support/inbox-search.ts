@@ -72,7 +72,13 @@ export function openInbox(file = ":memory:") {
       const addresses = { ...NO_ADDRESSES, ...message.addresses };
       count++;
       const seq = Number(insert.run(`m${count}`, inboxSeq, receivedAt, size).lastInsertRowid);
-      const texts = searchTextsOf({ messageId, subject, addresses, filenames, body });
+      const texts = searchTextsOf({
+        messageId,
+        subject,
+        addresses,
+        filenames,
+        body: { text: body },
+      });
       store.setParsed(seq, {
         messageId,
         subject,

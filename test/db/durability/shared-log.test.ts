@@ -136,7 +136,7 @@ describe("a second process that", () => {
         'db.run("BEGIN"); read(); console.log("reads"); await Bun.sleep(6000);',
       );
       await other.stdout.getReader().read();
-      for (let i = 0; i < 40; i++) await add(30);
+      for (let i = 0; i < 160; i++) await add(30);
       await reportUntil(() => heldSince() !== null || other.exitCode !== null);
       expect(other.exitCode).toBeNull();
       expect(valueAt(JSON.parse(lines[0] ?? ""), "logMiB")).toBeGreaterThan(3);

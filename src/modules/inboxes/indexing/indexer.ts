@@ -1,5 +1,6 @@
 /**
- * Parses stored messages and writes what lists and searches need.
+ * Parses stored messages and writes what lists and searches need. A plain message was parsed when it
+ * arrived, so only its texts are missing.
  *
  * 1. `add` takes a message that was answered with 250. Messages that an earlier process left are
  *    read from the database at the start.
@@ -14,21 +15,18 @@
 import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import { freeMemory } from "../../../lib/free-memory.ts";
 import { describeError, type Log } from "../../../lib/log.ts";
 import type { InboxChanges } from "../changes.ts";
 import { parseEnvelope } from "../envelope.ts";
 import type { Stored } from "../messages/arrived.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { Parser } from "../parsing/parser.ts";
-import type { IndexResult } from "../parsing/tasks.ts";
 import { createGathering } from "./gathering.ts";
+import { createBatchParser } from "./parse-batch.ts";
 import { createIndexQueue, type Entry, type LoadedEntry } from "./queue.ts";
 import { createResultStore } from "./store-results.ts";
 
 type Waiting = { after: number; resolve: () => void };
-
-const NO_RESULT: IndexResult = { ok: false, reason: "The parser returned no result." };
 
 export type Indexer = ReturnType<typeof createIndexer>;
 
@@ -41,12 +39,13 @@ export function createIndexer(deps: {
   parser: Parser;
   changes: InboxChanges;
 }) {
-  const { log, store, parser, changes } = deps;
+  const { log, store, changes } = deps;
   const leftOver = deps.db.sqlite.prepare<{ seq: number }, [number]>(
     "SELECT seq FROM inbox_messages WHERE state = 'RECEIVED' AND seq > +? ORDER BY seq LIMIT 1000",
   );
   const queue = createIndexQueue(store.raw);
   const gathering = createGathering(deps.clock);
+  const parseBatch = createBatchParser(deps);
   const storeResults = createResultStore(deps);
   let added = 0;
   let done = 0;
@@ -88,23 +87,10 @@ export function createIndexer(deps: {
 
   /** Calls `onRefused` if the storage is full or broken, because readers do not wait for that. */
   async function indexBatch(batch: readonly LoadedEntry[], onRefused: () => void): Promise<void> {
-    const parsing = parser.index(batch);
-    // The parser has copied them.
-    for (const { raw } of batch) freeMemory(raw);
-    const results = await parsing.catch(() => Promise.all(batch.map(indexAlone)));
-    const parsed = batch.map(({ record }, i) => ({ record, result: results[i] ?? NO_RESULT }));
+    const indexed = await parseBatch(batch);
     const hooks = { isStopping: () => isStopped, onRefused };
-    for (const message of await storeResults(parsed, hooks)) {
+    for (const message of await storeResults(indexed, hooks)) {
       changes.publish(message.inboxSeq, { type: "message", message });
-    }
-  }
-
-  async function indexAlone({ record, recipients }: Entry): Promise<IndexResult> {
-    try {
-      const [result] = await parser.index([{ raw: store.raw(record.seq), recipients }]);
-      return result ?? NO_RESULT;
-    } catch (error) {
-      return { ok: false, reason: error instanceof Error ? error.message : String(error) };
     }
   }
 
@@ -112,11 +98,12 @@ export function createIndexer(deps: {
     const record = store.bySeq(seq);
     if (record === null) return;
     const recipients = parseEnvelope(record.envelope).to.map(({ address }) => address);
-    enqueue({ record, recipients, raw: null });
+    enqueue({ record, recipients, raw: null, parsed: null });
   }
 
   return {
-    add: ({ record, recipients, raw }: Stored): void => enqueue({ record, recipients, raw }),
+    add: ({ record, recipients, raw, parsed }: Stored): void =>
+      enqueue({ record, recipients, raw, parsed }),
 
     /** Resolves when all messages that were added before are in lists and searches. */
     caughtUp(): Promise<void> {

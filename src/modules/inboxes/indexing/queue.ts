@@ -1,11 +1,11 @@
-/** Messages that wait for the parser. Only some of them are kept in memory. */
+/** Messages that wait for the parser or the index. Only some of them are kept in memory. */
 
 import { freeMemory } from "../../../lib/free-memory.ts";
-import type { MessageRecord } from "../messages/record.ts";
+import type { MessageRecord, ParsedMessage } from "../messages/record.ts";
 
 const BATCH_MESSAGES = 64;
 const BATCH_BYTES = 2 * 1024 * 1024;
-/** Bytes of raw messages that are kept in memory for the parser; others are read from the database. */
+/** Bytes of messages that are kept in memory; others are read from the database, and parsed then. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 
 export type Entry = {
@@ -13,10 +13,14 @@ export type Entry = {
   recipients: readonly string[];
   /** Null if the message is read from the database when the parser needs it. */
   raw: Uint8Array | null;
+  /** What the row already has of a plain message; null if the message has to be parsed. */
+  parsed: ParsedMessage | null;
 };
 
-/** A message with its bytes. */
-export type LoadedEntry = Entry & { raw: Uint8Array };
+export type UnparsedEntry = Entry & { raw: Uint8Array; parsed: null };
+
+/** A message with its bytes, or with what the row has of it. */
+export type LoadedEntry = UnparsedEntry | (Entry & { parsed: ParsedMessage });
 
 /** `readRaw` reads a stored message. */
 export function createIndexQueue(readRaw: (seq: number) => Uint8Array) {
@@ -31,12 +35,17 @@ export function createIndexQueue(readRaw: (seq: number) => Uint8Array) {
     /** True if there are enough messages for a batch. */
     isFull: () => queue.length >= BATCH_MESSAGES || queuedBytes >= BATCH_BYTES,
 
-    add({ record, recipients, raw }: Entry): void {
-      const isKept = raw !== null && keptBytes + raw.byteLength <= KEPT_BYTES;
-      if (isKept) keptBytes += raw.byteLength;
-      else if (raw !== null) freeMemory(raw);
-      queue.push({ record, recipients, raw: isKept ? raw : null });
+    add(entry: Entry): void {
+      const { record, recipients, raw, parsed } = entry;
+      const isLoaded = raw !== null || parsed !== null;
       queuedBytes += record.size;
+      if (isLoaded && keptBytes + record.size <= KEPT_BYTES) {
+        keptBytes += record.size;
+        queue.push(entry);
+      } else {
+        if (raw !== null) freeMemory(raw);
+        queue.push({ record, recipients, raw: null, parsed: null });
+      }
     },
 
     /** Removes and returns the oldest messages, each with its bytes. */
@@ -46,11 +55,12 @@ export function createIndexQueue(readRaw: (seq: number) => Uint8Array) {
       while (queue.length > 0 && batch.length < BATCH_MESSAGES && bytes < BATCH_BYTES) {
         const entry = queue.shift();
         if (entry === undefined) break;
-        if (entry.raw !== null) keptBytes -= entry.raw.byteLength;
-        queuedBytes -= entry.record.size;
-        const raw = entry.raw ?? readRaw(entry.record.seq);
-        bytes += raw.byteLength;
-        batch.push({ ...entry, raw });
+        const { record, raw, parsed } = entry;
+        if (raw !== null || parsed !== null) keptBytes -= record.size;
+        queuedBytes -= record.size;
+        bytes += record.size;
+        if (parsed === null) batch.push({ ...entry, raw: raw ?? readRaw(record.seq), parsed });
+        else batch.push({ ...entry, parsed });
       }
       return batch;
     },

@@ -16,10 +16,18 @@ import type { MessageStore } from "../messages/store.ts";
 import type { IndexResult } from "../parsing/tasks.ts";
 import type { IndexedText } from "../search/index-rows.ts";
 
-/** Results of one change: a few milliseconds, so that other changes can run in between. */
-const STEP_MESSAGES = 16;
+/**
+ * Results of one change: about 10 ms, so that other changes can run in between. More of them make
+ * larger segments of the index, which are merged less often.
+ */
+const STEP_MESSAGES = 64;
 
-type IndexedMessage = { record: MessageRecord; result: IndexResult };
+export type IndexedMessage = {
+  record: MessageRecord;
+  result: IndexResult;
+  /** Whether the row already has what the parser found. */
+  hasColumns: boolean;
+};
 
 type Hooks = {
   isStopping: () => boolean;
@@ -32,7 +40,7 @@ export function createResultStore(deps: {
   writer: Writer;
   clock: Clock;
   log: Log;
-  store: Pick<MessageStore, "setParsed" | "setUnreadable" | "addToIndex">;
+  store: Pick<MessageStore, "setParsed" | "setIndexed" | "setUnreadable" | "addToIndex">;
 }) {
   const { store, log } = deps;
   const committing: Pick<Writer, "write"> = {
@@ -40,11 +48,10 @@ export function createResultStore(deps: {
   };
 
   /** Part of a change. Returns null if the message was removed meanwhile. */
-  function storeOne({ record, result }: IndexedMessage): MessageRecord | null {
+  function storeOne({ record, result, hasColumns }: IndexedMessage): MessageRecord | null {
     if (result.ok) {
-      return store.setParsed(record.seq, result.parsed)
-        ? parsedRecord(record, result.parsed)
-        : null;
+      const set = hasColumns ? store.setIndexed : store.setParsed;
+      return set(record.seq, result.parsed) ? parsedRecord(record, result.parsed) : null;
     }
     const { reason } = result;
     if (!store.setUnreadable(record.seq, reason)) return null;
@@ -91,7 +98,8 @@ export function createResultStore(deps: {
     const [only, ...others] = step;
     if (only !== undefined && others.length === 0) {
       const reason = "What the parser found could not be stored.";
-      return (await write([{ ...only, result: { ok: false, reason } }], hooks)) ?? [];
+      const result = { ok: false, reason } as const;
+      return (await write([{ ...only, result }], hooks)) ?? [];
     }
     // One faulty result does not keep the others out of the lists.
     const records: MessageRecord[] = [];

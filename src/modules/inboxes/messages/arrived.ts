@@ -5,7 +5,15 @@ import { insertedSeq } from "../../../db/inserted.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newShortId } from "../../../lib/id.ts";
 import { type MessageEnvelope, localEnvelope } from "../envelope.ts";
-import { type MessageRecord, UNPARSED } from "./record.ts";
+import {
+  listed,
+  type MessageRecord,
+  NOTHING_PARSED,
+  type ParsedColumns,
+  parsedColumns,
+  type ParsedMessage,
+  UNPARSED,
+} from "./record.ts";
 
 export type Arrived = {
   inboxSeq: number;
@@ -15,25 +23,28 @@ export type Arrived = {
   emailId: string | null;
 };
 
-/** A stored message that is not parsed yet. */
+/** A stored message that is not in the index of texts yet. */
 export type Stored = {
   seq: number;
   id: string;
   inboxSeq: number;
   record: MessageRecord;
   recipients: readonly string[];
-  /** Null if the message is too large to keep in memory. */
+  /** Null if the message is too large to keep in memory, or parsed already. */
   raw: Uint8Array | null;
+  /** What the row already has of a plain message; null if the message has to be parsed. */
+  parsed: ParsedMessage | null;
 };
 
 type Size = { size: number; storedBytes: number };
 
 export function createArrivedRows(sqlite: Database, clock: Clock) {
-  const insert = sqlite.prepare<unknown, [MessageRow]>(`
+  const insert = sqlite.prepare<unknown, [MessageRow & ParsedColumns]>(`
     INSERT INTO inbox_messages
-      (id, inbox_seq, state, received_at, size, stored_bytes, envelope, username, email_id)
+      (id, inbox_seq, state, received_at, size, stored_bytes, envelope, username, email_id,
+       message_id, subject, addresses, date, snippet, tags)
     VALUES ($id, $inboxSeq, $state, $receivedAt, $size, $storedBytes, $envelope, $username,
-            $emailId)`);
+            $emailId, $messageId, $subject, $addresses, $date, $snippet, $tags)`);
   const finish = sqlite.prepare<unknown, [MessageRow & { seq: number }]>(`
     UPDATE inbox_messages
     SET id = $id, inbox_seq = $inboxSeq, state = $state, received_at = $receivedAt, size = $size,
@@ -65,21 +76,23 @@ export function createArrivedRows(sqlite: Database, clock: Clock) {
 
   return {
     /** Stores a whole message of one piece. */
-    insertWhole(arrived: Arrived, raw: Uint8Array, compressed: Uint8Array): Stored {
-      const row = rowOf(arrived, {
-        size: raw.byteLength,
-        storedBytes: compressed.byteLength,
-      });
-      const seq = insertedSeq(insert.run(row));
+    insertWhole(
+      arrived: Arrived,
+      content: Pick<Stored, "raw" | "parsed"> & { size: number; compressed: Uint8Array },
+    ): Stored {
+      const { size, raw, compressed, parsed } = content;
+      const row = rowOf(arrived, { size, storedBytes: compressed.byteLength });
+      const columns = parsed === null ? NOTHING_PARSED : parsedColumns(parsed);
+      const seq = insertedSeq(insert.run({ ...row, ...columns }));
       insertPiece.run(seq, 0, compressed);
-      return storedOf(arrived, { ...row, seq }, raw);
+      return storedOf(arrived, { ...row, seq }, { raw, parsed });
     },
 
     /** Inserts the row of a message whose pieces are still arriving, and returns its `seq`. */
     insertArriving(inboxSeq: number): number {
       const nothing = { inboxSeq, envelope: localEnvelope("", []), username: "", emailId: null };
       const row = rowOf(nothing, { size: 0, storedBytes: 0 });
-      return insertedSeq(insert.run({ ...row, state: "ARRIVING" }));
+      return insertedSeq(insert.run({ ...row, ...NOTHING_PARSED, state: "ARRIVING" }));
     },
 
     insertPiece: (seq: number, position: number, compressed: Uint8Array): void =>
@@ -89,7 +102,7 @@ export function createArrivedRows(sqlite: Database, clock: Clock) {
     finish(seq: number, arrived: Arrived, size: Size): Stored {
       const row = rowOf(arrived, size);
       finish.run({ ...row, seq });
-      return storedOf(arrived, { ...row, seq }, null);
+      return storedOf(arrived, { ...row, seq }, { raw: null, parsed: null });
     },
 
     remove: (seq: number): void => void remove.run(seq),
@@ -102,27 +115,26 @@ export function createArrivedRows(sqlite: Database, clock: Clock) {
 function storedOf(
   { inboxSeq, envelope }: Arrived,
   row: MessageRow & { seq: number },
-  raw: Uint8Array | null,
+  { raw, parsed }: Pick<Stored, "raw" | "parsed">,
 ): Stored {
   const { seq, id, receivedAt, size, username, emailId } = row;
-  return {
+  const arrived = {
     seq,
     id,
     inboxSeq,
-    record: {
-      ...UNPARSED,
-      seq,
-      id,
-      inboxSeq,
-      receivedAt,
-      size,
-      envelope: row.envelope,
-      username,
-      emailId,
-    },
-    recipients: envelope.to.map(({ address }) => address),
-    raw,
+    receivedAt,
+    size,
+    envelope: row.envelope,
+    username,
+    emailId,
   };
+  const record: MessageRecord = {
+    ...UNPARSED,
+    ...arrived,
+    ...(parsed === null ? {} : listed(parsed)),
+  };
+  const recipients = envelope.to.map(({ address }) => address);
+  return { seq, id, inboxSeq, record, recipients, raw, parsed };
 }
 
 type MessageRow = {

@@ -94,19 +94,47 @@ export const UNPARSED: Omit<
 
 /** A record with what the parser found. */
 export function parsedRecord(record: MessageRecord, parsed: ParsedMessage): MessageRecord {
+  return { ...record, ...listed(parsed), state: "PARSED" };
+}
+
+/** What lists show of a parsed message. */
+export function listed(parsed: ParsedMessage) {
   const { messageId, subject, addresses, date, snippet, tags, parts } = parsed;
   const inlines = parts.filter(({ isInline }) => isInline).length;
-  const counts = { attachments: parts.length - inlines, inlines };
+  const attachments = parts.length - inlines;
+  return { messageId, subject, addresses, date, snippet, tags, attachments, inlines };
+}
+
+/** The columns of a parsed message that every message has at first with empty values. */
+export type ParsedColumns = {
+  messageId: string;
+  subject: string;
+  /** JSON of `Addresses`. */
+  addresses: string;
+  date: string | null;
+  snippet: string;
+  /** JSON. */
+  tags: string;
+};
+
+export const NOTHING_PARSED: ParsedColumns = {
+  messageId: "",
+  subject: "",
+  addresses: "{}",
+  date: null,
+  snippet: "",
+  tags: "[]",
+};
+
+export function parsedColumns(parsed: ParsedMessage): ParsedColumns {
+  const { messageId, subject, addresses, date, snippet, tags } = parsed;
   return {
-    ...record,
-    state: "PARSED",
     messageId,
     subject,
-    addresses,
+    addresses: JSON.stringify(addresses),
     date,
     snippet,
-    tags,
-    ...counts,
+    tags: JSON.stringify(tags),
   };
 }
 

@@ -3,7 +3,7 @@
 import type { Database } from "bun:sqlite";
 import type { SearchFields } from "../search/fold.ts";
 import { createSearchIndex, type IndexedText } from "../search/index-rows.ts";
-import type { MessageRow, ParsedMessage, Part } from "./record.ts";
+import { type ParsedColumns, parsedColumns, type ParsedMessage, type Part } from "./record.ts";
 import { sortedTags } from "./tags.ts";
 
 export function createMessageWrites(sqlite: Database) {
@@ -16,12 +16,15 @@ export function createMessageWrites(sqlite: Database) {
   const setTags = sqlite.prepare<unknown, [string, number]>(
     "UPDATE inbox_messages SET tags = ? WHERE seq = +?",
   );
-  const setParsed = sqlite.prepare<unknown, [ParsedColumns]>(`
+  const setParsed = sqlite.prepare<unknown, [ParsedColumns & PartCounts]>(`
     UPDATE inbox_messages
     SET state = 'PARSED', message_id = $messageId, subject = $subject, addresses = $addresses,
         date = $date, snippet = $snippet, attachments = $attachments, inlines = $inlines,
         tags = $tags
     WHERE seq = +$seq AND state = 'RECEIVED'`);
+  const setIndexed = sqlite.prepare<unknown, [number]>(
+    "UPDATE inbox_messages SET state = 'PARSED' WHERE seq = +? AND state = 'RECEIVED'",
+  );
   const setUnreadable = sqlite.prepare<unknown, [string, number]>(`
     UPDATE inbox_messages SET state = 'UNREADABLE', parse_error = ?
     WHERE seq = +? AND state = 'RECEIVED'`);
@@ -50,6 +53,11 @@ export function createMessageWrites(sqlite: Database) {
     index.remove(texts);
   }
 
+  function insertText(seq: number, { search }: ParsedMessage): void {
+    const { text, rest, signature, fields } = search;
+    insertTexts.run({ ...fields, seq, text, rest, signature });
+  }
+
   return {
     /** Part of a change. Returns true if the message was not in this state before. */
     setRead: (seq: number, isRead: boolean): boolean =>
@@ -67,23 +75,20 @@ export function createMessageWrites(sqlite: Database) {
      * the message was removed.
      */
     setParsed(seq: number, parsed: ParsedMessage): boolean {
-      const { messageId, subject, addresses, date, snippet, parts, search } = parsed;
+      const { parts } = parsed;
       const inlines = parts.filter(({ isInline }) => isInline).length;
-      const { changes } = setParsed.run({
-        seq,
-        messageId,
-        subject,
-        addresses: JSON.stringify(addresses),
-        date,
-        snippet,
-        attachments: parts.length - inlines,
-        inlines,
-        tags: JSON.stringify(parsed.tags),
-      });
+      const counts = { seq, attachments: parts.length - inlines, inlines };
+      const { changes } = setParsed.run({ ...parsedColumns(parsed), ...counts });
       if (changes === 0) return false;
-      const { text, rest, signature, fields } = search;
-      insertTexts.run({ ...fields, seq, text, rest, signature });
+      insertText(seq, parsed);
       for (const part of parts) insertPart.run({ ...part, isInline: Number(part.isInline), seq });
+      return true;
+    },
+
+    /** The same for a message whose row already has what the parser found, and which has no parts. */
+    setIndexed(seq: number, parsed: ParsedMessage): boolean {
+      if (setIndexed.run(seq).changes === 0) return false;
+      insertText(seq, parsed);
       return true;
     },
 
@@ -111,15 +116,4 @@ type TextColumns = SearchFields & {
 
 type PartRest = { seq: number; isInline: number };
 
-type ParsedColumns = Pick<
-  MessageRow,
-  | "seq"
-  | "messageId"
-  | "subject"
-  | "addresses"
-  | "date"
-  | "snippet"
-  | "attachments"
-  | "inlines"
-  | "tags"
->;
+type PartCounts = { seq: number; attachments: number; inlines: number };

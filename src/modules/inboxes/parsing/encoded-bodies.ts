@@ -116,7 +116,7 @@ function sliceEnd(lines: Buffer, at: number): number {
 }
 
 /** The facts of a content that is given in pieces. */
-export function contentFacts(pieces: readonly Uint8Array[]): ContentFacts {
+function contentFacts(pieces: readonly Uint8Array[]): ContentFacts {
   const digest = (algorithm: string) => {
     const hash = createHash(algorithm);
     for (const piece of pieces) hash.update(piece);

@@ -5,18 +5,11 @@ import { Readable } from "node:stream";
 import { type AddressObject, type Attachment, type ParsedMail, simpleParser } from "mailparser";
 import type { Detail } from "../../../checks/detail.ts";
 import { htmlToText } from "../../../render/text.ts";
-import { plusTagsOf, tagsFrom } from "../messages/tags.ts";
-import {
-  type Addresses,
-  type NamedAddress,
-  type ParsedMessage,
-  type Part,
-} from "../messages/record.ts";
-import { searchTextsOf, singleSpaces } from "../search/fold.ts";
-import { type ContentFacts, contentFacts, takeBodies, type TakenBodies } from "./encoded-bodies.ts";
-import { type IndexedMail, parseSimple } from "./simple-message.ts";
+import type { NamedAddress, ParsedMessage, Part } from "../messages/record.ts";
+import { type ContentFacts, takeBodies, type TakenBodies } from "./encoded-bodies.ts";
+import { MAX_NAME_CHARACTERS, parsedMessageOf, snippetOf } from "./parsed-message.ts";
+import { parsePlain } from "./plain-message.ts";
 
-const SNIPPET_CHARACTERS = 250;
 const PIECE_BYTES = 1024 * 1024;
 /** Longest HTML from which text for searches is made. */
 const MAX_HTML_CHARACTERS = 512 * 1024;
@@ -28,62 +21,38 @@ const OPTIONS = {
   skipTextLinks: true,
 } as const;
 
-/**
- * Bounds of what a message adds to lists and to the index. A header section may have 1 MB, and lists
- * are built on the event loop.
- */
-const MAX_SUBJECT_CHARACTERS = 4_096;
-const MAX_NAME_CHARACTERS = 1_024;
-/** Names and addresses of one header field together. */
-const MAX_FIELD_CHARACTERS = 32 * 1024;
-/** Names of all attachments together, in searches. */
-const MAX_FILENAMES_CHARACTERS = 32 * 1024;
-
 /** Parses a message for lists and searches. */
 export async function parseForIndex(
   raw: Uint8Array,
   envelopeRecipients: readonly string[],
 ): Promise<ParsedMessage> {
-  const bytes = bufferOf(raw);
-  const { mail, factsOf } = simpleMail(bytes) ?? (await parseWithoutBodies(bytes));
-  const addresses = addressesOf(mail, envelopeRecipients);
-  const text = textOf(mail);
+  const plain = parsePlain(raw, envelopeRecipients);
+  if (plain !== null) return plain;
+  const { mail, factsOf } = await parseWithoutBodies(bufferOf(raw));
   const parts = mail.attachments
     .map((attachment, i) => ({ ...partOf(attachment, i), ...factsOf(attachment.content) }))
     .filter(isNamed);
-  const subject = (mail.subject ?? "").slice(0, MAX_SUBJECT_CHARACTERS);
-  const messageId = (mail.messageId ?? "").slice(0, MAX_NAME_CHARACTERS).replace(/^<|>$/g, "");
-  return {
-    messageId,
-    subject,
-    addresses,
-    date:
-      mail.date instanceof Date && !Number.isNaN(mail.date.getTime())
-        ? mail.date.toISOString()
-        : null,
-    snippet: snippetOf(text),
-    tags: tagsOf(mail, addresses),
-    parts,
-    search: searchTextsOf({
-      messageId,
-      subject,
-      addresses,
-      filenames: firstOf(
-        parts.map(({ filename }) => filename),
-        MAX_FILENAMES_CHARACTERS,
-        ({ length }) => length,
-      ),
-      body: text,
-    }),
-  };
+  const text = textOf(mail);
+  return parsedMessageOf(
+    {
+      messageId: mail.messageId ?? "",
+      subject: mail.subject ?? "",
+      date: mail.date instanceof Date ? mail.date : null,
+      snippet: snippetOf(text),
+      body: { text },
+      tags: tagValuesOf(mail),
+      parts,
+      from: mailboxesOf(mail.from),
+      to: mailboxesOf(mail.to),
+      cc: mailboxesOf(mail.cc),
+      bcc: mailboxesOf(mail.bcc),
+      replyTo: mailboxesOf(mail.replyTo),
+    },
+    envelopeRecipients,
+  );
 }
 
-type MailWithFacts = { mail: IndexedMail; factsOf: TakenBodies["factsOf"] };
-
-function simpleMail(raw: Buffer): MailWithFacts | null {
-  const mail = parseSimple(raw);
-  return mail === null ? null : { mail, factsOf: (content) => contentFacts([content]) };
-}
+type MailWithFacts = { mail: ParsedMail; factsOf: TakenBodies["factsOf"] };
 
 /** Parses a message whose attachments are described by `factsOf` instead of their contents. */
 async function parseWithoutBodies(raw: Buffer): Promise<MailWithFacts> {
@@ -144,46 +113,6 @@ function decoded(line: string): string {
   return isUtf8(bytes) ? bytes.toString("utf8") : line;
 }
 
-function addressesOf(mail: IndexedMail, envelopeRecipients: readonly string[]): Addresses {
-  const named = {
-    from: mailboxesOf(mail.from),
-    to: mailboxesOf(mail.to),
-    cc: mailboxesOf(mail.cc),
-    bcc: mailboxesOf(mail.bcc),
-    replyTo: mailboxesOf(mail.replyTo),
-  };
-  const shown = new Set(
-    [...named.to, ...named.cc, ...named.bcc].map(({ address }) => address.toLowerCase()),
-  );
-  // A recipient of the envelope that no header names was a Bcc recipient.
-  const hidden = envelopeRecipients
-    .filter((address) => !shown.has(address.toLowerCase()))
-    .map((address) => ({ name: "", address }));
-  return {
-    from: firstMailboxes(named.from),
-    to: firstMailboxes(named.to),
-    cc: firstMailboxes(named.cc),
-    bcc: firstMailboxes([...named.bcc, ...hidden]),
-    replyTo: firstMailboxes(named.replyTo),
-  };
-}
-
-function firstMailboxes(all: readonly NamedAddress[]): NamedAddress[] {
-  const length = ({ name, address }: NamedAddress) =>
-    Math.min(name.length, MAX_NAME_CHARACTERS) + Math.min(address.length, MAX_NAME_CHARACTERS) + 1;
-  return firstOf(all, MAX_FIELD_CHARACTERS, length).map(({ name, address }) => ({
-    name: name.slice(0, MAX_NAME_CHARACTERS),
-    address: address.slice(0, MAX_NAME_CHARACTERS),
-  }));
-}
-
-/** The first items whose lengths together are within the limit. */
-function firstOf<T>(all: readonly T[], limit: number, lengthOf: (item: T) => number): T[] {
-  let length = 0;
-  const end = all.findIndex((item) => (length += lengthOf(item)) > limit);
-  return end === -1 ? [...all] : all.slice(0, end);
-}
-
 function mailboxesOf(field: AddressObject | AddressObject[] | undefined): NamedAddress[] {
   if (field === undefined) return [];
   const objects = Array.isArray(field) ? field : [field];
@@ -194,26 +123,16 @@ function mailboxesOf(field: AddressObject | AddressObject[] | undefined): NamedA
 }
 
 /** The visible text: the text part, or else the text of the HTML part. */
-function textOf(mail: IndexedMail): string {
+function textOf(mail: ParsedMail): string {
   if (mail.text !== undefined && mail.text.trim() !== "") return mail.text;
   return mail.html === false ? "" : htmlToText(mail.html.slice(0, MAX_HTML_CHARACTERS));
 }
 
-function snippetOf(text: string): string {
-  return singleSpaces(text.slice(0, 4 * SNIPPET_CHARACTERS))
-    .trim()
-    .slice(0, SNIPPET_CHARACTERS);
-}
-
-/** The tags of X-Tags, and those of the sender's and the recipients' addresses. */
-function tagsOf(mail: IndexedMail, { from, to, cc, bcc }: Addresses): string[] {
+/** The values of X-Tags. */
+function tagValuesOf(mail: ParsedMail): string[] {
   const value = mail.headers.get("x-tags");
-  const texts = typeof value === "string" ? [value] : Array.isArray(value) ? value.map(String) : [];
-  const people = [...from, ...to, ...cc, ...bcc];
-  return tagsFrom([
-    ...texts.flatMap((text) => text.split(",")),
-    ...people.flatMap(({ address }) => plusTagsOf(address)),
-  ]);
+  if (typeof value === "string") return [value];
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
 function partIdOf(attachment: Attachment, index: number): string {

@@ -34,12 +34,19 @@ export type SearchFields = {
   messageId: string;
 };
 
+/** The body of a message: its text, or all of it folded, which is possible only for a short one. */
+export type SearchBody = { text: string } | { folded: string };
+
 /** Characters of the body that are in the index; the rest is searched without it. */
 const INDEXED_CHARACTERS = 4 * 1024;
 /** Longest body that is searched. */
 const MAX_BODY_CHARACTERS = 2 * 1024 * 1024;
 
+/** Most addresses and ids; folding changes nothing in them. */
+const FOLDED = /^[a-z0-9@._+-]*$/;
+
 export function foldText(text: string): string {
+  if (FOLDED.test(text)) return text;
   return singleSpaces(
     text
       .toWellFormed()
@@ -51,11 +58,13 @@ export function foldText(text: string): string {
 }
 
 /**
- * Replaces all white space between words by one space. Most of it is that already, and each match of
- * an expression takes as long as dozens of characters, so no expression matches single spaces.
+ * Replaces all white space between words by one space. Most of it is single spaces and line ends, and
+ * each match of an expression takes as long as dozens of characters, so the expressions match others.
  */
 export function singleSpaces(text: string): string {
-  return text.replace(/[^\S ]/g, " ").replace(/ {2,}/g, " ");
+  const lines = text.includes("\n") ? text.replaceAll("\n", " ") : text;
+  const spaces = /[^\S ]/.test(lines) ? lines.replace(/[^\S ]/g, " ") : lines;
+  return spaces.includes("  ") ? spaces.replace(/ {2,}/g, " ") : spaces;
 }
 
 export function searchTextsOf(message: {
@@ -63,19 +72,14 @@ export function searchTextsOf(message: {
   subject: string;
   addresses: Addresses;
   filenames: readonly string[];
-  body: string;
+  body: SearchBody;
 }): SearchTexts {
   const { messageId, subject, addresses, filenames, body } = message;
   const { from, to, cc, bcc, replyTo } = addresses;
   const mailboxes = [...from, ...to, ...cc, ...bcc, ...replyTo];
   const head = [subject, ...mailboxes.map(mailboxText), ...filenames].join("\n");
-  const text = foldText(`${head}\n${body.slice(0, INDEXED_CHARACTERS)}`);
-  const rest =
-    body.length > INDEXED_CHARACTERS ? foldText(body.slice(0, MAX_BODY_CHARACTERS)) : null;
   return {
-    text,
-    rest: rest === null ? null : Bun.zstdCompressSync(rest),
-    signature: rest === null ? null : signatureOf(`${text}\n${rest}`),
+    ...bodyTextsOf(head, body),
     fields: {
       from: mailboxLines(from),
       to: mailboxLines(to),
@@ -86,6 +90,19 @@ export function searchTextsOf(message: {
       messageId: foldText(messageId),
     },
   };
+}
+
+function bodyTextsOf(
+  head: string,
+  body: SearchBody,
+): Pick<SearchTexts, "text" | "rest" | "signature"> {
+  if ("folded" in body) {
+    return { text: `${foldText(head)} ${body.folded}`.trim(), rest: null, signature: null };
+  }
+  const text = foldText(`${head}\n${body.text.slice(0, INDEXED_CHARACTERS)}`);
+  if (body.text.length <= INDEXED_CHARACTERS) return { text, rest: null, signature: null };
+  const rest = foldText(body.text.slice(0, MAX_BODY_CHARACTERS));
+  return { text, rest: Bun.zstdCompressSync(rest), signature: signatureOf(`${text}\n${rest}`) };
 }
 
 function mailboxText({ name, address }: NamedAddress): string {
