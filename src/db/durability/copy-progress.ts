@@ -45,16 +45,17 @@ export function createCopyProgress(
     const current = log.generation();
     if (current !== generation) {
       if (wasBehind) contention.note();
-      [generation, copied, retryAfter] = [current, 0, 0];
+      [generation, copied, retryAfter, wasBehind] = [current, 0, 0, false];
     }
-    wasBehind = log.hasFrame(copied + 1);
+    // A frame that was left stays until it is copied.
+    wasBehind ||= log.hasFrame(copied + 1, generation);
   }
 
   return {
     areLeft(pages) {
       follow();
       if (generation === "") contention.note();
-      return log.hasFrame(Math.max(copied, retryAfter) + pages);
+      return log.hasFrame(Math.max(copied, retryAfter) + pages, generation);
     },
     isBehind() {
       follow();

@@ -14,8 +14,8 @@ export type LogFile = {
   sync(): Promise<void>;
   /** Identifies the current generation of the log. It changes when SQLite restarts the log. */
   generation(): string;
-  /** Whether the log has at least `number` frames of the current generation. */
-  hasFrame(number: number): boolean;
+  /** Whether the log has at least `number` frames of this generation, or else of the current one. */
+  hasFrame(number: number, generation?: string): boolean;
   /** The number of the last frame of the current generation, which is at least `from`. */
   lastFrame(from: number): number;
   /** Like `generation`, but "" if the file does not start with the header of a log. */
@@ -66,9 +66,9 @@ export function openLogFile(path: string, pageBytes: number): LogFile {
     return read === header.length && (header.readUInt32BE(0) & MAGIC_MASK) >>> 0 === MAGIC;
   }
 
-  function hasFrame(number: number): boolean {
+  function hasFrame(number: number, of = generation()): boolean {
     const found = saltsAt(startOf(number) + FRAME_SALTS_AT);
-    return found !== "" && found === generation();
+    return found !== "" && found === of;
   }
 
   return {
