@@ -1,6 +1,7 @@
 /**
  * Decides whether a commit waits a fraction of a millisecond for further changes. A commit writes each
- * page that its changes share only once, and is synced once.
+ * page that its changes share only once, and is synced once. While it waits, the event loop goes on,
+ * and the writer asks again after each of its iterations.
  */
 
 import { systemClock } from "../lib/clock.ts";

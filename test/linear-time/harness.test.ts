@@ -18,7 +18,7 @@ function fallbackOf(source: string): string | undefined {
 function distinctWords(text: string): readonly string[] {
   const words: string[] = [];
   for (const [i, word] of text.split(" ").entries()) {
-    if (!words.includes(word + i)) words.push(word + i);
+    if (words.every((other) => other !== word + i)) words.push(word + i);
   }
   return words;
 }

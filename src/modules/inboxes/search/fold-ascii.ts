@@ -6,8 +6,9 @@
 const SPACE = 0x20;
 /** A byte that is not ASCII. */
 const OTHER = 0x80;
-/** Longest text, and memory for the result, which is used again for each text. */
+/** Longest text. */
 export const MAX_ASCII_BYTES = 4 * 1024;
+/** Every text is translated into this memory. */
 const output = Buffer.alloc(MAX_ASCII_BYTES);
 
 const SPACED = tableOf((character) => (/\s/.test(character) ? " " : character));
