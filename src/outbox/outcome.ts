@@ -74,7 +74,7 @@ export const WITHDRAWN: Busy = {
 
 /** Why no mail of a wait list is sent at this moment. */
 export type Hold = {
-  /** What does not take mail: one receiving site, or the only relay. */
+  /** The side that takes no mail: one receiving site, or the only relay. */
   at: "site" | "relay";
   /** Name of the site, or `host:port` of the relay. */
   name: string;

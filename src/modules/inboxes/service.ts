@@ -4,8 +4,8 @@
  * 1. `resolve` chooses the inbox of a message: by the user of AUTH, by the domain of a recipient, or
  *    the project's inbox `default`.
  * 2. messages/intake.ts stores the raw message before it is answered with 250.
- * 3. indexing/indexer.ts lets the parser's thread (parsing/) parse it, unless it is plain, and stores what lists and
- *    searches (search/) need.
+ * 3. indexing/indexer.ts lets the parser's thread (parsing/) parse it, unless it is plain, and stores
+ *    what lists and searches (search/) need.
  * 4. messages/store.ts reads and changes messages; changes.ts tells live clients.
  * 5. retention.ts removes old messages.
  */

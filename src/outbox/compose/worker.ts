@@ -8,7 +8,6 @@ import { systemClock } from "../../lib/clock.ts";
 import { createGarbage } from "../../lib/garbage.ts";
 import { silentLog } from "../../lib/log.ts";
 import { threadCpuMs, threadNumber } from "../../lib/thread-cpu.ts";
-import { lowerThreadPriority } from "../../lib/thread-priority.ts";
 import { templateCache } from "../../render/template/cache.ts";
 import { createPreparation, type Prepared } from "./prepare.ts";
 import {
@@ -78,5 +77,4 @@ function send(answer: ThreadAnswer): void {
 }
 
 parentPort?.on("message", (batch: ThreadBatch) => send(run(batch)));
-lowerThreadPriority();
 send({ kind: "up", number: threadNumber() });

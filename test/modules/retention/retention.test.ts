@@ -243,8 +243,10 @@ describe("events", () => {
     // The domain is checked again meanwhile, and the readers of events store their positions.
     const contents = () => ({ ...t.contents(), domains: null, readers: null });
     const before = contents();
+    const { readers } = t.contents();
     await purge();
     expect(contents()).toEqual(before);
+    expect(t.contents()).toMatchObject({ readers: expect.arrayContaining([readers].flat()) });
   });
 
   test("that a reader has not read yet stay", async () => {

@@ -13,7 +13,7 @@ export type Entry = {
   recipients: readonly string[];
   /** Null if the message is read from the database when the parser needs it. */
   raw: Uint8Array | null;
-  /** What the row already has of a plain message; null if the message has to be parsed. */
+  /** The content of a plain message, which the row has already; null if it has to be parsed. */
   parsed: ParsedMessage | null;
 };
 

@@ -6,7 +6,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newShortId } from "../../../lib/id.ts";
 import { type MessageEnvelope, localEnvelope } from "../envelope.ts";
 import {
-  listed,
+  listedMembers,
   type MessageRecord,
   NOTHING_PARSED,
   type ParsedColumns,
@@ -32,7 +32,7 @@ export type Stored = {
   recipients: readonly string[];
   /** Null if the message is too large to keep in memory, or parsed already. */
   raw: Uint8Array | null;
-  /** What the row already has of a plain message; null if the message has to be parsed. */
+  /** The content of a plain message, which the row has already; null if it has to be parsed. */
   parsed: ParsedMessage | null;
 };
 
@@ -131,7 +131,7 @@ function storedOf(
   const record: MessageRecord = {
     ...UNPARSED,
     ...arrived,
-    ...(parsed === null ? {} : listed(parsed)),
+    ...(parsed === null ? {} : listedMembers(parsed)),
   };
   const recipients = envelope.to.map(({ address }) => address);
   return { seq, id, inboxSeq, record, recipients, raw, parsed };

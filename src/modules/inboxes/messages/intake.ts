@@ -18,7 +18,7 @@ import { createPieceBuffer, PIECE_BYTES } from "../../../lib/piece-buffer.ts";
 import { parsePlain } from "../parsing/plain-message.ts";
 import { type Arrived, createArrivedRows, type Stored } from "./arrived.ts";
 
-/** A client that sends many messages on several connections loses no time by this. */
+/** Longest time that a message waits for others that share its commit (db/commit-delay.ts). */
 const GATHER_MS = 0.7;
 
 export type Arrival = {

@@ -94,11 +94,11 @@ export const UNPARSED: Omit<
 
 /** A record with what the parser found. */
 export function parsedRecord(record: MessageRecord, parsed: ParsedMessage): MessageRecord {
-  return { ...record, ...listed(parsed), state: "PARSED" };
+  return { ...record, ...listedMembers(parsed), state: "PARSED" };
 }
 
-/** What lists show of a parsed message. */
-export function listed(parsed: ParsedMessage) {
+/** The members of a record that the parser sets. */
+export function listedMembers(parsed: ParsedMessage) {
   const { messageId, subject, addresses, date, snippet, tags, parts } = parsed;
   const inlines = parts.filter(({ isInline }) => isInline).length;
   const attachments = parts.length - inlines;

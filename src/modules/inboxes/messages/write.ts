@@ -3,7 +3,13 @@
 import type { Database } from "bun:sqlite";
 import type { SearchFields } from "../search/fold.ts";
 import { createSearchIndex, type IndexedText } from "../search/index-rows.ts";
-import { type ParsedColumns, parsedColumns, type ParsedMessage, type Part } from "./record.ts";
+import {
+  listedMembers,
+  type ParsedColumns,
+  parsedColumns,
+  type ParsedMessage,
+  type Part,
+} from "./record.ts";
 import { sortedTags } from "./tags.ts";
 
 export function createMessageWrites(sqlite: Database) {
@@ -75,13 +81,13 @@ export function createMessageWrites(sqlite: Database) {
      * the message was removed.
      */
     setParsed(seq: number, parsed: ParsedMessage): boolean {
-      const { parts } = parsed;
-      const inlines = parts.filter(({ isInline }) => isInline).length;
-      const counts = { seq, attachments: parts.length - inlines, inlines };
-      const { changes } = setParsed.run({ ...parsedColumns(parsed), ...counts });
+      const { attachments, inlines } = listedMembers(parsed);
+      const columns = { ...parsedColumns(parsed), seq, attachments, inlines };
+      const { changes } = setParsed.run(columns);
       if (changes === 0) return false;
       insertText(seq, parsed);
-      for (const part of parts) insertPart.run({ ...part, isInline: Number(part.isInline), seq });
+      for (const part of parsed.parts)
+        insertPart.run({ ...part, isInline: Number(part.isInline), seq });
       return true;
     },
 
