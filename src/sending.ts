@@ -47,7 +47,7 @@ export function createQueueModule(core: Core, options: Pick<AppOptions, "transpo
 export function createSendingModule(
   parts: Core & Services & { campaigns: CampaignModule; inboxes: InboxModule; queues: QueueModule },
 ) {
-  const { config, db, clock, log, writer, usage, events, suppressions, campaigns, url } = parts;
+  const { config, db, clock, log, writer, usage, events, campaigns, url } = parts;
   const { transport, queue } = parts.queues;
   const composer = composerOnDemand({
     ...parts,
@@ -72,7 +72,6 @@ export function createSendingModule(
       ...parts,
       composer,
       transport,
-      suppressionOf: suppressions.reasonFor,
       isCampaignSending: campaigns.lifecycle.isSending,
       returnPathOf: createReturnPaths(parts),
     }),

@@ -30,6 +30,8 @@ export type EventInput = {
   name: string;
   contactSeq: number | null;
   emailSeq?: number;
+  /** The campaign of the mail, if the caller has read it; null if it belongs to none. */
+  campaignSeq?: number | null;
   data?: unknown;
   /** The data as JSON text; takes precedence over `data`. */
   json?: string | undefined;

@@ -4,6 +4,7 @@
  */
 
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { systemClock } from "./clock.ts";
 
 /** Linux counts the time of a thread in these units (USER_HZ is 100 on all its platforms). */
 const TICK_MS = 10;
@@ -13,6 +14,20 @@ const THREAD_SELF = "/proc/thread-self";
 export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
+}
+
+/** A reading of the processor time is not older than this. */
+const READING_MS = 20;
+let reading = { cpuMs: 0, atMs: -Infinity };
+
+/**
+ * The processor time of this thread in milliseconds, or what it was at most 20 ms ago. For callers
+ * that measure work which is much longer, and start to measure often.
+ */
+export function recentThreadCpuMs(): number {
+  const nowMs = systemClock.elapsed();
+  if (nowMs - reading.atMs > READING_MS) reading = { cpuMs: threadCpuMs(), atMs: nowMs };
+  return reading.cpuMs;
 }
 
 /** The number of this thread in the kernel; null where the kernel does not show it (not Linux). */

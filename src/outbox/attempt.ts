@@ -36,8 +36,6 @@ type AttemptDeps = {
   /** Renders, composes and signs the message of a mail. */
   composer: Pick<Composer, "prepare" | "release">;
   transport: Transport;
-  /** The reason for which an address is suppressed, or null. */
-  suppressionOf: (projectSeq: number, address: string) => string | null;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   isCampaignSending: (campaignSeq: number) => boolean;
   /** The address to which bounces are sent (docs/delivery.md#C5). */
@@ -99,8 +97,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
 
   function whyUnwanted(mail: LeasedMail): Verdict | null {
     if (mail.to === null) return { kind: "cancelled", reason: "The contact was deleted." };
-    const suppression = deps.suppressionOf(mail.projectSeq, mail.to);
-    if (suppression !== null) return { kind: "suppressed", reason: suppression };
+    if (mail.suppression !== null) return { kind: "suppressed", reason: mail.suppression };
     if (mail.isMarketing && !mail.isSubscribed && !mail.isTest) {
       return { kind: "cancelled", reason: "The recipient is not subscribed any more." };
     }

@@ -64,8 +64,8 @@ export function createMailCopies(deps: {
     find(projectSeq: number, id: string): StoredMail | null {
       const row = findMail.get(projectSeq, id);
       if (row === null) return null;
-      const mail = load({ seq: row.seq, attempts: 0, dueAt: 0, slot: null, busy: null });
-      if (mail === null) return null;
+      const [mail] = load([{ seq: row.seq, attempts: 0, dueAt: 0, slot: null, busy: null }]);
+      if (mail === undefined || mail === null) return null;
       const isOfCampaign = mail.campaignSeq !== null;
       // The subject of campaign mail is a template until the mail is sent.
       const isTemplate = isOfCampaign && row.isSent === 0 && mail.to !== null;

@@ -29,7 +29,7 @@ type DispatcherDeps = DeliveryDeps & {
   queue: LeaseQueue;
   /** Largest number of mails to prefetch while mails leave fast (`Transport`). */
   maxFastPrefetch: number;
-  load: (lease: Lease) => LeasedMail | null;
+  load: (leases: readonly Lease[]) => (LeasedMail | null)[];
   /** Time between two mails at the configured send rate, in milliseconds; 0 without a rate. */
   paceIntervalMs: number;
 };
@@ -127,7 +127,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
           ? queue.lease(capacity(), clock.now(), prefetch.reserved())
           : NO_LEASES;
         leases = found.leases;
-        return { ...found, mails: leases.map(deps.load) };
+        return { ...found, mails: deps.load(leases) };
       });
       const { mails, mayHaveMore } = value;
       if (mails.length > 0) noteMove();

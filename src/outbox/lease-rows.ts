@@ -49,6 +49,8 @@ export type LeasedMail = Lease & {
   contactSeq: number | null;
   contactId: string | null;
   isSubscribed: boolean;
+  /** Why its address is suppressed; null if it is not. */
+  suppression: string | null;
   to: string | null;
   toName: string | null;
   /** Rendered text; for campaign mail the template, which is rendered at the attempt. */
@@ -113,23 +115,32 @@ function findSql(flow: string): string {
     ORDER BY next_at LIMIT +$limit`;
 }
 
-type Row = Omit<
+/** The columns of a mail and of its contact. */
+type MailColumns = Pick<
   LeasedMail,
-  | keyof Lease
-  | "attachments"
-  | "submitted"
-  | "isProjectEnabled"
-  | "isSubscribed"
-  | "isMarketing"
-  | "isTest"
-> & {
+  | "id"
+  | "projectSeq"
+  | "contactSeq"
+  | "contactId"
+  | "to"
+  | "toName"
+  | "subject"
+  | "campaignSeq"
+  | "variables"
+  | "priority"
+  | "acceptedAt"
+  | "messageSeq"
+  | "suppression"
+> & { source: string; isSubscribed: number | null };
+
+type ProjectColumns = Pick<LeasedMail, "projectId" | "projectName" | "tracking" | "language"> & {
   isProjectEnabled: number;
-  source: string;
-  isSubscribed: number | null;
-  isMarketing: number;
-  hasAttachments: number;
-  isSubmitted: number;
 };
+
+type MessageColumns = Pick<
+  LeasedMail,
+  "fromAddress" | "fromName" | "replyTo" | "html" | "headers" | "envelopeFrom"
+> & { isMarketing: number; hasAttachments: number; isSubmitted: number };
 
 type AttachmentRow = {
   filename: string;
@@ -139,44 +150,79 @@ type AttachmentRow = {
   bytes: Uint8Array;
 };
 
-export function createLoader({ sqlite }: Db): (lease: Lease) => LeasedMail | null {
-  const findEmail = sqlite.prepare<Row, [number]>(`
-    SELECT e.id, e.project_seq AS projectSeq, p.id AS projectId, p.name AS projectName,
-           p.is_enabled AS isProjectEnabled, e.source, p.tracking, p.language,
-           e.contact_seq AS contactSeq, c.id AS contactId, c.is_subscribed AS isSubscribed,
-           e.to_address AS "to", e.to_name AS toName, e.subject,
-           e.campaign_seq AS campaignSeq, coalesce(e.variables, c.data, '{}') AS variables, e.priority,
-           e.created_at AS acceptedAt, e.message_seq AS messageSeq,
-           m.from_address AS fromAddress, m.from_name AS fromName, m.reply_to AS replyTo,
-           m.html, m.headers, m.is_marketing AS isMarketing, m.has_attachments AS hasAttachments,
-           m.message_id IS NOT NULL AS isSubmitted, m.envelope_from AS envelopeFrom
+/** What mails share, without what is read for each of them. */
+type SharedColumns = Omit<LeasedMail, keyof Lease | keyof MailColumns | "isTest" | "isSubscribed">;
+
+/** Returns a function that loads mails; null for one that was deleted. */
+export function createLoader(db: Db): (leases: readonly Lease[]) => (LeasedMail | null)[] {
+  const findMail = db.sqlite.prepare<MailColumns, [number]>(`
+    SELECT e.id, e.project_seq AS projectSeq, e.source, e.contact_seq AS contactSeq,
+           c.id AS contactId, c.is_subscribed AS isSubscribed, e.to_address AS "to",
+           e.to_name AS toName, e.subject, e.campaign_seq AS campaignSeq,
+           coalesce(e.variables, c.data, '{}') AS variables, e.priority,
+           e.created_at AS acceptedAt, e.message_seq AS messageSeq, s.reason AS suppression
     FROM emails e
-    JOIN messages m ON m.seq = e.message_seq
-    JOIN projects p ON p.seq = e.project_seq
     LEFT JOIN contacts c ON c.seq = e.contact_seq
+    LEFT JOIN suppressions s ON s.project_seq = e.project_seq AND s.email = e.to_address
     WHERE e.seq = +?`);
+  const readShared = createSharedReader(db);
+
+  return (leases) => {
+    /** The mails of one call share what they have in common, in memory as well. */
+    const shared = new Map<string, SharedColumns | null>();
+    return leases.map((lease) => {
+      const row = findMail.get(lease.seq);
+      if (row === null) return null;
+      const { projectSeq, messageSeq, source, isSubscribed, ...columns } = row;
+      const key = `${projectSeq} ${messageSeq}`;
+      const known = shared.get(key);
+      const common = known === undefined ? readShared(projectSeq, messageSeq) : known;
+      if (known === undefined) shared.set(key, common);
+      if (common === null) return null;
+      return {
+        ...common,
+        ...columns,
+        ...lease,
+        projectSeq,
+        messageSeq,
+        isTest: source === "TEST",
+        isSubscribed: isSubscribed === 1,
+      };
+    });
+  };
+}
+
+/** Returns a function that reads a project and a message; null if one of them was deleted. */
+function createSharedReader({ sqlite }: Db) {
+  const findProject = sqlite.prepare<ProjectColumns, [number]>(`
+    SELECT id AS projectId, name AS projectName, is_enabled AS isProjectEnabled, tracking, language
+    FROM projects WHERE seq = +?`);
+  const findMessage = sqlite.prepare<MessageColumns, [number]>(`
+    SELECT from_address AS fromAddress, from_name AS fromName, reply_to AS replyTo, html, headers,
+           is_marketing AS isMarketing, has_attachments AS hasAttachments,
+           message_id IS NOT NULL AS isSubmitted, envelope_from AS envelopeFrom
+    FROM messages WHERE seq = +?`);
   const findAttachments = sqlite.prepare<AttachmentRow, [number]>(`
     SELECT a.filename, a.content_type AS contentType, a.content_id AS contentId, a.disposition,
            b.bytes
     FROM message_attachments a
     JOIN attachment_contents b ON b.digest = a.content_digest
     WHERE a.message_seq = +? ORDER BY a.position`);
-
   const readSubmitted = createSubmittedReader({ sqlite });
 
-  return (lease) => {
-    const row = findEmail.get(lease.seq);
-    if (row === null) return null;
-    const attachments = row.hasAttachments === 1 ? findAttachments.all(row.messageSeq) : [];
+  return function read(projectSeq: number, messageSeq: number): SharedColumns | null {
+    const project = findProject.get(projectSeq);
+    const message = findMessage.get(messageSeq);
+    if (project === null || message === null) return null;
+    const { isMarketing, hasAttachments, isSubmitted, ...columns } = message;
+    const attachments = hasAttachments === 1 ? findAttachments.all(messageSeq) : [];
     return {
-      ...row,
-      ...lease,
-      isProjectEnabled: row.isProjectEnabled === 1,
-      isTest: row.source === "TEST",
-      isSubscribed: row.isSubscribed === 1,
-      isMarketing: row.isMarketing === 1,
+      ...columns,
+      ...project,
+      isProjectEnabled: project.isProjectEnabled === 1,
+      isMarketing: isMarketing === 1,
       attachments: attachments.map(({ bytes, ...rest }) => ({ ...rest, content: bytes })),
-      submitted: row.isSubmitted === 1 ? readSubmitted(row.messageSeq) : null,
+      submitted: isSubmitted === 1 ? readSubmitted(messageSeq) : null,
     };
   };
 }

@@ -31,6 +31,7 @@ type EmailEvent = {
   name: EventName;
   contactSeq: number | null;
   emailSeq: number;
+  campaignSeq: number | null;
   data?: unknown;
   at: number;
 };
@@ -123,7 +124,7 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
       return requeue.run(requeueOf(settlement, busy)).changes > 0;
     }
     const { verdict, nextAt } = withDeadline(settlement, since, deps.random());
-    const { seq, attempts, projectSeq } = mail;
+    const { seq, attempts, projectSeq, campaignSeq } = mail;
     const attemptsMade = busy === null ? attempts : attempts - 1;
     const transition = transitionOf(verdict, nextAt, now);
     const subject = verdict.kind === "accepted" ? (verdict.subject ?? null) : null;
@@ -131,14 +132,14 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
     if (update.run(row).changes === 0) return false;
     const recipient = findRecipient.get(seq);
     if (recipient === null) throw new Error("a recorded email was not found");
-    if (nextAt === null && mail.campaignSeq === null) usage.addQueued(projectSeq, -1);
+    if (nextAt === null && campaignSeq === null) usage.addQueued(projectSeq, -1);
     const isDeleted = recipient.isDeleted === 1;
     const stored = isDeleted ? withoutPersonalData(verdict) : verdict;
     if ("conversations" in stored && busy === null) recordAttempt(settlement, stored);
     const { events, data } = isDeleted ? transitionOf(stored, nextAt, now) : transition;
     const { contactSeq } = recipient;
     for (const name of events) {
-      deps.recordEvent({ projectSeq, name, contactSeq, emailSeq: seq, data, at: now });
+      deps.recordEvent({ projectSeq, name, contactSeq, emailSeq: seq, campaignSeq, data, at: now });
     }
     if (stored.kind === "bounced") {
       const bounced = { seq, projectSeq, contactSeq, to: mail.to, class: stored.class, at: now };

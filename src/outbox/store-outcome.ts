@@ -1,6 +1,7 @@
 /** Stores the outcome of an attempt, however long the storage refuses it, and reports it in the log. */
 
 import { isStorageRefusal } from "../db/refusal.ts";
+import { createSharedChanges } from "../db/shared-changes.ts";
 import { writeResult } from "../db/write-result.ts";
 import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -22,6 +23,8 @@ export type StoreOutcomeDeps = {
 /** `isRunning` is false once the process stops; then the storage is not tried again. */
 export function createStoreOutcome(deps: StoreOutcomeDeps, isRunning: () => boolean) {
   const { queue, clock, log } = deps;
+  /** Outcomes that arrive together are stored together. */
+  const together = { writer: createSharedChanges(deps.writer), clock };
   /** Number of stored outcomes since the start, by kind. */
   const counts = new Map<string, number>();
   return { settle, counts };
@@ -34,12 +37,16 @@ export function createStoreOutcome(deps: StoreOutcomeDeps, isRunning: () => bool
     const endedMs = clock.elapsed();
     // Computed again for each try, because the clock may have been set meanwhile.
     const endedAt = () => clock.now() - Math.round(clock.elapsed() - endedMs);
-    const stored = await writeResult(deps, () => deps.settle({ ...settlement, now: endedAt() }), {
-      isStopping: () => !isRunning(),
-      error: (error, tries) => {
-        if (tries === 1) logUnsettled(settlement, error);
+    const stored = await writeResult(
+      together,
+      () => deps.settle({ ...settlement, now: endedAt() }),
+      {
+        isStopping: () => !isRunning(),
+        error: (error, tries) => {
+          if (tries === 1) logUnsettled(settlement, error);
+        },
       },
-    });
+    );
     if (!stored.isStored) return false; // The lease stays until this process ends.
     noteWaiting(settlement);
     report(settlement, stored.value);

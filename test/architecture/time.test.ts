@@ -41,6 +41,7 @@ const MEASURES_WORK = [
   "db/transactions.ts",
   "outbox/compose/composer.ts",
   "outbox/compose/prepare.ts",
+  "lib/thread-cpu.ts",
   "lib/yield.ts",
   "lib/loop-watch.ts",
   "lib/slices.ts",

@@ -32,6 +32,7 @@ function mailOf({ html = "<p>Hello</p>", attachment = 0 }: Size = {}): LeasedMai
     contactSeq: null,
     contactId: null,
     isSubscribed: true,
+    suppression: null,
     to: "ada@example.com",
     toName: null,
     subject: "Hello",

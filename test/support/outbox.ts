@@ -136,14 +136,9 @@ export function openOutbox(file = ":memory:") {
     },
 
     loaded(seq: number): LeasedMail {
-      const mail = loadMail({
-        seq,
-        attempts: this.row(seq).attempts,
-        dueAt: 0,
-        slot: null,
-        busy: null,
-      });
-      if (mail === null) throw new Error(`no email ${seq}`);
+      const { attempts } = this.row(seq);
+      const [mail] = loadMail([{ seq, attempts, dueAt: 0, slot: null, busy: null }]);
+      if (mail === undefined || mail === null) throw new Error(`no email ${seq}`);
       return mail;
     },
 

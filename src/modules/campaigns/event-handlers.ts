@@ -47,6 +47,14 @@ export function createCampaignHandlers(deps: {
     return emailSeq === undefined ? null : (findCampaign.get(emailSeq)?.campaignSeq ?? null);
   }
 
+  /**
+   * Counts a mail that left. The first of each transaction checks the limits, which a mail that left
+   * exceeds only together with bounces or complaints before it.
+   */
+  function noteSent(campaignSeq: number, at: number): void {
+    if (stats.sent(campaignSeq, at)) breakIfHarmful(campaignSeq);
+  }
+
   function noteClick(campaignSeq: number, { emailSeq = 0, data, at }: EventInput): void {
     const url = urlOf(data);
     // The log already contains this click, so a count of 1 means that it is the first.
@@ -84,12 +92,13 @@ export function createCampaignHandlers(deps: {
   return {
     /** Part of a change: called for every event, right after it was written. */
     handle(event: EventInput): void {
-      const campaignSeq = campaignOf(event.emailSeq);
-      if (campaignSeq === null) return;
+      // The row is not needed for a mail that left: its campaign may have been deleted meanwhile.
+      const isKnown = event.name === "email.sent" && event.campaignSeq !== undefined;
+      const campaignSeq = isKnown ? event.campaignSeq : campaignOf(event.emailSeq);
+      if (campaignSeq === null || campaignSeq === undefined) return;
       switch (event.name) {
         case "email.sent":
-          stats.sent(campaignSeq, event.at);
-          return breakIfHarmful(campaignSeq);
+          return noteSent(campaignSeq, event.at);
         case "email.delivered":
           return stats.add(campaignSeq, "delivered");
         case "email.failed":

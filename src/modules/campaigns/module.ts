@@ -88,7 +88,7 @@ export function createCampaignModule(deps: {
     requireVerified,
     noteChange,
   });
-  const stats = createStats({ db });
+  const stats = createStats({ db, writer });
   const lifecycle = createLifecycle({
     db,
     clock,

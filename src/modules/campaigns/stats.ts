@@ -1,22 +1,29 @@
-/** Counters of campaigns, by link and by hour as well. Each event of their mails updates them. */
+/**
+ * Counters of campaigns, by link and by hour as well. Each event of their mails updates them. The
+ * mails that left are added up and written once for each transaction.
+ */
 
 import type { Statement } from "bun:sqlite";
 import { eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaignLinks } from "../../db/schema/campaigns.ts";
+import type { Writer } from "../../db/writer.ts";
 
 export type Stats = ReturnType<typeof createStats>;
 
 type Counts = typeof campaignCounts.$inferSelect;
 type Counter = Exclude<keyof Counts, "campaignSeq" | `forgiven${string}`>;
 
-type HourCounter = "sent" | "opens" | "clicks";
+type HourCounter = "opens" | "clicks";
 
 type SinceResumed = { left: number; bounced: number; complained: number };
 
 const HOUR_MS = 60 * 60 * 1000;
 
-export function createStats({ db }: { db: Db }) {
+/** The start of the hour. */
+const hourOf = (at: number): number => Math.floor(at / HOUR_MS) * HOUR_MS;
+
+export function createStats({ db, writer }: { db: Db; writer: Pick<Writer, "tally"> }) {
   // Prepared once, because one of them runs for every mail that is settled.
   const additions = new Map<Counter, Statement<unknown, [number, number]>>();
 
@@ -25,8 +32,17 @@ export function createStats({ db }: { db: Db }) {
            complained - forgiven_complaints AS complained
     FROM campaign_counts WHERE campaign_seq = +?`);
 
+  /** The mails that left, by campaign and by the start of an hour. */
+  const sentByCampaign = writer.tally<number>((campaignSeq, mails) =>
+    add(campaignSeq, "sent", mails),
+  );
+  const addSentInHour = prepareSentInHour(db);
+  const sentByHour = writer.tally<string>((key, mails) => {
+    const [campaignSeq = 0, hour = 0] = key.split(" ").map(Number);
+    addSentInHour.run({ campaignSeq, hour, mails });
+  });
+
   const hourAdditions = {
-    sent: prepareHourAddition(db, "sent"),
     opens: prepareHourAddition(db, "opens"),
     clicks: prepareHourAddition(db, "clicks"),
   };
@@ -55,14 +71,16 @@ export function createStats({ db }: { db: Db }) {
 
   /** Counts for the circuit breaker, which restart when a person resumes the campaign. */
   function sinceResumed(campaignSeq: number): SinceResumed {
-    return findSinceResumed.get(campaignSeq) ?? { left: 0, bounced: 0, complained: 0 };
+    const stored = findSinceResumed.get(campaignSeq);
+    if (stored === null) return { left: 0, bounced: 0, complained: 0 };
+    return { ...stored, left: stored.left + sentByCampaign.pending(campaignSeq) };
   }
 
   /** Part of a change: restarts the counts of the circuit breaker. */
   function forgive(campaignSeq: number): void {
     db.update(campaignCounts)
       .set({
-        forgivenMails: sql`${campaignCounts.sent} + ${campaignCounts.bounced} - ${campaignCounts.bouncedLater}`,
+        forgivenMails: sql`${campaignCounts.sent} + ${sentByCampaign.pending(campaignSeq)} + ${campaignCounts.bounced} - ${campaignCounts.bouncedLater}`,
         forgivenBounces: sql`${campaignCounts.bounced}`,
         forgivenComplaints: sql`${campaignCounts.complained}`,
       })
@@ -71,8 +89,7 @@ export function createStats({ db }: { db: Db }) {
   }
 
   function addHour(campaignSeq: number, at: number, kind: HourCounter): void {
-    const hour = Math.floor(at / HOUR_MS) * HOUR_MS;
-    hourAdditions[kind].run({ campaignSeq, hour });
+    hourAdditions[kind].run({ campaignSeq, hour: hourOf(at) });
   }
 
   return {
@@ -88,10 +105,15 @@ export function createStats({ db }: { db: Db }) {
 
     forgive,
 
-    /** Part of a change: counts a mail that a server accepted at the time `at`. */
-    sent(campaignSeq: number, at: number): void {
-      add(campaignSeq, "sent");
-      addHour(campaignSeq, at, "sent");
+    /**
+     * Part of a change: counts a mail that a server accepted at the time `at`. Returns true if it is
+     * the campaign's first one in its transaction.
+     */
+    sent(campaignSeq: number, at: number): boolean {
+      const isFirst = sentByCampaign.pending(campaignSeq) === 0;
+      sentByCampaign.add(campaignSeq, 1);
+      sentByHour.add(`${campaignSeq} ${hourOf(at)}`, 1);
+      return isFirst;
     },
 
     /** Part of a change: counts an open by a person; `isFirst` if it is the first of this mail. */
@@ -126,7 +148,14 @@ export function createStats({ db }: { db: Db }) {
 function prepareHourAddition({ sqlite }: Db, counter: HourCounter) {
   return sqlite.prepare<unknown, [{ campaignSeq: number; hour: number }]>(`
     INSERT INTO campaign_hours (campaign_seq, hour, sent, opens, clicks)
-    VALUES ($campaignSeq, $hour, ${Number(counter === "sent")}, ${Number(counter === "opens")},
-            ${Number(counter === "clicks")})
+    VALUES ($campaignSeq, $hour, 0, ${Number(counter === "opens")}, ${Number(counter === "clicks")})
     ON CONFLICT (campaign_seq, hour) DO UPDATE SET ${counter} = ${counter} + 1`);
+}
+
+/** A statement that adds to the mails of an hour; nothing if the campaign was deleted meanwhile. */
+function prepareSentInHour({ sqlite }: Db) {
+  return sqlite.prepare<unknown, [{ campaignSeq: number; hour: number; mails: number }]>(`
+    INSERT INTO campaign_hours (campaign_seq, hour, sent, opens, clicks)
+    SELECT seq, $hour, $mails, 0, 0 FROM campaigns WHERE seq = +$campaignSeq
+    ON CONFLICT (campaign_seq, hour) DO UPDATE SET sent = sent + excluded.sent`);
 }

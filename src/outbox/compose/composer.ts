@@ -12,9 +12,8 @@
 
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Garbage } from "../../lib/garbage.ts";
-import { cachePerIteration } from "../../lib/iteration-cache.ts";
 import type { Log } from "../../lib/log.ts";
-import { threadCpuMs } from "../../lib/thread-cpu.ts";
+import { recentThreadCpuMs, threadCpuMs } from "../../lib/thread-cpu.ts";
 import type { Signer } from "../../protocols/dkim/sign.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { TokenKeys } from "../../render/shapes/tokens.ts";
@@ -64,7 +63,7 @@ const COPIES = 2;
 /** This many signed transactional mails are prepared on the event loop; more go to threads. */
 const FEW = 4;
 /** A mail that takes more processor time on the event loop took long. */
-const HELD_MS = 20;
+const HELD_MS = 40;
 /** Messages of campaigns that wait to be sent may take this much memory. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
@@ -73,8 +72,6 @@ export function createComposer(deps: ComposerDeps): Composer {
   const preparation = createPreparation({ ...deps, keys: deps });
   const { isCheap, noteLong } = createCheapMails();
   let messageBytes = 0;
-  /** The processor time of this thread when the first mail of this iteration was begun. */
-  const cpuMsOfIteration = cachePerIteration(threadCpuMs);
   const pool = createPool({
     ...deps.threads,
     keys: deps,
@@ -92,7 +89,7 @@ export function createComposer(deps: ComposerDeps): Composer {
     if (isStopped(mail)) return WITHDRAWN;
     deps.beginWork(mail.id);
     const beganMs = systemClock.elapsed();
-    const beganCpuMs = cpuMsOfIteration("");
+    const beganCpuMs = recentThreadCpuMs();
     // The mail is rendered and composed before this call returns its promise.
     const preparing = preparation.prepare(mail, { signer, at: new Date(clock.now()) });
     if (systemClock.elapsed() - beganMs > HELD_MS && threadCpuMs() - beganCpuMs > HELD_MS)

@@ -70,33 +70,74 @@ export function composeMessage(input: MessageInput): Composed {
 export function composeParts(input: PartsInput): Composed {
   const reason = firstFault(input);
   if (reason !== null) return { ok: false, reason };
-  const lines = [...headerLines(input), "MIME-Version: 1.0"];
-  return { ok: true, message: bytesOf([`${lines.join("\r\n")}\r\n`, ...body(input)]) };
+  const head = `${headerLines(input).join("\r\n")}\r\nMIME-Version: 1.0\r\n`;
+  return { ok: true, message: bytesOf([head, ...body(input)]) };
 }
 
 function headerLines(input: PartsInput): string[] {
-  const { from, to, replyTo, subject, messageId, date } = input;
-  const own = input.headers.filter(([name]) => replyTo === null || !/^reply-to$/i.test(name));
-  return [
-    addressLine("From", inAscii(from)),
-    addressLine("To", inAscii(to)),
-    ...(replyTo === null
-      ? []
-      : [addressLine("Reply-To", inAscii({ name: null, address: replyTo }))]),
+  const { from, to, replyTo, subject, messageId, date, headers } = input;
+  const lines = [mailboxField("From", from).line, mailboxField("To", to).line];
+  if (replyTo !== null) lines.push(mailboxField("Reply-To", replyMailbox(replyTo)).line);
+  lines.push(
     textLine("Subject", subject),
     `Date: ${messageDate(date)}`,
     `Message-ID: ${messageId}`,
-    ...own.map(([name, value]) => rawLine(name, value)),
-  ];
+  );
+  for (const [name, value] of headers) {
+    if (replyTo === null || !/^reply-to$/i.test(name)) lines.push(callerField(name, value).line);
+  }
+  return lines;
 }
 
+/** A written header field, and why it must not be sent; null if it may be. */
+type Field = { line: string; fault: string | null };
+
+/** Most mails of a campaign have the same sender and the same headers. */
+const mailboxField = latestByName<Mailbox>(
+  (a, b) => a.name === b.name && a.address === b.address,
+  (header, { name, address }) => {
+    const parsed = parseAddress(address);
+    const isBadName = name !== null && !isHeaderText(name);
+    const reason = parsed.ok ? null : `${header}: ${parsed.reason}`;
+    const fault = isBadName ? `${header}: the name has a control character.` : reason;
+    const ascii = parsed.ok ? inAscii(address, parsed.domain) : address;
+    return { line: fault === null ? addressLine(header, { name, address: ascii }) : "", fault };
+  },
+);
+
+const callerField = latestByName<string>(
+  (a, b) => a === b,
+  (name, value) => {
+    const fault = headerFault(name, value);
+    return { line: fault === null ? rawLine(name, value) : "", fault };
+  },
+);
+
+/** Most header names whose latest field is kept. */
+const MAX_NAMES = 64;
+
+/** Returns a function that writes a field, and keeps the latest field of each name. */
+function latestByName<T>(
+  areSame: (a: T, b: T) => boolean,
+  write: (name: string, value: T) => Field,
+): (name: string, value: T) => Field {
+  const latest = new Map<string, { value: T; field: Field }>();
+  return (name, value) => {
+    const known = latest.get(name);
+    if (known !== undefined && areSame(known.value, value)) return known.field;
+    const field = write(name, value);
+    if (latest.size >= MAX_NAMES) latest.clear();
+    latest.set(name, { value, field });
+    return field;
+  };
+}
+
+const replyMailbox = (address: string): Mailbox => ({ name: null, address });
+
 /** Converts the domain to A-labels. The local part stays as written, as people know it. */
-function inAscii({ name, address }: Mailbox): Mailbox {
-  const parsed = parseAddress(address);
-  if (!parsed.ok) return { name, address };
+function inAscii(address: string, domain: string): string {
   const written = trimBlanks(address);
-  const local = written.slice(0, written.lastIndexOf("@"));
-  return { name, address: `${local}@${parsed.domain}` };
+  return `${written.slice(0, written.lastIndexOf("@"))}@${domain}`;
 }
 
 function body({ htmlPart, plainPart, attachments, messageId }: PartsInput): Pieces {
@@ -113,7 +154,7 @@ function body({ htmlPart, plainPart, attachments, messageId }: PartsInput): Piec
 
 /** `=_` occurs neither in quoted-printable nor in base64 (RFC 2045 §6.7). */
 function boundaries(messageId: string): () => string {
-  const base = new Bun.CryptoHasher("sha256").update(messageId).digest("hex").slice(0, 32);
+  const base = Bun.SHA256.hash(messageId, "hex").slice(0, 32);
   let count = 0;
   return () => `=_${base}_${++count}`;
 }
@@ -127,10 +168,10 @@ function firstFault(input: Omit<MessageInput, "html" | "text">): string | null {
   if (Number.isNaN(date.getTime())) return "The date is not valid.";
   if (!isHeaderText(subject)) return "The subject contains a control character.";
   return (
-    mailboxFault("From", from) ??
-    mailboxFault("To", to) ??
-    (replyTo === null ? null : mailboxFault("Reply-To", { name: null, address: replyTo })) ??
-    firstOf(input.headers, ([name, value]) => headerFault(name, value)) ??
+    mailboxField("From", from).fault ??
+    mailboxField("To", to).fault ??
+    (replyTo === null ? null : mailboxField("Reply-To", replyMailbox(replyTo)).fault) ??
+    firstOf(input.headers, ([name, value]) => callerField(name, value).fault) ??
     firstOf(input.attachments, attachmentFault)
   );
 }
@@ -143,12 +184,6 @@ function firstOf<T>(items: readonly T[], fault: (item: T) => string | null): str
     if (found !== null) return found;
   }
   return null;
-}
-
-function mailboxFault(header: string, { name, address }: Mailbox): string | null {
-  if (name !== null && !isHeaderText(name)) return `${header}: the name has a control character.`;
-  const parsed = parseAddress(address);
-  return parsed.ok ? null : `${header}: ${parsed.reason}`;
 }
 
 function headerFault(name: string, value: string): string | null {
@@ -165,5 +200,10 @@ function attachmentFault({ filename, contentType, contentId }: Attachment): stri
 
 /** The form of dates in header fields (RFC 5322 §3.3). */
 export function messageDate(date: Date): string {
-  return date.toUTCString().replace("GMT", "+0000");
+  const ms = date.getTime();
+  // Many mails are accepted in the same millisecond.
+  if (ms !== latestDate.ms) latestDate = { ms, text: date.toUTCString().replace("GMT", "+0000") };
+  return latestDate.text;
 }
+
+let latestDate = { ms: Number.NaN, text: "" };

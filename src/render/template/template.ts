@@ -10,7 +10,7 @@
  */
 
 import type { Liquid, Template as LiquidNode } from "liquidjs";
-import { threadCpuMs } from "../../lib/thread-cpu.ts";
+import { recentThreadCpuMs, threadCpuMs } from "../../lib/thread-cpu.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { withoutLiquid } from "./placeholder.ts";
 import {
@@ -142,7 +142,7 @@ export function sampleUrl(source: string): string {
  * was suspended or busy during the render, so that the template did not cause the delay.
  */
 function renderWithRetry(limitMs: number, renderOnce: () => Rendered): Rendered {
-  const beforeMs = threadCpuMs();
+  const beforeMs = recentThreadCpuMs();
   const rendered = renderOnce();
   const isDone = rendered.ok || rendered.reason !== TOO_SLOW;
   return isDone || threadCpuMs() - beforeMs > limitMs / 10 ? rendered : renderOnce();

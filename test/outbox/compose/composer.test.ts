@@ -33,6 +33,7 @@ function leased(rest: Partial<LeasedMail> = {}): LeasedMail {
     isTest: false,
     contactSeq: 1,
     isSubscribed: true,
+    suppression: null,
     priority: 0,
     envelopeFrom: null,
     ...rest,

@@ -1,0 +1,67 @@
+/**
+ * Changes that share a savepoint of the writer. Many small changes of the same kind, such as the
+ * outcomes of mails, cost less together: one savepoint and one answer for all of them. If one of
+ * them throws, all are undone, and each is repeated in a savepoint of its own, so that only the
+ * faulty one fails. A change may therefore run twice, but its writes are stored at most once.
+ */
+
+import { isStorageRefusal } from "./refusal.ts";
+import type { Writer } from "./writer.ts";
+
+/** Most changes that share a savepoint. They run without a pause, for about 5 ms. */
+const MAX_SHARED = 64;
+
+type Entry = {
+  run: () => void;
+  /** Called when the result of `run` is on disk. */
+  resolve: () => void;
+  reject: (error: unknown) => void;
+};
+
+/** Returns a `write` like that of the writer, whose changes share savepoints. */
+export function createSharedChanges(writer: Pick<Writer, "write">): Pick<Writer, "write"> {
+  /** Changes that run with the next savepoint; null if none is requested. */
+  let open: Entry[] | null = null;
+
+  function close(group: Entry[]): void {
+    if (open === group) open = null;
+  }
+
+  async function writeGroup(group: Entry[]): Promise<void> {
+    try {
+      await writer.write(() => {
+        close(group);
+        for (const { run } of group) run();
+      });
+      for (const { resolve } of group) resolve();
+    } catch (error) {
+      close(group);
+      const isShared = group.length > 1 && !isStorageRefusal(error);
+      for (const entry of group) {
+        if (isShared) writer.write(entry.run).then(entry.resolve, entry.reject);
+        else entry.reject(error);
+      }
+    }
+  }
+
+  function add(entry: Entry): void {
+    if (open !== null && open.length < MAX_SHARED) {
+      open.push(entry);
+      return;
+    }
+    open = [entry];
+    void writeGroup(open);
+  }
+
+  return {
+    write: (change) =>
+      new Promise((resolve, reject) => {
+        let result: ReturnType<typeof change>;
+        add({
+          run: () => void (result = change()),
+          resolve: () => resolve(result),
+          reject,
+        });
+      }),
+  };
+}

@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type Db, openDatabase } from "../../src/db/open.ts";
+import { createSharedChanges } from "../../src/db/shared-changes.ts";
+import { createWriter, type Writer } from "../../src/db/writer.ts";
+import { createLog } from "../../src/lib/log.ts";
+import { createRandom } from "../../scripts/seed/random.ts";
+
+let db: Db;
+let writer: Writer;
+let shared: Pick<Writer, "write">;
+beforeEach(() => {
+  db = openDatabase(":memory:");
+  db.sqlite.run("CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT UNIQUE)");
+  writer = createWriter(db, createLog({ level: "debug", format: "json", write: () => {} }));
+  shared = createSharedChanges(writer);
+});
+afterEach(() => db.sqlite.close());
+
+function insert(name: string): string {
+  db.sqlite.run("INSERT INTO things (name) VALUES (?)", [name]);
+  return name;
+}
+const names = () =>
+  db.sqlite
+    .query<{ name: string }, []>("SELECT name FROM things ORDER BY name")
+    .all()
+    .map(({ name }) => name);
+
+test("changes that are requested together share one change of the writer", async () => {
+  const before = writer.requestedWrites();
+  const written = await Promise.all(
+    ["a", "b", "c"].map((name) => shared.write(() => insert(name))),
+  );
+  expect(written).toEqual(["a", "b", "c"]);
+  expect(names()).toEqual(["a", "b", "c"]);
+  expect(writer.requestedWrites() - before).toBe(1);
+});
+
+test("at most 64 changes share one", async () => {
+  const before = writer.requestedWrites();
+  await Promise.all(Array.from({ length: 130 }, (_, i) => shared.write(() => insert(`${i}`))));
+  expect(names().length).toBe(130);
+  expect(writer.requestedWrites() - before).toBe(3);
+});
+
+test("a change that throws is undone alone, and the others are stored once", async () => {
+  const results = await Promise.allSettled([
+    shared.write(() => insert("a")),
+    shared.write(() => {
+      insert("b");
+      throw new Error("faulty");
+    }),
+    shared.write(() => insert("c")),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(names()).toEqual(["a", "c"]);
+});
+
+test("a change that was undone leaves nothing in a tally or among the effects", async () => {
+  const sums: number[] = [];
+  const effects: string[] = [];
+  const tally = writer.tally<string>((_, sum) => void sums.push(sum));
+  const add = (name: string) => () => {
+    tally.add("all", 1);
+    writer.afterCommit(() => effects.push(name));
+    if (name === "faulty") throw new Error(name);
+  };
+  await Promise.allSettled(["a", "faulty", "b"].map((name) => shared.write(add(name))));
+  expect(sums.reduce((total, sum) => total + sum, 0)).toBe(2);
+  expect(effects).toEqual(["a", "b"]);
+});
+
+test("a storage that refuses the transaction rejects all of its changes, and later ones are stored", async () => {
+  db.sqlite.run("PRAGMA max_page_count = 2");
+  const big = "x".repeat(100_000);
+  const refused = await Promise.allSettled([
+    shared.write(() => insert("a")),
+    shared.write(() => insert(big)),
+  ]);
+  const unavailable = expect.objectContaining({ status: 503 });
+  expect(refused).toEqual([
+    { status: "rejected", reason: unavailable },
+    { status: "rejected", reason: unavailable },
+  ]);
+  expect(names()).toEqual([]);
+  db.sqlite.run("PRAGMA max_page_count = 1000");
+  await shared.write(() => insert("b"));
+  expect(names()).toEqual(["b"]);
+});
+
+test("random groups store what a change of its own would store", async () => {
+  const random = createRandom(7);
+  const expected = new Set<string>();
+  for (let round = 0; round < 40; round++) {
+    const group = Array.from({ length: 1 + random.integer(90) }, () => ({
+      name: `${random.integer(3_000)}`,
+      isFaulty: random.integer(50) === 0,
+    }));
+    const results = await Promise.allSettled(
+      group.map(({ name, isFaulty }) =>
+        shared.write(() => {
+          insert(name);
+          if (isFaulty) throw new Error("faulty");
+          return name;
+        }),
+      ),
+    );
+    group.forEach(({ name, isFaulty }, i) => {
+      const isStored = !isFaulty && !expected.has(name);
+      expect(results[i]?.status).toBe(isStored ? "fulfilled" : "rejected");
+      if (isStored) expected.add(name);
+    });
+  }
+  expect(names()).toEqual([...expected].toSorted());
+});
