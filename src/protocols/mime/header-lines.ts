@@ -60,7 +60,8 @@ export function encodedWords(text: string): string {
  * after the name. A word that is too long for a line is not split.
  */
 export function fold(line: string): string {
-  if (line.length <= LINE_LENGTH) return line;
+  const hasOneWord = !line.includes(" ", line.indexOf(" ") + 1);
+  if (line.length <= LINE_LENGTH || hasOneWord) return line;
   const [name = "", first = "", ...words] = line.split(/(?<=\S) (?=\S)/);
   const lines: string[] = [];
   let current = `${name} ${first}`;

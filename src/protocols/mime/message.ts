@@ -100,8 +100,9 @@ const mailboxField = latestByName<Mailbox>(
     const isBadName = name !== null && !isHeaderText(name);
     const reason = parsed.ok ? null : `${header}: ${parsed.reason}`;
     const fault = isBadName ? `${header}: the name has a control character.` : reason;
-    const ascii = parsed.ok ? inAscii(address, parsed.domain) : address;
-    return { line: fault === null ? addressLine(header, { name, address: ascii }) : "", fault };
+    if (fault !== null || !parsed.ok) return { line: "", fault };
+    const ascii = parsed.address === address ? address : inAscii(address, parsed.domain);
+    return { line: addressLine(header, { name, address: ascii }), fault };
   },
 );
 
@@ -110,6 +111,15 @@ const callerField = latestByName<string>(
   (name, value) => {
     const fault = headerFault(name, value);
     return { line: fault === null ? rawLine(name, value) : "", fault };
+  },
+);
+
+/** Checks the name of a header; it has no line. */
+const nameField = latestByName<string>(
+  () => true,
+  (name) => {
+    const fault = isOwnedHeader(name) ? `The header ${name} is set by the service.` : null;
+    return { line: "", fault: isHeaderName(name) ? fault : "A header has an invalid name." };
   },
 );
 
@@ -187,8 +197,8 @@ function firstOf<T>(items: readonly T[], fault: (item: T) => string | null): str
 }
 
 function headerFault(name: string, value: string): string | null {
-  if (!isHeaderName(name)) return "A header has an invalid name.";
-  if (isOwnedHeader(name)) return `The header ${name} is set by the service.`;
+  const fault = nameField(name, "").fault;
+  if (fault !== null) return fault;
   return isHeaderText(value) ? null : `The header ${name} contains a control character.`;
 }
 

@@ -61,19 +61,25 @@ export function newLines(text: string): Lines {
   return {
     survey: () => surveyNew(text),
     plain: () => text,
-    quotedPrintable: () => breakLines(unwrappedQuotedPrintable(Buffer.from(text))),
+    quotedPrintable: () =>
+      breakLines(hasEscapes(text) ? unwrappedQuotedPrintable(Buffer.from(text)) : text),
     size: text.length,
   };
 }
 
 /** Like `survey`, without a copy of the text if it is ASCII, which most paragraphs are. */
 function surveyNew(text: string): Survey {
-  if (!/^[\r\n\x20-\x7e]*$/.test(text)) return survey(Buffer.from(text));
-  return {
-    octets: text.length,
-    high: 0,
-    isSevenBit: hasPlainLines(text) || survey(Buffer.from(text)).isSevenBit,
-  };
+  if (!isPrintable(text)) return survey(Buffer.from(text));
+  return { octets: text.length, high: 0, isSevenBit: hasPlainLines(text) };
+}
+
+/** True if quoted-printable changes characters of the text, besides breaking its lines. */
+function hasEscapes(text: string): boolean {
+  return !isPrintable(text) || /=| (?:\r\n|$)|(?:^|\n)From /.test(text);
+}
+
+function isPrintable(text: string): boolean {
+  return /^[\r\n\x20-\x7e]*$/.test(text);
 }
 
 /** True if each line is short, does not begin with "From " and does not end with a blank. */
@@ -81,8 +87,10 @@ function hasPlainLines(text: string): boolean {
   for (let from = 0; from < text.length;) {
     const found = text.indexOf("\r\n", from);
     const end = found === -1 ? text.length : found;
+    // A line end has a CR, which the last line does not have.
+    const longest = found === -1 ? SHORT_LINE : SHORT_LINE - 1;
     const isChanged =
-      end - from > SHORT_LINE - 1 || text[end - 1] === " " || text.startsWith("From ", from);
+      end - from > longest || text[end - 1] === " " || text.startsWith("From ", from);
     if (isChanged) return false;
     from = end + 2;
   }
