@@ -3,6 +3,9 @@
  * outcomes of mails, cost less together: one savepoint and one answer for all of them. If one of
  * them throws, all are undone, and each is repeated in a savepoint of its own, so that only the
  * faulty one fails. A change may therefore run twice, but its writes are stored at most once.
+ *
+ * While many changes are requested, they wait a few milliseconds for the next commit of others, so
+ * that there are fewer commits, each of which writes a page once.
  */
 
 import { isStorageRefusal } from "./refusal.ts";
@@ -10,6 +13,13 @@ import type { Writer } from "./writer.ts";
 
 /** Most changes that share a savepoint. They run without a pause, for about 5 ms. */
 const MAX_SHARED = 64;
+/** The longest that changes wait for the commit of others, if so many shared the last savepoint. */
+const DEFER_MS = 10;
+const MANY = 4;
+/** With so many, they no longer wait. */
+const ENOUGH = 48;
+
+type SharingWriter = Pick<Writer, "write" | "hasten">;
 
 type Entry = {
   run: () => void;
@@ -19,20 +29,25 @@ type Entry = {
 };
 
 /** Returns a `write` like that of the writer, whose changes share savepoints. */
-export function createSharedChanges(writer: Pick<Writer, "write">): Pick<Writer, "write"> {
+export function createSharedChanges(writer: SharingWriter): Pick<Writer, "write"> {
   /** Changes that run with the next savepoint; null if none is requested. */
   let open: Entry[] | null = null;
+  /** Number of changes that shared the last savepoint. */
+  let lastShared = 0;
 
   function close(group: Entry[]): void {
     if (open === group) open = null;
   }
 
   async function writeGroup(group: Entry[]): Promise<void> {
+    const deferMs = lastShared >= MANY ? DEFER_MS : 0;
+    const runAll = () => {
+      close(group);
+      lastShared = group.length;
+      for (const { run } of group) run();
+    };
     try {
-      await writer.write(() => {
-        close(group);
-        for (const { run } of group) run();
-      });
+      await writer.write(runAll, { deferMs });
       for (const { resolve } of group) resolve();
     } catch (error) {
       close(group);
@@ -47,6 +62,7 @@ export function createSharedChanges(writer: Pick<Writer, "write">): Pick<Writer,
   function add(entry: Entry): void {
     if (open !== null && open.length < MAX_SHARED) {
       open.push(entry);
+      if (open.length === ENOUGH) writer.hasten();
       return;
     }
     open = [entry];

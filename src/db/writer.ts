@@ -2,9 +2,9 @@
  * The writer: all changes of the database go through it. Changes that are requested at the same
  * time share one immediate transaction (group commit).
  *
- * 1. `write` and `commit` add a change to the queue. The queue is processed after the I/O callbacks
- *    of the current iteration of the event loop, or a fraction of a millisecond later if all its
- *    changes may wait for others.
+ * 1. `write` and `commit` add a change to the queue (`waiting-changes.ts`). The queue is processed
+ *    after the I/O callbacks of the current iteration of the event loop, or later if all its changes
+ *    may wait for others.
  * 2. Each change runs in its own savepoint, so a change that fails undoes only its own writes
  *    (`transactions.ts`).
  * 3. The tallies are written and the transaction is committed.
@@ -17,10 +17,10 @@ import { describeError, type Log } from "../lib/log.ts";
 import type { LogHold } from "./durability/contention.ts";
 import { createDiskSync, type DiskSync } from "./durability/disk-sync.ts";
 import { StorageFaultError } from "./fault.ts";
-import { createCommitDelay } from "./commit-delay.ts";
 import type { Db } from "./open.ts";
 import type { Tally } from "./tallies.ts";
 import { createTransactions, type Job } from "./transactions.ts";
+import { createWaitingChanges, type WriteOptions } from "./waiting-changes.ts";
 
 /** Makes an async change a type error, because it would be committed at its first `await`. */
 export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
@@ -30,14 +30,6 @@ export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
  * all.
  */
 export type Change<T> = () => T;
-
-type WriteOptions = {
-  /**
-   * While changes arrive quickly, this one may wait so many milliseconds for further changes that
-   * share its commit. 0 without it.
-   */
-  gatherMs?: number;
-};
 
 export type Writer = {
   /**
@@ -52,6 +44,8 @@ export type Writer = {
    * change until `onDisk` resolves. `onDisk` rejects with StorageFaultError.
    */
   commit<T>(change: Change<Sync<T>>): Promise<{ value: T; onDisk: Promise<void> }>;
+  /** Commits the deferred changes soon. */
+  hasten(): void;
   /**
    * For use inside a change: runs `effect` after the commit is on disk; never if the change fails.
    */
@@ -99,8 +93,7 @@ export function createWriter(
   beginWork: () => void = () => {},
 ): Writer {
   const transactions = createTransactions({ db, log, beginWork });
-  const delay = createCommitDelay();
-  let waiting: Job[] = [];
+  const waiting = createWaitingChanges(hasten);
   let requested = 0;
   /** Committed changes that may not be on disk yet. */
   let committed: Job[] = [];
@@ -121,8 +114,8 @@ export function createWriter(
 
   function flush(): void {
     isScheduled = false;
-    if (isSyncing && !isCommitAwaited && waiting.length < MAX_GATHERED) return;
-    if (delay.isWorthwhile(waiting)) return schedule();
+    if (isSyncing && !isCommitAwaited && waiting.count() < MAX_GATHERED) return;
+    if (waiting.isDelayWorthwhile()) return schedule();
     commitWaiting();
     void answerCommitted();
   }
@@ -131,21 +124,18 @@ export function createWriter(
     if (isBlocked) return;
     const pause = disk?.pause() ?? null;
     if (pause !== null) return resumeAfter(pause);
-    const jobs = waiting;
-    waiting = [];
-    delay.noteCommit(jobs.length);
+    const jobs = waiting.take();
     const done = transactions.commitTogether(jobs);
     if (done !== null) isCommitAwaited = false;
     for (const job of done ?? []) {
       job.onCommitted?.();
       committed.push(job);
     }
-    // Changes that did not fit into this batch stay ahead of newer ones.
-    waiting = [...jobs, ...waiting];
+    waiting.putBack(jobs);
     if (done === null) {
       disk?.yieldLog();
       resumeAfter(Bun.sleep(LOCK_RETRY_MS));
-    } else if (waiting.length > 0) schedule();
+    } else if (waiting.isCommitNeeded()) schedule();
   }
 
   function resumeAfter(obstacle: Promise<void>): void {
@@ -167,26 +157,29 @@ export function createWriter(
       for (const job of jobs)
         if (failure === null) answer(job, log);
         else job.reject(failure);
-      if (committed.length > 0 && waiting.length > 0) commitWaiting();
+      if (committed.length > 0 && waiting.isCommitNeeded()) commitWaiting();
     }
     isSyncing = false;
-    if (waiting.length === 0) settleIdle();
-    else schedule();
+    if (waiting.count() === 0) settleIdle();
+    else if (waiting.isCommitNeeded()) schedule();
   }
 
   const hasFault = () => db.fault.current() !== null;
-
   function settleIdle(): void {
     for (const resolve of idle.splice(0)) resolve();
   }
 
-  function enqueue(job: RequestedJob, { gatherMs = 0 }: WriteOptions = {}): void {
+  function hasten(): void {
+    if (waiting.endDeferral()) schedule();
+  }
+
+  function enqueue(job: RequestedJob, options: WriteOptions = {}): void {
     const error = db.fault.error();
     if (error !== null) return job.reject(error);
-    waiting.push({ ...job, gatherUntil: delay.until(gatherMs), effects: [] });
+    waiting.add({ ...job, effects: [] }, options);
     isCommitAwaited ||= job.onCommitted !== null;
     requested++;
-    schedule();
+    if (waiting.isCommitNeeded()) schedule();
   }
 
   return {
@@ -194,6 +187,7 @@ export function createWriter(
       new Promise((resolve, reject) => enqueue(durableJob(change, { resolve, reject }), options)),
     commit: (change) =>
       new Promise((resolve, reject) => enqueue(committedJob(change, { resolve, reject }))),
+    hasten,
     afterCommit: transactions.afterCommit,
     tally: transactions.tally,
     requestedWrites: () => requested,
@@ -202,8 +196,9 @@ export function createWriter(
     verifyFiles: () => disk?.verify() ?? true,
     findLogHold: () => (hasFault() ? null : (disk?.findHold() ?? null)),
     async drain() {
-      const isBusy = waiting.length > 0 || isSyncing;
-      if (isBusy) await new Promise<void>((resolve) => idle.push(resolve));
+      hasten();
+      if (waiting.count() > 0 || isSyncing)
+        await new Promise<void>((resolve) => idle.push(resolve));
       await disk?.release();
     },
   };

@@ -3,6 +3,7 @@ import { type Db, openDatabase } from "../../src/db/open.ts";
 import { createSharedChanges } from "../../src/db/shared-changes.ts";
 import { createWriter, type Writer } from "../../src/db/writer.ts";
 import { createLog } from "../../src/lib/log.ts";
+import { settleEventLoop } from "../support/eventually.ts";
 import { createRandom } from "../../scripts/seed/random.ts";
 
 let db: Db;
@@ -112,4 +113,24 @@ test("random groups store what a change of its own would store", async () => {
     });
   }
   expect(names()).toEqual([...expected].toSorted());
+});
+
+test("after many changes together, further ones wait for the commit of another caller", async () => {
+  await Promise.all(["a", "b", "c", "d"].map((name) => shared.write(() => insert(name))));
+  const deferred = shared.write(() => insert("e"));
+  await settleEventLoop();
+  expect(names()).toEqual(["a", "b", "c", "d"]);
+  await writer.write(() => insert("f"));
+  expect(names()).toEqual(["a", "b", "c", "d", "e", "f"]);
+  expect(await deferred).toBe("e");
+});
+
+test("changes that wait are committed without another caller, and when they are many", async () => {
+  await Promise.all(["a", "b", "c", "d"].map((name) => shared.write(() => insert(name))));
+  expect(await shared.write(() => insert("e"))).toBe("e");
+  await Promise.all(["f", "g", "h", "i"].map((name) => shared.write(() => insert(name))));
+  const many = Array.from({ length: 48 }, (_, i) => shared.write(() => insert(`many ${i}`)));
+  await settleEventLoop();
+  expect(names().filter((name) => name.startsWith("many")).length).toBe(48);
+  await Promise.all(many);
 });

@@ -155,6 +155,42 @@ describe("writes requested at the same time", () => {
   });
 });
 
+describe("a deferred change", () => {
+  const defer = (name: string, deferMs = 60_000) => writer.write(() => insert(name), { deferMs });
+
+  test("is committed with the next change of another caller", async () => {
+    const deferred = defer("a");
+    await settleEventLoop();
+    expect(names()).toEqual([]);
+    await writer.write(() => insert("b"));
+    expect(names()).toEqual(["a", "b"]);
+    expect(await deferred).toBe("a");
+  });
+
+  test("is committed when its time is over", async () => {
+    expect(await defer("a", 1)).toBe("a");
+  });
+
+  test("is committed after `hasten`, which does nothing if none waits", async () => {
+    writer.hasten();
+    const deferred = defer("a");
+    writer.hasten();
+    expect(await deferred).toBe("a");
+    const next = defer("b");
+    await settleEventLoop();
+    expect(names()).toEqual(["a"]);
+    writer.hasten();
+    expect(await next).toBe("b");
+  });
+
+  test("is committed before `drain` resolves", async () => {
+    const deferred = defer("a");
+    await writer.drain();
+    expect(names()).toEqual(["a"]);
+    expect(await deferred).toBe("a");
+  });
+});
+
 describe("a write that may wait for others", () => {
   const gather = (name: string) => writer.write(() => insert(name), { gatherMs: 60_000 });
 

@@ -175,7 +175,7 @@ describe("mail that needs the operator", () => {
     const id = await send();
     run("UPDATE projects SET is_enabled = 0");
     await t.app.start();
-    t.clock.advance(30 * 24 * HOUR);
+    t.clock.advance(8 * 24 * HOUR);
     await settleEventLoop();
     expect([transport.handed.length, t.countRows("attempts")]).toEqual([0, 0]);
     run("UPDATE projects SET is_enabled = 1");
