@@ -13,13 +13,6 @@ import type { Module } from "./modules/module.ts";
 
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
-const IDLE_TIMEOUT_SECONDS = 60;
-/**
- * Bun's own body limit is off, because Bun would answer 413 without an error body.
- * `http/body-bytes` limits the bytes that are read, and the rest is discarded.
- */
-const BUN_MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
-
 export function createHttpServer(
   core: Core & HttpEdge,
   parts: {
@@ -37,21 +30,13 @@ export function createHttpServer(
     beginWork: core.beginWork,
     onAnswered: bodies.returnShares,
   });
-  const api = withRoutes(parts.readiness, parts.modules);
   const http = new Elysia({
     // Normalisation is off: it rebuilds bodies before validation, and turns other values into
     // objects.
     normalize: false,
-    serve: {
-      maxRequestBodySize: BUN_MAX_BODY_BYTES,
-      idleTimeout: IDLE_TIMEOUT_SECONDS,
-      reusePort: false,
-    },
-  })
-    .use(root)
-    .use(api)
-    .use(openApiRoutes(api))
-    .use(uiRoutes());
+  }).use(root);
+  addRoutes(http, parts);
+  http.use(openApiRoutes(() => addRoutes(new Elysia({ name: "api" }), parts))).use(uiRoutes());
   registerRoutes(http.routes);
   core.routeRules.registerRoutes(http.routes);
   bodies.registerRoutes(http.routes);
@@ -83,8 +68,12 @@ export function createHttpServer(
   };
 }
 
-function withRoutes(readiness: () => Promise<Readiness>, modules: readonly Module[]): AnyElysia {
-  const api: AnyElysia = new Elysia({ name: "api" }).use(healthRoutes(readiness));
-  for (const { routes = [] } of modules) for (const route of routes) api.use(route);
-  return api;
+/** Adds the routes of the interface, without the documentation and the dashboard. */
+function addRoutes(
+  to: AnyElysia,
+  { readiness, modules }: { readiness: () => Promise<Readiness>; modules: readonly Module[] },
+): AnyElysia {
+  to.use(healthRoutes(readiness));
+  for (const { routes = [] } of modules) for (const route of routes) to.use(route);
+  return to;
 }
