@@ -13,6 +13,13 @@ import type { Module } from "./modules/module.ts";
 
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
+const IDLE_TIMEOUT_SECONDS = 60;
+/**
+ * Bun's own body limit is off, because Bun would answer 413 without an error body.
+ * `http/body-bytes` limits the bytes that are read, and the rest is discarded.
+ */
+const BUN_MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
+
 export function createHttpServer(
   core: Core & HttpEdge,
   parts: {
@@ -34,6 +41,11 @@ export function createHttpServer(
     // Normalisation is off: it rebuilds bodies before validation, and turns other values into
     // objects.
     normalize: false,
+    serve: {
+      maxRequestBodySize: BUN_MAX_BODY_BYTES,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      reusePort: false,
+    },
   }).use(root);
   addRoutes(http, parts);
   http.use(openApiRoutes(() => addRoutes(new Elysia({ name: "api" }), parts))).use(uiRoutes());

@@ -3,7 +3,6 @@
  */
 
 import type { AnyElysia } from "elysia";
-import { websocket } from "elysia/ws";
 import type { Clock } from "../lib/clock.ts";
 import { createDescriptorReserve, hasFreeDescriptor } from "../lib/descriptors.ts";
 import type { Log } from "../lib/log.ts";
@@ -12,12 +11,6 @@ import { openSubstitute } from "./substitute.ts";
 
 /** Descriptors for databases, name servers, mail servers, webhooks and health checks. */
 const RESERVED_DESCRIPTORS = 16;
-const IDLE_TIMEOUT_SECONDS = 60;
-/**
- * Bun's own body limit is off, because Bun would answer 413 without an error body.
- * `body-bytes.ts` limits the bytes that are read, and the rest is discarded.
- */
-const BUN_MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 
 type Listener = {
   /** Resolves to the port when connections are accepted. */
@@ -39,25 +32,9 @@ export function createListener(deps: {
   /** Servers that no longer accept connections but may still answer requests. */
   let closing: Promise<void>[] = [];
 
-  /**
-   * Starts a server whose requests the framework routes. Its own `listen` is not used: it also gives
-   * all routes to the router of Bun, compiles everything twice, and collects garbage.
-   */
   function listen(port: number): number {
-    const options: Bun.Serve.Options<unknown> = {
-      hostname,
-      port,
-      reusePort: false,
-      development: false,
-      idleTimeout: IDLE_TIMEOUT_SECONDS,
-      maxRequestBodySize: BUN_MAX_BODY_BYTES,
-      fetch: http.fetch,
-    };
-    // The types of the framework describe another version of Bun.
-    Reflect.set(options, "websocket", websocket);
-    const server = Bun.serve(options);
-    http.server = server;
-    return server.port ?? port;
+    http.listen({ hostname, port });
+    return http.server?.port ?? port;
   }
 
   function stopAccepting(): void {
