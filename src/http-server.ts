@@ -37,7 +37,6 @@ export function createHttpServer(
     beginWork: core.beginWork,
     onAnswered: bodies.returnShares,
   });
-  const api = withRoutes(parts.readiness, parts.modules);
   const http = new Elysia({
     // Normalisation is off: it rebuilds bodies before validation, and turns other values into
     // objects.
@@ -47,11 +46,9 @@ export function createHttpServer(
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       reusePort: false,
     },
-  })
-    .use(root)
-    .use(api)
-    .use(openApiRoutes(api))
-    .use(uiRoutes());
+  }).use(root);
+  addRoutes(http, parts);
+  http.use(openApiRoutes(() => addRoutes(new Elysia({ name: "api" }), parts))).use(uiRoutes());
   registerRoutes(http.routes);
   core.routeRules.registerRoutes(http.routes);
   bodies.registerRoutes(http.routes);
@@ -83,8 +80,12 @@ export function createHttpServer(
   };
 }
 
-function withRoutes(readiness: () => Promise<Readiness>, modules: readonly Module[]): AnyElysia {
-  const api: AnyElysia = new Elysia({ name: "api" }).use(healthRoutes(readiness));
-  for (const { routes = [] } of modules) for (const route of routes) api.use(route);
-  return api;
+/** Adds the routes of the interface, without the documentation and the dashboard. */
+function addRoutes(
+  to: AnyElysia,
+  { readiness, modules }: { readiness: () => Promise<Readiness>; modules: readonly Module[] },
+): AnyElysia {
+  to.use(healthRoutes(readiness));
+  for (const { routes = [] } of modules) for (const route of routes) to.use(route);
+  return to;
 }

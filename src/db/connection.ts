@@ -5,6 +5,7 @@
 
 import { Database } from "bun:sqlite";
 import { damageOf, type FaultLatch } from "./fault.ts";
+import { createLazyStatement, STATEMENT_METHODS } from "./lazy-statement.ts";
 
 type ConnectionOptions = { create?: boolean; readonly?: boolean; readwrite?: boolean };
 
@@ -18,6 +19,10 @@ export function openConnection(
   const watch = createWatch(latch, file);
   watch(sqlite, ["run", "exec"]);
   watch(sqlite, ["prepare", "query"], (statement) => watch(statement, STATEMENT_METHODS));
+  const compile: (...args: Parameters<Database["prepare"]>) => object = sqlite.prepare;
+  Reflect.set(sqlite, "prepare", (...args: Parameters<typeof compile>) =>
+    createLazyStatement(() => compile(...args)),
+  );
   return sqlite;
 }
 
@@ -27,8 +32,6 @@ type Watch = (
   /** Called with each object that one of the methods returns. */
   onResult?: (result: object) => void,
 ) => void;
-
-const STATEMENT_METHODS = ["all", "get", "run", "values", "raw"] as const;
 
 /** Replaces methods by versions that report damage to the latch; each object is wrapped once. */
 function createWatch(latch: FaultLatch, file: string): Watch {

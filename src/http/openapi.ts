@@ -9,16 +9,16 @@ import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import { undocumented } from "./documented.ts";
 
 /**
- * Returns the documentation routes for `api`. The document is generated on the first request for
- * it.
+ * Returns the documentation routes for the routes that `collectRoutes` returns. It is called, and the
+ * document is generated, on the first request for the document.
  */
-export function openApiRoutes(api: AnyElysia) {
+export function openApiRoutes(collectRoutes: () => AnyElysia) {
   let document: Promise<string> | null = null;
   return new Elysia({ name: "openapi-routes" })
     .get(
       "/openapi.json",
       async () => {
-        document ??= generate(api);
+        document ??= generate(collectRoutes());
         return asset(await document, "application/json");
       },
       hidden,
