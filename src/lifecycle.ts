@@ -9,12 +9,13 @@
  *   that only read, until the process is stopped.
  */
 
+import type { Cron } from "croner";
 import type { ClockSteps } from "./clock-steps.ts";
 import type { Core } from "./core.ts";
 import { describeFault, recoverySteps } from "./db/fault.ts";
 import type { HttpServer } from "./http-server.ts";
 import { describeError, type Log } from "./lib/log.ts";
-import { type RecurringWork, startTimers, type Timers } from "./lib/recurring.ts";
+import { type RecurringWork, startTimers } from "./lib/recurring.ts";
 import type { Module } from "./modules/module.ts";
 
 export function createAppLifecycle(
@@ -30,7 +31,7 @@ export function createAppLifecycle(
 ) {
   const { modules, recurring, clockSteps, server, faultLog } = parts;
   const backward = modules.toReversed();
-  let timers: Timers | null = null;
+  let timers: Cron[] = [];
   /** Set after a storage fault. It resolves when all stopped work has ended. */
   let halted: Promise<unknown> | null = null;
 
@@ -49,7 +50,7 @@ export function createAppLifecycle(
   }
 
   function stopTimers(): void {
-    timers?.stop();
+    for (const timer of timers) timer.stop();
   }
 
   async function stopModules(): Promise<void> {

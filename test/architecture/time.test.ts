@@ -29,7 +29,6 @@ const CREATES_THE_CLOCK = [
   "cli/store.ts",
   "db/migrate.ts",
   "lib/log.ts",
-  "lib/recurring.ts",
   "outbox/compose/worker.ts",
 ];
 
