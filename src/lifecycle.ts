@@ -9,13 +9,12 @@
  *   that only read, until the process is stopped.
  */
 
-import type { Cron } from "croner";
 import type { ClockSteps } from "./clock-steps.ts";
 import type { Core } from "./core.ts";
 import { describeFault, recoverySteps } from "./db/fault.ts";
 import type { HttpServer } from "./http-server.ts";
 import { describeError, type Log } from "./lib/log.ts";
-import { type RecurringWork, startTimers } from "./lib/recurring.ts";
+import { type RecurringWork, startTimers, type Timers } from "./lib/recurring.ts";
 import type { Module } from "./modules/module.ts";
 
 export function createAppLifecycle(
@@ -31,7 +30,7 @@ export function createAppLifecycle(
 ) {
   const { modules, recurring, clockSteps, server, faultLog } = parts;
   const backward = modules.toReversed();
-  let timers: Cron[] = [];
+  let timers: Timers | null = null;
   /** Set after a storage fault. It resolves when all stopped work has ended. */
   let halted: Promise<unknown> | null = null;
 
@@ -50,7 +49,7 @@ export function createAppLifecycle(
   }
 
   function stopTimers(): void {
-    for (const timer of timers) timer.stop();
+    timers?.stop();
   }
 
   async function stopModules(): Promise<void> {

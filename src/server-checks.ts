@@ -30,7 +30,7 @@ export function createServerChecks(parts: Parts): () => Promise<Finding[]> {
       ...probes.machineWorld(config, dns),
       now: clock.now,
       folder,
-      recurring: () => [],
+      recurring: async () => [],
       metrics: async () => null,
       requireReadableKeys: async () => requireReadableKeys(db, secret),
       isSameSecret: async () => isSameSecret(db, secret),

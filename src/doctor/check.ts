@@ -35,7 +35,7 @@ export type World = {
   /** The metrics of the running server; null if it does not answer at its metrics address. */
   metrics: () => Promise<string | null>;
   /** Names and intervals of the server's recurring work. */
-  recurring: () => readonly Interval[];
+  recurring: () => Promise<readonly Interval[]>;
   /** Free space of a folder; null if the folder cannot be examined. */
   freeBytes: (path: string) => number | null;
   /** The current time, in milliseconds since the epoch. */

@@ -113,7 +113,9 @@ export const checkEventLoop: Check = async ({ config, metrics }) => {
 
 /** Reports which work a running server repeats, and how often. */
 export const checkRecurringWork: Check = async ({ recurring }) => {
-  const works = recurring().map(({ name, everySeconds }) => `${name} every ${everySeconds} s`);
+  const works = (await recurring()).map(
+    ({ name, everySeconds }) => `${name} every ${everySeconds} s`,
+  );
   return [ok("recurring work", works.join(", "))];
 };
 

@@ -1,6 +1,7 @@
-/** Work that runs at fixed intervals while the server runs. */
-
-import { Cron } from "croner";
+/**
+ * Work that runs at fixed intervals while the server runs. The timers are those of croner, which is
+ * loaded when the first of them is needed, so that the server is ready before.
+ */
 
 export type RecurringWork = {
   /** Name in the log and in the report of `mailstead doctor`. */
@@ -10,8 +11,11 @@ export type RecurringWork = {
   run: () => Promise<unknown>;
 };
 
+export type Timers = { stop(): void };
+
 /** The interval of a pattern in seconds. */
-export function intervalOf(pattern: string): number {
+export async function intervalOf(pattern: string): Promise<number> {
+  const { Cron } = await import("croner");
   const [first, second] = new Cron(pattern).nextRuns(2);
   if (first === undefined || second === undefined) throw new Error(`${pattern} never recurs`);
   return (second.getTime() - first.getTime()) / 1000;
@@ -21,12 +25,27 @@ export function intervalOf(pattern: string): number {
 export function startTimers(
   works: readonly RecurringWork[],
   on: { begin: (name: string) => void; error: (name: string, error: unknown) => void },
-): Cron[] {
-  return works.map(
-    ({ name, pattern, run }) =>
-      new Cron(pattern, { name: `${name} ${crypto.randomUUID()}`, protect: true }, async () => {
-        on.begin(name);
-        await run().catch((error: unknown) => on.error(name, error));
-      }),
-  );
+): Timers {
+  let timers: readonly Timers[] = [];
+  let isStopped = false;
+
+  async function start(): Promise<void> {
+    const { Cron } = await import("croner");
+    if (isStopped) return;
+    timers = works.map(
+      ({ name, pattern, run }) =>
+        new Cron(pattern, { name: `${name} ${crypto.randomUUID()}`, protect: true }, async () => {
+          on.begin(name);
+          await run().catch((error: unknown) => on.error(name, error));
+        }),
+    );
+  }
+
+  start().catch((error: unknown) => on.error("timers", error));
+  return {
+    stop() {
+      isStopped = true;
+      for (const timer of timers) timer.stop();
+    },
+  };
 }

@@ -58,7 +58,7 @@ function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): Wo
     isOwnAddress: async () => true,
     greet: async () => ({ ok: true, line: "220 mx ready" }),
     clockAheadMs: async () => 20,
-    recurring: () => [
+    recurring: async () => [
       { name: "clock", everySeconds: 1 },
       { name: "webhooks", everySeconds: 60 },
     ],
@@ -412,10 +412,10 @@ describe("the real world", () => {
     expect(await Promise.all(addresses.map(isOwnAddress))).toEqual([true, true, false, false]);
   });
 
-  test("lists the recurring work of the server with its intervals", () => {
+  test("lists the recurring work of the server with its intervals", async () => {
     const input = { settings: {}, environment: {}, flags: {}, positionals: [], isJson: false };
     const real = realWorld({ input, config: readConfig({}, {}), dns, clock: systemClock });
-    expect(real.recurring()).toEqual(
+    expect(await real.recurring()).toEqual(
       expect.arrayContaining([
         { name: "clock", everySeconds: 1 },
         { name: "campaigns", everySeconds: 5 },

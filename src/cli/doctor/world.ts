@@ -42,7 +42,7 @@ export function realWorld(given: { input: Input; config: Config; dns: Dns; clock
 }
 
 /** Creates the server's parts on an empty database in memory, and starts none of them. */
-function recurringOf(given: { config: Config; dns: Dns; clock: Clock }): Interval[] {
+async function recurringOf(given: { config: Config; dns: Dns; clock: Clock }): Promise<Interval[]> {
   const db = openDatabase(":memory:");
   migrate(db.sqlite);
   const { recurring } = createApp({
@@ -55,7 +55,9 @@ function recurringOf(given: { config: Config; dns: Dns; clock: Clock }): Interva
     log: silentLog,
   });
   closeDatabase(db);
-  return recurring.map(({ name, pattern }) => ({ name, everySeconds: intervalOf(pattern) }));
+  return Promise.all(
+    recurring.map(async ({ name, pattern }) => ({ name, everySeconds: await intervalOf(pattern) })),
+  );
 }
 
 async function readMetrics({ metrics }: Config): Promise<string | null> {
