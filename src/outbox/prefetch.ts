@@ -6,6 +6,7 @@
  */
 
 import type { Clock } from "../lib/clock.ts";
+import { createSharedTimer } from "../lib/shared-timer.ts";
 import type { LeasedMail } from "./lease-rows.ts";
 import type { Pace } from "./pace.ts";
 
@@ -52,6 +53,7 @@ export function createPrefetch(deps: {
   /** Bytes of a typical mail; rather too many than too few. */
   let typicalBytes = 1;
   const departures = createDepartures(clock);
+  const timeouts = createSharedTimer(clock);
 
   /** The limit while mails leave fast; less than the usual one if they do not. */
   function fastLimit(): number {
@@ -98,7 +100,7 @@ export function createPrefetch(deps: {
       };
       const { least, most } = PREFETCH_TIMEOUT_MS;
       const timeoutMs = Math.min(Math.max(PREFETCH_TIMEOUT_FACTOR * connectLatencyMs, least), most);
-      const stopTimeout = clock.after(timeoutMs, release);
+      const stopTimeout = timeouts.after(timeoutMs, release);
       return { stopTimeout, release };
     },
 

@@ -1,5 +1,6 @@
 /** Builds the commands of a transaction, or finds out why the server can never accept the mail. */
 
+import { isAscii } from "node:buffer";
 import type { Dispatch } from "./dispatch.ts";
 import type { Extensions } from "./extensions.ts";
 
@@ -96,7 +97,8 @@ function isPath(address: string): boolean {
 
 /** SMTPUTF8 is needed for non-ASCII in the envelope (RFC 6531 §3.1) or in the header (RFC 6532). */
 function needsUtf8({ envelope, message }: Dispatch): boolean {
-  return NON_ASCII.test(envelope.from) || NON_ASCII.test(envelope.to) || isUtf8Header(message);
+  if (NON_ASCII.test(envelope.from) || NON_ASCII.test(envelope.to)) return true;
+  return !isAscii(message) && isUtf8Header(message);
 }
 
 const NON_ASCII = /[^\p{ASCII}]/u;

@@ -46,12 +46,17 @@ export async function transact(
   place: Place,
   dispatch: Dispatch,
 ): Promise<{ delivery: Delivery; conversation: Conversation }> {
-  await awaitEarlierMail(place, dispatch);
+  const first = place.session;
+  let plan = planEnvelope(dispatch, first.extensions);
+  await awaitEarlierMail(place, plan);
   const { session } = place;
+  // The mail before may have been moved to another session, and this one with it.
+  if (session !== first) plan = planEnvelope(dispatch, session.extensions);
   if (!session.isUsable) return endedBefore(session);
   place.onBegin();
   const dialogue = session.beginMail();
-  const delivery = await deliver(dialogue, place, dispatch);
+  const delivery =
+    plan.kind === "unsendable" ? plan : await deliver(dialogue, { place, plan, dispatch });
   if (!place.isFollowed) {
     if (delivery.kind === "refused" && dialogue.wire.fault === null) await reset(dialogue);
     session.endMail();
@@ -60,9 +65,8 @@ export async function transact(
 }
 
 /** Meanwhile, the mail before may send the commands of this one with the end of its message. */
-async function awaitEarlierMail(place: Place, dispatch: Dispatch): Promise<void> {
+async function awaitEarlierMail(place: Place, plan: Plan | Unsendable): Promise<void> {
   if (place.earlierEnd === null) return;
-  const plan = planEnvelope(dispatch, place.session.extensions);
   place.commands = plan.kind === "plan" ? plan.group : null;
   await place.earlierEnd;
 }
@@ -85,11 +89,11 @@ function endedBefore({ conversation }: Session) {
   };
 }
 
-async function deliver(dialogue: Dialogue, place: Place, dispatch: Dispatch): Promise<Delivery> {
-  const { extensions } = place.session;
-  const plan = planEnvelope(dispatch, extensions);
-  if (plan.kind === "unsendable") return plan;
-  const problem = extensions.pipelining
+async function deliver(
+  dialogue: Dialogue,
+  { place, plan, dispatch }: { place: Place; plan: Plan; dispatch: Dispatch },
+): Promise<Delivery> {
+  const problem = place.session.extensions.pipelining
     ? await sendCommandsTogether(dialogue, plan, place.areCommandsSent)
     : await sendCommandsOneByOne(dialogue, plan);
   return problem ?? sendMessage(dialogue, dispatch.message, place);
