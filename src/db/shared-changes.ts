@@ -14,10 +14,10 @@ import type { Writer } from "./writer.ts";
 /** Most changes that share a savepoint. They run without a pause, for about 5 ms. */
 const MAX_SHARED = 64;
 /** The longest that changes wait for the commit of others, if so many shared the last savepoint. */
-const DEFER_MS = 10;
+const DEFER_MS = 5;
 const MANY = 4;
-/** With so many, they no longer wait. */
-const ENOUGH = 48;
+/** With so many, they no longer wait: a commit with more would hold the event loop longer. */
+const ENOUGH = 24;
 
 type SharingWriter = Pick<Writer, "write" | "hasten">;
 
