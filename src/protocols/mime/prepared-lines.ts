@@ -87,10 +87,8 @@ function hasPlainLines(text: string): boolean {
   for (let from = 0; from < text.length;) {
     const found = text.indexOf("\r\n", from);
     const end = found === -1 ? text.length : found;
-    // A line end has a CR, which the last line does not have.
-    const longest = found === -1 ? SHORT_LINE : SHORT_LINE - 1;
     const isChanged =
-      end - from > longest || text[end - 1] === " " || text.startsWith("From ", from);
+      end - from > SHORT_LINE - 1 || text[end - 1] === " " || text.startsWith("From ", from);
     if (isChanged) return false;
     from = end + 2;
   }
@@ -162,7 +160,7 @@ function valueLine(line: string, marks: Marks): Lines {
         octets += added - 1;
         if (added !== value.length) high += added - asciiCount(value);
       }
-      const isShort = octets <= (isLast ? SHORT_LINE : SHORT_LINE - 1);
+      const isShort = octets <= SHORT_LINE - 1;
       const mayBeSevenBit = isShort && high === 0 && !hasControls;
       const isSevenBit = mayBeSevenBit && survey(Buffer.from(plainOf(fillings))).isSevenBit;
       return { octets: octets + (isLast ? 0 : 2), high, isSevenBit };

@@ -73,6 +73,8 @@ export function survey(octets: Buffer): Survey {
     if (lineLength > SHORT_LINE || (octet === 13 && isBlank(previous))) isUnchanged = false;
     previous = octet;
   }
+  // The last line may have no CR.
+  if (lineLength === SHORT_LINE && previous !== 13) isUnchanged = false;
   return {
     octets: octets.length,
     high,
