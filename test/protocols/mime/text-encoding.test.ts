@@ -8,7 +8,7 @@ test.each([
   ["a line of 77 characters", `${"x".repeat(77)}\r\n`, "quoted-printable"],
 ])("%s is sent as it is up to 76 characters", (_, text, encoding) => {
   const encoded = encodeText(text);
-  expect(encoded.encoding).toBe(encoding);
+  expect<string>(encoded.encoding).toBe(encoding);
   const lines = encoded.body.join("").split("\r\n");
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(76);
 });
