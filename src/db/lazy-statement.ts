@@ -9,7 +9,8 @@ export const STATEMENT_METHODS = ["all", "get", "run", "values", "raw"] as const
 
 /**
  * Returns a statement with the methods that run it, and `finalize`. `compile` is called by the first
- * of them that is called; a mistake in the SQL is thrown then.
+ * of them that is called; a mistake in the SQL is thrown then. The methods of its result are called
+ * without `this`, except `finalize`.
  */
 export function createLazyStatement(compile: () => object): object {
   let statement: object | null = null;
