@@ -239,6 +239,7 @@ describe.skipIf(!hasChromium)("the inbox", () => {
       await page.getByLabel("Name").fill("signup-test");
       await page.getByRole("button", { name: "Create the inbox" }).click();
       const panel = page.getByRole("dialog", { name: "Settings of the inbox signup-test" });
+      await panel.waitFor();
       const password = await inboxValue(server, "signup-test", "password");
       await panel.getByText(password, { exact: true }).waitFor();
       await page.keyboard.press("Escape");
