@@ -45,11 +45,6 @@ class BuildError extends Error {}
 /** The program, and the threads that it starts; each is a file of its own in the executable. */
 const ENTRY_POINTS = ["main.ts", "modules/inboxes/parsing/worker.ts", "outbox/compose/worker.ts"];
 
-/**
- * Factor on the number of calls after which the engine compiles a function to machine code. The
- * program sets it to 1 when it has started (src/lib/jit-policy.ts); threads always have 1.
- */
-const START_JIT_POLICY = 100;
 const START_LIMIT_MS = 60_000;
 /** Time in which the recurring work of each second runs. */
 const RECORDED_MS = 1_500;
@@ -196,7 +191,6 @@ async function compile(job: Job, revision: string, order: string | null): Promis
       "--bytecode",
       "--format=esm",
       "--asset=dist/ui",
-      `--compile-jit-policy=${START_JIT_POLICY}`,
       ...(order === null ? [] : [`--bytecode-order=${order}`]),
       "--no-compile-autoload-dotenv",
       "--no-compile-autoload-bunfig",

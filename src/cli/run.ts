@@ -10,7 +10,6 @@ import { describeFault, recoverySteps, StorageFaultError } from "../db/fault.ts"
 import { DataFolderError } from "../db/folder.ts";
 import { DatabaseTooNewError } from "../db/migrate.ts";
 import { AppError } from "../lib/errors.ts";
-import { compileAsUsual } from "../lib/jit-policy.ts";
 import { describeError } from "../lib/log.ts";
 import { UnreadableKeyError } from "../modules/domains/keys.ts";
 import { check } from "./check.ts";
@@ -112,8 +111,6 @@ async function dispatch(
     console.log(commandHelp(found.command));
     return 0;
   }
-  // A server does this when it has started.
-  if (found.command !== serve && found.command !== dev) compileAsUsual();
   return found.command.run({ positionals, flags, settings, environment, isJson });
 }
 

@@ -20,7 +20,6 @@ import type { Db } from "../db/open.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
 import { refuseMissingPages } from "../db/missing-pages.ts";
 import { systemClock } from "../lib/clock.ts";
-import { compileAsUsual } from "../lib/jit-policy.ts";
 import { createLog, describeError, type Log } from "../lib/log.ts";
 import { MetricsAddressError } from "../lib/metrics.ts";
 import { VERSION } from "../lib/version.ts";
@@ -186,7 +185,6 @@ export async function runServer(options: ServerOptions): Promise<number> {
   });
   await options.prepare({ app, folder: folder.path });
   await startListening(app, db, config);
-  compileAsUsual();
   await options.onStarted({
     app,
     address: `http://${hostInUrl(config.host)}:${config.port}`,
