@@ -93,7 +93,7 @@ export function createWriter(
   beginWork: () => void = () => {},
 ): Writer {
   const transactions = createTransactions({ db, log, beginWork });
-  const waiting = createWaitingChanges(hasten);
+  const waiting = createWaitingChanges(() => hasten());
   let requested = 0;
   /** Committed changes that may not be on disk yet. */
   let committed: Job[] = [];
@@ -165,12 +165,10 @@ export function createWriter(
   }
 
   const hasFault = () => db.fault.current() !== null;
+  const hasten = () => (waiting.endDeferral() ? schedule() : undefined);
+
   function settleIdle(): void {
     for (const resolve of idle.splice(0)) resolve();
-  }
-
-  function hasten(): void {
-    if (waiting.endDeferral()) schedule();
   }
 
   function enqueue(job: RequestedJob, options: WriteOptions = {}): void {

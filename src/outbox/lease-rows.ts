@@ -150,7 +150,7 @@ type AttachmentRow = {
   bytes: Uint8Array;
 };
 
-/** What mails share, without what is read for each of them. */
+/** The columns that several mails share: those of their project and their message. */
 type SharedColumns = Omit<LeasedMail, keyof Lease | keyof MailColumns | "isTest" | "isSubscribed">;
 
 /** Returns a function that loads mails; null for one that was deleted. */

@@ -48,8 +48,8 @@ export function createCampaignHandlers(deps: {
   }
 
   /**
-   * Counts a mail that left. The first of each transaction checks the limits, which a mail that left
-   * exceeds only together with bounces or complaints before it.
+   * Counts a mail that left. Only the first one of each transaction checks the limits: a mail that
+   * left lowers the shares, but it may be the one from which on the limits apply.
    */
   function noteSent(campaignSeq: number, at: number): void {
     if (stats.sent(campaignSeq, at)) breakIfHarmful(campaignSeq);
@@ -92,7 +92,7 @@ export function createCampaignHandlers(deps: {
   return {
     /** Part of a change: called for every event, right after it was written. */
     handle(event: EventInput): void {
-      // The row is not needed for a mail that left: its campaign may have been deleted meanwhile.
+      // This event names its campaign, and the counters ignore a campaign that was deleted meanwhile.
       const isKnown = event.name === "email.sent" && event.campaignSeq !== undefined;
       const campaignSeq = isKnown ? event.campaignSeq : campaignOf(event.emailSeq);
       if (campaignSeq === null || campaignSeq === undefined) return;

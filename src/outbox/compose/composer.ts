@@ -63,7 +63,7 @@ const COPIES = 2;
 /** This many signed transactional mails are prepared on the event loop; more go to threads. */
 const FEW = 4;
 /** A mail that takes more processor time on the event loop took long. */
-const HELD_MS = 40;
+const HELD_MS = 20;
 /** Messages of campaigns that wait to be sent may take this much memory. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
