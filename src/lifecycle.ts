@@ -1,8 +1,8 @@
 /**
  * Starts and stops the server, and halts it after a storage fault.
  *
- * - `start`: the watchdog, the check of the clock, the modules in the order of their list, the timers
- *   of recurring work.
+ * - `start`: the watchdog, the collection of a grown heap, the check of the clock, the modules in the
+ *   order of their list, the timers of recurring work.
  * - `stop`: timers, long requests, HTTP, then the modules in reverse: leasing of mails, the other workers, the mails
  *   under way, sockets, state in memory, and last the leases that did not end.
  * - After a storage fault all modules stop at once. HTTP still answers health checks and requests
@@ -13,6 +13,7 @@ import type { ClockSteps } from "./clock-steps.ts";
 import type { Core } from "./core.ts";
 import { describeFault, recoverySteps } from "./db/fault.ts";
 import type { HttpServer } from "./http-server.ts";
+import { createHeapGrowth, engineHeap } from "./lib/heap-growth.ts";
 import { describeError, type Log } from "./lib/log.ts";
 import { type RecurringWork, startTimers, type Timers } from "./lib/recurring.ts";
 import type { Module } from "./modules/module.ts";
@@ -29,6 +30,7 @@ export function createAppLifecycle(
   },
 ) {
   const { modules, recurring, clockSteps, server, faultLog } = parts;
+  const heapGrowth = createHeapGrowth(engineHeap());
   const backward = modules.toReversed();
   let timers: Timers | null = null;
   /** Set after a storage fault. It resolves when all stopped work has ended. */
@@ -68,6 +70,7 @@ export function createAppLifecycle(
     /** Rejects with StorageFaultError if a module meets a storage fault, also if it handles it. */
     async start(): Promise<void> {
       loopWatch.start();
+      heapGrowth.start();
       await clockSteps.start();
       for (const module of modules) {
         await module.start?.();
@@ -84,6 +87,7 @@ export function createAppLifecycle(
     async stop(): Promise<void> {
       stopTimers();
       loopWatch.stop();
+      heapGrowth.stop();
       for (const module of backward) module.endRequests?.();
       await server.close();
       if (halted === null) await stopModules();

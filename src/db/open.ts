@@ -34,7 +34,11 @@ const JOURNAL_SIZE_LIMIT_BYTES = 256 * 1024 * 1024;
  * long too, without blocking the event loop.
  */
 const LOCK_TIMEOUT_MS = 10_000;
-const PAGE_CACHE_KIB = 60 * 1024;
+/**
+ * The system caches the file as well: with 60 MiB neither campaigns nor requests nor segments of
+ * 100,000 contacts were faster. With 8 MiB, `/v1/send` took a tenth longer.
+ */
+const PAGE_CACHE_KIB = 24 * 1024;
 
 const IN_MEMORY = ":memory:";
 

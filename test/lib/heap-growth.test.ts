@@ -1,0 +1,72 @@
+import { expect, test } from "bun:test";
+import { createHeapGrowth, engineHeap } from "../../src/lib/heap-growth.ts";
+
+const MIB = 1024 * 1024;
+
+/** A heap whose size the test sets, and a timer that it fires. */
+function heap() {
+  let mib = 0;
+  let collections = 0;
+  let tick: (() => void) | null = null;
+  const growth = createHeapGrowth({
+    sizeBytes: () => mib * MIB,
+    collect: () => void collections++,
+    every: (_, run) => {
+      tick = run;
+      return () => (tick = null);
+    },
+  });
+  growth.start();
+  return {
+    growth,
+    isTimed: () => tick !== null,
+    /** Number of collections that the ticks at these sizes ask for. */
+    after(...sizes: number[]): number {
+      const before = collections;
+      for (const size of sizes) {
+        mib = size;
+        tick?.();
+      }
+      return collections - before;
+    },
+  };
+}
+
+test("a small heap is left to the engine", () => {
+  expect(heap().after(10, 20, 40, 47)).toBe(0);
+});
+
+test("a heap that has grown by half is collected at each tick until it is smaller", () => {
+  const { after } = heap();
+  expect(after(40, 50, 59)).toBe(0);
+  expect(after(60, 70, 62)).toBe(3);
+  expect(after(40, 59)).toBe(0);
+});
+
+test("a heap that stays large is in use: it may grow by half from there", () => {
+  const { after } = heap();
+  after(30);
+  expect(after(...Array.from({ length: 80 }, () => 100))).toBe(50);
+  expect(after(149)).toBe(0);
+  expect(after(150)).toBe(1);
+  // It has become small again.
+  expect(after(32, 49)).toBe(1);
+});
+
+test("it stops with the process", () => {
+  const { growth, isTimed, after } = heap();
+  growth.start();
+  after(30);
+  growth.stop();
+  growth.stop();
+  expect(isTimed()).toBe(false);
+  expect(after(100)).toBe(0);
+});
+
+test("the engine reports a size after a collection, and collects without throwing", () => {
+  const { sizeBytes, collect, every } = engineHeap();
+  Bun.gc(true);
+  expect(sizeBytes()).toBeGreaterThan(0);
+  expect(collect).not.toThrow();
+  every(60_000, () => {})();
+});
