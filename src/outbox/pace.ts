@@ -24,10 +24,17 @@ export type Pace = {
 const SECOND_MS = 1000;
 /**
  * The time between a start and the mail's arrival at the receiver varies. A start therefore counts
- * from the end of its task, but at most this share of the window later: this keeps the limit at the
- * receiver as well, and costs at most one percent of the rate.
+ * from the end of its task, but usually at most this share of the window later: this keeps the limit
+ * at the receiver as well, and costs at most one percent of the rate.
  */
 const GUARD = 0.01;
+/**
+ * A task that takes longer than usual counts by the difference, at most this share of the window: the
+ * mails after it are on time, so that they would arrive too close to it.
+ */
+const LATE_GUARD = 0.1;
+/** Weight of the latest task in the usual duration, if it took longer. */
+const LONGER_WEIGHT = 0.05;
 /** Seconds of mail to prefetch: longer than the storage usually takes for a lease. */
 const PREFETCH_SECONDS = 1 / 3;
 /** Starts are not spread by less than this, because timers are not precise enough. */
@@ -71,6 +78,15 @@ function createPacedTasks(options: {
   const queue = new PQueue({ concurrency });
   const record = createStartRecord(ratePerSecond);
 
+  /** A task that ends meanwhile, later than usual, prolongs the wait. */
+  function continueAfter(waitMs: number): void {
+    clock.after(waitMs, () => {
+      const restMs = record.nextStartMs() - clock.elapsed();
+      if (restMs > 0) continueAfter(restMs);
+      else queue.start();
+    });
+  }
+
   /** The queue calls this at the moment of the start, and pauses before the next one if told to. */
   async function start<T>(task: () => Promise<T>): Promise<T> {
     const startedMs = clock.elapsed();
@@ -78,7 +94,7 @@ function createPacedTasks(options: {
     const waitMs = record.nextStartMs() - startedMs;
     if (waitMs > 0) {
       queue.pause();
-      clock.after(waitMs, () => queue.start());
+      continueAfter(waitMs);
     }
     try {
       return await task();
@@ -105,19 +121,33 @@ type StartRecord = {
 function createStartRecord(ratePerSecond: number): StartRecord {
   const windowMs = Math.max(SECOND_MS, SECOND_MS / ratePerSecond);
   const guardMs = windowMs * GUARD;
+  const lateGuardMs = windowMs * LATE_GUARD;
   const spreadMs = spreadFor(ratePerSecond);
   const ring = new Float64Array(Math.max(1, Math.floor(ratePerSecond))).fill(-Infinity);
   let oldest = 0;
   let latestMs = -Infinity;
+  /** About the smallest duration of the latest tasks. */
+  let usualMs = Infinity;
+
+  /** How long after its start a task counts, once it has ended. */
+  function lateBy(durationMs: number): number {
+    const weight = durationMs < usualMs ? 1 : LONGER_WEIGHT;
+    usualMs = usualMs === Infinity ? durationMs : usualMs + weight * (durationMs - usualMs);
+    if (durationMs <= guardMs) return durationMs;
+    const lateMs = usualMs <= guardMs ? durationMs : durationMs - usualMs;
+    return Math.max(guardMs, Math.min(lateMs, lateGuardMs));
+  }
+
   return {
     noteStart(startedMs) {
       const entry = oldest;
       ring[entry] = startedMs + guardMs;
       oldest = (oldest + 1) % ring.length;
       latestMs = startedMs;
-      // The guard is shorter than the window, so the entry still belongs to this start.
       return (endedMs) => {
-        if (endedMs < startedMs + guardMs) ring[entry] = endedMs;
+        const lateMs = lateBy(endedMs - startedMs);
+        // Within the window the entry still belongs to this start.
+        if (endedMs < startedMs + windowMs) ring[entry] = startedMs + lateMs;
       };
     },
     nextStartMs: () => Math.max(latestMs + spreadMs, (ring[oldest] ?? -Infinity) + windowMs),

@@ -87,6 +87,44 @@ describe("the rate", () => {
     expect(starts[10]).toBe(next);
   });
 
+  test.each([
+    ["30 ms", 30, 1_030],
+    ["70 ms", 70, 1_070],
+    ["half a second", 500, 1_100],
+  ])(
+    "counts a task that takes %s, where 4 ms are usual, from its end, at most 100 ms after its start",
+    async (_, taskMs, next) => {
+      const { pace, clock } = paced({ ratePerSecond: 10 });
+      const after = (ms: number) => () => new Promise<void>((resolve) => clock.after(ms, resolve));
+      startsOf({ pace, clock }, 10, after(4));
+      await advance(clock, 5 * SECOND_MS);
+      const begin = clock.elapsed();
+      const late = startsOf({ pace, clock }, 1, after(taskMs));
+      const starts = startsOf({ pace, clock }, 10, after(4));
+      await advance(clock, 2 * SECOND_MS);
+      expect(late).toEqual([begin]);
+      expect((starts[9] ?? 0) - begin).toBe(next);
+    },
+  );
+
+  test("is kept at a receiver to which some tasks take up to 90 ms", async () => {
+    const { bits } = createRandom(7);
+    const { pace, clock } = paced({ ratePerSecond: 14 });
+    const arrivals: number[] = [];
+    const starts = startsOf({ pace, clock }, 400, () => {
+      const taskMs = bits() % 8 === 0 ? 10 + (bits() % 80) : 2 + (bits() % 4);
+      return new Promise<void>((resolve) =>
+        clock.after(taskMs, () => {
+          arrivals.push(clock.elapsed());
+          resolve();
+        }),
+      );
+    });
+    await advance(clock, 32 * SECOND_MS);
+    expect(starts.length).toBe(400);
+    expect(mostInAnySecond(arrivals)).toBe(14);
+  });
+
   test("below one allows a mail every 1/rate seconds", async () => {
     const { pace, clock } = paced({ ratePerSecond: 0.5 });
     const starts = startsOf({ pace, clock }, 3);
