@@ -62,9 +62,13 @@ export function createWaitingChanges(onDue: () => void) {
       return taken;
     },
 
-    /** Puts those back that the commit did not take, ahead of newer ones. */
+    /**
+     * Puts those back that the commit did not take, ahead of newer ones. They have waited for that
+     * commit, and the timer of a deferred one has ended, so the next commit waits for nothing.
+     */
     putBack(rest: readonly Job[]): void {
       if (rest.length === 0) return;
+      for (const job of rest) job.gatherUntil = 0;
       jobs = [...rest, ...jobs];
       isNeeded = true;
     },

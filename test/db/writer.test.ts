@@ -171,6 +171,17 @@ describe("a deferred change", () => {
     expect(await defer("a", 1)).toBe("a");
   });
 
+  test("is committed after a change that used the whole time of a transaction", async () => {
+    const slow = writer.write(() => {
+      Bun.sleepSync(15);
+      insert("slow");
+    });
+    const deferred = defer("a", 1);
+    await slow;
+    expect(names()).toEqual(["slow"]);
+    expect(await deferred).toBe("a");
+  });
+
   test("is committed after `hasten`, which does nothing if none waits", async () => {
     writer.hasten();
     const deferred = defer("a");
