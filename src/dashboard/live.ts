@@ -69,8 +69,6 @@ function connect(project: string, client: QueryClient): () => void {
     flush = undefined;
     const messages = waiting;
     waiting = [];
-    // There were too many messages to send, so everything may have changed.
-    if (messages.some(({ type }) => type === "reload")) void client.invalidateQueries();
     const keys = new Set(
       messages.flatMap(({ type }) => {
         const noun = type.split(".")[0] ?? "";

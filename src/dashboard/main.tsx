@@ -11,6 +11,7 @@ import { ApiError } from "./api.ts";
 import { lazyPart } from "./lazy.tsx";
 import { createDashboardRouter } from "./router.tsx";
 import { schemeManager, theme } from "./theme.ts";
+import { isReadable } from "./ui/deletion.ts";
 
 const Notifications = lazyPart(async () => (await import("@mantine/notifications")).Notifications);
 
@@ -22,6 +23,7 @@ notifyManager.setScheduler(queueMicrotask);
 const client = new QueryClient({
   defaultOptions: {
     queries: {
+      enabled: isReadable,
       staleTime: 10_000,
       // A refusal stays one. Only a lost connection and a busy server are worth another try.
       retry: (count, error) =>

@@ -1,7 +1,7 @@
 /** The pages of webhooks: a webhook is created, fails, is repaired, and what other roles see. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Route } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { stringAt } from "../support/json.ts";
 import { startWebServer, type WebServer } from "../support/web-server.ts";
@@ -33,6 +33,20 @@ const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 async function createWebhook(events: string[], path = "/hook"): Promise<string> {
   const url = `${receiver.origin}${path}`;
   return stringAt(await server.call("POST", "/webhooks", { url, events }), "data.id");
+}
+
+/**
+ * Answers the deletion of an object only after the page has read everything again, as it does when
+ * its tab is shown. If the page read the object too, the answer would be 404.
+ */
+async function answerLate(route: Route): Promise<void> {
+  if (route.request().method() !== "DELETE") return route.continue();
+  const response = await route.fetch();
+  const page = route.request().frame().page();
+  const refresh = page.waitForResponse(/\/app\/api\/state/);
+  await page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`);
+  await refresh;
+  await route.fulfill({ response });
 }
 
 const track = (event: string, email = "ada@acme.example") =>
@@ -149,6 +163,7 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
     "settings: saved, disabled with undo, a new secret after the password, deleted",
     async () => {
       receiver.answer = () => ({});
+      await track("order.paid");
       const id = await createWebhook(["old.*"], "/settings");
       const opened = await openAs(browser, server, `/webhooks/${id}?tab=settings`);
       const { page } = opened;
@@ -171,6 +186,7 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       const shown = dialog(page, "Save this secret now");
       expect(await shown.getByLabel("The new secret").inputValue()).toStartWith("whsec_");
       await shown.getByRole("button", { name: "I have it" }).click();
+      await page.route(`**/webhooks/${id}`, answerLate);
       await page.getByRole("button", { name: "Delete the webhook" }).click();
       await dialog(page, "Delete this webhook?")
         .getByRole("button", { name: "Delete the webhook" })

@@ -2,9 +2,9 @@
 
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Contact } from "../../../modules/contacts/model.ts";
-import { api } from "../../api.ts";
 import { CopyText } from "../../ui/copy.tsx";
 import { DeleteButton } from "../../ui/delete-button.tsx";
+import { useDeletion } from "../../ui/deletion.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { BackLabel, Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -14,7 +14,7 @@ import { DeliveryCard } from "./delivery-card.tsx";
 import { DataCard } from "./data-card.tsx";
 import { ExecutionsCard, SegmentsCard } from "./list-cards.tsx";
 import { SubscriptionCard } from "./subscription-card.tsx";
-import { useContact, useContactRefresh } from "./use-contact.ts";
+import { useContact } from "./use-contact.ts";
 
 const route = getRouteApi("/user/p/$project/contacts/$contact");
 
@@ -77,12 +77,12 @@ function Times({ contact: { id, createdAt, updatedAt } }: { contact: Contact }) 
 
 function DeleteContact({ contact, project }: { contact: Contact; project: string }) {
   const navigate = route.useNavigate();
-  const refresh = useContactRefresh(contact.id);
-  async function remove(): Promise<void> {
-    await api.delete(`/contacts/${contact.id}`);
-    await navigate({ to: "/p/$project/contacts", params: { project } });
-    await refresh();
-  }
+  const remove = useDeletion({
+    path: `/contacts/${contact.id}`,
+    queryKey: ["contact", project, contact.id],
+    listKey: ["contacts"],
+    leave: () => navigate({ to: "/p/$project/contacts", params: { project } }),
+  });
   return (
     <DeleteButton noun="contact" onDelete={remove}>
       <p>

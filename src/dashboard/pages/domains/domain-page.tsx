@@ -11,6 +11,7 @@ import { useMay } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { BackLabel, Page } from "../../ui/page.tsx";
+import { useDeletion } from "../../ui/deletion.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
@@ -168,14 +169,13 @@ function Summary({ domain }: { domain: Domain }) {
 
 function RemoveDomain({ domain, project }: { domain: Domain; project: string }) {
   const [isAsking, question] = useDisclosure(false);
-  const client = useQueryClient();
   const navigate = useNavigate();
-  async function remove(): Promise<void> {
-    await api.delete(`/domains/${domain.id}`);
-    await navigate({ to: "/p/$project/domains", params: { project } });
-    client.removeQueries({ queryKey: keyOf(project, domain.id) });
-    await client.invalidateQueries({ queryKey: ["domains"] });
-  }
+  const remove = useDeletion({
+    path: `/domains/${domain.id}`,
+    queryKey: keyOf(project, domain.id),
+    listKey: ["domains"],
+    leave: () => navigate({ to: "/p/$project/domains", params: { project } }),
+  });
   return (
     <section className="section card">
       <h3>Remove the domain</h3>

@@ -2,10 +2,10 @@
 
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Segment } from "../../../modules/segments/model.ts";
-import { api } from "../../api.ts";
 import { CopyText } from "../../ui/copy.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
 import { DeleteButton } from "../../ui/delete-button.tsx";
+import { useDeletion } from "../../ui/deletion.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { BackLabel, Page, PageTabs, TabLink } from "../../ui/page.tsx";
 import { Uses } from "../../ui/uses.tsx";
@@ -14,7 +14,7 @@ import { membersText, typeWord } from "./columns.tsx";
 import { wordsOfCondition } from "./condition-words.ts";
 import { ConditionView } from "./condition-view.tsx";
 import { SegmentMembers } from "./members.tsx";
-import { useSegment, useSegmentNames, useSegmentRefresh, useSegmentUsage } from "./use-segments.ts";
+import { useSegment, useSegmentNames, useSegmentUsage } from "./use-segments.ts";
 
 const route = getRouteApi("/user/p/$project/segments/$segment");
 
@@ -148,12 +148,12 @@ function Usage({ id }: { id: string }) {
 
 function DeleteSegment({ segment, project }: { segment: Segment; project: string }) {
   const navigate = route.useNavigate();
-  const refresh = useSegmentRefresh();
-  async function remove(): Promise<void> {
-    await api.delete(`/segments/${segment.id}`);
-    await navigate({ to: "/p/$project/segments", params: { project } });
-    await refresh();
-  }
+  const remove = useDeletion({
+    path: `/segments/${segment.id}`,
+    queryKey: ["segments", project, segment.id],
+    listKey: ["segments"],
+    leave: () => navigate({ to: "/p/$project/segments", params: { project } }),
+  });
   return (
     <DeleteButton noun="segment" onDelete={remove}>
       <p>

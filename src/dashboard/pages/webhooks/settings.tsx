@@ -8,12 +8,13 @@ import type { Webhook, WebhookWithSecret } from "../../../modules/webhooks/model
 import { api } from "../../api.ts";
 import { useMay, useProject } from "../../state.ts";
 import { Confirm } from "../../ui/confirm.tsx";
+import { useDeletion } from "../../ui/deletion.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { showUndo, showFailure } from "../../ui/undo.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { Secret } from "./secret.tsx";
 import { hostOf } from "./texts.ts";
-import { useWebhookActions, webhookPath } from "./use-webhook.ts";
+import { useWebhookActions, webhookKey, webhookPath } from "./use-webhook.ts";
 import { webhookBody, WebhookFields } from "./webhook-fields.tsx";
 
 export function Settings({ webhook }: { webhook: Webhook }) {
@@ -155,13 +156,13 @@ function Disabling({ webhook }: { webhook: Webhook }) {
 function Removal({ webhook }: { webhook: Webhook }) {
   const [isAsking, question] = useDisclosure(false);
   const project = useProject()?.id ?? "";
-  const { remove, forget } = useWebhookActions(project, webhook.id);
   const navigate = useNavigate();
-  async function removeAndLeave(): Promise<void> {
-    await remove();
-    await navigate({ to: "/p/$project/webhooks", params: { project } });
-    await forget();
-  }
+  const remove = useDeletion({
+    path: webhookPath(webhook.id),
+    queryKey: webhookKey(project, webhook.id),
+    listKey: ["webhooks"],
+    leave: () => navigate({ to: "/p/$project/webhooks", params: { project } }),
+  });
   return (
     <section className="section card">
       <h3>Delete the webhook</h3>
@@ -175,7 +176,7 @@ function Removal({ webhook }: { webhook: Webhook }) {
         title="Delete this webhook?"
         text={`${hostOf(webhook.url)} gets no more events. Deliveries that wait are not sent.`}
         action="Delete the webhook"
-        onConfirm={removeAndLeave}
+        onConfirm={remove}
       />
     </section>
   );

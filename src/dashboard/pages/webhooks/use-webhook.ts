@@ -8,16 +8,17 @@ import type {
   WebhookPatch,
 } from "../../../modules/webhooks/model.ts";
 import { api, type ListPage } from "../../api.ts";
+import { isReadable } from "../../ui/deletion.ts";
 import { withEnd } from "../../ui/sentence.ts";
 import { resultText } from "./texts.ts";
 
-const keyOf = (project: string, id: string) => ["webhooks", project, id];
+export const webhookKey = (project: string, id: string) => ["webhooks", project, id];
 
 export const webhookPath = (id: string): string => `/webhooks/${encodeURIComponent(id)}`;
 
 export function useWebhook(project: string, id: string) {
   return useQuery({
-    queryKey: keyOf(project, id),
+    queryKey: webhookKey(project, id),
     queryFn: ({ signal }) => api.get<Webhook>(webhookPath(id), { signal }),
   });
 }
@@ -29,14 +30,15 @@ const NEWEST = 50;
 export function useFault(project: string, webhook: Webhook | undefined): string | null {
   const { id = "", enabled = true, failingSince = null } = webhook ?? {};
   const { data } = useQuery({
-    queryKey: [...keyOf(project, id), "fault"],
+    queryKey: [...webhookKey(project, id), "fault"],
     queryFn: async ({ signal }) => {
       const path = `${webhookPath(id)}/deliveries`;
       const query = { limit: NEWEST };
       const { items } = await api.get<ListPage<Delivery>>(path, { query, signal });
       return items.find(({ status, attempts }) => status !== "SUCCEEDED" && attempts > 0) ?? null;
     },
-    enabled: webhook !== undefined && (!enabled || failingSince !== null),
+    enabled: (query) =>
+      isReadable(query) && webhook !== undefined && (!enabled || failingSince !== null),
   });
   return data === undefined || data === null ? null : withEnd(resultText(data));
 }
@@ -45,7 +47,7 @@ export function useWebhookActions(project: string, id: string) {
   const client = useQueryClient();
   async function patch(values: WebhookPatch): Promise<Webhook> {
     const webhook = await api.patch<Webhook>(webhookPath(id), values);
-    client.setQueryData(keyOf(project, id), webhook);
+    client.setQueryData(webhookKey(project, id), webhook);
     await client.invalidateQueries({ queryKey: ["webhooks"] });
     return webhook;
   }
@@ -53,13 +55,5 @@ export function useWebhookActions(project: string, id: string) {
     patch,
     change: useMutation({ mutationFn: patch }),
     test: useMutation({ mutationFn: () => api.post<TestResult>(`${webhookPath(id)}/test`) }),
-    async remove(): Promise<void> {
-      await api.delete(webhookPath(id));
-    },
-    /** After the page was left: its data would be read again in vain. */
-    async forget(): Promise<void> {
-      client.removeQueries({ queryKey: keyOf(project, id) });
-      await client.invalidateQueries({ queryKey: ["webhooks"] });
-    },
   };
 }
