@@ -5,7 +5,7 @@
 
 import type { AppOptions, Core } from "./core.ts";
 import { createGarbage } from "./lib/garbage.ts";
-import { createYield } from "./lib/yield.ts";
+import { createYield, nextIteration } from "./lib/yield.ts";
 import type { CampaignModule } from "./modules/campaigns/module.ts";
 import type { InboxModule } from "./modules/inboxes/module.ts";
 import type { Module } from "./modules/module.ts";
@@ -118,14 +118,20 @@ export function createSendingModule(
 
 type ComposerDeps = Parameters<typeof createComposer>[0];
 
-/** Loads the composer with the first mail, because with the converter to text it takes 8 ms. */
+/**
+ * Loads the composer with the first mail, because that takes 15 to 25 ms. The converter to text, which
+ * takes most of it, is loaded in an iteration of the event loop of its own.
+ */
 function composerOnDemand(deps: ComposerDeps): Composer {
   let composer: Composer | null = null;
   let loading: Promise<Composer> | null = null;
 
   async function load(): Promise<Composer> {
+    await import("./render/text.ts");
+    await nextIteration();
     const composing = await import("./outbox/compose/composer.ts");
     composer = composing.createComposer(deps);
+    await nextIteration();
     return composer;
   }
 

@@ -6,15 +6,15 @@ import { systemClock } from "./clock.ts";
 const SLICE_MS = 8;
 
 /**
- * Returns a function to await before each piece. It resolves at once while the pieces of the
- * current iteration of the event loop have taken less than `sliceMs`. After that, each piece runs
- * in its own iteration, in order.
+ * Returns a function to await before each piece. Pieces run one after another, in the order of the
+ * calls: within one iteration of the event loop while they have taken less than `sliceMs` together,
+ * and the others in the next one.
  */
 export function createYield(sliceMs = SLICE_MS): () => Promise<void> {
-  let sliceEndsAt = 0;
+  const waiting: (() => void)[] = [];
+  let isRunning = false;
   let isSliceOpen = false;
-  let last: Promise<void> = Promise.resolve();
-  let queued = 0;
+  let sliceEndsAt = 0;
 
   function beginSlice(): void {
     isSliceOpen = true;
@@ -24,21 +24,23 @@ export function createYield(sliceMs = SLICE_MS): () => Promise<void> {
     });
   }
 
-  return function yieldIfBusy() {
-    if (!isSliceOpen) beginSlice();
-    if (queued === 0 && systemClock.elapsed() < sliceEndsAt) return Promise.resolve();
-    queued++;
-    last = last.then(
-      () =>
-        new Promise<void>((resolve) => {
-          setImmediate(() => {
-            queued--;
-            resolve();
-          });
-        }),
-    );
-    return last;
-  };
+  async function runAll(): Promise<void> {
+    isRunning = true;
+    for (let begin = waiting.shift(); begin !== undefined; begin = waiting.shift()) {
+      if (isSliceOpen && systemClock.elapsed() >= sliceEndsAt) await nextIteration();
+      if (!isSliceOpen) beginSlice();
+      begin();
+      // The caller awaits directly, so its piece has run when this loop goes on.
+      await null;
+    }
+    isRunning = false;
+  }
+
+  return () =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      if (!isRunning) void runAll();
+    });
 }
 
 /** Resolves in the next iteration of the event loop, after the I/O that is ready was handled. */

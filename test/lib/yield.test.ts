@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import { systemClock } from "../../src/lib/clock.ts";
+import { createYield } from "../../src/lib/yield.ts";
+
+/** Holds the event loop. */
+function work(ms: number): void {
+  const endsAt = systemClock.elapsed() + ms;
+  while (systemClock.elapsed() < endsAt);
+}
+
+/** Counts the iterations of the event loop until `stop`. */
+function countIterations() {
+  let count = 0;
+  let isCounting = true;
+  (function next() {
+    setImmediate(() => {
+      count++;
+      if (isCounting) next();
+    });
+  })();
+  return { current: () => count, stop: () => void (isCounting = false) };
+}
+
+/** Runs pieces that ask at the same time; returns the iteration in which each of them ran. */
+async function runPieces(pieces: number, ms: number, sliceMs: number): Promise<number[]> {
+  const yieldIfBusy = createYield(sliceMs);
+  const iterations = countIterations();
+  const order: number[] = [];
+  const ran: number[] = [];
+  async function piece(number: number): Promise<void> {
+    await yieldIfBusy();
+    order.push(number);
+    ran.push(iterations.current());
+    work(ms);
+  }
+  const numbers = Array.from({ length: pieces }, (_, i) => i);
+  await Promise.all(numbers.map(piece));
+  iterations.stop();
+  expect(order).toEqual(numbers);
+  return ran;
+}
+
+test("pieces that ask at the same time share an iteration up to the length of a slice", async () => {
+  const ran = await runPieces(12, 2, 5);
+  const perIteration = [...Map.groupBy(ran, (iteration) => iteration).values()];
+  expect(perIteration.length).toBeGreaterThanOrEqual(4);
+  for (const pieces of perIteration) expect(pieces.length).toBeLessThanOrEqual(3);
+});
+
+test("short pieces share an iteration", async () => {
+  expect(new Set(await runPieces(20, 0, 1_000)).size).toBe(1);
+});
+
+test("a piece that asks after a slice has ended runs in a later iteration", async () => {
+  const yieldIfBusy = createYield(1);
+  const iterations = countIterations();
+  await yieldIfBusy();
+  const first = iterations.current();
+  work(2);
+  await yieldIfBusy();
+  expect(iterations.current()).toBeGreaterThan(first);
+  iterations.stop();
+});
