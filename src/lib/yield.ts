@@ -31,7 +31,7 @@ export function createYield(sliceMs = SLICE_MS): () => Promise<void> {
       if (!isSliceOpen) beginSlice();
       begin();
       // The caller awaits directly, so its piece has run when this loop goes on.
-      await null;
+      await Promise.resolve();
     }
     isRunning = false;
   }
