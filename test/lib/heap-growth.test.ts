@@ -33,24 +33,24 @@ function heap() {
 }
 
 test("a small heap is left to the engine", () => {
-  expect(heap().after(10, 20, 40, 47)).toBe(0);
+  expect(heap().after(10, 20, 30, 31)).toBe(0);
 });
 
-test("a heap that has grown by half is collected at each tick until it is smaller", () => {
+test("a heap that has grown by a quarter is collected at each tick until it is smaller", () => {
   const { after } = heap();
-  expect(after(40, 50, 59)).toBe(0);
-  expect(after(60, 70, 62)).toBe(3);
-  expect(after(40, 59)).toBe(0);
+  expect(after(40, 45, 49)).toBe(0);
+  expect(after(50, 60, 52)).toBe(3);
+  expect(after(40, 49)).toBe(0);
 });
 
-test("a heap that stays large is in use: it may grow by half from there", () => {
+test("a heap that stays large is in use: it may grow by a quarter from there", () => {
   const { after } = heap();
   after(30);
-  expect(after(...Array.from({ length: 80 }, () => 100))).toBe(50);
-  expect(after(149)).toBe(0);
-  expect(after(150)).toBe(1);
+  expect(after(...Array.from({ length: 900 }, () => 100))).toBe(600);
+  expect(after(124)).toBe(0);
+  expect(after(125)).toBe(1);
   // It has become small again.
-  expect(after(32, 49)).toBe(1);
+  expect(after(28, 36)).toBe(1);
 });
 
 test("it stops with the process", () => {
