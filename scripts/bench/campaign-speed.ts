@@ -42,11 +42,7 @@ const SAMPLE_MS = 100;
 const PROBE_PAUSE_MS = 20;
 const LIMIT_MS = 10 * 60_000;
 const MAX_HOLD_MS = 30;
-/**
- * The runtime collects all garbage once, about a second after the start of a process. That holds the
- * event loop, and for longest while a campaign runs, so the campaign starts later. Requests are sent
- * meanwhile, because the first ones take longer: the runtime compiles their code.
- */
+/** Requests are sent before the campaign too: the first ones take longer, because code is compiled. */
 const SETTLE_MS = 3_000;
 
 const Created = Type.Object({ data: Type.Object({ id: Type.String() }) });

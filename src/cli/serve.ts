@@ -20,6 +20,7 @@ import type { Db } from "../db/open.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
 import { refuseMissingPages } from "../db/missing-pages.ts";
 import { systemClock } from "../lib/clock.ts";
+import { shrinkWhenIdle } from "../lib/idle-shrink.ts";
 import { createLog, describeError, type Log } from "../lib/log.ts";
 import { MetricsAddressError } from "../lib/metrics.ts";
 import { VERSION } from "../lib/version.ts";
@@ -132,12 +133,6 @@ function endOnUnexpectedErrors(log: Log): void {
   process.on("unhandledRejection", end);
 }
 
-/**
- * Time after the start when its garbage is collected, and the code that only the start ran is
- * released: that frees about 5 MiB, and takes about 10 ms.
- */
-const SHRINK_AFTER_MS = 1_000;
-
 type Running = { app: App; address: string; folder: string };
 
 type ServerOptions = {
@@ -190,7 +185,7 @@ export async function runServer(options: ServerOptions): Promise<number> {
     address: `http://${hostInUrl(config.host)}:${config.port}`,
     folder: folder.path,
   });
-  systemClock.after(SHRINK_AFTER_MS, () => Bun.shrink());
+  shrinkWhenIdle({ clock: systemClock, writes: app.writer.requestedWrites });
   try {
     await stopped;
     return 0;
