@@ -42,8 +42,10 @@ const SAMPLE_MS = 100;
 const PROBE_PAUSE_MS = 20;
 const LIMIT_MS = 10 * 60_000;
 const MAX_HOLD_MS = 30;
+/** An idle time after the start, in which the server gives back memory of the start. */
+const IDLE_MS = 1_000;
 /** Requests are sent before the campaign too: the first ones take longer, because code is compiled. */
-const SETTLE_MS = 3_000;
+const SETTLE_MS = 2_000;
 
 const Created = Type.Object({ data: Type.Object({ id: Type.String() }) });
 
@@ -149,6 +151,7 @@ async function prepareCampaign(options: {
   const sink = startHelper("sink.ts", { withTimes: false });
   const { port } = await sink.next(Listening);
   const server = await startProbedServer({ binary, data, args: relayTo(port, 0) });
+  await Bun.sleep(IDLE_MS);
   const api = createApi(server, key);
   const reader = openReader(data);
   /** Number of the latest campaign. */
