@@ -70,7 +70,7 @@ function DisabledBanner() {
   );
 }
 
-/** Somebody changed the role of the user while the page was open, so a dialog may have closed. */
+/** The role of the user was changed while the page was open, so a dialog may have closed. */
 function RoleBanner() {
   const project = useProject();
   const [known, setKnown] = useState(project);

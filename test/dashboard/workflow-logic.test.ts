@@ -186,14 +186,14 @@ describe("the way of an execution", () => {
     ],
   };
 
-  test("names the passed steps, the present one and the transitions between them", () => {
+  test("names the steps that ran, the present one and the transitions between them", () => {
     const steps = [
       taken("a", 0, { branch: "yes" }),
       taken("b", 1, { outcome: "SKIPPED" }),
       taken("a", 2, { branch: "no" }),
     ];
     const path = pathOf({ steps, currentStepId: "c", startedAt: at(0) }, graph);
-    expect([...path.visits]).toEqual([
+    expect([...path.runs]).toEqual([
       ["a", { state: "COMPLETED", times: 2, startedAt: at(2), completedAt: at(3) }],
       ["b", { state: "SKIPPED", times: 1, startedAt: at(1), completedAt: at(2) }],
       ["c", { state: "CURRENT", times: 1, startedAt: at(3), completedAt: null }],
@@ -210,7 +210,7 @@ describe("the way of an execution", () => {
 
   test("an execution that has not taken a step is at its first one since its start", () => {
     const path = pathOf({ steps: [], currentStepId: "a", startedAt: at(5) }, graph);
-    expect([...path.visits]).toEqual([
+    expect([...path.runs]).toEqual([
       ["a", { state: "CURRENT", times: 1, startedAt: at(5), completedAt: null }],
     ]);
   });

@@ -1,7 +1,7 @@
 /**
  * Invitations to a project. In order: an admin invites an address, which gets a link by mail; the
  * link works once and for seven days; the page of the link shows the project; accepting it makes the
- * owner of the address a member. Somebody without an account chooses a name and a password. The
+ * owner of the address a member. A person without an account chooses a name and a password. The
  * password of an existing account stays, because the admin may know the link as well.
  */
 

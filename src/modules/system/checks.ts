@@ -1,4 +1,4 @@
-/** Runs the checks of the installation at most once a minute, when somebody asks for them. */
+/** Runs the checks of the installation at most once a minute, when a user asks for them. */
 
 import { type Clock, isoTimeOrNull } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";

@@ -34,7 +34,7 @@ export type UnenteredWorkflow = Static<typeof UnenteredWorkflow>;
 export const UnenteredWorkflows = named(
   "UnenteredWorkflows",
   described(Type.Object({ items: Type.Array(UnenteredWorkflow) }), {
-    items: "Those that are enabled first, then the newest first; at most 100",
+    items: "Enabled workflows first, then the newest first; at most 100",
   }),
   {
     description: "The workflows that a contact never entered",

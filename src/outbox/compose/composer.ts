@@ -1,6 +1,6 @@
 /**
  * Prepares the messages of leased mails (prepare.ts). The mails of one iteration of the event loop are
- * gathered. Those that may be expensive go to threads (pool.ts), so that no template holds the event
+ * gathered. Mails that may be expensive go to threads (pool.ts), so that no template holds the event
  * loop, and so does signed mail, unless it is transactional and little of it is sent at once.
  *
  * Cheap unsigned mail is prepared on the event loop. There it takes 38 µs of processor time; by a

@@ -1,5 +1,5 @@
 /**
- * Reads the value of the header From (RFC 5322 §3.6.2) of a message that somebody else composed. It
+ * Reads the value of the header From (RFC 5322 §3.6.2) of a message that another program composed. It
  * must name exactly one mailbox, in a form that no mail program reads as another one.
  */
 

@@ -131,7 +131,7 @@ const CHARSETS = [
   ...(["shift_jis", "iso-2022-jp", "euc-jp", "euc-kr", "utf-16le", "utf-16be"] as const),
 ] as const;
 
-/** Decodes bytes. Those that are not valid in the charset become U+FFFD. */
+/** Decodes bytes. Bytes that are not valid in the charset become U+FFFD. */
 function decodeText(bytes: Uint8Array, charset: string | null): string {
   const label = charset?.trim().toLowerCase();
   return new TextDecoder(CHARSETS.find((known) => known === label) ?? "utf-8").decode(bytes);

@@ -23,7 +23,7 @@ export function ChecksTab({ id }: { id: string }) {
   );
 }
 
-/** The links are requested only when somebody asks, because a server counts each request. */
+/** The links are requested only when the user asks for it, because a server counts each request. */
 function Links({ id, urls }: { id: string; urls: readonly string[] }) {
   const [isAsked, setIsAsked] = useState(false);
   return (

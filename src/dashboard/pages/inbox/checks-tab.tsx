@@ -56,7 +56,7 @@ function Authentication({ spf, dkim, dmarc }: MessageChecks["authentication"]) {
   );
 }
 
-/** The links are requested only when somebody asks, because a server counts each request. */
+/** The links are requested only when the user asks for it, because a server counts each request. */
 function Links({ place }: { place: MessagePlace }) {
   const [isAsked, setIsAsked] = useState(false);
   return (

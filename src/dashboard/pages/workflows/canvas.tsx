@@ -3,7 +3,7 @@
 import { type ReactNode, useMemo } from "react";
 import type { WorkflowCounts } from "../../../modules/workflows/count-model.ts";
 import type { Workflow } from "../../../modules/workflows/model.ts";
-import type { ExecutionPath, Visit } from "./execution-path.ts";
+import type { ExecutionPath, StepRun } from "./execution-path.ts";
 import { layoutOf, type Layout, type Point, STEP_SIZE } from "./layout/layout.ts";
 import { StepBadges } from "./step-badges.tsx";
 import { StepIcon } from "./step-icon.tsx";
@@ -42,7 +42,7 @@ export function Canvas(props: {
             step={step}
             place={layout.places.get(step.id) ?? { x: 0, y: 0 }}
             isOpen={step.id === open}
-            visit={path?.visits.get(step.id)}
+            run={path?.runs.get(step.id)}
             onOpen={() => onOpen(step.id)}
           >
             {path === null && <StepBadges counts={countsOf.get(step.id)} />}
@@ -57,19 +57,19 @@ function StepBox(props: {
   step: Step;
   place: Point;
   isOpen: boolean;
-  visit: Visit | undefined;
+  run: StepRun | undefined;
   onOpen: () => void;
   children: ReactNode;
 }) {
-  const { step, place, isOpen, visit, onOpen, children } = props;
+  const { step, place, isOpen, run, onOpen, children } = props;
   const settings = settingsText(step);
   return (
     <button
       type="button"
       className="step-box"
-      data-visit={visit?.state}
+      data-run={run?.state}
       aria-pressed={isOpen}
-      title={visit === undefined ? settings : visitText(visit)}
+      title={run === undefined ? settings : runText(run)}
       style={{ left: place.x, top: place.y, ...STEP_SIZE }}
       onClick={onOpen}
     >
@@ -77,7 +77,7 @@ function StepBox(props: {
       <span className="step-texts">
         <span className="step-name cut">{step.name}</span>
         <span className="muted small cut">
-          {visit === undefined ? settings || TYPE_WORDS[step.type] : visitText(visit)}
+          {run === undefined ? settings || TYPE_WORDS[step.type] : runText(run)}
         </span>
       </span>
       {children}
@@ -93,7 +93,7 @@ const clock = new Intl.DateTimeFormat(undefined, {
 });
 
 /** "22 Nov, 20:41, took 3 min"; the frame and the list say the state. */
-function visitText({ state, times, startedAt, completedAt }: Visit): string {
+function runText({ state, times, startedAt, completedAt }: StepRun): string {
   const often = times > 1 ? ` (${times} times)` : "";
   if (completedAt === null) return `Since ${clock.format(new Date(startedAt))}${often}`;
   const tookMs = Date.parse(completedAt) - Date.parse(startedAt);

@@ -5,21 +5,21 @@ import type { Transition } from "./step-texts.ts";
 
 type Taken = ExecutionDetails["steps"][number];
 
-/** The course of an execution at a step. A step in a cycle is passed several times. */
-export type Visit = {
-  /** COMPLETED, SKIPPED or FAILED for the latest passage, or CURRENT. */
+/** How often and when an execution ran a step. A step in a cycle runs several times. */
+export type StepRun = {
+  /** COMPLETED, SKIPPED or FAILED for the latest run, or CURRENT. */
   state: Taken["outcome"] | "CURRENT";
   times: number;
-  /** When the latest passage began, and when it ended; null while the execution is there. */
+  /** When the latest run began, and when it ended; null while the execution is there. */
   startedAt: string;
   completedAt: string | null;
 };
 
 export type ExecutionPath = {
-  visits: ReadonlyMap<string, Visit>;
+  runs: ReadonlyMap<string, StepRun>;
   /** Ids of the transitions that were taken. */
   transitions: ReadonlySet<string>;
-  /** Passed steps that the present graph does not have. */
+  /** Number of steps that ran and are not in the present graph. */
   missing: number;
 };
 
@@ -29,18 +29,18 @@ export function pathOf(
 ): ExecutionPath {
   const { steps, currentStepId, startedAt } = execution;
   const known = new Set(graph.steps.map(({ id }) => id));
-  const visits = new Map<string, Visit>();
+  const runs = new Map<string, StepRun>();
   for (const { stepId, outcome, startedAt: at, completedAt } of steps) {
-    const times = (visits.get(stepId)?.times ?? 0) + 1;
-    visits.set(stepId, { state: outcome, times, startedAt: at, completedAt });
+    const times = (runs.get(stepId)?.times ?? 0) + 1;
+    runs.set(stepId, { state: outcome, times, startedAt: at, completedAt });
   }
   if (currentStepId !== null) {
-    const times = (visits.get(currentStepId)?.times ?? 0) + 1;
+    const times = (runs.get(currentStepId)?.times ?? 0) + 1;
     const since = steps.at(-1)?.completedAt ?? startedAt;
-    visits.set(currentStepId, { state: "CURRENT", times, startedAt: since, completedAt: null });
+    runs.set(currentStepId, { state: "CURRENT", times, startedAt: since, completedAt: null });
   }
-  const missing = new Set([...visits.keys()].filter((id) => !known.has(id))).size;
-  return { visits, transitions: transitionsOf(execution, graph.transitions), missing };
+  const missing = new Set([...runs.keys()].filter((id) => !known.has(id))).size;
+  return { runs, transitions: transitionsOf(execution, graph.transitions), missing };
 }
 
 function transitionsOf(

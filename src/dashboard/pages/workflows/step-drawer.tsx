@@ -17,7 +17,7 @@ import { branchWord, settingsText, spanText, type Step, TYPE_WORDS } from "./ste
 
 type Taken = ExecutionDetails["steps"][number];
 const number = new Intl.NumberFormat();
-/** Passages of a cycle that are shown. */
+/** Most runs of a step in a cycle that are shown. */
 const MAX_SHOWN = 50;
 
 export function StepDrawer(props: {
@@ -91,7 +91,7 @@ export function StepDrawer(props: {
               )}
             </Fields>
           </section>
-          {taken.length > 0 && <Passages taken={taken} />}
+          {taken.length > 0 && <Runs taken={taken} />}
           {Object.keys(step.config).length > 0 && (
             <section className="section">
               <h3 className="event-data-title">All settings</h3>
@@ -129,7 +129,7 @@ function TemplateField({ step, project }: { step: Step; project: string }) {
 const TONES = { COMPLETED: "good", SKIPPED: "held", FAILED: "failed" } as const;
 const WORDS = { COMPLETED: "Completed", SKIPPED: "Skipped", FAILED: "Failed" } as const;
 
-function Passages({ taken }: { taken: readonly Taken[] }) {
+function Runs({ taken }: { taken: readonly Taken[] }) {
   return (
     <section className="section">
       <h3 className="event-data-title">In this execution</h3>
@@ -137,8 +137,8 @@ function Passages({ taken }: { taken: readonly Taken[] }) {
         const tookMs = Date.parse(completedAt) - Date.parse(startedAt);
         const word = branchWord(branch);
         return (
-          <div key={id} className="passage">
-            <p className="step-visit">
+          <div key={id} className="past-run">
+            <p className="step-run">
               <Status tone={TONES[outcome]}>{WORDS[outcome]}</Status>
               <span className="muted small">
                 {exactTime(new Date(completedAt))}

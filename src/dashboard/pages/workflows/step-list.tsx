@@ -4,7 +4,7 @@ import type { WorkflowCounts } from "../../../modules/workflows/count-model.ts";
 import type { Workflow } from "../../../modules/workflows/model.ts";
 import { Status } from "../../ui/status.tsx";
 import { exactTime } from "../../ui/time.tsx";
-import type { ExecutionPath, Visit } from "./execution-path.ts";
+import type { ExecutionPath, StepRun } from "./execution-path.ts";
 import { layersOf } from "./layout/layers.ts";
 import { StepBadges } from "./step-badges.tsx";
 import { StepIcon } from "./step-icon.tsx";
@@ -33,7 +33,7 @@ export function StepList(props: {
         const step = stepOf.get(key);
         if (step === undefined) return null;
         const ways = transitions.filter(({ from }) => from === key);
-        const visit = path?.visits.get(key);
+        const run = path?.runs.get(key);
         return (
           <li key={key} id={`step-${key}`} className="step-row">
             <StepIcon type={step.type} />
@@ -43,7 +43,7 @@ export function StepList(props: {
                   {numberOf.get(key)}. {step.name}
                 </button>
                 {path === null && <StepBadges counts={countsOf.get(key)} />}
-                {visit !== undefined && <VisitText visit={visit} />}
+                {run !== undefined && <RunText run={run} />}
               </div>
               <p className="muted small">
                 {[TYPE_WORDS[step.type], settingsText(step)]
@@ -78,11 +78,11 @@ const WORDS = {
   CURRENT: "Here now",
 } as const;
 
-function VisitText({ visit }: { visit: Visit }) {
-  const { state, times, startedAt, completedAt } = visit;
+function RunText({ run }: { run: StepRun }) {
+  const { state, times, startedAt, completedAt } = run;
   const tookMs = completedAt === null ? 0 : Date.parse(completedAt) - Date.parse(startedAt);
   return (
-    <span className="step-visit">
+    <span className="step-run">
       <Status tone={TONES[state]}>{WORDS[state]}</Status>
       <span className="muted small">
         {exactTime(new Date(completedAt ?? startedAt))}
