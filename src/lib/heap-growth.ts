@@ -23,7 +23,7 @@ const SMALL_BYTES = 32 * 1024 * 1024;
 /** A heap is large if it has grown by this factor since it was smallest. */
 const GROWTH = 1.25;
 /** A heap that is still large after so many collections is in use: it may grow from there. */
-const MAX_TRIES = 600;
+const MAX_TRIES = 50;
 
 /** The functions of the engine. Reading the size takes 30 to 100 µs. */
 export function engineHeap(): HeapGrowthDeps {
