@@ -1,6 +1,6 @@
 /**
  * Work that runs at fixed intervals while the server runs. The timers are those of croner, which is
- * loaded when the first of them is needed, so that the server is ready before.
+ * loaded half a second after the start, so that the server is ready before.
  */
 
 export type RecurringWork = {
@@ -12,6 +12,9 @@ export type RecurringWork = {
 };
 
 export type Timers = { stop(): void };
+
+/** No work is due so soon after the start that this delay matters. */
+const LOAD_AFTER_MS = 500;
 
 /** The interval of a pattern in seconds. */
 export async function intervalOf(pattern: string): Promise<number> {
@@ -41,10 +44,14 @@ export function startTimers(
     );
   }
 
-  start().catch((error: unknown) => on.error("timers", error));
+  const loading = setTimeout(
+    () => start().catch((error: unknown) => on.error("timers", error)),
+    LOAD_AFTER_MS,
+  );
   return {
     stop() {
       isStopped = true;
+      clearTimeout(loading);
       for (const timer of timers) timer.stop();
     },
   };
