@@ -44,10 +44,9 @@ export function startTimers(
     );
   }
 
-  const loading = setTimeout(
-    () => start().catch((error: unknown) => on.error("timers", error)),
-    LOAD_AFTER_MS,
-  );
+  const loading = setTimeout(() => {
+    start().catch((error: unknown) => on.error("timers", error));
+  }, LOAD_AFTER_MS);
   return {
     stop() {
       isStopped = true;

@@ -155,6 +155,32 @@ describe.skipIf(!hasChromium)("the page of a contact", () => {
   );
 
   test(
+    "shows live that an execution ended, also without an event of the contact",
+    async () => {
+      const contactId = await addContact("waiting@example.com", {});
+      const workflow = stringAt(
+        await server.call("POST", "/workflows", {
+          name: "Later",
+          enabled: true,
+          trigger: { type: "EVENT", eventName: "signed-up" },
+          steps: [{ id: "wait", type: "DELAY", config: { amount: 3, unit: "days" } }],
+          transitions: [],
+        }),
+        "data.id",
+      );
+      await server.call("POST", `/workflows/${workflow}/executions`, { contactId });
+      const opened = await openAs(browser, server, `/contacts/${contactId}`, { isLive: true });
+      const workflows = card(opened.page, "Workflows");
+      await workflows.getByText("Waiting").waitFor();
+      await server.call("POST", `/workflows/${workflow}/executions/cancel`, {});
+      await workflows.getByText("Cancelled by hand.").waitFor();
+      expect(opened.problems).toEqual([]);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
     "is deleted after a confirmation",
     async () => {
       const id = await addContact("leaving@example.com", {});

@@ -57,8 +57,6 @@ export function useContactRefresh(id: string): () => Promise<void> {
 
 export const useContactSegments = (id: string) =>
   useContactList<ContactSegment>(id, `${pathOf(id)}/segments`);
-export const useContactExecutions = (id: string) =>
-  useContactList<ContactExecution>(id, `${pathOf(id)}/executions`);
 
 export function useUnenteredWorkflows(id: string) {
   const project = useProject()?.id ?? null;
@@ -95,6 +93,24 @@ function useContactList<T>(id: string, path: string) {
     queryKey: ["contact", project, id, path],
     queryFn: ({ signal }) => api.get<ListPage<T>>(path, { query: { limit: LISTED }, signal }),
   });
+}
+
+/** The executions of the contact. They are read again when one in the same workflow changes. */
+export function useContactExecutions(id: string) {
+  const project = useProject()?.id ?? null;
+  const client = useQueryClient();
+  const path = `${pathOf(id)}/executions`;
+  const list = useContactList<ContactExecution>(id, path);
+  const unfinished = new Set(
+    list.data?.items.filter((item) => item.completedAt === null).map((item) => item.workflowId),
+  );
+  useLatestMessages(async (messages) => {
+    const isTheirs = messages.some(
+      (message) => message.type === "workflow.execution" && unfinished.has(message.id),
+    );
+    if (isTheirs) await client.invalidateQueries({ queryKey: ["contact", project, id, path] });
+  });
+  return list;
 }
 
 /** The latest changes of the subscription, newest first. */
