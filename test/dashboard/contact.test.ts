@@ -176,6 +176,7 @@ describe.skipIf(!hasChromium)("the page of a contact", () => {
       await workflows.getByText("Cancelled by hand.").waitFor();
       expect(opened.problems).toEqual([]);
       await opened.close();
+      await server.call("DELETE", `/contacts/${contactId}`);
     },
     BROWSER_LIMIT_MS,
   );
@@ -189,8 +190,7 @@ describe.skipIf(!hasChromium)("the page of a contact", () => {
       const question = page.getByRole("dialog", { name: "Delete this contact?" });
       await question.getByText("leaving@example.com").waitFor();
       await question.getByRole("button", { name: "Delete the contact" }).click();
-      await page.getByText("ada@example.com").waitFor();
-      await expectSoon(() => page.getByText("leaving@example.com").count(), 0);
+      await page.getByText("2 contacts").waitFor();
       expect(problems).toEqual([]);
       await close();
       expect(await statusOf(server, "admin", ["GET", `/contacts/${id}`])).toBe(404);

@@ -37,7 +37,8 @@ export function useDeletion({ path, queryKey, listKey, leave }: Deletion): () =>
       client.removeQueries({ queryKey });
     } finally {
       deleted.delete(queryKey);
-      void client.invalidateQueries({ queryKey: listKey });
+      // After a failure the object is still shown, so what was cancelled is read again.
+      for (const key of [queryKey, listKey]) void client.invalidateQueries({ queryKey: key });
     }
   };
 }
