@@ -1,6 +1,6 @@
 /**
  * Measures what every page of the dashboard requests, in a process that has just started: the time
- * of the first visit of each page, the median of later ones, and how long the event loop was held.
+ * of the first load of each page, the median of later ones, and how long the event loop was held.
  * The requests of a page are sent one after the other, so a browser needs less time than this.
  */
 
@@ -10,7 +10,7 @@ import type { PageRequests } from "./dashboard-requests.ts";
 import { startProbedServer } from "./loop.ts";
 import { type Aim, median, ms, msAim, printValue } from "./report.ts";
 
-const LATER_VISITS = 5;
+const LATER_LOADS = 5;
 const MAX_FIRST_CONTENT_MS = 300;
 const HOLDS = "mailstead_event_loop_held_seconds";
 
@@ -28,19 +28,19 @@ export async function benchPages(options: {
   const args = [...options.args, "--metrics", `127.0.0.1:${metricsPort}`];
   const server = await startProbedServer({ binary, data, args });
   const base = `http://127.0.0.1:${server.port}`;
-  const visit = (page: PageRequests) => timesOf(page, (path) => request(base, path));
+  const load = (page: PageRequests) => timesOf(page, (path) => request(base, path));
   const aims: Aim[] = [];
   const before = await readHolds(metricsPort);
   for (const page of pages) {
-    const first = await visit(page);
+    const first = await load(page);
     const later: number[] = [];
-    for (let i = 0; i < LATER_VISITS; i++) later.push(sumOf(await visit(page)));
+    for (let i = 0; i < LATER_LOADS; i++) later.push(sumOf(await load(page)));
     const slowest = first.toSorted((a, b) => b.tookMs - a.tookMs)[0];
     const middle = median(later);
     const requests = `${first.length} requests, slowest ${slowest?.path ?? "none"}`;
     const times = `first ${ms(sumOf(first))}, median ${ms(middle)}`;
     printValue(page.name, `${times} (${requests} ${ms(slowest?.tookMs ?? 0)})`);
-    aims.push(msAim(`first visit of ${page.name}`, sumOf(first), MAX_FIRST_CONTENT_MS));
+    aims.push(msAim(`first load of ${page.name}`, sumOf(first), MAX_FIRST_CONTENT_MS));
     aims.push(msAim(`${page.name}, p50`, middle, MAX_FIRST_CONTENT_MS));
     aims.push(...(await server.reportLoop(page.name)));
   }

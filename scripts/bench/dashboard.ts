@@ -23,8 +23,8 @@ import { type Aim, ms, msAim, printLatencies, printValue, reportAims, whole } fr
 
 const CAPTURE_LIMITS = ["--capture-max-messages", "0", "--capture-max-days", "0"];
 const ARGUMENTS = ["--transport", "capture", ...CAPTURE_LIMITS];
-const VISITS = 30;
-const QUICK_VISITS = 5;
+const LOADS = 30;
+const QUICK_LOADS = 5;
 /** Pages of a list that are read after each other, as by scrolling. */
 const SCROLLED_PAGES = 100;
 const MAX_FIRST_CONTENT_MS = 300;
@@ -33,7 +33,7 @@ const MAX_SEARCH_MS = 2_500;
 const QUICK = { ...DEMO_SCALES.small, inboxMessages: 2_000 };
 
 type Get = (path: string) => Promise<unknown>;
-type Visit = {
+type PageLoad = {
   name: string;
   /** The answers that the first content needs, in the order in which a page asks for them; a search has one. */
   paths: readonly string[];
@@ -44,7 +44,7 @@ const MESSAGES = "/inboxes/default/messages?limit=50";
 const search = (query: string) => `${MESSAGES}&query=${encodeURIComponent(query)}`;
 
 /** The mails that match a rare term are spread over the whole list. */
-const VISITS_OF: readonly Visit[] = [
+const PAGE_LOADS: readonly PageLoad[] = [
   { name: "Emails", paths: ["/app/api/state", EMAILS] },
   { name: "Emails, to a domain", paths: [`${EMAILS}&to=@post.example`] },
   { name: "Emails, bounced", paths: [`${EMAILS}&status=BOUNCED`] },
@@ -76,7 +76,7 @@ export async function benchDashboard(options: {
   await read(`/inboxes/default/messages/${stringAt(sizes[1], "data.items.0.id")}/checks`);
   await server.reportLoop("the first requests");
   const aims: Aim[] = [];
-  for (const visit of VISITS_OF) aims.push(await measure(read, visit, isQuick));
+  for (const load of PAGE_LOADS) aims.push(await measure(read, load, isQuick));
   aims.push(...(await server.reportLoop("opening and searching the lists")));
   for (const path of [EMAILS, MESSAGES]) await openAndScroll(read, path);
   aims.push(...(await server.reportLoop("scrolling, and opening mails and messages")));
@@ -118,9 +118,9 @@ async function fetchWhole(url: string, headers: Record<string, string>): Promise
   return text;
 }
 
-async function measure(read: Get, { name, paths }: Visit, isQuick: boolean): Promise<Aim> {
+async function measure(read: Get, { name, paths }: PageLoad, isQuick: boolean): Promise<Aim> {
   const times: number[] = [];
-  for (let i = 0; i < (isQuick ? QUICK_VISITS : VISITS); i++) {
+  for (let i = 0; i < (isQuick ? QUICK_LOADS : LOADS); i++) {
     const startedAt = performance.now();
     for (const path of paths) await read(path);
     times.push(performance.now() - startedAt);
@@ -163,7 +163,7 @@ async function measureBrowser(base: string, project: string, cookie: string): Pr
     const { page, close } = await openPage(browser, url, { cookie });
     await page.locator(row).first().waitFor();
     const times: number[] = [];
-    for (let i = 0; i < QUICK_VISITS; i++) {
+    for (let i = 0; i < QUICK_LOADS; i++) {
       const startedAt = performance.now();
       await page.goto(url, { waitUntil: "commit" });
       await page.locator(row).first().waitFor();

@@ -26,7 +26,7 @@ const RUNNING_FOR_MS = 12 * HOUR_MS;
 const RUNNING_MS = 14 * HOUR_MS;
 /** Share of the mails that leave before a campaign is paused or cancelled. */
 const STOPPED_AFTER = { PAUSED: 0.3, CANCELLED: 0.55 } as const;
-/** Of the campaign that is paused for its bounces, each mail with this distance bounces. */
+/** In the campaign that is paused for its bounces, every seventh mail bounces. */
 const BOUNCE_DISTANCE = 7;
 const ALWAYS = 10_000;
 

@@ -109,7 +109,7 @@ function insertDelivery(sqlite: Database, given: Given): void {
     );
 }
 
-/** The attempts before the latest one. Those of a delivery that succeeded had no answer. */
+/** The attempts before the latest one. If the delivery succeeded, its earlier attempts had no answer. */
 function earlierAttempts(
   at: number,
   {

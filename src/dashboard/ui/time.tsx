@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** What the sentence says with the time: when it was, since when it is so, or when it is due. */
+/** The meaning of the time: an event happened then, a state has lasted since then, or work is due then. */
 type Phrase = "past" | "since" | "due";
 /** The words for a time that differs from now by less than a minute. */
 const NOW_WORDS: Readonly<Record<Phrase, string>> = {

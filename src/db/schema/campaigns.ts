@@ -84,7 +84,7 @@ export const campaignCounts = sqliteTable("campaign_counts", {
   machineOpens: integer("machine_opens").notNull().default(0),
   machineClicks: integer("machine_clicks").notNull().default(0),
   bounced: integer("bounced").notNull().default(0),
-  /** Those of the bounced mails that a server had accepted before; they are counted as sent, too. */
+  /** Number of bounced mails that a server had accepted before; they are counted as sent, too. */
   bouncedLater: integer("bounced_later").notNull().default(0),
   complained: integer("complained").notNull().default(0),
   unsubscribed: integer("unsubscribed").notNull().default(0),

@@ -12,7 +12,7 @@ import type { Client } from "./sessions.ts";
 
 export type ResetRequests = ReturnType<typeof createResetRequests>;
 
-/** Links of one user that may work at the same time, so that nobody can flood a mailbox. */
+/** Most links of one user that work at the same time. This limits the mail that an attacker can cause. */
 const MAX_OPEN = 3;
 
 export function createResetRequests(deps: {

@@ -37,7 +37,7 @@ export function createSessionRows({ db, clock }: { db: Db; clock: Pick<Clock, "n
         .run();
     },
 
-    /** Part of a change: removes sessions that have ended because nobody used them. */
+    /** Part of a change: removes sessions that have ended because they were not used for too long. */
     purge(): void {
       db.sqlite
         .query("DELETE FROM user_sessions WHERE last_seen_at < +?")

@@ -12,7 +12,7 @@ const LINKS = '<a href="https://shop.test/a">a</a> <a href="https://shop.test/b"
 let t: CampaignApp;
 let id: string;
 
-async function visit(url: string | null | undefined, form?: string): Promise<void> {
+async function followLink(url: string | null | undefined, form?: string): Promise<void> {
   const { href } = new URL(url ?? "", "http://localhost");
   const request = new Request(href, {
     method: form === undefined ? "GET" : "POST",
@@ -37,12 +37,12 @@ beforeAll(async () => {
   const linkOf = (mail: Received | undefined, position: number) =>
     mail?.hrefs.filter((href) => href.includes("/c/"))[position];
   const [first, second, third] = mails;
-  await visit(linkOf(first, 0));
-  await visit(linkOf(first, 1));
-  await visit(linkOf(first, 0));
-  await visit(second?.pixel);
-  await visit(linkOf(third, 1));
-  await visit(third?.unsubscribe, "List-Unsubscribe=One-Click");
+  await followLink(linkOf(first, 0));
+  await followLink(linkOf(first, 1));
+  await followLink(linkOf(first, 0));
+  await followLink(second?.pixel);
+  await followLink(linkOf(third, 1));
+  await followLink(third?.unsubscribe, "List-Unsubscribe=One-Click");
   t.db.sqlite.run(
     `UPDATE emails SET status = 'BOUNCED', bounced_at = 5, last_error = '550 5.1.1 unknown user'
      WHERE to_address = 'c5@x.test'`,

@@ -1,4 +1,4 @@
-/** Who gets a campaign, before it is sent; and afterwards, who got no mail for which reason. */
+/** Shows who gets a campaign before it is sent, and afterwards who got no mail, with the reasons. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { Button } from "@mantine/core";

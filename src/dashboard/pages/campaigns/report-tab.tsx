@@ -1,4 +1,4 @@
-/** What became of a campaign: progress, numbers, chart, links, and the campaigns before it. */
+/** The report of a campaign: its progress, numbers, chart and links, and the campaigns before it. */
 
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
