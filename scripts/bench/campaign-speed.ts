@@ -42,10 +42,6 @@ const SAMPLE_MS = 100;
 const PROBE_PAUSE_MS = 20;
 const LIMIT_MS = 10 * 60_000;
 const MAX_HOLD_MS = 30;
-/** An idle time after the start, in which the server gives back memory of the start. */
-const IDLE_MS = 1_000;
-/** Requests are sent before the campaign too: the first ones take longer, because code is compiled. */
-const SETTLE_MS = 2_000;
 
 const Created = Type.Object({ data: Type.Object({ id: Type.String() }) });
 
@@ -69,12 +65,11 @@ async function benchUnsigned({ binary }: Options, size: "quick" | "full"): Promi
   const before = await poolRate(POOL_MAILS[size]);
   const campaign = await prepareCampaign({ binary, recipients, isSigned: false });
   const { server, api } = campaign;
-  const probes = [{ name: "send", send: (number: number) => sendOne(api, number) }];
-  const settling = startProbes(probes, PROBE_PAUSE_MS);
-  await Bun.sleep(SETTLE_MS);
-  await settling.stop();
   await server.reportLoop("before the campaign");
-  const probing = startProbes(probes, PROBE_PAUSE_MS);
+  const probing = startProbes(
+    [{ name: "send", send: (number) => sendOne(api, number) }],
+    PROBE_PAUSE_MS,
+  );
   const sent = await campaign.send();
   const counts = campaign.counts();
   const [probe] = await probing.stop();
@@ -151,7 +146,6 @@ async function prepareCampaign(options: {
   const sink = startHelper("sink.ts", { withTimes: false });
   const { port } = await sink.next(Listening);
   const server = await startProbedServer({ binary, data, args: relayTo(port, 0) });
-  await Bun.sleep(IDLE_MS);
   const api = createApi(server, key);
   const reader = openReader(data);
   /** Number of the latest campaign. */

@@ -20,7 +20,6 @@ import type { Db } from "../db/open.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
 import { refuseMissingPages } from "../db/missing-pages.ts";
 import { systemClock } from "../lib/clock.ts";
-import { shrinkWhenIdle } from "../lib/idle-shrink.ts";
 import { createLog, describeError, type Log } from "../lib/log.ts";
 import { MetricsAddressError } from "../lib/metrics.ts";
 import { VERSION } from "../lib/version.ts";
@@ -185,7 +184,9 @@ export async function runServer(options: ServerOptions): Promise<number> {
     address: `http://${hostInUrl(config.host)}:${config.port}`,
     folder: folder.path,
   });
-  shrinkWhenIdle({ clock: systemClock, writes: app.writer.requestedWrites });
+  // Collects the garbage of the start and releases the code that only the start ran, in about 10 ms. A
+  // campaign then takes 30 MiB less. Later, code in use would be released too, and compiled again.
+  Bun.shrink();
   try {
     await stopped;
     return 0;
