@@ -1,7 +1,7 @@
 /** The page of one contact: its parts, the subscription with undo, the editor of its data, and deletion. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Route } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { stringAt, valueAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
@@ -20,6 +20,22 @@ const DATA = { name: "Ada", orders: 3, isVip: true, tags: ["early", "blue"] };
 
 async function addContact(email: string, data: object): Promise<string> {
   return stringAt(await server.call("POST", "/contacts", { email, data }), "id");
+}
+
+/** Starts a workflow that waits for three days, and returns its id. */
+async function startDelay(contactId: string): Promise<string> {
+  const workflow = stringAt(
+    await server.call("POST", "/workflows", {
+      name: "Later",
+      enabled: true,
+      trigger: { type: "EVENT", eventName: "signed-up" },
+      steps: [{ id: "wait", type: "DELAY", config: { amount: 3, unit: "days" } }],
+      transitions: [],
+    }),
+    "data.id",
+  );
+  await server.call("POST", `/workflows/${workflow}/executions`, { contactId });
+  return workflow;
 }
 
 beforeAll(async () => {
@@ -158,17 +174,7 @@ describe.skipIf(!hasChromium)("the page of a contact", () => {
     "shows live that an execution ended, also without an event of the contact",
     async () => {
       const contactId = await addContact("waiting@example.com", {});
-      const workflow = stringAt(
-        await server.call("POST", "/workflows", {
-          name: "Later",
-          enabled: true,
-          trigger: { type: "EVENT", eventName: "signed-up" },
-          steps: [{ id: "wait", type: "DELAY", config: { amount: 3, unit: "days" } }],
-          transitions: [],
-        }),
-        "data.id",
-      );
-      await server.call("POST", `/workflows/${workflow}/executions`, { contactId });
+      const workflow = await startDelay(contactId);
       const opened = await openAs(browser, server, `/contacts/${contactId}`, { isLive: true });
       const workflows = card(opened.page, "Workflows");
       await workflows.getByText("Waiting").waitFor();
@@ -176,6 +182,43 @@ describe.skipIf(!hasChromium)("the page of a contact", () => {
       await workflows.getByText("Cancelled by hand.").waitFor();
       expect(opened.problems).toEqual([]);
       await opened.close();
+      await server.call("DELETE", `/contacts/${contactId}`);
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "shows live that an execution ended while the list was being read",
+    async () => {
+      const contactId = await addContact("reading@example.com", {});
+      const workflow = await startDelay(contactId);
+      const read = Promise.withResolvers<void>();
+      const connected = Promise.withResolvers<unknown>();
+      const released = Promise.withResolvers<void>();
+      const { page, problems, close } = await openAs(browser, server, `/contacts/${contactId}`, {
+        isLive: true,
+        // The first answer is made while the execution waits, and arrives after the message.
+        prepare: async (opened) => {
+          opened.waitForResponse("**/app/api/live*").then(connected.resolve, connected.reject);
+          const holdAnswer = async (route: Route) => {
+            const response = await route.fetch();
+            read.resolve();
+            await released.promise;
+            await route.fulfill({ response });
+          };
+          await opened.route("**/executions?*", holdAnswer, { times: 1 });
+        },
+      });
+      await Promise.all([read.promise, connected.promise]);
+      await server.call("POST", `/workflows/${workflow}/executions/cancel`, {});
+      // The message of this mail arrives after that of the execution, and makes the page ask.
+      const asked = page.waitForRequest("**/activity?limit=1");
+      await send(server, [{ to: "hostile@example.com", subject: "Hello", body: "<p>Hi</p>" }]);
+      await asked;
+      released.resolve();
+      await card(page, "Workflows").getByText("Cancelled by hand.").waitFor();
+      expect(problems).toEqual([]);
+      await close();
       await server.call("DELETE", `/contacts/${contactId}`);
     },
     BROWSER_LIMIT_MS,

@@ -3,7 +3,7 @@
  * contacts, of which there may be many, do not.
  */
 
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryKey, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef } from "react";
 import type { Activity } from "../../../modules/contacts/activity-model.ts";
 import type { Contact } from "../../../modules/contacts/model.ts";
@@ -100,15 +100,16 @@ export function useContactExecutions(id: string) {
   const project = useProject()?.id ?? null;
   const client = useQueryClient();
   const path = `${pathOf(id)}/executions`;
+  const queryKey = ["contact", project, id, path];
   const list = useContactList<ContactExecution>(id, path);
   const unfinished = new Set(
     list.data?.items.filter((item) => item.completedAt === null).map((item) => item.workflowId),
   );
-  useLatestMessages(async (messages) => {
+  useLatestMessages({ queryKey, isFetching: list.isFetching }, async (messages) => {
     const isTheirs = messages.some(
       (message) => message.type === "workflow.execution" && unfinished.has(message.id),
     );
-    if (isTheirs) await client.invalidateQueries({ queryKey: ["contact", project, id, path] });
+    if (isTheirs) await client.invalidateQueries({ queryKey });
   });
   return list;
 }
@@ -149,8 +150,9 @@ export function useAddressSuppression(email: string) {
 export function useActivity(id: string) {
   const project = useProject()?.id ?? null;
   const refresh = useContactRefresh(id);
+  const queryKey = ["contact", project, id, "activity"];
   const result = useInfiniteQuery({
-    queryKey: ["contact", project, id, "activity"],
+    queryKey,
     queryFn: ({ pageParam, signal }) =>
       api.get<ListPage<Activity>>(`${pathOf(id)}/activity`, {
         query: { limit: PAGE_SIZE, cursor: pageParam },
@@ -171,7 +173,7 @@ export function useActivity(id: string) {
     return newest !== undefined && keyOf(newest) !== keyOf(activities?.[0]);
   }
 
-  useLatestMessages(async (messages) => {
+  useLatestMessages({ queryKey, isFetching: result.isFetching }, async (messages) => {
     const isTheirs = messages.some((message) => message.id === id || mails.has(message.id));
     // The recipient of another mail is not known, so the newest entry is read.
     const mayBeTheirs = messages.some(({ type }) => type === "email.queued");
@@ -183,17 +185,37 @@ export function useActivity(id: string) {
 const firstCursor = (): string | null => null;
 const keyOf = (activity: Activity | undefined) => activity?.event?.id ?? activity?.email?.id;
 
-/** Calls the latest `handle` with live messages. */
-function useLatestMessages(handle: (messages: readonly LiveMessage[]) => Promise<void>): void {
-  const latest = useRef(handle);
+/** Most messages that wait until a query has been read. */
+const MAX_WAITING = 5_000;
+
+/**
+ * Calls the latest `handle` with live messages. While the query is read, they wait, because the
+ * answer may be older than they are.
+ */
+function useLatestMessages(
+  { queryKey, isFetching }: { queryKey: QueryKey; isFetching: boolean },
+  handle: (messages: readonly LiveMessage[]) => Promise<void>,
+): void {
+  const client = useQueryClient();
+  const waiting = useRef<LiveMessage[]>([]);
+  const handleWaiting = useRef(() => {});
   useEffect(() => {
-    latest.current = handle;
+    handleWaiting.current = () => {
+      // A read may have begun since the page was last drawn.
+      if (isFetching || client.isFetching({ queryKey }) > 0) return;
+      const messages = waiting.current;
+      if (messages.length === 0) return;
+      waiting.current = [];
+      handle(messages).catch((error: unknown) => {
+        // The banner of the page tells of a lost connection; the next message tries again.
+        if (!(error instanceof ApiError)) throw error;
+      });
+    };
+    handleWaiting.current();
   });
   const onMessages = useCallback((messages: readonly LiveMessage[]) => {
-    latest.current(messages).catch((error: unknown) => {
-      // The banner of the page tells of a lost connection; the next message tries again.
-      if (!(error instanceof ApiError)) throw error;
-    });
+    waiting.current = [...waiting.current, ...messages].slice(-MAX_WAITING);
+    handleWaiting.current();
   }, []);
   useLiveMessages(onMessages);
 }
