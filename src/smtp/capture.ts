@@ -18,6 +18,8 @@ import { senderOf, userOf } from "./session.ts";
 import { createStages, type Decide } from "./stages.ts";
 
 const MAX_BYTES = 50 * 1024 * 1024;
+/** Sessions of one address at the same time, so that the others have some of the 500. */
+const MAX_PER_ADDRESS = 400;
 
 /** The functions of the module of inboxes that the listener calls. */
 export type CaptureInbox = {
@@ -55,7 +57,7 @@ export function createCaptureListener(deps: {
   return createSmtpListener({
     log,
     certificate: deps.certificate,
-    maxPerAddress: 0,
+    maxPerAddress: MAX_PER_ADDRESS,
     needsTlsForAuth: false,
     recordLine: inbox.recordLine,
     hooks: ({ replyAfter, refusalOf }) => ({

@@ -42,7 +42,7 @@ const isDisconnect = (error: unknown): error is Error =>
 export function createSmtpListener(deps: {
   log: Log;
   certificate: Certificate | null;
-  /** Sessions of one address at the same time, except from this machine; 0 for no limit. */
+  /** Sessions of one address at the same time; there is no limit for this machine. */
   maxPerAddress: number;
   /** Whether AUTH needs TLS for clients that are not on this machine. */
   needsTlsForAuth: boolean;

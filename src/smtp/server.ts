@@ -21,7 +21,7 @@ const LINE_LIMIT = 2_048;
 type Limits = {
   /** Connections at the same time; one more gets 421. */
   maxClients: number;
-  /** Connections of one address at the same time; one more gets 421. 0 for no limit. */
+  /** Connections of one address at the same time; one more gets 421. This machine has no limit. */
   maxPerAddress: number;
   /** Whether clients that are not on this machine may authenticate only with TLS. */
   needsTlsForAuth: boolean;
@@ -143,7 +143,7 @@ export class SmtpServer extends SMTPServer {
 
   #hasTooMany(peer: string): boolean {
     const { maxPerAddress } = this.#limits;
-    if (maxPerAddress === 0 || isLoopback(peer)) return false;
+    if (isLoopback(peer)) return false;
     let count = 0;
     for (const { remoteAddress } of this.connections) if (remoteAddress === peer) count++;
     return count > maxPerAddress;

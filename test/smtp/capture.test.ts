@@ -6,7 +6,7 @@ import { createLog } from "../../src/lib/log.ts";
 import { parseEnvelope } from "../../src/modules/inboxes/envelope.ts";
 import { captureApp } from "../support/capture.ts";
 import { waitUntil } from "../support/eventually.ts";
-import { rawSmtp, sendRaw } from "../support/smtp-client.ts";
+import { networkAddress, rawSmtp, sendRaw } from "../support/smtp-client.ts";
 
 const MESSAGE =
   "From: Ada <a@example.com>\r\nTo: Bob <b@example.com>\r\nSubject: Hello\r\n\r\nHi Bob";
@@ -203,6 +203,23 @@ describe("limits", () => {
     for (const each of [...idle, client]) each.end();
     expect(await server.caught()).toHaveLength(1);
   }, 60_000);
+
+  test.skipIf(networkAddress === undefined)(
+    "session 401 of another address is refused; others still connect",
+    async () => {
+      const open = await captureApp({ config: { captureSmtp: { host: "0.0.0.0", port: 0 } } });
+      const connectFrom = () => rawSmtp(open.port, networkAddress);
+      const sessions = await Promise.all(Array.from({ length: 400 }, connectFrom));
+      const refused = await connectFrom();
+      await refused.closed;
+      const other = await open.connect();
+      expect(await sendRaw(other, MESSAGE)).toStartWith("250 ");
+      expect(await sessions[399]?.say("NOOP\r\n")).toStartWith("250 ");
+      for (const each of [...sessions, other]) each.end();
+      await open.close();
+    },
+    60_000,
+  );
 });
 
 describe("a session", () => {

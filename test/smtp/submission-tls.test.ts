@@ -3,10 +3,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { networkInterfaces, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { createTransport } from "nodemailer";
+import { networkAddress as address } from "../support/smtp-client.ts";
 import { plain, submissionApp } from "../support/submission.ts";
 import { makeCertificate } from "../support/tls.ts";
 
@@ -82,10 +83,6 @@ describe("with a certificate", () => {
     expect([await isTrusted(ca), await isTrusted(before)]).toEqual([true, false]);
   });
 
-  const [address] = Object.values(networkInterfaces())
-    .flatMap((each) => each ?? [])
-    .filter(({ family, internal }) => family === "IPv4" && !internal)
-    .map((each) => each.address);
   test.skipIf(address === undefined)(
     "session 51 of another address is refused; this machine has no limit",
     async () => {

@@ -1,6 +1,7 @@
 /** A raw SMTP client: it sends exactly the given bytes, and reads whole replies. */
 
 import { connect, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
 
 export type RawSmtp = {
   /** Sends bytes and returns the next reply, with lines joined by "\n". */
@@ -15,9 +16,15 @@ export type RawSmtp = {
   end(): void;
 };
 
+/** An IPv4 address of this machine that is not loopback; undefined if it has none. */
+export const [networkAddress] = Object.values(networkInterfaces())
+  .flatMap((each) => each ?? [])
+  .filter(({ family, internal }) => family === "IPv4" && !internal)
+  .map(({ address }) => address);
+
 /** Connects and reads the greeting. */
-export async function rawSmtp(port: number): Promise<RawSmtp> {
-  const socket = connect(port, "127.0.0.1");
+export async function rawSmtp(port: number, host = "127.0.0.1"): Promise<RawSmtp> {
+  const socket = connect(port, host);
   const replies: string[] = [];
   const waiting: ((reply: string) => void)[] = [];
   let text = "";
