@@ -22,8 +22,11 @@ import { timeOf } from "./shapes.ts";
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 250;
-/** Raw bytes of the messages in one answer; it has at least one message. */
-const MAX_RAW_BYTES = 32 * 1024 * 1024;
+/**
+ * Raw bytes of the messages in one answer, which has each of them twice; it has at least one message.
+ * Clients read the next page from `start` and `count` of the answer.
+ */
+const MAX_RAW_BYTES = 8 * 1024 * 1024;
 
 const KINDS: Readonly<Record<string, readonly SearchField[] | null>> = {
   from: ["from"],

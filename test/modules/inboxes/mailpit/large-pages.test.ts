@@ -1,0 +1,32 @@
+/** The pages of MailHog's list, whose answers contain complete messages. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { listAt, stringAt, valueAt } from "../../../support/json.ts";
+import { mailpitApp } from "../../../support/mailpit.ts";
+
+const MIB = 1024 * 1024;
+
+let server: Awaited<ReturnType<typeof mailpitApp>>;
+beforeAll(async () => {
+  server = await mailpitApp();
+});
+afterAll(() => server.close());
+
+test("a page has messages of 8 MiB in all, and the next one starts after them", async () => {
+  const line = `${"0123456789abcdef".repeat(60)}\n`;
+  const mail = (number: number, bytes: number) =>
+    `From: ada@example.com\nSubject: ${number}\n\n${line.repeat(Math.floor(bytes / line.length))}`;
+  // The list begins with the newest.
+  await server.deliver(mail(4, 9 * MIB));
+  for (const number of [3, 2, 1]) await server.deliver(mail(number, 3 * MIB));
+
+  const subjects: string[][] = [];
+  for (let start = 0; start < 4;) {
+    const { body } = await server.mailpit("GET", `/api/v2/messages?start=${start}`);
+    const items = listAt(body, "items");
+    subjects.push(items.map((item) => stringAt(item, "Content.Headers.Subject.0")));
+    expect(valueAt(body, "count")).toBe(items.length);
+    start += items.length;
+  }
+  expect(subjects).toEqual([["1", "2"], ["3"], ["4"]]);
+});
