@@ -189,14 +189,35 @@ describe("the way of an execution", () => {
   test("names the steps that ran, the present one and the transitions between them", () => {
     const steps = [
       taken("a", 0, { branch: "yes" }),
-      taken("b", 1, { outcome: "SKIPPED" }),
+      taken("b", 1, { outcome: "SKIPPED", detail: { reason: "Ada is not subscribed." } }),
       taken("a", 2, { branch: "no" }),
     ];
     const path = pathOf({ steps, currentStepId: "c", startedAt: at(0) }, graph);
     expect([...path.runs]).toEqual([
-      ["a", { state: "COMPLETED", times: 2, startedAt: at(2), completedAt: at(3) }],
-      ["b", { state: "SKIPPED", times: 1, startedAt: at(1), completedAt: at(2) }],
-      ["c", { state: "CURRENT", times: 1, startedAt: at(3), completedAt: null }],
+      [
+        "a",
+        {
+          state: "COMPLETED",
+          times: 2,
+          startedAt: at(2),
+          completedAt: at(3),
+          skippedBecause: null,
+        },
+      ],
+      [
+        "b",
+        {
+          state: "SKIPPED",
+          times: 1,
+          startedAt: at(1),
+          completedAt: at(2),
+          skippedBecause: "Ada is not subscribed.",
+        },
+      ],
+      [
+        "c",
+        { state: "CURRENT", times: 1, startedAt: at(3), completedAt: null, skippedBecause: null },
+      ],
     ]);
     expect([...path.transitions]).toEqual(["ab", "ba", "ac"]);
     expect(path.missing).toBe(0);
@@ -211,7 +232,10 @@ describe("the way of an execution", () => {
   test("an execution that has not taken a step is at its first one since its start", () => {
     const path = pathOf({ steps: [], currentStepId: "a", startedAt: at(5) }, graph);
     expect([...path.runs]).toEqual([
-      ["a", { state: "CURRENT", times: 1, startedAt: at(5), completedAt: null }],
+      [
+        "a",
+        { state: "CURRENT", times: 1, startedAt: at(5), completedAt: null, skippedBecause: null },
+      ],
     ]);
   });
 });

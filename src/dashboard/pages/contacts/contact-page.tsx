@@ -14,7 +14,7 @@ import { DeliveryCard } from "./delivery-card.tsx";
 import { DataCard } from "./data-card.tsx";
 import { ExecutionsCard, SegmentsCard } from "./list-cards.tsx";
 import { SubscriptionCard } from "./subscription-card.tsx";
-import { useContact } from "./use-contact.ts";
+import { contactKey, useContact } from "./use-contact.ts";
 
 const route = getRouteApi("/user/p/$project/contacts/$contact");
 
@@ -79,7 +79,7 @@ function DeleteContact({ contact, project }: { contact: Contact; project: string
   const navigate = route.useNavigate();
   const remove = useDeletion({
     path: `/contacts/${contact.id}`,
-    queryKey: ["contact", project, contact.id],
+    queryKey: contactKey(project, contact.id),
     listKey: ["contacts"],
     leave: () => navigate({ to: "/p/$project/contacts", params: { project } }),
   });

@@ -27,13 +27,21 @@ const NEWEST_MAILS = 10;
 /** Changes of the subscription of each kind that are shown. */
 const CHANGES = 20;
 
+/** The key of a query of the contact; without `part`, the beginning of all their keys. */
+export const contactKey = (project: string | null, id: string, ...part: string[]): QueryKey => [
+  "contact",
+  project,
+  id,
+  ...part,
+];
+
 const pathOf = (id: string) => `/contacts/${encodeURIComponent(id)}`;
 
 /** The data is null for a contact that does not exist. */
 export function useContact(id: string) {
   const project = useProject()?.id ?? null;
   return useQuery({
-    queryKey: ["contact", project, id],
+    queryKey: contactKey(project, id),
     queryFn: async ({ signal }): Promise<Contact | null> => {
       try {
         return await api.get<Contact>(pathOf(id), { signal });
@@ -50,7 +58,7 @@ export function useContactRefresh(id: string): () => Promise<void> {
   const client = useQueryClient();
   const project = useProject()?.id ?? null;
   return useCallback(
-    () => client.invalidateQueries({ queryKey: ["contact", project, id] }),
+    () => client.invalidateQueries({ queryKey: contactKey(project, id) }),
     [client, project, id],
   );
 }
@@ -61,7 +69,7 @@ export const useContactSegments = (id: string) =>
 export function useUnenteredWorkflows(id: string) {
   const project = useProject()?.id ?? null;
   return useQuery({
-    queryKey: ["contact", project, id, "unentered"],
+    queryKey: contactKey(project, id, "unentered"),
     queryFn: async ({ signal }) => {
       const path = `${pathOf(id)}/unentered-workflows`;
       const { items } = await api.get<{ items: UnenteredWorkflow[] }>(path, { signal });
@@ -74,7 +82,7 @@ export function useUnenteredWorkflows(id: string) {
 export function useContactMails(id: string) {
   const project = useProject()?.id ?? null;
   return useQuery({
-    queryKey: ["contact", project, id, "mails"],
+    queryKey: contactKey(project, id, "mails"),
     queryFn: async ({ signal }) => {
       const read = (query: Query) =>
         api.get<ListPage<Email>>("/emails", { query: { contactId: id, ...query }, signal });
@@ -90,7 +98,7 @@ export function useContactMails(id: string) {
 function useContactList<T>(id: string, path: string) {
   const project = useProject()?.id ?? null;
   return useQuery({
-    queryKey: ["contact", project, id, path],
+    queryKey: contactKey(project, id, path),
     queryFn: ({ signal }) => api.get<ListPage<T>>(path, { query: { limit: LISTED }, signal }),
   });
 }
@@ -100,7 +108,7 @@ export function useContactExecutions(id: string) {
   const project = useProject()?.id ?? null;
   const client = useQueryClient();
   const path = `${pathOf(id)}/executions`;
-  const queryKey = ["contact", project, id, path];
+  const queryKey = contactKey(project, id, path);
   const list = useContactList<ContactExecution>(id, path);
   const unfinished = new Set(
     list.data?.items.filter((item) => item.completedAt === null).map((item) => item.workflowId),
@@ -118,7 +126,7 @@ export function useContactExecutions(id: string) {
 export function useSubscriptionChanges(id: string) {
   const project = useProject()?.id ?? null;
   return useQuery({
-    queryKey: ["contact", project, id, "subscription"],
+    queryKey: contactKey(project, id, "subscription"),
     queryFn: async ({ signal }) => {
       const read = (event: string) =>
         api.get<ListPage<Event>>("/events", {
@@ -150,7 +158,7 @@ export function useAddressSuppression(email: string) {
 export function useActivity(id: string) {
   const project = useProject()?.id ?? null;
   const refresh = useContactRefresh(id);
-  const queryKey = ["contact", project, id, "activity"];
+  const queryKey = contactKey(project, id, "activity");
   const result = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) =>

@@ -13,6 +13,8 @@ export type StepRun = {
   /** When the latest run began, and when it ended; null while the execution is there. */
   startedAt: string;
   completedAt: string | null;
+  /** Why the latest run skipped the step; null if it did not. */
+  skippedBecause: string | null;
 };
 
 export type ExecutionPath = {
@@ -30,17 +32,30 @@ export function pathOf(
   const { steps, currentStepId, startedAt } = execution;
   const known = new Set(graph.steps.map(({ id }) => id));
   const runs = new Map<string, StepRun>();
-  for (const { stepId, outcome, startedAt: at, completedAt } of steps) {
+  for (const taken of steps) {
+    const { stepId, outcome: state, startedAt: at, completedAt } = taken;
     const times = (runs.get(stepId)?.times ?? 0) + 1;
-    runs.set(stepId, { state: outcome, times, startedAt: at, completedAt });
+    const skippedBecause = reasonOfSkip(taken);
+    runs.set(stepId, { state, times, startedAt: at, completedAt, skippedBecause });
   }
   if (currentStepId !== null) {
     const times = (runs.get(currentStepId)?.times ?? 0) + 1;
     const since = steps.at(-1)?.completedAt ?? startedAt;
-    runs.set(currentStepId, { state: "CURRENT", times, startedAt: since, completedAt: null });
+    runs.set(currentStepId, {
+      state: "CURRENT",
+      times,
+      startedAt: since,
+      completedAt: null,
+      skippedBecause: null,
+    });
   }
   const missing = new Set([...runs.keys()].filter((id) => !known.has(id))).size;
   return { runs, transitions: transitionsOf(execution, graph.transitions), missing };
+}
+
+function reasonOfSkip({ outcome, detail }: Pick<Taken, "outcome" | "detail">): string | null {
+  const reason = outcome === "SKIPPED" ? detail?.["reason"] : null;
+  return typeof reason === "string" ? reason : null;
 }
 
 function transitionsOf(

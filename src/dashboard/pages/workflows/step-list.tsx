@@ -79,7 +79,7 @@ const WORDS = {
 } as const;
 
 function RunText({ run }: { run: StepRun }) {
-  const { state, times, startedAt, completedAt } = run;
+  const { state, times, startedAt, completedAt, skippedBecause } = run;
   const tookMs = completedAt === null ? 0 : Date.parse(completedAt) - Date.parse(startedAt);
   return (
     <span className="step-run">
@@ -89,6 +89,7 @@ function RunText({ run }: { run: StepRun }) {
         {tookMs >= 1_000 && `, took ${spanText(tookMs)}`}
         {times > 1 && `, ${times} times`}
       </span>
+      {skippedBecause !== null && <bdi className="small">{skippedBecause}</bdi>}
     </span>
   );
 }
