@@ -34,7 +34,7 @@ export const check: Command = {
   flags: [],
   settings: ["data"],
   run: async (input) => {
-    const config = readConfig(input.settings, input.environment);
+    const config = readConfig(input.settings, input.environment, {}, ["data"]);
     const { sqlite } = openForReading(findDatabase(config.data));
     const results: Result[] = [];
     try {

@@ -13,21 +13,22 @@ import { recordCommand } from "./audit.ts";
 import { type Command, type Flag, type Input, UsageError } from "./command.ts";
 import type { SettingName } from "../config/settings.ts";
 import { recordsText } from "./domain-text.ts";
-import { print, PROJECT_FLAG, type Store, STORE_SETTINGS, withStore } from "./store.ts";
+import {
+  print,
+  PROJECT_FLAG,
+  RECORD_SETTINGS,
+  type Store,
+  STORE_SETTINGS,
+  withStore,
+} from "./store.ts";
 
 /**
  * The DNS records depend on how the server sends, so these commands accept its settings as well.
  */
-const DOMAIN_SETTINGS: readonly SettingName[] = [
-  ...STORE_SETTINGS,
-  "transport",
-  "relayUrl",
-  "hostname",
-  "sourceAddresses",
-  "dns",
-];
+const DOMAIN_SETTINGS: readonly SettingName[] = [...STORE_SETTINGS, ...RECORD_SETTINGS, "dns"];
 const SAME_SETTINGS =
-  "The records depend on how the server sends: give the same settings as for serve.";
+  "The records depend on how the server sends. The server stores that when it starts, and this\n" +
+  "command uses it. Before the first start, give the settings that serve will have.";
 const OWNER_FLAG: Flag = { ...PROJECT_FLAG, help: "Only a domain of this project" };
 const NAME = { name: "NAME", help: "Domain such as example.com" };
 

@@ -4,7 +4,13 @@ import { readConfig } from "../config/read.ts";
 import { openDataFolder } from "../db/folder.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
 import type { Command } from "./command.ts";
-import { ensureDatabase, print, STORE_SETTINGS, upgradeUnlessServed } from "./store.ts";
+import {
+  ensureDatabase,
+  newInstallationText,
+  print,
+  STORE_SETTINGS,
+  upgradeUnlessServed,
+} from "./store.ts";
 
 export const migrateCommand: Command = {
   name: "migrate",
@@ -13,14 +19,15 @@ export const migrateCommand: Command = {
   flags: [],
   settings: STORE_SETTINGS,
   run: async (input) => {
-    const config = readConfig(input.settings, input.environment);
+    const config = readConfig(input.settings, input.environment, {}, STORE_SETTINGS);
     const folder = openDataFolder(config.data, config.secret);
-    await ensureDatabase(folder);
+    const isNew = await ensureDatabase(folder);
     const db = openStoredDatabase(folder.databaseFile);
     try {
       const applied = upgradeUnlessServed(db, folder.path);
+      const idleText = isNew ? newInstallationText(folder.path) : "The database is up to date.";
       const human = applied.map((name) => `applied ${name}`).join("\n");
-      return print(input, { applied }, human || "The database is up to date.");
+      return print(input, { applied }, human || idleText);
     } finally {
       db.sqlite.close();
     }

@@ -25,6 +25,7 @@ import { MetricsAddressError } from "../lib/metrics.ts";
 import { VERSION } from "../lib/version.ts";
 import { hostInUrl } from "../installation.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
+import { rememberSettings } from "../stored-settings.ts";
 import { isLoopbackHost, prepareOwner } from "./owner.ts";
 import { type Command, UsageError } from "./command.ts";
 import { startText } from "./start-text.ts";
@@ -161,6 +162,7 @@ export async function runServer(options: ServerOptions): Promise<number> {
   if (!isSameSecret(db, folder.secret)) log.warn(OTHER_SECRET);
   rememberSecret(db, folder.secret);
   const config = given.port === 0 ? { ...given, port: findFreePort(given.host) } : given;
+  rememberSettings(db, config);
   const app = createApp({
     config,
     db,

@@ -4,7 +4,7 @@
 
 import { createReferences } from "../lib/references.ts";
 import { readConfig } from "../config/read.ts";
-import type { Config, SettingName } from "../config/settings.ts";
+import { type Config, type SettingName, SETTINGS } from "../config/settings.ts";
 import { createDatabase } from "../db/create.ts";
 import {
   type DataFolder,
@@ -21,7 +21,6 @@ import { openStoredDatabase } from "../db/open-stored.ts";
 import { createWriter } from "../db/writer.ts";
 import { createCursors } from "../http/cursor.ts";
 import { createListPage } from "../http/pagination.ts";
-import { installationOf, linkBase } from "../installation.ts";
 import { systemClock } from "../lib/clock.ts";
 import { deriveKey } from "../lib/crypto.ts";
 import { silentLog } from "../lib/log.ts";
@@ -31,10 +30,23 @@ import { createDomains } from "../modules/domains/service.ts";
 import { type Accounts, createAccounts } from "../modules/accounts/service.ts";
 import { createKeys } from "../modules/keys/service.ts";
 import { createProjects, type ProjectRow } from "../modules/projects/service.ts";
+import { readStoredSettings, type StoredSettings, storedSettingsOf } from "../stored-settings.ts";
 import type { Flag, Input } from "./command.ts";
 
 /** The secret is needed as well: if the server got it as a setting, it is not in the folder. */
 export const STORE_SETTINGS: readonly SettingName[] = ["data", "secret"];
+
+/** The settings that a command reads itself. */
+const OWN_SETTINGS: readonly SettingName[] = [...STORE_SETTINGS, "dns", "requireVerifiedDomain"];
+
+/** The settings whose values the server has stored (stored-settings.ts). */
+export const LINK_SETTINGS = ["url", "host", "port"] as const satisfies SettingName[];
+export const RECORD_SETTINGS = [
+  "transport",
+  "relayUrl",
+  "hostname",
+  "sourceAddresses",
+] as const satisfies SettingName[];
 
 export const PROJECT_FLAG: Flag = {
   name: "project",
@@ -45,7 +57,10 @@ export const PROJECT_FLAG: Flag = {
 const PROJECT_USAGE = `--${PROJECT_FLAG.name} ${PROJECT_FLAG.placeholder}`;
 
 export type Store = {
+  /** The settings that the command reads itself; the others have their defaults. */
   config: Config;
+  /** Base of the links to the server. */
+  url: string;
   folder: DataFolder;
   db: Db;
   writer: ReturnType<typeof createWriter>;
@@ -67,33 +82,56 @@ type Use<T> = (store: Store) => Promise<T>;
 
 /** Opens the store for one command and closes it afterwards. Throws if there is no installation. */
 export async function withStore<T>(input: Input, use: Use<T>): Promise<T> {
-  const config = readConfig(input.settings, input.environment);
+  const config = readOwnSettings(input);
   requireInstallation(config.data);
   return useStore(input, config, use);
 }
 
-/** The same, but creates the installation if there is none. */
+export const newInstallationText = (path: string): string =>
+  `A new installation was created in ${path}.`;
+
+/** The same, but creates the installation if there is none, and says so. */
 export async function withNewStore<T>(input: Input, use: Use<T>): Promise<T> {
-  return useStore(input, readConfig(input.settings, input.environment), use);
+  return useStore(input, readOwnSettings(input), use);
+}
+
+function readOwnSettings({ settings, environment }: Input): Config {
+  return readConfig(settings, environment, {}, OWN_SETTINGS);
+}
+
+/**
+ * The settings that the server has stored, so that a command needs neither its flags nor the right
+ * to read its files. With a flag for one of them, or if no server has run yet, they are those of the
+ * flags and of the environment.
+ */
+function serverSettings({ settings, environment }: Input, db: Db): StoredSettings {
+  const isGiven = [...LINK_SETTINGS, ...RECORD_SETTINGS].some(
+    (name) => settings[SETTINGS[name].flag] !== undefined,
+  );
+  const stored = isGiven ? null : readStoredSettings(db);
+  return stored ?? storedSettingsOf(readConfig(settings, environment));
 }
 
 async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T> {
   const folder = openDataFolder(config.data, config.secret);
-  await ensureDatabase(folder);
+  const isNew = await ensureDatabase(folder);
+  if (isNew && !input.isJson) console.error(newInstallationText(folder.path));
   const db = openStoredDatabase(folder.databaseFile);
   try {
     upgradeUnlessServed(db, folder.path);
+    const { url, installation } = serverSettings(input, db);
     const clock = systemClock;
     const projects = createProjects({ db, clock });
     return await use({
       config,
+      url,
       folder,
       db,
       writer: createWriter(db, silentLog),
       projects,
       keys: createKeys({ db, clock }),
-      accounts: openAccounts(db, folder.secret, config),
-      domains: openDomains(db, folder.secret, config),
+      accounts: openAccounts(db, folder.secret, url),
+      domains: openDomains(db, folder.secret, installation),
       project: () => projects.resolve(input.flags["project"] ?? null, PROJECT_USAGE),
       requireReadableKeys: () => requireReadableKeys(db, folder.secret),
     });
@@ -103,18 +141,22 @@ async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T
 }
 
 /** Commands send no mail: they show the links. */
-function openAccounts(db: Db, secret: string, config: Config): Accounts {
+function openAccounts(db: Db, secret: string, url: string): Accounts {
   return createAccounts({
     db,
     clock: systemClock,
     listPage: createListPage(createCursors(deriveKey(secret, "cursors"))),
     secret,
-    url: linkBase(config),
+    url,
     findSender: () => null,
   });
 }
 
-function openDomains(db: Db, secret: string, config: Config): Store["domains"] {
+function openDomains(
+  db: Db,
+  secret: string,
+  installation: StoredSettings["installation"],
+): Store["domains"] {
   const sealKey = dkimSealKey(secret);
   return createDomains({
     references: createReferences(),
@@ -122,12 +164,15 @@ function openDomains(db: Db, secret: string, config: Config): Store["domains"] {
     clock: systemClock,
     listPage: createListPage(createCursors(deriveKey(secret, "cursors"))),
     keys: createDkimKeys({ db, clock: systemClock, sealKey, makePairs: generateDkimKeys }),
-    installation: installationOf(config),
+    installation,
   });
 }
 
-/** Creates the database of a new installation, or waits for another process that is creating it. */
-export async function ensureDatabase({ path, databaseFile }: DataFolder): Promise<void> {
+/**
+ * Creates the database of a new installation, or waits for another process that is creating it.
+ * Resolves to true if this process created it.
+ */
+export async function ensureDatabase({ path, databaseFile }: DataFolder): Promise<boolean> {
   const deadline = systemClock.elapsed() + CREATION_LIMIT_MS;
   while (!hasInstallation(path)) {
     const isLate = systemClock.elapsed() > deadline;
@@ -137,7 +182,9 @@ export async function ensureDatabase({ path, databaseFile }: DataFolder): Promis
       continue;
     }
     try {
-      if (!hasInstallation(path)) createDatabase(databaseFile);
+      if (hasInstallation(path)) return false;
+      createDatabase(databaseFile);
+      return true;
     } finally {
       unlock();
     }

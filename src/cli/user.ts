@@ -2,16 +2,22 @@
 
 import { MEMBER_ROLES, type MemberRole } from "../db/schema/accounts.ts";
 import type { SettingName } from "../config/settings.ts";
-import { linkBase } from "../installation.ts";
 import { isoTime, isoTimeOrNull } from "../lib/clock.ts";
 import type { AuditEntry } from "../modules/accounts/audit.ts";
 import type { UserRow } from "../modules/accounts/users.ts";
 import { parseAddress } from "../protocols/mime/address.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
-import { print, STORE_SETTINGS, type Store, withNewStore, withStore } from "./store.ts";
+import {
+  LINK_SETTINGS,
+  print,
+  STORE_SETTINGS,
+  type Store,
+  withNewStore,
+  withStore,
+} from "./store.ts";
 
 /** The base of the printed link. */
-const LINK_SETTINGS: readonly SettingName[] = [...STORE_SETTINGS, "url", "host", "port"];
+const USER_SETTINGS: readonly SettingName[] = [...STORE_SETTINGS, ...LINK_SETTINGS];
 const EMAIL_ARGUMENT = { name: "EMAIL", help: "Address of the user" } as const;
 
 export const userAdd: Command = {
@@ -28,7 +34,7 @@ export const userAdd: Command = {
     { name: "role", placeholder: MEMBER_ROLES.join("|"), help: "Role in the project" },
     { name: "name", placeholder: "TEXT", help: "Name of the user" },
   ],
-  settings: LINK_SETTINGS,
+  settings: USER_SETTINGS,
   run: async (input) => {
     const email = emailIn(input);
     const isOwner = input.flags["owner"] !== undefined;
@@ -62,7 +68,7 @@ export const userLink: Command = {
   details: "It also helps after a lost password: the user may then set a new one.",
   positionals: [EMAIL_ARGUMENT],
   flags: [],
-  settings: LINK_SETTINGS,
+  settings: USER_SETTINGS,
   run: (input) =>
     withStore(input, async (store) => {
       const user = store.accounts.users.getByEmail(emailIn(input));
@@ -169,8 +175,8 @@ function roleIn(flags: Input["flags"]): MemberRole | null {
   throw new UsageError(`--role: expected one of ${MEMBER_ROLES.join(", ")}, got "${given}"`);
 }
 
-function linkOf({ config }: Store, token: string): string {
-  return `${linkBase(config)}/app/link#${token}`;
+function linkOf({ url }: Store, token: string): string {
+  return `${url}/app/link#${token}`;
 }
 
 function present({ accounts }: Store, user: UserRow) {

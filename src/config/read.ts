@@ -11,12 +11,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the settings. Flags take precedence over environment variables, and these over defaults.
- * Instead of a variable, `<NAME>_FILE` may name a file that contains the value.
+ * Instead of a variable, `<NAME>_FILE` may name a file that contains the value. If `names` are given,
+ * all other settings have their defaults.
  */
 export function readConfig(
   flags: Readonly<Record<string, string>>,
   environment: Environment,
   defaults: Partial<Config> = {},
+  names: readonly SettingName[] | null = null,
 ): Config {
   const config: Partial<Config> = {};
   for (const name of Object.keys(SETTINGS)) {
@@ -32,7 +34,8 @@ export function readConfig(
 
   function read<Name extends SettingName>(name: Name): Config[Name] {
     const setting: Setting<Config[Name]> = SETTINGS[name];
-    const given = givenText(setting, flags, environment);
+    const isRead = names === null || names.includes(name);
+    const given = isRead ? givenText(setting, flags, environment) : null;
     if (given === null) return defaults[name] ?? setting.fallback();
     const parsed = setting.parse(given.text);
     if ("value" in parsed) return parsed.value;

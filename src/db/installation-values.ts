@@ -7,7 +7,9 @@ type ValueName =
   /** Digest of the installation secret, stored when a server first uses the database. */
   | "secret_digest"
   /** Time in ISO 8601 since which another process holds the write-ahead log. */
-  | "log_held_since";
+  | "log_held_since"
+  /** Settings of the last server that commands need (stored-settings.ts), as JSON. */
+  | "server";
 
 /** Tells the operator that the secret differs from the one that `rememberSecret` stored. */
 export const OTHER_SECRET =
