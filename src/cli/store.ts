@@ -189,6 +189,7 @@ export async function ensureDatabase({ path, databaseFile }: DataFolder): Promis
       unlock();
     }
   }
+  return false;
 }
 
 /**

@@ -1,12 +1,15 @@
 /**
- * The package smtp-server with four changes: a connection is greeted at once (the package waits
+ * The package smtp-server with five changes: a connection is greeted at once (the package waits
  * 100 ms for clients that speak too early), a reply may bring its own enhanced status code
- * (RFC 3463), the lines of a session can be recorded, and messages are read by `SmtpInput`.
+ * (RFC 3463), the lines of a session can be recorded, messages are read by `SmtpInput`, and sockets
+ * count against the limits from the moment at which they are accepted.
  */
 
+import type { Socket } from "node:net";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import { SMTPConnection } from "smtp-server/lib/smtp-connection.js";
 import { isLoopback } from "../protocols/smtp/relay-url.ts";
+import { createClientSockets } from "./client-sockets.ts";
 import { SmtpInput } from "./message-stream.ts";
 
 /** "C": a line of the client, without credentials. "S": a line of the server. */
@@ -17,11 +20,13 @@ export type RecordLine = (sessionId: string, direction: Direction, line: () => s
 
 const ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 const LINE_LIMIT = 2_048;
+/** Time for the TLS handshake of a listener that begins with it. */
+const HANDSHAKE_MS = 30_000;
 
 type Limits = {
-  /** Connections at the same time; one more gets 421. */
+  /** Sockets at the same time; one more gets 421, or is closed if it begins with TLS. */
   maxClients: number;
-  /** Connections of one address at the same time; one more gets 421. This machine has no limit. */
+  /** Sockets of one IPv4 address or IPv6 /64, likewise. This machine has no limit. */
   maxPerAddress: number;
   /** Whether clients that are not on this machine may authenticate only with TLS. */
   needsTlsForAuth: boolean;
@@ -121,32 +126,42 @@ class Connection extends SMTPConnection {
 export class SmtpServer extends SMTPServer {
   readonly #recordLine: RecordLine;
   readonly #limits: Limits;
+  readonly #sockets: ReturnType<typeof createClientSockets>;
 
   constructor(options: SMTPServerOptions, recordLine: RecordLine, limits: Limits) {
     super(options);
     this.#recordLine = recordLine;
     this.#limits = limits;
+    this.#sockets = createClientSockets(limits);
   }
 
-  /** Replaces the package's function, which it calls for each accepted socket. */
+  /** The package calls this for each accepted socket. Returns false if the socket is refused. */
+  override _acceptSocket(socket: Socket, hasHandshake: boolean): (() => void) | false {
+    this.#sockets.add(socket);
+    if (hasHandshake && this.#sockets.isBeyond(socket.remoteAddress ?? "")) {
+      socket.on("error", () => {});
+      socket.destroy();
+      return false;
+    }
+    const release = super._acceptSocket(socket, hasHandshake);
+    if (!hasHandshake || release === false) return release;
+    const timer = setTimeout(() => this._pendingSockets.get(socket)?.destroy(), HANDSHAKE_MS);
+    return () => {
+      clearTimeout(timer);
+      release();
+    };
+  }
+
+  /** Replaces the package's function, which it calls when a session can begin. */
   override connect(...[socket, options]: Parameters<SMTPServer["connect"]>): void {
     const { beforeData, needsTlsForAuth } = this.#limits;
-    const isRefused = (peer: string) =>
-      this.connections.size > this.#limits.maxClients || this.#hasTooMany(peer);
-    const hooks = { isRefused, beforeData, needsTlsForAuth };
+    const { isBeyond } = this.#sockets;
+    const hooks = { isRefused: isBeyond, beforeData, needsTlsForAuth };
     const connection = new Connection([this, socket, options], this.#recordLine, hooks);
     this.connections.add(connection);
     connection.on("error", (error: unknown) => this.emit("error", error));
     connection.on("connect", (data: unknown) => this.emit("connect", data));
     connection.init();
-  }
-
-  #hasTooMany(peer: string): boolean {
-    const { maxPerAddress } = this.#limits;
-    if (isLoopback(peer)) return false;
-    let count = 0;
-    for (const { remoteAddress } of this.connections) if (remoteAddress === peer) count++;
-    return count > maxPerAddress;
   }
 }
 

@@ -14,6 +14,7 @@ import type { SMTPServerDataStream, SMTPServerSession } from "smtp-server";
 import type { KnownKey, Project } from "../http/admission.ts";
 import { slidingWindow } from "../http/rate-limit.ts";
 import type { Clock } from "../lib/clock.ts";
+import { clientNetwork } from "../lib/client-network.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { AppError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
@@ -135,7 +136,7 @@ function createAccess({ findKey, clock, log }: SubmissionDeps) {
       } catch (error) {
         const user = KEY.test(username) ? "(a key)" : username.slice(0, 100);
         log.info("SMTP authentication failed", { session: id, peer: remoteAddress, user });
-        if (failures.take(remoteAddress).isAllowed) throw error;
+        if (failures.take(clientNetwork(remoteAddress)).isAllowed) throw error;
         throw new SmtpRefusal(454, "4.7.0 Too many failed authentications; try again in a minute");
       }
       return { digest };

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { createTransport } from "nodemailer";
+import { expectSoon } from "../support/eventually.ts";
 import { networkAddress as address } from "../support/smtp-client.ts";
 import { plain, submissionApp } from "../support/submission.ts";
 import { makeCertificate } from "../support/tls.ts";
@@ -100,6 +101,42 @@ describe("with a certificate", () => {
       expect(new Set(first)).toEqual(new Set(["220 sende"]));
       expect(await greeting(address ?? "")).toBe("421 4.7.0");
       expect(await greeting("127.0.0.1")).toBe("220 sende");
+    },
+  );
+  test.skipIf(address === undefined)(
+    "clients that never begin the TLS handshake count as well",
+    async () => {
+      const { server, files } = await start("0.0.0.0");
+      const { submissions = 0 } = server.ports();
+      const open = async (host: string) => {
+        const socket = connect(submissions, host);
+        closers.push(() => socket.destroy());
+        const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+        await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+        return { socket, closed };
+      };
+      const silent = [];
+      for (let n = 0; n < 50; n++) silent.push(await open(address ?? ""));
+      await (
+        await open(address ?? "")
+      ).closed;
+      const isGreeted = (host: string) =>
+        new Promise<boolean>((resolve) => {
+          const socket = connectTls({
+            host,
+            port: submissions,
+            ca: files.ca,
+            servername: "localhost",
+          });
+          closers.push(() => socket.destroy());
+          socket.once("data", () => resolve(true));
+          socket.once("close", () => resolve(false));
+          socket.once("error", () => resolve(false));
+        });
+      expect(await isGreeted("127.0.0.1")).toBe(true);
+      expect(await isGreeted(address ?? "")).toBe(false);
+      silent[0]?.socket.destroy();
+      await expectSoon(() => isGreeted(address ?? ""), true);
     },
   );
   test.skipIf(address === undefined)(
