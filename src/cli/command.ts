@@ -2,6 +2,7 @@
 
 import { isBooleanWord } from "../config/kinds.ts";
 import { type SettingName, SETTINGS } from "../config/settings.ts";
+import { nearestOf } from "../lib/nearest.ts";
 
 export type Flag = {
   name: string;
@@ -69,8 +70,8 @@ type ParsedArguments = {
 };
 
 /**
- * Parses `--flag value` and `--flag=value`; `--` ends the flags. Throws a UsageError that lists the
- * accepted flags.
+ * Parses `--flag value` and `--flag=value`; `--` ends the flags. Throws a UsageError for an unknown
+ * flag, which names a similar one if there is one.
  */
 export function parseArguments(command: Command, words: readonly string[]): ParsedArguments {
   if (command.isRaw === true) {
@@ -120,25 +121,26 @@ function isWithoutValue(flag: Flag, next: string | undefined): boolean {
 }
 
 function unknownFlag(command: Command, word: string): UsageError {
-  const accepted = flagsOf(command)
-    .map((flag) => `--${flag.name}`)
-    .join(", ");
-  return new UsageError(
-    `unknown flag ${word.split("=")[0]}; mailstead ${command.name} accepts ${accepted}`,
+  const [given = ""] = word.split("=");
+  const near = nearestOf(
+    given,
+    flagsOf(command).map((flag) => `--${flag.name}`),
   );
+  const hint = near === null ? "" : `; did you mean ${near}?`;
+  return new UsageError(`${command.name} has no flag ${given}${hint}`);
 }
 
 function checkPositionals(command: Command, given: readonly string[]): void {
   const required = command.positionals.filter((positional) => positional.isOptional !== true);
   const missing = required[given.length];
   if (missing !== undefined) {
-    throw new UsageError(`mailstead ${command.name} needs ${missing.name}: ${missing.help}`);
+    throw new UsageError(`${command.name} needs ${missing.name}: ${missing.help}`);
   }
   const extra = given[command.positionals.length];
   if (extra !== undefined && command.positionals.at(-1)?.isMany !== true) {
     const expected = command.positionals.map((positional) => positional.name).join(" ");
     throw new UsageError(
-      `unexpected "${extra}"; mailstead ${command.name} accepts ${expected || "no arguments"}`,
+      `unexpected "${extra}"; ${command.name} accepts ${expected || "no arguments"}`,
     );
   }
 }

@@ -3,7 +3,6 @@
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import { readConfig } from "../config/read.ts";
 import { SETTINGS } from "../config/settings.ts";
-import { describeError } from "../lib/log.ts";
 import { addressText, reachable } from "./capture-address.ts";
 import type { Command, Input } from "./command.ts";
 import { print } from "./store.ts";
@@ -11,6 +10,9 @@ import { print } from "./store.ts";
 const LIMIT_MS = 5_000;
 /** The ports of `mailstead dev` and `mailstead serve`. */
 const PORTS = [8025, SETTINGS.port.fallback()] as const;
+
+const HOW_TO_START =
+  "Start a server with mailstead serve or mailstead dev, or name its address with --host and --port.";
 
 type Answer = { url: string; isReady: boolean; reason: string };
 
@@ -28,7 +30,8 @@ export const readyz: Command = {
       if (answer.isReady) return print(input, answer, `${url} is ready`);
       answers.push(answer);
     }
-    print(input, answers[0], answers.map(({ url, reason }) => `${url}: ${reason}`).join("\n"));
+    const lines = answers.map(({ url, reason }) => `${url}: ${reason}`);
+    print(input, answers[0], [...lines, HOW_TO_START].join("\n"));
     return 1;
   },
 };
@@ -46,6 +49,15 @@ async function ask(url: string): Promise<Answer> {
     await response.arrayBuffer();
     return { url, isReady: response.status === 200, reason: `status ${response.status}` };
   } catch (error) {
-    return { url, isReady: false, reason: describeError(error) };
+    return { url, isReady: false, reason: reasonOf(error) };
   }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === "TimeoutError") return `no answer within ${LIMIT_MS / 1_000} s`;
+  const isRefused = /ECONNREFUSED|ConnectionRefused/.test(
+    "code" in error ? String(error.code) : "",
+  );
+  return isRefused ? "nothing answers" : error.message;
 }

@@ -11,7 +11,9 @@ import { DataFolderError } from "../db/folder.ts";
 import { DatabaseTooNewError } from "../db/migrate.ts";
 import { AppError } from "../lib/errors.ts";
 import { describeError } from "../lib/log.ts";
+import { nearestOf } from "../lib/nearest.ts";
 import { UnreadableKeyError } from "../modules/domains/keys.ts";
+import { backup } from "./backup.ts";
 import { check } from "./check.ts";
 import { type Command, type Input, parseArguments, UsageError } from "./command.ts";
 import { dev } from "./dev.ts";
@@ -63,6 +65,7 @@ const COMMANDS: readonly Command[] = [
   readyz,
   doctor,
   check,
+  backup,
   migrateCommand,
   version,
 ];
@@ -84,7 +87,7 @@ export async function runCli(
   try {
     return await dispatch(words, environment, isJson);
   } catch (error) {
-    return report(error, isJson);
+    return report(error, { isJson, command: findCommand(words)?.command.name ?? null });
   }
 }
 
@@ -149,27 +152,48 @@ function unknownCommand(name: string, flag?: string): UsageError {
     const [title] = flag.split("=");
     return new UsageError(`a command must come before ${title}, as in mailstead serve ${title} …`);
   }
-  const group = name.split(" ")[0] ?? "";
-  const near = COMMANDS.filter((command) => command.name.startsWith(`${group} `));
-  const choices = (near.length > 0 ? near : COMMANDS).map((command) => command.name).join(", ");
-  return new UsageError(`unknown command "${name}"; the commands are ${choices} and help`);
+  const [group = ""] = name.split(" ");
+  const inGroup = COMMANDS.flatMap((command) =>
+    command.name.startsWith(`${group} `) ? [command.name.slice(group.length + 1)] : [],
+  );
+  if (inGroup.length > 0) {
+    return new UsageError(`${group} needs one of these words after it: ${inGroup.join(", ")}`);
+  }
+  const near = nearestOf(
+    name,
+    COMMANDS.map((command) => command.name),
+  );
+  const hint = near === null ? "" : `; did you mean ${near}?`;
+  return new UsageError(`unknown command "${name}"${hint}`);
 }
 
-function report(error: unknown, isJson: boolean): number {
-  const { code, message, suggestion, exit } = explain(error);
+type Ran = {
+  isJson: boolean;
+  /** Name of the command; null if the words name none. */
+  command: string | null;
+};
+
+function report(error: unknown, { isJson, command }: Ran): number {
+  const { code, message, suggestion, exit } = explain(error, command);
   if (isJson) console.error(JSON.stringify({ error: { code, message, suggestion } }));
   else console.error(`mailstead: ${message}${suggestion === null ? "" : `\n${suggestion}`}`);
   return exit;
 }
 
-function explain(error: unknown): {
+function explain(
+  error: unknown,
+  command: string | null,
+): {
   code: string;
   message: string;
   suggestion: string | null;
   exit: number;
 } {
   if (error instanceof UsageError || error instanceof ConfigError) {
-    const suggestion = "mailstead help shows every command and flag.";
+    const suggestion =
+      command === null
+        ? "mailstead help shows every command."
+        : `mailstead help ${command} shows its arguments and flags.`;
     return { code: "USAGE", message: error.message, suggestion, exit: EXIT_USAGE };
   }
   if (error instanceof StorageFaultError) {

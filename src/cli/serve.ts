@@ -2,6 +2,7 @@
 
 import { createApp, type App } from "../app.ts";
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
+import { cannotListen } from "../config/listen-error.ts";
 import { readConfig } from "../config/read.ts";
 import type { Config, SettingName } from "../config/settings.ts";
 import { closeDatabase } from "../db/close.ts";
@@ -203,7 +204,7 @@ async function startListening(app: App, db: Db, config: Config): Promise<void> {
   try {
     await app.listen();
   } catch (error) {
-    throw cannotListen(config, error);
+    throw listenError(config, error);
   }
   try {
     await app.start();
@@ -266,14 +267,11 @@ function findFreePort(hostname: string): number {
   return port;
 }
 
-function cannotListen(config: Config, error: unknown): UsageError {
+function listenError(config: Config, error: unknown): Error {
   if (error instanceof MetricsAddressError) {
     return new UsageError(`${error.message}; choose another address for --metrics`);
   }
-  const why = error instanceof Error ? error.message : String(error);
-  return new UsageError(
-    `cannot listen on ${config.host}:${config.port} (${why}); choose another --port or --host`,
-  );
+  return cannotListen(config, "--port or --host", error);
 }
 
 /** Lists the settings that are unsafe on a server that sends real mail. */

@@ -1,6 +1,6 @@
 /** The listener for mail from other servers, as a module. */
 
-import { ConfigError } from "../config/read.ts";
+import { cannotListen } from "../config/listen-error.ts";
 import type { Config } from "../config/settings.ts";
 import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -114,11 +114,7 @@ export function createInboundModule(
       const rest = { find, received, openForPostmaster, hostname, maxBytes };
       listener = createInboundListener({ ...deps, ...rest }, await certificate());
       port = await listener.listen({ host, port: wanted }).catch((error: unknown) => {
-        const why = error instanceof Error ? error.message : String(error);
-        throw new ConfigError(
-          `cannot listen on ${host}:${wanted} (${why}); ` +
-            "choose another address with --inbound HOST:PORT",
-        );
+        throw cannotListen({ host, port: wanted }, "--inbound HOST:PORT", error);
       });
     },
     async stop() {

@@ -1,6 +1,6 @@
 /** The SMTP listener as a module: it starts after the modules that it calls, and stops before them. */
 
-import { ConfigError } from "../config/read.ts";
+import { cannotListen } from "../config/listen-error.ts";
 import type { Config } from "../config/settings.ts";
 import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -121,11 +121,7 @@ export function createCaptureModule(deps: {
       listener = await loadListener({ ...deps, inbox, hostname, certificate });
       const { host, port: wanted } = config.captureSmtp;
       port = await listener.listen({ host, port: wanted }).catch((error: unknown) => {
-        const why = error instanceof Error ? error.message : String(error);
-        throw new ConfigError(
-          `cannot listen on ${host}:${wanted} (${why}); ` +
-            "choose another address with --capture-smtp HOST:PORT",
-        );
+        throw cannotListen({ host, port: wanted }, "--capture-smtp HOST:PORT", error);
       });
       if (files === null && deps.folder !== null) acceptSelfSigned(deps.folder);
     },

@@ -1,6 +1,7 @@
 /** The submission listeners as a module: with STARTTLS, and with TLS from the first byte. */
 
 import { ConfigError } from "../config/read.ts";
+import { cannotListen } from "../config/listen-error.ts";
 import type { Config } from "../config/settings.ts";
 import type { Log } from "../lib/log.ts";
 import type { Module } from "../modules/module.ts";
@@ -51,11 +52,7 @@ export function createSubmissionModule(
       { certificate, isImplicit: kind === "submissions" },
     );
     ports[kind] = await listener.listen(address).catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new ConfigError(
-        `cannot listen on ${address.host}:${address.port} (${why}); ` +
-          `choose another address with --${kind} HOST:PORT`,
-      );
+      throw cannotListen(address, `--${kind} HOST:PORT`, error);
     });
     listeners.push(listener);
   }

@@ -116,19 +116,17 @@ describe("arguments", () => {
     });
   }
 
-  const accepted =
-    "accepts --project, --verified, --data, --port, --allow-private-addresses, --trusted-proxy, --json, --help";
   const refused: [words: string[], message: string][] = [
-    [["a", "--colour"], `unknown flag --colour; mailstead sample run ${accepted}`],
-    [["a", "--colour=red"], `unknown flag --colour; mailstead sample run ${accepted}`],
-    [["a", "--host", "x"], `unknown flag --host; mailstead sample run ${accepted}`],
-    [["a", "-v"], `unknown flag -v; mailstead sample run ${accepted}`],
-    [["a", "-port", "1"], `unknown flag -port; mailstead sample run ${accepted}`],
-    [["a", "--constructor"], `unknown flag --constructor; mailstead sample run ${accepted}`],
+    [["a", "--colour"], "sample run has no flag --colour"],
+    [["a", "--colour=red"], "sample run has no flag --colour"],
+    [["a", "--host", "x"], "sample run has no flag --host"],
+    [["a", "-v"], "sample run has no flag -v"],
+    [["a", "-port", "1"], "sample run has no flag -port; did you mean --port?"],
+    [["a", "--constructor"], "sample run has no flag --constructor"],
     [["a", "--project"], "--project needs a value: ID|NAME"],
     [["a", "--verified=yes"], "--verified takes no value"],
-    [[], "mailstead sample run needs NAME: who"],
-    [["a", "b", "c"], 'unexpected "c"; mailstead sample run accepts NAME MORE'],
+    [[], "sample run needs NAME: who"],
+    [["a", "b", "c"], 'unexpected "c"; sample run accepts NAME MORE'],
   ];
   for (const [words, message] of refused) {
     test(`refuses ${words.join(" ") || "no arguments"}`, () => {

@@ -37,20 +37,16 @@ test(
     const data = join(parent, "never");
     const env = { MAILSTEAD_DATA: data };
     const cases: [words: string[], env: Record<string, string>, message: RegExp][] = [
-      [
-        ["frobnicate"],
-        env,
-        /unknown command "frobnicate"; the commands are serve, dev, project create/,
-      ],
+      [["frobnicate"], env, /unknown command "frobnicate"\nmailstead help shows every command\./],
       [
         ["project", "frobnicate"],
         env,
-        /unknown command "project frobnicate"; the commands are project create, project list/,
+        /project needs one of these words after it: create, list, set, disable, enable/,
       ],
       [
         ["serve", "--colour"],
         env,
-        /unknown flag --colour; mailstead serve accepts --data, --host, --port/,
+        /serve has no flag --colour\nmailstead help serve shows its arguments and flags\./,
       ],
       [["serve", "--port", "x"], env, /--port: expected a whole number from 0 to 65535, got "x"/],
       [
@@ -270,7 +266,7 @@ describe("a server with commands beside it", () => {
       const result = await mailstead(["serve", "--data", join(parent, "second"), "--port", port]);
       expect([result.code, result.stdout]).toEqual([2, ""]);
       expect(result.stderr).toContain(`cannot listen on 127.0.0.1:${port}`);
-      expect(result.stderr).toContain("choose another --port or --host");
+      expect(result.stderr).toContain("choose another address with --port or --host");
       const metrics = ["--port", "0", "--metrics", `127.0.0.1:${port}`];
       const other = await mailstead(["serve", "--data", join(parent, "second"), ...metrics]);
       expect([other.code, other.stdout]).toEqual([2, ""]);

@@ -23,7 +23,7 @@ type ParsedRelayUrl = { ok: true; relay: Relay } | { ok: false; message: string 
  */
 export function parseRelayUrl(text: string): ParsedRelayUrl {
   const url = URL.parse(text);
-  if (url === null) return refuse("is not a URL of the form smtp://user:pass@host:port");
+  if (url === null) return refuse(NOT_A_URL);
   if (url.protocol !== "smtp:" && url.protocol !== "smtps:") {
     return refuse("must begin with smtp:// or smtps://");
   }
@@ -50,6 +50,10 @@ export function parseRelayUrl(text: string): ParsedRelayUrl {
   const problem = findCleartextPassword(relay);
   return problem === null ? { ok: true, relay } : refuse(problem);
 }
+
+const NOT_A_URL =
+  "is not a URL of the form smtp://user:pass@host:port; in user and pass, write / as %2F, # as %23, " +
+  "? as %3F, @ as %40 and % as %25";
 
 function refuse(message: string): { ok: false; message: string } {
   return { ok: false, message };
