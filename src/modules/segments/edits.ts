@@ -75,7 +75,9 @@ export function createEdits(deps: {
     const names = users.usersOf(projectSeq, id).map(({ kind, name }) => `${kind} "${name}"`);
     if (names.length === 0) return;
     throw new AppError(409, "CONFLICT", `This segment is used by ${names.join(", ")}.`, {
-      suggestion: "Remove it from there first.",
+      suggestion:
+        "Remove it from there first. If a workflow used it, wait until the executions that " +
+        "started before have ended, or cancel them.",
     });
   }
 
