@@ -25,6 +25,11 @@ export type Lifecycle = ReturnType<typeof createLifecycle>;
  * `isWaitingForDomain` compares them with it, so it must not change.
  */
 export const DOMAIN_LOST = "The sender's domain is not verified any more.";
+/**
+ * Start of the reason of a pause because the audience cannot be written. Rows store this text, and
+ * `isAudienceRefused` compares them with it, so it must not change.
+ */
+const AUDIENCE_REFUSED = "The audience cannot be written: ";
 const EMPTY_AUDIENCE = "Its audience was empty when it was sent.";
 /** Longest time in advance; a later date is most likely a typing error. */
 const FURTHEST_MS = 5 * 366 * 24 * 60 * 60 * 1000;
@@ -72,6 +77,14 @@ export function createLifecycle(deps: LifecycleDeps) {
     inStatus: rows.inStatus,
     nextDueAt: rows.nextDueAt,
     pauseBecause: rows.pauseBecause,
+
+    /**
+     * Part of a change: pauses a campaign whose audience cannot be written. A campaign that is
+     * paused already gets the new reason, so that its audience is not tried again before a person
+     * resumes it.
+     */
+    pauseForAudience: (seq: number, message: string): string | null =>
+      rows.pauseBecause(seq, AUDIENCE_REFUSED + message, ["SENDING", "PAUSED"]),
 
     /** Throws the errors of `send` and `schedule` early, before the audience is read. */
     ensure(campaign: CampaignRow, action: CampaignAction): void {
@@ -207,12 +220,19 @@ function createStatusRows({
       return moved;
     },
 
-    /** Part of a change: pauses a campaign for a reason. Returns its id; null if it is not SENDING. */
-    pauseBecause(seq: number, reason: string): string | null {
+    /**
+     * Part of a change: pauses a campaign for a reason. Returns its id; null if its status is not
+     * one of `from`.
+     */
+    pauseBecause(
+      seq: number,
+      reason: string,
+      from: readonly CampaignStatus[] = ["SENDING"],
+    ): string | null {
       const [paused] = db
         .update(campaigns)
         .set({ status: "PAUSED", statusReason: reason, updatedAt: clock.now() })
-        .where(and(eq(campaigns.seq, seq), eq(campaigns.status, "SENDING")))
+        .where(and(eq(campaigns.seq, seq), inArray(campaigns.status, [...from])))
         .returning({ id: campaigns.id, projectSeq: campaigns.projectSeq })
         .all();
       if (paused === undefined) return null;
@@ -236,4 +256,9 @@ function createStatusRows({
 /** True if the campaign resumes by itself once the domain of its sender is verified again. */
 export function isWaitingForDomain({ status, statusReason }: CampaignRow): boolean {
   return status === "PAUSED" && statusReason === DOMAIN_LOST;
+}
+
+/** True if the campaign is paused because its audience cannot be written, until it is resumed. */
+export function isAudienceRefused({ status, statusReason }: CampaignRow): boolean {
+  return status === "PAUSED" && statusReason?.startsWith(AUDIENCE_REFUSED) === true;
 }

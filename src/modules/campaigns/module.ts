@@ -99,7 +99,7 @@ export function createCampaignModule(deps: {
     wake,
     noteChange,
   });
-  deps.references.register("segment", campaigns.usersOfSegment);
+  deps.references.register("segment", campaigns.usersOfSegment, campaigns.checkUsersOfSegments);
   deps.references.register("domain", campaigns.usersOfDomain);
   const audience = createCampaignAudience({ db, segments });
   const expansion = createExpansion({ db, writer, clock, segments, audience, store, wake });

@@ -15,7 +15,7 @@ import { createWorker } from "../../lib/worker.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { Cancellation } from "../../outbox/cancel.ts";
 import type { Expansion } from "./expand.ts";
-import { DOMAIN_LOST, isWaitingForDomain, type Lifecycle } from "./lifecycle.ts";
+import { DOMAIN_LOST, isAudienceRefused, isWaitingForDomain, type Lifecycle } from "./lifecycle.ts";
 import type { CampaignRow } from "./present.ts";
 
 export type Runner = ReturnType<typeof createRunner>;
@@ -99,7 +99,7 @@ export function createRunner(deps: RunnerDeps) {
    */
   function writeAudiences(): void {
     for (const campaign of lifecycle.inStatus(["SENDING", "PAUSED"]))
-      if (hasUnwrittenAudience(campaign)) longWork.writeAudience(campaign);
+      if (isAudienceDue(campaign)) longWork.writeAudience(campaign);
   }
 
   async function finishIfDone(campaign: CampaignRow): Promise<void> {
@@ -148,9 +148,14 @@ function isExpanded({ audienceCursor, audienceEnd }: CampaignRow): boolean {
   return audienceCursor !== null && audienceEnd !== null && audienceCursor >= audienceEnd;
 }
 
-/** False for a row without an audience: an expansion would end at once, again and again. */
-function hasUnwrittenAudience(campaign: CampaignRow): boolean {
-  return campaign.audienceCursor !== null && !isExpanded(campaign);
+/**
+ * Whether a part of the audience is not written yet, and can be. False for a row without an audience,
+ * and for an audience that was refused: its expansion would end at once, again and again.
+ */
+function isAudienceDue(campaign: CampaignRow): boolean {
+  const { audienceCursor, audienceEnd } = campaign;
+  if (audienceCursor === null || audienceEnd === null) return false;
+  return audienceCursor < audienceEnd && !isAudienceRefused(campaign);
 }
 
 /**
@@ -194,9 +199,9 @@ function createLongWork(
         error: describeError(error),
       });
       if (!(error instanceof AppError) || isStorageRefusal(error)) throw error;
-      // The segment or filter was deleted: a person has to fix the audience.
+      // The segment was deleted or exceeds a limit: a person has to fix it and resume the campaign.
       const { message } = error;
-      await writer.write(() => lifecycle.pauseBecause(campaign.seq, message));
+      await writer.write(() => lifecycle.pauseForAudience(campaign.seq, message));
     }
   }
 

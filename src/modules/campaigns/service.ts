@@ -37,7 +37,7 @@ export function createCampaigns(deps: {
   db: Db;
   clock: Clock;
   listPage: ListPage;
-  segments: Pick<Segments, "ensureResolvable">;
+  segments: Pick<Segments, "conditionErrors" | "ensureResolvable">;
   /**
    * Throws 403 unless the sender's domain is verified for the project (docs/specification.md#s2.3).
    */
@@ -45,7 +45,7 @@ export function createCampaigns(deps: {
   noteChange: NoteChange;
 }) {
   const { db, clock, listPage, noteChange } = deps;
-  const { findSegmentSeq, usersOfSegment, usersOfDomain } = createUsage(db);
+  const { findSegmentSeq, ...users } = createUsage(deps);
   const audienceColumns = createAudienceColumns({ segments: deps.segments, findSegmentSeq });
   const presenterOf = createPresenter(db);
 
@@ -82,8 +82,7 @@ export function createCampaigns(deps: {
     get,
 
     list: createCampaignList({ db, listPage, presenterOf }),
-    usersOfSegment,
-    usersOfDomain,
+    ...users,
     present,
 
     create(projectSeq: number, input: CampaignInput): Change<CampaignRow> {

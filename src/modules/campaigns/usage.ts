@@ -1,10 +1,16 @@
-/** Finds the campaigns that use a segment or a domain, which therefore cannot be deleted. */
+/**
+ * Finds the campaigns that use a segment or a domain, which therefore cannot be deleted, and checks
+ * the campaigns that use a changed segment.
+ */
 
-import { and, eq, inArray, isNull, like, or, type SQL } from "drizzle-orm";
+import { and, eq, inArray, isNull, like, or, sql, type SQL } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaigns } from "../../db/schema/campaigns.ts";
 import { segments } from "../../db/schema/segments.ts";
-import type { Use } from "../../lib/references.ts";
+import type { CheckedUse, Use } from "../../lib/references.ts";
+import { parseCondition } from "../segments/condition/condition.ts";
+import { referencesOf } from "../segments/condition/references.ts";
+import type { Segments } from "../segments/service.ts";
 
 /** Returns the `seq` of a segment that is not deleted; null if there is none with this id. */
 export type FindSegmentSeq = (projectSeq: number, id: string) => number | null;
@@ -12,7 +18,14 @@ export type FindSegmentSeq = (projectSeq: number, id: string) => number | null;
 /** Longest list of campaigns, because their names are in an error message. */
 const MAX_NAMED = 5;
 
-export function createUsage(db: Db) {
+const IS_UNFINISHED = inArray(campaigns.status, ["DRAFT", "SCHEDULED", "SENDING", "PAUSED"]);
+
+/** The condition of the audience: once the campaign has started, the one that it started with. */
+const CONDITION = sql<string>`coalesce(${campaigns.audienceCondition}, ${campaigns.audienceFilter})`;
+
+export function createUsage(deps: { db: Db; segments: Pick<Segments, "conditionErrors"> }) {
+  const { db } = deps;
+
   function findSegmentSeq(projectSeq: number, id: string): number | null {
     const match = and(
       eq(segments.projectSeq, projectSeq),
@@ -24,11 +37,10 @@ export function createUsage(db: Db) {
   }
 
   function unfinished(where: SQL | undefined): Use[] {
-    const open = inArray(campaigns.status, ["DRAFT", "SCHEDULED", "SENDING", "PAUSED"]);
     return db
       .select({ id: campaigns.id, name: campaigns.name })
       .from(campaigns)
-      .where(and(where, open))
+      .where(and(where, IS_UNFINISHED))
       .limit(MAX_NAMED)
       .all()
       .map(({ id, name }) => ({ kind: "campaign", id, name }));
@@ -47,10 +59,31 @@ export function createUsage(db: Db) {
           or(
             eq(campaigns.segmentSeq, seq),
             // An id that was found in the database contains no wildcard of LIKE.
-            like(campaigns.audienceFilter, `%"segment.${segmentId}"%`),
+            like(CONDITION, `%"segment.${segmentId}"%`),
           ),
         ),
       );
+    },
+
+    /** Part of a change: checks the unfinished campaigns whose audience refers to these segments. */
+    checkUsersOfSegments(projectSeq: number, segmentIds: ReadonlySet<string>): CheckedUse[] {
+      return db
+        .select({ id: campaigns.id, name: campaigns.name, text: CONDITION })
+        .from(campaigns)
+        .where(
+          and(
+            eq(campaigns.projectSeq, projectSeq),
+            IS_UNFINISHED,
+            sql`instr(${CONDITION}, '"segment.') > 0`,
+          ),
+        )
+        .all()
+        .flatMap(({ id, name, text }) => {
+          const condition = parseCondition(JSON.parse(text), "audienceFilter");
+          if (!referencesOf(condition).some((used) => segmentIds.has(used))) return [];
+          const errors = deps.segments.conditionErrors(projectSeq, condition);
+          return [{ kind: "campaign", id, name, errors }];
+        });
     },
 
     /** Unfinished campaigns that send from a domain and so prevent its removal. */

@@ -59,26 +59,32 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
     return audienceOf(tests, { projectSeq, now: clock.now() });
   }
 
+  /**
+   * The errors of a condition that refers to an unknown segment or to itself, or that exceeds the
+   * limits together with the segments that it refers to. `self` is the segment that it is for.
+   */
+  function errorsOf(
+    projectSeq: number,
+    condition: Condition<Filter>,
+    self?: Pick<Definition, "id" | "name">,
+  ): readonly FieldError[] {
+    const outcome = resolve(condition, createFinder(projectSeq), self);
+    return outcome.ok ? [] : outcome.errors;
+  }
+
   return {
     get,
     findDirectUsers,
     findDependants,
+    errorsOf,
 
-    /**
-     * Refuses a condition with 422 if it refers to an unknown segment or to itself, or if it
-     * exceeds the limits together with the segments that it refers to. `self` is the segment that
-     * the condition is for; segments that refer to `self` must stay within the limits as well.
-     */
+    /** The errors of the condition of a segment together with those that it refers to. */
+    errorsOfSegment: (projectSeq: number, segment: Definition): readonly FieldError[] =>
+      segment.condition === null ? [] : errorsOf(projectSeq, segment.condition, segment),
+
+    /** Refuses a condition that has errors with 422. */
     ensureResolvable(projectSeq: number, condition: Condition<Filter>, self?: SegmentRow): void {
-      const find = createFinder(projectSeq);
-      const own = resolve(condition, find, self);
-      if (!own.ok) throw validationError(own.errors);
-      if (self === undefined) return;
-      const changed: Definition = { ...definitionOf(self), condition };
-      const findChanged: FindDefinition = (id) => (id === self.id ? changed : find(id));
-      const errors = findDependants(projectSeq, self.id).flatMap((user) =>
-        limitErrors(user, findChanged),
-      );
+      const errors = errorsOf(projectSeq, condition, self);
       if (errors.length > 0) throw validationError(errors);
     },
 
@@ -162,16 +168,6 @@ function resolveOrRefuse(
   const outcome = resolve(condition, find, self);
   if (!outcome.ok) throw validationError(outcome.errors);
   return outcome.value;
-}
-
-function limitErrors(user: Definition, find: FindDefinition): FieldError[] {
-  const outcome = user.condition === null ? null : resolve(user.condition, find, user);
-  const [error] = outcome === null || outcome.ok ? [] : outcome.errors;
-  if (error === undefined) return [];
-  const message =
-    `does not fit the segment "${user.name}", which refers to this one: ` +
-    `one of its filters ${error.message}`;
-  return [{ field: "condition", message, code: error.code }];
 }
 
 function referencedIds({ condition }: Definition): string[] {

@@ -26,9 +26,9 @@ export function createEdits(deps: {
   definitions: Definitions;
   memberRows: MemberRows;
   tracking: Tracking;
-  usersOf: SegmentUsers;
+  users: SegmentUsers;
 }) {
-  const { db, writer, clock, definitions, memberRows, tracking, usersOf } = deps;
+  const { db, writer, clock, definitions, memberRows, tracking, users } = deps;
 
   /** Starts to record the members of tracked segments again, without events. */
   function restartBaselines(id: string, segmentSeqs: readonly number[]): void {
@@ -53,20 +53,31 @@ export function createEdits(deps: {
       .where(eq(segments.seq, row.seq))
       .returning()
       .get();
+    if (isConditionChanged) ensureFits(updated);
     const isTrackingChanged = trackMembership !== row.trackMembership;
     if (updated.type === "DYNAMIC" && (isConditionChanged || isTrackingChanged)) {
       tracking.noteDefinition(row.projectSeq);
-      const users = isConditionChanged ? definitions.findDependants(row.projectSeq, row.id) : [];
-      restartBaselines(row.id, [row.seq, ...users.map(({ seq }) => seq)]);
+      const dependants = isConditionChanged
+        ? definitions.findDependants(row.projectSeq, row.id)
+        : [];
+      restartBaselines(row.id, [row.seq, ...dependants.map(({ seq }) => seq)]);
     }
     return updated;
   }
 
+  /** Refuses the stored condition of a segment with 422 if a user exceeds a limit with it. */
+  function ensureFits(row: SegmentRow): void {
+    const errors = users.limitErrors(row);
+    if (errors.length > 0) throw validationError(errors);
+  }
+
   function ensureUnused({ projectSeq, id }: SegmentRow): void {
-    const users = usersOf(projectSeq, id).map(({ kind, name }) => `${kind} "${name}"`);
-    if (users.length === 0) return;
-    throw new AppError(409, "CONFLICT", `This segment is used by ${users.join(", ")}.`, {
-      suggestion: "Remove it from there first.",
+    const names = users.usersOf(projectSeq, id).map(({ kind, name }) => `${kind} "${name}"`);
+    if (names.length === 0) return;
+    throw new AppError(409, "CONFLICT", `This segment is used by ${names.join(", ")}.`, {
+      suggestion:
+        "Remove it from there first. If a workflow used it, wait until the executions that " +
+        "started before have ended, or cancel them.",
     });
   }
 

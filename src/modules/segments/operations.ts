@@ -34,7 +34,9 @@ export const segmentOperations = describeOperations(
     updateSegment: {
       role: "EDITOR",
       summary: "Update a segment; its type cannot be changed",
-      description: "Changes the given fields.",
+      description:
+        "Changes the given fields. A condition is refused with 422 if a segment, an unfinished " +
+        "campaign or a workflow that uses the segment would exceed a limit with it.",
     },
     deleteSegment: {
       role: "EDITOR",

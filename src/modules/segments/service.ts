@@ -61,7 +61,7 @@ export function createSegments(deps: {
   contacts: Contacts;
   events: EventLog;
   scheduler: FairScheduler;
-  references: Pick<References, "usesOf">;
+  references: Pick<References, "checkUses" | "usesOf">;
 }) {
   const { db, writer, clock, log, listPage, contacts, events, scheduler, references } = deps;
   const audiences = createAudiences({ db, scheduler });
@@ -72,8 +72,8 @@ export function createSegments(deps: {
   const cleanUp = createCleanup({ db, writer, memberRows });
   const tracking = createTracking({ db, clock, log, changes, definitions, evaluator, cleanUp });
   const members = createMembers({ db, writer, contacts, definitions, memberRows, tracking });
-  const usersOf = createSegmentUsers({ definitions, references });
-  const edits = createEdits({ db, writer, clock, definitions, memberRows, tracking, usersOf });
+  const users = createSegmentUsers({ definitions, references });
+  const edits = createEdits({ db, writer, clock, definitions, memberRows, tracking, users });
 
   const { count: countAudience } = audiences;
   const counts = createMemberCounts({ db, writer, clock, log, definitions, count: countAudience });
@@ -96,6 +96,9 @@ export function createSegments(deps: {
 
     /** Runs inside a change. Refuses a condition that refers to an unknown segment with 422. */
     ensureResolvable: definitions.ensureResolvable,
+
+    /** Runs inside a change. Returns the errors with which `ensureResolvable` refuses a condition. */
+    conditionErrors: definitions.errorsOf,
 
     /** Returns the contacts that meet a checked condition (null means all) and all of `tests`. */
     audienceOfCondition: definitions.conditionAudience,
@@ -125,7 +128,7 @@ export function createSegments(deps: {
 
     /** The campaigns, workflows and segments that use a segment. Throws 404 if it is unknown. */
     usage: (projectSeq: number, id: string): SegmentUsage => ({
-      users: usersOf(projectSeq, definitions.get(projectSeq, id).id),
+      users: users.usersOf(projectSeq, definitions.get(projectSeq, id).id),
     }),
 
     /** Resolves when the members of a new tracked segment are recorded. */

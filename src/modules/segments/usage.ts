@@ -1,20 +1,56 @@
-/** Finds the segments, workflows and campaigns that use a segment, which therefore cannot be deleted. */
+/**
+ * Finds the segments, workflows and campaigns that use a segment. They keep it from being deleted,
+ * and its condition must fit them.
+ */
 
-import type { References } from "../../lib/references.ts";
-import type { Definitions } from "./definitions.ts";
+import type { FieldError } from "../../lib/errors.ts";
+import type { CheckedUse, References } from "../../lib/references.ts";
+import type { Definitions, SegmentRow } from "./definitions.ts";
 import type { SegmentUsage } from "./model.ts";
 
-export type SegmentUsers = (projectSeq: number, id: string) => SegmentUsage["users"];
+export type SegmentUsers = ReturnType<typeof createSegmentUsers>;
 
 export function createSegmentUsers(deps: {
-  definitions: Pick<Definitions, "findDirectUsers">;
-  references: Pick<References, "usesOf">;
-}): SegmentUsers {
+  definitions: Pick<Definitions, "errorsOfSegment" | "findDependants" | "findDirectUsers">;
+  references: Pick<References, "checkUses" | "usesOf">;
+}) {
   const { definitions, references } = deps;
-  return (projectSeq, id) => [
-    ...definitions
-      .findDirectUsers(projectSeq, id)
-      .map((user) => ({ kind: "segment" as const, id: user.id, name: user.name })),
-    ...references.usesOf("segment", projectSeq, id),
-  ];
+  return {
+    usersOf: (projectSeq: number, id: string): SegmentUsage["users"] => [
+      ...definitions
+        .findDirectUsers(projectSeq, id)
+        .map((user) => ({ kind: "segment" as const, id: user.id, name: user.name })),
+      ...references.usesOf("segment", projectSeq, id),
+    ],
+
+    /**
+     * Part of the change that stored the condition of a segment: one error for each user that
+     * exceeds a limit together with this condition. A change of a condition causes no other errors
+     * of its users. Users of segments that use this segment are users of it as well.
+     */
+    limitErrors({ projectSeq, id }: SegmentRow): FieldError[] {
+      const dependants = definitions.findDependants(projectSeq, id);
+      const ids = new Set([id, ...dependants.map((dependant) => dependant.id)]);
+      return [
+        ...dependants.map((dependant) => ({
+          kind: "segment" as const,
+          name: dependant.name,
+          errors: definitions.errorsOfSegment(projectSeq, dependant),
+        })),
+        ...references.checkUses("segment", projectSeq, ids),
+      ].flatMap(limitErrorsOf);
+    },
+  };
+}
+
+type CheckedUser = Pick<SegmentUsage["users"][number], "kind" | "name"> &
+  Pick<CheckedUse, "errors">;
+
+function limitErrorsOf({ kind, name, errors }: CheckedUser): FieldError[] {
+  const error = errors.find(({ code }) => code === "too_big");
+  if (error === undefined) return [];
+  const message =
+    `does not fit the ${kind} "${name}", which uses this segment: ` +
+    `one of its filters ${error.message}`;
+  return [{ field: "condition", message, code: error.code }];
 }

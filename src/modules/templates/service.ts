@@ -141,7 +141,9 @@ export function createTemplates(deps: {
 
 function inUse(users: readonly string[]): AppError {
   return new AppError(409, "CONFLICT", `This template is used by ${users.join(", ")}.`, {
-    suggestion: "Remove the template from all of them first.",
+    suggestion:
+      "Remove the template from all of them first, and wait until the executions that started " +
+      "before have ended, or cancel them.",
   });
 }
 

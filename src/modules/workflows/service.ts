@@ -34,7 +34,7 @@ export function createWorkflows(deps: {
   writer: Writer;
   clock: Clock;
   listPage: ListPage;
-  segments: Pick<Segments, "ensureResolvable">;
+  segments: Pick<Segments, "conditionErrors">;
   allowPrivateAddresses: boolean;
 }) {
   const { db, clock, listPage } = deps;
@@ -47,7 +47,7 @@ export function createWorkflows(deps: {
     WHERE project_seq = +? AND trigger_event = +? AND is_enabled`);
 
   return {
-    ...createUses(db),
+    ...createUses(db, references),
 
     /** Changes of single steps and transitions. */
     graphChanges: createGraphChanges({ store, references }),

@@ -5,6 +5,7 @@ import { migrate } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { createExecutionRows } from "../../../src/modules/workflows/run/execution-rows.ts";
 import { createTriggers } from "../../../src/modules/workflows/run/triggers.ts";
+import { createUses } from "../../../src/modules/workflows/usage.ts";
 import { createCallQueue } from "../../../src/modules/workflows/steps/call-queue.ts";
 import { planOf } from "../../support/outbox.ts";
 
@@ -31,5 +32,20 @@ test("no statement on executions reads a table whole or sorts more than one cont
   expect(scans).toEqual([]);
   // The only statement that sorts finds the overdue executions of one contact.
   expect(sorts.map((sql) => /e\.contact_seq = \+\?/.test(sql))).toEqual([true]);
+  db.sqlite.close();
+});
+
+test("the users of a template are found without reading executions that have ended", () => {
+  const db = openDatabase(":memory:");
+  migrate(db.sqlite);
+  const prepare = spyOn(db.sqlite, "prepare");
+  createUses(db, { segmentErrorsOf: () => [] });
+  const plans = prepare.mock.calls.map(([sql]) => planOf(db, sql));
+  prepare.mockRestore();
+  expect(plans).toHaveLength(1);
+  expect(plans[0]).not.toContain("SCAN");
+  expect(plans[0]).toContain("workflow_versions_workflow (workflow_seq=?)");
+  // This index has only the executions that are RUNNING or WAITING.
+  expect(plans[0]).toContain("workflow_executions_version (version_seq=?)");
   db.sqlite.close();
 });

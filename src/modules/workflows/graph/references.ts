@@ -1,7 +1,7 @@
 /** Checks the references of a graph: its templates and segments exist, its hosts are public. */
 
 import type { Db } from "../../../db/open.ts";
-import { AppError, type FieldError, validationError } from "../../../lib/errors.ts";
+import { type FieldError, validationError } from "../../../lib/errors.ts";
 import type { Condition } from "../../segments/condition/condition.ts";
 import type { Filter } from "../../segments/condition/filter.ts";
 import { referencesOf } from "../../segments/condition/references.ts";
@@ -14,7 +14,7 @@ export type GraphReferences = ReturnType<typeof createGraphReferences>;
 
 export function createGraphReferences(deps: {
   db: Db;
-  segments: Pick<Segments, "ensureResolvable">;
+  segments: Pick<Segments, "conditionErrors">;
   allowPrivateAddresses: boolean;
 }) {
   const { db, segments, allowPrivateAddresses } = deps;
@@ -31,7 +31,7 @@ export function createGraphReferences(deps: {
 
   function segmentErrors(projectSeq: number, step: Step): FieldError[] {
     return conditionsOf(step, "config").flatMap((condition) =>
-      refusalOf(() => segments.ensureResolvable(projectSeq, condition)),
+      segments.conditionErrors(projectSeq, condition),
     );
   }
 
@@ -42,23 +42,21 @@ export function createGraphReferences(deps: {
     return [{ field: "config.url", message, code: "invalid_value" }];
   }
 
-  function errorsOf(projectSeq: number, { steps }: Graph): FieldError[] {
-    return steps.flatMap((step, i) =>
-      [
-        ...templateErrors(projectSeq, step),
-        ...segmentErrors(projectSeq, step),
-        ...hostErrors(step),
-      ].map(({ field, message, code }) => ({
-        field: `steps.${i}.${field}`,
-        message: `${message}, in step "${step.name}" (${step.id})`,
-        code,
-      })),
-    );
+  function errorsOf(projectSeq: number, graph: Graph): FieldError[] {
+    return stepErrors(graph, (step) => [
+      ...templateErrors(projectSeq, step),
+      ...segmentErrors(projectSeq, step),
+      ...hostErrors(step),
+    ]);
   }
 
   return {
     /** Part of a change: returns the references that are invalid. */
     errorsOf,
+
+    /** Part of a change: returns the references to segments that are invalid. */
+    segmentErrorsOf: (projectSeq: number, graph: Graph): FieldError[] =>
+      stepErrors(graph, (step) => segmentErrors(projectSeq, step)),
 
     /** Part of a change: throws a 422 AppError if a reference is invalid. */
     ensure(projectSeq: number, graph: Graph): void {
@@ -66,6 +64,17 @@ export function createGraphReferences(deps: {
       if (errors.length > 0) throw validationError(errors);
     },
   };
+}
+
+/** The errors of all steps; each names its step. */
+function stepErrors({ steps }: Graph, check: (step: Step) => FieldError[]): FieldError[] {
+  return steps.flatMap((step, i) =>
+    check(step).map(({ field, message, code }) => ({
+      field: `steps.${i}.${field}`,
+      message: `${message}, in step "${step.name}" (${step.id})`,
+      code,
+    })),
+  );
 }
 
 /** Ids of the templates that a graph sends. */
@@ -87,15 +96,4 @@ function conditionsOf(step: Step, at: string): Condition<Filter>[] {
   return branches.map((branch, i) =>
     contactPart(parseStepCondition({ ...branch, field }, `${at}.branches.${i}`)),
   );
-}
-
-/** Returns the errors of a check that throws them, because other steps may be invalid as well. */
-function refusalOf(check: () => void): readonly FieldError[] {
-  try {
-    check();
-    return [];
-  } catch (error) {
-    if (error instanceof AppError && error.errors !== undefined) return error.errors;
-    throw error;
-  }
 }

@@ -1,0 +1,121 @@
+/** Templates and segments that a workflow or its running executions need cannot be deleted. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Automation, startAutomation } from "../../support/automation.ts";
+import { expectError } from "../../support/refusal.ts";
+import { chain, graph, step, trigger } from "./graphs.ts";
+
+const EMPTY = { steps: [], transitions: [] };
+
+let a: Automation;
+beforeEach(async () => {
+  a = await startAutomation();
+});
+afterEach(() => a.close());
+
+const wait = step("wait", "WAIT_FOR_EVENT", { eventName: "paid" });
+const sending = (templateId: string) => chain(wait, step("mail", "SEND_EMAIL", { templateId }));
+const isContact = { field: "email", operator: "contains", value: "@" };
+const memberOf = (id: string) => ({ field: `segment.${id}`, operator: "memberOf" });
+const all = (...filters: object[]) => ({ logic: "AND", groups: [{ filters }] });
+const nested = (levels: number): object =>
+  levels === 1
+    ? all(isContact)
+    : { logic: "AND", groups: [{ filters: [isContact], conditions: nested(levels - 1) }] };
+const testing = (segmentId: string) =>
+  graph(
+    [trigger(), wait, step("check", "CONDITION", memberOf(segmentId)), step("in", "EXIT")],
+    ["start>wait", "wait>check", "check>in:yes"],
+  );
+
+const segment = () => a.t.create("/segments", { name: "All", condition: nested(1) }, "data.id");
+const change = async (workflow: string, body: object) =>
+  expect((await a.t.call("PATCH", `/workflows/${workflow}`, body)).status).toBe(200);
+
+/** Checks that the object cannot be deleted, and that one use of it is shown. */
+async function expectUsed(path: string): Promise<void> {
+  const answer = await a.t.call("DELETE", path);
+  expectError(answer, { status: 409, code: "CONFLICT" });
+  expect(answer.text("error.message")).toEndWith('is used by workflow "Flow".');
+  const users = (await a.t.call("GET", `${path}/usage`)).at("data.users");
+  expect(users).toMatchObject([{ kind: "workflow", name: "Flow" }]);
+}
+
+async function expectUnused(path: string): Promise<void> {
+  expect((await a.t.call("GET", `${path}/usage`)).at("data.users")).toEqual([]);
+  expect((await a.t.call("DELETE", path)).status).toBe(204);
+}
+
+describe("while an execution waits", () => {
+  test("the template of a later step in its version cannot be deleted", async () => {
+    const template = await a.template();
+    const flow = await a.workflow(sending(template));
+    await a.track("signed-up");
+    await expectUsed(`/templates/${template}`);
+    await change(flow, EMPTY);
+    await expectUsed(`/templates/${template}`);
+    await a.track("paid");
+    expect((await a.only(flow)).status).toBe("COMPLETED");
+    expect(a.mails()).toHaveLength(1);
+    await expectUnused(`/templates/${template}`);
+  });
+
+  test("the segment of a later condition in its version cannot be deleted", async () => {
+    const id = await segment();
+    const flow = await a.workflow(testing(id));
+    await a.track("signed-up");
+    await change(flow, EMPTY);
+    await expectUsed(`/segments/${id}`);
+    await a.track("paid");
+    const { status, steps } = await a.only(flow);
+    expect([status, steps.at(-2)]).toEqual(["EXITED", "check COMPLETED:yes"]);
+    await expectUnused(`/segments/${id}`);
+  });
+
+  test("its version limits the change of a segment", async () => {
+    const id = await segment();
+    const flow = await a.workflow(testing(id));
+    await a.track("signed-up");
+    await change(flow, EMPTY);
+    const patch = () => a.t.call("PATCH", `/segments/${id}`, { condition: nested(10) });
+    const refused = await patch();
+    const errors = [["condition", "too_big"]] as const;
+    expectError(refused, { status: 422, code: "VALIDATION_ERROR", errors });
+    expect(refused.text("error.message")).toContain('does not fit the workflow "Flow"');
+    await a.track("paid");
+    expect((await patch()).status).toBe(200);
+  });
+
+  test("a workflow that uses a template in two versions is named once", async () => {
+    const template = await a.template();
+    const flow = await a.workflow(sending(template));
+    await a.track("signed-up");
+    await change(flow, sending(template));
+    await change(flow, chain(step("now", "SEND_EMAIL", { templateId: template })));
+    await expectUsed(`/templates/${template}`);
+  });
+});
+
+test("versions between that of an execution and the current one use nothing", async () => {
+  const [first, second] = [await a.template(), await a.template({ name: "Second" })];
+  const flow = await a.workflow(sending(first));
+  await a.track("signed-up");
+  await change(flow, sending(second));
+  await change(flow, EMPTY);
+  await expectUnused(`/templates/${second}`);
+  await expectUsed(`/templates/${first}`);
+});
+
+test.each(["cancelled", "deleted with its workflow"])(
+  "an execution that was %s uses nothing",
+  async (end) => {
+    const template = await a.template();
+    const flow = await a.workflow(sending(template));
+    await a.track("signed-up");
+    await change(flow, EMPTY);
+    if (end === "cancelled") await a.t.call("POST", `/workflows/${flow}/executions/cancel`);
+    else await a.t.call("DELETE", `/workflows/${flow}`);
+    await a.settle();
+    await expectUnused(`/templates/${template}`);
+  },
+);
