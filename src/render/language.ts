@@ -23,6 +23,11 @@ export type Texts = {
   unsubscribe: string;
   /** Label of the button that subscribes. */
   subscribe: string;
+  /**
+   * Used for `{email}` if the contact has another address than the mail with the link, because only
+   * the owner of that address may read a part of it.
+   */
+  newAddress: string;
   /** Page that asks for confirmation. */
   askUnsubscribe: PageText;
   /** Page that asks for confirmation. */

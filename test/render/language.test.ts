@@ -25,12 +25,13 @@ describe("the texts in", () => {
         invalidLink: badLink,
         serverError: trouble,
         manage,
+        newAddress,
         note,
         subscribe,
         unsubscribe,
       } = texts;
       const plain = [gone, badLink, trouble].flatMap(({ title, text }) => [title, text]);
-      for (const text of [...plain, manage, note, subscribe, unsubscribe]) {
+      for (const text of [...plain, manage, newAddress, note, subscribe, unsubscribe]) {
         expect(text.trim()).toBe(text);
         expect(text).not.toBe("");
         expect(text).not.toMatch(/[<>{}&]/);

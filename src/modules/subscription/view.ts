@@ -19,10 +19,13 @@ export function buildPage(
   name: PageName,
   { recipient, hasActed }: { recipient: Recipient; hasActed: boolean },
 ): Page {
-  const { contact, projectName } = recipient;
+  const { contact, to, projectName } = recipient;
   if (contact === null) return toPage(texts, texts.contactDeleted, { sender: projectName });
   const { isSubscribed } = contact;
-  const values = { project: projectName, email: maskAddress(contact.email) };
+  const values = {
+    project: projectName,
+    email: contact.email === to ? maskAddress(to) : texts.newAddress,
+  };
   const isQuestion = !hasActed && name === (isSubscribed ? "unsubscribe" : "subscribe");
   const state = isSubscribed ? texts.subscribed : texts.unsubscribed;
   const question = isSubscribed ? texts.askUnsubscribe : texts.askSubscribe;

@@ -6,6 +6,7 @@ export const de: Texts = {
   language: "de",
   unsubscribe: "Abbestellen",
   subscribe: "Abonnieren",
+  newAddress: "Ihre neue Adresse",
   askUnsubscribe: {
     title: "Newsletter abbestellen?",
     text: "{project} schickt dann keine Newsletter mehr an {email}.",

@@ -6,6 +6,7 @@ export const en: Texts = {
   language: "en",
   unsubscribe: "Unsubscribe",
   subscribe: "Subscribe",
+  newAddress: "your new address",
   askUnsubscribe: {
     title: "Unsubscribe?",
     text: "{project} will no longer send newsletters to {email}.",

@@ -6,6 +6,7 @@ export const es: Texts = {
   language: "es",
   unsubscribe: "Darse de baja",
   subscribe: "Suscribirse",
+  newAddress: "su nueva dirección",
   askUnsubscribe: {
     title: "¿Darse de baja?",
     text: "{project} ya no enviará boletines a {email}.",

@@ -6,6 +6,7 @@ export const fr: Texts = {
   language: "fr",
   unsubscribe: "Se désabonner",
   subscribe: "S’abonner",
+  newAddress: "votre nouvelle adresse",
   askUnsubscribe: {
     title: "Se désabonner ?",
     text: "{project} n’enverra plus de newsletters à {email}.",

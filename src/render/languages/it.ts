@@ -6,6 +6,7 @@ export const it: Texts = {
   language: "it",
   unsubscribe: "Annulla l’iscrizione",
   subscribe: "Iscriviti",
+  newAddress: "un tuo nuovo indirizzo",
   askUnsubscribe: {
     title: "Vuoi annullare l’iscrizione?",
     text: "{project} non invierà più newsletter a {email}.",

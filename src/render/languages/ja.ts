@@ -6,6 +6,7 @@ export const ja: Texts = {
   language: "ja",
   unsubscribe: "配信を停止する",
   subscribe: "購読する",
+  newAddress: "新しいアドレス",
   askUnsubscribe: {
     title: "配信を停止しますか？",
     text: "{project} から {email} へのメールマガジンの配信を停止します。",

@@ -6,6 +6,7 @@ export const nl: Texts = {
   language: "nl",
   unsubscribe: "Uitschrijven",
   subscribe: "Inschrijven",
+  newAddress: "uw nieuwe adres",
   askUnsubscribe: {
     title: "Uitschrijven?",
     text: "{project} stuurt dan geen nieuwsbrieven meer naar {email}.",

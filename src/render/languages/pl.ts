@@ -6,6 +6,7 @@ export const pl: Texts = {
   language: "pl",
   unsubscribe: "Wypisz się",
   subscribe: "Zapisz się",
+  newAddress: "podany później",
   askUnsubscribe: {
     title: "Czy chcesz się wypisać?",
     text: "{project} nie będzie już wysyłać newsletterów na adres {email}.",

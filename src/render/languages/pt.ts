@@ -6,6 +6,7 @@ export const pt: Texts = {
   language: "pt",
   unsubscribe: "Cancelar inscrição",
   subscribe: "Inscrever-se",
+  newAddress: "seu novo endereço",
   askUnsubscribe: {
     title: "Cancelar inscrição?",
     text: "{project} não enviará mais newsletters para {email}.",

@@ -259,6 +259,72 @@ describe("an invalid link", () => {
   });
 });
 
+describe("after the contact of the mail got another address", () => {
+  /** The contact of a mail to "pat@example.net" is moved to "qp@example.org". */
+  async function moved() {
+    const mailing = await mailed("pat@example.net");
+    const id = (await mailing.t.call("GET", "/contacts")).text("contacts.0.id");
+    const patch = await mailing.t.call("PATCH", `/contacts/${id}`, { email: "qp@example.org" });
+    expect(patch.status).toBe(200);
+    return mailing;
+  }
+
+  /** Also creates another contact with the address of the mail. */
+  async function replaced() {
+    const mailing = await moved();
+    const body = { email: "pat@example.net", subscribed: true };
+    expect((await mailing.t.call("POST", "/contacts", body)).status).toBe(201);
+    return mailing;
+  }
+
+  test.each(["unsubscribe", "subscribe", "manage"] as const)(
+    "/%s shows and changes the contact that has the address of the mail now",
+    async (page) => {
+      const { fetchAs, submit, isSubscribed, letter } = await replaced();
+      const shown = (await fetchAs("GET", letter[page])).text("");
+      expect(shown).toContain("pa…\u2060@example.net");
+      expect(shown).not.toContain("example.org");
+      const answer = await submit(letter[page], "action=unsubscribe");
+      expect(answer.text("")).toContain("sends no newsletters to pa…\u2060@example.net");
+      expect([isSubscribed("pat@example.net"), isSubscribed("qp@example.org")]).toEqual([
+        false,
+        true,
+      ]);
+      await submit(letter[page], "action=subscribe");
+      expect(isSubscribed("pat@example.net")).toBe(true);
+    },
+  );
+
+  test("a one-click request unsubscribes the contact that has the address now", async () => {
+    const { submit, isSubscribed, events, letter } = await replaced();
+    expect((await submit(letter.unsubscribe, ONE_CLICK)).status).toBe(200);
+    expect([isSubscribed("pat@example.net"), isSubscribed("qp@example.org")]).toEqual([
+      false,
+      true,
+    ]);
+    expect(events().at(-1)).toEqual({
+      name: "contact.unsubscribed",
+      email: letter.id,
+      data: '{"via":"one-click"}',
+    });
+  });
+
+  test("if no contact has the address, the contact of the mail changes, and its address is not shown", async () => {
+    const { fetchAs, submit, isSubscribed, letter } = await moved();
+    for (const page of ["unsubscribe", "subscribe", "manage"] as const) {
+      const shown = (await fetchAs("GET", letter[page])).text("");
+      expect(shown).toContain("to your new address.");
+      expect(shown).not.toMatch(/qp|pa…|example\./);
+    }
+    const answer = (await submit(letter.unsubscribe, ONE_CLICK)).text("");
+    expect(answer).toContain("sends no newsletters to your new address.");
+    expect(answer).not.toMatch(/qp|pa…|example\./);
+    expect(isSubscribed("qp@example.org")).toBe(false);
+    await submit(letter.subscribe, "action=subscribe");
+    expect(isSubscribed("qp@example.org")).toBe(true);
+  });
+});
+
 describe("a deleted contact", () => {
   test("gets a page without buttons, and a one-click request succeeds", async () => {
     const { t, fetchAs, submit, letter } = await mailed();
