@@ -40,7 +40,10 @@ export type Texts = {
   manage: string;
   /** Note for a contact who unsubscribes: transactional mail may still arrive. */
   note: string;
-  /** Page for a contact that was deleted. */
+  /**
+   * Page for a mail whose contact was deleted. The address may belong to a new contact, which cannot
+   * be found, because the address of the mail was deleted with the contact.
+   */
   contactDeleted: PageText;
   /** Page for a link that is incomplete or was not signed by this installation. */
   invalidLink: PageText;

@@ -42,6 +42,10 @@ describe("the texts in", () => {
       test(`${language} differ from the English texts`, () => {
         const english = textsIn("en");
         expect(texts.note).not.toBe(english?.note ?? "");
+        expect(texts.newAddress).not.toBe(english?.newAddress ?? "");
+        expect(texts.contactDeleted).not.toEqual(
+          english?.contactDeleted ?? { title: "", text: "" },
+        );
         expect(texts.footer).not.toBe(english?.footer ?? "");
         expect(texts.unsubscribe).not.toBe(english?.unsubscribe ?? "");
       });

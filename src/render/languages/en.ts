@@ -20,8 +20,8 @@ export const en: Texts = {
   manage: "Your subscription",
   note: "Messages about your orders or your account may still reach you.",
   contactDeleted: {
-    title: "Nothing left to do",
-    text: "This address is no longer on file, so it gets no newsletters.",
+    title: "This link no longer works",
+    text: "This email was sent to an address that has been deleted since. If you still get newsletters, use the link in the newest one.",
   },
   invalidLink: {
     title: "This link does not work",
