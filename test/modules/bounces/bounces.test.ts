@@ -335,7 +335,11 @@ describe("the request", () => {
       status: 403,
       code: "FORBIDDEN",
     });
-    expectError(await t.post("", null), { status: 422, code: "VALIDATION_ERROR" });
+    expectError(await t.post("", null), {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors: [["", "required"]],
+    });
   });
 
   test("may have 25 MiB and no more", async () => {
