@@ -1,7 +1,7 @@
 /** Receives the bytes of request bodies within the memory budget. */
 
 import { freeMemory } from "../lib/free-memory.ts";
-import { AppError } from "../lib/errors.ts";
+import { AppError, fieldError } from "../lib/errors.ts";
 import type { Arrivals } from "./body-arrival.ts";
 import { type BodyHolder, grownShare, SMALL_BYTES, UNREAD_BYTES } from "./body-budget.ts";
 import { type BodyLimit, sizeText } from "./body-limits.ts";
@@ -139,6 +139,11 @@ function enlarge(bytes: Uint8Array, size: number): Uint8Array {
 export function announcedBytes(request: Request): number | null {
   const text = request.headers.get("content-length");
   return text === null ? null : Number(text);
+}
+
+/** The refusal of an empty body of a route that takes a message. */
+export function emptyBody(): AppError {
+  return fieldError("", "required", "must not be empty");
 }
 
 /** The refusal of a body that exceeds the limit of its route. */

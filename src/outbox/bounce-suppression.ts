@@ -38,7 +38,7 @@ type Suppress = (
 ) => void;
 
 const DAY_MS = 24 * 60 * 60_000;
-/** The newest mails of a contact that are considered. */
+/** The newest mails of a contact to an address that are considered. */
 const MAX_MAILS = 200;
 
 /**
@@ -56,7 +56,7 @@ export function createBounceSuppression(deps: {
 }): SuppressBounced {
   const { limits, suppress } = deps;
   // A report names its class; otherwise the attempt that bounced has it.
-  const pastMails = deps.db.sqlite.prepare<PastMail, [number]>(`
+  const pastMails = deps.db.sqlite.prepare<PastMail, [number, string]>(`
     SELECT iif(status = 'BOUNCED', bounced_at, NULL) AS bouncedAt,
            iif(status = 'BOUNCED', NULL, max(coalesce(delivered_at, 0), coalesce(opened_at, 0),
                                              coalesce(clicked_at, 0))) AS reachedAt,
@@ -64,11 +64,14 @@ export function createBounceSuppression(deps: {
              (SELECT class FROM email_reports WHERE email_seq = emails.seq AND kind = 'BOUNCE'),
              (SELECT class FROM attempts WHERE email_seq = emails.seq AND outcome = 'bounced')
            )) AS class
-    FROM emails WHERE contact_seq = +? ORDER BY seq DESC LIMIT ${MAX_MAILS}`);
+    FROM emails WHERE contact_seq = +? AND to_address = +? ORDER BY seq DESC LIMIT ${MAX_MAILS}`);
 
-  /** Soft bounces of the contact since its latest delivery, within the time of the limit. */
-  function softBounces(contactSeq: number, now: number): number {
-    const mails = pastMails.all(contactSeq);
+  /**
+   * Soft bounces of the contact at this address since its latest delivery there, within the time of
+   * the limit. The contact may have had another address before.
+   */
+  function softBounces(contactSeq: number, address: string, now: number): number {
+    const mails = pastMails.all(contactSeq, address);
     const reached = mails.map(({ reachedAt }) => reachedAt ?? 0);
     const since = Math.max(now - limits.withinDays * DAY_MS, ...reached);
     return mails.filter(
@@ -85,7 +88,7 @@ export function createBounceSuppression(deps: {
       return "HARD_BOUNCE";
     }
     if (!SOFT.has(mail.class) || contactSeq === null || limits.bounces === 0) return null;
-    if (softBounces(contactSeq, at) < limits.bounces) return null;
+    if (softBounces(contactSeq, to, at) < limits.bounces) return null;
     const expiresAt = at + limits.forDays * DAY_MS;
     suppress(projectSeq, to, { reason: "SOFT_BOUNCE", at, emailSeq: seq, expiresAt });
     return "SOFT_BOUNCE";

@@ -23,6 +23,11 @@ export type Texts = {
   unsubscribe: string;
   /** Label of the button that subscribes. */
   subscribe: string;
+  /**
+   * Used for `{email}` if the contact has another address than the mail with the link, because only
+   * the owner of that address may read a part of it.
+   */
+  newAddress: string;
   /** Page that asks for confirmation. */
   askUnsubscribe: PageText;
   /** Page that asks for confirmation. */
@@ -35,7 +40,10 @@ export type Texts = {
   manage: string;
   /** Note for a contact who unsubscribes: transactional mail may still arrive. */
   note: string;
-  /** Page for a contact that was deleted. */
+  /**
+   * Page for a mail whose contact was deleted. The address may belong to a new contact, which cannot
+   * be found, because the address of the mail was deleted with the contact.
+   */
   contactDeleted: PageText;
   /** Page for a link that is incomplete or was not signed by this installation. */
   invalidLink: PageText;

@@ -10,6 +10,8 @@ import { RENDER_LIMIT_MS } from "./template/limits.ts";
 export type RenderBudget = {
   /** Renders within the remaining time; fails with a reason if no time is left. */
   render(template: Template, variables: Variables): Rendered;
+  /** Whether no time is left. A render that failed then may not be at fault itself. */
+  isSpent(): boolean;
 };
 
 const EXHAUSTED = `Rendering for this request takes longer than ${RENDER_LIMIT_MS} ms in total.`;
@@ -24,5 +26,6 @@ export function createRenderBudget(totalMs: number = RENDER_LIMIT_MS): RenderBud
       leftMs -= systemClock.elapsed() - startedAt;
       return rendered;
     },
+    isSpent: () => leftMs <= 0,
   };
 }

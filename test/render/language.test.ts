@@ -25,12 +25,13 @@ describe("the texts in", () => {
         invalidLink: badLink,
         serverError: trouble,
         manage,
+        newAddress,
         note,
         subscribe,
         unsubscribe,
       } = texts;
       const plain = [gone, badLink, trouble].flatMap(({ title, text }) => [title, text]);
-      for (const text of [...plain, manage, note, subscribe, unsubscribe]) {
+      for (const text of [...plain, manage, newAddress, note, subscribe, unsubscribe]) {
         expect(text.trim()).toBe(text);
         expect(text).not.toBe("");
         expect(text).not.toMatch(/[<>{}&]/);
@@ -41,6 +42,10 @@ describe("the texts in", () => {
       test(`${language} differ from the English texts`, () => {
         const english = textsIn("en");
         expect(texts.note).not.toBe(english?.note ?? "");
+        expect(texts.newAddress).not.toBe(english?.newAddress ?? "");
+        expect(texts.contactDeleted).not.toEqual(
+          english?.contactDeleted ?? { title: "", text: "" },
+        );
         expect(texts.footer).not.toBe(english?.footer ?? "");
         expect(texts.unsubscribe).not.toBe(english?.unsubscribe ?? "");
       });

@@ -92,6 +92,18 @@ test("the same mail again changes nothing", async () => {
   expect(await unsubscriptions(id)).toHaveLength(1);
 });
 
+test("after a change of address, it unsubscribes the contact that has the address of the mail now", async () => {
+  setReturnPath(true);
+  const { to, id, address } = await received();
+  const contact = (await t.call("GET", `/emails/${id}`)).text("data.contactId");
+  const moved = `new-${to}`;
+  await t.call("PATCH", `/contacts/${contact}`, { email: moved });
+  await t.call("POST", "/contacts", { email: to, subscribed: true });
+  expect(await deliverTo(address, PLAIN)).toStartWith("250 ");
+  expect([isSubscribed(to), isSubscribed(moved)]).toEqual([false, true]);
+  expect(await unsubscriptions(id)).toMatchObject([{ data: { via: "mail" } }]);
+});
+
 test("a forged address is refused", async () => {
   setReturnPath(true);
   const { to, id, address } = await received();

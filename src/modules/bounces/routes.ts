@@ -6,9 +6,8 @@ import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import type { Bodies } from "../../http/bodies.ts";
 import { refuseEncoded } from "../../http/body.ts";
-import { announcedBytes, tooLarge } from "../../http/body-bytes.ts";
+import { announcedBytes, emptyBody, tooLarge } from "../../http/body-bytes.ts";
 import { MirroredEnvelope, mirroredEnvelope, withErrors } from "../../http/envelope.ts";
-import { AppError } from "../../lib/errors.ts";
 import { freeMemory } from "../../lib/free-memory.ts";
 import { MAX_READ_BYTES } from "../../protocols/mime/read-parts.ts";
 import { ReportQuery, ReportResult } from "./model.ts";
@@ -23,7 +22,7 @@ export function bounceRoutes(deps: { admission: Admission; bodies: Bodies; bounc
   return new Elysia({ name: "bounce-routes" }).use(admission.secretKeyStreaming).post(
     "/v1/bounces",
     async ({ project, request, query }) => {
-      if (request.body === null) throw empty();
+      if (request.body === null) throw emptyBody();
       refuseEncoded(request);
       if ((announcedBytes(request) ?? 0) > MAX_BYTES) throw tooLarge(MAX_BYTES);
       const holder = { projectSeq: project.seq, isPublic: false };
@@ -53,7 +52,7 @@ async function firstBytes(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array
     freeMemory(piece);
     if (bytes > MAX_BYTES) throw tooLarge(MAX_BYTES);
   }
-  if (bytes === 0) throw empty();
+  if (bytes === 0) throw emptyBody();
   const raw = Buffer.concat(kept);
   for (const piece of kept) freeMemory(piece);
   return raw;
@@ -68,7 +67,3 @@ const BODY = {
   ],
   "x-max-body-bytes": MAX_BYTES,
 };
-
-function empty(): AppError {
-  return new AppError(422, "VALIDATION_ERROR", "The message is empty.");
-}

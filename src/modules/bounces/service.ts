@@ -44,7 +44,7 @@ export function createBounces(deps: {
   writer: Pick<Writer, "write">;
   reports: LateReports;
   suppressions: Pick<Suppressions, "add">;
-  contacts: Pick<Contacts, "findBySeq" | "setSubscription">;
+  contacts: Pick<Contacts, "findRecipient" | "setSubscription">;
   returnPathKey: Uint8Array;
   linkKey: Uint8Array;
 }) {
@@ -84,7 +84,7 @@ export function createBounces(deps: {
       at,
     };
     if (!reports.complain(mail, feedbackType, stored)) return result;
-    const contact = mail.contactSeq === null ? null : contacts.findBySeq(mail.contactSeq);
+    const contact = contacts.findRecipient(mail);
     if (contact !== null) {
       contacts.setSubscription(contact, false, { emailSeq: mail.seq, data: { via: "complaint" } });
     }
@@ -97,7 +97,7 @@ export function createBounces(deps: {
   /** Part of a change: a contact that is not subscribed stays as it is. */
   function applyUnsubscribe(mail: ReportedMail): ReportResult {
     const result = resultOf("unsubscribe", mail);
-    const contact = mail.contactSeq === null ? null : contacts.findBySeq(mail.contactSeq);
+    const contact = contacts.findRecipient(mail);
     if (contact === null || !contact.isSubscribed) return result;
     contacts.setSubscription(contact, false, { emailSeq: mail.seq, data: { via: "mail" } });
     return { ...result, effect: "unsubscribed" };

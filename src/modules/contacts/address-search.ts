@@ -14,9 +14,15 @@ import { createOwnerQueues } from "../../lib/owner-queues.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 
+/**
+ * A part of an address in the one or two spellings in which it may be stored, one of which must
+ * occur: text that is not ASCII is stored as an A-label in a domain (protocols/mime/address.ts).
+ */
+export type AddressPart = readonly [spelling: string, other: string | null];
+
 type AddressQuery = {
-  /** In the form in which addresses are stored: lower case, NFC. Not empty. */
-  term: string;
+  /** A part of an address; it is never empty. */
+  part: AddressPart;
   /** Undefined to find both kinds of contacts. */
   isSubscribed: boolean | undefined;
   /** Returns only contacts with a smaller `seq`; undefined to begin with the newest contact. */
@@ -47,17 +53,22 @@ export function createAddressSearch(deps: { db: Db; scheduler: FairScheduler }):
       (SELECT max(email) FROM contacts WHERE project_seq = ?1 AND email > ?2)) AS email`);
   const inRange = `
     SELECT seq FROM contacts INDEXED BY contacts_email
-    WHERE project_seq = ? AND email > ? AND email <= ? AND instr(email, ?) > 0`;
-  type Range = [projectSeq: number, after: string, until: string, term: string];
+    WHERE project_seq = ? AND email > ? AND email <= ?
+      AND (instr(email, ?) > 0 OR instr(email, ?) > 0)`;
+  type Range = [projectSeq: number, after: string, until: string, ...AddressPart];
   const findAny = sqlite.prepare<unknown, Range>(inRange);
   // Only this statement also reads the contacts themselves, but only those with a matching address.
   const findBySubscription = sqlite.prepare<unknown, [...Range, number]>(
     `${inRange} AND is_subscribed = ?`,
   );
-  const countUnchanged = sqlite.prepare<{ count: number }, [string, string, number | null]>(`
+  const countUnchanged = sqlite.prepare<
+    { count: number },
+    [string, ...AddressPart, number | null]
+  >(`
     SELECT count(*) AS count FROM json_each(?1) AS found CROSS JOIN contacts
-    WHERE contacts.seq = found.value AND instr(contacts.email, ?2) > 0
-      AND (?3 IS NULL OR contacts.is_subscribed = ?3)`);
+    WHERE contacts.seq = found.value
+      AND (instr(contacts.email, ?2) > 0 OR instr(contacts.email, ?3) > 0)
+      AND (?4 IS NULL OR contacts.is_subscribed = ?4)`);
 
   function matchesIn(range: Range, isSubscribed: boolean | undefined): number[] {
     const rows =
@@ -75,7 +86,7 @@ export function createAddressSearch(deps: { db: Db; scheduler: FairScheduler }):
     for (;;) {
       const until = nextEnd.get(projectSeq, after)?.email ?? null;
       if (until === null) return { total, seqs };
-      const matches = matchesIn([projectSeq, after, until, query.term], query.isSubscribed);
+      const matches = matchesIn([projectSeq, after, until, ...query.part], query.isSubscribed);
       total += matches.length;
       seqs = newestOf(seqs, matches, query);
       after = until;
@@ -83,9 +94,9 @@ export function createAddressSearch(deps: { db: Db; scheduler: FairScheduler }):
     }
   }
 
-  function isUnchanged({ seqs }: Found, { term, isSubscribed }: AddressQuery): boolean {
+  function isUnchanged({ seqs }: Found, { part, isSubscribed }: AddressQuery): boolean {
     const flag = isSubscribed === undefined ? null : Number(isSubscribed);
-    return countUnchanged.get(JSON.stringify(seqs), term, flag)?.count === seqs.length;
+    return countUnchanged.get(JSON.stringify(seqs), ...part, flag)?.count === seqs.length;
   }
 
   /** Scans again if a found contact was changed or removed during the scan. */

@@ -21,7 +21,7 @@ const RESERVED = new Set([
 ]);
 
 /** Largest data of a contact or an event, as JSON. */
-const MAX_DATA_KIB = 64;
+export const MAX_DATA_KIB = 64;
 const KIB = 1024;
 
 export function isReserved(name: string): boolean {

@@ -142,10 +142,11 @@ export function createExports(deps: {
 }
 
 function matcher(query: ExportQuery): (contact: ContactRow) => boolean {
-  const { isSubscribed, term } = filterOf(query);
-  return (contact) =>
+  const { isSubscribed, part } = filterOf(query);
+  const [spelling, other] = part ?? ["", null];
+  return ({ email, ...contact }) =>
     (isSubscribed === undefined || contact.isSubscribed === isSubscribed) &&
-    contact.email.includes(term);
+    (email.includes(spelling) || (other !== null && email.includes(other)));
 }
 
 function writeLine(contact: ContactRow): string {

@@ -9,13 +9,14 @@ import { contactCounts, contacts } from "../../db/schema/contacts.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type ListPage, newestRows, type PageRequest } from "../../http/pagination.ts";
 import { storedSpellings } from "../../protocols/mime/address.ts";
-import type { AddressSearch } from "./address-search.ts";
+import type { AddressPart, AddressSearch } from "./address-search.ts";
 import type { Contact, ContactQuery } from "./model.ts";
 import { presentContact } from "./service.ts";
 
 export type ContactList = ReturnType<typeof createContactList>;
 
-type Filter = { isSubscribed: boolean | undefined; term: string };
+/** `part` is null for no search. */
+type Filter = { isSubscribed: boolean | undefined; part: AddressPart | null };
 
 export function createContactList(deps: {
   db: Db;
@@ -34,9 +35,14 @@ export function createContactList(deps: {
     return isSubscribed ? counts.subscribed : counts.total - counts.subscribed;
   }
 
-  async function search(projectSeq: number, filter: Filter, request: PageRequest) {
+  async function search(
+    projectSeq: number,
+    { isSubscribed, part }: { isSubscribed: Filter["isSubscribed"]; part: AddressPart },
+    request: PageRequest,
+  ) {
     const { total, seqs } = await searchAddresses(projectSeq, {
-      ...filter,
+      isSubscribed,
+      part,
       before: request.after?.[0],
       limit: request.limit,
     });
@@ -50,8 +56,7 @@ export function createContactList(deps: {
   }
 
   return (projectSeq: number, query: ContactQuery): Promise<Page<Contact>> => {
-    const filter = filterOf(query);
-    const { isSubscribed } = filter;
+    const { isSubscribed, part } = filterOf(query);
     const readAll = newestRows(db, {
       table: contacts,
       filter: and(
@@ -63,23 +68,20 @@ export function createContactList(deps: {
     });
     return listPage(
       { scope: `${projectSeq}:contacts`, query },
-      filter.term === "" ? readAll : (request) => search(projectSeq, filter, request),
+      part === null ? readAll : (request) => search(projectSeq, { isSubscribed, part }, request),
       (rows) => rows.map(presentContact),
     );
   };
 }
 
-/**
- * The filter of a list or an export. `term` has the stored form of addresses; it is empty for no
- * search.
- */
+/** The filter of a list or an export. */
 export function filterOf({
   subscribed,
   search,
 }: Pick<ContactQuery, "subscribed" | "search">): Filter {
-  const [local = "", domain = local] = storedSpellings(search ?? "");
+  const [spelling = "", other = null] = storedSpellings(search ?? "");
   return {
     isSubscribed: subscribed === undefined ? undefined : subscribed === "true",
-    term: domain.includes(".") ? domain : local,
+    part: spelling === "" ? null : [spelling, other],
   };
 }

@@ -47,6 +47,9 @@ type FoundContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
 /** The mail that caused a change of the subscription, and the data of the event. */
 type Cause = { emailSeq: number; data: JsonObject };
 
+/** The project, contact and address of a mail; the last two are null once the contact was deleted. */
+type MailRecipient = { projectSeq: number; contactSeq: number | null; to: string | null };
+
 type ContactsDeps = {
   db: Db;
   clock: Clock;
@@ -116,6 +119,15 @@ export function createContacts(deps: ContactsDeps) {
 
     findByEmail,
     findBySeq: rows.findBySeq,
+
+    /**
+     * The contact whom the links of a mail and the reports about it change: the one that has the
+     * address of the mail now. If none has it, the contact of the mail, which has a new address.
+     */
+    findRecipient({ projectSeq, contactSeq, to }: MailRecipient): ContactRow | null {
+      const holder = to === null ? null : findByEmail(projectSeq, to);
+      return holder ?? (contactSeq === null ? null : rows.findBySeq(contactSeq));
+    },
 
     /** Creates or updates the contact with this address. It must be called inside a change. */
     upsert(fields: Upsert): { contact: ContactRow; isNew: boolean } {

@@ -23,6 +23,7 @@ import type { TemplateRow, Templates } from "../templates/service.ts";
 import { type AcceptedMail, createCommit } from "./commit.ts";
 import { createDrafts, type RenderedMail, type DraftDeps, type Source } from "./drafts.ts";
 import type { SendInput } from "./model.ts";
+import { refuseFullContact } from "./recipient-faults.ts";
 import { resolveSender, type MailSender } from "./sender.ts";
 
 type Accepted = {
@@ -95,7 +96,14 @@ export function createAccept(deps: AcceptDeps) {
   }): Accepted {
     deps.quotas.ensureQueue(work.project.seq, work.drafts.length);
     const messageSeq = store.saveMessage(work.message, work.now);
-    const emails = work.drafts.map((draft) => commitOne(work, messageSeq, draft));
+    const emails = work.drafts.map((draft, position) => {
+      try {
+        return commitOne(work, messageSeq, draft);
+      } catch (error) {
+        refuseFullContact(error, work.input, { position, contactData: draft.contactData });
+        throw error;
+      }
+    });
     return { emails, timestamp: isoTime(work.now) };
   }
 

@@ -4,7 +4,7 @@ import type { Project } from "../../http/admission.ts";
 import { COPIES_BYTES } from "../../http/body-budget.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
-import { type AppError, fieldError } from "../../lib/errors.ts";
+import { type AppError, type FieldError, fieldError, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { recipientLinks } from "../../render/links.ts";
 import { createRenderBudget, type RenderBudget } from "../../render/render-budget.ts";
@@ -20,6 +20,7 @@ import {
 } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { SendInput } from "./model.ts";
+import { type RecipientFault, refuseRecipients } from "./recipient-faults.ts";
 
 type Recipient = { address: string; name: string | null };
 /** One mail to store. `contactId` is the id of its contact, which may not exist yet. */
@@ -31,6 +32,9 @@ export type RenderedMail = Recipient & {
   /** Data that the request stores on the contact: persistent values and the recipient's name. */
   contactData: JsonObject;
 };
+/** A result, or the fault of the subject or body of this recipient. */
+type Checked<T> = { ok: true; value: T } | { ok: false; fault: FieldError };
+
 export type Source = { subject: Template; body: Template; html: string };
 
 /** Longest time to render without yielding to the event loop, in milliseconds. */
@@ -58,14 +62,21 @@ export function createDrafts(deps: DraftDeps) {
   ): Promise<RenderedMail[]> {
     const data = resolvedData(input.data ?? {});
     const drafts: RenderedMail[] = [];
+    const faults: RecipientFault[] = [];
     const budget = createRenderBudget();
     let copiedBytes = 0;
     let isReserved = false;
     let yieldedAt = systemClock.elapsed();
-    for (const recipient of recipientsOf(input)) {
+    for (const [position, recipient] of recipientsOf(input).entries()) {
       const made = draft(project, recipient, { data, input, source, budget });
-      drafts.push(made);
-      copiedBytes += Buffer.byteLength(made.variables);
+      if (made.ok) {
+        drafts.push(made.value);
+        copiedBytes += Buffer.byteLength(made.value.variables);
+      } else if (!budget.isSpent()) {
+        faults.push({ position, fault: made.fault });
+      } else if (faults.length === 0) {
+        throw validationError([made.fault]);
+      } else break;
       if (copiedBytes > COPIES_BYTES) throw tooMuchData();
       if (copiedBytes > FREE_COPIES_BYTES && !isReserved) {
         await reserveCopies();
@@ -75,17 +86,19 @@ export function createDrafts(deps: DraftDeps) {
       await Bun.sleep(0);
       yieldedAt = systemClock.elapsed();
     }
+    refuseRecipients(input, faults, drafts.length === 0);
     return drafts;
   }
 
   /**
    * Renders subject and body as they will be sent, so that a rendering error refuses the request.
+   * A render that fails when the time of the request is spent is no fault of the recipient.
    */
   function draft(
     project: Project,
     recipient: Recipient,
     work: { data: JsonObject; input: SendInput; source: Source; budget: RenderBudget },
-  ): RenderedMail {
+  ): Checked<RenderedMail> {
     const { data, input, source, budget } = work;
     const contact = contacts.findByEmail(project.seq, recipient.address);
     const known = contact === null ? {} : parseData(contact.data);
@@ -101,10 +114,14 @@ export function createDrafts(deps: DraftDeps) {
       projectName: project.name,
     });
     const subject = rendered(budget, source.subject, variables, "subject");
-    refuseBadSubject(subject);
-    rendered(budget, source.body, variables, "body");
-    const texts = { subject, variables: JSON.stringify(snapshot) };
-    return { ...recipient, emailId, contactId, ...texts, contactData: stored };
+    if (!subject.ok) return subject;
+    const fault = checkSubject(subject.value);
+    if (fault !== null) return { ok: false, fault: { field: "subject", ...fault } };
+    const body = rendered(budget, source.body, variables, "body");
+    if (!body.ok) return body;
+    const texts = { subject: subject.value, variables: JSON.stringify(snapshot) };
+    const value = { ...recipient, emailId, contactId, ...texts, contactData: stored };
+    return { ok: true, value };
   }
 }
 
@@ -127,15 +144,11 @@ function rendered(
   template: Template,
   variables: JsonObject,
   field: string,
-): string {
+): Checked<string> {
   const result = budget.render(template, variables);
-  if (result.ok) return result.text;
-  throw fieldError(field, "invalid_value", renderErrorMessage(result.reason));
-}
-
-function refuseBadSubject(subject: string): void {
-  const fault = checkSubject(subject);
-  if (fault !== null) throw fieldError("subject", fault.code, fault.message);
+  if (result.ok) return { ok: true, value: result.text };
+  const message = renderErrorMessage(result.reason);
+  return { ok: false, fault: { field, message, code: "invalid_value" } };
 }
 
 function tooMuchData(): AppError {

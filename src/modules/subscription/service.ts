@@ -1,7 +1,7 @@
 /**
  * The pages behind the unsubscribe, subscribe and manage links of a mail.
  *
- * 1. `routes.ts` reads the signed token of the link and finds the mail and its contact.
+ * 1. `routes.ts` reads the signed token of the link and finds the mail and its recipient.
  * 2. A POST is parsed to a decision, which `decide` applies to the contact in one change.
  * 3. `view.ts` builds the page that the recipient sees.
  */
@@ -9,19 +9,20 @@
 import { eq } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
-import { contacts as contactRows } from "../../db/schema/contacts.ts";
 import { emails } from "../../db/schema/emails.ts";
 import { projects } from "../../db/schema/projects.ts";
 import type { Change } from "../../db/writer.ts";
 import type { ContactRow, Contacts } from "../contacts/service.ts";
 
-/** The mail that a link belongs to, with its project and its contact. */
+/** The mail that a link belongs to, with its project and the contact whom the link changes. */
 export type Recipient = {
   emailSeq: number;
   projectName: string;
   /** BCP 47 tag of the project's language. */
   language: string;
-  /** Null if the contact was deleted. */
+  /** The address to which the mail was sent; null if its contact was deleted. */
+  to: string | null;
+  /** It has another address than the mail if its address was changed. Null if there is none. */
   contact: ContactRow | null;
 };
 
@@ -34,22 +35,24 @@ export type Decision = {
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 export function createSubscriptions({ db, contacts }: { db: Db; contacts: Contacts }) {
-  const findRecipient = db
+  const findMail = db
     .select({
       emailSeq: emails.seq,
+      projectSeq: emails.projectSeq,
+      contactSeq: emails.contactSeq,
+      to: emails.to,
       projectName: projects.name,
       language: projects.language,
-      contact: contactRows,
     })
     .from(emails)
     .innerJoin(projects, eq(projects.seq, emails.projectSeq))
-    .leftJoin(contactRows, eq(contactRows.seq, emails.contactSeq))
     .where(eq(emails.id, bound("emailId")))
     .limit(1)
     .prepare();
 
   function find(emailId: string): Recipient | null {
-    return findRecipient.get({ emailId }) ?? null;
+    const mail = findMail.get({ emailId });
+    return mail === undefined ? null : { ...mail, contact: contacts.findRecipient(mail) };
   }
 
   return {

@@ -19,26 +19,33 @@ export function buildPage(
   name: PageName,
   { recipient, hasActed }: { recipient: Recipient; hasActed: boolean },
 ): Page {
-  const { contact, projectName } = recipient;
-  if (contact === null) return toPage(texts, texts.contactDeleted, { sender: projectName });
+  const { contact, to, projectName } = recipient;
+  if (to === null) return toPage(texts, texts.contactDeleted, { sender: projectName });
+  const hasNewAddress = contact !== null && contact.email !== to;
+  const values = {
+    project: projectName,
+    email: hasNewAddress ? texts.newAddress : maskAddress(to),
+  };
+  if (contact === null) {
+    return toPage(texts, filled(texts.unsubscribed, values), { sender: projectName });
+  }
   const { isSubscribed } = contact;
-  const values = { project: projectName, email: maskAddress(contact.email) };
   const isQuestion = !hasActed && name === (isSubscribed ? "unsubscribe" : "subscribe");
   const state = isSubscribed ? texts.subscribed : texts.unsubscribed;
   const question = isSubscribed ? texts.askUnsubscribe : texts.askSubscribe;
   const isManaging = name === "manage" && !hasActed;
   const shown = isQuestion ? question : isManaging ? { ...state, title: texts.manage } : state;
-  return toPage(
-    texts,
-    { title: shown.title, text: fillPlaceholders(shown.text, values) },
-    {
-      sender: projectName,
-      action: isSubscribed ? "unsubscribe" : "subscribe",
-      isMain: isQuestion || isManaging,
-      // On pages about unsubscribing, the note says that transactional mail still arrives.
-      hasNote: isQuestion === isSubscribed,
-    },
-  );
+  return toPage(texts, filled(shown, values), {
+    sender: projectName,
+    action: isSubscribed ? "unsubscribe" : "subscribe",
+    isMain: isQuestion || isManaging,
+    // On pages about unsubscribing, the note says that transactional mail still arrives.
+    hasNote: isQuestion === isSubscribed,
+  });
+}
+
+function filled({ title, text }: PageText, values: Readonly<Record<string, string>>): PageText {
+  return { title, text: fillPlaceholders(text, values) };
 }
 
 function toPage(

@@ -6,6 +6,7 @@ export const de: Texts = {
   language: "de",
   unsubscribe: "Abbestellen",
   subscribe: "Abonnieren",
+  newAddress: "Ihre neue Adresse",
   askUnsubscribe: {
     title: "Newsletter abbestellen?",
     text: "{project} schickt dann keine Newsletter mehr an {email}.",
@@ -22,8 +23,8 @@ export const de: Texts = {
   manage: "Ihr Abonnement",
   note: "Nachrichten zu Bestellungen oder zu Ihrem Konto können weiterhin kommen.",
   contactDeleted: {
-    title: "Hier ist nichts mehr zu tun",
-    text: "Diese Adresse ist nicht mehr gespeichert und erhält keine Newsletter.",
+    title: "Dieser Link gilt nicht mehr",
+    text: "Diese E-Mail ging an eine Adresse, die inzwischen gelöscht wurde. Falls Sie weiterhin Newsletter erhalten, nutzen Sie den Link im neuesten Newsletter.",
   },
   invalidLink: {
     title: "Dieser Link funktioniert nicht",

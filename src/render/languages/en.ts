@@ -6,6 +6,7 @@ export const en: Texts = {
   language: "en",
   unsubscribe: "Unsubscribe",
   subscribe: "Subscribe",
+  newAddress: "your new address",
   askUnsubscribe: {
     title: "Unsubscribe?",
     text: "{project} will no longer send newsletters to {email}.",
@@ -19,8 +20,8 @@ export const en: Texts = {
   manage: "Your subscription",
   note: "Messages about your orders or your account may still reach you.",
   contactDeleted: {
-    title: "Nothing left to do",
-    text: "This address is no longer on file, so it gets no newsletters.",
+    title: "This link no longer works",
+    text: "This email was sent to an address that has been deleted since. If you still get newsletters, use the link in the newest one.",
   },
   invalidLink: {
     title: "This link does not work",

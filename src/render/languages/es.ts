@@ -6,6 +6,7 @@ export const es: Texts = {
   language: "es",
   unsubscribe: "Darse de baja",
   subscribe: "Suscribirse",
+  newAddress: "su nueva dirección",
   askUnsubscribe: {
     title: "¿Darse de baja?",
     text: "{project} ya no enviará boletines a {email}.",
@@ -16,8 +17,8 @@ export const es: Texts = {
   manage: "Su suscripción",
   note: "Es posible que siga recibiendo mensajes sobre sus pedidos o su cuenta.",
   contactDeleted: {
-    title: "Ya no hay nada que hacer",
-    text: "Esta dirección ya no consta en nuestros registros y no recibe boletines.",
+    title: "Este enlace ya no es válido",
+    text: "Este correo se envió a una dirección que se ha eliminado desde entonces. Si sigue recibiendo boletines, use el enlace del más reciente.",
   },
   invalidLink: {
     title: "Este enlace no funciona",

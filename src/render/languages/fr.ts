@@ -6,6 +6,7 @@ export const fr: Texts = {
   language: "fr",
   unsubscribe: "Se désabonner",
   subscribe: "S’abonner",
+  newAddress: "votre nouvelle adresse",
   askUnsubscribe: {
     title: "Se désabonner ?",
     text: "{project} n’enverra plus de newsletters à {email}.",
@@ -19,8 +20,8 @@ export const fr: Texts = {
   manage: "Votre abonnement",
   note: "Vous pouvez encore recevoir des messages concernant vos commandes ou votre compte.",
   contactDeleted: {
-    title: "Il n’y a plus rien à faire",
-    text: "Cette adresse n’est plus enregistrée et ne reçoit aucune newsletter.",
+    title: "Ce lien n’est plus valable",
+    text: "Cet e-mail a été envoyé à une adresse qui a été supprimée depuis. Si vous recevez encore des newsletters, utilisez le lien de la plus récente.",
   },
   invalidLink: {
     title: "Ce lien ne fonctionne pas",

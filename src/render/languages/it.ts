@@ -6,6 +6,7 @@ export const it: Texts = {
   language: "it",
   unsubscribe: "Annulla l’iscrizione",
   subscribe: "Iscriviti",
+  newAddress: "un tuo nuovo indirizzo",
   askUnsubscribe: {
     title: "Vuoi annullare l’iscrizione?",
     text: "{project} non invierà più newsletter a {email}.",
@@ -25,8 +26,8 @@ export const it: Texts = {
   manage: "La tua iscrizione",
   note: "Potresti ricevere ancora messaggi sui tuoi ordini o sul tuo account.",
   contactDeleted: {
-    title: "Non c’è più nulla da fare",
-    text: "Questo indirizzo non è più registrato e non riceve newsletter.",
+    title: "Questo link non è più valido",
+    text: "Questa e-mail è stata inviata a un indirizzo che nel frattempo è stato cancellato. Se ricevi ancora newsletter, usa il link nella più recente.",
   },
   invalidLink: {
     title: "Questo link non funziona",

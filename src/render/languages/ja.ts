@@ -6,6 +6,7 @@ export const ja: Texts = {
   language: "ja",
   unsubscribe: "配信を停止する",
   subscribe: "購読する",
+  newAddress: "新しいアドレス",
   askUnsubscribe: {
     title: "配信を停止しますか？",
     text: "{project} から {email} へのメールマガジンの配信を停止します。",
@@ -25,8 +26,8 @@ export const ja: Texts = {
   manage: "配信の設定",
   note: "ご注文やアカウントに関するメールは、引き続き届くことがあります。",
   contactDeleted: {
-    title: "お手続きは不要です",
-    text: "このアドレスは登録されていないため、メールマガジンは届きません。",
+    title: "このリンクは現在使えません",
+    text: "このメールの送信先アドレスは、その後削除されました。メールマガジンがまだ届く場合は、最新のメールにあるリンクをお使いください。",
   },
   invalidLink: {
     title: "このリンクは無効です",

@@ -6,6 +6,7 @@ export const nl: Texts = {
   language: "nl",
   unsubscribe: "Uitschrijven",
   subscribe: "Inschrijven",
+  newAddress: "uw nieuwe adres",
   askUnsubscribe: {
     title: "Uitschrijven?",
     text: "{project} stuurt dan geen nieuwsbrieven meer naar {email}.",
@@ -22,8 +23,8 @@ export const nl: Texts = {
   manage: "Uw inschrijving",
   note: "Berichten over uw bestellingen of uw account kunt u nog steeds ontvangen.",
   contactDeleted: {
-    title: "Hier hoeft u niets meer te doen",
-    text: "Dit adres is niet meer opgeslagen en ontvangt geen nieuwsbrieven.",
+    title: "Deze link is niet meer geldig",
+    text: "Deze e-mail is verstuurd naar een adres dat inmiddels is verwijderd. Als u nog nieuwsbrieven ontvangt, gebruik dan de link in de nieuwste.",
   },
   invalidLink: {
     title: "Deze link werkt niet",

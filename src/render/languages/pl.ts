@@ -6,6 +6,7 @@ export const pl: Texts = {
   language: "pl",
   unsubscribe: "Wypisz się",
   subscribe: "Zapisz się",
+  newAddress: "podany później",
   askUnsubscribe: {
     title: "Czy chcesz się wypisać?",
     text: "{project} nie będzie już wysyłać newsletterów na adres {email}.",
@@ -25,8 +26,8 @@ export const pl: Texts = {
   manage: "Twoja subskrypcja",
   note: "Nadal możesz otrzymywać wiadomości o zamówieniach lub o swoim koncie.",
   contactDeleted: {
-    title: "Nie trzeba już nic robić",
-    text: "Tego adresu nie ma już w naszej bazie, więc newslettery nie są na niego wysyłane.",
+    title: "Ten link jest już nieaktualny",
+    text: "Ta wiadomość została wysłana na adres, który od tego czasu usunięto. Jeśli nadal otrzymujesz newslettery, skorzystaj z linku w najnowszym z nich.",
   },
   invalidLink: {
     title: "Ten link nie działa",

@@ -6,6 +6,7 @@ export const pt: Texts = {
   language: "pt",
   unsubscribe: "Cancelar inscrição",
   subscribe: "Inscrever-se",
+  newAddress: "seu novo endereço",
   askUnsubscribe: {
     title: "Cancelar inscrição?",
     text: "{project} não enviará mais newsletters para {email}.",
@@ -19,8 +20,8 @@ export const pt: Texts = {
   manage: "Sua inscrição",
   note: "Você ainda pode receber mensagens sobre seus pedidos ou sua conta.",
   contactDeleted: {
-    title: "Não há mais nada a fazer",
-    text: "Este endereço não está mais cadastrado e não recebe newsletters.",
+    title: "Este link não é mais válido",
+    text: "Este e-mail foi enviado para um endereço que foi excluído desde então. Se você ainda recebe newsletters, use o link da mais recente.",
   },
   invalidLink: {
     title: "Este link não funciona",

@@ -81,6 +81,18 @@ describe("a bounce that arrives later", () => {
     ]);
   });
 
+  test("after a change of address suppresses the address of the mail", async () => {
+    const address = nextAddress();
+    const moved = nextAddress();
+    const id = await t.sent(address);
+    const contact = (await t.call("GET", `/emails/${id}`)).text("data.contactId");
+    await t.call("PATCH", `/contacts/${contact}`, { email: moved });
+    const answer = await t.post(to(address, UNKNOWN_USER), returnPathOf(id));
+    expect(answer.at("data.suppressed")).toBe("HARD_BOUNCE");
+    expect((await t.call("GET", `/suppressions?email=${address}`)).at("data.total")).toBe(1);
+    expect((await t.call("GET", `/suppressions?email=${moved}`)).at("data.total")).toBe(0);
+  });
+
   test("counts once, however often and in whatever words it arrives", async () => {
     const id = await t.sent(nextAddress());
     const path = returnPathOf(id);
@@ -281,6 +293,21 @@ describe("a complaint", () => {
     ]);
   });
 
+  test("after a change of address suppresses the address of the mail, and unsubscribes its contact", async () => {
+    const address = nextAddress();
+    const moved = nextAddress();
+    const id = await t.sent(address);
+    const contact = (await t.call("GET", `/emails/${id}`)).text("data.contactId");
+    await t.call("PATCH", `/contacts/${contact}`, { email: moved });
+    const holder = await t.create("/contacts", { email: address, subscribed: true }, "id");
+    const answer = await t.post(complaint(), returnPathOf(id));
+    expect(answer.at("data")).toMatchObject({ effect: "complained", suppressed: "COMPLAINT" });
+    expect((await t.call("GET", `/contacts/${contact}`)).at("subscribed")).toBe(true);
+    expect((await t.call("GET", `/contacts/${holder}`)).at("subscribed")).toBe(false);
+    expect((await t.call("GET", `/suppressions?email=${address}`)).at("data.total")).toBe(1);
+    expect((await t.call("GET", `/suppressions?email=${moved}`)).at("data.total")).toBe(0);
+  });
+
   test("that says it is no spam, or reports a failed authentication, changes nothing", async () => {
     const id = await t.sent(nextAddress());
     for (const type of ["not-spam", "auth-failure", "dmarc"]) {
@@ -308,7 +335,11 @@ describe("the request", () => {
       status: 403,
       code: "FORBIDDEN",
     });
-    expectError(await t.post("", null), { status: 422, code: "VALIDATION_ERROR" });
+    expectError(await t.post("", null), {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors: [["", "required"]],
+    });
   });
 
   test("may have 25 MiB and no more", async () => {

@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
-import { bounceApp, type BounceApp, bounceOf, FULL, returnPathOf } from "./reports.ts";
+import { BOB, bounceApp, type BounceApp, bounceOf, FULL, returnPathOf } from "./reports.ts";
 import { ACCEPTED } from "../../support/transport.ts";
 
 const DAY = 24 * 60 * 60_000;
@@ -17,8 +17,8 @@ const REFUSED: Outcome = {
 let t: BounceApp;
 afterEach(() => t.close());
 
-async function softBounce(raw = FULL): Promise<unknown> {
-  const id = await t.sent();
+async function softBounce(raw = FULL, to = BOB): Promise<unknown> {
+  const id = await t.sent(to);
   const answer = await t.post(raw, returnPathOf(id));
   t.clock.advance(DAY);
   return answer.at("data.suppressed");
@@ -79,6 +79,17 @@ describe("the third soft bounce within 30 days", () => {
       null,
       null,
     ]);
+  });
+
+  test("does not count those of the address that the contact had before", async () => {
+    t = await bounceApp();
+    expect([await softBounce(), await softBounce()]).toEqual([null, null]);
+    const id = (await t.call("GET", "/contacts")).text("contacts.0.id");
+    const late = await t.sent();
+    await t.call("PATCH", `/contacts/${id}`, { email: "moved@example.net" });
+    expect(await softBounce(FULL, "moved@example.net")).toBeNull();
+    expect((await t.post(FULL, returnPathOf(late))).at("data.suppressed")).toBe("SOFT_BOUNCE");
+    expect(await t.suppressions()).toMatchObject([{ email: "bob@example.net" }]);
   });
 
   test("is another number in the settings, and none if it is 0", async () => {

@@ -134,6 +134,17 @@ test("an export accepts the filters of the list", async () => {
   expect(await emails("&search=@x.&subscribed=true")).toEqual(["ada"]);
 });
 
+test("an export finds a part of an address in both spellings in which it may be stored", async () => {
+  await post({ email: "ada@münchen.example" });
+  await post({ email: "münchen@x.example" });
+  await post({ email: "bob@x.example" });
+  const lines = (await exportContacts("?format=ndjson&search=münchen")).trim().split("\n");
+  expect(lines.map((line) => /"email":"([^"]+)"/.exec(line)?.[1])).toEqual([
+    "ada@xn--mnchen-3ya.example",
+    "münchen@x.example",
+  ]);
+});
+
 test("an export does not contain contacts of another project", async () => {
   const other = await t.makeProject("other");
   await t.call("POST", "/contacts", { email: "eve@x.io" }, { key: other.secretKey });

@@ -121,7 +121,7 @@ describe("a character that could end a header is refused in every field", () => 
     const fields = { to: "known@example.com", subject: "Hi {{ line }}" };
     await expectRefused(fields, [["subject", "invalid_format"]]);
     await expectRefused({ ...fields, to: ["a@example.com", "known@example.com"] }, [
-      ["subject", "invalid_format"],
+      ["to.1", "invalid_format"],
     ]);
   });
 
@@ -314,8 +314,38 @@ describe("recipients", () => {
   test("sends nothing if the subject is invalid for one recipient among 500", async () => {
     const to = many(500);
     to[237] = "known@example.com";
-    await expectRefused({ to, subject: "{{ line }}x" }, [["subject", "invalid_format"]]);
+    await expectRefused({ to, subject: "{{ line }}x" }, [["to.237", "invalid_format"]]);
   });
+
+  test("names all recipients whose subject is empty, at most 100", async () => {
+    const names = many(120).map((email) => ({ email, name: "Ada" }));
+    const to = [...many(3), ...names];
+    const answer = await t.call("POST", "/v1/send", { ...mail, to, subject: "{{ name }}" });
+    expectError(answer, {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors: [
+        ["to.0", "too_small"],
+        ["to.1", "too_small"],
+        ["to.2", "too_small"],
+      ],
+    });
+    expect(answer.at("error.errors.0.message")).toBe(
+      "has a subject that is empty once it is rendered",
+    );
+    const reversed = { ...mail, to: [...names.slice(0, 1), ...many(120)], subject: "{{ name }}" };
+    const longer = await t.call("POST", "/v1/send", reversed);
+    expect(listAt(longer.body, "error.errors")).toHaveLength(100);
+  });
+
+  test("names the subject if it is at fault for all recipients alike", () =>
+    expectRefused({ to: many(3), subject: "{{ name }}" }, [["subject", "too_small"]]));
+
+  test("names each recipient if all have different faults", () =>
+    expectRefused({ to: ["known@example.com", "a@example.com"], subject: "{{ line }}" }, [
+      ["to.0", "invalid_format"],
+      ["to.1", "too_small"],
+    ]));
 
   const addresses = [
     "",
@@ -413,7 +443,7 @@ describe("templates that cannot be rendered", () => {
     );
     const body = "{% for i in (1..200) %}{{ x }}{% endfor %}";
     await expectRefused({ to: ["a@example.com", "heavy@example.com"], body }, [
-      ["body", "invalid_value"],
+      ["to.1", "invalid_value"],
     ]);
   });
 });
@@ -429,8 +459,19 @@ describe("a contact's data", () => {
       "id",
     );
     const fields = { to: ["new@example.com", "full@example.com"], data: { y: "y".repeat(10_000) } };
-    await expectRefused(fields, [["data", "too_big"]]);
+    await expectRefused(fields, [["to.1", "too_big"]]);
+    const answer = await t.call("POST", "/v1/send", { ...mail, ...fields });
+    expect(answer.at("error.errors.0.message")).toBe(
+      "has a contact whose data would take more than 64 KiB as JSON",
+    );
+    await expectRefused({ ...fields, to: "full@example.com" }, [["to", "too_big"]]);
   });
+
+  test("is refused in the request if it alone takes more, whatever is stored", () =>
+    expectRefused(
+      { to: ["new@example.com", "full@example.com"], data: { y: "y".repeat(65_536) } },
+      [["data", "too_big"]],
+    ));
 
   test("does not include values that are not persistent", () =>
     expectAccepted({ data: { x: { value: "x".repeat(100_000), persistent: false } } }));

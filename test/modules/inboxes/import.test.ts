@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
+import { expectError } from "../../support/refusal.ts";
 
 let t: TestApp;
 beforeAll(async () => {
@@ -49,7 +50,11 @@ test("stores a message of several MiB that arrives in pieces", async () => {
 
 describe("refuses", () => {
   test("an empty message", async () => {
-    expect((await post("")).status).toBe(422);
+    expectError(await post(""), {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors: [["", "required"]],
+    });
   });
 
   test("an unknown inbox", async () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { issueToken } from "../../../src/render/links.ts";
-import { type Mailing, type Received, startMailing } from "../../support/mailing.ts";
+import { type Mailing, type Received, received, startMailing } from "../../support/mailing.ts";
 
 const mailings: Mailing[] = [];
 
@@ -259,6 +259,72 @@ describe("an invalid link", () => {
   });
 });
 
+describe("after the contact of the mail got another address", () => {
+  /** The contact of a mail to "pat@example.net" is moved to "qp@example.org". */
+  async function moved() {
+    const mailing = await mailed("pat@example.net");
+    const id = (await mailing.t.call("GET", "/contacts")).text("contacts.0.id");
+    const patch = await mailing.t.call("PATCH", `/contacts/${id}`, { email: "qp@example.org" });
+    expect(patch.status).toBe(200);
+    return mailing;
+  }
+
+  /** Also creates another contact with the address of the mail. */
+  async function replaced() {
+    const mailing = await moved();
+    const body = { email: "pat@example.net", subscribed: true };
+    expect((await mailing.t.call("POST", "/contacts", body)).status).toBe(201);
+    return mailing;
+  }
+
+  test.each(["unsubscribe", "subscribe", "manage"] as const)(
+    "/%s shows and changes the contact that has the address of the mail now",
+    async (page) => {
+      const { fetchAs, submit, isSubscribed, letter } = await replaced();
+      const shown = (await fetchAs("GET", letter[page])).text("");
+      expect(shown).toContain("pa…\u2060@example.net");
+      expect(shown).not.toContain("example.org");
+      const answer = await submit(letter[page], "action=unsubscribe");
+      expect(answer.text("")).toContain("sends no newsletters to pa…\u2060@example.net");
+      expect([isSubscribed("pat@example.net"), isSubscribed("qp@example.org")]).toEqual([
+        false,
+        true,
+      ]);
+      await submit(letter[page], "action=subscribe");
+      expect(isSubscribed("pat@example.net")).toBe(true);
+    },
+  );
+
+  test("a one-click request unsubscribes the contact that has the address now", async () => {
+    const { submit, isSubscribed, events, letter } = await replaced();
+    expect((await submit(letter.unsubscribe, ONE_CLICK)).status).toBe(200);
+    expect([isSubscribed("pat@example.net"), isSubscribed("qp@example.org")]).toEqual([
+      false,
+      true,
+    ]);
+    expect(events().at(-1)).toEqual({
+      name: "contact.unsubscribed",
+      email: letter.id,
+      data: '{"via":"one-click"}',
+    });
+  });
+
+  test("if no contact has the address, the contact of the mail changes, and its address is not shown", async () => {
+    const { fetchAs, submit, isSubscribed, letter } = await moved();
+    for (const page of ["unsubscribe", "subscribe", "manage"] as const) {
+      const shown = (await fetchAs("GET", letter[page])).text("");
+      expect(shown).toContain("to your new address.");
+      expect(shown).not.toMatch(/qp|pa…|example\./);
+    }
+    const answer = (await submit(letter.unsubscribe, ONE_CLICK)).text("");
+    expect(answer).toContain("sends no newsletters to your new address.");
+    expect(answer).not.toMatch(/qp|pa…|example\./);
+    expect(isSubscribed("qp@example.org")).toBe(false);
+    await submit(letter.subscribe, "action=subscribe");
+    expect(isSubscribed("qp@example.org")).toBe(true);
+  });
+});
+
 describe("a deleted contact", () => {
   test("gets a page without buttons, and a one-click request succeeds", async () => {
     const { t, fetchAs, submit, letter } = await mailed();
@@ -268,12 +334,70 @@ describe("a deleted contact", () => {
     for (const path of [letter.unsubscribe, letter.subscribe, letter.manage]) {
       const page = await fetchAs("GET", path);
       expect(page.status).toBe(200);
-      expect(page.text("")).toContain("Nothing left to do");
+      expect(page.text("")).toContain("This link no longer works");
       expect(page.text("")).not.toContain("<button");
     }
     expect((await submit(letter.unsubscribe, ONE_CLICK)).status).toBe(200);
     expect((await submit(letter.subscribe, "action=subscribe")).status).toBe(200);
     expect(t.contents()).toEqual(before);
+  });
+
+  test("gets no statement about newsletters, because its address may belong to a new contact", async () => {
+    const { t, fetchAs, submit, letter } = await mailed();
+    const id = (await t.call("GET", "/contacts")).text("contacts.0.id");
+    await t.call("DELETE", `/contacts/${id}`);
+    await t.call("POST", "/contacts", { email: "ada@example.net", subscribed: true });
+    const answers = [
+      await fetchAs("GET", letter.unsubscribe),
+      await submit(letter.unsubscribe, ONE_CLICK),
+    ];
+    for (const answer of answers) {
+      expect(answer.text("")).toContain(
+        "<p>This email was sent to an address that has been deleted since. " +
+          "If you still get newsletters, use the link in the newest one.</p>",
+      );
+    }
+  });
+});
+
+describe("a mail to an address without a contact", () => {
+  /** A test mail of a campaign, sent to an address that belongs to no contact. */
+  async function tested() {
+    const mailing = await startMailing();
+    mailings.push(mailing);
+    const { t } = mailing;
+    const campaign = {
+      name: "News",
+      subject: "News",
+      body: "<p>Hello</p>",
+      from: "news@acme.test",
+      audienceType: "ALL",
+    };
+    const created = await t.create("/campaigns", campaign, "data.id");
+    const to = "ada@example.net";
+    const id = await t.create(`/campaigns/${created}/test`, { email: to }, "data.email");
+    await t.deliver();
+    const letter = await received(id, (await t.call("GET", `/emails/${id}/raw`)).text(""));
+    return { ...mailing, letter };
+  }
+
+  test("says that it gets no newsletters, without buttons", async () => {
+    const { t, fetchAs, submit, letter } = await tested();
+    const before = t.contents();
+    for (const page of ["unsubscribe", "subscribe", "manage"] as const) {
+      const shown = (await fetchAs("GET", letter[page])).text("");
+      expect(shown).toContain("<p>acme sends no newsletters to ad…\u2060@example.net.</p>");
+      expect(shown).not.toContain("<button");
+    }
+    expect((await submit(letter.unsubscribe, ONE_CLICK)).status).toBe(200);
+    expect(t.contents()).toEqual(before);
+  });
+
+  test("changes the contact that was created with this address later", async () => {
+    const { t, submit, isSubscribed, letter } = await tested();
+    await t.call("POST", "/contacts", { email: "ada@example.net", subscribed: true });
+    await submit(letter.unsubscribe, ONE_CLICK);
+    expect(isSubscribed()).toBe(false);
   });
 });
 

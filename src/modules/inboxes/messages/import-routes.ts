@@ -7,10 +7,9 @@ import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import type { Bodies } from "../../../http/bodies.ts";
 import { refuseEncoded } from "../../../http/body.ts";
-import { announcedBytes, tooLarge } from "../../../http/body-bytes.ts";
+import { announcedBytes, emptyBody, tooLarge } from "../../../http/body-bytes.ts";
 import { described, named } from "../../../http/documented.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
-import { AppError } from "../../../lib/errors.ts";
 import { localEnvelope } from "../envelope.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
@@ -39,7 +38,7 @@ export function messageImportRoutes(deps: {
       if (bytes > MAX_BYTES) throw tooLarge(MAX_BYTES);
       await arrival.add(piece);
     }
-    if (bytes === 0) throw empty();
+    if (bytes === 0) throw emptyBody();
   }
 
   return new Elysia({ name: "inbox-import-routes", prefix: "/inboxes/:id/messages" })
@@ -47,7 +46,7 @@ export function messageImportRoutes(deps: {
     .post(
       "",
       async ({ project, params, request }) => {
-        if (request.body === null) throw empty();
+        if (request.body === null) throw emptyBody();
         refuseEncoded(request);
         if ((announcedBytes(request) ?? 0) > MAX_BYTES) throw tooLarge(MAX_BYTES);
         const holder = { projectSeq: project.seq, isPublic: false };
@@ -86,7 +85,3 @@ const BODY = {
   examples: ["From: ada@example.com\r\nSubject: Hello\r\n\r\nText\r\n"],
   "x-max-body-bytes": MAX_BYTES,
 };
-
-function empty(): AppError {
-  return new AppError(422, "VALIDATION_ERROR", "The message is empty.");
-}
