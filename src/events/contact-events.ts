@@ -41,6 +41,8 @@ const STEP = 1_000;
  * Largest number of chains in a cursor. With more, the next page follows the chains from the start.
  */
 const MAX_CURSOR_CHAINS = 100;
+/** LIMIT of a step that reads all events. */
+const NO_LIMIT = -1;
 /** Position of a cursor after the last event. */
 const END = 0;
 
@@ -160,6 +162,12 @@ export function createContactEvents(deps: { db: Db; scheduler: FairScheduler }) 
     /** Whether the contact has an event after position `seq` of the log. */
     hasSince: (contactSeq: number, seq: number): boolean =>
       isAfter.get(contactSeq, seq)?.found === 1,
+
+    /** Returns the `seq` of all events of the contact that are still in the log. */
+    seqsOf: (contactSeq: number): number[] =>
+      step
+        .all(JSON.stringify(heads.all(contactSeq).map(({ seq }) => seq)), NO_LIMIT)
+        .map(({ seq }) => seq),
 
     /**
      * Runs inside a change, before the contact is deleted. Removes the contact and the data from

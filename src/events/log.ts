@@ -32,6 +32,8 @@ export type EventInput = {
   emailSeq?: number;
   /** The campaign of the mail, if the caller has read it; null if it belongs to none. */
   campaignSeq?: number | null;
+  /** Of a click: whether it is the first one of its mail. The log may have lost earlier ones. */
+  isFirstOfMail?: boolean;
   data?: unknown;
   /** The data as JSON text; takes precedence over `data`. */
   json?: string | undefined;

@@ -29,7 +29,9 @@ export function createContactMails(deps: { db: Db; cancellation: Cancellation })
   const statements = FORGET.map((sql) => sqlite.prepare<unknown, [number]>(sql));
   const readdress = sqlite.prepare<unknown, [string, number]>(`
     UPDATE emails SET to_address = ?, line = ''
-    WHERE contact_seq = +? AND campaign_seq IS NOT NULL AND status = 'QUEUED'`);
+    WHERE contact_seq = +? AND status = 'QUEUED' AND source <> 'TEST'
+      AND EXISTS (SELECT 1 FROM messages
+                  WHERE messages.seq = emails.message_seq AND messages.is_marketing = 1)`);
   return {
     /** Part of a change: cancels queued mails, since their address is removed, and forgets the rest. */
     forget(contactSeq: number): void {
@@ -37,7 +39,10 @@ export function createContactMails(deps: { db: Db; cancellation: Cancellation })
       for (const statement of statements) statement.run(contactSeq);
     },
 
-    /** Part of a change: queued campaign mail follows the contact to its new address. */
+    /**
+     * Part of a change: queued marketing mail follows the contact to its new address, because the
+     * contact consented, not the address. Transactional mail keeps its address.
+     */
     readdress(contactSeq: number, address: string): void {
       readdress.run(address, contactSeq);
     },

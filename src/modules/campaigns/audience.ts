@@ -17,7 +17,7 @@ export type CampaignAudience = ReturnType<typeof createCampaignAudience>;
 
 export function createCampaignAudience(deps: {
   db: Db;
-  segments: Pick<Segments, "audiences" | "audienceOf" | "audienceOfCondition">;
+  segments: Pick<Segments, "audiences" | "audienceOf" | "audienceOfCondition" | "audienceAt">;
 }) {
   const { db, segments } = deps;
 
@@ -46,10 +46,16 @@ export function createCampaignAudience(deps: {
 
   return {
     /**
-     * The subscribed contacts that a campaign is sent to (docs/interface.md#campaigns). Throws 409
-     * if its segment was deleted, 422 if its filter names a deleted segment.
+     * The subscribed contacts that a campaign is sent to (docs/interface.md#campaigns). Relative
+     * times count from the start of sending, which may be long ago if the process was interrupted.
+     * Throws 409 if its segment was deleted, 422 if its filter names a deleted segment.
      */
-    subscribed: (campaign: CampaignRow): Audience => matching(campaign, [IS_SUBSCRIBED]),
+    subscribed(campaign: CampaignRow): Audience {
+      const audience = matching(campaign, [IS_SUBSCRIBED]);
+      return campaign.startedAt === null
+        ? audience
+        : segments.audienceAt(audience, campaign.startedAt);
+    },
 
     /** Counts who matches now, and who of them gets no mail. Throws like `subscribed`. */
     async breakdown(campaign: CampaignRow): Promise<AudienceBreakdown> {

@@ -35,9 +35,9 @@ export function createCampaignHandlers(deps: {
     `SELECT campaigns.seq AS campaignSeq FROM emails
      JOIN campaigns ON campaigns.seq = emails.campaign_seq WHERE emails.seq = +?`,
   );
-  const countClicks = sqlite.prepare<{ ofMail: number; ofLink: number }, [string, number]>(`
-    SELECT count(*) AS ofMail, sum(json_extract(data, '$.url') = +?) AS ofLink
-    FROM events WHERE email_seq = +? AND name = 'email.clicked'`);
+  const countClicksOfLink = sqlite.prepare<{ n: number }, [number, string]>(`
+    SELECT count(*) AS n FROM events
+    WHERE email_seq = +? AND name = 'email.clicked' AND json_extract(data, '$.url') = +?`);
 
   const countUnsubscribed = sqlite.prepare<{ n: number }, [number]>(
     "SELECT count(*) AS n FROM events WHERE email_seq = +? AND name = 'contact.unsubscribed'",
@@ -55,16 +55,12 @@ export function createCampaignHandlers(deps: {
     if (stats.sent(campaignSeq, at)) breakIfHarmful(campaignSeq);
   }
 
-  function noteClick(campaignSeq: number, { emailSeq = 0, data, at }: EventInput): void {
+  function noteClick(campaignSeq: number, event: EventInput): void {
+    const { emailSeq = 0, data, at, isFirstOfMail = false } = event;
     const url = urlOf(data);
     // The log already contains this click, so a count of 1 means that it is the first.
-    const clicks = countClicks.get(url, emailSeq);
-    stats.click(campaignSeq, {
-      at,
-      url,
-      isFirst: clicks?.ofMail === 1,
-      isFirstOfLink: clicks?.ofLink === 1,
-    });
+    const isFirstOfLink = countClicksOfLink.get(emailSeq, url)?.n === 1;
+    stats.click(campaignSeq, { at, url, isFirst: isFirstOfMail, isFirstOfLink });
   }
 
   /** Counts a mail once, even if its recipient unsubscribes and resubscribes several times. */

@@ -1,9 +1,10 @@
 /**
- * Writes one mail for each contact in the audience of a campaign, a slice at a time. The audience is
- * fixed when the campaign starts. The cursor is committed together with the rows before it, so a
- * process that crashed continues at the next slice, and the unique index on campaign and contact
- * makes any repetition harmless. The first mails leave while the rest of the audience is still
- * being written.
+ * Writes one mail for each contact in the audience of a campaign, a slice at a time. The condition,
+ * the time that its relative times count from, and the newest contact are fixed when the campaign
+ * starts; each contact is evaluated when its slice is read. The cursor is committed together with
+ * the rows before it, so a process that crashed continues at the next slice, and the unique index
+ * on campaign and contact makes any repetition harmless. The first mails leave while the rest of
+ * the audience is still being written.
  */
 
 import { and, eq, inArray, sql } from "drizzle-orm";

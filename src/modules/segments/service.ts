@@ -32,6 +32,7 @@ import type { Log } from "../../lib/log.ts";
 import type { Contact } from "../contacts/model.ts";
 import { type Contacts, presentContact } from "../contacts/service.ts";
 import type { EventLog } from "../../events/log.ts";
+import { audienceAt } from "./sql/plan.ts";
 import { createAudiences } from "./sql/audiences.ts";
 import { createChangeReader } from "./membership/changes.ts";
 import { parseCondition } from "./condition/condition.ts";
@@ -102,6 +103,7 @@ export function createSegments(deps: {
 
     /** Returns the contacts that meet a checked condition (null means all) and all of `tests`. */
     audienceOfCondition: definitions.conditionAudience,
+    audienceAt,
 
     /** RECENT: the last known count, if counting takes longer than 200 ms. */
     async get(projectSeq: number, id: string, counted: Counted = "EXACT"): Promise<Segment> {

@@ -61,9 +61,6 @@ const NONE: StatsCounts = {
 
 export function createProjectStats({ db, writer }: { db: Db; writer: Pick<Writer, "tally"> }) {
   const { sqlite } = db;
-  const isRepeatedClick = sqlite.prepare<{ n: number }, [number]>(`
-    SELECT count(*) AS n FROM
-      (SELECT 1 FROM events WHERE email_seq = +? AND name = 'email.clicked' LIMIT 2)`);
   const additions = new Map<Counter, Statement<unknown, [number, number, number]>>();
   const sums = writer.tally<string>((key, sum) => {
     const [projectSeq = "", hour = "", counter = ""] = key.split(" ");
@@ -105,7 +102,7 @@ export function createProjectStats({ db, writer }: { db: Db; writer: Pick<Writer
     count(event: EventInput): void {
       const counter = COUNTER_OF[event.name];
       if (counter === undefined) return;
-      if (counter === "clicked" && isRepeated(event)) return;
+      if (counter === "clicked" && event.isFirstOfMail !== true) return;
       add(event, counter);
       if (counter === "bounced" && isReportedLater(event.data)) add(event, "bouncedLater");
     },
@@ -122,11 +119,6 @@ export function createProjectStats({ db, writer }: { db: Db; writer: Pick<Writer
       };
     },
   };
-
-  /** The log already contains this click. */
-  function isRepeated({ emailSeq }: EventInput): boolean {
-    return emailSeq !== undefined && (isRepeatedClick.get(emailSeq)?.n ?? 0) > 1;
-  }
 }
 
 function isCounter(text: string): text is Counter {

@@ -61,8 +61,9 @@ export function createHitCounter(deps: {
         record(eventOf(TRANSITIONS.open.event, hit, email));
       }
       if (hit.kind === "open" || isRepeated(hit)) return;
-      if (email.clickedAt === null) engagement.click(email.seq, hit.at);
-      record(eventOf(TRANSITIONS.click.event, hit, email));
+      const isFirstOfMail = email.clickedAt === null;
+      if (isFirstOfMail) engagement.click(email.seq, hit.at);
+      record({ ...eventOf(TRANSITIONS.click.event, hit, email), isFirstOfMail });
     },
   };
 

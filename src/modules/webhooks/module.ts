@@ -10,6 +10,8 @@
  * 4. schedule.ts decides when a failed delivery is tried again. health.ts disables a webhook that
  *    only fails.
  * 5. deliveries.ts lists and retries deliveries for the API; send-test.ts sends a test message.
+ * 6. When a contact is deleted, the stored responses to its events are erased, because a receiver may
+ *    have repeated the data of the contact.
  */
 
 import type { Config } from "../../config/settings.ts";
@@ -25,6 +27,7 @@ import { createFairSlots } from "../../lib/fair-slots.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { Log } from "../../lib/log.ts";
+import type { ContactEvents } from "../../events/contact-events.ts";
 import { createReader } from "../../events/reader.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Module } from "../module.ts";
@@ -58,6 +61,8 @@ export function createWebhookModule(deps: {
   log: Log;
   listPage: ListPage;
   events: EventLog;
+  eventsOfContact: Pick<ContactEvents, "seqsOf">;
+  removal: { onRemove(handler: (contactSeq: number) => void): void };
   fetchGuarded: FetchGuarded;
   secret: string;
   random: () => number;
@@ -94,6 +99,9 @@ export function createWebhookModule(deps: {
   });
   const feed = createFeed({ reader, cache, rows, writer, clock, log, onRows: dispatcher.wake });
   events.onEvent(feed.onEvent);
+  deps.removal.onRemove((contactSeq) =>
+    rows.eraseExcerpts(deps.eventsOfContact.seqsOf(contactSeq)),
+  );
 
   const deliveries = createDeliveries({
     db,

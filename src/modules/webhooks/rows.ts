@@ -51,6 +51,14 @@ const EARLIER_WITH_LATEST = `json_insert(
   '$[#]', json_object('at', last_attempt_at, 'durationMs', duration_ms,
                       'responseCode', response_code, 'error', error))`;
 
+/**
+ * SQL of the excerpt to store. A receiver may repeat the request, so the response that arrives after
+ * the contact was deleted may contain its data.
+ */
+const EXCERPT = `
+  CASE WHEN contact_seq IS NULL OR EXISTS (SELECT 1 FROM contacts WHERE contacts.seq = contact_seq)
+       THEN $responseExcerpt END`;
+
 export type DeliveryRows = ReturnType<typeof createDeliveryRows>;
 
 export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
@@ -81,7 +89,7 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
     UPDATE webhook_deliveries
     SET status = $status, attempts = $attempts + 1, next_at = $nextAt, is_holding = $isHolding,
         last_attempt_at = $now, response_code = $responseCode,
-        response_excerpt = $responseExcerpt, error = $error, duration_ms = $durationMs,
+        response_excerpt = ${EXCERPT}, error = $error, duration_ms = $durationMs,
         earlier_attempts = CASE WHEN last_attempt_at IS NULL THEN NULL
                                 ELSE ${EARLIER_WITH_LATEST} END
     WHERE seq = +$seq AND status = 'PENDING' AND attempts = +$attempts`);
@@ -90,6 +98,9 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
     WHERE seq = (SELECT min(seq) FROM webhook_deliveries
                  WHERE webhook_seq = +$webhook AND contact_seq = +$contact AND is_holding = 1)
       AND next_at IS NULL`);
+  const eraseExcerpts = sqlite.prepare<unknown, [string]>(`
+    UPDATE webhook_deliveries SET response_excerpt = NULL
+    WHERE event_seq IN (SELECT value FROM json_each(?)) AND response_excerpt IS NOT NULL`);
   const setDue = sqlite.prepare<unknown, [number, number]>(`
     UPDATE webhook_deliveries SET status = 'PENDING', next_at = ?
     WHERE seq = +? AND (status <> 'PENDING' OR next_at IS NOT NULL)`);
@@ -161,6 +172,10 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
       limit: number;
       now: number;
     }): number[] => setFailedDue.all(given).map(({ seq }) => seq),
+
+    /** Erases the responses of the deliveries of these events. */
+    eraseExcerpts: (eventSeqs: readonly number[]): void =>
+      void eraseExcerpts.run(JSON.stringify(eventSeqs)),
 
     /** Makes a delivery due now, even after its end; a held delivery still waits. */
     tryNow: (seq: number, now: number): void => void setDue.run(now, seq),

@@ -178,6 +178,39 @@ describe("a process that ends", () => {
     expect(next.count("status = 'SENT'")).toBe(50);
   });
 
+  test.each(["a filter", "a segment", "a filter that refers to a segment"])(
+    "before it writes the audience: times in %s count from the start of sending",
+    async (kind) => {
+      const t = await open();
+      for (const email of ["ada@x.test", "bob@x.test"]) await t.contact(email);
+      const one = (filter: object) => ({ logic: "AND", groups: [{ filters: [filter] }] });
+      const isNew = one({ field: "createdAt", operator: "within", value: 1, unit: "minutes" });
+      const segmentId = await t.create(
+        "/segments",
+        { name: "New", type: "DYNAMIC", condition: isNew },
+        "data.id",
+      );
+      const isMember = one({ field: `segment.${segmentId}`, operator: "memberOf" });
+      const id = await t.campaign(
+        kind === "a segment"
+          ? { audienceType: "SEGMENT", segmentId }
+          : { audienceType: "FILTERED", audienceFilter: kind === "a filter" ? isNew : isMember },
+      );
+      await t.act(id, "send");
+      await t.settle();
+      // The state after a crash between the start and the first slice of the audience.
+      t.db.sqlite.run("DELETE FROM captured_messages");
+      t.db.sqlite.run("DELETE FROM emails");
+      t.db.sqlite.run("UPDATE campaigns SET status = 'SENDING', audience_cursor = 0");
+      t.db.sqlite.run("UPDATE campaign_counts SET total_recipients = 0, sent = 0");
+      t.clock.advance(2 * 60_000);
+      const next = await restarted(t);
+      await next.settle();
+      expect(await next.statusOf(id)).toBe("SENT");
+      expect(await next.stats(id)).toMatchObject({ totalRecipients: 2, sent: 2 });
+    },
+  );
+
   test("before a scheduled start: the next process starts the campaign late", async () => {
     const t = await open();
     t.insertContacts(1);

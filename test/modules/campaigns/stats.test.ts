@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { createRetention } from "../../../src/modules/retention/service.ts";
 import { settleEventLoop } from "../../support/eventually.ts";
 import { BROWSER, type Received, received } from "../../support/mailing.ts";
 import { type CampaignApp, campaignApp } from "./campaign-app.ts";
 
 const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 const SCANNER = "Mozilla/5.0 (compatible; BarracudaCentral/1.0)";
 const LINKS = '<a href="https://shop.test/a">a</a> <a href="https://shop.test/b">b</a>';
 
@@ -70,6 +72,22 @@ test("counts people once, every click, and machines separately, by hour", async 
     ],
     sentByHour: [{ at: "2026-03-02T10:00:00.000Z", sent: 3 }],
   });
+});
+
+test("counts a person who clicks once, also if the events of the first click were deleted", async () => {
+  const { id, mails } = await sentCampaign();
+  await requestUrl(linkTo(mails[0], 0));
+  t.clock.advance(40 * DAY);
+  const days = { bodies: 0, raw: 0, events: 30, deliveries: 0 };
+  const retention = createRetention({ db: t.db, writer: t.app.writer, clock: t.clock, days });
+  while (await retention.step());
+  expect(t.eventNames()).not.toContain("email.clicked");
+  const from = new Date(t.clock.now()).toISOString();
+  await requestUrl(linkTo(mails[0], 0));
+  expect(t.eventNames()).toContain("email.clicked");
+  expect(await t.stats(id)).toMatchObject({ clicked: 1, clickRate: 1 / 3 });
+  const project = await t.call("GET", `/stats?from=${from}&interval=HOUR`);
+  expect(project.at("data.totals.clicked")).toBe(0);
 });
 
 test("counts an unsubscription by the link of a mail once for its campaign", async () => {

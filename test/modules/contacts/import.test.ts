@@ -170,6 +170,26 @@ test("records the event of each new subscribed contact", async () => {
   expect(byEmail.at("data.total")).toBe(1);
 });
 
+test("records the events of repeated addresses in the order of their rows", async () => {
+  await t.call("POST", "/contacts", { email: "ada@x.io" });
+  await runImport(t, "email,subscribed\nada@x.io,no\nbob@x.io,yes\nada@x.io,yes\nbob@x.io,no\n");
+  const eventsOf = (email: string) =>
+    t.db.sqlite
+      .query<{ name: string }, [string]>(
+        `SELECT name FROM events JOIN contacts ON contacts.seq = contact_seq
+         WHERE email = ? ORDER BY events.seq`,
+      )
+      .all(email)
+      .map(({ name }) => name.replace("contact.", ""));
+  expect(eventsOf("ada@x.io")).toEqual(["subscribed", "unsubscribed", "subscribed"]);
+  expect(eventsOf("bob@x.io")).toEqual(["subscribed", "unsubscribed"]);
+  const subscriptions = storedContacts(t).map(({ email, subscribed }) => [email, subscribed]);
+  expect(subscriptions).toEqual([
+    ["ada@x.io", true],
+    ["bob@x.io", false],
+  ]);
+});
+
 test("subscribed=false makes new contacts without a value in the file unsubscribed", async () => {
   expect(
     await importAndList("email,subscribed\na@x.io,\nb@x.io,yes\n", { subscribed: "false" }),

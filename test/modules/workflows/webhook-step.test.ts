@@ -128,6 +128,43 @@ describe("the response", () => {
     expect(execution.steps[2]).toBe("ask COMPLETED:yes");
   });
 
+  const withoutJson: [name: string, answer: ReturnType<WebServer["answer"]>, detail: object][] = [
+    [
+      "with another content type",
+      { headers: { "content-type": "text/plain" }, body: '{"score":5}' },
+      {
+        status: 200,
+        body: '{"score":5}',
+        isLeftOut: true,
+        reason: "The content type of the response is not JSON.",
+      },
+    ],
+    ["without a body", { status: 204 }, { status: 204, body: "" }],
+  ];
+
+  test.each(withoutJson)(
+    "%s removes the one of an earlier step from the context",
+    async (_, answer, detail) => {
+      const headers = { "content-type": "application/json" };
+      await start((_request, count) => (count === 1 ? { headers, body: '{"score":5}' } : answer));
+      const ask = step("ask", "CONDITION", {
+        field: "context.webhook.score",
+        operator: "equals",
+        value: 5,
+      });
+      const id = await a.workflow(chain(webhook(), { ...webhook(), id: "again" }, ask));
+      await a.track("signed-up", { plan: "pro" });
+      const execution = await a.only(id);
+      expect(execution.steps.slice(1)).toEqual([
+        "call COMPLETED",
+        "again COMPLETED",
+        "ask COMPLETED:no",
+      ]);
+      expect(execution.context).toEqual({ plan: "pro" });
+      expect(execution.details[2]).toEqual(detail);
+    },
+  );
+
   test("is not added to the context if it is nested too deeply", async () => {
     const headers = { "content-type": "application/json" };
     const body = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;

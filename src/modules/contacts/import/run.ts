@@ -13,15 +13,12 @@ import type { ImportFiles } from "./files.ts";
 import { type ImportError, ImportJob } from "./model.ts";
 import { readRecords, splitHeader, type TextFile } from "./records.ts";
 import type { ImportRow } from "./rows.ts";
-import type { RowOutcome, RowTarget, RowWriter, SubscriptionChanges } from "./write.ts";
+import type { RowOutcome, RowTarget, RowWriter } from "./write.ts";
 import type { JobRunner, RunEnd } from "../jobs/worker.ts";
 import { type JobRow, type Jobs, type Progress, progressOf } from "../jobs/jobs.ts";
 
 /** The remaining rows, and the progress of the job before them. */
 type Position = { rows: Iterator<ImportRow>; progress: Progress };
-
-/** Errors and subscription changes that one change collects. */
-type Collected = { errors: ImportError[]; changes: SubscriptionChanges };
 
 /** Time that one change may take. */
 const CHUNK_MS = 5;
@@ -44,31 +41,24 @@ export function createImportRunner(deps: {
       quotas.ensureStorage(job.projectSeq);
       const endsAt = systemClock.elapsed() + CHUNK_MS;
       const next = { ...progress };
-      const collected: Collected = { errors: [], changes: { subscribed: [], unsubscribed: [] } };
+      const errors: ImportError[] = [];
       do {
         const row = rows.next();
         if (row.done === true) break;
-        next[apply(target, row.value, collected)]++;
+        next[apply(target, row.value, errors)]++;
         next.processed++;
         next.cursor++;
       } while (systemClock.elapsed() < endsAt);
-      rowWriter.record(target, collected.changes);
       jobs.advance(job.seq, next);
-      if (collected.errors.length > 0) jobs.addErrors(job.seq, collected.errors, byLine);
+      if (errors.length > 0) jobs.addErrors(job.seq, errors, byLine);
       return next;
     };
   }
 
   /** Writes one row and returns its result, which is also the name of the counter to increase. */
-  function apply(
-    target: RowTarget,
-    row: ImportRow,
-    { errors, changes }: Collected,
-  ): RowOutcome["is"] {
+  function apply(target: RowTarget, row: ImportRow, errors: ImportError[]): RowOutcome["is"] {
     const outcome: RowOutcome =
-      row.kind === "row"
-        ? rowWriter.write(row, target, changes)
-        : { is: "failed", message: row.message };
+      row.kind === "row" ? rowWriter.write(row, target) : { is: "failed", message: row.message };
     if (outcome.is === "failed") errors.push({ line: row.line, message: outcome.message });
     return outcome.is;
   }

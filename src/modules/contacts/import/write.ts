@@ -27,17 +27,9 @@ type RowContent = { email: string; subscribed: boolean | null; data: string };
 
 type Known = { seq: number; isSubscribed: number; data: string };
 
-/**
- * The `seq` of contacts that one change subscribed or unsubscribed; its events are recorded at its
- * end.
- */
-export type SubscriptionChanges = { subscribed: number[]; unsubscribed: number[] };
-
 export type RowWriter = {
-  /** Writes one row, inside a change. */
-  write(row: RowContent, target: RowTarget, changes: SubscriptionChanges): RowOutcome;
-  /** Records the events of that change, at its end. */
-  record(target: RowTarget, changes: SubscriptionChanges): void;
+  /** Writes one row and records its event, inside a change. */
+  write(row: RowContent, target: RowTarget): RowOutcome;
 };
 
 export function createRowWriter(deps: {
@@ -59,8 +51,17 @@ export function createRowWriter(deps: {
     "UPDATE contacts SET is_subscribed = ?, data = ?, updated_at = ? WHERE seq = ?",
   );
 
+  function recordSubscription(
+    { projectSeq }: RowTarget,
+    contactSeq: number,
+    isSubscribed: boolean,
+  ): void {
+    const name = isSubscribed ? "contact.subscribed" : "contact.unsubscribed";
+    events.record({ projectSeq, name, contactSeq, at: clock.now() });
+  }
+
   /** Creates the contact; returns false if it exists already. */
-  function create(row: RowContent, target: RowTarget, changes: SubscriptionChanges): boolean {
+  function create(row: RowContent, target: RowTarget): boolean {
     const { projectSeq, subscribesNew } = target;
     const now = clock.now();
     const isSubscribed = row.subscribed ?? subscribesNew;
@@ -68,11 +69,12 @@ export function createRowWriter(deps: {
     const created = insert.run(newId(now), projectSeq, row.email, flag, row.data, now, now);
     if (created.changes === 0) return false;
     usage.addBytes(projectSeq, bytesOfRow("contacts", row));
-    if (isSubscribed) changes.subscribed.push(insertedSeq(created));
+    if (isSubscribed) recordSubscription(target, insertedSeq(created), true);
     return true;
   }
 
-  function update(row: RowContent, { projectSeq }: RowTarget, changes: SubscriptionChanges): void {
+  function update(row: RowContent, target: RowTarget): void {
+    const { projectSeq } = target;
     const known = find.get(projectSeq, row.email);
     if (known === null) throw new Error("a contact neither was created nor exists");
     const wasSubscribed = known.isSubscribed === 1;
@@ -81,28 +83,19 @@ export function createRowWriter(deps: {
     if (isSubscribed === wasSubscribed && data === known.data) return;
     change.run(Number(isSubscribed), data, clock.now(), known.seq);
     usage.addBytes(projectSeq, Buffer.byteLength(data) - Buffer.byteLength(known.data));
-    if (isSubscribed === wasSubscribed) return;
-    (isSubscribed ? changes.subscribed : changes.unsubscribed).push(known.seq);
+    if (isSubscribed !== wasSubscribed) recordSubscription(target, known.seq, isSubscribed);
   }
 
   return {
-    write(row, target, changes) {
+    write(row, target) {
       try {
-        if (create(row, target, changes)) return { is: "created" };
-        update(row, target, changes);
+        if (create(row, target)) return { is: "created" };
+        update(row, target);
         return { is: "updated" };
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         return { is: "failed", message: error.message };
       }
-    },
-    record({ projectSeq }, { subscribed, unsubscribed }) {
-      const at = clock.now();
-      const recordAll = (name: string, contactSeqs: readonly number[]) => {
-        for (const contactSeq of contactSeqs) events.record({ projectSeq, name, contactSeq, at });
-      };
-      recordAll("contact.subscribed", subscribed);
-      recordAll("contact.unsubscribed", unsubscribed);
     },
   };
 }

@@ -17,6 +17,7 @@ export type Plan = RowSource & {
 };
 
 export type Audience = Context & {
+  tests: readonly ResolvedTest[];
   /** SQL condition for a row of `contacts`. */
   where: Fragment;
   /** Scans all contacts of the project. */
@@ -34,7 +35,12 @@ export function audienceOf(tests: readonly ResolvedTest[], context: Context): Au
     const others = compiled.filter((_, j) => j !== i);
     return source === null ? [] : [{ ...source, rest: allOf(others), isJoined: others.length > 0 }];
   });
-  return { ...context, where, whole: wholePlan(where, context), narrow };
+  return { ...context, tests, where, whole: wholePlan(where, context), narrow };
+}
+
+/** Returns the audience with relative times, such as `within`, evaluated at another time. */
+export function audienceAt({ tests, projectSeq }: Audience, now: number): Audience {
+  return audienceOf(tests, { projectSeq, now });
 }
 
 /** Splits a condition into tests that must all hold. An OR condition is one test. */

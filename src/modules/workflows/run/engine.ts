@@ -63,6 +63,8 @@ export type StepResult = {
   detail?: JsonObject;
   /** Members to add to the context of the execution. */
   addToContext?: JsonObject;
+  /** Name of the member to remove from the context of the execution. */
+  removeFromContext?: string;
   /** The reason of a failure: one sentence for people. */
   error?: string;
   /** The execution ends here as EXITED with this reason. */
@@ -199,7 +201,7 @@ function callFailed(
 
 function complete(position: Position, result: StepResult): Advance {
   const { paths, progress, step, now } = position;
-  const context = mergedContext(progress.context, result.addToContext);
+  const context = contextAfter(progress.context, result);
   if (context === null) return complete(position, CONTEXT_TOO_LARGE);
   const branch = result.branch ?? null;
   const { outcome, error = null } = result;
@@ -275,9 +277,14 @@ function stepMissing(progress: Progress, now: number): Advance {
   return { progress: end(progress, now, { status: "FAILED", error }), completed: null };
 }
 
-function mergedContext(context: JsonObject, more: JsonObject | undefined): JsonObject | null {
-  if (more === undefined) return context;
-  const both = mergeVariables(context, more);
+/** Returns null if the context would be too large. */
+function contextAfter(
+  context: JsonObject,
+  { addToContext, removeFromContext }: StepResult,
+): JsonObject | null {
+  const kept = Object.entries(context).filter(([name]) => name !== removeFromContext);
+  if (addToContext === undefined) return Object.fromEntries(kept);
+  const both = mergeVariables(Object.fromEntries(kept), addToContext);
   return isContextTooLarge(both) ? null : both;
 }
 

@@ -161,7 +161,8 @@ function parsedJson(text: string): unknown {
 }
 
 /**
- * A 2xx response completes the step, and its JSON is added to the context as `webhook`. After 408,
+ * A 2xx response completes the step, and its JSON becomes `webhook` in the context; a response
+ * without JSON removes the `webhook` of an earlier step. After 408,
  * 429 and 5xx the call is retried. Any other status fails the step (docs/interface.md#workflows).
  */
 export function occurrenceOfResponse(
@@ -177,7 +178,11 @@ export function occurrenceOfResponse(
       return done({ outcome: "COMPLETED", detail, addToContext: { webhook: addition.json } });
     }
     const why = addition.reason === null ? {} : { isLeftOut: true, reason: addition.reason };
-    return done({ outcome: "COMPLETED", detail: { ...detail, ...why } });
+    return done({
+      outcome: "COMPLETED",
+      detail: { ...detail, ...why },
+      removeFromContext: "webhook",
+    });
   }
   const error = `The receiver answered ${status}.`;
   if (status === 408 || status === 429 || status >= 500) {
@@ -200,11 +205,12 @@ type ContextAddition =
 
 /**
  * Decides whether the JSON of a response is added to the context. `reason` is null if the response
- * does not declare JSON.
+ * is empty.
  */
 function additionOf(response: GuardedResponse, text: string, context: JsonObject): ContextAddition {
   const isDeclared = /\bjson\b/i.test(response.headers.get("content-type") ?? "");
-  if (!isDeclared) return omitted(null);
+  if (!isDeclared && text === "") return omitted(null);
+  if (!isDeclared) return omitted("The content type of the response is not JSON.");
   if (response.isTruncated) return omitted("The response is longer than 64 KiB.");
   const json = parsedJson(text);
   if (json === undefined) return omitted("The response is not JSON.");
