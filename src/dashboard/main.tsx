@@ -8,6 +8,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "./api.ts";
+import { watchConnection } from "./connection.ts";
 import { lazyPart } from "./lazy.tsx";
 import { createDashboardRouter } from "./router.tsx";
 import { schemeManager, theme } from "./theme.ts";
@@ -23,6 +24,9 @@ notifyManager.setScheduler(queueMicrotask);
 const client = new QueryClient({
   defaultOptions: {
     queries: {
+      // Without a connection a query fails, so that its place shows why, and is read again later.
+      networkMode: "always",
+      refetchOnReconnect: true,
       enabled: isReadable,
       staleTime: 10_000,
       // A refusal stays one. Only a lost connection and a busy server are worth another try.
@@ -30,9 +34,11 @@ const client = new QueryClient({
         count < RETRIES &&
         (!(error instanceof ApiError) || [0, 429, 502, 503, 504].includes(error.status)),
     },
+    mutations: { networkMode: "always" },
   },
 });
 
+watchConnection();
 const router = createDashboardRouter(client);
 const nonce = document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "";
 

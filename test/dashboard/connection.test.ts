@@ -11,6 +11,7 @@ import {
   startBrowser,
   startDashboard,
 } from "../support/browser.ts";
+import { expectSoon } from "../support/eventually.ts";
 
 let browser: Browser;
 let server: Dashboard;
@@ -27,6 +28,8 @@ afterAll(async () => {
 /** The error in place of a page or of a part of it. */
 const unreachable = (page: Page) =>
   page.getByRole("alert").filter({ hasText: "The server cannot be reached." });
+const banner = (page: Page) =>
+  page.getByText("The server cannot be reached. The page shows the last known state.");
 const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name });
 
 /** Opens a page of the project; the browser is online again afterwards. */
@@ -75,6 +78,55 @@ describe.skipIf(!hasChromium)("while the server cannot be reached", () => {
         await unreachable(page).getByRole("button", { name: "Try again" }).click();
         await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
       }),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a banner appears without a request of the page, and the next page says why it has no data",
+    () =>
+      withPage("/contacts", async ({ page, screenshot }) => {
+        await page.getByRole("link", { name: "Segments" }).hover();
+        await page.context().setOffline(true);
+        await banner(page).waitFor();
+        await page.getByRole("link", { name: "Segments" }).click();
+        await heading(page, "Segments").waitFor();
+        await unreachable(page).getByRole("button", { name: "Try again" }).waitFor();
+        await screenshot("offline-list");
+        await page.context().setOffline(false);
+        await banner(page).waitFor({ state: "hidden" });
+        await unreachable(page).waitFor({ state: "hidden" });
+        await page.getByText("No segments yet").waitFor();
+      }),
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a live stream that ends shows the banner only if a request fails too",
+    async () => {
+      let isStopped = false;
+      const streams: string[] = [];
+      const opened = await openPage(browser, `${server.url}/app/p/${server.project}/contacts`, {
+        cookie: server.cookie,
+        prepare: async (page) => {
+          await page.route("**/app/api/live*", (route) => {
+            streams.push("opened");
+            return isStopped
+              ? route.abort()
+              : route.fulfill({ contentType: "text/event-stream", body: "retry: 50\n\n" });
+          });
+        },
+      });
+      const { page, close } = opened;
+      await heading(page, "Contacts").waitFor();
+      await expectSoon(() => streams.length > 3, true);
+      expect(await banner(page).count()).toBe(0);
+      isStopped = true;
+      await page.route("**/app/api/state", (route) => route.abort());
+      await banner(page).waitFor();
+      await page.unroute("**/app/api/state");
+      await banner(page).waitFor({ state: "hidden" });
+      await close();
+    },
     BROWSER_LIMIT_MS,
   );
 });
