@@ -3,7 +3,7 @@
  */
 
 import { MantineProvider } from "@mantine/core";
-import { notifyManager, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { notifyManager, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -13,6 +13,7 @@ import { lazyPart } from "./lazy.tsx";
 import { createDashboardRouter } from "./router.tsx";
 import { schemeManager, theme } from "./theme.ts";
 import { isReadable } from "./ui/deletion.ts";
+import { isMissing } from "./ui/error-text.ts";
 
 const Notifications = lazyPart(async () => (await import("@mantine/notifications")).Notifications);
 
@@ -22,6 +23,12 @@ const RETRIES = 2;
 notifyManager.setScheduler(queueMicrotask);
 
 const client = new QueryClient({
+  queryCache: new QueryCache({
+    // A page does not go on showing an object that was deleted elsewhere.
+    onError: (error, query) => {
+      if (isMissing(error)) query.setState({ data: undefined });
+    },
+  }),
   defaultOptions: {
     queries: {
       // Without a connection a query fails, so that its place shows why, and is read again later.

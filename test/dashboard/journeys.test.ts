@@ -171,6 +171,7 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       await page.keyboard.press("Enter");
       await dialog.waitFor({ state: "hidden" });
       await expectSoon(() => page.getByLabel("Name", { exact: true }).inputValue(), "Ada Byron");
+      expect(await page.getByRole("alert").count()).toBe(0);
       await press(page, "Save");
       await page.getByRole("button", { name: "Account: Ada Byron" }).waitFor();
       await close();
