@@ -250,6 +250,7 @@ export function createDashboardRouter(client: QueryClient) {
     // Values stay as they are in the URL: `?q=42` is the text "42".
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch: (search) => withQuery("", search),
+    // The lists have scroll containers of their own (ui/history-position.ts).
     scrollRestoration: false,
   });
 }
