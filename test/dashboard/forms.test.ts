@@ -83,3 +83,56 @@ describe.skipIf(!hasChromium)("a dialog", () => {
     BROWSER_LIMIT_MS,
   );
 });
+
+describe.skipIf(!hasChromium)("unsaved changes", () => {
+  test.each([
+    ["of the data of a contact", "contact"],
+    ["of the settings of the project", "settings"],
+    ["of a webhook", "webhook"],
+  ] as const)(
+    "%s are asked about before the page is left",
+    async (_, kind) => {
+      const { page, screenshot, findings, problems, close } = await open(await pathOf(kind));
+      if (kind === "contact") await page.getByRole("button", { name: "Edit", exact: true }).click();
+      const field = page.getByLabel(FIELDS[kind], { exact: true });
+      await field.waitFor();
+      await page.getByRole("link", { name: "Segments" }).click();
+      await page.getByRole("heading", { level: 1, name: "Segments" }).waitFor();
+      await page.goBack();
+      if (kind === "contact") await page.getByRole("button", { name: "Edit", exact: true }).click();
+      await field.fill("Typed");
+      await page.getByRole("link", { name: "Segments" }).click();
+      const question = page.getByRole("dialog", { name: "Leave without saving?" });
+      await question.waitFor();
+      await screenshot(`unsaved-${kind}`);
+      expect(await findings()).toEqual([]);
+      await question.getByRole("button", { name: "Cancel" }).click();
+      await question.waitFor({ state: "hidden" });
+      expect(await field.inputValue()).toBe("Typed");
+      await page.getByRole("link", { name: "Segments" }).click();
+      await question.getByRole("button", { name: "Leave without saving" }).click();
+      await page.getByRole("heading", { level: 1, name: "Segments" }).waitFor();
+      expect(await question.count()).toBe(0);
+      expect(problems).toEqual([]);
+      await close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  const FIELDS = {
+    contact: "Value of city",
+    settings: "Name",
+    webhook: "Note",
+  } as const;
+
+  async function pathOf(kind: keyof typeof FIELDS): Promise<string> {
+    if (kind === "settings") return "/settings/general";
+    if (kind === "contact") {
+      const contact = { email: "edited@example.com", data: { city: "Bergen" } };
+      return `/contacts/${stringAt(await server.call("POST", "/contacts", contact), "id")}`;
+    }
+    const webhook = { url: "https://hooks.example.com/x", events: ["email.*"] };
+    const made = await server.call("POST", "/webhooks", webhook);
+    return `/webhooks/${stringAt(made, "data.id")}?tab=settings`;
+  }
+});
