@@ -14,7 +14,7 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
     key: "name",
     title: "Campaign",
     width: "23%",
-    render: ({ name }) => <span title={name}>{name}</span>,
+    render: ({ name }) => <bdi title={name}>{name}</bdi>,
   },
   {
     key: "status",
@@ -92,7 +92,7 @@ export const CAMPAIGN_CSV = columnsOf<CampaignSummary>([
 export const campaignLines = (campaign: CampaignSummary) => ({
   first: (
     <span className="line">
-      <span className="cut">{campaign.name}</span>
+      <bdi className="cut">{campaign.name}</bdi>
       <Status value={campaign.status} />
     </span>
   ),

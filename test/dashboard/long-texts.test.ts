@@ -1,0 +1,89 @@
+/** Long names and subjects, from right to left or in one word, in lists, previews and drawers. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Locator } from "playwright-core";
+import {
+  BROWSER_LIMIT_MS,
+  type Dashboard,
+  faultsOf,
+  hasChromium,
+  type Layout,
+  NO_FAULTS,
+  openPage,
+  startBrowser,
+  startDashboard,
+} from "../support/browser.ts";
+import { listAt, stringAt } from "../support/json.ts";
+
+const ARABIC = `مرحبا ${"بكم في متجرنا ".repeat(15)}`.trim();
+const WORD = "w".repeat(300);
+const KEY = "k".repeat(90);
+
+let browser: Browser;
+let server: Dashboard;
+let template = "";
+let email = "";
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
+  const mail = { subject: ARABIC, body: "<p>Hi</p>", from: "news@acme.example" };
+  const campaign = { name: ARABIC, ...mail, audienceType: "ALL" };
+  await server.call("POST", "/campaigns", campaign);
+  await server.call("POST", "/segments", { name: ARABIC, type: "STATIC" });
+  const made = { name: ARABIC, ...mail, subject: "Words ".repeat(40), type: "MARKETING" };
+  template = stringAt(await server.call("POST", "/templates", made), "data.id");
+  const contact = { email: "ada@example.com", data: { [KEY]: ARABIC } };
+  await server.call("POST", "/contacts", contact);
+  const to = ["ada@example.com"];
+  await server.call("POST", "/v1/send", { to, ...mail, subject: WORD });
+  email = stringAt(listAt(await server.call("GET", "/emails"), "data.items")[0], "id");
+  await server.call("POST", "/v1/send", { to, ...mail });
+}, BROWSER_LIMIT_MS);
+afterAll(async () => {
+  if (!hasChromium) return;
+  await Promise.all([browser.close(), server.stop()]);
+});
+
+const open = (path: string, layout: Layout) =>
+  openPage(browser, `${server.url}/app/p/${server.project}${path}`, {
+    cookie: server.cookie,
+    layout,
+  });
+
+/** Whether the first character of a text is in the visible part of its cell. */
+const isStartVisible = (text: Locator) =>
+  text.evaluate((element) => {
+    const range = document.createRange();
+    range.setStart(element.firstChild ?? element, 0);
+    range.setEnd(element.firstChild ?? element, 1);
+    const start = range.getBoundingClientRect();
+    const cell = element.closest("td")?.getBoundingClientRect();
+    return cell !== undefined && start.left >= cell.left && start.right <= cell.right;
+  });
+
+describe.skipIf(!hasChromium)("a long text from right to left", () => {
+  test.each([
+    ["/campaigns", "light"],
+    ["/campaigns", "phone"],
+    ["/segments", "light"],
+    ["/segments", "phone"],
+    ["/templates", "light"],
+    ["/templates", "phone"],
+    ["/emails", "light"],
+    ["/emails", "phone"],
+    ["/contacts", "light"],
+  ] satisfies [string, Layout][])(
+    "shows its beginning in %s (%s)",
+    async (path, layout) => {
+      const opened = await open(path, layout);
+      const text = opened.page.locator("[data-row]").getByText(ARABIC, { exact: true }).first();
+      await text.waitFor();
+      expect(await isStartVisible(text)).toBe(true);
+      await opened.screenshot(`rtl-${path.slice(1, 6)}`);
+      expect(await faultsOf(opened)).toEqual(NO_FAULTS);
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
