@@ -87,3 +87,55 @@ describe.skipIf(!hasChromium)("a long text from right to left", () => {
     BROWSER_LIMIT_MS,
   );
 });
+
+describe.skipIf(!hasChromium)("on a phone", () => {
+  test(
+    "the label of a subject of several lines stays in one line",
+    async () => {
+      const opened = await open(`/templates/${template}`, "phone");
+      const label = opened.page.locator(".contact-preview-subject > span");
+      await label.waitFor();
+      const box = await label.boundingBox();
+      expect(box?.width).toBeGreaterThan(40);
+      await opened.screenshot("long-subject-preview");
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a long key does not widen the choice of columns",
+    async () => {
+      const opened = await open("/contacts", "phone");
+      await opened.page.getByRole("button", { name: "Columns" }).click();
+      const picker = opened.page.getByRole("dialog", { name: "Columns" });
+      await picker.getByText(KEY).waitFor();
+      const share = await picker.getByText("100%").boundingBox();
+      const box = await picker.boundingBox();
+      expect([box !== null, share !== null]).toEqual([true, true]);
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+      expect((share?.x ?? 0) + (share?.width ?? 0)).toBeLessThanOrEqual(
+        (box?.x ?? 0) + (box?.width ?? 0),
+      );
+      await opened.screenshot("long-key-columns");
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
+    "a long word as the subject does not run under the buttons of the drawer",
+    async () => {
+      const opened = await open(`/emails?email=${email}`, "phone");
+      const { page } = opened;
+      const title = page.getByRole("dialog").getByRole("heading", { name: WORD });
+      await title.waitFor();
+      const button = page.getByRole("dialog").getByRole("link", { name: "Open as a page" });
+      const [text, first] = [await title.locator(".cut").boundingBox(), await button.boundingBox()];
+      expect((text?.x ?? 0) + (text?.width ?? 0)).toBeLessThanOrEqual(first?.x ?? 0);
+      await opened.screenshot("long-subject-drawer");
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
