@@ -139,3 +139,47 @@ describe.skipIf(!hasChromium)("on a phone", () => {
     BROWSER_LIMIT_MS,
   );
 });
+
+describe.skipIf(!hasChromium)("a campaign that is being sent", () => {
+  const COUNTS = { totalRecipients: 1_010_600, queued: 100_000, sent: 899_120, bounced: 8_000 };
+
+  test(
+    "shows how many mails left, not how many are settled, and the figures fit",
+    async () => {
+      for (const layout of ["light", "phone"] as const) {
+        const { page, screenshot, close } = await openPage(
+          browser,
+          `${server.url}/app/p/${server.project}/campaigns`,
+          {
+            cookie: server.cookie,
+            layout,
+            prepare: async (each) => {
+              await each.route("**/campaigns/summaries?*", async (route) => {
+                const response = await route.fetch();
+                const body: unknown = await response.json();
+                const items = listAt(body, "data.items").map((item) =>
+                  Object.assign({}, item, COUNTS, {
+                    status: "SENDING",
+                    startedAt: "2026-01-02T10:00:00.000Z",
+                  }),
+                );
+                await route.fulfill({ response, json: { success: true, data: { items } } });
+              });
+            },
+          },
+        );
+        const figure = page.locator("[data-row]").getByText("899,120 of 1,010,600").first();
+        await figure.waitFor();
+        const cell = "document.querySelector('[data-row] td:nth-child(5)')";
+        if (layout === "light") {
+          expect(await page.evaluate(`${cell}.scrollWidth <= ${cell}.clientWidth`)).toBe(true);
+        } else {
+          expect(await figure.textContent()).toMatch(/^899,120 of 1,010,600 sent, /);
+        }
+        await screenshot("campaign-figures");
+        await close();
+      }
+    },
+    BROWSER_LIMIT_MS,
+  );
+});
