@@ -19,7 +19,7 @@ let check: Promise<void> | null = null;
 export function setConnected(value: boolean): void {
   if (value === onlineManager.isOnline()) return;
   onlineManager.setOnline(value);
-  if (!value) window.setTimeout(checkWhileLost, CHECK_EVERY_MS);
+  if (!value) checkLater();
 }
 
 /** Sends a request, which calls `setConnected` by its outcome. */
@@ -39,9 +39,13 @@ async function sendCheck(): Promise<void> {
   }
 }
 
+function checkLater(): void {
+  window.setTimeout(() => void checkWhileLost(), CHECK_EVERY_MS);
+}
+
 async function checkWhileLost(): Promise<void> {
   await checkConnection();
-  if (!onlineManager.isOnline()) window.setTimeout(checkWhileLost, CHECK_EVERY_MS);
+  if (!onlineManager.isOnline()) checkLater();
 }
 
 /** Replaces the listeners of TanStack Query, which take the word of the browser for it. */

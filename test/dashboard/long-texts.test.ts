@@ -54,7 +54,7 @@ const open = (path: string, layout: Layout) =>
 /** Whether the first character of a text is in the visible part of its cell. */
 const isStartVisible = (text: Locator) =>
   text.evaluate((element) => {
-    const range = document.createRange();
+    const range = element.ownerDocument.createRange();
     range.setStart(element.firstChild ?? element, 0);
     range.setEnd(element.firstChild ?? element, 1);
     const start = range.getBoundingClientRect();

@@ -8,7 +8,7 @@ import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "re
 const MAX_ENTRIES = 50;
 const positions = new Map<string, number>();
 
-const entryOf = ({ state, href }: ParsedLocation): string => state.__TSR_key ?? href;
+const entryOf = ({ state, href }: ParsedLocation): string => state.key ?? href;
 
 function remember(entry: string, top: number): void {
   positions.delete(entry);
