@@ -11,6 +11,7 @@ export type FieldError = { field: string; message: string; code: string };
 
 /** The status of an ApiError when no response arrived. */
 export const NO_RESPONSE = 0;
+export const NOT_FOUND = 404;
 
 type ErrorFields = {
   status: number;
@@ -191,7 +192,7 @@ type ErrorBody = {
 };
 
 /** The code of an answer to a request without a session. A wrong password has another one. */
-const SESSION_MISSING = "MISSING_AUTH";
+export const SESSION_MISSING = "MISSING_AUTH";
 
 /** Codes of refusals that the page did not expect: the role or the project changed meanwhile. */
 const RIGHTS_CHANGED = new Set(["FORBIDDEN", "PROJECT_DISABLED"]);

@@ -1,13 +1,10 @@
 /** The root of the routes, and the pages that need no session. */
 
 import type { QueryClient } from "@tanstack/react-query";
-import {
-  createRootRouteWithContext,
-  createRoute,
-  lazyRouteComponent,
-} from "@tanstack/react-router";
+import { createRootRouteWithContext, createRoute } from "@tanstack/react-router";
 import { EntryFrame } from "./pages/entry/frame.tsx";
 import { LostPage } from "./pages/entry/lost.tsx";
+import { lazyPage } from "./lazy.tsx";
 import { LoadError } from "./ui/load-error.tsx";
 import { Root } from "./root.tsx";
 import { stateQuery } from "./state.ts";
@@ -33,37 +30,37 @@ const loginRoute = createRoute({
   path: "/login",
   validateSearch: ({ next }: Record<string, unknown>): LoginSearch =>
     typeof next === "string" ? { next } : {},
-  component: lazyRouteComponent(() => import("./pages/entry/login.tsx"), "LoginPage"),
+  component: lazyPage(() => import("./pages/entry/login.tsx"), "LoginPage"),
 });
 
 const setupRoute = createRoute({
   getParentRoute: () => entryRoute,
   path: "/setup",
-  component: lazyRouteComponent(() => import("./pages/entry/setup.tsx"), "SetupPage"),
+  component: lazyPage(() => import("./pages/entry/setup.tsx"), "SetupPage"),
 });
 
 const linkRoute = createRoute({
   getParentRoute: () => entryRoute,
   path: "/link",
-  component: lazyRouteComponent(() => import("./pages/entry/link.tsx"), "LinkPage"),
+  component: lazyPage(() => import("./pages/entry/link.tsx"), "LinkPage"),
 });
 
 const resetRoute = createRoute({
   getParentRoute: () => entryRoute,
   path: "/reset",
-  component: lazyRouteComponent(() => import("./pages/entry/reset.tsx"), "ResetPage"),
+  component: lazyPage(() => import("./pages/entry/reset.tsx"), "ResetPage"),
 });
 
 const inviteRoute = createRoute({
   getParentRoute: () => entryRoute,
   path: "/invite",
-  component: lazyRouteComponent(() => import("./pages/entry/invite.tsx"), "InvitePage"),
+  component: lazyPage(() => import("./pages/entry/invite.tsx"), "InvitePage"),
 });
 
 const welcomeRoute = createRoute({
   getParentRoute: () => entryRoute,
   path: "/welcome",
-  component: lazyRouteComponent(() => import("./pages/entry/welcome.tsx"), "WelcomePage"),
+  component: lazyPage(() => import("./pages/entry/welcome.tsx"), "WelcomePage"),
 });
 
 export const entryRoutes = entryRoute.addChildren([

@@ -4,6 +4,8 @@
  * refusal this file opens it again, ever less often.
  */
 
+import { checkConnection } from "./connection.ts";
+
 type Options = {
   url: string;
   /** Milliseconds until the first new try after a refusal, and the longest such time. */
@@ -38,6 +40,7 @@ export function connectWhileShown(options: Options): () => void {
     });
     opened.addEventListener("error", () => {
       options.onError?.();
+      void checkConnection();
       // While it is connecting again, the browser does the rest. A refusal closes it for good.
       if (opened.readyState === EventSource.CLOSED) openLater();
     });

@@ -3,15 +3,17 @@
  */
 
 import { MantineProvider } from "@mantine/core";
-import { notifyManager, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { notifyManager, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "./api.ts";
+import { watchConnection } from "./connection.ts";
 import { lazyPart } from "./lazy.tsx";
 import { createDashboardRouter } from "./router.tsx";
 import { schemeManager, theme } from "./theme.ts";
 import { isReadable } from "./ui/deletion.ts";
+import { isMissing } from "./ui/error-text.ts";
 
 const Notifications = lazyPart(async () => (await import("@mantine/notifications")).Notifications);
 
@@ -21,8 +23,17 @@ const RETRIES = 2;
 notifyManager.setScheduler(queueMicrotask);
 
 const client = new QueryClient({
+  queryCache: new QueryCache({
+    // A page does not go on showing an object that was deleted elsewhere.
+    onError: (error, query) => {
+      if (isMissing(error)) query.setState({ data: undefined });
+    },
+  }),
   defaultOptions: {
     queries: {
+      // Without a connection a query fails, so that its place shows why, and is read again later.
+      networkMode: "always",
+      refetchOnReconnect: true,
       enabled: isReadable,
       staleTime: 10_000,
       // A refusal stays one. Only a lost connection and a busy server are worth another try.
@@ -30,9 +41,11 @@ const client = new QueryClient({
         count < RETRIES &&
         (!(error instanceof ApiError) || [0, 429, 502, 503, 504].includes(error.status)),
     },
+    mutations: { networkMode: "always" },
   },
 });
 
+watchConnection();
 const router = createDashboardRouter(client);
 const nonce = document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "";
 

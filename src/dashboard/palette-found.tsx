@@ -58,10 +58,10 @@ const FOUND = 5;
 const MAX_CHARACTERS = 100;
 const TYPING_MS = 200;
 
-type Group = { group: string; actions: SpotlightActionData[] };
+export type FoundGroup = { group: string; actions: SpotlightActionData[] };
 
 /** Groups are empty while a search runs. There are none without a project. */
-export function useFoundGroups(typed: string, project: string | null): Group[] {
+export function useFoundGroups(typed: string, project: string | null): FoundGroup[] {
   const router = useRouter();
   const [text] = useDebouncedValue(typed.trim().slice(0, MAX_CHARACTERS), TYPING_MS);
   const results = useQueries({

@@ -1,6 +1,6 @@
 /**
- * The command palette, opened by Ctrl K or Cmd K: pages, projects, actions, an email by its id, and
- * what palette-found.tsx finds.
+ * The command palette, opened by Ctrl K or Cmd K: pages, projects, actions, the object with an id,
+ * and what palette-found.tsx finds.
  */
 
 import { useMantineColorScheme } from "@mantine/core";
@@ -10,7 +10,6 @@ import {
   FolderOpen,
   Keyboard,
   LogOut,
-  Mail,
   Monitor,
   Moon,
   Plus,
@@ -23,11 +22,10 @@ import { useEffect, useState } from "react";
 import { navigationOf } from "./navigation.ts";
 import { createActionsOf } from "./palette-actions.ts";
 import { useFoundGroups } from "./palette-found.tsx";
+import { useObjectWithId } from "./palette-id.tsx";
 import { useSignOut } from "./sidebar.tsx";
 import { useAppState, useNavigationProject } from "./state.ts";
 
-/** Ids are UUIDs. */
-const EMAIL_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ICON = { size: 16, "aria-hidden": true } as const;
 /** Contacts and suppressions come before the pages. */
 const FIRST_FOUND = 2;
@@ -70,22 +68,7 @@ export function Palette(props: {
       leftSection: <FolderOpen {...ICON} />,
       onClick: () => void navigate({ to: "/p/$project", params: { project: id } }),
     }));
-  const id = query.trim();
-  const emails: SpotlightActionData[] =
-    project !== null && EMAIL_ID.test(id)
-      ? [
-          {
-            id: "email",
-            label: `Open the email ${id}`,
-            leftSection: <Mail {...ICON} />,
-            onClick: () =>
-              void navigate({
-                to: "/p/$project/emails/$email",
-                params: { project: project.id, email: id },
-              }),
-          },
-        ]
-      : [];
+  const withId = useObjectWithId(query, project?.id ?? null);
   const found = useFoundGroups(query, project?.id ?? null);
   const scheme = (value: "light" | "dark" | "auto", label: string, Icon: typeof Sun) => ({
     id: `scheme-${value}`,
@@ -143,7 +126,7 @@ export function Palette(props: {
   ];
 
   const groups = [
-    { group: "Email", actions: emails },
+    ...withId,
     ...found.slice(0, FIRST_FOUND),
     { group: "Pages", actions: pages },
     ...found.slice(FIRST_FOUND),

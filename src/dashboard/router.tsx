@@ -4,8 +4,9 @@
  */
 
 import type { QueryClient } from "@tanstack/react-query";
-import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { withQuery } from "./api.ts";
+import { lazyPage } from "./lazy.tsx";
 import { entryRoutes, rootRoute } from "./entry-routes.tsx";
 import { accountRoute, startRoute, systemRoute, userRoute } from "./user-routes.tsx";
 import { readSearch } from "./pages/emails/search.ts";
@@ -21,6 +22,7 @@ import { readWorkflowListSearch, readWorkflowSearch } from "./pages/workflows/se
 import { readWebhookSearch } from "./pages/webhooks/search.ts";
 import { readOverviewSearch } from "./pages/overview/period.ts";
 import { ProjectFrame } from "./project-frame.tsx";
+import { LoadError } from "./ui/load-error.tsx";
 import { NotFound } from "./ui/not-found.tsx";
 
 const projectRoute = createRoute({
@@ -33,21 +35,21 @@ const overviewRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/",
   validateSearch: readOverviewSearch,
-  component: lazyRouteComponent(() => import("./pages/overview/overview.tsx"), "OverviewPage"),
+  component: lazyPage(() => import("./pages/overview/overview.tsx"), "OverviewPage"),
 });
 
 const emailsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/emails",
   validateSearch: readSearch,
-  component: lazyRouteComponent(() => import("./pages/emails/list-page.tsx"), "EmailsPage"),
+  component: lazyPage(() => import("./pages/emails/list-page.tsx"), "EmailsPage"),
 });
 
 const emailRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/emails/$email",
   validateSearch: readSearch,
-  component: lazyRouteComponent(() => import("./pages/emails/email-page.tsx"), "EmailPage"),
+  component: lazyPage(() => import("./pages/emails/email-page.tsx"), "EmailPage"),
 });
 
 /** Without a name it is the inbox `default`. */
@@ -55,80 +57,68 @@ const inboxRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/inboxes/{-$inbox}",
   validateSearch: readInboxSearch,
-  component: lazyRouteComponent(() => import("./pages/inbox/inbox-page.tsx"), "InboxPage"),
+  component: lazyPage(() => import("./pages/inbox/inbox-page.tsx"), "InboxPage"),
 });
 
 const contactsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/contacts",
   validateSearch: readContactSearch,
-  component: lazyRouteComponent(() => import("./pages/contacts/contacts-page.tsx"), "ContactsPage"),
+  component: lazyPage(() => import("./pages/contacts/contacts-page.tsx"), "ContactsPage"),
 });
 
 const contactRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/contacts/$contact",
-  component: lazyRouteComponent(() => import("./pages/contacts/contact-page.tsx"), "ContactPage"),
+  component: lazyPage(() => import("./pages/contacts/contact-page.tsx"), "ContactPage"),
 });
 
 const segmentsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/segments",
-  component: lazyRouteComponent(() => import("./pages/segments/segments-page.tsx"), "SegmentsPage"),
+  component: lazyPage(() => import("./pages/segments/segments-page.tsx"), "SegmentsPage"),
 });
 
 const segmentRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/segments/$segment",
   validateSearch: readSegmentSearch,
-  component: lazyRouteComponent(() => import("./pages/segments/segment-page.tsx"), "SegmentPage"),
+  component: lazyPage(() => import("./pages/segments/segment-page.tsx"), "SegmentPage"),
 });
 
 const campaignsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/campaigns",
   validateSearch: readCampaignsSearch,
-  component: lazyRouteComponent(
-    () => import("./pages/campaigns/campaigns-page.tsx"),
-    "CampaignsPage",
-  ),
+  component: lazyPage(() => import("./pages/campaigns/campaigns-page.tsx"), "CampaignsPage"),
 });
 
 const campaignRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/campaigns/$campaign",
   validateSearch: readCampaignSearch,
-  component: lazyRouteComponent(
-    () => import("./pages/campaigns/campaign-page.tsx"),
-    "CampaignPage",
-  ),
+  component: lazyPage(() => import("./pages/campaigns/campaign-page.tsx"), "CampaignPage"),
 });
 
 const templatesRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/templates",
   validateSearch: readTemplatesSearch,
-  component: lazyRouteComponent(
-    () => import("./pages/templates/templates-page.tsx"),
-    "TemplatesPage",
-  ),
+  component: lazyPage(() => import("./pages/templates/templates-page.tsx"), "TemplatesPage"),
 });
 
 const templateRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/templates/$template",
   validateSearch: readTemplateSearch,
-  component: lazyRouteComponent(
-    () => import("./pages/templates/template-page.tsx"),
-    "TemplatePage",
-  ),
+  component: lazyPage(() => import("./pages/templates/template-page.tsx"), "TemplatePage"),
 });
 
 const suppressionsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/suppressions",
   validateSearch: readSuppressionSearch,
-  component: lazyRouteComponent(
+  component: lazyPage(
     () => import("./pages/suppressions/suppressions-page.tsx"),
     "SuppressionsPage",
   ),
@@ -137,59 +127,53 @@ const suppressionsRoute = createRoute({
 const keysRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/keys",
-  component: lazyRouteComponent(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
+  component: lazyPage(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
 });
 
 const workflowsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/workflows",
   validateSearch: readWorkflowListSearch,
-  component: lazyRouteComponent(
-    () => import("./pages/workflows/workflows-page.tsx"),
-    "WorkflowsPage",
-  ),
+  component: lazyPage(() => import("./pages/workflows/workflows-page.tsx"), "WorkflowsPage"),
 });
 
 const workflowRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/workflows/$workflow",
   validateSearch: readWorkflowSearch,
-  component: lazyRouteComponent(
-    () => import("./pages/workflows/workflow-page.tsx"),
-    "WorkflowPage",
-  ),
+  component: lazyPage(() => import("./pages/workflows/workflow-page.tsx"), "WorkflowPage"),
 });
 
 const eventsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/events",
   validateSearch: readEventSearch,
-  component: lazyRouteComponent(() => import("./pages/events/events-page.tsx"), "EventsPage"),
+  component: lazyPage(() => import("./pages/events/events-page.tsx"), "EventsPage"),
 });
 
 const domainsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/domains",
-  component: lazyRouteComponent(() => import("./pages/domains/domains-page.tsx"), "DomainsPage"),
+  component: lazyPage(() => import("./pages/domains/domains-page.tsx"), "DomainsPage"),
 });
 
 const domainRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/domains/$domain",
-  component: lazyRouteComponent(() => import("./pages/domains/domain-page.tsx"), "DomainPage"),
+  component: lazyPage(() => import("./pages/domains/domain-page.tsx"), "DomainPage"),
 });
 
 const webhooksRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/webhooks",
-  component: lazyRouteComponent(() => import("./pages/webhooks/webhooks-page.tsx"), "WebhooksPage"),
+  component: lazyPage(() => import("./pages/webhooks/webhooks-page.tsx"), "WebhooksPage"),
 });
 
 const webhookRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/webhooks/$webhook",
   validateSearch: readWebhookSearch,
-  component: lazyRouteComponent(() => import("./pages/webhooks/webhook-page.tsx"), "WebhookPage"),
+  component: lazyPage(() => import("./pages/webhooks/webhook-page.tsx"), "WebhookPage"),
 });
 
 const settingsRoute = createRoute({
@@ -204,20 +188,20 @@ const settingsRoute = createRoute({
 const generalRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/general",
-  component: lazyRouteComponent(() => import("./pages/settings/general-page.tsx"), "GeneralPage"),
+  component: lazyPage(() => import("./pages/settings/general-page.tsx"), "GeneralPage"),
 });
 
 const teamRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/team",
-  component: lazyRouteComponent(() => import("./pages/settings/team-page.tsx"), "TeamPage"),
+  component: lazyPage(() => import("./pages/settings/team-page.tsx"), "TeamPage"),
 });
 
 const auditRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/audit",
   validateSearch: readAuditSearch,
-  component: lazyRouteComponent(() => import("./pages/settings/audit-page.tsx"), "AuditPage"),
+  component: lazyPage(() => import("./pages/settings/audit-page.tsx"), "AuditPage"),
 });
 
 const routeTree = rootRoute.addChildren([
@@ -258,12 +242,15 @@ export function createDashboardRouter(client: QueryClient) {
     routeTree,
     basepath: "/app",
     context: { client },
+    // In place of the page alone: the frame around it stays.
+    defaultErrorComponent: LoadError,
     defaultNotFoundComponent: NotFound,
     defaultPreload: "intent",
     defaultPreloadStaleTime: 0,
     // Values stay as they are in the URL: `?q=42` is the text "42".
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch: (search) => withQuery("", search),
+    // The lists have scroll containers of their own (ui/history-position.ts).
     scrollRestoration: false,
   });
 }

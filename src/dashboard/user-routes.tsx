@@ -1,7 +1,8 @@
 /** The route of all pages for users, and their pages that belong to no project. */
 
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, redirect } from "@tanstack/react-router";
 import { rootRoute } from "./entry-routes.tsx";
+import { lazyPage } from "./lazy.tsx";
 import { Shell } from "./shell.tsx";
 import { startProject, stateQuery } from "./state.ts";
 
@@ -28,17 +29,17 @@ export const startRoute = createRoute({
     const to = dev ? "/p/$project/inboxes/{-$inbox}" : "/p/$project";
     if (project !== null) throw redirect({ to, params: { project: project.id } });
   },
-  component: lazyRouteComponent(() => import("./pages/account/no-project.tsx"), "NoProjectPage"),
+  component: lazyPage(() => import("./pages/account/no-project.tsx"), "NoProjectPage"),
 });
 
 export const accountRoute = createRoute({
   getParentRoute: () => userRoute,
   path: "/account",
-  component: lazyRouteComponent(() => import("./pages/account/account.tsx"), "AccountPage"),
+  component: lazyPage(() => import("./pages/account/account.tsx"), "AccountPage"),
 });
 
 export const systemRoute = createRoute({
   getParentRoute: () => userRoute,
   path: "/admin/system",
-  component: lazyRouteComponent(() => import("./pages/system/system-page.tsx"), "SystemPage"),
+  component: lazyPage(() => import("./pages/system/system-page.tsx"), "SystemPage"),
 });

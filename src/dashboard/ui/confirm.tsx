@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
+import { Dialog } from "./dialog.tsx";
 import { Problem } from "./problem.tsx";
 
 /**
@@ -44,7 +45,7 @@ export function Confirm(props: {
   }
 
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title} size="md">
+    <Dialog opened={isOpen} onClose={onClose} isBusy={isBusy} title={title} size="md">
       <form onSubmit={(event) => void confirm(event)}>
         <Stack gap="md">
           <div>{text}</div>
@@ -59,7 +60,7 @@ export function Confirm(props: {
           )}
           {error !== null && <Problem error={error} />}
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
+            <Button variant="default" disabled={isBusy} onClick={onClose}>
               Cancel
             </Button>
             <Button
@@ -73,6 +74,6 @@ export function Confirm(props: {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -2,6 +2,7 @@ import { Button, Checkbox, Skeleton, Table } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type MouseEvent, type ReactNode, useEffect, useRef } from "react";
+import { useKeptPosition } from "./history-position.ts";
 import { Problem } from "./problem.tsx";
 import { useDelayed } from "./use-delayed.ts";
 import type { List } from "./use-list.ts";
@@ -73,14 +74,16 @@ export function DataTable<T>(props: Props<T>) {
 function Rows<T>(props: Props<T>) {
   const { label, list, columns, rowKey, selection, openKey } = props;
   const { rows, total, hasMore, isLoadingMore, loadMore } = list;
-  const isPhone = useMediaQuery("(max-width: 767px)") ?? false;
+  const isPhone = useMediaQuery("(max-width: 767px)", false, { getInitialValueInEffect: false });
   const scroller = useRef<HTMLDivElement>(null);
+  const initialOffset = useKeptPosition(scroller);
   const rowPx = isPhone ? PHONE_ROW_PX : ROW_PX;
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowPx,
     overscan: OVERSCAN,
+    initialOffset,
     useFlushSync: false,
   });
   useEffect(() => virtual.measure(), [virtual, rowPx]);

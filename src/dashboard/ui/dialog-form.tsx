@@ -2,6 +2,7 @@
 
 import { Button, Group, Stack, TextInput, type TextInputProps } from "@mantine/core";
 import type { FormEvent, ReactNode } from "react";
+import { useBusyDialog } from "./dialog.tsx";
 import { Problem } from "./problem.tsx";
 
 /** The fields of a form, what went wrong, and the buttons that cancel and submit it. */
@@ -15,13 +16,14 @@ export function DialogForm(props: {
   children: ReactNode;
 }) {
   const { form, action, isIncomplete = false, onCancel, children } = props;
+  useBusyDialog(form.isBusy);
   return (
     <form onSubmit={form.onSubmit}>
       <Stack gap="md">
         {children}
         {form.error !== null && <Problem error={form.error} />}
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
+          <Button variant="default" disabled={form.isBusy} onClick={onCancel}>
             Cancel
           </Button>
           <Button type="submit" loading={form.isBusy} disabled={isIncomplete}>

@@ -4,7 +4,7 @@
  */
 
 import { SegmentedControl, Skeleton } from "@mantine/core";
-import { lazy, Suspense } from "react";
+import { lazyPart } from "../lazy.tsx";
 import { type ChartData, countLabel, pointLabel, Swatch } from "./time-chart-parts.tsx";
 
 type Props = ChartData & {
@@ -17,9 +17,10 @@ type Props = ChartData & {
 };
 
 const HEIGHT_PX = 280;
-const ChartCanvas = lazy(async () => ({
-  default: (await import("./time-chart-canvas.tsx")).TimeChartCanvas,
-}));
+const ChartCanvas = lazyPart(
+  async () => (await import("./time-chart-canvas.tsx")).TimeChartCanvas,
+  <Skeleton height={HEIGHT_PX} />,
+);
 
 export function TimeChart(props: Props) {
   const { hidden, onHiddenChange, isTable, onTableChange, onNarrow, ...data } = props;
@@ -55,9 +56,7 @@ export function TimeChart(props: Props) {
       {isTable ? (
         <ChartTable {...data} series={shown} />
       ) : (
-        <Suspense fallback={<Skeleton height={HEIGHT_PX} />}>
-          <ChartCanvas {...data} series={shown} heightPx={HEIGHT_PX} onNarrow={onNarrow} />
-        </Suspense>
+        <ChartCanvas {...data} series={shown} heightPx={HEIGHT_PX} onNarrow={onNarrow} />
       )}
     </div>
   );

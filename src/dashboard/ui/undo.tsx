@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
+import { errorText } from "./error-text.ts";
 
 /** Time in which an action can be undone. */
 export const UNDO_MS = 8_000;
@@ -35,7 +36,7 @@ export function showFailure(text: string, error: unknown): void {
   notifications.show({
     color: "red",
     title: text,
-    message: error instanceof Error ? error.message : String(error),
+    message: errorText(error),
     closeButtonProps: { "aria-label": "Close" },
   });
 }

@@ -9,6 +9,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { api, ApiError, type ListPage, type Query } from "../api.ts";
 import { type LiveMessage, useLiveMessages } from "../live.ts";
 import { useProject } from "../state.ts";
+import { useFreshRows } from "./history-position.ts";
 import type { List } from "./use-list.ts";
 
 const PAGE_SIZE = 100;
@@ -39,6 +40,7 @@ export function useLiveList<T extends { id: string }>(options: {
   const client = useQueryClient();
   // Its first part is no noun of live messages, which would read all pages again.
   const queryKey: ListKey = ["live-list", project, path, query];
+  useFreshRows(queryKey);
   const result = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) =>
@@ -49,8 +51,7 @@ export function useLiveList<T extends { id: string }>(options: {
     initialPageParam: firstCursor(),
     getNextPageParam: ({ nextCursor }) => nextCursor,
     refetchOnWindowFocus: false,
-    // A list that is opened again shows the newest rows.
-    gcTime: 0,
+    staleTime: 0,
   });
   const pages = result.data?.pages ?? [];
   const { news, forget, replace } = useNews(queryKey, isAbout);

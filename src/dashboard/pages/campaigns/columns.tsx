@@ -7,14 +7,14 @@ import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { audienceText } from "./audience-text.ts";
 import { countText } from "../overview/figures.ts";
-import { barOf, settledOf, percentText } from "./numbers.ts";
+import { barOf, percentText } from "./numbers.ts";
 
 export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
     key: "name",
     title: "Campaign",
     width: "23%",
-    render: ({ name }) => <span title={name}>{name}</span>,
+    render: ({ name }) => <bdi title={name}>{name}</bdi>,
   },
   {
     key: "status",
@@ -40,7 +40,7 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
     key: "sent",
     title: "Sent",
-    width: "124px",
+    width: "176px",
     isFigure: true,
     render: (campaign) => sentText(campaign) ?? <span className="muted">–</span>,
   },
@@ -92,7 +92,7 @@ export const CAMPAIGN_CSV = columnsOf<CampaignSummary>([
 export const campaignLines = (campaign: CampaignSummary) => ({
   first: (
     <span className="line">
-      <span className="cut">{campaign.name}</span>
+      <bdi className="cut">{campaign.name}</bdi>
       <Status value={campaign.status} />
     </span>
   ),
@@ -119,12 +119,12 @@ function Bar({ campaign }: { campaign: CampaignSummary }) {
   );
 }
 
-/** "9,012", or "4,000 of 9,012" while mails wait. Null before the start. */
+/** Mails that left: "9,012", or "4,000 of 9,012" while others wait. Null before the start. */
 function sentText(campaign: CampaignSummary): string | null {
   const { startedAt, queued, totalRecipients, sent } = campaign;
   if (startedAt === null) return null;
   if (queued === 0) return countText(sent);
-  return `${countText(settledOf(campaign))} of ${countText(totalRecipients)}`;
+  return `${countText(sent)} of ${countText(totalRecipients)}`;
 }
 
 /** "9,012 sent, 41% opened, 6% clicked". Null before the start. */

@@ -68,7 +68,7 @@ function Address({ email }: Pick<Recipient, "email">) {
   return email === null ? (
     <span className="muted">Deleted contact</span>
   ) : (
-    <span title={email}>{email}</span>
+    <bdi title={email}>{email}</bdi>
   );
 }
 

@@ -1,8 +1,8 @@
 /** The dialog that adds a contact; an address that exists opens its contact. */
 
-import { Modal } from "@mantine/core";
 import type { Contact } from "../../../modules/contacts/model.ts";
 import { api } from "../../api.ts";
+import { Dialog } from "../../ui/dialog.tsx";
 import { AddressField, DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 
@@ -10,9 +10,9 @@ type Props = { isOpen: boolean; onClose: () => void; onAdded: (contact: Contact)
 
 export function AddContact({ isOpen, onClose, onAdded }: Props) {
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Add a contact" size="sm">
+    <Dialog opened={isOpen} onClose={onClose} title="Add a contact" size="sm">
       <AddForm onClose={onClose} onAdded={onAdded} />
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -14,6 +14,7 @@ import { dataColumn, FIXED_COLUMNS, MAX_COLUMNS, toggled } from "./column-choice
 const STALE_MS = 60_000;
 /** Keys that are shown; the others are found by a part of their name. */
 const SHOWN = 50;
+const WIDTH_PX = 280;
 const percent = new Intl.NumberFormat(undefined, { style: "percent" });
 
 export function ColumnPicker(props: {
@@ -22,7 +23,14 @@ export function ColumnPicker(props: {
 }) {
   const [isOpen, setIsOpen] = useState(false);
   return (
-    <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" trapFocus withRoles={false}>
+    <Popover
+      opened={isOpen}
+      onChange={setIsOpen}
+      position="bottom-end"
+      width={WIDTH_PX}
+      trapFocus
+      withRoles={false}
+    >
       <Popover.Target>
         <Button
           variant="default"

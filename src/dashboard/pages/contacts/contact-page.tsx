@@ -35,27 +35,21 @@ export function ContactPage() {
       description={data && <Times contact={data} />}
     >
       <Loaded query={contact}>
-        {(found) =>
-          found === null ? (
-            <p className="muted">
-              This contact does not exist. It may have been deleted, or the address is incomplete.
-            </p>
-          ) : (
-            <div key={id} className="contact-grid">
-              <DeliveryCard contact={found} project={project} />
-              <div className="contact-side">
-                <SubscriptionCard contact={found} />
-                <DataCard contact={found} />
-                <SegmentsCard id={id} project={project} />
-                <ExecutionsCard id={id} email={found.email} project={project} />
-              </div>
-              <section aria-labelledby="contact-activity">
-                <h2 id="contact-activity">Timeline</h2>
-                <ContactTimeline id={id} project={project} />
-              </section>
+        {(found) => (
+          <div key={id} className="contact-grid">
+            <DeliveryCard contact={found} project={project} />
+            <div className="contact-side">
+              <SubscriptionCard contact={found} />
+              <DataCard contact={found} />
+              <SegmentsCard id={id} project={project} />
+              <ExecutionsCard id={id} email={found.email} project={project} />
             </div>
-          )
-        }
+            <section aria-labelledby="contact-activity">
+              <h2 id="contact-activity">Timeline</h2>
+              <ContactTimeline id={id} project={project} />
+            </section>
+          </div>
+        )}
       </Loaded>
     </Page>
   );

@@ -16,6 +16,7 @@ import type { Contact } from "../../../modules/contacts/model.ts";
 import { api } from "../../api.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { showFailure, showUndo } from "../../ui/undo.tsx";
+import { useUnsaved } from "../../ui/unsaved.tsx";
 import {
   draftsOf,
   type Edit,
@@ -37,7 +38,9 @@ export function DataEditor({ contact, onClose }: { contact: Contact; onClose: ()
   const refresh = useContactRefresh(id);
   // Changes of others meanwhile do not move what is being typed.
   const before = useRef(data);
-  const [drafts, setDrafts] = useState(() => draftsOf(data));
+  const [initial] = useState(() => draftsOf(data));
+  const [drafts, setDrafts] = useState(initial);
+  const unsaved = useUnsaved(JSON.stringify(drafts) !== JSON.stringify(initial));
   const [faults, setFaults] = useState(NO_FAULTS);
   const [error, setError] = useState<unknown>(null);
   const [isBusy, setIsBusy] = useState(false);
@@ -84,6 +87,7 @@ export function DataEditor({ contact, onClose }: { contact: Contact; onClose: ()
 
   return (
     <form onSubmit={(event) => void save(event)} noValidate>
+      {unsaved}
       <Stack gap="sm">
         {drafts.map((draft) => (
           <DraftRow

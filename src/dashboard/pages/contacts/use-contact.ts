@@ -17,7 +17,6 @@ import { api, ApiError, type ListPage, type Query } from "../../api.ts";
 import { type LiveMessage, useLiveMessages } from "../../live.ts";
 import { useProject } from "../../state.ts";
 
-const NOT_FOUND = 404;
 /** Entries of one page of the timeline. */
 const PAGE_SIZE = 50;
 /** Segments and executions that are shown. */
@@ -37,19 +36,11 @@ export const contactKey = (project: string | null, id: string, ...part: string[]
 
 const pathOf = (id: string) => `/contacts/${encodeURIComponent(id)}`;
 
-/** The data is null for a contact that does not exist. */
 export function useContact(id: string) {
   const project = useProject()?.id ?? null;
   return useQuery({
     queryKey: contactKey(project, id),
-    queryFn: async ({ signal }): Promise<Contact | null> => {
-      try {
-        return await api.get<Contact>(pathOf(id), { signal });
-      } catch (error) {
-        if (error instanceof ApiError && error.status === NOT_FOUND) return null;
-        throw error;
-      }
-    },
+    queryFn: ({ signal }) => api.get<Contact>(pathOf(id), { signal }),
   });
 }
 

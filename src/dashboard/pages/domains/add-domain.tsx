@@ -1,7 +1,8 @@
-import { Modal, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import type { Domain } from "../../../modules/domains/model.ts";
 import { api } from "../../api.ts";
+import { Dialog } from "../../ui/dialog.tsx";
 import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 
@@ -10,9 +11,9 @@ type Props = { isOpen: boolean; onClose: () => void; onAdded: (domain: Domain) =
 /** The dialog that adds a domain; the page of the domain then shows its DNS records. */
 export function AddDomain({ isOpen, onClose, onAdded }: Props) {
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Add a domain" size="sm">
+    <Dialog opened={isOpen} onClose={onClose} title="Add a domain" size="sm">
       <DomainForm onClose={onClose} onAdded={onAdded} />
-    </Modal>
+    </Dialog>
   );
 }
 

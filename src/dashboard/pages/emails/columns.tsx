@@ -31,13 +31,13 @@ export function phoneLines(email: Email) {
   return {
     first: (
       <span className="email-line">
-        <span className="cut">{recipientOf(email)}</span>
+        <bdi className="cut">{recipientOf(email)}</bdi>
         <span className="email-time muted small">{sentTime(email)}</span>
       </span>
     ),
     second: (
       <span className="email-line">
-        <span className="cut">{subjectOf(email)}</span>
+        <bdi className="cut">{subjectOf(email)}</bdi>
         <Status value={shownStatus(email)} />
       </span>
     ),
@@ -54,14 +54,14 @@ export const recipientOf = ({ to }: Email): string => to ?? "Deleted contact";
 
 function Recipient({ email }: { email: Email }) {
   return (
-    <span className={email.to === null ? "muted" : undefined} title={recipientOf(email)}>
+    <bdi className={email.to === null ? "muted" : undefined} title={recipientOf(email)}>
       {recipientOf(email)}
-    </span>
+    </bdi>
   );
 }
 
 function Subject({ text }: { text: string }) {
-  return text === "" ? <span className="muted">No subject</span> : <span title={text}>{text}</span>;
+  return text === "" ? <span className="muted">No subject</span> : <bdi title={text}>{text}</bdi>;
 }
 
 /** The source in words, with the name of its campaign or template where it is known. */
@@ -74,12 +74,12 @@ function Source({ email, names }: { email: Email; names: EmailNames }) {
         : names.templates.get(templateId)
       : names.campaigns.get(campaignId);
   return (
-    <span
+    <bdi
       className="muted"
       title={name === undefined ? undefined : `${statusWord(source)}: ${name}`}
     >
       {name ?? statusWord(source)}
-    </span>
+    </bdi>
   );
 }
 

@@ -10,6 +10,7 @@ import type { Email } from "../../../modules/emails/record-model.ts";
 import { api, ApiError, type ListPage, type Query } from "../../api.ts";
 import { type LiveMessage, useLiveMessages } from "../../live.ts";
 import { useProject } from "../../state.ts";
+import { useFreshRows } from "../../ui/history-position.ts";
 import { MAX_COUNTED } from "../../ui/use-live-list.ts";
 import type { List } from "../../ui/use-list.ts";
 
@@ -35,6 +36,7 @@ export function useEmailList(query: Query): EmailList {
   const client = useQueryClient();
   // Not "emails", which live messages read again as a whole.
   const queryKey = ["email-list", project, query] as const;
+  useFreshRows(queryKey);
   const result = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) =>
@@ -45,8 +47,7 @@ export function useEmailList(query: Query): EmailList {
     initialPageParam: firstCursor(),
     getNextPageParam: ({ nextCursor }) => nextCursor,
     refetchOnWindowFocus: false,
-    // A list that is opened again shows the newest mails.
-    gcTime: 0,
+    staleTime: 0,
   });
   const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = result;
   const pages = result.data?.pages ?? [];

@@ -1,7 +1,8 @@
 /** Asks for the password again before actions that need a fresh sign-in, such as showing a key. */
 
-import { Modal, PasswordInput } from "@mantine/core";
+import { PasswordInput } from "@mantine/core";
 import { api } from "../../api.ts";
+import { Dialog } from "../../ui/dialog.tsx";
 import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 
@@ -20,7 +21,7 @@ export function ConfirmPassword(props: {
     },
   });
   return (
-    <Modal opened={isOpen} onClose={() => onAnswer(false)} title="Enter your password" size="sm">
+    <Dialog opened={isOpen} onClose={() => onAnswer(false)} title="Enter your password" size="sm">
       <DialogForm form={form} action="Continue" onCancel={() => onAnswer(false)}>
         <p className="muted">This action needs it once more. It is then valid for 15 minutes.</p>
         <PasswordInput
@@ -32,6 +33,6 @@ export function ConfirmPassword(props: {
           {...form.field("password")}
         />
       </DialogForm>
-    </Modal>
+    </Dialog>
   );
 }

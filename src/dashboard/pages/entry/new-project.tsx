@@ -1,5 +1,6 @@
 import { Button, Stack, TextInput } from "@mantine/core";
 import { api } from "../../api.ts";
+import { useBusyDialog } from "../../ui/dialog.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 
@@ -11,6 +12,7 @@ export function NewProject({ onDone }: { onDone: (project: { id: string }) => un
       api.post<{ id: string }>("/projects", values, { project: null, idempotencyKey }),
     onDone: async (project) => void (await onDone(project)),
   });
+  useBusyDialog(form.isBusy);
   return (
     <form onSubmit={form.onSubmit} className="entry-form">
       <Stack gap="md">

@@ -1,12 +1,13 @@
 /** The menu of the inboxes of a project, and the dialog for a new one. */
 
-import { Button, Menu, Modal, Select, TextInput } from "@mantine/core";
+import { Button, Menu, Select, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Check, ChevronsUpDown, Plus } from "lucide-react";
 import { useState } from "react";
 import type { Inbox } from "../../../modules/inboxes/inbox-model.ts";
 import { api } from "../../api.ts";
 import { useProject } from "../../state.ts";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Time } from "../../ui/time.tsx";
 import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
@@ -65,7 +66,7 @@ export function InboxSwitcher(props: {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={isCreating} onClose={() => setIsCreating(false)} title="New inbox">
+      <Dialog opened={isCreating} onClose={() => setIsCreating(false)} title="New inbox">
         <NewInbox
           onCancel={() => setIsCreating(false)}
           onCreated={(inbox) => {
@@ -73,7 +74,7 @@ export function InboxSwitcher(props: {
             onCreated(inbox);
           }}
         />
-      </Modal>
+      </Dialog>
     </>
   );
 }

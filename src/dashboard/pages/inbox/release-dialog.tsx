@@ -1,6 +1,6 @@
 /** Sends a message to real addresses, or says which setting allows it. */
 
-import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { MessageDetail } from "../../../modules/inboxes/model.ts";
 import type { Release } from "../../../modules/inboxes/release/model.ts";
@@ -8,6 +8,7 @@ import { api } from "../../api.ts";
 import { useAppState } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { ConversationView } from "../../ui/message/conversation.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Status, type Tone } from "../../ui/status.tsx";
 import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
@@ -25,13 +26,13 @@ export function ReleaseDialog(props: Props) {
   const { isOpen, onClose } = props;
   const { transport, dev } = useAppState();
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Release to an address" size="lg">
+    <Dialog opened={isOpen} onClose={onClose} title="Release to an address" size="lg">
       {transport === "capture" ? (
         <NothingLeaves command={dev ? "dev" : "serve"} />
       ) : (
         <ReleaseForm {...props} />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,20 +1,12 @@
 /** The dialog that creates an API key. Its second step shows the key, once. */
 
-import {
-  Group,
-  Modal,
-  Radio,
-  Select,
-  Stack,
-  Textarea,
-  TextInput,
-  type ModalProps,
-} from "@mantine/core";
+import { Group, Radio, Select, Stack, Textarea, TextInput, type ModalProps } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Static } from "@sinclair/typebox";
 import type { CreatedApiKey } from "../../../modules/keys/model.ts";
 import { api } from "../../api.ts";
+import { Dialog } from "../../ui/dialog.tsx";
 import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { expiryChoices, expiryOf, NEVER, ON_A_DAY, todayText } from "./expiry.ts";
@@ -49,7 +41,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
     withCloseButton: false,
   };
   return (
-    <Modal
+    <Dialog
       opened={isOpen}
       onClose={close}
       onExitTransitionEnd={() => setCreated(null)}
@@ -62,7 +54,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
       ) : (
         <NewKey created={created} onCopied={() => setIsSafe(true)} onDone={close} />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -49,11 +49,7 @@ export function SegmentPage() {
     >
       <Loaded query={query}>
         {(segment) =>
-          segment === null ? (
-            <p className="muted">
-              This segment does not exist. It may have been deleted, or the address is incomplete.
-            </p>
-          ) : isMembers ? (
+          isMembers ? (
             <SegmentMembers key={id} segment={segment} project={project} />
           ) : (
             <About segment={segment} />

@@ -3,13 +3,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef } from "react";
 import type { Segment, SegmentUsage } from "../../../modules/segments/model.ts";
-import { api, ApiError, type ListPage } from "../../api.ts";
+import { api, type ListPage } from "../../api.ts";
 import { type LiveMessage, useLiveMessages } from "../../live.ts";
 import { serverNow } from "../../server-clock.ts";
 import { useProject } from "../../state.ts";
 import { type List, useList } from "../../ui/use-list.ts";
 
-const NOT_FOUND = 404;
 /** Segments whose names are known for conditions. */
 const NAMED = 100;
 /** The server counts the members for each answer, so it is asked at most so often. */
@@ -23,8 +22,8 @@ export function useSegmentList(): List<Segment> {
 }
 
 /**
- * The data is null for a segment that does not exist. If counting its members takes long, it is
- * shown with the last known number until the new one is there.
+ * If counting the members of a segment takes long, it is shown with the last known number until the
+ * new one is there.
  */
 export function useSegment(id: string) {
   const project = useProject()?.id ?? null;
@@ -32,22 +31,15 @@ export function useSegment(id: string) {
   const path = `/segments/${encodeURIComponent(id)}`;
   const recent = useQuery({
     queryKey: ["segments", project, id],
-    queryFn: async ({ signal }): Promise<Segment | null> => {
-      try {
-        return await api.get<Segment>(path, { query: { counted: "RECENT" }, signal });
-      } catch (error) {
-        if (error instanceof ApiError && error.status === NOT_FOUND) return null;
-        throw error;
-      }
-    },
+    queryFn: ({ signal }) => api.get<Segment>(path, { query: { counted: "RECENT" }, signal }),
   });
   const { data } = recent;
   const counted = useQuery({
     queryKey: ["segment-count", project, id, data?.memberCountedAt],
     queryFn: ({ signal }) => api.get<Segment>(path, { signal }),
-    enabled: data !== undefined && data !== null && isOld(data),
+    enabled: data !== undefined && isOld(data),
   }).data;
-  if (data === undefined || data === null || counted === undefined) return recent;
+  if (data === undefined || counted === undefined) return recent;
   const { memberCount, memberCountedAt } = counted;
   return { ...recent, data: { ...data, memberCount, memberCountedAt } };
 }

@@ -5,6 +5,7 @@ import type { ProjectDetails } from "../../../modules/projects/model.ts";
 import { api } from "../../api.ts";
 import { stateQuery } from "../../state.ts";
 import { Problem } from "../../ui/problem.tsx";
+import { useUnsaved } from "../../ui/unsaved.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { LANGUAGE_CHOICES, TRACKING_CHOICES } from "./choices.ts";
 import { detailsKey } from "./use-project-details.ts";
@@ -33,6 +34,7 @@ export function GeneralForm({ project }: { project: ProjectDetails }) {
     },
   });
   const isChanged = form.form.isDirty();
+  const unsaved = useUnsaved(isChanged);
   const senderError = form.form.errors["sender"];
   return (
     <form
@@ -42,6 +44,7 @@ export function GeneralForm({ project }: { project: ProjectDetails }) {
         form.onSubmit(event);
       }}
     >
+      {unsaved}
       <h2>Project</h2>
       <Stack gap="lg">
         <TextInput

@@ -1,6 +1,6 @@
 /** The general settings of a project, and the creation of another one. */
 
-import { Button, Modal, Skeleton, Stack } from "@mantine/core";
+import { Button, Skeleton, Stack } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -8,6 +8,7 @@ import { Plus } from "lucide-react";
 import type { ProjectDetails } from "../../../modules/projects/model.ts";
 import { stateQuery, useAppState, useMay } from "../../state.ts";
 import { CopyText } from "../../ui/copy.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -99,10 +100,10 @@ function NewProjectButton() {
       <Button variant="default" leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
         New project
       </Button>
-      <Modal opened={isOpen} onClose={dialog.close} title="New project" size="sm">
+      <Dialog opened={isOpen} onClose={dialog.close} title="New project" size="sm">
         <p className="muted">It has its own contacts, keys and domains.</p>
         <NewProject onDone={open} />
-      </Modal>
+      </Dialog>
     </>
   );
 }

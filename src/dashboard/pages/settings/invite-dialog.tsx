@@ -1,12 +1,13 @@
 /** The dialog that invites a person. Where mail cannot leave, its second step shows the link. */
 
-import { Button, Group, Modal, Radio, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Radio, Stack, TextInput } from "@mantine/core";
 import type { Static } from "@sinclair/typebox";
 import { Check, Copy } from "lucide-react";
 import { type Ref, useEffect, useRef, useState } from "react";
 import type { CreatedInvitation } from "../../../modules/accounts/team-model.ts";
 import { api } from "../../api.ts";
 import { useCopy } from "../../ui/copy.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Time } from "../../ui/time.tsx";
 import { AddressField, DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
@@ -27,7 +28,7 @@ export function InviteDialog(props: {
   const isAgain = invitation !== undefined;
   const title = created === null ? (isAgain ? "Invite again" : "Invite a person") : "Invited";
   return (
-    <Modal
+    <Dialog
       opened={isOpen}
       onClose={onClose}
       onExitTransitionEnd={() => setCreated(null)}
@@ -40,7 +41,7 @@ export function InviteDialog(props: {
       ) : (
         <Invited created={created} onDone={onClose} />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,8 +1,9 @@
 /** The dialog that suppresses an address. */
 
-import { Modal, Select } from "@mantine/core";
+import { Select } from "@mantine/core";
 import type { Suppression } from "../../../modules/suppressions/model.ts";
 import { api } from "../../api.ts";
+import { Dialog } from "../../ui/dialog.tsx";
 import { AddressField, DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { REASONS } from "./reasons.ts";
@@ -18,9 +19,9 @@ const REASON_CHOICES = (["MANUAL", "COMPLAINT", "HARD_BOUNCE"] as const).map((va
 
 export function AddSuppression({ isOpen, onClose, onAdded }: Props) {
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Suppress an address" size="sm">
+    <Dialog opened={isOpen} onClose={onClose} title="Suppress an address" size="sm">
       <AddForm onClose={onClose} onAdded={onAdded} />
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -10,15 +10,15 @@ export const TEMPLATE_COLUMNS: readonly Column<Template>[] = [
     key: "name",
     title: "Template",
     width: "30%",
-    render: ({ name }) => <span title={name}>{name}</span>,
+    render: ({ name }) => <bdi title={name}>{name}</bdi>,
   },
   {
     key: "subject",
     title: "Subject",
     render: ({ subject }) => (
-      <span className="muted" title={subject}>
+      <bdi className="muted" title={subject}>
         {subject}
-      </span>
+      </bdi>
     ),
   },
   { key: "type", title: "Kind of mail", width: "150px", render: ({ type }) => KINDS[type] },
@@ -48,13 +48,13 @@ export const TEMPLATE_CSV = columnsOf<Template>([
 export const templateLines = ({ name, subject, updatedAt }: Template) => ({
   first: (
     <span className="line">
-      <span className="cut">{name}</span>
+      <bdi className="cut">{name}</bdi>
       <span className="muted small">
         <Time at={updatedAt} isPlain />
       </span>
     </span>
   ),
-  second: subject,
+  second: <bdi>{subject}</bdi>,
 });
 
 export const KINDS: Readonly<Record<Template["type"], string>> = {

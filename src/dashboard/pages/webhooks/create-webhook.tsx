@@ -1,10 +1,10 @@
 /** The dialog that creates a webhook. Its second step shows the secret, once. */
 
-import { Modal } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { WebhookWithSecret } from "../../../modules/webhooks/model.ts";
 import { api } from "../../api.ts";
+import { Dialog } from "../../ui/dialog.tsx";
 import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { Secret } from "./secret.tsx";
@@ -27,7 +27,7 @@ export function CreateWebhook(props: {
     if (created !== null) onDone(created.id);
   }
   return (
-    <Modal
+    <Dialog
       opened={isOpen}
       onClose={close}
       onExitTransitionEnd={() => setCreated(null)}
@@ -46,7 +46,7 @@ export function CreateWebhook(props: {
           request comes from here. If it is lost, make a new one under Settings of the webhook.
         </Secret>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

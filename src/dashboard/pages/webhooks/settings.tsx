@@ -11,6 +11,7 @@ import { Confirm } from "../../ui/confirm.tsx";
 import { useDeletion } from "../../ui/deletion.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { showUndo, showFailure } from "../../ui/undo.tsx";
+import { useUnsaved } from "../../ui/unsaved.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { Secret } from "./secret.tsx";
 import { hostOf } from "./texts.ts";
@@ -44,10 +45,15 @@ function Form({ webhook, mayManage }: { webhook: Webhook; mayManage: boolean }) 
       description: webhook.description ?? "",
     },
     submit: (values) => patch(webhookBody(values)),
-    onDone: () => setIsSaved(true),
+    onDone() {
+      setIsSaved(true);
+      form.form.resetDirty();
+    },
   });
+  const unsaved = useUnsaved(mayManage && form.form.isDirty());
   return (
     <form onSubmit={form.onSubmit} onChange={() => setIsSaved(false)} className="section">
+      {unsaved}
       <Stack gap="md">
         <WebhookFields field={form.field} values={form.values} isReadOnly={!mayManage} />
         {form.error !== null && <Problem error={form.error} />}

@@ -20,10 +20,10 @@ export function workflowColumns(counts: Counts): Column<Workflow>[] {
       key: "name",
       title: "Name",
       render: ({ name, description }) => (
-        <span title={description ?? name}>
+        <bdi title={description ?? name}>
           {name}
           {description !== null && <span className="muted workflow-note"> {description}</span>}
-        </span>
+        </bdi>
       ),
     },
     {
@@ -79,7 +79,7 @@ export const workflowLines = (counts: Counts) => (workflow: Workflow) => {
   return {
     first: (
       <span className="line">
-        <span className="cut">{workflow.name}</span>
+        <bdi className="cut">{workflow.name}</bdi>
         <Status value={workflow.enabled ? "ENABLED" : "DISABLED"} />
       </span>
     ),

@@ -1,10 +1,11 @@
-import { ActionIcon, Button, Group, Menu, Modal, Stack, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Group, Menu, Stack, TextInput } from "@mantine/core";
 import { Ellipsis } from "lucide-react";
 import { useState } from "react";
 import type { SavedView } from "../../../modules/views/model.ts";
 import { api } from "../../api.ts";
 import { useProject } from "../../state.ts";
 import { Confirm } from "../confirm.tsx";
+import { Dialog, useBusyDialog } from "../dialog.tsx";
 import { Problem } from "../problem.tsx";
 import { showFailure, showUndo } from "../undo.tsx";
 import { useApiForm } from "../use-api-form.ts";
@@ -24,9 +25,9 @@ type Props = {
 /** The dialog that renames, shares, changes and deletes the views of a list. */
 export function ManageViews({ isOpen, ...rest }: Props & { isOpen: boolean }) {
   return (
-    <Modal opened={isOpen} onClose={rest.onClose} title="Saved views" size="lg">
+    <Dialog opened={isOpen} onClose={rest.onClose} title="Saved views" size="lg">
       <ViewRows {...rest} />
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -171,6 +172,7 @@ function RenameForm({ view, onClose }: { view: SavedView; onClose: () => void })
       onClose();
     },
   });
+  useBusyDialog(form.isBusy);
   return (
     <form onSubmit={form.onSubmit} className="views-rename">
       <Stack gap="xs">

@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, Switch, TextInput } from "@mantine/core";
+import { Button, Group, Stack, Switch, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { SavedView } from "../../../modules/views/model.ts";
 import { api } from "../../api.ts";
 import { useMay } from "../../state.ts";
+import { Dialog } from "../dialog.tsx";
 import { DialogForm } from "../dialog-form.tsx";
 import { useApiForm } from "../use-api-form.ts";
 import { useViewRefresh } from "./use-views.ts";
@@ -13,9 +14,9 @@ type Props = { page: ViewPage; query: string; onClose: () => void };
 /** The dialog that saves the present search of a list under a name. */
 export function SaveView({ isOpen, ...rest }: Props & { isOpen: boolean }) {
   return (
-    <Modal opened={isOpen} onClose={rest.onClose} title="Save this search" size="sm">
+    <Dialog opened={isOpen} onClose={rest.onClose} title="Save this search" size="sm">
       {rest.query === "" ? <NoSearch onClose={rest.onClose} /> : <SaveForm {...rest} />}
-    </Modal>
+    </Dialog>
   );
 }
 

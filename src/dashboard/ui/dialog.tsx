@@ -1,0 +1,32 @@
+import { Modal, type ModalProps } from "@mantine/core";
+import { createContext, useContext, useEffect, useState } from "react";
+
+const Busy = createContext<(isBusy: boolean) => void>(() => undefined);
+
+/**
+ * A modal dialog with a form. While the request of the form runs, it stays open: its answer may be an
+ * error, which a closed dialog would not show.
+ */
+export function Dialog(props: ModalProps & { isBusy?: boolean }) {
+  const { onClose, isBusy = false, ...rest } = props;
+  const [isFormBusy, setIsFormBusy] = useState(false);
+  return (
+    <Busy value={setIsFormBusy}>
+      <Modal
+        {...rest}
+        onClose={() => {
+          if (!isBusy && !isFormBusy) onClose();
+        }}
+      />
+    </Busy>
+  );
+}
+
+/** Tells the dialog around the form whether its request runs. */
+export function useBusyDialog(isBusy: boolean): void {
+  const report = useContext(Busy);
+  useEffect(() => {
+    report(isBusy);
+    return () => report(false);
+  }, [report, isBusy]);
+}
