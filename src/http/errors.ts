@@ -26,6 +26,8 @@ const DEFAULT_SUGGESTION =
 export type ErrorContext = {
   requestId: string;
   path: string;
+  /** The pattern of the route, such as `/contacts/:id`; null if the request reached none. */
+  route: string | null;
   nowMs: number;
   log: Log;
   /** Null if the request was not admitted. */
@@ -43,9 +45,10 @@ export function toAppError(error: unknown, context: ErrorContext): AppError {
   }
   // Elysia wraps errors that are thrown while a body is parsed.
   if (error instanceof Error && error.cause instanceof AppError) return error.cause;
+  // The path is not logged: it may contain the address of a person or a secret token.
   context.log.error("unexpected error", {
     requestId: context.requestId,
-    path: context.path,
+    route: context.route,
     error: describeError(error),
   });
   return new AppError(
@@ -74,7 +77,10 @@ function refusalOf(error: ValidationError, project: Project | null): AppError {
  * Returns the error body (docs/specification.md#s7.1). On `/v1/*` it also has the members of the
  * older format (docs/specification.md#s7.2).
  */
-export function errorBody(error: AppError, context: ErrorContext): ErrorBody {
+export function errorBody(
+  error: AppError,
+  context: Pick<ErrorContext, "requestId" | "path" | "nowMs">,
+): ErrorBody {
   return {
     success: false,
     error: {

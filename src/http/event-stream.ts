@@ -5,7 +5,6 @@
 
 import type { Clock } from "../lib/clock.ts";
 
-const MAX_BUFFERED_BYTES = 1024 * 1024;
 const COMMENT_MS = 15_000;
 
 /** The first bytes of a stream: with them the client knows that it is connected. */
@@ -24,7 +23,7 @@ export class StreamClient {
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   #cancelComment: () => void = () => {};
 
-  constructor(clock: Clock, onEnd: () => void, maxBytes = MAX_BUFFERED_BYTES) {
+  constructor(clock: Clock, onEnd: () => void, maxBytes: number) {
     this.#clock = clock;
     this.#onEnd = onEnd;
     this.#maxBytes = maxBytes;

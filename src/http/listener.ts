@@ -52,7 +52,7 @@ export function createListener(deps: {
         reserve: createDescriptorReserve(RESERVED_DESCRIPTORS),
         hasFreeDescriptor,
         listener: { close: stopAccepting, open: () => void listen(port) },
-        openSubstitute: () => openSubstitute({ hostname, port, clock, log }),
+        openSubstitute: () => openSubstitute({ hostname, port, clock }),
       });
       guard.start();
       return port;

@@ -1,7 +1,6 @@
 /** The response headers and the errors that the operations of the OpenAPI document share. */
 
 import { AppError, fieldError, notFound } from "../lib/errors.ts";
-import { silentLog } from "../lib/log.ts";
 import { EXAMPLE } from "./example-values.ts";
 import { errorBody } from "./errors.ts";
 
@@ -183,8 +182,6 @@ const CONTEXT = {
   requestId: EXAMPLE.requestId,
   path: "/",
   nowMs: Date.parse(EXAMPLE.createdAt),
-  log: silentLog,
-  project: null,
 };
 
 function text(description: string, example: string) {

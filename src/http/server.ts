@@ -49,10 +49,11 @@ export function createRoot(options: {
   const requestIds = new WeakMap<Request, string>();
   let routes = createRouteTable([]);
 
-  function contextOf(request: Request): ErrorContext {
+  function contextOf(request: Request, route: string): ErrorContext {
     return {
       requestId: requestIds.get(request) ?? newId(now()),
       path: routePath(request.url),
+      route: route === "" ? null : route,
       project: options.projectOf(request),
       nowMs: now(),
       log,
@@ -74,8 +75,8 @@ export function createRoot(options: {
       }
       requireMethod(request.method, routes.methodsAt(path));
     })
-    .onError({ as: "global" }, ({ error, code, request, set }) => {
-      const context = contextOf(request);
+    .onError({ as: "global" }, ({ error, code, request, route, set }) => {
+      const context = contextOf(request, route);
       const refusal = code === "NOT_FOUND" ? noRoute() : toAppError(error, context);
       set.status = refusal.status;
       Object.assign(set.headers, refusal.headers, { "x-request-id": context.requestId });

@@ -6,7 +6,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
-import type { Log } from "../lib/log.ts";
 import type { Closable } from "./descriptor-guard.ts";
 import { errorBody } from "./errors.ts";
 import { routePath } from "./route-path.ts";
@@ -14,13 +13,8 @@ import { routePath } from "./route-path.ts";
 const IDLE_SECONDS = 5;
 const RETRY_SECONDS = 5;
 
-export function openSubstitute(deps: {
-  hostname: string;
-  port: number;
-  clock: Clock;
-  log: Log;
-}): Closable {
-  const { hostname, port, clock, log } = deps;
+export function openSubstitute(deps: { hostname: string; port: number; clock: Clock }): Closable {
+  const { hostname, port, clock } = deps;
   const server = Bun.serve({
     hostname,
     port,
@@ -33,7 +27,7 @@ export function openSubstitute(deps: {
       const headers = { Connection: "close" };
       if (path === "/livez") return Response.json({ status: "ok" }, { headers });
       const requestId = newId(nowMs);
-      return Response.json(errorBody(refusal(), { requestId, path, nowMs, log, project: null }), {
+      return Response.json(errorBody(refusal(), { requestId, path, nowMs }), {
         status: 503,
         headers: { ...headers, "Retry-After": String(RETRY_SECONDS), "X-Request-Id": requestId },
       });

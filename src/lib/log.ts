@@ -2,6 +2,7 @@
 
 import { AppError } from "./errors.ts";
 import { systemClock } from "./clock.ts";
+import { withoutControls } from "./control-characters.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -64,9 +65,18 @@ function jsonLine(time: string, level: LogLevel, message: string, fields: LogFie
   return JSON.stringify({ time, level, message, ...fields });
 }
 
+/** Values may be text of clients, so no value can begin another line or another field. */
 function textLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
   const rest = Object.entries(fields)
-    .map(([name, value]) => ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => ` ${name}=${textValue(value)}`)
     .join("");
-  return `${time.slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${message}${rest}`;
+  return `${time.slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${withoutControls(message)}${rest}`;
+}
+
+/** A text with a blank or a quotation mark is written as a JSON string. */
+function textValue(value: unknown): string {
+  if (value === undefined) return "undefined";
+  if (typeof value !== "string") return withoutControls(JSON.stringify(value));
+  const text = withoutControls(value);
+  return /[\s"]/.test(text) ? JSON.stringify(text) : text;
 }

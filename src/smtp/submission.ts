@@ -32,8 +32,8 @@ const WINDOW_MS = 60_000;
 const MAX_FAILURES_PER_MINUTE = 5;
 const MAX_TRACKED_ADDRESSES = 10_000;
 const LONGEST_PASSWORD = 512;
-/** How keys begin; a user that looks like one is not logged. */
-const KEY = /^[sp]k_/;
+/** Text that may be a key, which is not logged: it does not continue a word. */
+const KEYS = /(?<![a-z])[sp]k_\S*/gi;
 
 export type SubmissionDeps = {
   submissions: Pick<Submissions, "open">;
@@ -134,7 +134,7 @@ function createAccess({ findKey, clock, log }: SubmissionDeps) {
       try {
         projectOfKey(digest);
       } catch (error) {
-        const user = KEY.test(username) ? "(a key)" : username.slice(0, 100);
+        const user = username.replace(KEYS, "(a key)").slice(0, 100);
         log.info("SMTP authentication failed", { session: id, peer: remoteAddress, user });
         if (failures.take(clientNetwork(remoteAddress)).isAllowed) throw error;
         throw new SmtpRefusal(454, "4.7.0 Too many failed authentications; try again in a minute");

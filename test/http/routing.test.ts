@@ -282,6 +282,9 @@ describe("an error", () => {
       .get("/rejects", async () =>
         Promise.reject(new TypeError(secret, { cause: new Error("deeper") })),
       )
+      .get("/people/:email", () => {
+        throw new Error(secret);
+      })
       .get("/throws-text", () => {
         // oxlint-disable-next-line typescript/only-throw-error -- some libraries throw values that are not errors.
         throw secret;
@@ -310,10 +313,19 @@ describe("an error", () => {
       expectError(answer, { status: 500, code: "INTERNAL_SERVER_ERROR" });
       expect(JSON.stringify(answer.body)).not.toContain("hunter2");
       const [line] = lines.filter((text) => text.includes('"error"'));
-      expect(JSON.parse(line ?? "{}")).toMatchObject({ level: "error", requestId: "rid", path });
+      const fields = { level: "error", requestId: "rid", route: path };
+      expect(JSON.parse(line ?? "{}")).toMatchObject(fields);
       expect(line).toContain(secret);
     });
   }
+
+  test("is logged with the pattern of its route, and without the path", async () => {
+    lines.length = 0;
+    expect((await get("/people/ada@example.net?token=abc")).status).toBe(500);
+    const [line] = lines.filter((text) => text.includes('"error"'));
+    expect(JSON.parse(line ?? "{}")).toMatchObject({ level: "error", route: "/people/:email" });
+    expect(lines.join()).not.toMatch(/ada|abc/);
+  });
 
   test("that is an AppError keeps its headers and is not logged as an error", async () => {
     lines.length = 0;

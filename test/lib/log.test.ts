@@ -45,6 +45,32 @@ describe("the log", () => {
   test("writes text lines", () => {
     expect(logged("debug", "text")[1]).toBe("10:00:00.123 INFO  came name=Ada list=[1] none=null");
   });
+
+  test.each([
+    ["Ada", "Ada"],
+    ["", ""],
+    ["https://acme.test/?a=b", "https://acme.test/?a=b"],
+    ["Ada Lovelace", '"Ada Lovelace"'],
+    ["Ada key=evil", '"Ada key=evil"'],
+    ['a"b', '"a\\"b"'],
+    ["a\u2028b\u00a0c", '"a\u2028b\u00a0c"'],
+    ["Spring\r\n09:00:00.000 WARN  down", '"Spring  09:00:00.000 WARN  down"'],
+    ["x\u001b[2K\u009b31m\u0000\u007f", '"x [2K 31m  "'],
+    [{ name: "a\n\u009bb" }, '{"name":"a\\n b"}'],
+    [undefined, "undefined"],
+  ])("writes the value %j in a text line as %s", (value, text) => {
+    const lines: string[] = [];
+    const log = createLog({ level: "info", format: "text", write: (line) => lines.push(line) });
+    log.info("came", { value });
+    expect(lines.map((line) => line.slice(13))).toEqual([`INFO  came value=${text}`]);
+  });
+
+  test("writes no control character of a message in a text line", () => {
+    const lines: string[] = [];
+    const log = createLog({ level: "info", format: "text", write: (line) => lines.push(line) });
+    log.info("came\n\u001b[2K");
+    expect(lines.map((line) => line.slice(13))).toEqual(["INFO  came  [2K"]);
+  });
 });
 
 test("describeError includes the stack and all causes; other values become text", () => {

@@ -1,5 +1,6 @@
 /** Forwarding by inbound routes: envelope, message, bounces of forwarded mail, loops. */
 
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type InboundApp, inboundApp, mail } from "../modules/inbound-routes/inbound-app.ts";
 import { addDomain } from "../support/app.ts";
@@ -187,5 +188,22 @@ test("a full queue puts the sender off, and nothing is kept", async () => {
   for (const open of full.transport.open()) {
     open.end({ kind: "accepted", class: "accepted", reason: "", final: false, conversations: [] });
   }
+  await full.close();
+});
+
+test("a storage quota that is reached during the copy puts the sender off, and nothing is kept", async () => {
+  const full = await inboundApp({ config: { quotaStorage: 3 } });
+  await full.start();
+  await full.route(TO, TARGET);
+  const before = [full.countRows("messages"), full.countRows("message_pieces")];
+  // The message fits into the quota, and its copy does not, because its text is random.
+  const body = randomBytes(2_400_000).toString("base64").replace(/.{76}/g, "$&\n");
+  expect((await full.submit(mail(HEAD, body), { to: [TO] })).dot).toBe(
+    "452 4.3.1 A quota of the recipient is reached, try again later",
+  );
+  const after = [full.countRows("messages"), full.countRows("message_pieces")];
+  expect(after).toEqual(before);
+  expect([full.countRows("received_mails"), full.countRows("received_pieces")]).toEqual([0, 0]);
+  expect((await full.submit(mail(HEAD), { to: [TO] })).dot).toStartWith("250 ");
   await full.close();
 });

@@ -1,6 +1,7 @@
 /** Mail for inbound routes: what arrives over SMTP, its event, its record and its attachments. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createReceivedRows } from "../../src/modules/inbound-routes/rows.ts";
 import { type InboundApp, inboundApp, mail } from "../modules/inbound-routes/inbound-app.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { valueAt } from "../support/json.ts";
@@ -267,6 +268,16 @@ test("a message of 20 MiB is kept in pieces of a MiB", async () => {
     )
     .all(id);
   expect(row?.n).toBe(20);
+});
+
+test("the total of the list has no mail that is still arriving", async () => {
+  const listed = () => t.call("GET", "/received-mails");
+  const total = (await listed()).at("data.total");
+  const { begin, remove } = createReceivedRows(t.db);
+  const seq = begin(t.project.seq, t.clock.now());
+  expect((await listed()).at("data.total")).toBe(total);
+  remove(seq);
+  expect((await listed()).at("data.total")).toBe(total);
 });
 
 test("mails are listed in pages, newest first, and removed after 30 days", async () => {

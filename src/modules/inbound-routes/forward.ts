@@ -39,27 +39,25 @@ export function createForwarding(deps: {
   const { rows, store, submitted, writer, quotas } = deps;
 
   return {
-    /** Copies the stored pieces of a large message, each in a change of its own. */
-    async copy({ projectSeq, to, arrived }: Forward, now: number): Promise<CopiedPieces> {
-      if (to.length === 0 || arrived.stored === null) return null;
-      const { seq, pieces } = arrived.stored;
+    /**
+     * Copies the stored pieces of a large message, each in a change of its own, and then runs
+     * `store`. If that or a copy fails, the copies are removed.
+     */
+    async withCopies(
+      forward: Forward,
+      now: number,
+      store: (copied: CopiedPieces) => Promise<void>,
+    ): Promise<void> {
+      const { projectSeq, to, arrived } = forward;
+      if (to.length === 0 || arrived.stored === null) return store(null);
       const messageSeq = await writer.write(() => submitted.begin(projectSeq, now));
-      for (let position = 0; position < pieces; position++) {
-        await writer.write(() =>
-          quotas.runWithinStorage(projectSeq, () =>
-            submitted.insertPiece(
-              { projectSeq, messageSeq, position: position + 1 },
-              rows.piece(seq, position),
-            ),
-          ),
-        );
+      try {
+        await copyPieces({ projectSeq, messageSeq }, arrived.stored);
+        await store({ messageSeq });
+      } catch (error) {
+        await writer.write(() => submitted.remove(messageSeq));
+        throw error;
       }
-      return { messageSeq };
-    },
-
-    /** Removes the copies of a message that is not forwarded after all. */
-    async discard(copied: CopiedPieces): Promise<void> {
-      if (copied !== null) await writer.write(() => submitted.remove(copied.messageSeq));
     },
 
     /** Part of a change: writes the mails, and returns their ids. */
@@ -84,6 +82,19 @@ export function createForwarding(deps: {
       return to.map((address) => insertMail(forward, { address, messageSeq, now }));
     },
   };
+
+  async function copyPieces(
+    message: { projectSeq: number; messageSeq: number },
+    { seq, pieces }: { seq: number; pieces: number },
+  ): Promise<void> {
+    for (let position = 0; position < pieces; position++) {
+      await writer.write(() =>
+        quotas.runWithinStorage(message.projectSeq, () =>
+          submitted.insertPiece({ ...message, position: position + 1 }, rows.piece(seq, position)),
+        ),
+      );
+    }
+  }
 
   function insertMail(
     { projectSeq, subject }: Forward,

@@ -57,9 +57,11 @@ export function createReceivedRows({ sqlite }: Pick<Db, "sqlite">) {
   const page = sqlite.prepare<ReceivedRow, [number, number, number]>(`
     SELECT ${COLUMNS} FROM received_mails m
     WHERE m.project_seq = +? AND m.seq < +? AND m.state = 'RECEIVED' ORDER BY m.seq DESC LIMIT +?`);
-  const count = sqlite.prepare<{ n: number }, [number]>(
-    "SELECT count(*) AS n FROM received_mails WHERE project_seq = +?",
-  );
+  // Both numbers are read from indexes; the state of each row would be read from its page.
+  const count = sqlite.prepare<{ n: number }, [number, number]>(`
+    SELECT (SELECT count(*) FROM received_mails WHERE project_seq = +?)
+         - (SELECT count(*) FROM received_mails INDEXED BY received_mails_arriving
+            WHERE state = 'ARRIVING' AND project_seq = +?) AS n`);
 
   return {
     /** Inserts the row of a message that is still arriving, and returns its `seq`. */
@@ -90,7 +92,8 @@ export function createReceivedRows({ sqlite }: Pick<Db, "sqlite">) {
     page: (projectSeq: number, before: number, limit: number): ReceivedRow[] =>
       page.all(projectSeq, before, limit),
 
-    count: (projectSeq: number): number => count.get(projectSeq)?.n ?? 0,
+    /** Number of mails that arrived completely. */
+    count: (projectSeq: number): number => count.get(projectSeq, projectSeq)?.n ?? 0,
 
     /** A stored piece as it is stored, compressed. */
     piece(seq: number, position: number): Uint8Array {

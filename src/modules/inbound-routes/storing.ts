@@ -80,17 +80,13 @@ export function createMailStore(deps: StoringDeps) {
       trace: traceOf(targets, envelope),
       arrived,
     };
-    const copied = await forwarding.copy(forward, now);
-    try {
-      await writer.write(() =>
+    await forwarding.withCopies(forward, now, (copied) =>
+      writer.write(() =>
         quotas.runWithinStorage(projectSeq, () => {
           storeMail(work, { id, now, forwarded: forwarding.send(forward, copied, now) });
         }),
-      );
-    } catch (error) {
-      await forwarding.discard(copied);
-      throw error;
-    }
+      ),
+    );
     return id;
   }
 

@@ -162,7 +162,8 @@ export const inboxOperations = describeOperations(
       description:
         "`message`, `updated`, `deleted`, `cleared`, `reload` and `stats`, in their order. A client " +
         "that sends Last-Event-ID gets the events that it missed, or `reload` if it must read the " +
-        "list again.",
+        "list again. The stream ends after ten minutes; connect again then, as an EventSource does " +
+        "by itself.",
     },
     listInboxRules: {
       role: "VIEWER",

@@ -13,11 +13,12 @@
  *    then. After more than `MAX_MISSED` rows it gets `reload` instead, and must read everything again.
  */
 
+import { createEventStreams } from "../../http/event-streams.ts";
 import type { Announcement } from "../../lib/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { createLiveConnections, type LiveReader } from "./connections.ts";
 import type { LiveItem, LivePosition, LiveRows } from "./rows.ts";
 
+const LIMITS = { total: 200, ofOwner: 20, bufferedBytes: 128 * 1024 };
 const FLUSH_MS = 100;
 /** Rows of one kind that are read at once. */
 const PAGE = 500;
@@ -25,11 +26,13 @@ const PAGE = 500;
 const MAX_ANNOUNCED = 500;
 /** Rows of one kind that a client may have missed. */
 const MAX_MISSED = 2_000;
+const encoder = new TextEncoder();
+
 export type LiveFeed = ReturnType<typeof createLiveFeed>;
 
 export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }) {
-  const connections = createLiveConnections({ clock, onEmpty: forget });
-  const { hasClients } = connections;
+  const streams = createEventStreams({ clock, limits: LIMITS, onEmpty: forget });
+  const hasClients = () => streams.size() > 0;
   /** Caught messages, in the order in which they were parsed, that were not sent yet. */
   let messages: LiveItem[] = [];
   let announced = new Map<string, Announcement>();
@@ -54,7 +57,9 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
     messages = [];
     announced = new Map();
     position = lines.position;
-    connections.send(lines.byProject);
+    for (const [projectSeq, text] of lines.byProject) {
+      if (streams.hasChannel(projectSeq)) streams.send(projectSeq, encoder.encode(text));
+    }
     if (Math.max(events.length, mails.length) === PAGE) schedule();
   }
 
@@ -68,7 +73,7 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
     position = rows.latest();
     messages = [];
     announced = new Map();
-    connections.sendAll(reloadLine(position));
+    streams.sendAll(encoder.encode(reloadLine(position)));
   }
 
   /** The messages that a client missed since its last position, up to that of the feed. */
@@ -87,8 +92,9 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
     return byProject.get(projectSeq) ?? "";
   }
 
-  /** The last client has left: its lines are not needed any more. */
+  /** If the last client has left, the lines are not needed any more. */
   function forget(): void {
+    if (hasClients()) return;
     cancelFlush?.();
     cancelFlush = null;
     messages = [];
@@ -99,7 +105,7 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
     hasClients,
     /** Called after the commit of new events or mails. */
     wake: schedule,
-    size: connections.size,
+    size: streams.size,
 
     /** Called after a caught message can be read. */
     onMessage({ inboxSeq, seq, id }: { inboxSeq: number; seq: number; id: string }): void {
@@ -119,15 +125,20 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
     },
 
     /** The body of a response. Throws 429 if too many clients are connected. */
-    open(reader: LiveReader, lastEventId: string | null): ReadableStream<Uint8Array> {
-      connections.requireBelowLimit(reader);
-      if (!hasClients()) position = rows.latest();
-      const missed = missedBy(reader.projectSeq, lastEventId);
-      // The id without data tells the client its position before anything happens.
-      return connections.add(reader, `retry: 1000\n${missed}id: ${textOf(position)}\n\n`);
+    open({ projectSeq, owner }: { projectSeq: number; owner: string }, lastEventId: string | null) {
+      return streams.open({ channel: projectSeq, owner }, () => {
+        if (!hasClients()) position = rows.latest();
+        const missed = missedBy(projectSeq, lastEventId);
+        return {
+          missed: missed === "" ? [] : [encoder.encode(missed)],
+          reload: encoder.encode(reloadLine(position)),
+          // The id without data tells the client its position before anything happens.
+          current: encoder.encode(`id: ${textOf(position)}\n\n`),
+        };
+      });
     },
 
-    close: connections.close,
+    close: streams.close,
   };
 }
 

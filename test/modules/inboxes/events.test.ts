@@ -90,6 +90,52 @@ describe("over HTTP", () => {
     }
   });
 
+  test("it ends after ten minutes, and the client then gets what it missed", async () => {
+    const first = await listen();
+    await t.mail({ subject: "seen" });
+    await t.caught();
+    await settleEventLoop();
+    t.clock.advance(600_000);
+    await waitUntil(() => first.state.isOver);
+    expect([first.state.error, t.inboxes.live.size()]).toEqual(["", 0]);
+    expect(names(first.events())).toContain("message");
+    for (const subject of ["missed 1", "missed 2"]) {
+      await t.mail({ subject });
+      await t.caught();
+    }
+    const second = await listen(first.events().at(-1)?.id ?? "");
+    await settleEventLoop();
+    const subjects = second.events().map(({ data }) => Object(data).subject);
+    expect(subjects).toEqual(["missed 1", "missed 2", undefined]);
+    expect(second.state.text).toStartWith(": connected\n\nretry: 1000\n\n");
+    await second.cancel();
+  });
+
+  test("a revoked key keeps it for at most ten minutes", async () => {
+    const client = await listen();
+    t.db.sqlite.run("UPDATE api_keys SET revoked_at = 1");
+    t.clock.advance(600_000);
+    await waitUntil(() => client.state.isOver);
+    await t.mail({ subject: "after the revocation" });
+    await t.caught();
+    await settleEventLoop();
+    expect(client.state.text).not.toContain("after the revocation");
+    const answer = await t.call("GET", "/inboxes/default/events");
+    expect(answer.status).toBe(401);
+  });
+
+  test("a project can open 200, and those of another project are not affected", async () => {
+    const stranger = await t.makeProject("stranger");
+    const statusOf = async (key: string) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const url = "http://localhost/inboxes/default/events";
+      return (await t.app.handle(new Request(url, { headers }))).status;
+    };
+    for (let i = 0; i < 200; i++) expect(await statusOf(t.secretKey)).toBe(200);
+    expect(await statusOf(t.secretKey)).toBe(429);
+    expect(await statusOf(stranger.secretKey)).toBe(200);
+  });
+
   test("a comment comes every 15 seconds", async () => {
     const client = await listen();
     for (let i = 0; i < 3; i++) {
@@ -127,27 +173,34 @@ describe("limits", () => {
     const changes = createInboxChanges();
     const store = { counts: () => ({ total: 0, unread: 0 }) };
     const live = createLive({ changes, store, clock: manualClock(), processId: "p" });
-    return { changes, live };
+    const open = (lastEventId: string | null = null, owner = "a") =>
+      live.open({ inboxSeq: 1, owner }, lastEventId);
+    return { changes, live, open };
   }
 
   test("200 clients get every event", async () => {
-    const { changes, live } = setup();
-    const clients = Array.from({ length: 200 }, () => collect(live.open(1, null)));
+    const { changes, open } = setup();
+    const clients = Array.from({ length: 200 }, () => collect(open()));
     for (let i = 0; i < 50; i++) changes.publish(1, { type: "deleted", id: `m${i}` });
     await settleEventLoop();
     for (const client of clients) expect(client.events()).toHaveLength(51);
   });
 
-  test("one client more than 250 is refused", () => {
-    const { live } = setup();
-    for (let i = 0; i < 250; i++) live.open(1, null);
-    expect(() => live.open(1, null)).toThrow("More than 250 clients listen.");
+  test("refuses more than 200 clients of one owner, and more than 500 in all", () => {
+    const { live, open } = setup();
+    for (let i = 0; i < 200; i++) open();
+    expect(() => open()).toThrow("You have 200 live connections open");
+    for (let i = 200; i < 500; i++) open(null, `owner ${i % 2}`);
+    expect(() => open(null, "another")).toThrow("The server has 500 live connections open");
+    live.close();
+    expect(live.size()).toBe(0);
+    open();
   });
 
   test("a client that does not read is disconnected, and the others are not", async () => {
-    const { changes, live } = setup();
-    const slow = live.open(1, null);
-    const fast = collect(live.open(1, null));
+    const { changes, live, open } = setup();
+    const slow = open();
+    const fast = collect(open());
     for (let i = 0; i < 30; i++) {
       changes.publish(1, { type: "deleted", id: "x".repeat(64 * 1024) });
       await settleEventLoop();
@@ -160,10 +213,21 @@ describe("limits", () => {
   });
 
   test("more changes than are kept lead to reload", async () => {
-    const { changes, live } = setup();
+    const { changes, open } = setup();
     for (let i = 0; i < 5_000; i++) changes.publish(1, { type: "deleted", id: "a" });
-    const client = collect(live.open(1, "p.1"));
+    const client = collect(open("p.1"));
     await settleEventLoop();
     expect(names(client.events())).toEqual(["reload", "stats"]);
+  });
+
+  test("changes that do not fit into the buffer of a client lead to reload", async () => {
+    const { changes, live, open } = setup();
+    for (let i = 0; i < 30; i++) {
+      changes.publish(1, { type: "deleted", id: "x".repeat(64 * 1024) });
+    }
+    const client = collect(open("p.0"));
+    await settleEventLoop();
+    expect([names(client.events()), live.size()]).toEqual([["reload", "stats"], 1]);
+    expect(client.events().at(-1)?.id).toBe("p.30");
   });
 });

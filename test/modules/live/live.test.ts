@@ -294,12 +294,26 @@ describe("the feed", () => {
   test("refuses more than 20 clients of one user, and more than 200 in all", () => {
     const { feed } = setup();
     for (let i = 0; i < 20; i++) feed.open(reader(), null);
-    expect(() => feed.open(reader(), null)).toThrow("live connections");
+    expect(() => feed.open(reader(), null)).toThrow("You have 20 live connections open");
     for (let i = 20; i < 200; i++) feed.open(reader(`user ${Math.floor(i / 20)}`), null);
-    expect(() => feed.open(reader("another"), null)).toThrow("live connections");
+    expect(() => feed.open(reader("another"), null)).toThrow(
+      "The server has 200 live connections open, which is its limit for all users.",
+    );
     feed.close();
     expect(feed.size()).toBe(0);
     feed.open(reader(), null);
+  });
+
+  test("replaces missed rows that do not fit into the buffer of a client by reload", async () => {
+    const { feed, addEvents, flush } = setup();
+    collect(feed.open(reader(), null));
+    for (let i = 0; i < 3; i++) {
+      addEvents(500, "n".repeat(90));
+      await flush();
+    }
+    const late = collect(feed.open(reader(), "0.0.0"));
+    await settleEventLoop();
+    expect([late.state.error, dataOf(late.lines())]).toEqual(["", [{ type: "reload", id: "" }]]);
   });
 
   test("disconnects a client that does not read, and no other", async () => {

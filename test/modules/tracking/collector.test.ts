@@ -60,17 +60,37 @@ test("a flush also counts hits that arrive while it runs", async () => {
   expect(counted).toHaveLength(300);
 });
 
-test("a hit that cannot be counted is logged and loses only the hits of its change", async () => {
-  const counted: string[] = [];
-  const { collector, lines } = startCollector(({ emailId }) => {
-    if (emailId === "0") throw new Error("a bug");
-    counted.push(emailId);
+test.each([150, 2_500])("of %i hits, those that cannot be counted are lost alone", async (n) => {
+  const { collector, db, lines } = startCollector(({ emailId }) => {
+    db.sqlite.run("INSERT INTO counted VALUES (?)", [emailId]);
+    if (emailId === "0" || emailId === "77") throw new Error("a bug");
   });
-  for (let i = 0; i < 150; i++) collector.add(hit(`${i}`));
+  db.sqlite.run("CREATE TABLE counted (id TEXT)");
+  const ids = Array.from({ length: n }, (_, i) => `${i}`);
+  for (const id of ids) collector.add(hit(id));
   await collector.flush();
-  expect(counted.length).toBeGreaterThan(75);
-  expect(counted).toContain("149");
+  const counted = db.sqlite.query<{ id: string }, []>("SELECT id FROM counted").all();
+  const good = ids.filter((id) => id !== "0" && id !== "77");
+  expect(counted.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(good.map(Number));
   expect(lines.join()).toContain("a bug");
+  const lost = lines.map((line): unknown => Object(JSON.parse(line)).lost);
+  expect(lost.reduce((sum: number, each) => sum + Number(each), 0)).toBe(2);
+});
+
+test("hits that the storage refused are counted later, in their order", async () => {
+  const { clock, collector, db, lines } = startCollector(({ emailId }) => {
+    db.sqlite.run("INSERT INTO counted VALUES (?)", [emailId]);
+  });
+  db.sqlite.run("CREATE TABLE counted (id TEXT)");
+  db.sqlite.run("PRAGMA query_only = ON");
+  for (let i = 0; i < 40; i++) collector.add(hit(`${i}`));
+  await collector.flush();
+  db.sqlite.run("PRAGMA query_only = OFF");
+  clock.advance(1_000);
+  await collector.flush();
+  const counted = db.sqlite.query<{ id: string }, []>("SELECT id FROM counted").all();
+  expect(counted.map(({ id }) => Number(id))).toEqual(Array.from({ length: 40 }, (_, i) => i));
+  expect(lines).toEqual([]);
 });
 
 test("drops hits above the limit while the storage refuses, and logs their number", async () => {

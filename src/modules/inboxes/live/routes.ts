@@ -5,6 +5,7 @@ import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import { IdParams, withErrors } from "../../../http/envelope.ts";
 import { EVENT_STREAM_HEADERS } from "../../../http/event-stream.ts";
+import { streamOwnerOf } from "../../../http/event-streams.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
@@ -23,12 +24,12 @@ export function liveRoutes(deps: { admission: Admission; reading: InboxReading; 
   const { admission, reading, live } = deps;
   return new Elysia({ name: "inbox-live-routes", prefix: "/inboxes" }).use(admission.inboxKey).get(
     "/:id/events",
-    async ({ project, params, request, server }) => {
-      const { seq } = await reading.inbox(project.seq, params.id);
+    async ({ project, user, params, request, server }) => {
+      const { seq: inboxSeq } = await reading.inbox(project.seq, params.id);
+      const reader = { inboxSeq, owner: streamOwnerOf({ user, project }) };
+      const stream = live.open(reader, request.headers.get("last-event-id"));
       allowIdle({ request, server }, 0);
-      return new Response(live.open(seq, request.headers.get("last-event-id")), {
-        headers: EVENT_STREAM_HEADERS,
-      });
+      return new Response(stream, { headers: EVENT_STREAM_HEADERS });
     },
     {
       params: IdParams,

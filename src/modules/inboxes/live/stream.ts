@@ -7,22 +7,18 @@
  *    At most four times a second the counts follow.
  */
 
-import { CONNECTED, StreamClient } from "../../../http/event-stream.ts";
+import { createEventStreams } from "../../../http/event-streams.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import { AppError } from "../../../lib/errors.ts";
 import type { InboxChange, InboxChanges, NumberedChange } from "../changes.ts";
 import type { MessageStore } from "../messages/store.ts";
 import { presentMessage } from "../present.ts";
 
-const MAX_CLIENTS = 250;
+/** The tests of a project may read many streams at once, so an owner can have 200. */
+const LIMITS = { total: 500, ofOwner: 200, bufferedBytes: 512 * 1024 };
 const STATS_MS = 250;
 
-/** The clients of one inbox. */
-type Channel = {
-  clients: Set<StreamClient>;
-  unsubscribe: () => void;
-  cancelStats: (() => void) | null;
-};
+/** The changes of one inbox that has clients. */
+type Subscription = { unsubscribe: () => void; cancelStats: (() => void) | null };
 
 export type Live = ReturnType<typeof createLive>;
 
@@ -34,7 +30,8 @@ export function createLive(deps: {
   processId: string;
 }) {
   const { changes, store, clock, processId } = deps;
-  const channels = new Map<number, Channel>();
+  const streams = createEventStreams({ clock, limits: LIMITS, onEmpty: unsubscribe });
+  const subscriptions = new Map<number, Subscription>();
   const encoder = new TextEncoder();
 
   function encode(name: string, data: unknown, number: number): Uint8Array {
@@ -47,61 +44,53 @@ export function createLive(deps: {
   const statsEvent = (inboxSeq: number) =>
     encode("stats", store.counts(inboxSeq), changes.latest());
 
-  function channelOf(inboxSeq: number): Channel {
-    const known = channels.get(inboxSeq);
-    if (known !== undefined) return known;
-    const clients = new Set<StreamClient>();
-    const sendAll = (bytes: Uint8Array) => {
-      for (const client of clients) client.send(bytes);
+  function subscribe(inboxSeq: number): void {
+    const subscription: Subscription = {
+      unsubscribe: changes.subscribe(inboxSeq, (change) => {
+        streams.send(inboxSeq, changeEvent(change));
+        subscription.cancelStats ??= clock.after(STATS_MS, () => {
+          subscription.cancelStats = null;
+          streams.send(inboxSeq, statsEvent(inboxSeq));
+        });
+      }),
+      cancelStats: null,
     };
-    const unsubscribe = changes.subscribe(inboxSeq, (change) => {
-      sendAll(changeEvent(change));
-      channel.cancelStats ??= clock.after(STATS_MS, () => {
-        channel.cancelStats = null;
-        sendAll(statsEvent(inboxSeq));
-      });
-    });
-    const channel: Channel = { clients, unsubscribe, cancelStats: null };
-    channels.set(inboxSeq, channel);
-    return channel;
+    subscriptions.set(inboxSeq, subscription);
   }
 
-  function leave(inboxSeq: number, client: StreamClient): void {
-    const channel = channels.get(inboxSeq);
-    channel?.clients.delete(client);
-    if (channel === undefined || channel.clients.size > 0) return;
-    channel.unsubscribe();
-    channel.cancelStats?.();
-    channels.delete(inboxSeq);
+  function unsubscribe(inboxSeq: number): void {
+    const subscription = subscriptions.get(inboxSeq);
+    subscription?.unsubscribe();
+    subscription?.cancelStats?.();
+    subscriptions.delete(inboxSeq);
   }
 
-  /** The events since the last one that a client got. */
-  function missedEvents(inboxSeq: number, lastEventId: string): Uint8Array[] {
+  /** The events since the last one that a client got; null if they are not known any more. */
+  function missedEvents(inboxSeq: number, lastEventId: string | null): Uint8Array[] | null {
+    if (lastEventId === null) return [];
     const [id, number = ""] = lastEventId.split(".");
     const isOurs = id === processId && /^\d{1,15}$/.test(number);
     const missed = isOurs ? changes.since(inboxSeq, Number(number)) : null;
-    return missed?.map(changeEvent) ?? [encode("reload", {}, changes.latest())];
+    return missed?.map(changeEvent) ?? null;
   }
-
-  const size = () => [...channels.values()].reduce((sum, { clients }) => sum + clients.size, 0);
 
   return {
     /** Number of connected clients. */
-    size,
+    size: streams.size,
 
     /** The body of a response. Throws 429 if too many clients are connected. */
-    open(inboxSeq: number, lastEventId: string | null): ReadableStream<Uint8Array> {
-      if (size() >= MAX_CLIENTS) throw tooManyClients();
-      const client = new StreamClient(clock, () => leave(inboxSeq, client));
-      channelOf(inboxSeq).clients.add(client);
-      const missed = lastEventId === null ? [] : missedEvents(inboxSeq, lastEventId);
-      return client.start([CONNECTED, ...missed, statsEvent(inboxSeq)]);
+    open({ inboxSeq, owner }: { inboxSeq: number; owner: string }, lastEventId: string | null) {
+      return streams.open({ channel: inboxSeq, owner }, () => {
+        const reload = encode("reload", {}, changes.latest());
+        const missed = missedEvents(inboxSeq, lastEventId) ?? [reload];
+        const current = statsEvent(inboxSeq);
+        if (!subscriptions.has(inboxSeq)) subscribe(inboxSeq);
+        return { missed, reload, current };
+      });
     },
 
     /** Ends all connections, because the server stops. */
-    close(): void {
-      for (const { clients } of channels.values()) for (const client of clients) client.end();
-    },
+    close: streams.close,
   };
 }
 
@@ -111,11 +100,4 @@ function dataOf(change: InboxChange): unknown {
   if (change.type !== "updated") return {};
   const { id, isRead, isPinned, tags } = change;
   return { id, read: isRead, pinned: isPinned, tags };
-}
-
-function tooManyClients(): AppError {
-  return new AppError(429, "RATE_LIMIT_EXCEEDED", `More than ${MAX_CLIENTS} clients listen.`, {
-    headers: { "Retry-After": "5" },
-    suggestion: "Close some of the connections to …/events.",
-  });
 }
