@@ -3,6 +3,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Static } from "@sinclair/typebox";
 import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";
+import type { ApiKey } from "../../../modules/keys/model.ts";
 import type { ProjectStats } from "../../../modules/stats/model.ts";
 import type { System } from "../../../modules/system/model.ts";
 import type { Webhook } from "../../../modules/webhooks/model.ts";
@@ -67,6 +68,17 @@ export function useWebhooks(): readonly Webhook[] {
       api.get<ListPage<Webhook>>("/webhooks", { query: { limit: 100 }, signal }),
   });
   return data?.items ?? [];
+}
+
+/** The newest keys of the project; undefined while they are not known, or if the user may not see them. */
+export function useKeys(maySee: boolean): readonly ApiKey[] | undefined {
+  const project = useProject()?.id ?? null;
+  const { data } = useQuery({
+    queryKey: ["keys", project, "overview"],
+    queryFn: ({ signal }) => api.get<ListPage<ApiKey>>("/keys", { query: { limit: 100 }, signal }),
+    enabled: maySee,
+  });
+  return data?.items;
 }
 
 /** The newest campaigns of a status, without their content. */
