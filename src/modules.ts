@@ -156,6 +156,7 @@ function serverFacts(
     capture: transport === "capture" || captureSmtp !== null,
     dev: hasOpenInboxes,
     transport,
+    requiresVerifiedDomain: config.requireVerifiedDomain,
     url,
     smtp: port === null ? null : { host: captureSmtp?.host ?? host, port },
   };

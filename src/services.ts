@@ -100,7 +100,7 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
     signerOf: isSignedByRelay(config) ? () => null : domains.signerOf,
     isSenderVerified,
     templates: createTemplates(core),
-    previews: createPreviews({ ...core, contacts }),
+    previews: createPreviews({ ...core, contacts, projects }),
     cancellation,
     removal,
     contacts,

@@ -27,6 +27,8 @@ export type AppState = {
   dev: boolean;
   version: string;
   transport: string;
+  /** Whether the domain of a sender must be verified. */
+  requiresVerifiedDomain: boolean;
   url: string;
   smtp: { host: string; port: number } | null;
 };

@@ -107,8 +107,8 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   /** Problems that the operator can fix: the mail waits until then. */
   function whyBlocked(mail: LeasedMail): Verdict | null {
     if (!mail.isProjectEnabled) return deferWithoutSlot(DISABLED);
-    // A forwarded message has the From of its author.
-    if (mail.envelopeFrom !== null) return null;
+    // A forwarded message has the From of its author, and captured mail does not leave.
+    if (mail.envelopeFrom !== null || deps.transport.name === "capture") return null;
     const domain = domainOf(mail.fromAddress);
     if (deps.isSenderVerified(mail.projectSeq, domain)) return null;
     return deferred(`The sender's domain ${domain} is not verified any more.`);

@@ -19,6 +19,7 @@ const STATE = {
   dev: true,
   version: "0.1.0",
   transport: "capture",
+  requiresVerifiedDomain: false,
   url: "https://mail.example.com",
   smtp: { host: "127.0.0.1", port: 1025 },
 };

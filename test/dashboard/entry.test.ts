@@ -63,6 +63,7 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       await page.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
       await page.getByRole("button", { name: "Create the account" }).click();
       await heading(page, "Name your project");
+      await page.getByText("Recipients see it below marketing mail").waitFor();
       await screenshot("welcome");
       expect(await findings()).toEqual([]);
       await page.getByLabel("Project name").fill("Harbour Books");

@@ -231,6 +231,36 @@ describe.skipIf(!hasChromium)("the overview", () => {
   );
 
   test(
+    "a project without mails shows its steps, and samples with the domain of the project",
+    async () => {
+      const opened = await openOverview("", "light", empty);
+      const { page } = opened;
+      const steps = page.locator(".first-steps > li");
+      await steps.nth(0).getByText("Not required here").waitFor();
+      await steps.nth(1).getByText("Created", { exact: true }).waitFor();
+      await opened.close();
+      await empty.call("POST", "/domains", { domain: "pending.example" });
+      await expectNoFaults(await openOverview("", "light", empty), {
+        name: "overview-steps",
+        async isShown(page) {
+          await page.getByText("The DKIM record of pending.example was not found").waitFor();
+          await page.getByText("hello@pending.example").waitFor();
+        },
+      });
+      const emails = await openPage(browser, `${empty.url}/app/p/${empty.project}/emails`, {
+        cookie: empty.cookie,
+      });
+      await emails.page.getByText("hello@pending.example").waitFor();
+      await emails.close();
+      const again = await openOverview("", "light", empty);
+      await again.page.getByRole("link", { name: "Open the domain" }).click();
+      await again.page.getByRole("heading", { level: 1, name: "pending.example" }).waitFor();
+      await again.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
     "a refused period shows why, and the range can be changed",
     async () => {
       const { page, close } = await openOverview("?since=2020-01-01&until=2026-01-01");

@@ -52,6 +52,7 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
     "general: an admin changes the name, the sender, tracking and the language",
     async () => {
       const { page, problems, close } = await openAs(browser, server, "/settings");
+      await page.getByText("Recipients see it below marketing mail").waitFor();
       await page.getByLabel("Name", { exact: true }).fill("Harbour Books");
       await page.getByLabel("Default sender").fill("not an address@");
       await page.getByText("No mail", { exact: true }).click();

@@ -334,6 +334,17 @@ describe("GET /templates/{id}/preview", () => {
     ]);
   });
 
+  test("only marketing mail has the footer, unless the body has the link itself", async () => {
+    const shown = async (fields: object) => {
+      const id = await create({ body: "<p>Hi</p>", ...fields });
+      return String((await t.call("GET", `/templates/${id}/preview`)).body);
+    };
+    expect(await shown({ type: "TRANSACTIONAL" })).toBe("<p>Hi</p>");
+    expect(await shown({ type: "MARKETING" })).toMatch(/^<p>Hi<\/p><div .+>Unsubscribe<\/a>/);
+    const body = '<a href="{{ unsubscribeUrl }}">Leave</a>';
+    expect(await shown({ type: "MARKETING", body })).not.toContain("Unsubscribe<");
+  });
+
   test("reports a template that cannot be rendered", async () => {
     const id = await create({ body: "{% for i in (1..9000000) %}x{% endfor %}" });
     expectError(await t.call("GET", `/templates/${id}/preview`), {

@@ -12,6 +12,8 @@ export type ServerFacts = {
   /** Whether this is `mailstead dev`. */
   dev: boolean;
   transport: "capture" | "relay" | "direct";
+  /** Whether the domain of a sender must be verified (`--require-verified-domain`). */
+  requiresVerifiedDomain: boolean;
   url: string;
   /** The address of the listener that catches mail; null if there is none. */
   smtp: { host: string; port: number } | null;

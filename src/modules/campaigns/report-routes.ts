@@ -46,9 +46,9 @@ export function campaignReportRoutes(deps: {
       "/:id/preview",
       async ({ project, params, query }) => {
         const { contactId } = query;
-        const campaign = campaigns.get(project.seq, params.id);
+        const source = { ...campaigns.get(project.seq, params.id), isMarketing: true };
         const options = contactId === undefined ? {} : { contactId };
-        return previewResponse(await preview(project, campaign, options), query);
+        return previewResponse(await preview(project, source, options), query);
       },
       {
         params: IdParams,

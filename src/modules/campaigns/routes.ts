@@ -134,8 +134,10 @@ export function campaignRoutes(deps: {
     )
     .post(
       "/:id/preview",
-      async ({ project, params, body }) =>
-        envelope(await preview(project, campaigns.get(project.seq, params.id), body ?? {})),
+      async ({ project, params, body }) => {
+        const source = { ...campaigns.get(project.seq, params.id), isMarketing: true };
+        return envelope(await preview(project, source, body ?? {}));
+      },
       {
         params: IdParams,
         body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),

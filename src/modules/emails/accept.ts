@@ -21,7 +21,13 @@ import type { Suppressions } from "../suppressions/service.ts";
 import { templateErrors } from "../templates/model.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";
 import { type AcceptedMail, createCommit } from "./commit.ts";
-import { createDrafts, type RenderedMail, type DraftDeps, type Source } from "./drafts.ts";
+import {
+  createDrafts,
+  type DraftDeps,
+  recipientsOf,
+  type RenderedMail,
+  type Source,
+} from "./drafts.ts";
 import type { SendInput } from "./model.ts";
 import { refuseFullContact } from "./recipient-faults.ts";
 import { resolveSender, type MailSender } from "./sender.ts";
@@ -40,6 +46,8 @@ type AcceptDeps = DraftDeps & {
   templateCache: TemplateCache;
   templates: Templates;
   requireVerifiedDomain: boolean;
+  /** Whether mail is captured, so that it does not leave this server. */
+  isCapturing: boolean;
   quotas: Pick<Quotas, "ensureQueue">;
 };
 
@@ -48,23 +56,35 @@ export function createAccept(deps: AcceptDeps) {
   const commitMail = createCommit(deps);
   const renderAll = createDrafts(deps);
 
-  /** `reserveCopies` is awaited before many copies of the data are made; it may throw 503. */
+  /**
+   * `userEmail` is the address of the signed-in user; null for a request with a key. `reserveCopies`
+   * is awaited before many copies of the data are made; it may throw 503.
+   */
   return async function accept(
     project: Project,
     input: SendInput,
-    reserveCopies: () => Promise<void>,
+    by: { userEmail: string | null; reserveCopies: () => Promise<void> },
   ): Promise<Change<Accepted>> {
     const template =
       input.template === undefined ? null : deps.templates.get(project.seq, input.template);
     const sender = resolveSender(input, template, project.sender);
-    requireVerified(project, sender);
+    if (!isCapturedForSelf(input, by.userEmail)) requireVerified(project, sender);
     const source = compileSource(input, template);
     const attachments = await attachmentsOf(input);
     const { html } = source;
     const message = sharedMessage(project, input, { sender, template, html, attachments });
-    const drafts = await renderAll(project, input, { source, reserveCopies });
+    const drafts = await renderAll(project, input, { source, reserveCopies: by.reserveCopies });
     return () => commit({ project, input, template, message, drafts, now: clock.now() });
   };
+
+  /**
+   * A user who sets up the server sends the first mail to the own address before the domain has its
+   * DNS records. That is allowed where the mail is captured.
+   */
+  function isCapturedForSelf(input: SendInput, userEmail: string | null): boolean {
+    if (!deps.isCapturing || userEmail === null) return false;
+    return recipientsOf(input).every(({ address }) => address === userEmail);
+  }
 
   /** Throws 403 unless exactly the sender's domain is verified (docs/interface.md#send). */
   function requireVerified(project: Project, sender: MailSender): void {

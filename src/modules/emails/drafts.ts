@@ -125,7 +125,7 @@ export function createDrafts(deps: DraftDeps) {
   }
 }
 
-function recipientsOf(input: SendInput): Recipient[] {
+export function recipientsOf(input: SendInput): Recipient[] {
   const entries = Array.isArray(input.to) ? input.to : [input.to];
   return entries.map((entry) =>
     typeof entry === "string"

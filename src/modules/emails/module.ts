@@ -54,7 +54,7 @@ export function createEmailModule(deps: {
   suppressions: Suppressions;
   templateCache: TemplateCache;
   templates: Templates;
-  transport: Pick<Transport, "holdOf">;
+  transport: Pick<Transport, "name" | "holdOf">;
   url: string;
   writer: Writer;
 }): Module {
@@ -70,7 +70,11 @@ export function createEmailModule(deps: {
     routes: [
       emailRoutes({
         ...deps,
-        accept: createAccept({ ...deps, requireVerifiedDomain }),
+        accept: createAccept({
+          ...deps,
+          requireVerifiedDomain,
+          isCapturing: transport.name === "capture",
+        }),
         list: createEmailList({ ...deps, records }),
         records,
         wake: deps.mailQueued.raise,

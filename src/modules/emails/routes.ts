@@ -42,12 +42,15 @@ export function emailRoutes(deps: {
     .use(admission.secretKey)
     .post(
       "/v1/send",
-      ({ project, request, body, once }) =>
+      ({ project, user, request, body, once }) =>
         once(async () => {
           ensureSendable(body, project);
           const holder = { projectSeq: project.seq, isPublic: false };
           const reserveCopies = () => bodies.takeCopies(request, holder);
-          const commit = await accept(project, body, reserveCopies);
+          const commit = await accept(project, body, {
+            userEmail: user?.email ?? null,
+            reserveCopies,
+          });
           return () => {
             const accepted = commit();
             writer.afterCommit(wake);

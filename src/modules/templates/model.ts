@@ -145,7 +145,7 @@ export const Preview = named(
   "Preview",
   described(Type.Object({ subject: Type.String(), html: Type.String(), text: Type.String() }), {
     subject: "The rendered subject",
-    html: "The rendered HTML body",
+    html: "The rendered HTML body, with the footer of marketing mail",
     text: "The plain-text alternative",
   }),
   {

@@ -33,7 +33,7 @@ import {
   TemplateUsage,
 } from "./model.ts";
 import { templateOperations } from "./operations.ts";
-import { presentTemplate, type Previews, type Templates } from "./service.ts";
+import { presentTemplate, type Previews, type TemplateRow, type Templates } from "./service.ts";
 
 export function templateRoutes(deps: {
   admission: Admission;
@@ -108,7 +108,7 @@ export function templateRoutes(deps: {
         const { contactId } = query;
         const template = templates.get(project.seq, params.id);
         const options = contactId === undefined ? {} : { contactId };
-        return previewResponse(await preview(project, template, options), query);
+        return previewResponse(await preview(project, previewSource(template), options), query);
       },
       {
         params: IdParams,
@@ -119,8 +119,10 @@ export function templateRoutes(deps: {
     )
     .post(
       "/:id/preview",
-      async ({ project, params, body }) =>
-        envelope(await preview(project, templates.get(project.seq, params.id), body ?? {})),
+      async ({ project, params, body }) => {
+        const source = previewSource(templates.get(project.seq, params.id));
+        return envelope(await preview(project, source, body ?? {}));
+      },
       {
         params: IdParams,
         body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),
@@ -129,3 +131,9 @@ export function templateRoutes(deps: {
       },
     );
 }
+
+const previewSource = ({ subject, body, type }: TemplateRow) => ({
+  subject,
+  body,
+  isMarketing: type === "MARKETING",
+});

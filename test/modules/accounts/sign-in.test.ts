@@ -41,6 +41,7 @@ describe("the set-up of the first owner", () => {
       capture: true,
       dev: false,
       transport: "capture",
+      requiresVerifiedDomain: true,
       smtp: null,
     });
   });

@@ -445,10 +445,22 @@ describe("preview and test mail", () => {
     const contactId = await t.contact("ada@x.test", { data: { name: "Ada" } });
     const id = await t.campaign();
     const own = await t.act(id, "preview", { contactId });
-    expect(own.at("data")).toMatchObject({ subject: "Hello Ada", html: "<p>Dear Ada</p>" });
+    expect(own.text("data.subject")).toBe("Hello Ada");
+    expect(own.text("data.html")).toStartWith("<p>Dear Ada</p><div ");
     const other = await t.act(id, "preview", { contactId, data: { name: "<b>" } });
-    expect(other.at("data.html")).toBe("<p>Dear &lt;b&gt;</p>");
+    expect(other.text("data.html")).toStartWith("<p>Dear &lt;b&gt;</p><div ");
     expect(t.countRows("emails")).toBe(0);
+  });
+
+  test("a preview has the footer that recipients get, whose link unsubscribes nobody", async () => {
+    const contactId = await t.contact("ada@x.test", { data: { name: "Ada" } });
+    const id = await t.campaign();
+    const answer = await t.act(id, "preview", { contactId });
+    expect(answer.text("data.html")).toContain("newsletters from acme.");
+    expect(answer.text("data.text")).toMatch(/^Dear Ada\n\n--\n.+ from acme\.\nUnsubscribe: http/);
+    const link = /href="([^"]+\/unsubscribe\/[^"]+)"/.exec(answer.text("data.html"))?.[1] ?? "";
+    await t.call("POST", new URL(link).pathname, undefined, { key: null });
+    expect((await t.call("GET", `/contacts/${contactId}`)).at("subscribed")).toBe(true);
   });
 
   test("a test mail has the content recipients get, a marked subject, and is not counted", async () => {

@@ -2,7 +2,7 @@
 
 import { Button, Skeleton, Stack } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import type { Domain } from "../../../modules/domains/model.ts";
@@ -18,20 +18,19 @@ import { useDelayed } from "../../ui/use-delayed.ts";
 import { DomainStatus, recordsText } from "./columns.tsx";
 import { RecordCard } from "./record-card.tsx";
 import { PARTS } from "./record-texts.ts";
+import { domainKey, useDomainCheck } from "./use-domains.ts";
 import { zoneFile } from "./zone-file.ts";
 
 const route = getRouteApi("/user/p/$project/domains/$domain");
 
-const keyOf = (project: string, id: string) => ["domains", project, id];
-
 export function DomainPage() {
   const { project, domain: id } = route.useParams();
   const { data, error, isPending, refetch } = useQuery({
-    queryKey: keyOf(project, id),
+    queryKey: domainKey(project, id),
     queryFn: ({ signal }) => api.get<Domain>(`/domains/${encodeURIComponent(id)}`, { signal }),
   });
   const isSlow = useDelayed(isPending);
-  const check = useCheck(project, id);
+  const check = useDomainCheck(project, id);
   const mayManage = useMay("ADMIN");
   return (
     <Page
@@ -66,17 +65,6 @@ export function DomainPage() {
       </div>
     </Page>
   );
-}
-
-function useCheck(project: string, id: string) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: () => api.post<Domain>(`/domains/${id}/verify`),
-    onSuccess: async (checked) => {
-      client.setQueryData(keyOf(project, id), checked);
-      await client.invalidateQueries({ queryKey: ["domains", project, "/domains"] });
-    },
-  });
 }
 
 function Checklist({ domain, isChecking }: { domain: Domain; isChecking: boolean }) {
@@ -172,7 +160,7 @@ function RemoveDomain({ domain, project }: { domain: Domain; project: string }) 
   const navigate = useNavigate();
   const remove = useDeletion({
     path: `/domains/${domain.id}`,
-    queryKey: keyOf(project, domain.id),
+    queryKey: domainKey(project, domain.id),
     listKey: ["domains"],
     leave: () => navigate({ to: "/p/$project/domains", params: { project } }),
   });

@@ -4,12 +4,12 @@ import { Mail } from "lucide-react";
 import { useAppState } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { useSampleMail } from "../../use-sample-mail.ts";
 import { sendSamples } from "../overview/send-samples.ts";
 
 export function NoEmails() {
-  const { url, smtp, capture, user } = useAppState();
-  const base = url === "" ? window.location.origin : url;
-  const samples = sendSamples(base, user?.email ?? "ada@example.com");
+  const { smtp, capture } = useAppState();
+  const samples = sendSamples(useSampleMail());
   const isCatching = capture && smtp !== null;
   return (
     <div className="email-empty">

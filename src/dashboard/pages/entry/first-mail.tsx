@@ -1,8 +1,11 @@
-import { Button, Stack, TextInput } from "@mantine/core";
+import { Button, Skeleton, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { api } from "../../api.ts";
+import { useAppState } from "../../state.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
+import { senderDomain, useDomains } from "../domains/use-domains.ts";
+import { DomainNeeded } from "./domain-needed.tsx";
 
 type Sent = { emails: { email: string }[] };
 
@@ -10,18 +13,39 @@ const SUBJECT = "Hello from Mailstead";
 const BODY =
   "<h1>It works</h1><p>Your server sent this mail. Its record shows each step of the delivery.</p>";
 
-/** Sends a mail to the user, and then links to its record, where its delivery is shown. */
-export function FirstMail(props: {
+/** Sends a mail to the user, or says why the server would refuse it. */
+export function FirstMail({ project, to }: { project: string; to: string }) {
+  const { transport, requiresVerifiedDomain } = useAppState();
+  const { data: domains, error, refetch } = useDomains(project);
+  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (domains === undefined) return <Skeleton height={180} mt="md" />;
+  const domain = senderDomain(domains);
+  const isAccepted = !requiresVerifiedDomain || domain?.status === "VERIFIED";
+  const isCapturing = transport === "capture";
+  if (!isAccepted && !isCapturing) return <DomainNeeded project={project} domain={domain} />;
+  return (
+    <MailForm
+      project={project}
+      to={to}
+      from={`hello@${domain?.domain ?? to.slice(to.lastIndexOf("@") + 1)}`}
+      isOnlyForUser={!isAccepted}
+    />
+  );
+}
+
+/** The form, and then a link to the record of the mail, which shows its delivery. */
+function MailForm(props: {
   project: string;
   to: string;
-  /** The domain of the sender; by default that of the recipient. */
-  domain: string | null;
+  from: string;
+  /** The domain is not verified: captured mail is accepted, but only to the user. */
+  isOnlyForUser: boolean;
 }) {
-  const { project, to } = props;
-  const domain = props.domain ?? to.slice(to.lastIndexOf("@") + 1);
+  const { project, to, from, isOnlyForUser } = props;
+  const { requiresVerifiedDomain } = useAppState();
   const [emailId, setEmailId] = useState<string | null>(null);
   const form = useApiForm({
-    initial: { to, from: `hello@${domain}` },
+    initial: { to, from },
     submit: (values, idempotencyKey) =>
       api.post<Sent>(
         "/v1/send",
@@ -46,10 +70,25 @@ export function FirstMail(props: {
   return (
     <form onSubmit={form.onSubmit} className="entry-form">
       <Stack gap="md">
-        <TextInput label="To" type="email" required withAsterisk={false} {...form.field("to")} />
+        {isOnlyForUser && (
+          <p className="muted">
+            This server catches mail and sends nothing. Until your domain is verified, it accepts
+            mail to your own address only.
+          </p>
+        )}
+        <TextInput
+          label="To"
+          readOnly={isOnlyForUser}
+          type="email"
+          required
+          withAsterisk={false}
+          {...form.field("to")}
+        />
         <TextInput
           label="From"
-          description="To send to others, its domain must be verified."
+          description={
+            requiresVerifiedDomain && !isOnlyForUser ? "Its domain must be verified." : undefined
+          }
           type="email"
           required
           withAsterisk={false}

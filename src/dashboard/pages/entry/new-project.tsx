@@ -18,7 +18,7 @@ export function NewProject({ onDone }: { onDone: (project: { id: string }) => un
       <Stack gap="md">
         <TextInput
           label="Project name"
-          description="Such as the name of your product. You can change it later."
+          description="The name of your product, for example. Recipients see it below marketing mail and on the unsubscribe page. You can change it later."
           required
           withAsterisk={false}
           autoFocus

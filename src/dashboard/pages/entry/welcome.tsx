@@ -63,7 +63,7 @@ export function WelcomePage() {
   }
   return (
     <EntryCard title="Send yourself a mail">
-      <FirstMail project={project.id} to={user.email} domain={domain?.domain ?? null} />
+      <FirstMail project={project.id} to={user.email} />
       <Progress step={4} />
     </EntryCard>
   );

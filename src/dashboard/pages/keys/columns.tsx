@@ -8,7 +8,7 @@ import { Time } from "../../ui/time.tsx";
 
 export type KeyState = "ACTIVE" | "EXPIRED" | "REVOKED";
 
-export function stateOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): KeyState {
+export function keyState({ revokedAt, expiresAt }: ApiKey, nowMs: number): KeyState {
   if (revokedAt !== null) return "REVOKED";
   return expiresAt !== null && Date.parse(expiresAt) <= nowMs ? "EXPIRED" : "ACTIVE";
 }
@@ -35,7 +35,7 @@ export function keyColumns(options: Options): Column<ApiKey>[] {
       key: "state",
       title: "State",
       width: "120px",
-      render: (key) => <Status value={stateOf(key, options.nowMs)} />,
+      render: (key) => <Status value={keyState(key, options.nowMs)} />,
     },
     {
       key: "used",
@@ -70,7 +70,7 @@ export const keyLines = (options: Options) => (key: ApiKey) => ({
   first: (
     <span className="line">
       <span className="cut">{key.name}</span>
-      {stateOf(key, options.nowMs) !== "ACTIVE" && <Status value={stateOf(key, options.nowMs)} />}
+      {keyState(key, options.nowMs) !== "ACTIVE" && <Status value={keyState(key, options.nowMs)} />}
     </span>
   ),
   second: (
@@ -117,7 +117,7 @@ function Expiry({ at }: { at: string | null }) {
 }
 
 function Revoke({ apiKey, nowMs, onRevoke }: Options & { apiKey: ApiKey }) {
-  if (stateOf(apiKey, nowMs) === "REVOKED") return null;
+  if (keyState(apiKey, nowMs) === "REVOKED") return null;
   return (
     <Button
       size="compact-xs"

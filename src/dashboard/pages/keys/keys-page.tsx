@@ -7,7 +7,7 @@ import { useState } from "react";
 import type { ApiKey } from "../../../modules/keys/model.ts";
 import { api } from "../../api.ts";
 import { useShortcuts } from "../../shortcuts.ts";
-import { useAppState, useMay } from "../../state.ts";
+import { useMay } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
@@ -17,6 +17,7 @@ import { RoleNeeded } from "../../ui/role-needed.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { useCreateDialog } from "../../ui/use-create-dialog.ts";
 import { useList } from "../../ui/use-list.ts";
+import { useSampleMail } from "../../use-sample-mail.ts";
 import { keyColumns, keyLines, shortKey } from "./columns.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { keySamples } from "./samples.ts";
@@ -97,9 +98,7 @@ function KeyTable({ onCreate }: { onCreate: () => void }) {
 }
 
 function NoKeys({ onCreate }: { onCreate: () => void }) {
-  const { url, user } = useAppState();
-  const base = url === "" ? window.location.origin : url;
-  const place = { base, email: user?.email ?? "ada@example.com" };
+  const mail = useSampleMail();
   return (
     <Empty
       icon={KeyRound}
@@ -109,7 +108,7 @@ function NoKeys({ onCreate }: { onCreate: () => void }) {
     >
       <Code
         label="A request with a key"
-        samples={keySamples({ kind: "SECRET", text: "sk_YOUR_KEY" }, place)}
+        samples={keySamples({ kind: "SECRET", text: "sk_YOUR_KEY" }, mail)}
       />
     </Empty>
   );

@@ -1,15 +1,13 @@
-import { useAppState } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
+import { useSampleMail } from "../../use-sample-mail.ts";
 import type { Created } from "./create-key.tsx";
 import { keySamples } from "./samples.ts";
 
 /** Shows a new key, once, and the first requests with it. */
 export function NewKey(props: { created: Created; onCopied: () => void; onDone: () => void }) {
   const { created, ...rest } = props;
-  const { url, user } = useAppState();
-  const base = url === "" ? window.location.origin : url;
-  const place = { base, email: user?.email ?? "ada@example.com" };
+  const mail = useSampleMail();
   return (
     <ShownOnce
       {...rest}
@@ -22,7 +20,7 @@ export function NewKey(props: { created: Created; onCopied: () => void; onDone: 
         </>
       }
     >
-      <Code label="The first request with the key" samples={keySamples(created, place)} />
+      <Code label="The first request with the key" samples={keySamples(created, mail)} />
     </ShownOnce>
   );
 }

@@ -1,16 +1,16 @@
 /** The first requests with an API key. */
 
 import type { Samples } from "../../ui/code.tsx";
+import type { SampleMail } from "../../use-sample-mail.ts";
 
 type SampleKey = { kind: "SECRET" | "PUBLIC"; text: string };
-type Place = { base: string; email: string };
 
 /** Sends a mail with a secret key, or records an event with a public one. */
-export function keySamples({ kind, text }: SampleKey, { base, email }: Place): Samples {
+export function keySamples({ kind, text }: SampleKey, { base, to, from }: SampleMail): Samples {
   if (kind === "PUBLIC") {
-    return { "Record an event": curl(`${base}/v1/track`, text, { event: "signed-up", email }) };
+    return { "Record an event": curl(`${base}/v1/track`, text, { event: "signed-up", email: to }) };
   }
-  const mail = { to: email, from: "hello@example.org", subject: "Hello", body: "<p>It works.</p>" };
+  const mail = { to, from, subject: "Hello", body: "<p>It works.</p>" };
   return {
     "Test the key": `curl ${base}/emails?limit=1 \\\n  -H 'Authorization: Bearer ${text}'`,
     "Send a mail": curl(`${base}/v1/send`, text, mail),

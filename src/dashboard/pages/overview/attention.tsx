@@ -2,8 +2,9 @@ import { Link } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { useAppState, useProject } from "../../state.ts";
+import { useDomains } from "../domains/use-domains.ts";
 import { attentionItems } from "./attention-items.ts";
-import { useCampaigns, useDomains, useSystem, useWebhooks } from "./use-overview.ts";
+import { useCampaigns, useSystem, useWebhooks } from "./use-overview.ts";
 
 /** Items that are shown at first, so that the numbers stay in sight. */
 const FIRST_ITEMS = 2;
@@ -13,7 +14,7 @@ export function Attention() {
   const project = useProject()?.id ?? "";
   const { transport, dev } = useAppState();
   const isCapturing = transport === "capture";
-  const domains = useDomains();
+  const domains = useDomains(project).data ?? [];
   const items = attentionItems({
     isCapturing,
     system: useSystem(),

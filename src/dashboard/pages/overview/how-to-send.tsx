@@ -4,25 +4,25 @@ import { useAppState } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { CopyText } from "../../ui/copy.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
+import { useSampleMail } from "../../use-sample-mail.ts";
+import { FirstSteps } from "./first-steps.tsx";
 import { sendSamples } from "./send-samples.ts";
 
 export function HowToSend() {
-  const { url, smtp, transport, user } = useAppState();
-  const base = url === "" ? window.location.origin : url;
+  const { smtp, transport } = useAppState();
+  const mail = useSampleMail();
   return (
     <>
       <section className="section">
-        <h2>Send a mail</h2>
-        <Code
-          label="Sending a mail"
-          samples={sendSamples(base, user?.email ?? "ada@example.com")}
-        />
+        <FirstSteps>
+          <Code label="Sending a mail" samples={sendSamples(mail)} />
+        </FirstSteps>
       </section>
       <section className="section">
         <h2>This server</h2>
         <Fields>
           <Field label="Address">
-            <CopyText value={base} label="Copy the address" />
+            <CopyText value={mail.base} label="Copy the address" />
           </Field>
           {smtp !== null && (
             <Field label="SMTP for captured mail">

@@ -2,11 +2,11 @@
 
 import type { Samples } from "../../ui/code.tsx";
 import { jsonText, postSamples } from "../../ui/post-samples.ts";
+import type { SampleMail } from "../../use-sample-mail.ts";
 
-/** `to` is the address of the user, so that the first mail goes to a known place. */
-export function sendSamples(base: string, to: string): Samples {
+export function sendSamples({ base, to, from }: SampleMail): Samples {
   const url = `${base}/v1/send`;
-  const mail = { to, from: "hello@example.org", subject: "Hello", body: "<p>It works.</p>" };
+  const mail = { to, from, subject: "Hello", body: "<p>It works.</p>" };
   return {
     ...postSamples(url, mail),
     PHP: `<?php

@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Static } from "@sinclair/typebox";
 import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";
-import type { Domain } from "../../../modules/domains/model.ts";
+import type { ApiKey } from "../../../modules/keys/model.ts";
 import type { ProjectStats } from "../../../modules/stats/model.ts";
 import type { System } from "../../../modules/system/model.ts";
 import type { Webhook } from "../../../modules/webhooks/model.ts";
@@ -59,20 +59,28 @@ export function useSystem(): System | undefined {
   return data;
 }
 
-/** The newest objects of a list, or undefined while they are not known. */
-function useNewest<T>(noun: string, path: string): ListPage<T> | undefined {
+/** The newest webhooks; none while they are not known. */
+export function useWebhooks(): readonly Webhook[] {
   const project = useProject()?.id ?? null;
   const { data } = useQuery({
-    queryKey: [noun, project, "overview"],
-    queryFn: ({ signal }) => api.get<ListPage<T>>(path, { query: { limit: 100 }, signal }),
+    queryKey: ["webhooks", project, "overview"],
+    queryFn: ({ signal }) =>
+      api.get<ListPage<Webhook>>("/webhooks", { query: { limit: 100 }, signal }),
   });
-  return data;
+  return data?.items ?? [];
 }
 
-export const useDomains = (): readonly Static<typeof Domain>[] =>
-  useNewest<Static<typeof Domain>>("domains", "/domains")?.items ?? [];
-export const useWebhooks = (): readonly Webhook[] =>
-  useNewest<Webhook>("webhooks", "/webhooks")?.items ?? [];
+/** The newest keys of the project; undefined while they are not known, or if the user may not see them. */
+export function useKeys(maySee: boolean): readonly ApiKey[] | undefined {
+  const project = useProject()?.id ?? null;
+  const { data } = useQuery({
+    queryKey: ["keys", project, "overview"],
+    queryFn: ({ signal }) => api.get<ListPage<ApiKey>>("/keys", { query: { limit: 100 }, signal }),
+    enabled: maySee,
+  });
+  return data?.items;
+}
+
 /** The newest campaigns of a status, without their content. */
 export function useCampaigns(status: CampaignSummary["status"]): readonly CampaignSummary[] {
   const project = useProject()?.id ?? null;

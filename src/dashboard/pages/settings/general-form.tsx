@@ -49,7 +49,7 @@ export function GeneralForm({ project }: { project: ProjectDetails }) {
       <Stack gap="lg">
         <TextInput
           label="Name"
-          description="Only your team sees it."
+          description="Recipients see it below marketing mail and on the unsubscribe page."
           required
           withAsterisk={false}
           maxLength={100}
