@@ -1,11 +1,15 @@
 /**
  * Evaluates SPF, DKIM, DMARC and ARC of a message, by the package mailauth. It is loaded at the first
  * check, because that takes about 0.1 s and 35 MB. The number of DNS look-ups is bounded.
+ *
+ * 1. `readClaims` reads the message once, piece by piece, and hashes what its signatures cover.
+ * 2. The function that it returns awaits the look-ups. The message is not in memory any more then.
  */
 
 import { Readable } from "node:stream";
 import { type Static, Type } from "@sinclair/typebox";
 import type { ARCResult } from "mailauth";
+import type { dkimVerify } from "mailauth/lib/dkim/verify";
 import { Value } from "@sinclair/typebox/value";
 import type { DnsAnswer } from "../protocols/dns/answer.ts";
 import type { Dns } from "../protocols/dns/client.ts";
@@ -28,7 +32,10 @@ const MAX_LOOK_UPS = 60;
 const SLICE_BYTES = 16 * 1024;
 
 type ClaimedMessage = {
-  raw: Uint8Array;
+  /** The beginning of the message, with at least its first MAX_HEADER_BYTES. */
+  head: Uint8Array;
+  /** All of the message. */
+  pieces: Iterable<Uint8Array>;
   /** Sender of the envelope. */
   sender: string;
   /** Address of the sending server. */
@@ -56,34 +63,74 @@ const SpfResult = Type.Object({
 });
 type SpfResult = Static<typeof SpfResult>;
 
-/** `mta` is the name of this server. Look-ups that fail make the result temperror. */
-export async function authenticateMessage(
+type ClaimOptions = {
+  /** Name of this server. */
+  mta: string;
+  /** Ends the look-ups: those under way and later ones fail. */
+  signal: AbortSignal;
+};
+
+type Signed = Awaited<ReturnType<typeof dkimVerify>>;
+
+/**
+ * Resolves when the whole message was read, to the function that resolves to the results. Look-ups
+ * that fail make a result temperror.
+ */
+export async function readClaims(
   message: ClaimedMessage,
   anyDns: Pick<Dns, "resolve">,
-  mta: string,
-): Promise<Authentication> {
-  const [{ dkimVerify }, { dmarc }, { arc }] = await Promise.all([
-    import("mailauth/lib/dkim/verify"),
+  { mta, signal }: ClaimOptions,
+): Promise<() => Promise<Authentication>> {
+  const { head, pieces, sender, ip, helo } = message;
+  const dns = boundedDns(anyDns, signal);
+  const refusal = refusalOf(head);
+  const signed = refusal === null ? await readSignatures(pieces, sender, dns) : null;
+  return async () => {
+    const client = { sender, ip, helo };
+    const spf = isPublicAddress(ip) ? await checkSpf(client, dns, mta) : null;
+    const spfVerdict = spf === null ? skipped(sender) : verdict(spf.status, spf.domain);
+    if (signed !== null) {
+      const domain = spf?.status.result === "pass" ? (spf.domain ?? "") : null;
+      return { spf: spfVerdict, ...(await checkSignatures(await signed.results, domain, dns)) };
+    }
+    const unverified = { result: "permerror", domain: null, info: refusal ?? "" };
+    const rest = { dkim: [unverified], dmarc: unverified, arc: unverified };
+    return { spf: spfVerdict, ...rest, policy: "none" };
+  };
+}
+
+/** Resolves when the message is read, while the keys of its signatures are still looked up. */
+async function readSignatures(
+  pieces: Iterable<Uint8Array>,
+  sender: string,
+  dns: Pick<Dns, "resolve">,
+): Promise<{ results: Promise<Signed> }> {
+  const { dkimVerify } = await import("mailauth/lib/dkim/verify");
+  const end = Promise.withResolvers<void>();
+  const input = Readable.from(slicesOf(pieces, end.resolve));
+  const results = dkimVerify(input, { resolver: textResolver(dns), sender });
+  await Promise.race([end.promise, results]);
+  // A later failure matters to the caller who awaits the results.
+  results.catch(() => {});
+  return { results };
+}
+
+/** `spfDomain`: the domain for which SPF passed, or null. */
+async function checkSignatures(
+  signed: Signed,
+  spfDomain: string | null,
+  dns: Pick<Dns, "resolve">,
+): Promise<Omit<Authentication, "spf">> {
+  const [{ dmarc }, { arc }] = await Promise.all([
     import("mailauth/lib/dmarc"),
     import("mailauth/lib/arc"),
   ]);
-  const dns = boundedDns(anyDns);
   const resolver = textResolver(dns);
-  const { sender } = message;
-  const spf = isPublicAddress(message.ip) ? await checkSpf(message, dns, mta) : null;
-  const spfVerdict = spf === null ? skipped(sender) : verdict(spf.status, spf.domain);
-  const refusal = refusalOf(message.raw);
-  if (refusal !== null) {
-    const unverified = { result: "permerror", domain: null, info: refusal };
-    const rest = { dkim: [unverified], dmarc: unverified, arc: unverified };
-    return { spf: spfVerdict, ...rest, policy: "none" };
-  }
-  const signed = await dkimVerify(Readable.from(slicesOf(message.raw)), { resolver, sender });
   const passed = signed.results.filter(({ status }) => status.result === "pass");
   const found = await dmarc({
     headerFrom: signed.headerFrom,
     fromFields: signed.fromFields,
-    spfDomains: spf?.status.result === "pass" ? [spf.domain ?? ""] : [],
+    spfDomains: spfDomain === null ? [] : [spfDomain],
     dkimDomains: passed.map(({ signingDomain }) => ({ domain: signingDomain ?? "" })),
     resolver,
   });
@@ -93,7 +140,6 @@ export async function authenticateMessage(
       ? null
       : await arc({ ...sealed, chain: sealed.chain === false ? [] : sealed.chain }, { resolver });
   return {
-    spf: spfVerdict,
     dkim: signed.results.map(({ status, signingDomain }) => verdict(status, signingDomain)),
     dmarc:
       found === false
@@ -122,10 +168,10 @@ function policyOf(text: string): Authentication["policy"] {
 }
 
 /** The reason why the signatures are not verified; null if they are. */
-function refusalOf(raw: Uint8Array): string | null {
-  const start = Buffer.from(raw.subarray(0, MAX_HEADER_BYTES)).toString("latin1");
+function refusalOf(head: Uint8Array): string | null {
+  const start = Buffer.from(head.subarray(0, MAX_HEADER_BYTES)).toString("latin1");
   const end = /\r?\n\r?\n/.exec(start)?.index;
-  if (end === undefined && raw.byteLength > MAX_HEADER_BYTES) {
+  if (end === undefined && head.byteLength > MAX_HEADER_BYTES) {
     return `the headers take more than ${MAX_HEADER_BYTES / 1024} KiB, so signatures are not verified`;
   }
   const header = start.slice(0, end);
@@ -135,15 +181,19 @@ function refusalOf(raw: Uint8Array): string | null {
   return `the message has more than ${MAX_SIGNATURES} signatures, so they are not verified`;
 }
 
-async function* slicesOf(raw: Uint8Array): AsyncGenerator<Buffer> {
-  for (let at = 0; at < raw.byteLength; at += SLICE_BYTES) {
-    yield Buffer.from(raw.subarray(at, at + SLICE_BYTES));
-    await nextIteration();
+/** Calls `onEnd` after the last slice was taken. */
+async function* slicesOf(pieces: Iterable<Uint8Array>, onEnd: () => void): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.byteLength; at += SLICE_BYTES) {
+      yield Buffer.from(piece.subarray(at, at + SLICE_BYTES));
+      await nextIteration();
+    }
   }
+  onEnd();
 }
 
 async function checkSpf(
-  { sender, ip, helo }: ClaimedMessage,
+  { sender, ip, helo }: Pick<ClaimedMessage, "sender" | "ip" | "helo">,
   dns: Pick<Dns, "resolve">,
   mta: string,
 ): Promise<SpfResult> {
@@ -187,14 +237,20 @@ class LookupError extends Error {
   }
 }
 
-/** Fails all look-ups beyond the limit. */
-function boundedDns(dns: Pick<Dns, "resolve">): Pick<Dns, "resolve"> {
+/** Fails all look-ups beyond the limit, and those that have no answer when the signal aborts. */
+function boundedDns(dns: Pick<Dns, "resolve">, signal: AbortSignal): Pick<Dns, "resolve"> {
   let lookUps = 0;
+  const tooSlow = { kind: "failed", reason: "the look-ups took too long" } as const;
+  const ended = new Promise<typeof tooSlow>((resolve) => {
+    signal.addEventListener("abort", () => resolve(tooSlow), { once: true });
+  });
   return {
-    resolve: (name, type, options) =>
-      ++lookUps > MAX_LOOK_UPS
+    resolve(name, type, options) {
+      if (signal.aborted) return Promise.resolve(tooSlow);
+      return ++lookUps > MAX_LOOK_UPS
         ? Promise.resolve({ kind: "failed", reason: "the message needs too many look-ups" })
-        : dns.resolve(name, type, options),
+        : Promise.race([dns.resolve(name, type, options), ended]);
+    },
   };
 }
 

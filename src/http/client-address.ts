@@ -5,10 +5,8 @@
  * addresses of its network.
  */
 
-import { isIPv4 } from "node:net";
-import ipaddr from "ipaddr.js";
 import { type AddressRange, isInRanges, parseIpAddress } from "../lib/address-ranges.ts";
-import { embeddedIPv4, isPublicAddress } from "../lib/ip-addresses.ts";
+import { clientNetwork, isPublicAddress } from "../lib/ip-addresses.ts";
 import type { Log } from "../lib/log.ts";
 
 type Hops = {
@@ -20,8 +18,6 @@ type Hops = {
 
 /** Most entries of X-Forwarded-For that are read; real chains of proxies are shorter. */
 const MAX_HOPS = 32;
-/** Bytes of an IPv6 address that name its network; one host chooses the rest (RFC 4291 §2.5.4). */
-const NETWORK_BYTES = 8;
 
 /** Returns a function that returns the key of a client for rate limits. */
 export function clientAddressReader(options: {
@@ -57,7 +53,7 @@ export function clientAddressReader(options: {
       if (comma === -1) break;
       rest = rest.slice(0, comma);
     }
-    return rateKeyOf(client);
+    return clientNetwork(client);
   };
 }
 
@@ -68,18 +64,4 @@ function addressIn(entry: string): string | null {
   const withPort = /^([\d.]+):\d{1,5}$/.exec(text)?.[1];
   const address = bracketed ?? withPort ?? text;
   return parseIpAddress(address) === null ? null : address;
-}
-
-function rateKeyOf(text: string): string {
-  if (isIPv4(text)) return text; // This usual case needs no parsing.
-  const address = parseIpAddress(text);
-  if (address === null) return "unknown";
-  if (address instanceof ipaddr.IPv4) return address.toString();
-  const host = embeddedIPv4(address);
-  return host === null ? networkOf(address) : host.toString();
-}
-
-function networkOf(address: ipaddr.IPv6): string {
-  const bytes = address.toByteArray().map((byte, index) => (index < NETWORK_BYTES ? byte : 0));
-  return `${new ipaddr.IPv6(bytes).toString()}/64`;
 }

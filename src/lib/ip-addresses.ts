@@ -1,7 +1,14 @@
-/** Decides which IP addresses are public, so that URLs and hosts from callers may lead to them. */
+/**
+ * Decides which IP addresses are public, so that URLs and hosts from callers may lead to them, and
+ * which addresses count as one client.
+ */
 
-import { isIP } from "node:net";
+import { isIP, isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
+import { parseIpAddress } from "./address-ranges.ts";
+
+/** Bytes of an IPv6 address that name its network; one host chooses the rest (RFC 4291 §2.5.4). */
+const NETWORK_BYTES = 8;
 
 /**
  * Returns true only for globally reachable host addresses. It returns false for private, loopback,
@@ -43,7 +50,25 @@ const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
  * latter. Returns null for local-use translators in 64:ff9b:1::/48 (RFC 8215), because the position
  * of the IPv4 address in them is not known; they are not public.
  */
-export function embeddedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
+function embeddedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();
   return address.match(NAT64) ? new ipaddr.IPv4(address.toByteArray().slice(12)) : null;
+}
+
+/**
+ * Returns the key under which a client is counted: its IPv4 address, or the /64 network of its IPv6
+ * address, because one client can use all addresses of its network.
+ */
+export function clientNetwork(text: string): string {
+  if (isIPv4(text)) return text; // This usual case needs no parsing.
+  const address = parseIpAddress(text);
+  if (address === null) return "unknown";
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  const host = embeddedIPv4(address);
+  return host === null ? networkOf(address) : host.toString();
+}
+
+function networkOf(address: ipaddr.IPv6): string {
+  const bytes = address.toByteArray().map((byte, index) => (index < NETWORK_BYTES ? byte : 0));
+  return `${new ipaddr.IPv6(bytes).toString()}/64`;
 }

@@ -25,6 +25,8 @@ export type ReceivedEnvelope = {
   /** Address of the client. */
   peer: string;
   helo: string;
+  /** Aborts when the session ends: the message is not stored then, because nobody is answered. */
+  signal: AbortSignal;
   /** The Received field that is put in front of a forwarded message. */
   trace: Uint8Array;
 };
@@ -82,11 +84,13 @@ export function createMailStore(deps: StoringDeps) {
     };
     const copied = await forwarding.copy(forward, now);
     try {
-      await writer.write(() =>
+      await writer.write(() => {
+        // A sender that got no answer sends the message again.
+        envelope.signal.throwIfAborted();
         quotas.runWithinStorage(projectSeq, () => {
           storeMail(work, { id, now, forwarded: forwarding.send(forward, copied, now) });
-        }),
-      );
+        });
+      });
     } catch (error) {
       await forwarding.discard(copied);
       throw error;

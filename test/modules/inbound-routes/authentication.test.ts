@@ -53,7 +53,11 @@ async function receive(raw: Uint8Array, sender: string, peer: string): Promise<u
   const { projectSeq } = target;
   const to = { projectSeq, recipients: [TO], routes: [TO], forwardTo: [], host: "in.acme.test" };
   try {
-    await arrival.complete({ sender, peer, helo: "mx.example.net", trace: Buffer.of() }, to);
+    const { signal } = new AbortController();
+    await arrival.complete(
+      { sender, peer, helo: "mx.example.net", trace: Buffer.of(), signal },
+      to,
+    );
   } catch (error) {
     if (error instanceof ReceiveRefusal) return `${error.code} ${error.message}`;
     throw error;
