@@ -11,6 +11,14 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { ARCResult } from "mailauth";
 import type { dkimVerify } from "mailauth/lib/dkim/verify";
 import { Value } from "@sinclair/typebox/value";
+import {
+  type DmarcPolicy,
+  evaluateDmarc,
+  headerOf,
+  policyOf,
+  readAuthor,
+  remembering,
+} from "./author.ts";
 import type { DnsAnswer } from "../protocols/dns/answer.ts";
 import type { Dns } from "../protocols/dns/client.ts";
 import { domainOf } from "../protocols/mime/address.ts";
@@ -27,7 +35,9 @@ const MAX_SIGNATURES = 10;
 /** Sets of ARC fields that are verified: each one costs a DNS look-up and a signature. */
 const MAX_ARC_SETS = 10;
 /** DNS look-ups for one message; further ones fail, so that the result is temperror. */
-const MAX_LOOK_UPS = 60;
+const MAX_LOOK_UPS = 50;
+/** DNS look-ups for the policy of DMARC besides; a Tree Walk takes eight (RFC 9989 §4.10). */
+const MAX_DMARC_LOOK_UPS = 10;
 /** Bytes that are hashed before other work of the event loop runs. */
 const SLICE_BYTES = 16 * 1024;
 
@@ -44,7 +54,7 @@ type ClaimedMessage = {
 };
 
 /** `result` is a word of RFC 8601 §2.7, or `skipped`; `info` the reason in one line. */
-export type AuthVerdict = { result: string; domain: string | null; info: string };
+type AuthVerdict = { result: string; domain: string | null; info: string };
 
 export type Authentication = {
   spf: AuthVerdict;
@@ -52,8 +62,8 @@ export type Authentication = {
   dkim: AuthVerdict[];
   dmarc: AuthVerdict;
   arc: AuthVerdict;
-  /** The policy that the domain of From asks for if DMARC fails; `none` without a record. */
-  policy: "none" | "quarantine" | "reject";
+  /** What the domain of From asks for; `none` if SPF or a signature passed for it. */
+  policy: DmarcPolicy;
 };
 
 /** The part of the result of SPF that is read. */
@@ -68,6 +78,8 @@ type ClaimOptions = {
   mta: string;
   /** Ends the look-ups: those under way and later ones fail. */
   signal: AbortSignal;
+  /** Told that the package failed, as it does for some messages that are not well formed. */
+  onFailure: (error: unknown) => void;
 };
 
 type Signed = Awaited<ReturnType<typeof dkimVerify>>;
@@ -79,25 +91,61 @@ type Signed = Awaited<ReturnType<typeof dkimVerify>>;
 export async function readClaims(
   message: ClaimedMessage,
   anyDns: Pick<Dns, "resolve">,
-  { mta, signal }: ClaimOptions,
+  { mta, signal, onFailure }: ClaimOptions,
 ): Promise<() => Promise<Authentication>> {
   const { head, pieces, sender, ip, helo } = message;
-  const dns = boundedDns(anyDns, signal);
-  const refusal = refusalOf(head);
+  const dns = boundedDns(anyDns, signal, MAX_LOOK_UPS);
+  const ofDmarc = remembering(textResolver(boundedDns(anyDns, signal, MAX_DMARC_LOOK_UPS)));
+  const header = headerOf(head);
+  const author = await readAuthor(header);
+  const refusal = refusalOf(header);
   const signed = refusal === null ? await readSignatures(pieces, sender, dns) : null;
-  return async () => {
-    const client = { sender, ip, helo };
-    const spf = isPublicAddress(ip) ? await checkSpf(client, dns, mta) : null;
+
+  async function verify(): Promise<Verified> {
+    const spf = isPublicAddress(ip) ? await checkSpf({ sender, ip, helo }, dns, mta) : null;
+    const spfDomain = spf?.status.result === "pass" ? (spf.domain ?? "") : null;
     const spfVerdict = spf === null ? skipped(sender) : verdict(spf.status, spf.domain);
-    if (signed !== null) {
-      const domain = spf?.status.result === "pass" ? (spf.domain ?? "") : null;
-      return { spf: spfVerdict, ...(await checkSignatures(await signed.results, domain, dns)) };
+    const results = await signed?.results;
+    const dkim = results?.results ?? [];
+    const passed = dkim.filter(({ status }) => status.result === "pass");
+    const dkimDomains = passed.map(({ signingDomain }) => signingDomain ?? "");
+    const found = await evaluateDmarc(author, { spfDomain, dkimDomains }, ofDmarc);
+    const isAuthentic = found !== false && found.status.result === "pass";
+    if (results === undefined) {
+      const unverified = { result: "permerror", domain: null, info: refusal ?? "" };
+      const dmarc = { ...unverified, domain: dmarcVerdict(found).domain };
+      return { ...all(unverified), spf: spfVerdict, dmarc, isAuthentic };
     }
-    const unverified = { result: "permerror", domain: null, info: refusal ?? "" };
-    const rest = { dkim: [unverified], dmarc: unverified, arc: unverified };
-    return { spf: spfVerdict, ...rest, policy: "none" };
+    return {
+      spf: spfVerdict,
+      dkim: dkim.map(({ status, signingDomain }) => verdict(status, signingDomain)),
+      dmarc: dmarcVerdict(found),
+      arc: await checkArc(results, dns),
+      isAuthentic,
+    };
+  }
+
+  return async () => {
+    // At the same time as the others, so that slow look-ups of the sender cannot prevent it.
+    const nothing = { spfDomain: null, dkimDomains: [] };
+    const [found, { isAuthentic, ...verdicts }] = await Promise.all([
+      evaluateDmarc(author, nothing, ofDmarc),
+      verify().catch((error: unknown) => {
+        onFailure(error);
+        return BROKEN;
+      }),
+    ]);
+    return { ...verdicts, policy: isAuthentic ? "none" : policyOf(found) };
   };
 }
+
+/** `isAuthentic`: SPF or a signature passed for the domain of From. */
+type Verified = Omit<Authentication, "policy"> & { isAuthentic: boolean };
+
+function all(result: AuthVerdict): Verified {
+  return { spf: result, dkim: [result], dmarc: result, arc: result, isAuthentic: false };
+}
+const BROKEN = all({ result: "permerror", domain: null, info: "the message cannot be verified" });
 
 /** Resolves when the message is read, while the keys of its signatures are still looked up. */
 async function readSignatures(
@@ -109,48 +157,22 @@ async function readSignatures(
   const end = Promise.withResolvers<void>();
   const input = Readable.from(slicesOf(pieces, end.resolve));
   const results = dkimVerify(input, { resolver: textResolver(dns), sender });
-  await Promise.race([end.promise, results]);
-  // A later failure matters to the caller who awaits the results.
-  results.catch(() => {});
+  // A failure matters to the caller who awaits the results.
+  await Promise.race([end.promise, results.catch(() => {})]);
   return { results };
 }
 
-/** `spfDomain`: the domain for which SPF passed, or null. */
-async function checkSignatures(
-  signed: Signed,
-  spfDomain: string | null,
-  dns: Pick<Dns, "resolve">,
-): Promise<Omit<Authentication, "spf">> {
-  const [{ dmarc }, { arc }] = await Promise.all([
-    import("mailauth/lib/dmarc"),
-    import("mailauth/lib/arc"),
-  ]);
-  const resolver = textResolver(dns);
-  const passed = signed.results.filter(({ status }) => status.result === "pass");
-  const found = await dmarc({
-    headerFrom: signed.headerFrom,
-    fromFields: signed.fromFields,
-    spfDomains: spfDomain === null ? [] : [spfDomain],
-    dkimDomains: passed.map(({ signingDomain }) => ({ domain: signingDomain ?? "" })),
-    resolver,
-  });
-  const { arc: sealed } = signed;
-  const chain =
-    sealed === undefined
-      ? null
-      : await arc({ ...sealed, chain: sealed.chain === false ? [] : sealed.chain }, { resolver });
-  return {
-    dkim: signed.results.map(({ status, signingDomain }) => verdict(status, signingDomain)),
-    dmarc:
-      found === false
-        ? { result: "none", domain: null, info: "From has no single domain" }
-        : { ...verdict(found.status, found.domain), info: infoOfPolicy(found.p) },
-    arc:
-      chain === null
-        ? { result: "none", domain: null, info: "" }
-        : verdict(chain.status, domainOfChain(chain)),
-    policy: found === false ? "none" : policyOf(found.policy),
-  };
+async function checkArc({ arc: sealed }: Signed, dns: Pick<Dns, "resolve">): Promise<AuthVerdict> {
+  if (sealed === undefined) return { result: "none", domain: null, info: "" };
+  const { arc } = await import("mailauth/lib/arc");
+  const sets = sealed.chain === false ? [] : sealed.chain;
+  const chain = await arc({ ...sealed, chain: sets }, { resolver: textResolver(dns) });
+  return verdict(chain.status, domainOfChain(chain));
+}
+
+function dmarcVerdict(found: Awaited<ReturnType<typeof evaluateDmarc>>): AuthVerdict {
+  if (found === false) return { result: "none", domain: null, info: "From has no single domain" };
+  return { ...verdict(found.status, found.domain), info: infoOfPolicy(found.p) };
 }
 
 /** The domain that signed the message last. */
@@ -163,18 +185,11 @@ function infoOfPolicy(published: unknown): string {
   return typeof published === "string" && published !== "" ? `p=${published}` : "";
 }
 
-function policyOf(text: string): Authentication["policy"] {
-  return text === "reject" || text === "quarantine" ? text : "none";
-}
-
 /** The reason why the signatures are not verified; null if they are. */
-function refusalOf(head: Uint8Array): string | null {
-  const start = Buffer.from(head.subarray(0, MAX_HEADER_BYTES)).toString("latin1");
-  const end = /\r?\n\r?\n/.exec(start)?.index;
-  if (end === undefined && head.byteLength > MAX_HEADER_BYTES) {
+function refusalOf(header: string): string | null {
+  if (header.length > MAX_HEADER_BYTES) {
     return `the headers take more than ${MAX_HEADER_BYTES / 1024} KiB, so signatures are not verified`;
   }
-  const header = start.slice(0, end);
   const signatures = header.match(/^dkim-signature[ \t]{0,100}:/gim) ?? [];
   const sets = header.match(/^arc-(?:seal|message-signature)[ \t]{0,100}:/gim) ?? [];
   if (signatures.length <= MAX_SIGNATURES && sets.length <= 2 * MAX_ARC_SETS) return null;
@@ -238,7 +253,11 @@ class LookupError extends Error {
 }
 
 /** Fails all look-ups beyond the limit, and those that have no answer when the signal aborts. */
-function boundedDns(dns: Pick<Dns, "resolve">, signal: AbortSignal): Pick<Dns, "resolve"> {
+function boundedDns(
+  dns: Pick<Dns, "resolve">,
+  signal: AbortSignal,
+  max: number,
+): Pick<Dns, "resolve"> {
   let lookUps = 0;
   const tooSlow = { kind: "failed", reason: "the look-ups took too long" } as const;
   const ended = new Promise<typeof tooSlow>((resolve) => {
@@ -247,7 +266,7 @@ function boundedDns(dns: Pick<Dns, "resolve">, signal: AbortSignal): Pick<Dns, "
   return {
     resolve(name, type, options) {
       if (signal.aborted) return Promise.resolve(tooSlow);
-      return ++lookUps > MAX_LOOK_UPS
+      return ++lookUps > max
         ? Promise.resolve({ kind: "failed", reason: "the message needs too many look-ups" })
         : Promise.race([dns.resolve(name, type, options), ended]);
     },

@@ -16,6 +16,7 @@
  */
 
 import type { Authentication } from "../../checks/authentication.ts";
+import { hasLongAuthor, headerOf } from "../../checks/author.ts";
 import { type ArrivedMail, createMailArrivals } from "./arrival.ts";
 import { type MailParser, type ReadMail, readMail } from "./read-mail.ts";
 import type { ReceivingLimits } from "./receiving-limits.ts";
@@ -66,8 +67,14 @@ export function createReceiving(
     });
   }
 
-  function readSender(arrived: ArrivedMail, envelope: ReceivedEnvelope) {
+  async function readSender(arrived: ArrivedMail, envelope: ReceivedEnvelope) {
     const [head = arrived.rest] = piecesOf(arrived);
+    const header = headerOf(head);
+    // The field From may be behind the piece, so whose policy applies is not known.
+    const isCut = arrived.stored !== null && header.length === head.byteLength;
+    if (isCut || hasLongAuthor(header)) {
+      throw new ReceiveRefusal(552, "5.3.4 The header of the message is too large");
+    }
     return deps.readSender({ head, pieces: piecesOf(arrived) }, envelope);
   }
 
@@ -110,11 +117,13 @@ function refuseLoop({ hops, deliveredTo }: ReadMail, { recipients }: Targets): v
   throw new ReceiveRefusal(554, "5.4.6 The message is in a loop of mail servers");
 }
 
-/** A look-up that failed for now may be the reason why DMARC fails, so the sender tries again. */
+/** A look-up that failed for now may be the reason why nothing passed, so the sender tries again. */
 function refuseUnauthentic({ spf, dkim, dmarc, policy }: Authentication): void {
+  if (policy !== "reject" && policy !== "unknown") return;
   // Without SPF, for instance behind a proxy, nothing is known of mail that is not signed.
-  if (dmarc.result !== "fail" || policy !== "reject" || spf.result === "skipped") return;
-  if ([spf, ...dkim].some(({ result }) => result === "temperror")) {
+  if (spf.result === "skipped") return;
+  const isTemporary = [spf, dmarc, ...dkim].some(({ result }) => result === "temperror");
+  if (policy === "unknown" || isTemporary) {
     throw new ReceiveRefusal(451, "4.7.0 The sender cannot be verified now, try again later");
   }
   throw new ReceiveRefusal(

@@ -1,6 +1,6 @@
 /** Verifies the sender of a received message, within a limited time (checks/authentication.ts). */
 
-import { type Authentication, type AuthVerdict, readClaims } from "../../checks/authentication.ts";
+import { type Authentication, readClaims } from "../../checks/authentication.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
@@ -30,32 +30,17 @@ export function createSenderReader(deps: {
 }): SenderReader {
   const { clock, dns, log, hostname: mta } = deps;
 
-  /** The package fails for some messages that are not well formed; their mail is accepted. */
-  function broken(error: unknown): Authentication {
-    log.warn("the sender of a message could not be verified", { error: describeError(error) });
-    return BROKEN;
-  }
-
   return async (message, { sender, peer: ip, helo, signal }) => {
     const limit = new AbortController();
-    const options = { mta, signal: AbortSignal.any([signal, limit.signal]) };
-    try {
-      const evaluate = await readClaims({ ...message, sender, ip, helo }, dns, options);
-      return async () => {
-        const cancel = clock.after(AUTHENTICATION_MS, () => limit.abort());
-        return evaluate().catch(broken).finally(cancel);
-      };
-    } catch (error) {
-      return async () => broken(error);
-    }
+    const evaluate = await readClaims({ ...message, sender, ip, helo }, dns, {
+      mta,
+      signal: AbortSignal.any([signal, limit.signal]),
+      onFailure: (error) =>
+        log.warn("the sender of a message could not be verified", { error: describeError(error) }),
+    });
+    return async () => {
+      const cancel = clock.after(AUTHENTICATION_MS, () => limit.abort());
+      return evaluate().finally(cancel);
+    };
   };
 }
-
-const all = (verdict: AuthVerdict): Authentication => ({
-  spf: verdict,
-  dkim: [verdict],
-  dmarc: verdict,
-  arc: verdict,
-  policy: "none",
-});
-const BROKEN = all({ result: "permerror", domain: null, info: "the message cannot be verified" });

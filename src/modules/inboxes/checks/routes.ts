@@ -48,7 +48,13 @@ export function checkRoutes(deps: {
         const detail = await reading.detail(message);
         const claimed = { head: raw, pieces: [raw], sender: from, ip: ip ?? peer, helo };
         const { signal } = request;
-        const evaluate = await readClaims(claimed, dns, { mta: deps.config.hostname, signal });
+        const evaluate = await readClaims(claimed, dns, {
+          mta: deps.config.hostname,
+          signal,
+          onFailure: (error) => {
+            throw error;
+          },
+        });
         const urls = query.links === "true" ? findLinks(detail).map(({ url }) => url) : null;
         const [{ spf, dkim, dmarc }, links] = await Promise.all([
           evaluate(),
