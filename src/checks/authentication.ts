@@ -1,12 +1,24 @@
 /**
  * Evaluates SPF, DKIM, DMARC and ARC of a message, by the package mailauth. It is loaded at the first
  * check, because that takes about 0.1 s and 35 MB. The number of DNS look-ups is bounded.
+ *
+ * 1. `readClaims` reads the message once, piece by piece, and hashes what its signatures cover.
+ * 2. The function that it returns awaits the look-ups. The message is not in memory any more then.
  */
 
 import { Readable } from "node:stream";
 import { type Static, Type } from "@sinclair/typebox";
 import type { ARCResult } from "mailauth";
+import type { dkimVerify } from "mailauth/lib/dkim/verify";
 import { Value } from "@sinclair/typebox/value";
+import {
+  type DmarcPolicy,
+  evaluateDmarc,
+  headerOf,
+  policyOf,
+  readAuthor,
+  remembering,
+} from "./author.ts";
 import type { DnsAnswer } from "../protocols/dns/answer.ts";
 import type { Dns } from "../protocols/dns/client.ts";
 import { domainOf } from "../protocols/mime/address.ts";
@@ -23,12 +35,17 @@ const MAX_SIGNATURES = 10;
 /** Sets of ARC fields that are verified: each one costs a DNS look-up and a signature. */
 const MAX_ARC_SETS = 10;
 /** DNS look-ups for one message; further ones fail, so that the result is temperror. */
-const MAX_LOOK_UPS = 60;
+const MAX_LOOK_UPS = 50;
+/** DNS look-ups for the policy of DMARC besides; a Tree Walk takes eight (RFC 9989 §4.10). */
+const MAX_DMARC_LOOK_UPS = 10;
 /** Bytes that are hashed before other work of the event loop runs. */
 const SLICE_BYTES = 16 * 1024;
 
 type ClaimedMessage = {
-  raw: Uint8Array;
+  /** The beginning of the message, with at least its first MAX_HEADER_BYTES. */
+  head: Uint8Array;
+  /** All of the message. */
+  pieces: Iterable<Uint8Array>;
   /** Sender of the envelope. */
   sender: string;
   /** Address of the sending server. */
@@ -37,7 +54,7 @@ type ClaimedMessage = {
 };
 
 /** `result` is a word of RFC 8601 §2.7, or `skipped`; `info` the reason in one line. */
-export type AuthVerdict = { result: string; domain: string | null; info: string };
+type AuthVerdict = { result: string; domain: string | null; info: string };
 
 export type Authentication = {
   spf: AuthVerdict;
@@ -45,8 +62,8 @@ export type Authentication = {
   dkim: AuthVerdict[];
   dmarc: AuthVerdict;
   arc: AuthVerdict;
-  /** The policy that the domain of From asks for if DMARC fails; `none` without a record. */
-  policy: "none" | "quarantine" | "reject";
+  /** What the domain of From asks for; `none` if SPF or a signature passed for it. */
+  policy: DmarcPolicy;
 };
 
 /** The part of the result of SPF that is read. */
@@ -56,55 +73,106 @@ const SpfResult = Type.Object({
 });
 type SpfResult = Static<typeof SpfResult>;
 
-/** `mta` is the name of this server. Look-ups that fail make the result temperror. */
-export async function authenticateMessage(
+type ClaimOptions = {
+  /** Name of this server. */
+  mta: string;
+  /** Ends the look-ups: those under way and later ones fail. */
+  signal: AbortSignal;
+  /** Told that the package failed, as it does for some messages that are not well formed. */
+  onFailure: (error: unknown) => void;
+};
+
+type Signed = Awaited<ReturnType<typeof dkimVerify>>;
+
+/**
+ * Resolves when the whole message was read, to the function that resolves to the results. Look-ups
+ * that fail make a result temperror.
+ */
+export async function readClaims(
   message: ClaimedMessage,
   anyDns: Pick<Dns, "resolve">,
-  mta: string,
-): Promise<Authentication> {
-  const [{ dkimVerify }, { dmarc }, { arc }] = await Promise.all([
-    import("mailauth/lib/dkim/verify"),
-    import("mailauth/lib/dmarc"),
-    import("mailauth/lib/arc"),
-  ]);
-  const dns = boundedDns(anyDns);
-  const resolver = textResolver(dns);
-  const { sender } = message;
-  const spf = isPublicAddress(message.ip) ? await checkSpf(message, dns, mta) : null;
-  const spfVerdict = spf === null ? skipped(sender) : verdict(spf.status, spf.domain);
-  const refusal = refusalOf(message.raw);
-  if (refusal !== null) {
-    const unverified = { result: "permerror", domain: null, info: refusal };
-    const rest = { dkim: [unverified], dmarc: unverified, arc: unverified };
-    return { spf: spfVerdict, ...rest, policy: "none" };
+  { mta, signal, onFailure }: ClaimOptions,
+): Promise<() => Promise<Authentication>> {
+  const { head, pieces, sender, ip, helo } = message;
+  const dns = boundedDns(anyDns, signal, MAX_LOOK_UPS);
+  const ofDmarc = remembering(textResolver(boundedDns(anyDns, signal, MAX_DMARC_LOOK_UPS)));
+  const header = headerOf(head);
+  const author = await readAuthor(header);
+  const refusal = refusalOf(header);
+  const signed = refusal === null ? await readSignatures(pieces, sender, dns) : null;
+
+  async function verify(): Promise<Verified> {
+    const spf = isPublicAddress(ip) ? await checkSpf({ sender, ip, helo }, dns, mta) : null;
+    const spfDomain = spf?.status.result === "pass" ? (spf.domain ?? "") : null;
+    const spfVerdict = spf === null ? skipped(sender) : verdict(spf.status, spf.domain);
+    const results = await signed?.results;
+    const dkim = results?.results ?? [];
+    const passed = dkim.filter(({ status }) => status.result === "pass");
+    const dkimDomains = passed.map(({ signingDomain }) => signingDomain ?? "");
+    const found = await evaluateDmarc(author, { spfDomain, dkimDomains }, ofDmarc);
+    const isAuthentic = found !== false && found.status.result === "pass";
+    if (results === undefined) {
+      const unverified = { result: "permerror", domain: null, info: refusal ?? "" };
+      const dmarc = { ...unverified, domain: dmarcVerdict(found).domain };
+      return { ...all(unverified), spf: spfVerdict, dmarc, isAuthentic };
+    }
+    return {
+      spf: spfVerdict,
+      dkim: dkim.map(({ status, signingDomain }) => verdict(status, signingDomain)),
+      dmarc: dmarcVerdict(found),
+      arc: await checkArc(results, dns),
+      isAuthentic,
+    };
   }
-  const signed = await dkimVerify(Readable.from(slicesOf(message.raw)), { resolver, sender });
-  const passed = signed.results.filter(({ status }) => status.result === "pass");
-  const found = await dmarc({
-    headerFrom: signed.headerFrom,
-    fromFields: signed.fromFields,
-    spfDomains: spf?.status.result === "pass" ? [spf.domain ?? ""] : [],
-    dkimDomains: passed.map(({ signingDomain }) => ({ domain: signingDomain ?? "" })),
-    resolver,
-  });
-  const { arc: sealed } = signed;
-  const chain =
-    sealed === undefined
-      ? null
-      : await arc({ ...sealed, chain: sealed.chain === false ? [] : sealed.chain }, { resolver });
-  return {
-    spf: spfVerdict,
-    dkim: signed.results.map(({ status, signingDomain }) => verdict(status, signingDomain)),
-    dmarc:
-      found === false
-        ? { result: "none", domain: null, info: "From has no single domain" }
-        : { ...verdict(found.status, found.domain), info: infoOfPolicy(found.p) },
-    arc:
-      chain === null
-        ? { result: "none", domain: null, info: "" }
-        : verdict(chain.status, domainOfChain(chain)),
-    policy: found === false ? "none" : policyOf(found.policy),
+
+  return async () => {
+    // At the same time as the others, so that slow look-ups of the sender cannot prevent it.
+    const nothing = { spfDomain: null, dkimDomains: [] };
+    const [found, { isAuthentic, ...verdicts }] = await Promise.all([
+      evaluateDmarc(author, nothing, ofDmarc),
+      verify().catch((error: unknown) => {
+        onFailure(error);
+        return BROKEN;
+      }),
+    ]);
+    return { ...verdicts, policy: isAuthentic ? "none" : policyOf(found) };
   };
+}
+
+/** `isAuthentic`: SPF or a signature passed for the domain of From. */
+type Verified = Omit<Authentication, "policy"> & { isAuthentic: boolean };
+
+function all(result: AuthVerdict): Verified {
+  return { spf: result, dkim: [result], dmarc: result, arc: result, isAuthentic: false };
+}
+const BROKEN = all({ result: "permerror", domain: null, info: "the message cannot be verified" });
+
+/** Resolves when the message is read, while the keys of its signatures are still looked up. */
+async function readSignatures(
+  pieces: Iterable<Uint8Array>,
+  sender: string,
+  dns: Pick<Dns, "resolve">,
+): Promise<{ results: Promise<Signed> }> {
+  const { dkimVerify } = await import("mailauth/lib/dkim/verify");
+  const end = Promise.withResolvers<void>();
+  const input = Readable.from(slicesOf(pieces, end.resolve));
+  const results = dkimVerify(input, { resolver: textResolver(dns), sender });
+  // A failure matters to the caller who awaits the results.
+  await Promise.race([end.promise, results.catch(() => {})]);
+  return { results };
+}
+
+async function checkArc({ arc: sealed }: Signed, dns: Pick<Dns, "resolve">): Promise<AuthVerdict> {
+  if (sealed === undefined) return { result: "none", domain: null, info: "" };
+  const { arc } = await import("mailauth/lib/arc");
+  const sets = sealed.chain === false ? [] : sealed.chain;
+  const chain = await arc({ ...sealed, chain: sets }, { resolver: textResolver(dns) });
+  return verdict(chain.status, domainOfChain(chain));
+}
+
+function dmarcVerdict(found: Awaited<ReturnType<typeof evaluateDmarc>>): AuthVerdict {
+  if (found === false) return { result: "none", domain: null, info: "From has no single domain" };
+  return { ...verdict(found.status, found.domain), info: infoOfPolicy(found.p) };
 }
 
 /** The domain that signed the message last. */
@@ -117,33 +185,30 @@ function infoOfPolicy(published: unknown): string {
   return typeof published === "string" && published !== "" ? `p=${published}` : "";
 }
 
-function policyOf(text: string): Authentication["policy"] {
-  return text === "reject" || text === "quarantine" ? text : "none";
-}
-
 /** The reason why the signatures are not verified; null if they are. */
-function refusalOf(raw: Uint8Array): string | null {
-  const start = Buffer.from(raw.subarray(0, MAX_HEADER_BYTES)).toString("latin1");
-  const end = /\r?\n\r?\n/.exec(start)?.index;
-  if (end === undefined && raw.byteLength > MAX_HEADER_BYTES) {
+function refusalOf(header: string): string | null {
+  if (header.length > MAX_HEADER_BYTES) {
     return `the headers take more than ${MAX_HEADER_BYTES / 1024} KiB, so signatures are not verified`;
   }
-  const header = start.slice(0, end);
   const signatures = header.match(/^dkim-signature[ \t]{0,100}:/gim) ?? [];
   const sets = header.match(/^arc-(?:seal|message-signature)[ \t]{0,100}:/gim) ?? [];
   if (signatures.length <= MAX_SIGNATURES && sets.length <= 2 * MAX_ARC_SETS) return null;
   return `the message has more than ${MAX_SIGNATURES} signatures, so they are not verified`;
 }
 
-async function* slicesOf(raw: Uint8Array): AsyncGenerator<Buffer> {
-  for (let at = 0; at < raw.byteLength; at += SLICE_BYTES) {
-    yield Buffer.from(raw.subarray(at, at + SLICE_BYTES));
-    await nextIteration();
+/** Calls `onEnd` after the last slice was taken. */
+async function* slicesOf(pieces: Iterable<Uint8Array>, onEnd: () => void): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.byteLength; at += SLICE_BYTES) {
+      yield Buffer.from(piece.subarray(at, at + SLICE_BYTES));
+      await nextIteration();
+    }
   }
+  onEnd();
 }
 
 async function checkSpf(
-  { sender, ip, helo }: ClaimedMessage,
+  { sender, ip, helo }: Pick<ClaimedMessage, "sender" | "ip" | "helo">,
   dns: Pick<Dns, "resolve">,
   mta: string,
 ): Promise<SpfResult> {
@@ -187,14 +252,24 @@ class LookupError extends Error {
   }
 }
 
-/** Fails all look-ups beyond the limit. */
-function boundedDns(dns: Pick<Dns, "resolve">): Pick<Dns, "resolve"> {
+/** Fails all look-ups beyond the limit, and those that have no answer when the signal aborts. */
+function boundedDns(
+  dns: Pick<Dns, "resolve">,
+  signal: AbortSignal,
+  max: number,
+): Pick<Dns, "resolve"> {
   let lookUps = 0;
+  const tooSlow = { kind: "failed", reason: "the look-ups took too long" } as const;
+  const ended = new Promise<typeof tooSlow>((resolve) => {
+    signal.addEventListener("abort", () => resolve(tooSlow), { once: true });
+  });
   return {
-    resolve: (name, type, options) =>
-      ++lookUps > MAX_LOOK_UPS
+    resolve(name, type, options) {
+      if (signal.aborted) return Promise.resolve(tooSlow);
+      return ++lookUps > max
         ? Promise.resolve({ kind: "failed", reason: "the message needs too many look-ups" })
-        : dns.resolve(name, type, options),
+        : Promise.race([dns.resolve(name, type, options), ended]);
+    },
   };
 }
 

@@ -19,7 +19,8 @@ type PoolOptions = {
 
 type Ask = {
   amount: number;
-  holder: number;
+  /** A project or a client. */
+  holder: number | string;
   /** Returns the signal that ends the wait. It is called only if there is a wait. */
   signal: () => AbortSignal;
 };
@@ -57,7 +58,7 @@ export function createFairPool(options: PoolOptions): FairPool {
     maxShareOfOne: partOfOne,
   } = options;
   const maxPerHolder = Math.floor(capacity * partOfOne);
-  const heldBy = new Map<number, number>();
+  const heldBy = new Map<Ask["holder"], number>();
   let taken = 0;
   let waiters: Waiter[] = [];
 
@@ -77,7 +78,7 @@ export function createFairPool(options: PoolOptions): FairPool {
     return { shrinkTo, release: () => shrinkTo(0) };
   }
 
-  function add(holder: number, amount: number): void {
+  function add(holder: Ask["holder"], amount: number): void {
     taken += amount;
     const held = (heldBy.get(holder) ?? 0) + amount;
     if (held === 0) heldBy.delete(holder);

@@ -48,6 +48,8 @@ export function createInboundModule(
 
   function find(text: string): Recipient | null {
     if (deps.isReportAddress(text)) return { kind: "report" };
+    // RFC 5321 §4.1.1.3: the only address without a domain.
+    if (text.toLowerCase() === "postmaster") return { kind: "postmaster" };
     const parsed = parseAddress(text);
     const isPostmaster = parsed.ok && POSTMASTERS.includes(parsed.local);
     const host = parsed.ok ? domainOf(parsed.address) : "";

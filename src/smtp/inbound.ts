@@ -25,6 +25,7 @@ import type { MessageEnvelope } from "../modules/inboxes/envelope.ts";
 import type { Certificate } from "./certificate.ts";
 import { createSmtpListener, type SmtpListener } from "./listener.ts";
 import { receiveMessage } from "./receive-message.ts";
+import { createSessionSignals } from "./session-signals.ts";
 import { SmtpRefusal } from "./server.ts";
 import { envelopeOf, senderOf } from "./session.ts";
 import { receivedField } from "./trace.ts";
@@ -59,6 +60,7 @@ export function createInboundListener(
   certificate: Certificate | null,
 ): SmtpListener {
   const { log } = deps;
+  const underWay = createSessionSignals();
   const receive = createReceiving(deps);
   return createSmtpListener({
     log,
@@ -81,10 +83,13 @@ export function createInboundListener(
             return null;
           }, callback),
         onData: (stream, session, callback) =>
-          void receive(stream, session).then(
-            () => callback(null, "2.0.0 Ok: received"),
-            (error: unknown) => callback(refusalOf(answerOf(error))),
-          ),
+          void underWay
+            .during(session.id, (signal) => receive(stream, session, signal))
+            .then(
+              () => callback(null, "2.0.0 Ok: received"),
+              (error: unknown) => callback(refusalOf(answerOf(error))),
+            ),
+        onClose: ({ id }) => underWay.end(id),
       },
       beforeData: (_, callback) => queueMicrotask(callback),
     }),
@@ -127,7 +132,11 @@ function answerOf(error: unknown): unknown {
 function createReceiving(deps: InboundDeps) {
   const { find, processReport, clock, log } = deps;
 
-  return async (stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> => {
+  return async (
+    stream: SMTPServerDataStream,
+    session: SMTPServerSession,
+    signal: AbortSignal,
+  ): Promise<void> => {
     const recipients = session.envelope.rcptTo.map(({ address }) => address);
     const ofReports = recipients.filter((address) => find(address)?.kind === "report");
     const isForPostmaster = recipients.some((address) => find(address)?.kind === "postmaster");
@@ -145,7 +154,9 @@ function createReceiving(deps: InboundDeps) {
         const { kind, effect } = await processReport(head.bytes(), recipient);
         log.info("a report was received", { session: session.id, recipient, kind, effect });
       }
-      if (received !== null && targets !== null) await complete(received, targets, session);
+      if (received !== null && targets !== null) {
+        await complete(received, targets, { session, signal });
+      }
       await stored?.complete(envelopeOf(session, false));
     } catch (error) {
       await stored?.discard();
@@ -157,14 +168,14 @@ function createReceiving(deps: InboundDeps) {
   async function complete(
     received: ReturnType<MailReceipt["open"]>,
     targets: Targets,
-    session: SMTPServerSession,
+    { session, signal }: { session: SMTPServerSession; signal: AbortSignal },
   ): Promise<void> {
     const { from, peer, helo, tls } = envelopeOf(session, false);
     const [recipient] = targets.recipients.length === 1 ? targets.recipients : [];
     const { hostname } = deps;
     const at = clock.now();
     const trace = receivedField({ helo, peer, tls, hostname, id: session.id, recipient, at });
-    const id = await received.complete({ sender: from, peer, helo, trace }, targets);
+    const id = await received.complete({ sender: from, peer, helo, trace, signal }, targets);
     log.info("mail was received", { session: session.id, id, recipients: targets.recipients });
   }
 }

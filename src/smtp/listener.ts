@@ -98,7 +98,7 @@ export function createSmtpListener(deps: {
     }
     if (error instanceof SmtpRefusal) return error;
     if (isDisconnect(error)) {
-      log.info("a client disconnected before the end of its message");
+      log.info("a client disconnected before its message was answered");
       return error;
     }
     log.warn("a message was not stored", { error: describeError(error) });

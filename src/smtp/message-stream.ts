@@ -13,11 +13,11 @@ import { createDotScanner } from "./dots.ts";
 type TakePiece = (piece: Buffer) => Promise<void> | null;
 
 /** The package takes the code for a client that disconnected. */
-class DisconnectedError extends Error {
+export class DisconnectedError extends Error {
   readonly code = "ECONNECTION";
 
   constructor() {
-    super("The connection was closed before the end of the message");
+    super("The connection was closed before the message was answered");
   }
 }
 

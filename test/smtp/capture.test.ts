@@ -300,7 +300,7 @@ describe("a session", () => {
     expect(await sendRaw(next, MESSAGE)).toStartWith("250 ");
     expect(await server.caught()).toHaveLength(1);
     expect(logged.filter((line) => line.includes("message"))).toEqual([
-      expect.stringMatching(/ INFO +a client disconnected before the end of its message$/),
+      expect.stringMatching(/ INFO +a client disconnected before its message was answered$/),
     ]);
     next.end();
   });

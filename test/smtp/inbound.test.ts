@@ -74,6 +74,18 @@ describe("RCPT", () => {
     );
   });
 
+  test.each(["postmaster", "Postmaster", "POSTMASTER"])(
+    "accepts <%s> without a domain",
+    async (to) => {
+      expect(await replies([`<${to}>`])).toEqual(["250 2.1.5 Accepted"]);
+      const message = `From: a@b.test\r\nSubject: To ${to}\r\n\r\nHello`;
+      expect(await deliverTo([to], message)).toStartWith("250 ");
+      const latest = await t.call("GET", "/inboxes/postmaster/messages/latest");
+      expect(latest.at("data.subject")).toBe(`To ${to}`);
+      expect(await replies(["<abuse>"])).not.toEqual([expect.stringMatching(/^250/)]);
+    },
+  );
+
   test.each(relayForms("sender.test", "elsewhere.example"))("does not relay: %s", async (form) => {
     const [reply = ""] = await replies([form]);
     expect(reply).toMatch(/^5\d\d /);

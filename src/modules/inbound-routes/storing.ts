@@ -25,6 +25,8 @@ export type ReceivedEnvelope = {
   /** Address of the client. */
   peer: string;
   helo: string;
+  /** Aborts when the session ends: the message is not stored then, because nobody is answered. */
+  signal: AbortSignal;
   /** The Received field that is put in front of a forwarded message. */
   trace: Uint8Array;
 };
@@ -81,11 +83,13 @@ export function createMailStore(deps: StoringDeps) {
       arrived,
     };
     await forwarding.withCopies(forward, now, (copied) =>
-      writer.write(() =>
+      writer.write(() => {
+        // A sender that got no answer sends the message again.
+        envelope.signal.throwIfAborted();
         quotas.runWithinStorage(projectSeq, () => {
           storeMail(work, { id, now, forwarded: forwarding.send(forward, copied, now) });
-        }),
-      ),
+        });
+      }),
     );
     return id;
   }

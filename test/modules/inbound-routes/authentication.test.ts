@@ -6,6 +6,7 @@ import { sealMessage } from "mailauth/lib/arc";
 import { ReceiveRefusal } from "../../../src/modules/inbound-routes/refusal.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { signMessage } from "../../../src/protocols/dkim/sign.ts";
+import { waitUntil } from "../../support/eventually.ts";
 import { valueAt } from "../../support/json.ts";
 import { type InboundApp, inboundApp, mail } from "./inbound-app.ts";
 
@@ -53,7 +54,11 @@ async function receive(raw: Uint8Array, sender: string, peer: string): Promise<u
   const { projectSeq } = target;
   const to = { projectSeq, recipients: [TO], routes: [TO], forwardTo: [], host: "in.acme.test" };
   try {
-    await arrival.complete({ sender, peer, helo: "mx.example.net", trace: Buffer.of() }, to);
+    const { signal } = new AbortController();
+    await arrival.complete(
+      { sender, peer, helo: "mx.example.net", trace: Buffer.of(), signal },
+      to,
+    );
   } catch (error) {
     if (error instanceof ReceiveRefusal) return `${error.code} ${error.message}`;
     throw error;
@@ -105,6 +110,54 @@ describe("a mail is accepted or refused", () => {
     expect(await receive(sealed, "ada@unknown.example", OTHER)).toBe("none none none pass");
     const broken = Buffer.from(sealed.toString("latin1").replace("Subject: Hi", "Subject: Ho"));
     expect(await receive(broken, "ada@unknown.example", OTHER)).toBe("none none none fail");
+  });
+});
+
+describe("what a sender adds does not prevent the policy p=reject", () => {
+  const SIGNATURE = "DKIM-Signature: v=1; a=rsa-sha256; d=evil.example; s=s; h=from; bh=a; b=b\r\n";
+  const junk: [what: string, fields: string][] = [
+    ["11 signatures", SIGNATURE.repeat(11)],
+    ["22 fields of ARC", "ARC-Seal: i=1; a=rsa-sha256; d=x; s=y\r\n".repeat(22)],
+    ["64 KiB of header", `X: ${"a".repeat(900)}\r\n`.repeat(80)],
+    ["64 KiB of folded header", `X: a${"\r\n a".repeat(20_000)}\r\n`],
+  ];
+  const withFields = (fields: string) =>
+    Buffer.concat([Buffer.from(fields), message("reject.example")]);
+
+  test.each(junk)("%s", async (_, fields) => {
+    const refused =
+      "550 5.7.1 The mail is not authentic: DMARC fails for reject.example, whose policy is p=reject";
+    expect(await receive(withFields(fields), "ada@reject.example", OTHER)).toBe(refused);
+    expect(await receive(withFields(fields), "ada@reject.example", ALLOWED)).toBe(
+      "pass permerror permerror permerror",
+    );
+  });
+
+  const later = "451 4.7.0 The sender cannot be verified now, try again later";
+  test("a slow record of SPF", async () => {
+    t.server.failures["slow.example"] = "timeout";
+    // The policy is in the cache then, so that the time limit is about SPF only.
+    await receive(message("reject.example"), "ada@reject.example", ALLOWED);
+    t.server.queries.splice(0);
+    const reply = receive(message("reject.example"), "x@slow.example", OTHER);
+    await waitUntil(() => t.server.count("slow.example TXT") > 0);
+    t.clock.advance(20_000);
+    expect(await reply).toBe(later);
+  });
+
+  test("a policy whose look-up fails", async () => {
+    t.server.records["unsure.example"] = { TXT: ["v=spf1 -all"] };
+    t.server.failures["_dmarc.unsure.example"] = "servfail";
+    expect(await receive(message("unsure.example"), "x@unsure.example", OTHER)).toBe(later);
+  });
+
+  test.each([
+    ["a header of more than a MiB", `X: ${"a".repeat(900)}\r\n`.repeat(1_200)],
+    ["fields From of more than 64 KiB", `From: (${"\r\n a".repeat(20_000)}) a@evil.example\r\n`],
+  ])("%s", async (_, fields) => {
+    expect(await receive(withFields(fields), "ada@reject.example", OTHER)).toBe(
+      "552 5.3.4 The header of the message is too large",
+    );
   });
 });
 

@@ -14,7 +14,7 @@ import type { MessageStore } from "../messages/store.ts";
 import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
-import { authenticateMessage } from "../../../checks/authentication.ts";
+import { readClaims } from "../../../checks/authentication.ts";
 import { createLinkCheck } from "../../../checks/request-links.ts";
 import { summarizeSupport } from "../../../checks/html-support/summary.ts";
 import { lint } from "../../../checks/lint.ts";
@@ -46,11 +46,19 @@ export function checkRoutes(deps: {
         const { from, peer, helo, hasBareLf } = parseEnvelope(message.envelope);
         const raw = store.raw(message.seq);
         const detail = await reading.detail(message);
-        const claimed = { raw, sender: from, ip: ip ?? peer, helo };
+        const claimed = { head: raw, pieces: [raw], sender: from, ip: ip ?? peer, helo };
+        const { signal } = request;
+        const evaluate = await readClaims(claimed, dns, {
+          mta: deps.config.hostname,
+          signal,
+          onFailure: (error) => {
+            throw error;
+          },
+        });
         const urls = query.links === "true" ? findLinks(detail).map(({ url }) => url) : null;
         const [{ spf, dkim, dmarc }, links] = await Promise.all([
-          authenticateMessage(claimed, dns, deps.config.hostname),
-          urls === null ? null : checkLinks(urls, request.signal),
+          evaluate(),
+          urls === null ? null : checkLinks(urls, signal),
         ]);
         // Each of these takes up to a tenth of a second for the largest bodies.
         const findings = lint({ detail, raw, hasBareLf });
