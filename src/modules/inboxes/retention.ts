@@ -1,16 +1,18 @@
 /**
  * Removes old messages: those beyond the number or the age that an inbox keeps, those beyond the
- * limit on stored bytes, and all of an inbox that is removed. Pinned messages stay, except in a
- * removed inbox. It works in small steps, so that incoming messages are not delayed.
+ * limit on stored bytes, and all of an inbox that is removed. Beyond that limit, the inbox with the
+ * most bytes loses its oldest messages first, so that a flood into one inbox does not empty the
+ * others. Pinned messages stay, except in a removed inbox. It works in small steps, so that incoming
+ * messages are not delayed.
  */
 
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { type FairScheduler, NO_OWNER } from "../../lib/slice-queue.ts";
-import { startSlices } from "../../lib/slices.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { InboxChanges } from "./changes.ts";
 import type { MessageStore } from "./messages/store.ts";
+import { createStoredBytes, largestOf, NOTHING, totalOf } from "./stored-bytes.ts";
 
 type CaptureLimits = {
   /** Messages that an inbox keeps; 0 for all. */
@@ -23,15 +25,9 @@ type CaptureLimits = {
 
 /** Messages that one change removes: a few milliseconds, so that incoming mail is not delayed. */
 const STEP_MESSAGES = 10;
-/** Messages whose bytes one statement adds up: a few milliseconds. */
-const STEP_COUNTED = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 type Old = { seq: number; id: string; inboxSeq: number; bytes: number };
-
-/** Bytes of the messages whose `seq` is at most `upTo`. */
-type Counted = { bytes: number; upTo: number };
-const NOTHING: Counted = { bytes: 0, upTo: 0 };
 
 export function createInboxRetention(deps: {
   db: Db;
@@ -55,19 +51,10 @@ export function createInboxRetention(deps: {
   const beyondAge = sqlite.prepare<Old, [number, number]>(`
     SELECT ${columns} FROM inbox_messages
     WHERE received_at < +? AND ${REMOVABLE} ORDER BY received_at LIMIT +?`);
-  const oldest = sqlite.prepare<Old, [number]>(
-    `SELECT ${columns} FROM inbox_messages WHERE ${REMOVABLE} ORDER BY seq LIMIT +?`,
-  );
-  /** Messages that are still arriving are added when they are complete, and so are later ones. */
-  const nextBytes = sqlite.prepare<
-    { bytes: number | null; upTo: number | null },
-    [number, number]
-  >(`
-    SELECT sum(stored_bytes) AS bytes, max(seq) AS upTo FROM (
-      SELECT seq, stored_bytes FROM inbox_messages
-      WHERE seq > +? AND seq < ifnull(
-        (SELECT min(seq) FROM inbox_messages WHERE state = 'ARRIVING'), ${Number.MAX_SAFE_INTEGER})
-      ORDER BY seq LIMIT +?)`);
+  const oldest = sqlite.prepare<Old, [number, number]>(`
+    SELECT ${columns} FROM inbox_messages
+    WHERE inbox_seq = +? AND ${REMOVABLE} ORDER BY seq LIMIT +?`);
+  const { countOn } = createStoredBytes(deps);
   const ofInbox = sqlite.prepare<Old, [number, number]>(
     `SELECT ${columns} FROM inbox_messages WHERE inbox_seq = +? ORDER BY seq LIMIT +?`,
   );
@@ -78,34 +65,36 @@ export function createInboxRetention(deps: {
   let counted = NOTHING;
   let isRunning = false;
 
-  /** Adds the messages after those that were counted. */
-  async function countOn({ bytes, upTo }: Counted): Promise<Counted> {
-    const slices = await startSlices(deps.scheduler.queueOf(NO_OWNER));
-    for (;;) {
-      const next = nextBytes.get(upTo, STEP_COUNTED);
-      if (next === null || next.upTo === null) return { bytes, upTo };
-      bytes += next.bytes ?? 0;
-      upTo = next.upTo;
-      if (slices.isOver()) await slices.next();
-    }
-  }
-
   async function removeBeyondBytes(): Promise<void> {
     counted = await countOn(counted);
-    if (counted.bytes <= limits.bytes) return;
-    let { bytes, upTo } = await countOn(NOTHING);
+    if (totalOf(counted.byInbox) <= limits.bytes) return;
+    const { byInbox, upTo } = await countOn(NOTHING);
     // After an error, the next run counts all messages again.
     counted = NOTHING;
-    await removeAll(() => {
+    const left = new Map(byInbox);
+    /** Inboxes without a message that may be removed. */
+    const kept = new Set<number>();
+    await removeAll(() => nextBeyondBytes(left, kept));
+    counted = { byInbox: left, upTo };
+  }
+
+  /** The oldest messages of the inbox with the most bytes, as many as exceed the limit. */
+  function nextBeyondBytes(left: Map<number, number>, kept: Set<number>): Old[] {
+    let excess = totalOf(left) - limits.bytes;
+    while (excess > 0) {
+      const inboxSeq = largestOf(left, kept);
+      if (inboxSeq === null) return [];
       const old: Old[] = [];
-      for (const message of bytes > limits.bytes ? oldest.all(STEP_MESSAGES) : []) {
-        if (bytes <= limits.bytes) break;
-        bytes -= message.bytes;
+      for (const message of oldest.all(inboxSeq, STEP_MESSAGES)) {
+        if (excess <= 0) break;
+        excess -= message.bytes;
+        left.set(inboxSeq, (left.get(inboxSeq) ?? 0) - message.bytes);
         old.push(message);
       }
-      return old;
-    });
-    counted = { bytes, upTo };
+      if (old.length > 0) return old;
+      kept.add(inboxSeq);
+    }
+    return [];
   }
 
   /** Removes messages step by step until `next` returns none. Resolves to their number. */

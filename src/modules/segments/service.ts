@@ -76,14 +76,13 @@ export function createSegments(deps: {
   const users = createSegmentUsers({ definitions, references });
   const edits = createEdits({ db, writer, clock, definitions, memberRows, tracking, users });
 
-  const { count: countAudience } = audiences;
-  const counts = createMemberCounts({ db, writer, clock, log, definitions, count: countAudience });
+  const counts = createMemberCounts({ ...deps, definitions, count: audiences.count });
 
   async function countInput({ condition: given }: SegmentInput, projectSeq: number) {
     const at = clock.now();
     if (!given) return { total: 0, at };
     const condition = parseCondition(given, "condition");
-    const total = await countAudience(definitions.conditionAudience(projectSeq, condition));
+    const total = await audiences.count(definitions.conditionAudience(projectSeq, condition));
     return { total, at };
   }
 

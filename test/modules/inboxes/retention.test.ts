@@ -52,3 +52,31 @@ test("messages that a user removed make room", async () => {
   await clean();
   expect(await subjects()).toEqual(["4", "3", "2"]);
 });
+
+test("a flood into one inbox leaves the messages of the others", async () => {
+  await sendAll(["1"]);
+  await t.createInbox("flooded");
+  const auth = { user: "flooded", pass: "any" };
+  for (const subject of ["a", "b", "c", "d", "e"]) {
+    await t.mail({ subject, text: randomBytes(TEXT_BYTES).toString("hex") }, auth);
+  }
+  await t.inboxes.indexer.caughtUp();
+  await clean();
+  const { body } = await t.call("GET", "/inboxes/flooded/messages");
+  const left = listAt(body, "data.items").map((item) => stringAt(item, "subject"));
+  expect([await subjects(), left]).toEqual([["1"], ["e", "d"]]);
+});
+
+test("an inbox whose messages are pinned does not keep others from losing theirs", async () => {
+  await sendAll(["1", "2", "3"]);
+  const { body } = await t.call("GET", MESSAGES);
+  for (const item of listAt(body, "data.items")) {
+    await t.call("PATCH", `${MESSAGES}/${stringAt(item, "id")}`, { pinned: true });
+  }
+  await t.createInbox("other");
+  await t.mail({ text: randomBytes(TEXT_BYTES).toString("hex") }, { user: "other", pass: "any" });
+  await t.inboxes.indexer.caughtUp();
+  await clean();
+  const others = await t.call("GET", "/inboxes/other/messages");
+  expect([await subjects(), listAt(others.body, "data.items")]).toEqual([["3", "2", "1"], []]);
+});
