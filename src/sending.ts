@@ -81,6 +81,7 @@ export function createSendingModule(
       random: parts.random,
       recordEvent: events.record,
       suppressBounced: parts.suppressBounced,
+      applyReports: parts.reports.applyStored,
       onCaptured: parts.inboxes.sentMail.onCaptured,
     }),
     writer,
@@ -100,7 +101,11 @@ export function createSendingModule(
     // A command in another process, such as `project enable`, cannot wake the dispatcher.
     recurring: [{ name: "queue", pattern: "*/5 * * * * *", run: async () => dispatcher.wake() }],
     wake: dispatcher.wake,
-    start: dispatcher.start,
+
+    async start(): Promise<void> {
+      await writer.write(() => parts.reports.applyInterrupted(clock.now()));
+      await dispatcher.start();
+    },
 
     /** Stops leasing at once. The mails under way end while the other modules stop. */
     async stop(): Promise<void> {

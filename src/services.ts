@@ -80,7 +80,7 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
     },
     suppress: suppressions.add,
   });
-  const reports = createLateReports({ db, recordEvent: events.record, suppressBounced });
+  const reports = createLateReports({ db, usage, recordEvent: events.record, suppressBounced });
   removal.onRemove(reports.forget);
 
   return {

@@ -101,7 +101,9 @@ export const EMAIL_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "email-attempts",
-    rule: "Exactly the mails that were sent have an attempt that was accepted.",
+    rule:
+      "Exactly the mails that were sent have an attempt that was accepted, or a report that proves " +
+      "the acceptance.",
     violations: `
       SELECT 'email ' || id AS id,
              iif(sent_at IS NULL, 'an attempt was accepted, but it was not sent',
@@ -109,7 +111,9 @@ export const EMAIL_INVARIANTS: readonly Invariant[] = [
       FROM emails
       WHERE (sent_at IS NOT NULL)
          <> EXISTS (SELECT 1 FROM attempts
-                    WHERE email_seq = emails.seq AND outcome = 'accepted')`,
+                    WHERE email_seq = emails.seq AND outcome = 'accepted')
+        AND NOT (sent_at IS NOT NULL
+                 AND EXISTS (SELECT 1 FROM email_reports WHERE email_seq = emails.seq))`,
   },
   {
     name: "attempt-numbers",
@@ -126,11 +130,11 @@ export const EMAIL_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "email-reports",
-    rule: "A mail with a report of a bounce has bounced after it was sent.",
+    rule: "A mail that was sent and has a report of a bounce has bounced.",
     violations: `
       SELECT 'email ' || emails.id AS id,
              'a report says that it bounced, but it is ' || status AS finding
       FROM email_reports JOIN emails ON emails.seq = email_reports.email_seq
-      WHERE kind = 'BOUNCE' AND (bounced_at IS NULL OR sent_at IS NULL)`,
+      WHERE kind = 'BOUNCE' AND bounced_at IS NULL AND sent_at IS NOT NULL`,
   },
 ];

@@ -1,13 +1,15 @@
 /**
- * Stores what a report says of a mail that a server had accepted: a bounce or a complaint. Each kind
- * counts once per mail, however often a report arrives.
+ * Stores what a report says of a mail: a bounce or a complaint. Each kind counts once per mail, however
+ * often a report arrives. A report may arrive before the outcome of the attempt is recorded; then the
+ * transaction of the outcome applies it (report-effects.ts).
  */
 
 import type { Db } from "../db/open.ts";
 import type { EventInput } from "../events/log.ts";
 import type { ReplyClass } from "../protocols/smtp/reply-classes.ts";
+import type { UsageCounter } from "../db/usage-counter.ts";
 import type { SuppressBounced } from "./bounce-suppression.ts";
-import { isFrom, stateAfter, stateIfFrom, TRANSITIONS } from "./states.ts";
+import { type BounceEffect, createReportEffects } from "./report-effects.ts";
 
 /** A mail of which a report may be about. */
 export type ReportedMail = {
@@ -44,39 +46,49 @@ const LONGEST_REASON = 1_000;
 /** Mails with the same Message-ID and address that are looked at. */
 const MAX_SUBMITTED = 10;
 
+const MAIL_COLUMNS = `emails.seq, emails.id, emails.project_seq AS projectSeq,
+           emails.contact_seq AS contactSeq, to_address AS "to",
+           messages.from_address AS fromAddress`;
+
+const INTERRUPTED = `status = 'SENDING'
+    AND EXISTS (SELECT 1 FROM email_reports WHERE email_seq = emails.seq)`;
+
+/** The stored reason of a complaint is this text and the type of the feedback. */
+const COMPLAINT_REASON = "The recipient reported the mail: ";
+
 export function createLateReports(deps: {
   db: Db;
+  usage: Pick<UsageCounter, "addQueued">;
   recordEvent: (event: EventInput) => void;
   suppressBounced: SuppressBounced;
 }) {
   const { sqlite } = deps.db;
+  const effects = createReportEffects(deps);
   const find = sqlite.prepare<ReportedMail, [string]>(`
-    SELECT emails.seq, emails.id, emails.project_seq AS projectSeq,
-           emails.contact_seq AS contactSeq, to_address AS "to",
-           messages.from_address AS fromAddress
+    SELECT ${MAIL_COLUMNS}
     FROM emails JOIN messages ON messages.seq = emails.message_seq WHERE emails.id = ?`);
+  const findBySeq = sqlite.prepare<ReportedMail, [number]>(`
+    SELECT ${MAIL_COLUMNS}
+    FROM emails JOIN messages ON messages.seq = emails.message_seq WHERE emails.seq = +?`);
   const findSubmitted = sqlite.prepare<ReportedMail, [string, string]>(`
-    SELECT emails.seq, emails.id, emails.project_seq AS projectSeq,
-           emails.contact_seq AS contactSeq, to_address AS "to",
-           messages.from_address AS fromAddress
+    SELECT ${MAIL_COLUMNS}
     FROM messages CROSS JOIN emails ON emails.message_seq = messages.seq
     WHERE messages.message_id = ? AND emails.to_address = ? LIMIT ${MAX_SUBMITTED}`);
-  const bounce = sqlite.prepare<{ seq: number }, [number, string, number]>(`
-    UPDATE emails
-    SET status = ${stateAfter("bounceLater")}, bounced_at = ?,
-        last_error = iif(to_address IS NULL, NULL, ?)
-    WHERE seq = +? AND ${isFrom("bounceLater")} RETURNING seq`);
-  const complain = sqlite.prepare<{ isComplained: number }, [number, number]>(`
-    UPDATE emails
-    SET complained_at = iif(${isFrom("complain")}, ?, complained_at),
-        status = ${stateIfFrom("complain")}
-    WHERE seq = +? RETURNING status = ${stateAfter("complain")} AS isComplained`);
   const insert = sqlite.prepare<{ seq: number }, [Row]>(`
     INSERT INTO email_reports (email_seq, kind, received_at, form, class, status_code, reason,
                                reporting_mta, excerpt)
     VALUES ($emailSeq, $kind, $receivedAt, $form, $class, $statusCode, $reason, $reportingMta,
             $excerpt)
     ON CONFLICT (email_seq, kind) DO NOTHING RETURNING seq`);
+  // A bounce comes first, because it may follow no complaint.
+  const storedReports = sqlite.prepare<Pick<Row, "kind" | "class" | "reason">, [number]>(`
+    SELECT kind, class, reason FROM email_reports WHERE email_seq = +? ORDER BY kind`);
+  const findInterrupted = sqlite.prepare<{ seq: number }, []>(`
+    SELECT seq FROM emails
+    WHERE campaign_seq IS NULL AND next_at IS NOT NULL AND ${INTERRUPTED}
+    UNION ALL
+    SELECT seq FROM emails
+    WHERE campaign_seq IN (SELECT seq FROM campaigns) AND next_at IS NOT NULL AND ${INTERRUPTED}`);
   const forget = sqlite.prepare<unknown, [number]>(`
     UPDATE email_reports SET reason = '', excerpt = ''
     WHERE email_seq IN (SELECT seq FROM emails WHERE contact_seq = ?)`);
@@ -94,9 +106,15 @@ export function createLateReports(deps: {
     return insert.get({ ...row, reason: row.reason.slice(0, LONGEST_REASON) }) !== null;
   }
 
-  function record(mail: ReportedMail, name: string, data: unknown, at: number): void {
-    const { projectSeq, contactSeq, seq: emailSeq } = mail;
-    deps.recordEvent({ projectSeq, name, contactSeq, emailSeq, data, at });
+  /** Applies the reports that are stored about a mail. */
+  function applyStored(emailSeq: number, at: number): void {
+    const reports = storedReports.all(emailSeq);
+    const mail = reports.length === 0 ? null : findBySeq.get(emailSeq);
+    if (mail === null) return;
+    for (const { kind, class: replyClass, reason } of reports) {
+      if (kind === "COMPLAINT") effects.complain(mail, feedbackTypeOf(reason), at);
+      else if (replyClass !== null) effects.bounce(mail, { class: replyClass, reason, at });
+    }
   }
 
   return {
@@ -111,39 +129,56 @@ export function createLateReports(deps: {
       findSubmitted.all(messageId, address),
 
     /**
-     * Part of a change. Returns null if the mail cannot bounce any more, for instance because it
-     * bounced before; otherwise the reason for which its address is suppressed, if it is.
+     * Part of a change. Returns null if the report is known already, or if the mail cannot bounce,
+     * for instance because it was never sent.
      */
-    bounce(
-      mail: ReportedMail,
-      replyClass: ReplyClass,
-      report: StoredReport,
-    ): { suppressed: ReturnType<SuppressBounced> } | null {
+    bounce(mail: ReportedMail, replyClass: ReplyClass, report: StoredReport): BounceEffect | null {
+      if (!effects.canBounce(mail)) return null;
+      if (!store(mail, report, { kind: "BOUNCE", class: replyClass })) return null;
       const { at } = report;
       const reason = report.reason.slice(0, LONGEST_REASON);
-      if (bounce.get(at, reason, mail.seq) === null) return null;
-      store(mail, report, { kind: "BOUNCE", class: replyClass });
-      const words = mail.to === null ? "The contact was deleted." : reason;
-      const data = { class: replyClass, reason: words, reportedBy: "dsn" };
-      record(mail, TRANSITIONS.bounceLater.event, data, at);
-      return { suppressed: deps.suppressBounced({ ...mail, class: replyClass, at }) };
+      return effects.bounce(mail, { class: replyClass, reason, at });
     },
 
     /**
      * Part of a change. Returns false if the complaint is known already. A mail that bounced keeps
      * its state.
      */
-    complain(mail: ReportedMail, feedbackType: string, report: StoredReport): boolean {
-      if (!store(mail, report, { kind: "COMPLAINT", class: null })) return false;
-      if (complain.get(report.at, mail.seq)?.isComplained !== 1) return true;
-      const data = { feedbackType, reportedBy: "arf" };
-      record(mail, TRANSITIONS.complain.event, data, report.at);
+    complain(
+      mail: ReportedMail,
+      feedbackType: string,
+      report: Omit<StoredReport, "reason" | "statusCode">,
+    ): boolean {
+      const reason = `${COMPLAINT_REASON}${feedbackType}`;
+      const row = { ...report, reason, statusCode: null };
+      if (!store(mail, row, { kind: "COMPLAINT", class: null })) return false;
+      effects.complain(mail, feedbackType, report.at);
       return true;
+    },
+
+    /** Part of the change that records the outcome of an attempt, after it was recorded. */
+    applyStored,
+
+    /**
+     * Part of a change, before mail is leased: applies the reports about mails that an earlier process
+     * had leased. Whether these mails were accepted is unknown otherwise.
+     */
+    applyInterrupted(at: number): void {
+      for (const { seq } of findInterrupted.all()) {
+        const mail = findBySeq.get(seq);
+        if (mail !== null) effects.accept(mail, at);
+        applyStored(seq, at);
+      }
     },
 
     /** Part of a change: removes the words of the reports about a contact's mails. */
     forget: (contactSeq: number): void => void forget.run(contactSeq),
   };
+}
+
+/** The reason is empty if the contact was deleted before. */
+function feedbackTypeOf(reason: string): string {
+  return reason.startsWith(COMPLAINT_REASON) ? reason.slice(COMPLAINT_REASON.length) : "other";
 }
 
 /** Whether the data of `email.bounced` says that a report announced the bounce of a sent mail. */

@@ -1,6 +1,7 @@
 /**
  * Stores the outcome of an attempt, in the transaction of the caller: state and next due time of
  * the mail, the record of the attempt, its events, and a suppression if the address does not exist.
+ * Reports that arrived meanwhile are applied.
  * A mail that got no slot goes back to the queue instead, as if it had not been leased.
  */
 
@@ -43,6 +44,8 @@ type RecordDeps = {
   recordEvent: (event: EmailEvent) => void;
   /** Suppresses an address that does not exist, or after repeated soft bounces. */
   suppressBounced: SuppressBounced;
+  /** Applies the reports that arrived before the outcome (late-reports.ts). */
+  applyReports: (emailSeq: number, at: number) => void;
   /** Called in the change that stores a captured message. */
   onCaptured?: OnCaptured;
 };
@@ -116,7 +119,13 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
   const insertCaptured = sqlite.prepare<unknown, [number, Uint8Array]>(`
     INSERT INTO captured_messages (email_seq, raw) VALUES (?, ?) ON CONFLICT DO NOTHING`);
 
-  return function settle(settlement) {
+  return (settlement) => {
+    if (!settle(settlement)) return false;
+    deps.applyReports(settlement.mail.seq, settlement.now);
+    return true;
+  };
+
+  function settle(settlement: AttemptResult): boolean {
     const { mail, now } = settlement;
     const busy = busyOf(settlement.verdict);
     const since = lifetimeOf(settlement);
@@ -146,7 +155,7 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
       deps.suppressBounced(bounced);
     }
     return true;
-  };
+  }
 
   /** Start of the mail's lifetime (retry.ts), which matters only for a deferral. */
   function lifetimeOf({ mail, verdict, startedAt }: AttemptResult): number {

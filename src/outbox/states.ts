@@ -24,6 +24,11 @@ export const TRANSITIONS = {
   fail: { from: ["SENDING"], to: "FAILED", event: "email.failed" },
   suppress: { from: ["SENDING"], to: "SUPPRESSED", event: "email.suppressed" },
   cancel: { from: ["QUEUED", "SENDING"], to: "CANCELLED", event: "email.cancelled" },
+  /**
+   * A report proves that a server accepted the mail, although the attempt ended without its reply
+   * (docs/delivery.md#S5). SENDING is the state of such a mail after this process was interrupted.
+   */
+  acceptLater: { from: ["QUEUED", "SENDING"], to: "SENT", event: "email.sent" },
   /** A report announces the bounce of a mail that a server had accepted. */
   bounceLater: {
     from: ["SENT", "DELIVERED", "OPENED", "CLICKED"],

@@ -443,6 +443,7 @@ describe("a quiet queue", () => {
         random: () => 0.5,
         recordEvent: () => {},
         suppressBounced: () => null,
+        applyReports: () => {},
       }),
       writer: createWriter(outbox.db, silentLog, disk),
       clock: {

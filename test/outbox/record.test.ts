@@ -87,6 +87,7 @@ function settling(outbox: ReturnType<typeof openOutbox>) {
       limits: { bounces: 3, withinDays: 30, forDays: 30 },
       suppress: suppressions.add,
     }),
+    applyReports: () => {},
   });
   return {
     settle: (mail: LeasedMail, verdict: Verdict, now = NOW) =>

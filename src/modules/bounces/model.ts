@@ -24,14 +24,16 @@ export const ReportResult = named(
       matched: Type.Boolean(),
       kind: Kind,
       email: Nullable(Type.String()),
-      effect: OneOf(["bounced", "complained", "unsubscribed", "none"]),
+      effect: OneOf(["bounced", "complained", "unsubscribed", "stored", "none"]),
       suppressed: Nullable(OneOf(["HARD_BOUNCE", "SOFT_BOUNCE", "COMPLAINT"])),
     }),
     {
       matched: "Whether the report is about a mail of this project",
       kind: "What the report says",
       email: "Id of that mail; null if there is none",
-      effect: "What the report changed; none if it was known before, or changes nothing",
+      effect:
+        "What the report changed; stored if the mail keeps its status, at least until the outcome " +
+        "of its attempt is known; none if it was known before, or changes nothing",
       suppressed: "Why the address of the recipient is suppressed now; null if it is not",
     },
   ),

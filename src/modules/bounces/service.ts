@@ -4,7 +4,8 @@
  * 1. `readReport` reads the message: a complaint (protocols/arf), or a bounce (protocols/dsn).
  * 2. `match.ts` finds the mail, and `findingFor` the recipient of the report that is meant.
  * 3. One change stores the report and its effect: the status of the mail and its event, the
- *    suppression, and after a complaint the unsubscription.
+ *    suppression, and after a complaint the unsubscription. While the mail is under way, its status
+ *    changes with the outcome of the attempt.
  */
 
 import type { Change, Writer } from "../../db/writer.ts";
@@ -66,7 +67,7 @@ export function createBounces(deps: {
     };
     const bounced = reports.bounce(mail, finding.class, stored);
     if (bounced === null) return resultOf(kind, mail);
-    return { ...resultOf(kind, mail), effect: "bounced", suppressed: bounced.suppressed };
+    return { ...resultOf(kind, mail), ...bounced };
   }
 
   /** Part of a change: stores a complaint, unsubscribes the contact and suppresses its address. */
@@ -75,14 +76,7 @@ export function createBounces(deps: {
     const { feedbackType, form, userAgent, excerpt } = complaint;
     if (!COMPLAINTS.has(feedbackType)) return result;
     const at = clock.now();
-    const stored: StoredReport = {
-      form,
-      statusCode: null,
-      reason: `The recipient reported the mail: ${feedbackType}`,
-      reportingMta: userAgent,
-      excerpt,
-      at,
-    };
+    const stored = { form, reportingMta: userAgent, excerpt, at };
     if (!reports.complain(mail, feedbackType, stored)) return result;
     const contact = contacts.findRecipient(mail);
     if (contact !== null) {

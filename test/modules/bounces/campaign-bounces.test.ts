@@ -15,6 +15,23 @@ const BOUNCED: Outcome = {
   conversations: [],
 };
 
+/** The connection was lost after the final dot. */
+const LOST: Outcome = {
+  kind: "deferred",
+  class: "infrastructure",
+  reason: "lost",
+  conversations: [
+    {
+      host: "mx.test",
+      address: null,
+      port: 25,
+      tls: null,
+      reused: false,
+      steps: [{ step: "dot", command: ".", code: null, enhanced: null, text: "", ms: 1 }],
+    },
+  ],
+};
+
 test("a campaign counts a mail as left once, and is paused by late bounces", async () => {
   const transport = testTransport();
   const config = { campaignLimitAfter: 20, campaignBounceLimit: 0.1 };
@@ -44,6 +61,23 @@ test("a campaign counts a mail as left once, and is paused by late bounces", asy
     complained: 1,
     unsubscribed: 1,
   });
+  const violated = INVARIANTS.filter(
+    ({ violations }) => t.db.sqlite.query(violations).get() !== null,
+  );
+  expect(violated.map(({ name }) => name)).toEqual([]);
+  await t.close();
+});
+
+test("a bounce of a campaign mail of which the result was unknown counts it as sent", async () => {
+  const transport = testTransport({ answer: LOST });
+  const t = await campaignApp({ transport });
+  t.insertContacts(2);
+  const id = await t.campaign();
+  await t.act(id, "send");
+  await t.settle();
+  const [first] = t.db.sqlite.query<{ id: string }, []>("SELECT id FROM emails").all();
+  await t.app.bounces.processReport(Buffer.from(UNKNOWN_USER), returnPathOf(first?.id ?? ""));
+  expect(await t.stats(id)).toMatchObject({ queued: 1, sent: 1, bounced: 1, bouncedLater: 1 });
   const violated = INVARIANTS.filter(
     ({ violations }) => t.db.sqlite.query(violations).get() !== null,
   );
