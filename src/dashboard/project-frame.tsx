@@ -11,7 +11,7 @@ function NoMember() {
   useTitle("No access");
   return (
     <div className="page">
-      <h1>You are no member of this project</h1>
+      <h1>You are not a member of this project</h1>
       <p className="muted">
         It does not exist, or you were removed from it. Ask an admin of the project for an
         invitation.

@@ -47,7 +47,9 @@ export const checkDomains: Check = async (world) => {
   if (world.folder === null) return [];
   const domains = await world.domains();
   if (domains.length === 0) {
-    return [warn("domains", "no domain can be used as a sender", "mailstead domain add NAME")];
+    return [
+      warn("domains", "no domain can be used as a sender", "add one: mailstead domain add NAME"),
+    ];
   }
   const isListening = world.config.inbound !== null;
   return domains.flatMap((domain) => [
@@ -81,7 +83,7 @@ function findingOfAnswered(domain: Domain): Finding {
   const what = `domain ${domain.domain}`;
   const wrong = domain.records.filter(({ status }) => status !== "OK");
   const names = wrong.map(recordFinding).join(", ");
-  const fix = `publish the records that \`mailstead domain records ${domain.domain}\` and the dashboard show`;
+  const fix = `publish the records that the page of the domain and mailstead domain records ${domain.domain} show`;
   const isKeyWrong = wrong.some(({ required }) => required);
   if (domain.status === "FAILED")
     return fail(what, withNames("may not be used as a sender", names), fix);
@@ -105,8 +107,8 @@ const FOUND: Readonly<Record<DomainRecord["status"], string>> = {
 const recordFinding = (record: DomainRecord): string =>
   `${recordName(record)} ${FOUND[record.status]}`;
 
-const recordName = ({ purpose, type }: DomainRecord): string =>
-  `the ${purpose === "RETURN_PATH" ? "return path" : purpose} record (${type})`;
+const recordName = ({ purpose, type, name }: DomainRecord): string =>
+  `the ${purpose === "RETURN_PATH" ? "return path" : purpose} record ${name} (${type})`;
 
 function withNames(finding: string, names: string): string {
   return names === "" ? finding : `${finding}: ${names}`;

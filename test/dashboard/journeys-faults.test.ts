@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)("while a page is open", () => {
       await page.getByRole("link", { name: "ada@example.com" }).waitFor();
       await server.call("DELETE", `/team/${await memberId("vera@acme.example")}`);
       await page.getByRole("link", { name: "ada@example.com" }).click();
-      await page.getByRole("heading", { name: "You are no member of this project" }).waitFor();
+      await page.getByRole("heading", { name: "You are not a member of this project" }).waitFor();
       await opened.screenshot("fault-removed");
       expect(await opened.findings()).toEqual([]);
       await opened.close();

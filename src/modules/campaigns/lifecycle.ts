@@ -71,6 +71,13 @@ export function createLifecycle(deps: LifecycleDeps) {
     });
   }
 
+  function resumeRow(campaign: CampaignRow): CampaignRow {
+    nextStatus(campaign.status, "resume");
+    requireVerified(campaign);
+    stats.forgive(campaign.seq);
+    return rows.move(campaign, "resume", { statusReason: null });
+  }
+
   return {
     requireVerified,
     isSending: rows.isSending,
@@ -128,13 +135,16 @@ export function createLifecycle(deps: LifecycleDeps) {
       };
     },
 
-    resume(projectSeq: number, id: string): Change<CampaignRow> {
+    resume:
+      (projectSeq: number, id: string): Change<CampaignRow> =>
+      () =>
+        resumeRow(deps.campaigns.get(projectSeq, id)),
+
+    /** Resumes a campaign that waits for its domain. Returns null if a person paused it meanwhile. */
+    resumeVerified(projectSeq: number, id: string): Change<CampaignRow | null> {
       return () => {
         const campaign = deps.campaigns.get(projectSeq, id);
-        nextStatus(campaign.status, "resume");
-        requireVerified(campaign);
-        stats.forgive(campaign.seq);
-        return rows.move(campaign, "resume", { statusReason: null });
+        return isWaitingForDomain(campaign) ? resumeRow(campaign) : null;
       };
     },
 

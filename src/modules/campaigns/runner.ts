@@ -89,8 +89,10 @@ export function createRunner(deps: RunnerDeps) {
 
   async function resumeIfVerified(campaign: CampaignRow): Promise<void> {
     if (!isWaitingForDomain(campaign) || !isVerified(campaign)) return;
-    const isResumed = await changeStatus(lifecycle.resume(campaign.projectSeq, campaign.id));
-    if (isResumed) log.info("a campaign goes on", { campaign: campaign.id });
+    const { projectSeq, id } = campaign;
+    const resumed = await changeStatus(lifecycle.resumeVerified(projectSeq, id));
+    if (resumed !== null)
+      log.info("a campaign was resumed: its domain is verified again", { campaign: id });
   }
 
   /**
@@ -107,14 +109,13 @@ export function createRunner(deps: RunnerDeps) {
     await changeStatus(lifecycle.finish(campaign.projectSeq, campaign.id));
   }
 
-  /** Returns false if a request changed the status at the same moment, which takes precedence. */
-  async function changeStatus(change: Change<CampaignRow>): Promise<boolean> {
+  /** Resolves to null if a request changed the status at the same moment, which takes precedence. */
+  async function changeStatus(change: Change<CampaignRow | null>): Promise<CampaignRow | null> {
     try {
-      await writer.write(change);
-      return true;
+      return await writer.write(change);
     } catch (error) {
       if (!(error instanceof AppError) || isStorageRefusal(error)) throw error;
-      return false;
+      return null;
     }
   }
 

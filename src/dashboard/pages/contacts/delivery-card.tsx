@@ -34,7 +34,7 @@ export function DeliveryCard({ contact, project }: { contact: Contact; project: 
                 <Finding key={obstacle.key} obstacle={obstacle} project={project} />
               ))}
               <p className="muted">
-                {obstacles.length === 0 && "Nothing keeps mail from this contact. "}
+                {obstacles.length === 0 && "Mail to this contact is delivered as usual. "}
                 {emails.length === 0 && "No mail was sent to it yet."}
                 {acceptedAt !== null && (
                   <>

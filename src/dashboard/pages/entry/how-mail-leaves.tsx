@@ -11,7 +11,7 @@ import { Status, type Tone } from "../../ui/status.tsx";
 const TEXTS: Readonly<Record<string, string>> = {
   capture:
     "This server catches mail: it is stored and shown here, and nothing is sent. " +
-    "Set --transport relay or direct to send.",
+    "To send mail, start it with the setting --transport.",
   relay: "This server sends through the SMTP relay of --relay-url.",
   direct: "This server delivers directly to the mail servers of the recipients.",
 };
@@ -35,7 +35,7 @@ export function HowMailLeaves() {
   const findings = data?.checks.findings ?? [];
   // The next step is about the domain, and the sentence above about the transport.
   const important = findings.filter(
-    ({ level, what }) => level !== "ok" && what !== "transport" && !what.startsWith("domain "),
+    ({ level, what }) => level !== "ok" && what !== "transport" && !/^domains?\b/.test(what),
   );
   return (
     <>

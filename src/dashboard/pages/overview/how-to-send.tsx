@@ -30,7 +30,7 @@ export function HowToSend() {
             </Field>
           )}
           <Field label="Delivery">{DELIVERY[transport] ?? transport}</Field>
-          <Field label="Interface">
+          <Field label="API">
             <a href="/docs">Documentation of the API</a>
           </Field>
         </Fields>

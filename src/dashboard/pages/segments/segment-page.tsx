@@ -116,7 +116,9 @@ function Definition({ segment: { condition } }: { segment: Segment }) {
   }
   return (
     <>
-      <p>The contacts of which this is true now. Members change as contacts change.</p>
+      <p>
+        The members are the contacts that meet this condition now. They change as contacts change.
+      </p>
       <ConditionView words={wordsOfCondition(condition, (segment) => names.get(segment))} />
     </>
   );
@@ -130,9 +132,7 @@ function Usage({ id }: { id: string }) {
       <Loaded query={usage} height={60}>
         {({ users }) =>
           users.length === 0 ? (
-            <p className="muted">
-              No campaign that is not sent yet, no workflow and no other segment uses it.
-            </p>
+            <p className="muted">No workflow, no other segment and no unsent campaign uses it.</p>
           ) : (
             <Uses users={users} />
           )

@@ -59,7 +59,7 @@ export function GeneralForm({ project }: { project: ProjectDetails }) {
         <div className="settings-pair">
           <TextInput
             label="Default sender"
-            description="For mail that names no sender."
+            description="Mail that names no sender is sent from this address."
             placeholder="hello@your-domain.example"
             type="email"
             autoComplete="off"
@@ -86,7 +86,7 @@ export function GeneralForm({ project }: { project: ProjectDetails }) {
         <Select
           className="wide"
           label="Language for recipients"
-          description="Of the pages on which they unsubscribe."
+          description="The unsubscribe pages and the footer are in this language."
           data={LANGUAGE_CHOICES}
           allowDeselect={false}
           {...form.field("language")}

@@ -6,17 +6,18 @@ export const ROLE_CHOICES = [
   {
     value: "ADMIN",
     label: "Admin",
-    description: "Everything in the project, also keys, domains, webhooks, settings and the team.",
+    description:
+      "Changes everything in the project, also keys, domains, webhooks, settings and the team.",
   },
   {
     value: "EDITOR",
     label: "Editor",
-    description: "Contacts, segments, templates, campaigns and workflows, and sending.",
+    description: "Changes contacts, segments, templates, campaigns and workflows, and sends mail.",
   },
   {
     value: "VIEWER",
     label: "Viewer",
-    description: "Looking at everything except keys, the team and the text of personal mail.",
+    description: "Sees everything except keys, the team and the text of personal mail.",
   },
 ] as const satisfies { value: MemberRole; label: string; description: string }[];
 

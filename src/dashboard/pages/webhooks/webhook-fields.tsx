@@ -46,7 +46,7 @@ export function WebhookFields(props: {
       <div>
         <Textarea
           label="Events"
-          description="Names of events, one in each line. A name that ends in * stands for all that begin so."
+          description="Names of events, one in each line. email.* means all names that begin with email."
           placeholder={"email.*\norder.paid"}
           autosize
           minRows={2}

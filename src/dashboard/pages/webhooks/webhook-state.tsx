@@ -14,7 +14,7 @@ export function WebhookStatus({ enabled, disabledReason, failingSince }: State) 
     return disabledReason === null ? (
       <Status value="DISABLED" />
     ) : (
-      <Status tone="failed">Disabled by a fault</Status>
+      <Status tone="failed">Disabled after failures</Status>
     );
   }
   return failingSince === null ? <Status value="ENABLED" /> : <Status tone="held">Failing</Status>;

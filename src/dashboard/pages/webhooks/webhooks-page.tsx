@@ -34,7 +34,7 @@ export function WebhooksPage() {
     <Page
       title="Webhooks"
       isFixed
-      description="Your servers are told what happens: each event is posted to the addresses that ask for it."
+      description="A webhook sends the events of the project to a URL of yours, each with a POST request."
       actions={
         <>
           {list.rows.length > 0 && <ExportButton run={run} isDisabled={false} />}
@@ -76,7 +76,7 @@ function NoWebhooks({ onCreate }: { onCreate: (() => void) | undefined }) {
       }
       action={onCreate !== undefined && <Button onClick={onCreate}>Create a webhook</Button>}
     >
-      <Code label="A webhook with the interface" samples={createSamples(base)} />
+      <Code label="Create a webhook with the API" samples={createSamples(base)} />
     </Empty>
   );
 }

@@ -45,7 +45,7 @@ export function WorkflowsPage() {
     <Page
       title="Workflows"
       isFixed
-      description="Steps that an event starts for a contact: mails, waiting, conditions, calls and changes."
+      description="An event of a contact starts a workflow, whose steps send mail, wait, test conditions, call URLs and change the contact."
       actions={!isEmpty && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
     >
       {!isEmpty && (
@@ -100,9 +100,9 @@ function NoWorkflows() {
     <Empty
       icon={WorkflowIcon}
       title="No workflows yet"
-      text="A workflow sends mails one after the other, and reacts to what a contact does. Create one with the interface; it is then shown here."
+      text="A workflow sends mails one after the other, and reacts to what a contact does. Create one with the API: this page then shows it."
     >
-      <Code label="A workflow with the interface" samples={workflowSamples(base)} />
+      <Code label="Create a workflow with the API" samples={workflowSamples(base)} />
     </Empty>
   );
 }
