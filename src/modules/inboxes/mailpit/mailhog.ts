@@ -23,7 +23,7 @@ import { timeOf } from "./shapes.ts";
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 250;
 /**
- * Raw bytes of the messages in one answer, which has each of them twice; it has at least one message.
+ * Raw bytes of the messages in one answer, which has each of them three times; it has at least one message.
  * Clients read the next page from `start` and `count` of the answer.
  */
 const MAX_RAW_BYTES = 8 * 1024 * 1024;
@@ -61,7 +61,7 @@ export function mailhogRoutes(messages: MailpitMessages, edits: MailpitEdits): M
       ID: message.id,
       From: pathOf(from),
       To: to.map(({ address }) => pathOf(address)),
-      Content: { Headers: headers, Body: body, Size: message.size, MIME },
+      Content: { Headers: headers, Body: body, Size: message.size, MIME: null },
       Created: timeOf(new Date(message.receivedAt).toISOString()),
       MIME,
       Raw: { From: from, To: to.map(({ address }) => address), Data: raw, Helo: helo },
@@ -128,9 +128,14 @@ function withinBytes(list: readonly MessageRecord[]): MessageRecord[] {
   });
 }
 
+/**
+ * The body of a multipart is empty, because its parts have it: otherwise each level of a nested
+ * message would repeat all levels below it.
+ */
 function partOf({ headers, body, parts }: MimeEntity): unknown {
-  const MIME = parts.length === 0 ? null : { Parts: parts.map(partOf) };
-  return { Headers: headers, Body: body, Size: Buffer.byteLength(body), MIME };
+  const isMultipart = parts.length > 0;
+  const MIME = isMultipart ? { Parts: parts.map(partOf) } : null;
+  return { Headers: headers, Body: isMultipart ? "" : body, Size: Buffer.byteLength(body), MIME };
 }
 
 function pathOf(address: string) {

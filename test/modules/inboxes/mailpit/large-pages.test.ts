@@ -30,3 +30,17 @@ test("a page has messages of 8 MiB in all, and the next one starts after them", 
   }
   expect(subjects).toEqual([["1", "2"], ["3"], ["4"]]);
 });
+
+test("a deeply nested message is not repeated for each of its levels", async () => {
+  const boundary = (level: number) => `level-${level}`;
+  const text = `${"0123456789abcdef".repeat(4)}\n`.repeat(2_000);
+  let content = `Content-Type: text/plain\n\n${text}`;
+  for (let level = 29; level >= 0; level--) {
+    const type = `Content-Type: multipart/mixed; boundary="${boundary(level)}"`;
+    content = `${type}\n\n--${boundary(level)}\n${content}\n--${boundary(level)}--\n`;
+  }
+  const id = await server.deliver(`From: ada@example.com\nSubject: nested\n${content}`);
+  const { body } = await server.mailpit("GET", `/api/v1/messages/${id}`);
+  expect(JSON.stringify(body).length).toBeLessThan(4 * text.length);
+  expect(stringAt(body, "MIME.Parts.0.MIME.Parts.0.Headers.Content-Type.0")).toContain(boundary(2));
+});
