@@ -56,11 +56,11 @@ const SYSTEM = {
   checks: { checkedAt: null, isRunning: false, findings: [] },
 };
 
-const NO_VIEWS = { items: [], nextCursor: null, hasMore: false, total: 0 };
+const EMPTY_LIST = { items: [], nextCursor: null, hasMore: false, total: 0 };
 
 /**
  * Answers, in the browser, the requests that need a session: the state, the account, its sessions,
- * the state of the installation, and saved views.
+ * the state of the installation, saved views, and keys.
  */
 export async function answerState(page: Page, state: object = STATE): Promise<void> {
   const answer = (data: unknown) => ({ json: { success: true, data } });
@@ -69,7 +69,9 @@ export async function answerState(page: Page, state: object = STATE): Promise<vo
   await page.route("**/app/api/account/sessions", (route) =>
     route.fulfill(answer({ items: SESSIONS })),
   );
-  await page.route("**/views?*", (route) => route.fulfill(answer(NO_VIEWS)));
+  for (const list of ["**/views?*", "**/keys?*"]) {
+    await page.route(list, (route) => route.fulfill(answer(EMPTY_LIST)));
+  }
   await page.route("**/system", (route) => route.fulfill(answer(SYSTEM)));
   await withoutLiveMessages(page);
 }

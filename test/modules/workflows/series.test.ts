@@ -79,26 +79,26 @@ test("the workflow of docs/workflows.md does what the page says", async () => {
   await a.advance(MINUTE);
   await open(hello);
 
-  // A minute before the end of the delay, the executions still wait.
+  // A minute before the end of the timeout, the contact who opened nothing still waits.
   await a.advance(2 * DAY - 2 * MINUTE);
   const waiting = await a.executions(id);
   expect(waiting.map(({ status, currentStepId }) => [status, currentStepId])).toEqual([
-    ["WAITING", "wait"],
-    ["WAITING", "wait"],
+    ["EXITED", null],
+    ["WAITING", "opened"],
   ]);
   server.requests.length = 0;
 
-  await a.advance(MINUTE);
+  await a.advance(2 * MINUTE);
   await a.t.deliver();
   const [ada, bob] = await a.executions(id);
   expect([ada?.status, ada?.exitReason, ada?.steps]).toEqual([
     "EXITED",
     "opened",
-    ["trigger", "hello", "wait", "opened:yes", "done"].map(completed),
+    ["trigger", "hello", "opened", "done"].map(completed),
   ]);
   expect([bob?.status, bob?.steps]).toEqual([
     "COMPLETED",
-    ["trigger", "hello", "wait", "opened:no", "again", "crm", "mark"].map(completed),
+    ["trigger", "hello", "opened:timeout", "again", "crm", "mark"].map(completed),
   ]);
   expect((await mailsTo(ADA)).map(({ subject }) => subject)).toEqual(["Welcome, Ada"]);
   expect((await mailsTo(BOB)).map(({ subject }) => subject)).toEqual([
