@@ -10,10 +10,7 @@ import type { LogFile } from "./wal-file.ts";
 export type CheckpointRow = { busy: number; log: number; checkpointed: number };
 
 type CopyProgress = {
-  /**
-   * Whether at least `pages` frames are left to copy. It is called after a commit, so if the log is
-   * empty, another process has truncated it.
-   */
+  /** Whether at least `pages` frames are left to copy. */
   areLeft(pages: number): boolean;
   /** Whether any frame is left, also if a reader holds it back. */
   isBehind(): boolean;
@@ -40,11 +37,14 @@ export function createCopyProgress(
   /** True if the log had frames that were not copied when it was examined last. */
   let wasBehind = false;
 
-  /** SQLite restarts only a log that is copied: one that we have not copied, another process has. */
+  /**
+   * SQLite restarts only a log that is copied: one that we have not copied, another process has. A log
+   * that became empty was truncated by another process.
+   */
   function follow(): void {
     const current = log.generation();
     if (current !== generation) {
-      if (wasBehind) contention.note();
+      if (wasBehind || current === "") contention.note();
       [generation, copied, retryAfter, wasBehind] = [current, 0, 0, false];
     }
     // A frame that was left stays until it is copied.
@@ -54,7 +54,6 @@ export function createCopyProgress(
   return {
     areLeft(pages) {
       follow();
-      if (generation === "") contention.note();
       return log.hasFrame(Math.max(copied, retryAfter) + pages, generation);
     },
     isBehind() {
