@@ -32,8 +32,8 @@ const WINDOW_MS = 60_000;
 const MAX_FAILURES_PER_MINUTE = 5;
 const MAX_TRACKED_ADDRESSES = 10_000;
 const LONGEST_PASSWORD = 512;
-/** Text that may be a key, which is not logged: it does not continue a word. */
-const KEYS = /(?<![a-z])[sp]k_\S*/gi;
+/** Text that may be a key, which is not logged; `task_force` is none. */
+const KEYS = /(?<![a-z])[sp]k_\S*|[sp]k_[a-z0-9]{20}\S*/gi;
 
 export type SubmissionDeps = {
   submissions: Pick<Submissions, "open">;

@@ -36,6 +36,7 @@ const RULES: readonly [rule: string, file: string, name: string][] = [
   ["454 after five failures", "smtp/submission.test.ts", "that fails five times a minute"],
   ["From is of a verified domain", "smtp/submission.test.ts", "from an unverified domain"],
   ["one mailbox in From", "smtp/submission.test.ts", "with two mailboxes in From"],
+  ["one Message-ID and one Date", "smtp/submission.test.ts", "with two Message-ID"],
   ["MAIL FROM is replaced", "smtp/submission-rules.test.ts", "the return path is ours"],
   ["one mail for each recipient", "smtp/submission.test.ts", "is queued for each recipient"],
   ["a suppressed recipient", "smtp/submission.test.ts", "to a suppressed address"],

@@ -70,7 +70,7 @@ describe("a submitted message", () => {
 
   test("loses Bcc and our own fields, and gets the fields that are missing", async () => {
     const fields =
-      "From: a@acme.test\r\nBcc: hidden@example.com,\r\n other@example.com\r\nX-Kept: 1\r\n" +
+      "Return-Path: <evil@evil.test>\r\nFrom: a@acme.test\r\nReturn-path : <b@evil.test>\r\nBcc: hidden@example.com,\r\n other@example.com\r\nX-Kept: 1\r\n" +
       "X-Mailstead-Type: transactional\r\nMessage-ID: \r\nX-Mailstead-Anything: 2\r\nSubject: S";
     const reply = await submit(fields);
     const [raw = ""] = await server.sent(1);
@@ -116,6 +116,21 @@ describe("a message is refused, and nothing is stored,", () => {
   const cases: [name: string, fields: string, reply: string][] = [
     ["without From", "To: b@example.com", "550 5.6.0 The message has no header From"],
     ["with two From", "From: a@acme.test\r\nFrom: b@acme.test", "550 5.6.0 The message has more"],
+    [
+      "with two Date",
+      "From: a@acme.test\r\nDate: Mon, 02 Mar 2026 10:00:00 +0000\r\ndate: x",
+      "550 5.6.0 The message has more than one header Date",
+    ],
+    [
+      "with two Message-ID",
+      "From: a@acme.test\r\nMessage-ID: <1@acme.test>\r\nMessage-Id : <2@acme.test>",
+      "550 5.6.0 The message has more than one header Message-ID",
+    ],
+    [
+      "with an empty Message-ID beside another one",
+      "From: a@acme.test\r\nMessage-ID:\r\nMessage-ID: <2@acme.test>",
+      "550 5.6.0 The message has more than one header Message-ID",
+    ],
     ["with two mailboxes in From", "From: a@acme.test, b@acme.test", "550 5.1.7 "],
     [
       "with a group in From",

@@ -2,8 +2,8 @@
  * The header of a message that a client submitted (RFC 6409 §8): what is refused, what is removed and
  * what is added. All other fields stay as they are, octet for octet.
  *
- * 1. `readSubmittedHeader` checks the form, From and the trace, and leaves out the fields that do not
- *    go on: Bcc, and our own.
+ * 1. `readSubmittedHeader` checks the form, the fields that may occur only once, From and the trace, and
+ *    leaves out the fields that do not go on: Bcc, Return-Path, and our own.
  * 2. `writeSubmittedHeader` adds the fields that are missing.
  */
 
@@ -20,6 +20,16 @@ const LONGEST_SUBJECT = 998;
 /** RFC 5321 §6.3: a message that was passed on more often is in a loop. */
 const MAX_RECEIVED = 25;
 const MAX_OWN_RECEIVED = 2;
+
+/** Fields of which a message has at most one (RFC 5322 §3.6). */
+const SINGLE_FIELDS = [
+  { name: "from", title: "From" },
+  { name: "date", title: "Date" },
+  { name: "message-id", title: "Message-ID" },
+] as const;
+
+/** Fields that are removed. Only the final server writes a Return-Path (RFC 5321 §4.4). */
+const REMOVED_FIELDS: ReadonlySet<string> = new Set(["bcc", "resent-bcc", "return-path"]);
 
 export type SubmittedHeader = {
   from: Mailbox;
@@ -53,10 +63,14 @@ export function readSubmittedHeader(header: string, hostname: string): ReadHeade
   if (isLoop(fields, hostname)) {
     return { ok: false, code: 554, text: "5.4.6 The message is in a loop of mail servers" };
   }
-  const senders = fields.filter(({ name }) => name === "from");
-  const [sender] = senders;
+  const sender = fields.find(({ name }) => name === "from");
   if (sender === undefined) return malformed("The message has no header From");
-  if (senders.length > 1) return malformed("The message has more than one header From");
+  const repeated = SINGLE_FIELDS.find(
+    (single) => fields.filter(({ name }) => name === single.name).length > 1,
+  );
+  if (repeated !== undefined) {
+    return malformed(`The message has more than one header ${repeated.title}`);
+  }
   const from = parseFrom(decodeOctets(sender.value));
   if (!from.ok) return refuse(`5.1.7 The header From cannot be used: ${from.reason}`);
   const kept = fields.filter(({ name }) => goesOn(name)).filter((field) => !isEmptyId(field));
@@ -108,7 +122,7 @@ export function fieldsOf(header: string): Field[] | null {
 }
 
 function goesOn(name: string): boolean {
-  return name !== "bcc" && name !== "resent-bcc" && !name.startsWith(OWN_PREFIX);
+  return !REMOVED_FIELDS.has(name) && !name.startsWith(OWN_PREFIX);
 }
 
 /** An empty Message-ID is replaced. */
