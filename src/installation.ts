@@ -17,8 +17,9 @@ export function linkBase({ url, host, port }: Pick<Config, "url" | "host" | "por
 type Settings = Pick<Config, "transport" | "relayUrl" | "hostname" | "sourceAddresses">;
 
 /**
- * The facts on which the DNS records of sending domains depend. The source addresses go into the records only if all are public. Behind network address
- * translation the public addresses are unknown, so the records name the host instead.
+ * The facts on which the DNS records of sending domains depend. The source addresses go into the
+ * records only if all are public. Behind network address translation the public addresses are
+ * unknown, so the records name the host instead.
  */
 export function installationOf(config: Settings): Installation {
   const { transport, relayUrl, hostname, sourceAddresses } = config;

@@ -3,8 +3,8 @@
  *
  * - `start`: the watchdog, the collection of a grown heap, the check of the clock, the modules in the
  *   order of their list, the timers of recurring work.
- * - `stop`: timers, long requests, HTTP, then the modules in reverse: leasing of mails, the other workers, the mails
- *   under way, sockets, state in memory, and last the leases that did not end.
+ * - `stop`: timers, long requests, HTTP, then the modules in reverse: leasing of mails, the other
+ *   workers, the mails under way, sockets, state in memory, and last the leases that did not end.
  * - After a storage fault all modules stop at once. HTTP still answers health checks and requests
  *   that only read, until the process is stopped.
  */

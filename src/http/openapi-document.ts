@@ -1,7 +1,8 @@
 /**
- * Makes the OpenAPI document. The plugin lists the operations, and this file completes its document: `openapi-operations.ts` describes each route,
- * `openapi-schemas.ts` collects the named schemas, `openapi-examples.ts` derives the examples, and
- * `openapi-responses.ts` has the headers and errors that all operations share.
+ * Makes the OpenAPI document. The plugin lists the operations, and this file completes its document:
+ * `openapi-operations.ts` describes each route, `openapi-schemas.ts` collects the named schemas,
+ * `openapi-examples.ts` derives the examples, and `openapi-responses.ts` has the headers and errors
+ * that all operations share.
  */
 
 import { swagger } from "@elysiajs/swagger";

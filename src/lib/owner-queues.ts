@@ -1,6 +1,6 @@
 /**
- * Limits how many tasks of one owner (a project or a client) run at the same time. Its other tasks wait, those of
- * higher priority first; tasks of other owners do not wait for them.
+ * Limits how many tasks of one owner (a project or a client) run at the same time. Its other tasks
+ * wait, those of higher priority first; tasks of other owners do not wait for them.
  */
 
 import PQueue from "p-queue";

@@ -1,7 +1,7 @@
 /**
  * Removes the bodies of old mail: the variables of each mail, and the content that mails share
- * (body source, headers, attachments, submitted message) once the newest of these mails is old. The records stay, with
- * sender, subject and attempts, and so do the links in the mail.
+ * (body source, headers, attachments, submitted message) once the newest of these mails is old. The
+ * records stay, with sender, subject and attempts, and so do the links in the mail.
  *
  * A scan reads the mails by `seq`, in the order of their age. It skips mails that still wait to be
  * sent, and the next scan reads them again. It starts at the mark, before which all mails are done.

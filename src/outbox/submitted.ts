@@ -1,7 +1,7 @@
 /**
- * Messages that were submitted over SMTP, and messages that are forwarded. A message has one row in `messages`, which its mails share,
- * and its bytes in pieces. A large message is stored piece by piece while it arrives; until `finish`
- * its row has a digest that begins with ARRIVING, and no mail refers to it.
+ * Stores messages that were submitted over SMTP or are forwarded. A message has one row in `messages`,
+ * which its mails share, and its bytes in pieces. A large message is stored piece by piece while it
+ * arrives; until `finish` its row has a digest that begins with ARRIVING, and no mail refers to it.
  */
 
 import { insertedSeq } from "../db/inserted.ts";

@@ -1,6 +1,6 @@
 /**
- * The parts that all SMTP listeners share: limits, the answers to errors, the address that they listen on, and
- * their certificate.
+ * The parts that all SMTP listeners share: limits, the answers to errors, the address that they listen
+ * on, and their certificate.
  */
 
 import type { AddressInfo } from "node:net";

@@ -186,8 +186,8 @@ function kindOf(finding: RecipientFinding | null): ReportKind {
 }
 
 /**
- * Finds the part of the report about the recipient of the mail. If it names only other addresses, to which the
- * mail was forwarded, the mail bounced only if it failed at all of them.
+ * Finds the part of the report about the recipient of the mail. If it names only other addresses, to
+ * which the mail was forwarded, the mail bounced only if it failed at all of them.
  */
 function findingFor(
   { to }: ReportedMail,

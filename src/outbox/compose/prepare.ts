@@ -1,6 +1,7 @@
 /**
  * Prepares the message of a mail, in order: render the body and the subject → compose the message →
- * sign it. A message that was submitted over SMTP is only signed. The input is data alone, so the same code runs on the event loop and in a thread.
+ * sign it. A message that was submitted over SMTP is only signed. The input is data alone, so the same
+ * code runs on the event loop and in a thread.
  */
 
 import { systemClock } from "../../lib/clock.ts";
