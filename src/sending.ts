@@ -114,7 +114,8 @@ export function createSendingModule(
 
     async close(): Promise<void> {
       const allEnded = await mailsEnded;
-      if (!allEnded) log.warn("some mails were still under way; they wait for their next time");
+      if (!allEnded)
+        log.warn("some mails were still being sent; they are tried again when they are due");
       composer.close();
       await transport.close();
     },

@@ -21,7 +21,7 @@ const SUGGESTIONS: Readonly<Record<number, string>> = {
   503: "Try again in a few seconds.",
 };
 const DEFAULT_SUGGESTION =
-  "Try again. If the error stays, give the operator the requestId, which is in the log.";
+  "Try again. If the error persists, send the requestId to the operator, who finds it in the log.";
 
 export type ErrorContext = {
   requestId: string;

@@ -207,7 +207,7 @@ function withDeadline(
   const { retryAfterMs, conversations } = verdict;
   const nextAt = nextAttemptAt({ attempts, since, now, priority, retryAfterMs, random });
   if (nextAt !== null) return { verdict, nextAt };
-  const reason = `4.4.7 Given up after too many attempts; last: ${verdict.reason}`;
+  const reason = `4.4.7 The delivery time expired; the last attempt: ${verdict.reason}`;
   return {
     verdict: { kind: "bounced", class: verdict.class, reason, conversations },
     nextAt: null,

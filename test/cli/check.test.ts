@@ -226,7 +226,7 @@ const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
   "segment-conditions": ["UPDATE segments SET condition = '{}'", /STATIC with a condition/],
   "webhook-order": [
     "UPDATE webhook_deliveries SET is_holding = 0",
-    /PENDING without a next time, and nothing holds it/,
+    /PENDING without a next attempt, and no earlier delivery of its contact is PENDING/,
   ],
   "webhook-ends": [
     "UPDATE webhook_deliveries SET next_at = 1 WHERE status = 'SUCCEEDED'",

@@ -323,7 +323,7 @@ describe("suppression", () => {
 describe("at the end of the lifetime", () => {
   test("a deferral becomes the final bounce 4.4.7", () => {
     const { outbox, row, attempts } = settled(DEFERRED, { attempts: 12, createdAt: NOW - 4 * DAY });
-    const reason = "4.4.7 Given up after too many attempts; last: 451 Later";
+    const reason = "4.4.7 The delivery time expired; the last attempt: 451 Later";
     expect(row).toEqual({
       ...NOTHING,
       status: "BOUNCED",

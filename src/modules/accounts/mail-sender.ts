@@ -85,7 +85,7 @@ export function createMailSender(deps: {
         : null;
     // The address and the reason of the server are not logged: both are personal data.
     if (outcome !== "accepted")
-      log.warn("a mail of the product was not sent", { id: mail.id, outcome });
+      log.warn("an invitation or a reset of a password was not sent", { id: mail.id, outcome });
     await writer.write(() => {
       // The link of the mail would not work any more.
       if (nextAt === null || nextAt >= mail.expiresAt) mails.remove(mail.seq);

@@ -74,7 +74,7 @@ export const Campaign = named(
       id: "Id of the campaign",
       ...CONTENT_TEXTS,
       type: "The same as audienceType",
-      status: "Where the campaign stands in its life",
+      status: "Status of the campaign",
       statusReason: "Why the campaign was paused or cancelled; null if a caller did it",
       scheduledAt: "When sending is to start; null if it is not scheduled",
       startedAt: "When sending started; null before",

@@ -42,7 +42,7 @@ export const CampaignSummary = named(
       id: "Id of the campaign",
       name: "Name of the campaign",
       subject: "Liquid template of the subject",
-      status: "Where the campaign stands in its life",
+      status: "Status of the campaign",
       statusReason: "Why the campaign was paused or cancelled; null if a caller did it",
       audienceType: "Whether all contacts, a segment or filtered contacts get the mail",
       segmentId: "Id of the segment; null for another audience, or if it was deleted",

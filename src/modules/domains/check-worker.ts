@@ -28,6 +28,8 @@ const LONGEST_SLEEP_MS = 60_000;
 /** Shortest time between two polls, so that a domain that stays due causes no busy loop. */
 const SHORTEST_SLEEP_MS = 1_000;
 
+const DOMAIN_FAILED = "a domain may no longer send: its DKIM record is missing in the DNS";
+
 export function createDomainChecks(deps: DomainChecksDeps) {
   const { domains, checkRows, checkDns, writer, clock, log } = deps;
   const underWay = new Map<number, Promise<DnsCheck>>();
@@ -58,7 +60,7 @@ export function createDomainChecks(deps: DomainChecksDeps) {
     const { domain, status } = after;
     if (before.status !== status) {
       const fields = { domain, status };
-      if (status === "FAILED") log.warn("a domain may no longer send: its key is gone", fields);
+      if (status === "FAILED") log.warn(DOMAIN_FAILED, fields);
       else log.info("a domain is verified", fields);
     } else if (before.failingSince === null && after.failingSince !== null) {
       log.warn("a verified domain lost its key in the DNS", { domain });

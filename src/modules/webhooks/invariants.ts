@@ -7,7 +7,8 @@ export const WEBHOOK_INVARIANTS: readonly Invariant[] = [
     name: "webhook-order",
     rule: "A delivery without a next time waits for an earlier one of its contact, or is over.",
     violations: `
-      SELECT 'delivery ' || id AS id, 'PENDING without a next time, and nothing holds it' AS finding
+      SELECT 'delivery ' || id AS id,
+             'PENDING without a next attempt, and no earlier delivery of its contact is PENDING' AS finding
       FROM webhook_deliveries AS waiting
       WHERE status = 'PENDING' AND next_at IS NULL
         AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS holding

@@ -105,7 +105,7 @@ describe("the running server", () => {
     );
     expect(warnings.map((line) => stringAt(JSON.parse(line), "message"))).toEqual([
       "a verified domain lost its key in the DNS",
-      "a domain may no longer send: its key is gone",
+      "a domain may no longer send: its DKIM record is missing in the DNS",
     ]);
   });
 
