@@ -184,7 +184,7 @@ describe("the verdict of an attempt sets state, attempt and event:", () => {
       createdAt: NOW,
     });
     expect(row).toMatchObject({ status: "BOUNCED", attempts: 0, nextAt: null });
-    expect(row.lastError).toStartWith("4.4.7 Given up");
+    expect(row.lastError).toStartWith("4.4.7 The delivery time expired");
     expect(attempts).toEqual([]);
     expect(eventsOf(outbox).map(({ name }) => name)).toEqual(["email.bounced"]);
     expect(outbox.suppressed()).toEqual([]);
