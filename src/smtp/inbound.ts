@@ -24,6 +24,7 @@ import {
 import type { MessageEnvelope } from "../modules/inboxes/envelope.ts";
 import type { Certificate } from "./certificate.ts";
 import { createSmtpListener, type SmtpListener } from "./listener.ts";
+import { MAIL_PARAMETERS, RCPT_PARAMETERS, refuseUnknownParameters } from "./parameters.ts";
 import { receiveMessage } from "./receive-message.ts";
 import { createSessionSignals } from "./session-signals.ts";
 import { SmtpRefusal } from "./server.ts";
@@ -77,9 +78,15 @@ export function createInboundListener(
         authOptional: true,
         hideDSN: true,
         hideREQUIRETLS: true,
-        onRcptTo: ({ address }, session, callback) =>
+        onMailFrom: (sender, _, callback) =>
           replyAfter(() => {
-            refuseRecipient(deps.find(address), session, deps.find);
+            refuseUnknownParameters(sender, MAIL_PARAMETERS);
+            return null;
+          }, callback),
+        onRcptTo: (recipient, session, callback) =>
+          replyAfter(() => {
+            refuseUnknownParameters(recipient, RCPT_PARAMETERS);
+            refuseRecipient(deps.find(recipient.address), session, deps.find);
             return null;
           }, callback),
         onData: (stream, session, callback) =>

@@ -23,6 +23,11 @@ import { SubmissionRefusal } from "../modules/emails/submission/refusal.ts";
 import { parseAddress } from "../protocols/mime/address.ts";
 import type { Certificate } from "./certificate.ts";
 import { createSmtpListener, type SmtpListener } from "./listener.ts";
+import {
+  MAIL_PARAMETERS_WITH_AUTH,
+  RCPT_PARAMETERS,
+  refuseUnknownParameters,
+} from "./parameters.ts";
 import { receiveMessage } from "./receive-message.ts";
 import { SmtpRefusal } from "./server.ts";
 import { textOf } from "./session.ts";
@@ -81,17 +86,19 @@ export function createSubmissionListener(
             callback(refusalOf(error));
           }
         },
-        onMailFrom: (_, session, callback) =>
+        onMailFrom: (sender, session, callback) =>
           replyAfter(() => {
+            refuseUnknownParameters(sender, MAIL_PARAMETERS_WITH_AUTH);
             access.projectOf(session);
             return null;
           }, callback),
-        onRcptTo: ({ address }, _, callback) => {
-          const parsed = parseAddress(address);
-          queueMicrotask(() =>
-            callback(parsed.ok ? null : new SmtpRefusal(553, `5.1.3 ${parsed.reason}`)),
-          );
-        },
+        onRcptTo: (recipient, _, callback) =>
+          replyAfter(() => {
+            refuseUnknownParameters(recipient, RCPT_PARAMETERS);
+            const parsed = parseAddress(recipient.address);
+            if (!parsed.ok) throw new SmtpRefusal(553, `5.1.3 ${parsed.reason}`);
+            return null;
+          }, callback),
         onData: (stream, session, callback) =>
           void receive(stream, session).then(
             (text) => callback(null, text),

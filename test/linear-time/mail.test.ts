@@ -1,5 +1,6 @@
 /** Addresses, headers, HTML and whole messages. */
 
+import { expect, test } from "bun:test";
 import {
   canonicalDomain,
   isHostname,
@@ -26,7 +27,7 @@ import { rewriteHtml } from "../../src/render/rewrite.ts";
 import { checkSubject } from "../../src/render/subject.ts";
 import { htmlToText } from "../../src/render/text.ts";
 import { takeBodies } from "../../src/modules/inboxes/parsing/encoded-bodies.ts";
-import { linearTests, samples } from "../support/linear.ts";
+import { LIMIT_MS, linearTests, samples } from "../support/linear.ts";
 
 const KEY = Buffer.alloc(32, 1);
 const LINK = "https://mail.test/unsubscribe/a";
@@ -54,6 +55,44 @@ function encodeParts(text: string): void {
   }
 }
 
+/** The header of a message with so many multiparts within each other, with the longest boundaries. */
+function nested(depth: number): string {
+  const levels = Array.from({ length: depth }, (_, n) => {
+    const boundary = String(n).padStart(70, "b");
+    return `Content-Type: multipart/mixed; boundary=${boundary}\r\n\r\n--${boundary}\r\n`;
+  });
+  return `${levels.join("")}\r\n`;
+}
+
+const MAX_DEPTH = 29;
+/** As long as a delimiter, but none. */
+const ALMOST_DELIMITER = `--${"x".padStart(70, "b")}\r\n`;
+
+/** The shortest time of several runs, in milliseconds. */
+function fastest(run: () => void): number {
+  const times = Array.from({ length: 7 }, () => {
+    const start = performance.now();
+    run();
+    return performance.now() - start;
+  });
+  return Math.min(...times);
+}
+
+test.each([["--\r\n"], [ALMOST_DELIMITER]])(
+  "lines of %j in nested parts take about as long as lines of text",
+  (line) => {
+    const linesOf = (start: string) =>
+      line.replace(/^--/, start).repeat(Math.floor((256 * 1024) / line.length));
+    const head = `${nested(MAX_DEPTH)}\u00e4\r\n`;
+    const ratios = Array.from({ length: 3 }, () => {
+      const expected = fastest(() => encodeParts(`${head}${linesOf("ab")}`));
+      return fastest(() => encodeParts(`${head}${linesOf("--")}`)) / expected;
+    });
+    expect(Math.min(...ratios)).toBeLessThan(3);
+  },
+  LIMIT_MS,
+);
+
 linearTests([
   { name: "the header From of submitted messages", run: parseFrom, maxCharacters: 2_000 },
   {
@@ -75,8 +114,9 @@ linearTests([
       ["", ""],
       ["Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n", "\u00e4"],
       ["Content-Type: text/plain\r\n\r\n\u00e4", ""],
+      [`${nested(MAX_DEPTH)}\u00e4\r\n`, "\u00e4"],
     ],
-    pumps: ["\r\n--", "\r\n--a", "\r\n-", "--\r\n", "\u00e4", "a: b\r\n"],
+    pumps: [ALMOST_DELIMITER, "\r\n--", "\r\n--a", "\r\n-", "--\r\n", "\u00e4", "a: b\r\n"],
   },
   {
     name: "bodies in base64",

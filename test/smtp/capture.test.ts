@@ -167,6 +167,13 @@ describe("limits", () => {
     client.end();
   });
 
+  test("parameters that are not known are accepted, as every sender and recipient is", async () => {
+    const client = await server.connect();
+    expect(await client.say("MAIL FROM:<a@example.com> FOO=BAR\r\n")).toStartWith("250 ");
+    expect(await client.say("RCPT TO:<b@example.com> FOO=BAR\r\n")).toStartWith("250 ");
+    client.end();
+  });
+
   test("the recipient after the hundredth is refused, and the message reaches the others", async () => {
     const client = await server.connect();
     await client.say("MAIL FROM:<a@example.com>\r\n");

@@ -21,6 +21,7 @@ const TEST = join(import.meta.dir, "..");
 const RULES: readonly [rule: string, file: string, name: string][] = [
   ["250 is answered after the write is on disk", "smtp/crash.test.ts", "every submitted message"],
   ["452 if the storage refuses", "modules/emails/submission.test.ts", "is refused with 452 while"],
+  ["unknown parameters", "smtp/parameters.test.ts", "refuses MAIL with the parameters"],
   ["a bare CR or LF is refused", "smtp/submission.test.ts", "bare"],
   ["a large message is refused", "smtp/submission.test.ts", "that is larger than the limit"],
   ["100 recipients in a transaction", "smtp/submission.test.ts", "number 101 is refused"],

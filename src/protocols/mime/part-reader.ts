@@ -8,6 +8,9 @@ import { trimEndBlanks } from "../../lib/trim.ts";
 import { fieldsOf } from "./submitted-header.ts";
 
 const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const TAB = 0x09;
 const DASH = 0x2d;
 const LINE_DASHES = Buffer.from("\n--");
 /** A delimiter has at most 70 characters after the dashes (RFC 2046 §5.1.1), and blanks. */
@@ -43,8 +46,12 @@ export class PartsFault extends Error {}
 
 type Level = { boundary: string; isSigned: boolean };
 
+/** A delimiter of the level `at`; `isLast` if it closes the level. */
+type Delimiter = { at: number; isLast: boolean };
+
 export function createPartReader(handler: PartHandler) {
   const levels: Level[] = [];
+  const delimiters = createDelimiters();
   let rest: Buffer = Buffer.alloc(0);
   /** Lines of the header that is read; null in content. */
   let header: string[] | null = [];
@@ -53,28 +60,19 @@ export function createPartReader(handler: PartHandler) {
   let isLineStart = true;
   let parts = 0;
 
-  /** Returns true if the line is a delimiter, and then gives it on. */
-  function tryDelimiter(line: Buffer): boolean {
-    if (levels.length === 0 || line.byteLength > LONGEST_DELIMITER || line[1] !== DASH)
-      return false;
-    const text = trimEndBlanks(line.toString("latin1").replace(/\r?\n$/, ""));
-    const at = levels.findLastIndex(
-      ({ boundary }) => text === `--${boundary}` || text === `--${boundary}--`,
-    );
-    const level = levels[at];
-    if (level === undefined) return false;
+  function takeDelimiter(line: Buffer, { at, isLast }: Delimiter): void {
     if (header !== null) endHeader("");
     handler.delimiter(line);
-    const isLast = text === `--${level.boundary}--`;
     levels.length = isLast ? at : at + 1;
+    delimiters.open(levels);
     header = isLast ? null : [];
     headerBytes = 0;
     isPart = false;
-    return true;
   }
 
   function addHeaderLine(line: Buffer): void {
-    if (line[0] === DASH && tryDelimiter(line)) return;
+    const delimiter = delimiters.find(line, 0, line.byteLength);
+    if (delimiter !== undefined) return takeDelimiter(line, delimiter);
     headerBytes += line.byteLength;
     if (headerBytes > MAX_HEADER_BYTES) throw new PartsFault("the header of a part is too long");
     const text = line.toString("latin1");
@@ -90,6 +88,7 @@ export function createPartReader(handler: PartHandler) {
     if (boundary !== null) {
       if (levels.length >= MAX_DEPTH) throw new PartsFault("its parts are nested too deeply");
       levels.push({ boundary, isSigned: part.isSigned || part.type === "multipart/signed" });
+      delimiters.open(levels);
     }
     isPart = part.kind === "leaf";
     header = part.kind === "message" ? [] : null;
@@ -98,17 +97,29 @@ export function createPartReader(handler: PartHandler) {
     handler.header(part, text, end);
   }
 
-  /** Reads content up to the next line that may be a delimiter. Returns the number of octets. */
+  /**
+   * Reads content up to the next delimiter, or to a line at the end that may become one. Returns the
+   * number of octets.
+   */
   function readContent(bytes: Buffer): number {
-    if (isLineStart && bytes[0] === DASH) {
-      const lf = bytes.indexOf(LF);
-      if (lf === -1 && bytes.byteLength <= LONGEST_DELIMITER) return 0;
-      const line = bytes.subarray(0, lf + 1);
-      if (lf !== -1 && tryDelimiter(line)) return line.byteLength;
+    let line = isLineStart && bytes[0] === DASH ? 0 : nextDashes(bytes, 0);
+    while (line !== -1) {
+      const lf = bytes.indexOf(LF, line);
+      const end = lf === -1 ? bytes.byteLength : lf + 1;
+      const delimiter = lf === -1 ? undefined : delimiters.find(bytes, line, end);
+      if (delimiter !== undefined && line === 0) {
+        takeDelimiter(bytes.subarray(0, end), delimiter);
+        return end;
+      }
+      const mayBecomeOne = lf === -1 && end - line <= LONGEST_DELIMITER;
+      if (delimiter !== undefined || mayBecomeOne) return giveContent(bytes, line);
+      line = lf === -1 ? -1 : nextDashes(bytes, lf);
     }
-    const next = bytes.indexOf(LINE_DASHES);
-    // The end of the piece may be the beginning of a delimiter.
-    const end = next === -1 ? bytes.byteLength - openEnd(bytes) : next + 1;
+    return giveContent(bytes, bytes.byteLength - openEnd(bytes));
+  }
+
+  function giveContent(bytes: Buffer, end: number): number {
+    if (end === 0) return 0;
     handler.content(bytes.subarray(0, end), isPart);
     isLineStart = bytes[end - 1] === LF;
     return end;
@@ -140,12 +151,57 @@ export function createPartReader(handler: PartHandler) {
       if (header !== null) {
         if (rest.byteLength > 0) addHeaderLine(rest);
         if (header.length > 0) endHeader("");
-      } else if (rest.byteLength > 0 && !(isLineStart && tryDelimiter(rest))) {
-        handler.content(rest, isPart);
+      } else if (rest.byteLength > 0) {
+        const delimiter = isLineStart ? delimiters.find(rest, 0, rest.byteLength) : undefined;
+        if (delimiter === undefined) handler.content(rest, isPart);
+        else takeDelimiter(rest, delimiter);
       }
       rest = Buffer.alloc(0);
     },
   };
+}
+
+/**
+ * The delimiters of the open levels. A message may have millions of lines that begin with dashes, so a
+ * line becomes a string only if it is as long as a delimiter, and is then looked up once.
+ */
+function createDelimiters() {
+  const byText = new Map<string, Delimiter>();
+  const lengths = new Set<number>();
+
+  function add(text: string, delimiter: Delimiter): void {
+    byText.set(text, delimiter);
+    lengths.add(text.length);
+  }
+
+  return {
+    /** Replaces the levels. Of equal delimiters, that of the innermost level counts. */
+    open(levels: readonly Level[]): void {
+      byText.clear();
+      lengths.clear();
+      for (const [at, { boundary }] of levels.entries()) {
+        add(`--${boundary}`, { at, isLast: false });
+        add(`--${boundary}--`, { at, isLast: true });
+      }
+    },
+
+    /** Finds the delimiter that the line is, without its line end and the blanks before it. */
+    find(bytes: Buffer, start: number, end: number): Delimiter | undefined {
+      if (bytes[start] !== DASH || bytes[start + 1] !== DASH) return undefined;
+      if (end - start > LONGEST_DELIMITER) return undefined;
+      let last = end;
+      if (bytes[last - 1] === LF) last -= bytes[last - 2] === CR ? 2 : 1;
+      while (bytes[last - 1] === SPACE || bytes[last - 1] === TAB) last--;
+      if (!lengths.has(last - start)) return undefined;
+      return byText.get(bytes.toString("latin1", start, last));
+    },
+  };
+}
+
+/** The start of the next line that begins with two dashes, from the line end at `from` on; -1 for none. */
+function nextDashes(bytes: Buffer, from: number): number {
+  const found = bytes.indexOf(LINE_DASHES, from);
+  return found === -1 ? -1 : found + 1;
 }
 
 /** Octets at the end that may be the beginning of "\n--", with the CR before it. */

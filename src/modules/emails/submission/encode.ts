@@ -1,11 +1,15 @@
 /**
  * Encodes a submitted message that has 8-bit text, so that every server takes it. A large message is
- * read from its stored pieces and written into new ones, one message at a time, so memory is bounded.
+ * read from its stored pieces and written into new ones. Few of them are encoded at the same time, one
+ * of each project, so memory is bounded and no project waits for all messages of another one. Each
+ * message is read in small parts, between which other work of the event loop runs.
  */
 
-import PQueue from "p-queue";
 import type { Writer } from "../../../db/writer.ts";
+import { createLimitedTasks } from "../../../lib/limited-tasks.ts";
+import { createOwnerQueues } from "../../../lib/owner-queues.ts";
 import { PIECE_BYTES } from "../../../lib/piece-buffer.ts";
+import { createYield } from "../../../lib/yield.ts";
 import type { SubmittedStore } from "../../../outbox/submitted.ts";
 import { PartsFault } from "../../../protocols/mime/part-reader.ts";
 import {
@@ -15,6 +19,11 @@ import {
 } from "../../../protocols/mime/seven-bit.ts";
 import { type ArrivedMessage, createRows } from "./arrival.ts";
 import { SubmissionRefusal } from "./refusal.ts";
+
+/** Large messages that are encoded at the same time; each has about 1 MiB in memory. */
+const MAX_ENCODED_TOGETHER = 8;
+/** Bytes that are read between two yields; they take a few milliseconds. */
+const SLICE_BYTES = 64 * 1024;
 
 /** A message whose header is complete: `body` is preceded by the stored pieces from `first` on. */
 type CompleteMessage = {
@@ -35,7 +44,9 @@ export function createEncoding(deps: {
   noteArrival: (bytes: number) => void;
 }) {
   const { readPiece } = deps;
-  const queue = new PQueue({ concurrency: 1 });
+  const queues = createOwnerQueues(1);
+  const limited = createLimitedTasks(MAX_ENCODED_TOGETHER);
+  const yieldIfBusy = createYield();
 
   function* piecesOf({ header, body, stored }: CompleteMessage): Generator<Buffer> {
     yield header;
@@ -43,12 +54,18 @@ export function createEncoding(deps: {
     yield body;
   }
 
+  async function* slicesOf(message: CompleteMessage): AsyncGenerator<Buffer> {
+    for (const piece of piecesOf(message)) {
+      for (let at = 0; at < piece.byteLength; at += SLICE_BYTES) {
+        await yieldIfBusy();
+        yield piece.subarray(at, at + SLICE_BYTES);
+      }
+    }
+  }
+
   async function survey(message: CompleteMessage): Promise<Treatments> {
     const reader = createPartSurvey();
-    for (const piece of piecesOf(message)) {
-      reader.add(piece);
-      if (message.stored !== null) await Bun.sleep(0);
-    }
+    for await (const slice of slicesOf(message)) reader.add(slice);
     return reader.end();
   }
 
@@ -61,8 +78,8 @@ export function createEncoding(deps: {
     const target = createTarget(projectSeq);
     try {
       const encoder = createPartEncoder(treatments, target.write);
-      for (const piece of piecesOf(message)) {
-        encoder.add(piece);
+      for await (const slice of slicesOf(message)) {
+        encoder.add(slice);
         await target.storeFull();
       }
       encoder.end();
@@ -114,5 +131,5 @@ export function createEncoding(deps: {
   return (projectSeq: number, message: CompleteMessage): Promise<Encoded | null> =>
     message.stored === null
       ? encode(projectSeq, message)
-      : queue.add(() => encode(projectSeq, message));
+      : queues.run(projectSeq, () => limited(() => encode(projectSeq, message)));
 }
