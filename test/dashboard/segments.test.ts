@@ -142,7 +142,9 @@ describe.skipIf(!hasChromium)("the pages of segments", () => {
       await editor.close();
 
       const viewer = await openAs(browser, server, `/segments/${outer}`, { person: "viewer" });
-      await card(viewer.page, "Where it is used").getByText("No workflow, no other segment").waitFor();
+      await card(viewer.page, "Where it is used")
+        .getByText("No workflow, no other segment")
+        .waitFor();
       await expectSoon(() => viewer.page.getByRole("button", { name: "Delete" }).count(), 0);
       await viewer.close();
       expect(await statusOf(server, "viewer", ["DELETE", `/segments/${outer}`])).toBe(403);

@@ -40,7 +40,7 @@ test("of two rounds that are requested at the same time, one resumes a campaign"
   t.db.sqlite.run("UPDATE domains SET status = 'VERIFIED'");
   t.clock.advance(10 * 60_000);
   await Promise.all([t.app.campaigns.tick(), t.app.campaigns.tick()]);
-  expect(linesWith("a campaign goes on")).toBe(1);
+  expect(linesWith("a campaign was resumed: its domain is verified again")).toBe(1);
   expect(linesWith("a round of the campaign runner failed")).toBe(0);
 });
 
