@@ -62,7 +62,7 @@ export type Authentication = {
   dkim: AuthVerdict[];
   dmarc: AuthVerdict;
   arc: AuthVerdict;
-  /** What the domain of From asks for; `none` if SPF or a signature passed for it. */
+  /** The policy that the domain of From asks for; `none` if SPF or a signature passed for it. */
   policy: DmarcPolicy;
 };
 

@@ -32,7 +32,7 @@ export type EventInput = {
   emailSeq?: number;
   /** The campaign of the mail, if the caller has read it; null if it belongs to none. */
   campaignSeq?: number | null;
-  /** Of a click: whether it is the first one of its mail. The log may have lost earlier ones. */
+  /** Set for a click: true if it is the first one of its mail. The log may have lost earlier ones. */
   isFirstOfMail?: boolean;
   data?: unknown;
   /** The data as JSON text; takes precedence over `data`. */

@@ -21,7 +21,7 @@ const RETRY = new TextEncoder().encode("retry: 1000\n\n");
 /** `owner` names the user or the project whose streams are counted together. */
 type StreamReader = { channel: number; owner: string };
 
-/** What a new stream gets before all other events. */
+/** The events that a new stream gets before all others. */
 type FirstEvents = {
   missed: readonly Uint8Array[];
   /** Sent instead of `missed` if that is too long. */

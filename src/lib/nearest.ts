@@ -1,4 +1,4 @@
-/** Finds the word that somebody probably meant. */
+/** Finds the most similar one of several words, for a word with a typing error. */
 
 /** Most letters that may be missing, added or replaced. */
 const MAX_DISTANCE = 2;

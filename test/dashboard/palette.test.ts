@@ -1,4 +1,4 @@
-/** What the command palette finds by the id of an object. */
+/** The command palette finds an object by its id. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";

@@ -1,4 +1,4 @@
-/** What pages say about refusals of the interface, whose texts are for programs as well. */
+/** Pages show refusals of the interface in words for people, whose texts are for programs as well. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";

@@ -175,7 +175,7 @@ function createDelimiters() {
   }
 
   return {
-    /** Replaces the levels. Of equal delimiters, that of the innermost level counts. */
+    /** Replaces the levels. If two delimiters are equal, the innermost level has it. */
     open(levels: readonly Level[]): void {
       byText.clear();
       lengths.clear();

@@ -1,4 +1,4 @@
-/** What a project needs before its first mail: a domain and a key, with their state. */
+/** Shows the steps to the first mail of a project: a domain and a key, each with its state. */
 
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
