@@ -57,9 +57,14 @@ const inviteRoute = createRoute({
   component: lazyPage(() => import("./pages/entry/invite.tsx"), "InvitePage"),
 });
 
+/** The step of the set-up that the page shows, so that a reload shows it again. */
+export type WelcomeSearch = { step?: "domain" | "mail" };
+
 const welcomeRoute = createRoute({
   getParentRoute: () => entryRoute,
   path: "/welcome",
+  validateSearch: ({ step }: Record<string, unknown>): WelcomeSearch =>
+    step === "domain" || step === "mail" ? { step } : {},
   component: lazyPage(() => import("./pages/entry/welcome.tsx"), "WelcomePage"),
 });
 

@@ -111,6 +111,26 @@ describe.skipIf(!hasChromium)("a domain without its DNS record", () => {
   );
 
   test(
+    "is shown again after a reload of its step, and Back returns to it",
+    async () => {
+      const opened = await setUp(RELAY);
+      const { page } = opened;
+      await addDomain(page);
+      await page.reload();
+      await heading(page, "Your domain");
+      await page.getByText("Add this record at the provider").waitFor();
+      await press(page, "Continue");
+      await heading(page, "Send yourself a mail");
+      await page.reload();
+      await heading(page, "Send yourself a mail");
+      await page.goBack();
+      await heading(page, "Your domain");
+      await opened.close();
+    },
+    BROWSER_LIMIT_MS,
+  );
+
+  test(
     "is asked for where mail leaves the server and no domain was added",
     async () => {
       const opened = await setUp(RELAY);

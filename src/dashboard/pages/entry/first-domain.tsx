@@ -12,7 +12,8 @@ export function FirstDomain(props: {
   domain: Domain | null;
   /** The address of the user, whose domain is the suggestion. */
   email: string;
-  onAdded: (domain: Domain) => void;
+  /** Called when the domain was added; the form is busy until it resolves. */
+  onAdded: () => Promise<unknown>;
   onDone: () => void;
 }) {
   const { project, domain, email, onAdded, onDone } = props;
@@ -20,7 +21,7 @@ export function FirstDomain(props: {
     initial: { domain: email.slice(email.lastIndexOf("@") + 1) },
     submit: (values, idempotencyKey) =>
       api.post<Domain>("/domains", { domain: values.domain.trim() }, { project, idempotencyKey }),
-    onDone: onAdded,
+    onDone: async () => void (await onAdded()),
   });
   if (domain !== null) {
     const needed = domain.records.filter(({ required }) => required);
