@@ -173,22 +173,54 @@ export function createLoader(db: Db): (leases: readonly Lease[]) => (LeasedMail 
     return leases.map((lease) => {
       const row = findMail.get(lease.seq);
       if (row === null) return null;
-      const { projectSeq, messageSeq, source, isSubscribed, ...columns } = row;
+      const { projectSeq, messageSeq } = row;
       const key = `${projectSeq} ${messageSeq}`;
       const known = shared.get(key);
       const common = known === undefined ? readShared(projectSeq, messageSeq) : known;
       if (known === undefined) shared.set(key, common);
       if (common === null) return null;
-      return {
-        ...common,
-        ...columns,
-        ...lease,
-        projectSeq,
-        messageSeq,
-        isTest: source === "TEST",
-        isSubscribed: isSubscribed === 1,
-      };
+      return mailOf(lease, row, common);
     });
+  };
+}
+
+/** All columns are named, because copying them with spreads takes several times as long. */
+function mailOf(lease: Lease, row: MailColumns, common: SharedColumns): LeasedMail {
+  return {
+    seq: lease.seq,
+    attempts: lease.attempts,
+    dueAt: lease.dueAt,
+    slot: lease.slot,
+    busy: lease.busy,
+    id: row.id,
+    projectSeq: row.projectSeq,
+    projectId: common.projectId,
+    projectName: common.projectName,
+    isProjectEnabled: common.isProjectEnabled,
+    isTest: row.source === "TEST",
+    tracking: common.tracking,
+    language: common.language,
+    contactSeq: row.contactSeq,
+    contactId: row.contactId,
+    isSubscribed: row.isSubscribed === 1,
+    suppression: row.suppression,
+    to: row.to,
+    toName: row.toName,
+    subject: row.subject,
+    campaignSeq: row.campaignSeq,
+    variables: row.variables,
+    priority: row.priority,
+    acceptedAt: row.acceptedAt,
+    messageSeq: row.messageSeq,
+    fromAddress: common.fromAddress,
+    fromName: common.fromName,
+    replyTo: common.replyTo,
+    html: common.html,
+    headers: common.headers,
+    isMarketing: common.isMarketing,
+    attachments: common.attachments,
+    submitted: common.submitted,
+    envelopeFrom: common.envelopeFrom,
   };
 }
 

@@ -18,6 +18,7 @@ const MAX_STRIKES = 3;
 export function createCheapMails() {
   /** The number of tags by message; null for a message that may be expensive. */
   const tagsOf = new Map<number, number | null>();
+  const isCheapSubject = createSubjectCheck();
   /** Number of mails that took long, by message. */
   const strikesOf = new Map<number, number>();
 
@@ -45,7 +46,7 @@ export function createCheapMails() {
       return (
         html.length + (tags + 1) * variables.length <= MAX_LENGTH &&
         attached <= MAX_ATTACHED &&
-        (campaignSeq === null || cheapTags(subject) !== null)
+        (campaignSeq === null || isCheapSubject(subject))
       );
     },
 
@@ -55,5 +56,14 @@ export function createCheapMails() {
       strikesOf.set(messageSeq, strikes);
       if (strikes >= MAX_STRIKES) tagsOf.set(messageSeq, null);
     },
+  };
+}
+
+/** Most mails of a campaign have the same subject, which is a template. */
+function createSubjectCheck(): (subject: string) => boolean {
+  let latest = { subject: "", isCheap: true };
+  return (subject) => {
+    if (subject !== latest.subject) latest = { subject, isCheap: cheapTags(subject) !== null };
+    return latest.isCheap;
   };
 }

@@ -22,7 +22,9 @@ type SplitMessage = {
 
 /** Splits a message with CRLF line ends. Without a blank line, the whole message is header. */
 export function splitMessage(message: Uint8Array): SplitMessage {
-  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+  const bytes = Buffer.isBuffer(message)
+    ? message
+    : Buffer.from(message.buffer, message.byteOffset, message.byteLength);
   const blank = bytes.indexOf(HEADER_END);
   const end = blank === -1 ? trimLineEnd(bytes) : blank;
   return {

@@ -75,5 +75,6 @@ function lineStartDots(bytes: Buffer, start: number, end: number): number[] {
 }
 
 function viewOf(message: Uint8Array): Buffer {
+  if (Buffer.isBuffer(message)) return message;
   return Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 }

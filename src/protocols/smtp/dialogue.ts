@@ -18,6 +18,9 @@ type Command = {
   secrets?: readonly string[];
 };
 
+/** A step whose reply is expected. `command` is null if the server sends it without a command. */
+type Question = Omit<Command, "command"> & { command: string | null };
+
 export class Dialogue {
   readonly wire: Wire;
   readonly timeouts: Readonly<Timeouts>;
@@ -44,8 +47,18 @@ export class Dialogue {
   }
 
   /** Receives the reply to a command that was sent before, alone or in a group (RFC 2920). */
-  async receive(question: Omit<Command, "command"> & { command: string | null }) {
-    const answer = redact(await this.wire.reply(question.timeoutMs), question.secrets);
+  async receive(question: Question): Promise<Reply | Fault> {
+    return this.#answered(question, await this.wire.reply(question.timeoutMs));
+  }
+
+  /** Like `receive`, if the reply was received already; null otherwise. */
+  received(question: Question): Reply | Fault | null {
+    const reply = this.wire.receivedReply();
+    return reply === null ? null : this.#answered(question, reply);
+  }
+
+  #answered(question: Question, reply: Reply | Fault): Reply | Fault {
+    const answer = redact(reply, question.secrets);
     this.note(question.step, question.recorded ?? question.command, answer);
     return answer;
   }

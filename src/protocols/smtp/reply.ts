@@ -26,8 +26,6 @@ const CR = 0x0d;
 const SPACE = 0x20;
 const HYPHEN = 0x2d;
 
-const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?: |$)/;
-
 /** The reply's text on one line, at most 1,024 characters. */
 export function replyText(reply: Reply): string {
   const text = reply.lines.join(" ").trim();
@@ -137,14 +135,40 @@ function isDigit(byte: number): boolean {
 
 /** Removes the enhanced code, with which every line of the reply begins (RFC 2034 §4). */
 function separateEnhanced(code: number, lines: readonly string[]): Reply {
-  const enhanced = ENHANCED.exec(lines[0] ?? "")?.[1] ?? null;
-  if (enhanced === null || enhanced[0] !== String(code)[0]) {
+  const [first = ""] = lines;
+  const length = enhancedLength(first);
+  if (length === 0 || first.charCodeAt(0) - DIGIT_0 !== Math.floor(code / 100)) {
     return { kind: "reply", code, enhanced: null, lines };
   }
+  const enhanced = first.slice(0, length);
   const texts = lines.map((line) =>
-    ENHANCED.exec(line)?.[1] === enhanced ? line.slice(enhanced.length).trimStart() : line,
+    enhancedLength(line) === length && line.startsWith(enhanced)
+      ? line.slice(length).trimStart()
+      : line,
   );
   return { kind: "reply", code, enhanced, lines: texts };
+}
+
+const DIGIT_0 = 0x30;
+const DOT = 0x2e;
+/** Most digits of the second and of the third number (RFC 3463 §2). */
+const MAX_DIGITS = 3;
+
+/** Length of the enhanced code that the text begins with; 0 if it begins with none. */
+function enhancedLength(text: string): number {
+  const kind = text.charCodeAt(0) - DIGIT_0;
+  if (kind !== 2 && kind !== 4 && kind !== 5) return 0;
+  const subject = endOfNumber(text, 1);
+  const detail = subject === 0 ? 0 : endOfNumber(text, subject);
+  return detail === text.length || text.charCodeAt(detail) === SPACE ? detail : 0;
+}
+
+/** The offset after a dot and one to three digits at `from`; 0 if they are not there. */
+function endOfNumber(text: string, from: number): number {
+  if (text.charCodeAt(from) !== DOT) return 0;
+  let end = from + 1;
+  while (end <= from + MAX_DIGITS && isDigit(text.charCodeAt(end))) end++;
+  return end === from + 1 ? 0 : end;
 }
 
 function quoteInvalid(line: Buffer): string {

@@ -119,12 +119,10 @@ async function sendCommandsTogether(
   let first: Delivery | null = null;
   let isDataOpen = false;
   for (const { step, command } of plan.commands) {
-    const timeoutMs = timeoutOf(dialogue, step);
-    const problem = findProblem(
-      dialogue,
-      step,
-      await dialogue.receive({ step, command, timeoutMs }),
-    );
+    const question = { step, command, timeoutMs: timeoutOf(dialogue, step) };
+    // The replies to a group usually arrive together.
+    const answer = dialogue.received(question) ?? (await dialogue.receive(question));
+    const problem = findProblem(dialogue, step, answer);
     isDataOpen = step === "data" && problem === null;
     first ??= problem;
     if (dialogue.wire.fault !== null) return first;

@@ -95,7 +95,12 @@ export class Wire {
       while (this.#replies.length === 0 && connection.fault === null) await connection.changed();
       this.#deadline.disarm();
     }
-    return this.#replies.shift() ?? connection.fault ?? CLOSED;
+    return this.receivedReply() ?? connection.fault ?? CLOSED;
+  }
+
+  /** Returns the next reply that was received already; null if there is none. */
+  receivedReply(): Reply | null {
+    return this.#replies.shift() ?? null;
   }
 
   /** Marks the connection idle between two mails: if the server sends anything, it is closed. */
