@@ -5,7 +5,7 @@
 
 import type { AppOptions, Core } from "./core.ts";
 import { createGarbage } from "./lib/garbage.ts";
-import { createYield, nextIteration } from "./lib/yield.ts";
+import { createSlicedRun, nextIteration } from "./lib/yield.ts";
 import type { CampaignModule } from "./modules/campaigns/module.ts";
 import type { InboxModule } from "./modules/inboxes/module.ts";
 import type { Module } from "./modules/module.ts";
@@ -52,7 +52,7 @@ export function createSendingModule(
   const composer = composerOnDemand({
     ...parts,
     bounceHostOf: parts.domains.bounceHostOf,
-    yieldIfBusy: createYield(),
+    runInSlices: createSlicedRun(),
     beginWork: (emailId) => parts.loopWatch.begin("mail", emailId),
     noteTooSlow: campaigns.cost.noteTooSlow,
     isTooCostly: campaigns.cost.isStopped,
@@ -142,10 +142,10 @@ function composerOnDemand(deps: ComposerDeps): Composer {
   }
 
   return {
-    async prepare(mail) {
-      if (composer !== null) return composer.prepare(mail);
+    prepare(mail, answer) {
+      if (composer !== null) return composer.prepare(mail, answer);
       loading ??= load();
-      return (await loading).prepare(mail);
+      void loading.then((loaded) => loaded.prepare(mail, answer), answer.reject);
     },
     release: (mail, message) => composer?.release(mail, message),
     close: () => void loading?.then(({ close }) => close()),

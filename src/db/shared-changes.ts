@@ -8,8 +8,9 @@
  * that there are fewer commits, each of which writes a page once.
  */
 
+import type { Callbacks } from "../lib/callbacks.ts";
 import { isStorageRefusal } from "./refusal.ts";
-import type { Writer } from "./writer.ts";
+import type { Change, Sync, Writer } from "./writer.ts";
 
 /** Most changes that share a savepoint. They run without a pause, for about 5 ms. */
 const MAX_SHARED = 64;
@@ -28,8 +29,12 @@ type Entry = {
   reject: (error: unknown) => void;
 };
 
-/** Returns a `write` like that of the writer, whose changes share savepoints. */
-export function createSharedChanges(writer: SharingWriter): Pick<Writer, "write"> {
+/** Changes that share savepoints. `add` does the same as `write`, without a promise. */
+type SharedChanges = Pick<Writer, "write"> & {
+  add<T>(change: Change<Sync<T>>, answer: Callbacks<T>): void;
+};
+
+export function createSharedChanges(writer: SharingWriter): SharedChanges {
   /** Changes that run with the next savepoint; null if none is requested. */
   let open: Entry[] | null = null;
   /** Number of changes that shared the last savepoint. */
@@ -59,7 +64,7 @@ export function createSharedChanges(writer: SharingWriter): Pick<Writer, "write"
     }
   }
 
-  function add(entry: Entry): void {
+  function join(entry: Entry): void {
     if (open !== null && open.length < MAX_SHARED) {
       open.push(entry);
       if (open.length === ENOUGH) writer.hasten();
@@ -69,15 +74,17 @@ export function createSharedChanges(writer: SharingWriter): Pick<Writer, "write"
     void writeGroup(open);
   }
 
+  function add<T>(change: Change<Sync<T>>, answer: Callbacks<T>): void {
+    let result: Sync<T>;
+    join({
+      run: () => void (result = change()),
+      resolve: () => answer.resolve(result),
+      reject: answer.reject,
+    });
+  }
+
   return {
-    write: (change) =>
-      new Promise((resolve, reject) => {
-        let result: ReturnType<typeof change>;
-        add({
-          run: () => void (result = change()),
-          resolve: () => resolve(result),
-          reject,
-        });
-      }),
+    add,
+    write: (change) => new Promise((resolve, reject) => add(change, { resolve, reject })),
   };
 }

@@ -43,6 +43,45 @@ export function createYield(sliceMs = SLICE_MS): () => Promise<void> {
     });
 }
 
+/**
+ * Returns a function that runs pieces of work in the order of the calls: at once while those of this
+ * iteration of the event loop have taken less than `sliceMs` together, and the others in later ones.
+ */
+export function createSlicedRun(sliceMs = SLICE_MS): (piece: () => void) => void {
+  const waiting: (() => void)[] = [];
+  let isRunning = false;
+  let isSliceOpen = false;
+  let sliceEndsAt = 0;
+
+  function beginSlice(): void {
+    isSliceOpen = true;
+    sliceEndsAt = systemClock.elapsed() + sliceMs;
+    setImmediate(() => {
+      isSliceOpen = false;
+      runWaiting();
+    });
+  }
+
+  function runWaiting(): void {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      while (waiting.length > 0) {
+        if (!isSliceOpen) beginSlice();
+        else if (systemClock.elapsed() >= sliceEndsAt) return;
+        waiting.shift()?.();
+      }
+    } finally {
+      isRunning = false;
+    }
+  }
+
+  return (piece) => {
+    waiting.push(piece);
+    runWaiting();
+  };
+}
+
 /** Resolves in the next iteration of the event loop, after the I/O that is ready was handled. */
 export function nextIteration(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

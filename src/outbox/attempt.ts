@@ -5,9 +5,11 @@
  */
 
 import { isAscii } from "node:buffer";
+import type { Callbacks } from "../lib/callbacks.ts";
 import { domainOf } from "../protocols/mime/address.ts";
 import type { Dispatch, WhenAllowed } from "../protocols/smtp/dispatch.ts";
 import type { Composer } from "./compose/composer.ts";
+import type { Prepared } from "./compose/prepare.ts";
 import type { LeasedMail } from "./lease-rows.ts";
 import {
   type Busy,
@@ -32,6 +34,8 @@ export type Verdict =
   | { kind: "suppressed"; reason: string }
   | { kind: "cancelled"; reason: string };
 
+type PreparedMessage = Extract<Prepared, { kind: "prepared" }>;
+
 type AttemptDeps = {
   /** Renders, composes and signs the message of a mail. */
   composer: Pick<Composer, "prepare" | "release">;
@@ -42,7 +46,7 @@ type AttemptDeps = {
   returnPathOf: (mail: LeasedMail) => string;
 };
 
-export type Attempt = (mail: LeasedMail, leave: WhenAllowed) => Promise<Verdict>;
+export type Attempt = (mail: LeasedMail, leave: WhenAllowed, answer: Callbacks<Verdict>) => void;
 
 /** A disabled project has no flow, so the mail is not polled before the project is enabled. */
 const DISABLED: Busy = {
@@ -54,45 +58,54 @@ const DISABLED: Busy = {
 };
 
 export function createAttempt(deps: AttemptDeps): Attempt {
-  return async function attempt(mail, leave) {
-    const unwanted = whyUnwanted(mail);
-    if (unwanted !== null) return unwanted;
-    if (mail.busy !== null) return deferWithoutSlot(mail.busy);
-    const blocked = whyBlocked(mail);
-    if (blocked !== null) return blocked;
-    const envelope = { from: mail.envelopeFrom ?? deps.returnPathOf(mail), to: mail.to ?? "" };
-    const prepared = await deps.composer.prepare(mail);
-    if (prepared.kind === "busy") return deferWithoutSlot(prepared);
-    if (prepared.kind === "failed") return failed(prepared.reason);
-    if (prepared.kind === "deferred") return deferred(prepared.reason);
-    const { message, subject } = prepared;
-    const whenAllowed = unlessWithdrawn(mail, leave);
-    const isUrgent = mail.campaignSeq === null;
-    // All other messages are encoded in seven bits.
-    const isEightBit = mail.envelopeFrom !== null && !isAscii(message);
-    const dispatch = { envelope, message, isEightBit, whenAllowed, isUrgent };
-    const sending = send(dispatch, mail.slot);
-    const outcome = await sending.finally(() => deps.composer.release(mail, message));
-    return mail.campaignSeq === null ? outcome : { ...outcome, subject };
+  return function attempt(mail, leave, answer) {
+    const ended = whyUnwanted(mail) ?? whyWithoutSlot(mail) ?? whyBlocked(mail);
+    if (ended !== null) return answer.resolve(ended);
+    deps.composer.prepare(mail, {
+      resolve(prepared) {
+        if (prepared.kind === "prepared") send(mail, { prepared, leave, answer });
+        else answer.resolve(unprepared(prepared));
+      },
+      reject: answer.reject,
+    });
   };
 
-  async function send(dispatch: Dispatch, slot: Slot | null): Promise<Outcome> {
-    try {
-      return await deps.transport.send(dispatch, slot ?? undefined);
-    } catch (error) {
-      if (error instanceof Withdrawn) return deferWithoutSlot(WITHDRAWN);
-      throw error;
-    }
+  function send(
+    mail: LeasedMail,
+    parts: { prepared: PreparedMessage; leave: WhenAllowed; answer: Callbacks<Verdict> },
+  ): void {
+    const { leave, answer } = parts;
+    const { message, subject } = parts.prepared;
+    const dispatch = {
+      envelope: { from: mail.envelopeFrom ?? deps.returnPathOf(mail), to: mail.to ?? "" },
+      message,
+      // All other messages are encoded in seven bits.
+      isEightBit: mail.envelopeFrom !== null && !isAscii(message),
+      whenAllowed: unlessWithdrawn(mail, leave),
+      isUrgent: mail.campaignSeq === null,
+    };
+    sendOver(deps.transport, dispatch, mail.slot, {
+      resolve(outcome) {
+        deps.composer.release(mail, message);
+        answer.resolve(mail.campaignSeq === null ? outcome : { ...outcome, subject });
+      },
+      reject(error) {
+        deps.composer.release(mail, message);
+        if (error instanceof Withdrawn) answer.resolve(deferWithoutSlot(WITHDRAWN));
+        else answer.reject(error);
+      },
+    });
   }
 
   /** A campaign may be stopped while its prepared mail waits for the pace. */
   function unlessWithdrawn({ campaignSeq }: LeasedMail, leave: WhenAllowed): WhenAllowed {
     if (campaignSeq === null) return leave;
-    return (transact) =>
-      leave(() => {
-        if (!deps.isCampaignSending(campaignSeq)) throw new Withdrawn();
-        return transact();
-      });
+    return (begin, refuse) =>
+      leave((ended) => {
+        if (deps.isCampaignSending(campaignSeq)) return begin(ended);
+        ended();
+        refuse(new Withdrawn());
+      }, refuse);
   }
 
   function whyUnwanted(mail: LeasedMail): Verdict | null {
@@ -113,6 +126,27 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (deps.isSenderVerified(mail.projectSeq, domain)) return null;
     return deferred(`The sender's domain ${domain} is not verified any more.`);
   }
+}
+
+/** Every transport answers, also one whose `send` returns a promise. */
+function sendOver(
+  transport: Transport,
+  dispatch: Dispatch,
+  slot: Slot | null,
+  answer: Callbacks<Outcome>,
+): void {
+  if (transport.start !== undefined) transport.start(dispatch, slot ?? undefined, answer);
+  else transport.send(dispatch, slot ?? undefined).then(answer.resolve, answer.reject);
+}
+
+/** The mail got no slot before its lifetime ended. */
+function whyWithoutSlot({ busy }: LeasedMail): Verdict | null {
+  return busy === null ? null : deferWithoutSlot(busy);
+}
+
+function unprepared(prepared: Exclude<Prepared | Busy, { kind: "prepared" }>): Verdict {
+  if (prepared.kind === "busy") return deferWithoutSlot(prepared);
+  return prepared.kind === "failed" ? failed(prepared.reason) : deferred(prepared.reason);
 }
 
 function failed(reason: string): Verdict {

@@ -82,12 +82,13 @@ export function createMailCopies(deps: {
      * tracked links and no pixel, so that whoever reads it is not counted as the recipient.
      */
     prepare({ mail }: StoredMail, { isTracked }: { isTracked: boolean }): Promise<Prepared | Busy> {
-      return composer.prepare({
+      const copy: LeasedMail = {
         ...mail,
         tracking: isTracked ? mail.tracking : "DISABLED",
         // Otherwise the subject would be rendered again, and the time counted against the campaign.
         campaignSeq: null,
-      });
+      };
+      return new Promise((resolve, reject) => composer.prepare(copy, { resolve, reject }));
     },
   };
 }

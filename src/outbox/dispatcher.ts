@@ -1,29 +1,22 @@
 /**
  * Sends mail, in order: lease due mails and prefetch a few of them (prefetch.ts), so that a prepared
- * mail is ready whenever the pace allows the next one; attempt each of them (attempt.ts); store its
- * outcome (store-outcome.ts). If nothing is due, one timer sleeps until the earliest due time
- * (poll-timer.ts). The database is always complete without this memory.
+ * mail is ready whenever the pace allows the next one; deliver each of them (deliveries.ts). If
+ * nothing is due, one timer sleeps until the earliest due time (poll-timer.ts). The database is
+ * always complete without this memory.
  *
  * This loop is not that of lib/worker.ts, which repeats a step if it was woken meanwhile. Each mail
  * that ends during a lease wakes this one; without a free slot, another lease at once would only
  * move more mail to wait lists (see `NO_SLOT_PAUSE_MS`).
  */
 
-import { describeError } from "../lib/log.ts";
+import { createSharedWait } from "../lib/shared-wait.ts";
 import { endsWithin } from "../lib/worker.ts";
-import type { WhenAllowed } from "../protocols/smtp/dispatch.ts";
-import type { Attempt, Verdict } from "./attempt.ts";
+import { createMailDeliveries, type DeliveryDeps } from "./deliveries.ts";
 import type { LeaseQueue } from "./lease.ts";
 import type { Lease, LeasedMail } from "./lease-rows.ts";
-import { Withdrawn } from "./outcome.ts";
-import type { Pace } from "./pace.ts";
 import { createPollTimer } from "./poll-timer.ts";
-import { createPrefetch, type Prefetch } from "./prefetch.ts";
+import { createPrefetch } from "./prefetch.ts";
 import type { Leasing } from "./queue-scan.ts";
-import type { AttemptResult } from "./record.ts";
-import { createStoreOutcome, type StoreOutcomeDeps } from "./store-outcome.ts";
-
-type DeliveryDeps = StoreOutcomeDeps & { attempt: Attempt; pace: Pace };
 
 type DispatcherDeps = DeliveryDeps & {
   queue: LeaseQueue;
@@ -66,7 +59,6 @@ const EMPTY_PAUSE_MS = 1000;
  */
 const NO_SLOT_PAUSE_MS = 5;
 const NO_LEASES: Leasing = { leases: [], mayHaveMore: false };
-const URGENT_PRIORITY = 1;
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { queue, writer, clock, log } = deps;
@@ -81,7 +73,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const timer = createPollTimer({ clock, log, onPoll: refill });
   const { isRunning, pollSoon } = timer;
   const prefetch = createPrefetch({ ...deps, onRelease: pollIfWorth });
-  const deliveries = createDeliveries(deps, {
+  const deliveries = createMailDeliveries(deps, {
     prefetch,
     isRunning,
     releaseSlot,
@@ -131,8 +123,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       });
       const { mails, mayHaveMore } = value;
       if (mails.length > 0) noteMove();
+      const waitForDisk = createSharedWait(onDisk);
       mails.forEach((mail, i) =>
-        mail === null ? releaseSlot(leases[i]) : deliveries.start(mail, onDisk),
+        mail === null ? releaseSlot(leases[i]) : deliveries.start(mail, waitForDisk),
       );
       if (mails.length > 0) pollIfWorth();
       else timer.pollAfter(mayHaveMore ? NO_SLOT_PAUSE_MS : EMPTY_PAUSE_MS);
@@ -186,107 +179,4 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       await writer.write(() => queue.returnLeases());
     },
   };
-}
-
-type DeliveryOptions = {
-  prefetch: Prefetch;
-  isRunning: () => boolean;
-  releaseSlot: (mail: LeasedMail) => void;
-  /** Called when a mail is sent and when its outcome is stored. */
-  noteMove: () => void;
-  /** Called when a mail has released its slot and when it has ended. */
-  onFree: () => void;
-};
-
-/** The mails under way: each is attempted when the pace allows it, and its outcome is stored. */
-function createDeliveries(deps: DeliveryDeps, options: DeliveryOptions) {
-  const { pace, writer, clock, log } = deps;
-  const { prefetch, isRunning, releaseSlot, noteMove, onFree } = options;
-  const { settle, counts } = createStoreOutcome(deps, isRunning);
-  const underWay = new Set<Promise<void>>();
-  /** One function for each prepared mail that waits for the pace: withdraws that mail. */
-  const waiting = new Set<() => void>();
-
-  function start(mail: LeasedMail, onDisk: Promise<void>): void {
-    const delivery = deliver(mail, onDisk).finally(() => {
-      underWay.delete(delivery);
-      onFree(); // A retry may be due before the timer ends.
-    });
-    underWay.add(delivery);
-  }
-
-  async function deliver(mail: LeasedMail, onDisk: Promise<void>): Promise<void> {
-    const result = await attemptTimed(mail, onDisk).finally(() => releaseSlot(mail));
-    onFree(); // The released slot can be used before the outcome is on disk.
-    if (await settle(result)) noteMove();
-  }
-
-  /**
-   * Attempts a mail. It is prepared while its lease is being written, and its transaction begins
-   * only when the lease is on disk. The time is measured from the transaction, if there is one.
-   */
-  async function attemptTimed(mail: LeasedMail, onDisk: Promise<void>): Promise<AttemptResult> {
-    let startedAt = clock.now();
-    let startedMs = clock.elapsed();
-    const reserved = prefetch.reserve(mail);
-    const leave: WhenAllowed = async (transact) => {
-      await onDisk.catch(throwWithdrawn);
-      prefetch.noteLatency(clock.elapsed() - startedMs);
-      reserved.stopTimeout();
-      const begin = () => {
-        prefetch.noteDeparture();
-        reserved.release();
-        noteMove();
-        startedAt = clock.now();
-        startedMs = clock.elapsed();
-        return transact();
-      };
-      return awaitPace(begin, mail.campaignSeq === null ? URGENT_PRIORITY : 0);
-    };
-    const verdict = await deps.attempt(mail, leave).catch((error: unknown) => defect(mail, error));
-    reserved.release();
-    const durationMs = Math.round(clock.elapsed() - startedMs);
-    return { mail, verdict, startedAt, durationMs, now: clock.now() };
-  }
-
-  /** Rejects with `Withdrawn` if this process is about to end before the pace allows the mail. */
-  function awaitPace<T>(begin: () => Promise<T>, urgency: number): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const withdraw = () => reject(new Withdrawn());
-      waiting.add(withdraw);
-      const task = () => {
-        // With a faulty writer the outcome could not be stored, so the mail must not be sent.
-        if (waiting.delete(withdraw) && !writer.hasFault()) return begin();
-        throw new Withdrawn();
-      };
-      pace.run(task, urgency).then(resolve, reject);
-    });
-  }
-
-  /** Logs a defect of this program; the mail is deferred. */
-  function defect(mail: LeasedMail, error: unknown): Verdict {
-    log.error("an attempt failed unexpectedly", { email: mail.id, error: describeError(error) });
-    const reason = "An unexpected error of this server; the log has the details.";
-    return { kind: "deferred", class: "infrastructure", reason, conversations: [] };
-  }
-
-  return {
-    start,
-    count: () => underWay.size,
-    /** Number of stored outcomes since the start, by kind. */
-    outcomes: counts,
-    isAnyWaiting: () => waiting.size > 0,
-    withdrawWaiting(): void {
-      for (const withdraw of waiting) withdraw();
-      waiting.clear();
-    },
-    async allEnded(): Promise<void> {
-      await Promise.all(underWay);
-    },
-  };
-}
-
-/** For a lease that did not reach the disk: the mail must not be sent without it. */
-function throwWithdrawn(): never {
-  throw new Withdrawn();
 }

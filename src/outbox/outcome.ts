@@ -8,6 +8,7 @@
  * 4. `Transition` (record.ts): the columns and events that are stored.
  */
 
+import type { Callbacks } from "../lib/callbacks.ts";
 import type { Conversation } from "../protocols/smtp/conversation.ts";
 import type { Dispatch } from "../protocols/smtp/dispatch.ts";
 import type { ReplyClass } from "../protocols/smtp/reply-classes.ts";
@@ -141,6 +142,8 @@ export type Transport<S extends Slot = Slot> = {
   holdOf?(waitList: string): Hold | null;
   /** Acquires a slot itself if none is given; without one, the outcome has `notAttempted`. */
   send(dispatch: Dispatch, slot?: S): Promise<Outcome>;
+  /** Like `send`, without a promise for each mail. Absent if the transport needs promises anyway. */
+  start?(dispatch: Dispatch, slot: S | undefined, answer: Callbacks<Outcome>): void;
   /** Sends QUIT on idle connections and closes the others. */
   close(): Promise<void>;
 };

@@ -8,11 +8,11 @@
 
 import PQueue from "p-queue";
 import type { Clock } from "../lib/clock.ts";
-import { createLimitedTasks } from "../lib/limited-tasks.ts";
+import { createTaskLimit, type LimitedTask } from "../lib/limited-tasks.ts";
 
 export type Pace = {
-  /** Runs `task` as soon as the limits allow. Waiting tasks start by urgency, then by arrival. */
-  run<T>(task: () => Promise<T>, urgency?: number): Promise<T>;
+  /** Starts `task` as soon as the limits allow. Waiting tasks start by urgency, then by arrival. */
+  run(task: LimitedTask, urgency?: number): void;
   /**
    * Number of mails to prefetch when preparing one takes `prepareMs`: enough that a prepared mail
    * is ready for every start, few enough that a more urgent mail hardly waits behind them.
@@ -54,7 +54,7 @@ export function createPace(options: {
   const { ratePerSecond, concurrency, clock, maxPrefetch = Math.ceil(concurrency / 2) } = options;
   const run =
     ratePerSecond === 0
-      ? createLimitedTasks(concurrency)
+      ? createTaskLimit(concurrency)
       : createPacedTasks({ ratePerSecond, concurrency, clock });
 
   return {
@@ -88,7 +88,7 @@ function createPacedTasks(options: {
   }
 
   /** The queue calls this at the moment of the start, and pauses before the next one if told to. */
-  async function start<T>(task: () => Promise<T>): Promise<T> {
+  function start(task: LimitedTask, ended: () => void): void {
     const startedMs = clock.elapsed();
     const noteEnd = record.noteStart(startedMs);
     const waitMs = record.nextStartMs() - startedMs;
@@ -96,14 +96,16 @@ function createPacedTasks(options: {
       queue.pause();
       continueAfter(waitMs);
     }
-    try {
-      return await task();
-    } finally {
+    task(() => {
       noteEnd(clock.elapsed());
-    }
+      ended();
+    });
   }
 
-  return (task, urgency = 0) => queue.add(() => start(task), { priority: urgency });
+  return (task, urgency = 0) => {
+    const run = () => new Promise<void>((ended) => start(task, ended));
+    void queue.add(run, { priority: urgency });
+  };
 }
 
 type StartRecord = {

@@ -2,7 +2,7 @@
 
 import { isStorageRefusal } from "../db/refusal.ts";
 import { createSharedChanges } from "../db/shared-changes.ts";
-import { writeResult } from "../db/write-result.ts";
+import { STORAGE_PAUSE_MS, writeResult } from "../db/write-result.ts";
 import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
@@ -24,33 +24,53 @@ export type StoreOutcomeDeps = {
 export function createStoreOutcome(deps: StoreOutcomeDeps, isRunning: () => boolean) {
   const { queue, clock, log } = deps;
   /** Outcomes that arrive together are stored together. */
-  const together = { writer: createSharedChanges(deps.writer), clock };
+  const changes = createSharedChanges(deps.writer);
   /** Number of stored outcomes since the start, by kind. */
   const counts = new Map<string, number>();
   return { settle, counts };
 
   /**
-   * Stores the outcome, and retries for as long as the storage refuses, because the mail was sent.
-   * Resolves to false if it could not be stored.
+   * Stores the outcome, and tries again for as long as the storage refuses, because the mail was
+   * sent. `done` is called with false if it could not be stored; the lease then stays until this
+   * process ends.
    */
-  async function settle(settlement: AttemptResult): Promise<boolean> {
+  function settle(settlement: AttemptResult, done: (isStored: boolean) => void): void {
     const endedMs = clock.elapsed();
-    // Computed again for each try, because the clock may have been set meanwhile.
-    const endedAt = () => clock.now() - Math.round(clock.elapsed() - endedMs);
-    const stored = await writeResult(
-      together,
-      () => deps.settle({ ...settlement, now: endedAt() }),
-      {
-        isStopping: () => !isRunning(),
-        error: (error, tries) => {
-          if (tries === 1) logUnsettled(settlement, error);
-        },
+    // The time is computed again for each try, because the clock may have been set meanwhile.
+    const change = () => {
+      const now = clock.now() - Math.round(clock.elapsed() - endedMs);
+      return deps.settle({ ...settlement, now });
+    };
+    const resolve = (isOurs: boolean) => {
+      noteStored(settlement, isOurs);
+      done(true);
+    };
+    changes.add(change, {
+      resolve,
+      reject(error) {
+        logUnsettled(settlement, error);
+        if (isRunning() && isStorageRefusal(error)) void tryAgain(change, { resolve, done });
+        else done(false);
       },
-    );
-    if (!stored.isStored) return false; // The lease stays until this process ends.
+    });
+  }
+
+  async function tryAgain(
+    change: () => boolean,
+    { resolve, done }: { resolve: (isOurs: boolean) => void; done: (isStored: boolean) => void },
+  ): Promise<void> {
+    await new Promise<void>((end) => clock.after(STORAGE_PAUSE_MS, end));
+    const stored = await writeResult({ writer: changes, clock }, change, {
+      isStopping: () => !isRunning(),
+      error: () => {},
+    });
+    if (stored.isStored) resolve(stored.value);
+    else done(false);
+  }
+
+  function noteStored(settlement: AttemptResult, isOurs: boolean): void {
     noteWaiting(settlement);
-    report(settlement, stored.value);
-    return true;
+    report(settlement, isOurs);
   }
 
   function noteWaiting({ verdict }: AttemptResult): void {

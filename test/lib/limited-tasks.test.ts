@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createRandom } from "../../scripts/seed/random.ts";
-import { createLimitedTasks } from "../../src/lib/limited-tasks.ts";
+import { createLimitedTasks, createTaskLimit } from "../../src/lib/limited-tasks.ts";
 
 /** Runs promises and their continuations. */
 async function settle(): Promise<void> {
@@ -74,4 +74,30 @@ test("never more tasks run than the limit, and all of them run", async () => {
   );
   await Promise.all(tasks);
   expect([most, ended, running]).toEqual([5, 500, 0]);
+});
+
+test("a task that ends before it returns frees its place for the next one", () => {
+  const run = createTaskLimit(1);
+  const started: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    run((ended) => {
+      started.push(i);
+      ended();
+    });
+  }
+  expect(started).toEqual([0, 1, 2]);
+});
+
+test("a waiting task starts when a task has called its end", () => {
+  const run = createTaskLimit(1);
+  const started: string[] = [];
+  let end = () => {};
+  run((ended) => {
+    end = ended;
+  });
+  run(() => started.push("usual"));
+  run(() => started.push("urgent"), 1);
+  expect(started).toEqual([]);
+  end();
+  expect(started).toEqual(["urgent"]);
 });

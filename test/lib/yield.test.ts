@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/lib/clock.ts";
-import { createYield } from "../../src/lib/yield.ts";
+import { createSlicedRun, createYield } from "../../src/lib/yield.ts";
 
 /** Holds the event loop. */
 function work(ms: number): void {
@@ -60,4 +60,50 @@ test("a piece that asks after a slice has ended runs in a later iteration", asyn
   await yieldIfBusy();
   expect(iterations.current()).toBeGreaterThan(first);
   iterations.stop();
+});
+
+test("pieces of a sliced run begin at once and in order, up to the length of a slice", async () => {
+  const run = createSlicedRun(5);
+  const iterations = countIterations();
+  const first = iterations.current();
+  const ran: number[] = [];
+  const { promise: allRan, resolve } = Promise.withResolvers<void>();
+  for (let i = 0; i < 12; i++) {
+    run(() => {
+      ran.push(iterations.current());
+      work(2);
+      if (i === 11) resolve();
+    });
+  }
+  expect(ran.length).toBeGreaterThanOrEqual(1);
+  expect(new Set(ran)).toEqual(new Set([first]));
+  await allRan;
+  iterations.stop();
+  expect(ran).toEqual(ran.toSorted((a, b) => a - b));
+  const perIteration = [...Map.groupBy(ran, (iteration) => iteration).values()];
+  expect(perIteration.length).toBeGreaterThanOrEqual(4);
+  for (const pieces of perIteration) expect(pieces.length).toBeLessThanOrEqual(3);
+});
+
+test("a piece that a piece of a sliced run adds comes after those that wait", () => {
+  const run = createSlicedRun(1_000);
+  const order: string[] = [];
+  run(() => {
+    run(() => order.push("added"));
+    order.push("first");
+  });
+  run(() => order.push("last"));
+  expect(order).toEqual(["first", "added", "last"]);
+});
+
+test("a piece that throws does not keep the next ones from running", async () => {
+  const run = createSlicedRun();
+  const ran: string[] = [];
+  expect(() =>
+    run(() => {
+      throw new Error("faulty");
+    }),
+  ).toThrow("faulty");
+  run(() => ran.push("next"));
+  expect(ran).toEqual(["next"]);
 });

@@ -431,12 +431,11 @@ describe("a quiet queue", () => {
       pace: createPace({ ratePerSecond: 0, concurrency: 20, clock }),
       paceIntervalMs: 0,
       load: createLoader(outbox.db),
-      attempt: (_, leave) =>
-        transport.send({
-          envelope: { from: "", to: "" },
-          message: Buffer.alloc(0),
-          whenAllowed: leave,
-        }),
+      attempt(_, whenAllowed, { resolve, reject }) {
+        const envelope = { from: "", to: "" };
+        const message = Buffer.alloc(0);
+        transport.send({ envelope, message, whenAllowed }).then(resolve, reject);
+      },
       settle: createRecordOutcome({
         db: outbox.db,
         usage: { addBytes() {}, addQueued() {} },

@@ -1,7 +1,7 @@
 /** A transport for tests: the test decides the outcome of each mail. */
 
 import type { Outcome, Transport } from "../../src/outbox/outcome.ts";
-import type { Dispatch } from "../../src/protocols/smtp/dispatch.ts";
+import { type Dispatch, transactWhenAllowed } from "../../src/protocols/smtp/dispatch.ts";
 
 export type HandedMail = {
   dispatch: Dispatch;
@@ -49,8 +49,7 @@ export function testTransport(
     open: () => [...open],
     answer: options.answer ?? null,
     send(dispatch) {
-      const hand = () => this.hand(dispatch);
-      return dispatch.whenAllowed === undefined ? hand() : dispatch.whenAllowed(hand);
+      return transactWhenAllowed(dispatch, () => this.hand(dispatch));
     },
     hand(dispatch) {
       const { promise, resolve, reject } = Promise.withResolvers<Outcome>();

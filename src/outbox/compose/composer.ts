@@ -10,6 +10,7 @@
  * the syncs of the database, which share their threads with signatures made on the event loop.
  */
 
+import type { Callbacks } from "../../lib/callbacks.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Garbage } from "../../lib/garbage.ts";
 import type { Log } from "../../lib/log.ts";
@@ -23,35 +24,45 @@ import { type Busy, WITHDRAWN } from "../outcome.ts";
 import { createCheapMails } from "./cheap-mails.ts";
 import type { ComposeJob } from "./job-queue.ts";
 import { createPool, type PoolDeps } from "./pool.ts";
-import { createPreparation, type Prepared, unsigned } from "./prepare.ts";
+import {
+  createPreparation,
+  type MailRow,
+  type Preparation,
+  type Prepared,
+  unsigned,
+} from "./prepare.ts";
 
-type ComposerDeps = TokenKeys & {
-  templateCache: TemplateCache;
+type EventLoopDeps = {
   clock: Clock;
-  log: Log;
-  /** Signs with the keys of a domain; null if it has none. Throws if they cannot be read. */
-  signerOf: (projectSeq: number, domain: string) => Signer | null;
-  /** The host that receives the bounces of a domain; null if its records are not in the DNS yet. */
-  bounceHostOf: (projectSeq: number, domain: string) => string | null;
-  /** Yields to other work of the event loop if the current iteration has taken long. */
-  yieldIfBusy: () => Promise<void>;
+  /** Runs a piece of work, in a later iteration of the event loop if this one has taken long. */
+  runInSlices: (piece: () => void) => void;
   /**
    * Called when synchronous work on a mail begins, so that the log can explain a blocked event
    * loop.
    */
   beginWork: (emailId: string) => void;
-  /** Called for a mail that failed because its template takes too long. */
-  noteTooSlow: (campaignSeq: number) => void;
-  /** True if that happened to too many mails of a campaign, so that no more of it is rendered. */
-  isTooCostly: (campaignSeq: number) => boolean;
   /** Told of the memory that preparing a large mail leaves. */
   garbage: Garbage;
-  /** The program of the threads and their time limit, for tests. */
-  threads?: Pick<PoolDeps, "file" | "limitMs">;
 };
 
+type ComposerDeps = TokenKeys &
+  EventLoopDeps & {
+    templateCache: TemplateCache;
+    log: Log;
+    /** Signs with the keys of a domain; null if it has none. Throws if they cannot be read. */
+    signerOf: (projectSeq: number, domain: string) => Signer | null;
+    /** The host that receives the bounces of a domain; null if its records are not in the DNS yet. */
+    bounceHostOf: (projectSeq: number, domain: string) => string | null;
+    /** Called for a mail that failed because its template takes too long. */
+    noteTooSlow: (campaignSeq: number) => void;
+    /** True if that happened to too many mails of a campaign, so that no more of it is rendered. */
+    isTooCostly: (campaignSeq: number) => boolean;
+    /** The program of the threads and their time limit, for tests. */
+    threads?: Pick<PoolDeps, "file" | "limitMs">;
+  };
+
 export type Composer = {
-  prepare(mail: LeasedMail): Promise<Prepared | Busy>;
+  prepare(mail: LeasedMail, answer: Callbacks<Prepared | Busy>): void;
   /** Must be called when a prepared message of a campaign is not needed any more. */
   release(mail: LeasedMail, message: Uint8Array): void;
   /** Ends the threads. Mails that are not prepared go back to the queue. */
@@ -60,44 +71,32 @@ export type Composer = {
 
 /** Copies of a message that are garbage when it is prepared: parts, and the unsigned message. */
 const COPIES = 2;
-/** This many signed transactional mails are prepared on the event loop; more go to threads. */
-const FEW = 4;
 /** A mail that takes more processor time on the event loop took long. */
 const HELD_MS = 20;
+/** This many signed transactional mails are prepared on the event loop; more go to threads. */
+const FEW = 4;
 /** Messages of campaigns that wait to be sent may take this much memory. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 export function createComposer(deps: ComposerDeps): Composer {
-  const { clock, garbage } = deps;
-  const preparation = createPreparation({ ...deps, keys: deps });
   const { isCheap, noteLong } = createCheapMails();
+  const prepareHere = createEventLoopPreparation({
+    ...deps,
+    preparation: createPreparation({ ...deps, keys: deps }),
+    isStopped,
+    noteLong,
+  });
   let messageBytes = 0;
   const pool = createPool({
     ...deps.threads,
     keys: deps,
     log: deps.log,
-    now: clock.now,
-    prepareHere: (job) => void prepareHere(job).then(job.resolve, job.reject),
+    now: deps.clock.now,
+    prepareHere,
     mayCompose: () => messageBytes <= MAX_MESSAGE_BYTES,
   });
   /** The mails of this iteration of the event loop. */
   let gathered: ComposeJob[] = [];
-
-  /** Prepares a mail on the event loop; RSA signatures are made on another thread. */
-  async function prepareHere({ mail, signer }: ComposeJob): Promise<Prepared | Busy> {
-    await deps.yieldIfBusy();
-    if (isStopped(mail)) return WITHDRAWN;
-    deps.beginWork(mail.id);
-    const beganMs = systemClock.elapsed();
-    const beganCpuMs = recentThreadCpuMs();
-    // The mail is rendered and composed before this call returns its promise.
-    const preparing = preparation.prepare(mail, { signer, at: new Date(clock.now()) });
-    if (systemClock.elapsed() - beganMs > HELD_MS && threadCpuMs() - beganCpuMs > HELD_MS)
-      noteLong(mail);
-    const prepared = await preparing;
-    if (prepared.kind === "prepared") garbage.add(COPIES * prepared.message.byteLength);
-    return prepared;
-  }
 
   function isStopped({ campaignSeq }: Pick<LeasedMail, "campaignSeq">): boolean {
     return campaignSeq !== null && deps.isTooCostly(campaignSeq);
@@ -110,7 +109,7 @@ export function createComposer(deps: ComposerDeps): Composer {
     const isFew = jobs.filter(({ isTransactional }) => isTransactional).length <= FEW;
     const elsewhere: ComposeJob[] = [];
     for (const job of jobs) {
-      if (belongsHere(job, isFew)) void prepareHere(job).then(job.resolve, job.reject);
+      if (belongsHere(job, isFew)) prepareHere(job);
       else elsewhere.push(job);
     }
     pool.add(elsewhere);
@@ -127,32 +126,33 @@ export function createComposer(deps: ComposerDeps): Composer {
     return true;
   }
 
-  async function prepare(mail: LeasedMail): Promise<Prepared | Busy> {
-    if (isStopped(mail)) return WITHDRAWN;
+  function prepare(mail: LeasedMail, answer: Callbacks<Prepared | Busy>): void {
+    if (isStopped(mail)) return answer.resolve(WITHDRAWN);
+    const { projectSeq, campaignSeq, fromAddress } = mail;
+    const domain = domainOf(fromAddress);
     let signer: Signer | null = null;
     try {
       // A signature would vouch for the From of a forwarded message, which is not ours.
-      if (mail.envelopeFrom === null)
-        signer = deps.signerOf(mail.projectSeq, domainOf(mail.fromAddress));
+      if (mail.envelopeFrom === null) signer = deps.signerOf(projectSeq, domain);
     } catch (error) {
-      return unsigned(error);
+      return answer.resolve(unsigned(error));
     }
-    const domain = domainOf(mail.fromAddress);
-    const bounceHost = mail.isMarketing ? deps.bounceHostOf(mail.projectSeq, domain) : null;
+    const bounceHost = mail.isMarketing ? deps.bounceHostOf(projectSeq, domain) : null;
     const row = { ...mail, bounceHost };
-    const isTransactional = mail.campaignSeq === null;
-    const flow = isTransactional ? `project ${mail.projectSeq}` : `campaign ${mail.campaignSeq}`;
+    const isTransactional = campaignSeq === null;
+    const flow = isTransactional ? `project ${projectSeq}` : `campaign ${campaignSeq}`;
     const backlog = pool.backlogOf(flow);
-    if (backlog !== null) return backlog;
-    const prepared = await new Promise<Prepared | Busy>((resolve, reject) => {
-      if (gathered.length === 0) queueMicrotask(distribute);
-      gathered.push({ mail: row, signer, flow, isTransactional, timeouts: 0, resolve, reject });
-    });
-    if (mail.campaignSeq !== null) {
-      noteResult(mail.campaignSeq, prepared);
-      if (isStopped(mail)) pool.withdraw(flow);
-    }
-    return prepared;
+    if (backlog !== null) return answer.resolve(backlog);
+    const resolve = isTransactional
+      ? answer.resolve
+      : (prepared: Prepared | Busy) => {
+          noteResult(campaignSeq, prepared);
+          if (isStopped(mail)) pool.withdraw(flow);
+          answer.resolve(prepared);
+        };
+    if (gathered.length === 0) queueMicrotask(distribute);
+    const { reject } = answer;
+    gathered.push({ mail: row, signer, flow, isTransactional, timeouts: 0, resolve, reject });
   }
 
   function noteResult(campaignSeq: number, prepared: Prepared | Busy): void {
@@ -170,4 +170,63 @@ export function createComposer(deps: ComposerDeps): Composer {
     },
     close: pool.close,
   };
+}
+
+/**
+ * Prepares mails on the event loop, in slices of a few milliseconds. `isStopped` is true for a mail whose campaign is not composed any more; `noteLong` is told of mails
+ * that took long. RSA signatures are made on another thread.
+ */
+function createEventLoopPreparation(
+  deps: EventLoopDeps & {
+    preparation: Preparation;
+    isStopped: (mail: MailRow) => boolean;
+    noteLong: (mail: MailRow) => void;
+  },
+): (job: ComposeJob) => void {
+  const { preparation, isStopped, noteLong, clock, garbage } = deps;
+
+  function prepareNow(job: ComposeJob): void {
+    const { mail, signer } = job;
+    if (isStopped(mail)) return job.resolve(WITHDRAWN);
+    if (signer === null) {
+      const prepared = tryOr(job, () =>
+        timed(mail, (at) => preparation.prepareSync(mail, { signer, at })),
+      );
+      if (prepared !== null) end(job, prepared);
+      return;
+    }
+    // The mail is rendered and composed before this call returns its promise.
+    const preparing = tryOr(job, () =>
+      timed(mail, (at) => preparation.prepare(mail, { signer, at })),
+    );
+    void preparing?.then((prepared) => end(job, prepared), job.reject);
+  }
+
+  function end(job: ComposeJob, prepared: Prepared): void {
+    if (prepared.kind === "prepared") garbage.add(COPIES * prepared.message.byteLength);
+    job.resolve(prepared);
+  }
+
+  /** Notes a mail that takes long, so that the next ones like it are prepared by threads. */
+  function timed<T>(mail: MailRow, prepareAt: (at: Date) => T): T {
+    deps.beginWork(mail.id);
+    const beganMs = systemClock.elapsed();
+    const beganCpuMs = recentThreadCpuMs();
+    const result = prepareAt(new Date(clock.now()));
+    if (systemClock.elapsed() - beganMs > HELD_MS && threadCpuMs() - beganCpuMs > HELD_MS)
+      noteLong(mail);
+    return result;
+  }
+
+  return (job) => deps.runInSlices(() => prepareNow(job));
+}
+
+/** Returns null, and rejects the job, if the work throws. */
+function tryOr<T>(job: ComposeJob, work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    job.reject(error);
+    return null;
+  }
 }

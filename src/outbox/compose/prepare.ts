@@ -63,7 +63,7 @@ export type Prepared =
   | { kind: "failed"; reason: string; isTooSlow: boolean }
   | { kind: "deferred"; reason: string };
 
-type Preparation = {
+export type Preparation = {
   /** Makes RSA signatures on another thread. */
   prepare(mail: MailRow, signing: Signing): Promise<Prepared>;
   /** The same on this thread alone. */

@@ -10,7 +10,7 @@ import type { Unsendable } from "../../protocols/smtp/envelope.ts";
 import { describeFailure, type Failure } from "../../protocols/smtp/failure.ts";
 import { readReply, readUnsendable } from "../../protocols/smtp/classify-reply.ts";
 import { quoteReply, type Reply } from "../../protocols/smtp/reply.ts";
-import { type Delivery, SERVICE_CLOSING, UNKNOWN_END } from "../../protocols/smtp/transaction.ts";
+import { type Delivery, SERVICE_CLOSING, UNKNOWN_END } from "../../protocols/smtp/decision.ts";
 import type { SiteResult } from "./site.ts";
 
 /**

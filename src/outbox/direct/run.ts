@@ -8,7 +8,7 @@ import { type Busy, deferWithoutSlot, type Outcome } from "../outcome.ts";
 import type { Dispatch } from "../../protocols/smtp/dispatch.ts";
 import type { Conversation } from "../../protocols/smtp/conversation.ts";
 import type { Pool } from "../../protocols/smtp/pool.ts";
-import type { Delivery } from "../../protocols/smtp/transaction.ts";
+import type { Delivery } from "../../protocols/smtp/decision.ts";
 import { Session, type SessionOptions } from "../../protocols/smtp/session.ts";
 import type { TlsPolicy } from "../../protocols/smtp/opening.ts";
 import type { HostAddresses } from "./route.ts";

@@ -1,5 +1,6 @@
 /** Stores every mail instead of sending it, for development and evaluation. */
 
+import { transactWhenAllowed } from "../../protocols/smtp/dispatch.ts";
 import type { Outcome, Transport } from "../outcome.ts";
 
 const CONCURRENCY = 20;
@@ -8,10 +9,8 @@ export function captureTransport(): Transport {
   return {
     name: "capture",
     concurrency: CONCURRENCY,
-    send: (dispatch) => {
-      const capture = () => Promise.resolve(capturedOutcome(dispatch.message));
-      return dispatch.whenAllowed === undefined ? capture() : dispatch.whenAllowed(capture);
-    },
+    send: (dispatch) =>
+      transactWhenAllowed(dispatch, () => Promise.resolve(capturedOutcome(dispatch.message))),
     close: async () => {},
   };
 }

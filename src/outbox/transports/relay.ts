@@ -8,6 +8,7 @@
  * way, they go back to the queue without an attempt.
  */
 
+import type { Callbacks } from "../../lib/callbacks.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { ReplyClass } from "../../protocols/smtp/reply-classes.ts";
@@ -19,7 +20,7 @@ import type { TlsPolicy } from "../../protocols/smtp/opening.ts";
 import { Pool, type HostResult } from "../../protocols/smtp/pool.ts";
 import type { Destination } from "../../protocols/smtp/session-group.ts";
 import { readReply, readUnsendable } from "../../protocols/smtp/classify-reply.ts";
-import { UNKNOWN_END } from "../../protocols/smtp/transaction.ts";
+import { UNKNOWN_END } from "../../protocols/smtp/decision.ts";
 import { quoteReply, type Reply } from "../../protocols/smtp/reply.ts";
 import { Session, type SessionOptions } from "../../protocols/smtp/session.ts";
 import type { Timeouts } from "../../protocols/smtp/timeouts.ts";
@@ -64,8 +65,27 @@ export function relayTransport(options: RelayTransportOptions): Transport {
   const destination: Destination = { key: "relay", connect: () => new Session(sessionOptions) };
   let isClosing = false;
 
-  async function sendWith(slot: Slot, dispatch: Dispatch): Promise<Outcome> {
-    const result = await pool.deliver(destination, dispatch);
+  function start(
+    dispatch: Dispatch,
+    given: Slot | undefined,
+    { resolve, reject }: Callbacks<Outcome>,
+  ): void {
+    const slot = given ?? gate.admit();
+    if (slot.kind === "busy") return resolve(deferWithoutSlot(slot));
+    pool.send(destination, dispatch, {
+      resolve(result) {
+        const outcome = noteResult(slot, result);
+        slot.release();
+        resolve(outcome);
+      },
+      reject(error) {
+        slot.release();
+        reject(error);
+      },
+    });
+  }
+
+  function noteResult(slot: Slot, result: HostResult): Outcome {
     const { delivery } = result;
     if (delivery.kind === "accepted" || delivery.kind === "refused") gate.noteAnswer(slot);
     const outcome = outcomeOf(name, result);
@@ -96,15 +116,9 @@ export function relayTransport(options: RelayTransportOptions): Transport {
     maxFastPrefetch: MAX_FAST_PREFETCH,
     admit: gate.admit,
     holdOf: gate.hold,
-    async send(dispatch, slot) {
-      const admission = slot ?? gate.admit();
-      if (admission.kind === "busy") return deferWithoutSlot(admission);
-      try {
-        return await sendWith(admission, dispatch);
-      } finally {
-        admission.release();
-      }
-    },
+    start,
+    send: (dispatch, slot) =>
+      new Promise((resolve, reject) => start(dispatch, slot, { resolve, reject })),
     close() {
       isClosing = true;
       return pool.close();

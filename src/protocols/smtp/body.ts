@@ -9,6 +9,11 @@ const LF = 0x0a;
 const DOT = 0x2e;
 const LINE_START_DOT = Buffer.from("\n.");
 
+/** True if the message has more than one block. */
+export function isLarge(message: Uint8Array): boolean {
+  return message.byteLength > BLOCK_BYTES;
+}
+
 /** All blocks except the last, created one at a time when the connection can send them. */
 export function* leadingBlocks(message: Uint8Array): Generator<Buffer> {
   const bytes = viewOf(message);

@@ -9,8 +9,8 @@ import { networkFault, type Fault } from "./failure.ts";
 type Listeners = {
   /** Called with the received bytes. */
   onData: (chunk: Buffer) => void;
-  /** Called when the connection breaks. */
-  onBroken: () => void;
+  /** Called when the connection breaks, with the first fault. */
+  onBroken: (fault: Fault) => void;
 };
 
 /** The event of a socket that can be used. */
@@ -86,7 +86,7 @@ export class Connection {
     this.#fault = fault;
     this.#socket?.destroy();
     this.#notify();
-    this.#listeners.onBroken();
+    this.#listeners.onBroken(fault);
     return fault;
   }
 

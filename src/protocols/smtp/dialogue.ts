@@ -47,14 +47,13 @@ export class Dialogue {
   }
 
   /** Receives the reply to a command that was sent before, alone or in a group (RFC 2920). */
-  async receive(question: Question): Promise<Reply | Fault> {
-    return this.#answered(question, await this.wire.reply(question.timeoutMs));
+  receive(question: Question): Promise<Reply | Fault> {
+    return new Promise((resolve) => this.whenAnswered(question, resolve));
   }
 
-  /** Like `receive`, if the reply was received already; null otherwise. */
-  received(question: Question): Reply | Fault | null {
-    const reply = this.wire.receivedReply();
-    return reply === null ? null : this.#answered(question, reply);
+  /** Like `receive`, with a function instead of a promise. */
+  whenAnswered(question: Question, receive: (answer: Reply | Fault) => void): void {
+    this.wire.whenReplied(question.timeoutMs, (reply) => receive(this.#answered(question, reply)));
   }
 
   #answered(question: Question, reply: Reply | Fault): Reply | Fault {

@@ -8,9 +8,9 @@ export type Dispatch = {
   /** True for a message that has 8-bit octets, which the server must accept (RFC 6152). */
   isEightBit?: boolean | undefined;
   /**
-   * Runs the transaction when the pace allows it. The transport calls it on an open session,
+   * Begins the transaction when the pace allows it. The transport calls it on an open session,
    * directly before the transaction, so that the pace limits the mails that leave. If it is absent,
-   * the transaction may run at once.
+   * the transaction may begin at once.
    */
   whenAllowed?: WhenAllowed | undefined;
   /** True for transactional mail: it gets a session before all mails that are not urgent. */
@@ -19,5 +19,22 @@ export type Dispatch = {
   signal?: AbortSignal | undefined;
 };
 
-/** Rejects with `Withdrawn`, before the transaction begins, if the mail must not be sent now. */
-export type WhenAllowed = <T>(transact: () => Promise<T>) => Promise<T>;
+/**
+ * Calls `begin` when the mail may leave; `begin` calls `ended` at the end of its transaction. Calls
+ * `refuse` with `Withdrawn` instead if the mail must not be sent now.
+ */
+export type WhenAllowed = (begin: Begin, refuse: (error: unknown) => void) => void;
+
+export type Begin = (ended: () => void) => void;
+
+/** Runs a transaction that is a promise, when it is allowed. Rejects if it must not be sent now. */
+export function transactWhenAllowed<T>(
+  { whenAllowed }: Pick<Dispatch, "whenAllowed">,
+  transact: () => Promise<T>,
+): Promise<T> {
+  if (whenAllowed === undefined) return transact();
+  return new Promise((resolve, reject) => {
+    const begin: Begin = (ended) => void transact().finally(ended).then(resolve, reject);
+    whenAllowed(begin, reject);
+  });
+}

@@ -101,7 +101,9 @@ class Opening {
     if (isHurried === undefined) return () => {};
     const { wire, timeouts } = this.#dialogue;
     const timer = setInterval(() => {
-      if (isHurried()) wire.interrupt(`no answer within ${timeouts.hurriedGreetingMs / 1_000} s`);
+      if (!isHurried()) return;
+      const message = `no answer within ${timeouts.hurriedGreetingMs / 1_000} s`;
+      wire.close({ kind: "timeout", message });
     }, timeouts.hurriedGreetingMs);
     return () => clearInterval(timer);
   }

@@ -10,10 +10,10 @@ export class Place {
   #session: Session;
   #before: Place | null;
   #next: Place | null = null;
-  readonly #ended = Promise.withResolvers<void>();
   #hasEnded = false;
-  /** Commands that the mail before may send together with the end of its message. */
-  commands: string | null = null;
+  /** Begins the next mail when this one has ended; null if it does not wait yet. */
+  #beginNext: (() => void) | null = null;
+  #commands: string | null = null;
   /** True if the mail before has sent them. */
   areCommandsSent = false;
   /** Called when the mail begins: no other mail is under way on the session. */
@@ -28,9 +28,19 @@ export class Place {
     return this.#session;
   }
 
-  /** Resolves when the mail before has ended; null if there is none. */
-  get earlierEnd(): Promise<void> | null {
-    return this.#before === null || this.#before.#hasEnded ? null : this.#before.#ended.promise;
+  /**
+   * Calls `begin` when the mail before has ended, at once if there is none. Meanwhile that mail may
+   * send `commands`, those of this mail, with the end of its message.
+   */
+  whenFirst(commands: string | null, begin: () => void): void {
+    if (this.#isFirst || this.#before === null) return begin();
+    this.#commands = commands;
+    this.#before.#beginNext = begin;
+  }
+
+  /** True if no other mail is under way on the session. */
+  get #isFirst(): boolean {
+    return this.#before === null || this.#before.#hasEnded;
   }
 
   /** True if another mail has the place after this one. */
@@ -57,9 +67,9 @@ export class Place {
    */
   takeNextCommands(): string | null {
     const next = this.#next;
-    if (next === null || next.commands === null) return null;
+    if (next === null || next.#commands === null) return null;
     next.areCommandsSent = true;
-    return next.commands;
+    return next.#commands;
   }
 
   /** True if the commands of the next mail were sent. */
@@ -67,14 +77,21 @@ export class Place {
     return this.#next?.areCommandsSent === true;
   }
 
-  /** Ends this place. True if no other mail has a place on the session, so that it is free. */
+  /**
+   * Ends this place, and begins the next mail. True if no other mail has a place on the session, so
+   * that it is free.
+   */
   leave(): boolean {
-    const isAlone = this.earlierEnd === null;
+    const isFirst = this.#isFirst;
     // The mail was withdrawn while the one before is still under way.
-    if (!isAlone && this.#before !== null) this.#before.#next = null;
+    if (!isFirst && this.#before !== null) {
+      this.#before.#next = null;
+      this.#before.#beginNext = null;
+    }
     this.#before = null;
     this.#hasEnded = true;
-    this.#ended.resolve();
-    return isAlone && this.#next === null;
+    const isFree = isFirst && this.#next === null;
+    this.#beginNext?.();
+    return isFree;
   }
 }

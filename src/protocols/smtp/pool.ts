@@ -2,18 +2,20 @@
  * The connection pool: keeps sessions open per destination for further mails (docs/delivery.md#S6).
  *
  * A mail uses an idle session, opens one if the destination has fewer than its limit, or waits for
- * one. An idle session that turns out to be closed is replaced once by a new one, because servers
- * close idle connections at any time and the mail must not fail for that reason.
+ * one (`session-group.ts`). An idle session that turns out to be closed is replaced once by a new one,
+ * because servers close idle connections at any time and the mail must not fail for that reason.
  */
 
+import type { Callbacks } from "../../lib/callbacks.ts";
 import { systemClock } from "../../lib/clock.ts";
-import type { Dispatch } from "./dispatch.ts";
 import type { Conversation } from "./conversation.ts";
+import { type Delivery, SERVICE_CLOSING } from "./decision.ts";
+import type { Begin, Dispatch } from "./dispatch.ts";
 import type { Failure } from "./failure.ts";
 import type { Place } from "./place.ts";
 import type { Session } from "./session.ts";
 import { type Destination, SessionGroup } from "./session-group.ts";
-import { SERVICE_CLOSING, transact, type Delivery } from "./transaction.ts";
+import { transact } from "./transaction.ts";
 
 export type PoolOptions = {
   /** Limit per destination. */
@@ -54,6 +56,7 @@ export class Pool {
   #idleTimer: ReturnType<typeof setTimeout> | null = null;
   #closing: Promise<void> | null = null;
   #onEmpty: () => void = () => {};
+  readonly #isClosing = (): boolean => this.#closing !== null;
 
   constructor(options: PoolOptions) {
     this.#options = {
@@ -66,32 +69,30 @@ export class Pool {
     };
   }
 
-  async deliver(destination: Destination, dispatch: Dispatch): Promise<HostResult> {
-    if (this.#closing !== null) return unopened(POOL_CLOSED, []);
-    const sessions = this.#sessionsOf(destination);
-    const acquired = await sessions.acquire(dispatch.isUrgent === true);
-    if (acquired === null) return unopened(POOL_CLOSED, []);
+  /** Rejects only with the error of `dispatch.whenAllowed`. */
+  deliver(destination: Destination, dispatch: Dispatch): Promise<HostResult> {
+    return new Promise((resolve, reject) => this.send(destination, dispatch, { resolve, reject }));
+  }
 
-    const place = acquired;
-    const interrupt = () => place.session.interrupt(INTERRUPTED);
-    dispatch.signal?.addEventListener("abort", interrupt);
-    if (dispatch.signal?.aborted === true) interrupt();
-    place.onBegin = () => {
-      if (this.#closing === null && mayLead(place, dispatch, this.#options)) {
-        sessions.addFollower(place);
-      }
-    };
-    try {
-      const first = await deliverOver(place, dispatch);
-      if (!isStale(first) || this.#closing !== null) return first;
-      sessions.replace(place);
-      const second = await deliverOver(place, dispatch);
-      return { ...second, conversations: [...first.conversations, ...second.conversations] };
-    } finally {
-      dispatch.signal?.removeEventListener("abort", interrupt);
-      // If the mail was withdrawn before its transaction, the next mail can use the session.
-      if (place.leave()) this.#release(sessions, place.session);
-    }
+  /** Like `deliver`, without a promise. */
+  send(destination: Destination, dispatch: Dispatch, answer: Callbacks<HostResult>): void {
+    if (this.#closing !== null) return answer.resolve(unopened(POOL_CLOSED, []));
+    const sessions = this.#sessionsOf(destination);
+    sessions.acquire(dispatch.isUrgent === true, (place) => {
+      if (place === null) return answer.resolve(unopened(POOL_CLOSED, []));
+      const release = () => this.#release(sessions, place.session);
+      const { maxMessages, pipelinesMails } = this.#options;
+      const isClosing = this.#isClosing;
+      new SessionDelivery(place, {
+        dispatch,
+        sessions,
+        maxMessages,
+        pipelinesMails,
+        isClosing,
+        release,
+        answer,
+      }).start();
+    });
   }
 
   /** True if the destination has an open session, busy or idle. */
@@ -163,26 +164,112 @@ export class Pool {
   }
 }
 
-/** True if the commands of the next mail may be sent together with the end of this one. */
-function mayLead(
-  { session }: Place,
-  { message, signal }: Dispatch,
-  options: Required<PoolOptions>,
-) {
-  if (!options.pipelinesMails || !session.extensions.pipelining) return false;
-  // No mail waits behind a large one, and a session that is about to end takes no further mail.
-  const isSmall = message.byteLength <= MAX_LEADER_BYTES && signal === undefined;
-  return isSmall && session.messages + 1 < options.maxMessages;
-}
+type SessionDeliveryOptions = {
+  dispatch: Dispatch;
+  sessions: Pick<SessionGroup, "addFollower" | "replace">;
+  /** Largest number of mails of one session. */
+  maxMessages: number;
+  /** True if the commands of the next mail may be sent together with the end of a message. */
+  pipelinesMails: boolean;
+  /** True if the pool closes: then no session is replaced, and no mail follows this one. */
+  isClosing: () => boolean;
+  /** Called when no other mail has a place on the session. */
+  release: () => void;
+  answer: Callbacks<HostResult>;
+};
 
-async function deliverOver(place: Place, dispatch: Dispatch): Promise<HostResult> {
-  const { session } = place;
-  const failure = session.isOpen ? null : await session.open();
-  if (failure !== null) return unopened(failure, [session.conversation]);
-  const send = () => transact(place, dispatch);
-  const { whenAllowed: leave } = dispatch;
-  const { delivery, conversation } = await (leave === undefined ? send() : leave(send));
-  return { delivery, conversations: [conversation] };
+/**
+ * Delivers a mail that has a place on a session: opens the session if it is new, waits until the mail
+ * may leave, runs the transaction, and gives the place to the next mail. If a session that was idle
+ * turns out to be closed, the mail is sent over a new one instead, once.
+ */
+class SessionDelivery {
+  readonly #place: Place;
+  readonly #options: SessionDeliveryOptions;
+  /** The result of a session that turned out to be closed; null if there was none. */
+  #stale: HostResult | null = null;
+
+  constructor(place: Place, options: SessionDeliveryOptions) {
+    this.#place = place;
+    this.#options = options;
+  }
+
+  start(): void {
+    const { signal } = this.#options.dispatch;
+    signal?.addEventListener("abort", this.#interrupt);
+    if (signal?.aborted === true) this.#interrupt();
+    this.#place.onBegin = this.#addFollower;
+    this.#open();
+  }
+
+  #open(): void {
+    const { session } = this.#place;
+    if (session.isOpen) return this.#leave();
+    void this.#openSession(session);
+  }
+
+  async #openSession(session: Session): Promise<void> {
+    const failure = await session.open();
+    if (failure === null) this.#leave();
+    else this.#end(unopened(failure, [session.conversation]));
+  }
+
+  #leave(): void {
+    const { whenAllowed } = this.#options.dispatch;
+    if (whenAllowed === undefined) this.#begin(() => {});
+    else whenAllowed(this.#begin, this.#refuse);
+  }
+
+  readonly #begin: Begin = (ended) => {
+    transact(this.#place, this.#options.dispatch, (delivery, conversation) => {
+      ended();
+      this.#end({ delivery, conversations: [conversation] });
+    });
+  };
+
+  /** The mail was withdrawn before its transaction, so the next mail can use the session. */
+  readonly #refuse = (error: unknown): void => {
+    this.#finish();
+    this.#options.answer.reject(error);
+  };
+
+  #end(result: HostResult): void {
+    const { sessions, isClosing, answer } = this.#options;
+    const earlier = this.#stale;
+    if (earlier === null && isStale(result) && !isClosing()) {
+      this.#stale = result;
+      sessions.replace(this.#place);
+      return this.#open();
+    }
+    this.#finish();
+    answer.resolve(
+      earlier === null
+        ? result
+        : { ...result, conversations: [...earlier.conversations, ...result.conversations] },
+    );
+  }
+
+  #finish(): void {
+    this.#options.dispatch.signal?.removeEventListener("abort", this.#interrupt);
+    if (this.#place.leave()) this.#options.release();
+  }
+
+  readonly #interrupt = (): void => this.#place.session.interrupt(INTERRUPTED);
+
+  readonly #addFollower = (): void => {
+    if (this.#mayLead()) this.#options.sessions.addFollower(this.#place);
+  };
+
+  /** True if the commands of the next mail may be sent together with the end of this one. */
+  #mayLead(): boolean {
+    const { dispatch, maxMessages, pipelinesMails, isClosing } = this.#options;
+    const { session } = this.#place;
+    if (!pipelinesMails || !session.extensions.pipelining || isClosing()) return false;
+    // No mail waits behind a large one, and a session that is about to end takes no further mail.
+    const isSmall =
+      dispatch.message.byteLength <= MAX_LEADER_BYTES && dispatch.signal === undefined;
+    return isSmall && session.messages + 1 < maxMessages;
+  }
 }
 
 /**

@@ -118,6 +118,35 @@ export class ReplyParser {
   }
 }
 
+/** The replies that were received and not read yet. */
+export class ReplyQueue {
+  #parser = new ReplyParser();
+  readonly #replies: Reply[] = [];
+
+  /** Parses received bytes. Returns the violation of SMTP that they end with; null if there is none. */
+  push(chunk: Buffer): ProtocolFault | null {
+    for (const result of this.#parser.push(chunk)) {
+      if (result.kind !== "reply") return result;
+      this.#replies.push(result);
+    }
+    return null;
+  }
+
+  /** Returns the next reply; null if there is none. */
+  shift(): Reply | null {
+    return this.#replies.shift() ?? null;
+  }
+
+  get isEmpty(): boolean {
+    return this.#replies.length === 0;
+  }
+
+  /** True if there are bytes that were not read yet, also of an incomplete reply. */
+  get hasInput(): boolean {
+    return this.#replies.length > 0 || this.#parser.isMidReply;
+  }
+}
+
 /**
  * Reads three digits, the first from 2 to 5, followed by a space, a hyphen or the end of the line.
  */

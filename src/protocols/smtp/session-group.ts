@@ -43,12 +43,15 @@ export class SessionGroup {
     return [...this.#all].some(({ isUsable }) => isUsable);
   }
 
-  /** Uses the session with the shortest idle time, so that the others can expire. */
-  acquire(isUrgent: boolean): Place | Promise<Place | null> {
+  /**
+   * Calls `use` with a place on a session, at once or when one is free. It takes the session with the
+   * shortest idle time, so that the others can expire.
+   */
+  acquire(isUrgent: boolean, use: Waiting): void {
     const idle = this.#idle.pop();
-    if (idle !== undefined) return new Place(idle.session);
-    if (this.#all.size < this.#maxConnections) return new Place(this.#create());
-    return new Promise((resolve) => (isUrgent ? this.#urgent : this.#waiting).push(resolve));
+    if (idle !== undefined) use(new Place(idle.session));
+    else if (this.#all.size < this.#maxConnections) use(new Place(this.#create()));
+    else (isUrgent ? this.#urgent : this.#waiting).push(use);
   }
 
   /**

@@ -122,7 +122,7 @@ export class Session {
 
   /** Closes the connection because it took too long; a mail under way ends as broken. */
   interrupt(reason: string): void {
-    this.#wire.interrupt(reason);
+    this.#wire.close({ kind: "timeout", message: reason });
   }
 
   /** Closes the connection; a mail under way ends as broken. */

@@ -1,74 +1,61 @@
 /**
- * Sends one mail over an open session (RFC 5321 §3.3): MAIL, RCPT, DATA, the message, the final
- * dot. If the server offers PIPELINING, the three commands are sent together (RFC 2920), and if the
- * next mail has a place on the session already, its commands are sent together with the message.
+ * Sends one mail over an open session (RFC 5321 §3.3): MAIL, RCPT, DATA, the message, the final dot.
+ * If the next mail has a place on the session already, its commands are sent together with the end
+ * of the message. `decision.ts` says what each reply decides.
  */
 
-import type { Dispatch } from "./dispatch.ts";
+import { finalBlock, isLarge, leadingBlocks } from "./body.ts";
 import type { Conversation, Step } from "./conversation.ts";
-import { finalBlock, leadingBlocks } from "./body.ts";
+import {
+  type DecisiveStep,
+  type Delivery,
+  findProblem,
+  isExpected,
+  problemOf,
+} from "./decision.ts";
 import type { Dialogue } from "./dialogue.ts";
+import type { Dispatch } from "./dispatch.ts";
 import { planEnvelope, type Plan, type Unsendable } from "./envelope.ts";
 import { CLOSED, type Failure, type Fault } from "./failure.ts";
 import type { Place } from "./place.ts";
 import type { Reply } from "./reply.ts";
 import type { Session } from "./session.ts";
 
-/** The steps whose replies decide the outcome of a mail. */
-type DecisiveStep = "mail" | "rcpt" | "data" | "dot";
-
-/**
- * - accepted: 2xx to the final dot.
- * - refused: 4xx or 5xx; the session stays open unless the code is 421.
- * - unsendable: nothing was sent, because this server can never accept this mail.
- * - broken: the session failed before the final reply. `isUnknown` is true if the final dot was
- *   sent, so the mail may have arrived (docs/delivery.md#S5); otherwise it has not.
- * - unopened: there was no session that could take the mail.
- */
-export type Delivery =
-  | { kind: "accepted"; reply: Reply }
-  | { kind: "refused"; step: DecisiveStep; reply: Reply }
-  | Unsendable
-  | { kind: "broken"; failure: Failure; isUnknown: boolean }
-  | { kind: "unopened"; failure: Failure };
-
-/** Reason if the connection broke after the final dot: the mail is not retried at once. */
-export const UNKNOWN_END = "the mail was sent, but it is unknown whether it was accepted";
-
-/** The server closes the session and answers no further command (RFC 5321 §3.8). */
-export const SERVICE_CLOSING = 421;
+/** Called at the end of a transaction, with its conversation. */
+type End = (delivery: Delivery, conversation: Conversation) => void;
 
 /**
  * Sends a mail over an open session, after the mail before it, if there is one. Afterwards, if
  * `session.isUsable`, the session can take the next mail.
  */
-export async function transact(
-  place: Place,
-  dispatch: Dispatch,
-): Promise<{ delivery: Delivery; conversation: Conversation }> {
+export function transact(place: Place, dispatch: Dispatch, end: End): void {
   const first = place.session;
-  let plan = planEnvelope(dispatch, first.extensions);
-  await awaitEarlierMail(place, plan);
-  const { session } = place;
-  // The mail before may have been moved to another session, and this one with it.
-  if (session !== first) plan = planEnvelope(dispatch, session.extensions);
-  if (!session.isUsable) return endedBefore(session);
-  place.onBegin();
-  const dialogue = session.beginMail();
-  const delivery =
-    plan.kind === "unsendable" ? plan : await deliver(dialogue, { place, plan, dispatch });
-  if (!place.isFollowed) {
-    if (delivery.kind === "refused" && dialogue.wire.fault === null) await reset(dialogue);
-    session.endMail();
-  }
-  return { delivery, conversation: dialogue.conversation };
+  const plan = planEnvelope(dispatch, first.extensions);
+  place.whenFirst(plan.kind === "plan" ? plan.group : null, () => {
+    const { session } = place;
+    // The mail before may have been moved to another session, and this one with it.
+    const current = session === first ? plan : planEnvelope(dispatch, session.extensions);
+    begin(place, { dispatch, plan: current, end });
+  });
 }
 
-/** Meanwhile, the mail before may send the commands of this one with the end of its message. */
-async function awaitEarlierMail(place: Place, plan: Plan | Unsendable): Promise<void> {
-  if (place.earlierEnd === null) return;
-  place.commands = plan.kind === "plan" ? plan.group : null;
-  await place.earlierEnd;
+function begin(
+  place: Place,
+  { dispatch, plan, end }: { dispatch: Dispatch; plan: Plan | Unsendable; end: End },
+): void {
+  const { session } = place;
+  if (!session.isUsable) {
+    const { delivery, conversation } = endedBefore(session);
+    return end(delivery, conversation);
+  }
+  place.onBegin();
+  const dialogue = session.beginMail();
+  const { conversation } = dialogue;
+  if (plan.kind === "plan") new Transaction({ place, dialogue, plan, dispatch, end }).start();
+  else {
+    session.endMail();
+    end(plan, conversation);
+  }
 }
 
 /** The session ended with the mail before. The pool replaces it like one that went stale. */
@@ -89,124 +76,187 @@ function endedBefore({ conversation }: Session) {
   };
 }
 
-async function deliver(
-  dialogue: Dialogue,
-  { place, plan, dispatch }: { place: Place; plan: Plan; dispatch: Dispatch },
-): Promise<Delivery> {
-  const problem = place.session.extensions.pipelining
-    ? await sendCommandsTogether(dialogue, plan, place.areCommandsSent)
-    : await sendCommandsOneByOne(dialogue, plan);
-  return problem ?? sendMessage(dialogue, dispatch.message, place);
-}
+/** The steps of a mail over a session. Each step continues when the server has replied. */
+class Transaction {
+  readonly #place: Place;
+  readonly #dialogue: Dialogue;
+  readonly #plan: Plan;
+  readonly #message: Uint8Array;
+  readonly #end: End;
 
-async function sendCommandsOneByOne(dialogue: Dialogue, plan: Plan): Promise<Delivery | null> {
-  for (const { step, command } of plan.commands) {
-    const timeoutMs = timeoutOf(dialogue, step);
-    const problem = findProblem(dialogue, step, await dialogue.ask({ step, command, timeoutMs }));
-    if (problem !== null) return problem;
+  constructor(options: {
+    place: Place;
+    dialogue: Dialogue;
+    plan: Plan;
+    dispatch: Dispatch;
+    end: End;
+  }) {
+    this.#place = options.place;
+    this.#dialogue = options.dialogue;
+    this.#plan = options.plan;
+    this.#message = options.dispatch.message;
+    this.#end = options.end;
   }
-  return null;
-}
 
-/** Receives all replies of the group, also after a refusal; the first problem is the result. */
-async function sendCommandsTogether(
-  dialogue: Dialogue,
-  plan: Plan,
-  areSent: boolean,
-): Promise<Delivery | null> {
-  dialogue.startStep();
-  if (!areSent) dialogue.wire.write(plan.group);
-  let first: Delivery | null = null;
-  let isDataOpen = false;
-  for (const { step, command } of plan.commands) {
-    const question = { step, command, timeoutMs: timeoutOf(dialogue, step) };
-    // The replies to a group usually arrive together.
-    const answer = dialogue.received(question) ?? (await dialogue.receive(question));
-    const problem = findProblem(dialogue, step, answer);
-    isDataOpen = step === "data" && problem === null;
-    first ??= problem;
-    if (dialogue.wire.fault !== null) return first;
+  start(): void {
+    const place = this.#place;
+    new Commands(this.#dialogue, {
+      plan: this.#plan,
+      isPipelined: place.session.extensions.pipelining,
+      areSent: place.areCommandsSent,
+      next: (problem) => (problem === null ? this.#sendMessage() : this.#finish(problem)),
+    }).start();
   }
-  // If DATA was answered with 354 although no recipient was accepted, an empty message ends the
-  // transaction; the server must refuse it (RFC 2920 §3.1), and its reply is ignored.
-  if (first !== null && isDataOpen) await sendEnd(dialogue, ".\r\n");
-  return first;
-}
 
-async function sendMessage(
-  dialogue: Dialogue,
-  message: Uint8Array,
-  place: Place,
-): Promise<Delivery> {
-  const { wire, timeouts } = dialogue;
-  dialogue.startStep();
-  for (const block of leadingBlocks(message)) {
-    if (isInterrupted(dialogue)) return receiveEarlyEnd(dialogue);
-    if (!wire.write(block)) await wire.drained(timeouts.blockMs);
+  #sendMessage(): void {
+    this.#dialogue.startStep();
+    if (isLarge(this.#message)) void this.#sendBlocks();
+    else this.#sendFinalBlock();
   }
-  if (isInterrupted(dialogue)) return receiveEarlyEnd(dialogue);
-  const answer = await sendEnd(dialogue, finalBlock(message, place.takeNextCommands() ?? ""));
-  return isExpected("dot", answer)
-    ? { kind: "accepted", reply: answer }
-    : problemOf(dialogue, "dot", answer);
+
+  /** Sends all blocks except the last one, each when the connection can take it. */
+  async #sendBlocks(): Promise<void> {
+    const { wire, timeouts } = this.#dialogue;
+    for (const block of leadingBlocks(this.#message)) {
+      if (this.#isInterrupted()) return this.#receiveEarlyEnd();
+      if (!wire.write(block)) await wire.drained(timeouts.blockMs);
+    }
+    this.#sendFinalBlock();
+  }
+
+  /** From the end of this block on, the mail may have arrived (docs/delivery.md#S5). */
+  #sendFinalBlock(): void {
+    if (this.#isInterrupted()) return this.#receiveEarlyEnd();
+    const dialogue = this.#dialogue;
+    const timeoutMs = dialogue.timeouts.dotMs;
+    dialogue.wire.write(finalBlock(this.#message, this.#place.takeNextCommands() ?? ""));
+    dialogue.whenAnswered({ step: "dot", command: ".", timeoutMs }, (answer) => {
+      const isAccepted = isExpected("dot", answer);
+      this.#finish(
+        isAccepted ? { kind: "accepted", reply: answer } : problemOf(dialogue, "dot", answer),
+      );
+    });
+  }
+
+  #isInterrupted(): boolean {
+    const { wire } = this.#dialogue;
+    return wire.fault !== null || wire.hasInput;
+  }
+
+  /**
+   * Ends a transaction in which the server closed or replied before the final dot. The reply may be
+   * a refusal, but never an acceptance.
+   */
+  #receiveEarlyEnd(): void {
+    const timeoutMs = this.#dialogue.timeouts.commandMs;
+    this.#dialogue.whenAnswered({ step: "dot", command: null, timeoutMs }, (answer) => {
+      const isRefusal = answer.kind === "reply" && answer.code >= 400;
+      const delivery: Delivery = isRefusal
+        ? { kind: "refused", step: "dot", reply: answer }
+        : { kind: "broken", failure: { step: "dot", cause: answer }, isUnknown: false };
+      // No command can be sent in the middle of a message.
+      this.#dialogue.wire.close();
+      this.#finish(delivery);
+    });
+  }
+
+  /** Ends the transaction of a refused mail with RSET, so that it does not affect the next one. */
+  #finish(delivery: Delivery): void {
+    const dialogue = this.#dialogue;
+    // The commands of the next mail follow already.
+    if (this.#place.isFollowed) return this.#end(delivery, dialogue.conversation);
+    if (delivery.kind !== "refused" || dialogue.wire.fault !== null) return this.#leave(delivery);
+    const timeoutMs = dialogue.timeouts.resetMs;
+    dialogue.startStep();
+    dialogue.wire.write("RSET\r\n");
+    dialogue.whenAnswered({ step: "rset", command: "RSET", timeoutMs }, (answer) => {
+      if (answer.kind !== "reply" || answer.code >= 300) dialogue.wire.close();
+      this.#leave(delivery);
+    });
+  }
+
+  #leave(delivery: Delivery): void {
+    this.#place.session.endMail();
+    this.#end(delivery, this.#dialogue.conversation);
+  }
 }
 
-/** Sends the end of the message. From here on the mail may have arrived (docs/delivery.md#S5). */
-function sendEnd(dialogue: Dialogue, ending: string | Uint8Array): Promise<Reply | Fault> {
-  dialogue.wire.write(ending);
-  return dialogue.receive({ step: "dot", command: ".", timeoutMs: dialogue.timeouts.dotMs });
-}
+/** Called with the first problem; null if the message may follow. */
+type Next = (problem: Delivery | null) => void;
 
-/** Ends the transaction of a refused mail, so that it does not affect the next one. */
-async function reset(dialogue: Dialogue): Promise<void> {
-  const timeoutMs = dialogue.timeouts.resetMs;
-  const answer = await dialogue.ask({ step: "rset", command: "RSET", timeoutMs });
-  if (answer.kind !== "reply" || answer.code >= 300) dialogue.wire.close();
-}
-
-function isInterrupted({ wire }: Dialogue): boolean {
-  return wire.fault !== null || wire.hasInput;
-}
+type CommandOptions = {
+  plan: Plan;
+  isPipelined: boolean;
+  /** True if the mail before has sent the commands together with the end of its message. */
+  areSent: boolean;
+  next: Next;
+};
 
 /**
- * Ends a transaction in which the server closed or replied before the final dot. The reply may be a
- * refusal, but never an acceptance.
+ * The commands of a mail: MAIL, RCPT and DATA. If the server offers PIPELINING, they are sent together
+ * (RFC 2920), or the mail before has sent them already; otherwise each follows the reply to the one
+ * before.
  */
-async function receiveEarlyEnd(dialogue: Dialogue): Promise<Delivery> {
-  const timeoutMs = dialogue.timeouts.commandMs;
-  const answer = await dialogue.receive({ step: "dot", command: null, timeoutMs });
-  const isRefusal = answer.kind === "reply" && answer.code >= 400;
-  const delivery: Delivery = isRefusal
-    ? { kind: "refused", step: "dot", reply: answer }
-    : { kind: "broken", failure: { step: "dot", cause: answer }, isUnknown: false };
-  // No command can be sent in the middle of a message.
-  dialogue.wire.close();
-  return delivery;
-}
+class Commands {
+  readonly #dialogue: Dialogue;
+  readonly #options: CommandOptions;
+  /** Number of commands that were answered. */
+  #answered = 0;
+  #problem: Delivery | null = null;
+  /** True if DATA, the last command, was answered with 354. */
+  #isDataOpen = false;
 
-/** Returns null if the answer is the expected one, so that the next command follows. */
-function findProblem(
-  dialogue: Dialogue,
-  step: DecisiveStep,
-  answer: Reply | Fault,
-): Delivery | null {
-  return isExpected(step, answer) ? null : problemOf(dialogue, step, answer);
-}
+  constructor(dialogue: Dialogue, options: CommandOptions) {
+    this.#dialogue = dialogue;
+    this.#options = options;
+  }
 
-function problemOf(dialogue: Dialogue, step: DecisiveStep, answer: Reply | Fault): Delivery {
-  const isRefusal = answer.kind === "reply" && answer.code >= 400;
-  // After an unexpected reply it is not clear to which command the next replies belong.
-  if (!isRefusal || answer.code === SERVICE_CLOSING) dialogue.wire.close();
-  return isRefusal
-    ? { kind: "refused", step, reply: answer }
-    : { kind: "broken", failure: { step, cause: answer }, isUnknown: step === "dot" };
-}
+  start(): void {
+    const { plan, isPipelined, areSent } = this.#options;
+    if (isPipelined) {
+      this.#dialogue.startStep();
+      if (!areSent) this.#dialogue.wire.write(plan.group);
+    }
+    this.#receiveNext();
+  }
 
-function isExpected(step: DecisiveStep, answer: Reply | Fault): answer is Reply {
-  if (answer.kind !== "reply") return false;
-  return step === "data" ? answer.code === 354 : answer.code >= 200 && answer.code < 300;
-}
+  #receiveNext(): void {
+    const { plan, isPipelined } = this.#options;
+    const following = plan.commands[this.#answered];
+    if (following === undefined) return this.#end();
+    const { step, command } = following;
+    const { dataMs, commandMs } = this.#dialogue.timeouts;
+    if (!isPipelined) {
+      this.#dialogue.startStep();
+      this.#dialogue.wire.write(`${command}\r\n`);
+    }
+    const timeoutMs = step === "data" ? dataMs : commandMs;
+    this.#dialogue.whenAnswered({ step, command, timeoutMs }, (answer) => {
+      this.#answered++;
+      this.#noteAnswer(step, answer);
+    });
+  }
 
-function timeoutOf(dialogue: Dialogue, step: Step["step"]): number {
-  return step === "data" ? dialogue.timeouts.dataMs : dialogue.timeouts.commandMs;
+  /** All replies to a group are received, also after a refusal; the first problem is the result. */
+  #noteAnswer(step: DecisiveStep, answer: Reply | Fault): void {
+    const problem = findProblem(this.#dialogue, step, answer);
+    this.#problem ??= problem;
+    this.#isDataOpen = step === "data" && problem === null;
+    const isOver = problem !== null && !this.#options.isPipelined;
+    if (isOver || this.#dialogue.wire.fault !== null) this.#options.next(this.#problem);
+    else this.#receiveNext();
+  }
+
+  /**
+   * If DATA was answered with 354 although no recipient was accepted, an empty message ends the
+   * transaction; the server must refuse it (RFC 2920 §3.1), and its reply is ignored.
+   */
+  #end(): void {
+    const { next } = this.#options;
+    const problem = this.#problem;
+    if (problem === null || !this.#isDataOpen) return next(problem);
+    const timeoutMs = this.#dialogue.timeouts.dotMs;
+    this.#dialogue.wire.write(".\r\n");
+    this.#dialogue.whenAnswered({ step: "dot", command: ".", timeoutMs }, () => next(problem));
+  }
 }

@@ -8,18 +8,19 @@ import type { TlsInfo } from "./conversation.ts";
 import { Connection } from "./connection.ts";
 import { Deadline } from "./deadline.ts";
 import { CLOSED, type Fault } from "./failure.ts";
-import { ReplyParser, type Reply } from "./reply.ts";
+import { type Reply, ReplyQueue } from "./reply.ts";
 import { asTlsFault, checkCertificate, type Handshake, startHandshake } from "./tls-handshake.ts";
 
 type Target = { address: string; port: number; localAddress?: string | undefined };
 
 export class Wire {
-  #parser = new ReplyParser();
-  #replies: Reply[] = [];
+  #replies = new ReplyQueue();
+  /** Waits for the next reply; null if nothing waits for one. */
+  #receive: ((answer: Reply | Fault) => void) | null = null;
   #isIdle = false;
   readonly #connection = new Connection({
     onData: (chunk) => this.#onData(chunk),
-    onBroken: () => this.#onBroken(),
+    onBroken: (fault) => this.#onBroken(fault),
   });
   readonly #deadline = new Deadline((waitedMs) => this.#connection.break(noAnswer(waitedMs)));
 
@@ -35,7 +36,7 @@ export class Wire {
    * open.
    */
   get hasInput(): boolean {
-    return this.#replies.length > 0 || this.#parser.isMidReply;
+    return this.#replies.hasInput;
   }
 
   /** Starts the watchdog: limits the total time until the next call of `watch`. */
@@ -59,7 +60,7 @@ export class Wire {
     if (connection.fault !== null || raw === null) return connection.fault ?? CLOSED;
     if (this.hasInput) return connection.break(INJECTED);
 
-    this.#parser = new ReplyParser();
+    this.#replies = new ReplyQueue();
     this.#deadline.arm(timeoutMs);
     const fault = await connection.use(() => startHandshake(raw, handshake), "secureConnect");
     this.#deadline.disarm();
@@ -81,26 +82,18 @@ export class Wire {
     const connection = this.#connection;
     if (!connection.isFull) return;
     this.#deadline.arm(timeoutMs);
-    while (connection.isFull && this.#replies.length === 0 && connection.fault === null) {
+    while (connection.isFull && this.#replies.isEmpty && connection.fault === null) {
       await connection.changed();
     }
     this.#deadline.disarm();
   }
 
-  /** Returns the next reply, also one that was received before the connection broke. */
-  async reply(timeoutMs: number): Promise<Reply | Fault> {
-    const connection = this.#connection;
-    if (this.#replies.length === 0 && connection.fault === null) {
-      this.#deadline.arm(timeoutMs);
-      while (this.#replies.length === 0 && connection.fault === null) await connection.changed();
-      this.#deadline.disarm();
-    }
-    return this.receivedReply() ?? connection.fault ?? CLOSED;
-  }
-
-  /** Returns the next reply that was received already; null if there is none. */
-  receivedReply(): Reply | null {
-    return this.#replies.shift() ?? null;
+  /** Calls `receive` with the next reply, at once if it was received already. */
+  whenReplied(timeoutMs: number, receive: (answer: Reply | Fault) => void): void {
+    const answer = this.#replies.shift() ?? this.#connection.fault;
+    if (answer !== null) return receive(answer);
+    this.#receive = receive;
+    this.#deadline.arm(timeoutMs);
   }
 
   /** Marks the connection idle between two mails: if the server sends anything, it is closed. */
@@ -113,27 +106,31 @@ export class Wire {
     this.#isIdle = false;
   }
 
-  /** Closes the connection as if the timeout of the current step had expired. */
-  interrupt(message: string): void {
-    this.#connection.close({ kind: "timeout", message });
-  }
-
   /** Closes the connection; pending calls return the fault. */
-  close(): void {
-    this.#connection.close(CLOSED);
+  close(fault: Fault = CLOSED): void {
+    this.#connection.close(fault);
   }
 
   #onData(chunk: Buffer): void {
-    for (const result of this.#parser.push(chunk)) {
-      if (result.kind === "reply") this.#replies.push(result);
-      else this.#connection.break(result);
-    }
+    const fault = this.#replies.push(chunk);
+    if (fault !== null) this.#connection.break(fault);
     if (this.#isIdle && this.hasInput) this.#connection.break(UNEXPECTED_DATA);
+    if (this.#receive !== null) this.#pass(this.#replies.shift());
   }
 
-  #onBroken(): void {
+  #onBroken(fault: Fault): void {
     this.#deadline.clear();
+    this.#pass(this.#replies.shift() ?? fault);
     if (this.#isIdle) this.onIdleBroken?.();
+  }
+
+  /** Gives an answer to what waits for it. */
+  #pass(answer: Reply | Fault | null): void {
+    const receive = this.#receive;
+    if (receive === null || answer === null) return;
+    this.#receive = null;
+    this.#deadline.disarm();
+    receive(answer);
   }
 }
 

@@ -4,8 +4,9 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { createGarbage } from "../../../src/lib/garbage.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { createComposer } from "../../../src/outbox/compose/composer.ts";
+import type { Prepared } from "../../../src/outbox/compose/prepare.ts";
 import type { LeasedMail } from "../../../src/outbox/lease-rows.ts";
-import { WITHDRAWN } from "../../../src/outbox/outcome.ts";
+import { type Busy, WITHDRAWN } from "../../../src/outbox/outcome.ts";
 import type { Signer } from "../../../src/protocols/dkim/sign.ts";
 import { templateCache } from "../../../src/render/template/cache.ts";
 import { manualClock } from "../../support/clock.ts";
@@ -53,7 +54,7 @@ function setUp(signerOf: () => Signer | null = () => null) {
     log: silentLog,
     signerOf,
     bounceHostOf: () => null,
-    yieldIfBusy: () => Promise.resolve(),
+    runInSlices: (piece) => piece(),
     beginWork: (id) => void here.push(id),
     noteTooSlow: (campaignSeq) => void tooSlow.push(campaignSeq),
     isTooCostly: (campaignSeq) => stopped.has(campaignSeq),
@@ -62,10 +63,13 @@ function setUp(signerOf: () => Signer | null = () => null) {
   });
   closing.push(composer.close);
 
+  const prepareOne = (mail: LeasedMail) =>
+    new Promise<Prepared | Busy>((resolve, reject) => composer.prepare(mail, { resolve, reject }));
+
   /** Prepares mails together; returns their results and how many were prepared on the event loop. */
   async function prepare(mails: readonly LeasedMail[]) {
     here.length = 0;
-    const results = await Promise.all(mails.map(composer.prepare));
+    const results = await Promise.all(mails.map(prepareOne));
     return { kinds: new Set(results.map(({ kind }) => kind)), here: here.length, results };
   }
 
@@ -77,7 +81,7 @@ function setUp(signerOf: () => Signer | null = () => null) {
     await many(1, { html: LOOP, messageSeq: 99 });
   }
 
-  return { composer, prepare, many, startThread, here, tooSlow, stopped };
+  return { composer, prepare, prepareOne, many, startThread, here, tooSlow, stopped };
 }
 
 const prepared = new Set(["prepared" as const]);
@@ -181,7 +185,7 @@ test("a new campaign holds one thread until its cost is known, also while others
 }, 30_000);
 
 test("large messages of campaigns wait until others have left", async () => {
-  const { composer } = setUp();
+  const { composer, prepareOne } = setUp();
   const attachments = [
     {
       filename: "a.bin",
@@ -194,12 +198,12 @@ test("large messages of campaigns wait until others have left", async () => {
   const mail = leased({ campaignSeq: 1, attachments });
   const messages: Uint8Array[] = [];
   const all = Array.from({ length: 24 }, async () => {
-    const result = await composer.prepare({ ...mail });
+    const result = await prepareOne({ ...mail });
     if (result.kind !== "prepared") throw new Error(result.kind);
     messages.push(result.message);
   });
   await waitUntil(() => messages.length >= 12);
-  const transactional = await composer.prepare(leased({ attachments }));
+  const transactional = await prepareOne(leased({ attachments }));
   expect(transactional.kind).toBe("prepared");
   expect(messages.length).toBeLessThan(20);
   for (const message of messages) composer.release(mail, message);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Place } from "../../../src/protocols/smtp/place.ts";
 import { Session } from "../../../src/protocols/smtp/session.ts";
-import { transact } from "../../../src/protocols/smtp/transaction.ts";
+import { transact } from "../../support/smtp-transact.ts";
 import type { Timeouts } from "../../../src/protocols/smtp/timeouts.ts";
 import {
   startScript,

@@ -119,7 +119,7 @@ describe("mails that follow each other on one session", () => {
     const sessions = pool();
     const withdrawn: Dispatch = {
       ...mail(2),
-      whenAllowed: () => Promise.reject(new Error("withdrawn")),
+      whenAllowed: (_, refuse) => refuse(new Error("withdrawn")),
     };
     const first = sessions.deliver(to(server.port), mail(1));
     const second = sessions

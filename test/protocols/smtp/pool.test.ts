@@ -206,10 +206,10 @@ describe("a connection that went stale", () => {
     const sessions = pool({ maxConnections: 1, idleMs: 15 });
     const destination = to(server.port);
     await sessions.deliver(destination, MAIL);
-    const whenAllowed: WhenAllowed = async (transact) => {
+    const whenAllowed: WhenAllowed = (begin) => {
       if (server.transcripts.length === 1) server.drop();
-      await until(() => server.transcripts.length === 2 || !sessions.hasSession(destination));
-      return transact();
+      const isReplaced = () => server.transcripts.length === 2 || !sessions.hasSession(destination);
+      void until(isReplaced).then(() => begin(() => {}));
     };
     const { delivery, conversations } = await sessions.deliver(destination, {
       ...MAIL,

@@ -4,7 +4,7 @@ import type { Conversation } from "../../../src/protocols/smtp/conversation.ts";
 import type { Failure } from "../../../src/protocols/smtp/failure.ts";
 import { Place } from "../../../src/protocols/smtp/place.ts";
 import { Session, type SessionOptions } from "../../../src/protocols/smtp/session.ts";
-import { transact } from "../../../src/protocols/smtp/transaction.ts";
+import { transact } from "../../support/smtp-transact.ts";
 import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";
 import { startSink, type SinkOptions } from "../../support/smtp-sink.ts";
 
