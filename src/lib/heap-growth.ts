@@ -2,8 +2,8 @@
  * Asks for collections while the heap is large, so that the process takes less memory. The objects
  * of a mail or a request survive the quick collections of the engine and are garbage soon after; the
  * engine collects them only when the heap has grown to several times its size, and gives freed memory
- * back late. On average a campaign takes 10 MiB less with it, and the idle process after it 20 MiB less.
- * Asking takes 4 ms at most, and the engine collects beside other work.
+ * back late. A campaign takes about 25 MiB less with it. Asking takes 4 ms at most, and the engine
+ * collects beside other work.
  */
 
 type HeapGrowthDeps = {
@@ -25,8 +25,8 @@ const GROWTH = 1.25;
 const MAX_TRIES = 50;
 
 /**
- * The functions of the engine. Reading `heapUsed` takes 10 to 30 µs; `heapSize` of bun:jsc returns the
- * same size, but it counts all blocks of the heap, which takes 1 ms during a campaign.
+ * The functions of the engine. Reading `heapUsed` takes 10 to 30 µs; `heapSize` of bun:jsc returns
+ * nearly the same size, but it counts all blocks of the heap, which takes 1 ms during a campaign.
  */
 export function engineHeap(): HeapGrowthDeps {
   return {
