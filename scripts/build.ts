@@ -189,6 +189,9 @@ async function compile(job: Job, revision: string, order: string | null): Promis
       "--production",
       "--sourcemap",
       "--bytecode",
+      // Each dynamic import is a file of its own. In one file, the imports of all of them would be
+      // loaded at the start: `node:http` and `node:zlib`, for example, which only commands need.
+      "--splitting",
       "--format=esm",
       "--asset=dist/ui",
       ...(order === null ? [] : [`--bytecode-order=${order}`]),

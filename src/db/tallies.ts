@@ -12,38 +12,56 @@ export type Tally<K> = {
   pending(key: K): number;
 };
 
+/** The sum of a key, and what it was before the change that added to it last. */
+type Sum = { amount: number; before: number; change: number };
+
 /** `beforeAdd` throws if no change runs. */
 export function createTallies(beforeAdd: () => void) {
   const tallies: { write: () => void; clear: () => void }[] = [];
-  /** Functions that take back the amounts of the change that runs. */
-  let undos: (() => void)[] = [];
+  /** Number of the change that runs. */
+  let change = 0;
+  /** The sums that this change added to, each once. */
+  let changed: Sum[] = [];
+
+  function addTo(sum: Sum, amount: number): void {
+    if (sum.change !== change) {
+      sum.before = sum.amount;
+      sum.change = change;
+      changed.push(sum);
+    }
+    sum.amount += amount;
+  }
 
   return {
     create<K>(apply: (key: K, sum: number) => void): Tally<K> {
-      const sums = new Map<K, number>();
-      const pending = (key: K): number => sums.get(key) ?? 0;
+      const sums = new Map<K, Sum>();
       tallies.push({
         write() {
-          for (const [key, sum] of sums) if (sum !== 0) apply(key, sum);
+          for (const [key, { amount }] of sums) if (amount !== 0) apply(key, amount);
         },
         clear: () => sums.clear(),
       });
       return {
         add(key, amount) {
           beforeAdd();
-          sums.set(key, pending(key) + amount);
-          undos.push(() => void sums.set(key, pending(key) - amount));
+          let sum = sums.get(key);
+          if (sum === undefined) {
+            sum = { amount: 0, before: 0, change: 0 };
+            sums.set(key, sum);
+          }
+          addTo(sum, amount);
         },
-        pending,
+        pending: (key) => sums.get(key)?.amount ?? 0,
       };
     },
     /** Called before each change. */
     beginChange(): void {
-      if (undos.length > 0) undos = [];
+      change++;
+      if (changed.length > 0) changed = [];
     },
     /** Called after the writes of the change that runs were rolled back. */
     undoChange(): void {
-      for (const undo of undos) undo();
+      for (const sum of changed) sum.amount = sum.before;
     },
     /** Writes the sums. */
     write(): void {

@@ -78,7 +78,7 @@ export function createEventLog(deps: {
    * Row ids of event names. Only committed names are cached, because a change that fails removes
    * the name that it added.
    */
-  const cachedNameSeqs = new Map<string, number>();
+  const cachedNameSeqs = createNameCache();
   const updateSummary = sqlite.prepare<unknown, [number, number, number, number | bigint]>(`
     INSERT INTO contact_events (contact_seq, name_seq, last_at, last_seq, count)
     VALUES (?, ?, ?, ?, 1)
@@ -95,16 +95,12 @@ export function createEventLog(deps: {
   const handlers: ((event: EventInput) => void)[] = [];
 
   function nameSeqOf(projectSeq: number, name: string): number {
-    const key = `${projectSeq}:${name}`;
-    const known = cachedNameSeqs.get(key) ?? addName.get(projectSeq, name)?.seq;
-    if (known === undefined) throw new Error("the name of an event could not be stored");
-    if (!cachedNameSeqs.has(key)) writer.afterCommit(() => cacheName(key, known));
-    return known;
-  }
-
-  function cacheName(key: string, nameSeq: number): void {
-    if (cachedNameSeqs.size >= MAX_CACHED_NAMES) cachedNameSeqs.clear();
-    cachedNameSeqs.set(key, nameSeq);
+    const cached = cachedNameSeqs.get(projectSeq, name);
+    if (cached !== undefined) return cached;
+    const added = addName.get(projectSeq, name);
+    if (added === null) throw new Error("the name of an event could not be stored");
+    writer.afterCommit(() => cachedNameSeqs.set(projectSeq, name, added.seq));
+    return added.seq;
   }
 
   /** Runs inside a change. Writes the row and updates the summary of its contact. */
@@ -145,6 +141,26 @@ export function createEventLog(deps: {
     /** Returns null if the event was removed. */
     find(seq: number): StoredEvent | null {
       return findBySeq.get(seq);
+    },
+  };
+}
+
+/** Row ids by project and name. Two maps need no text built for each look-up. */
+function createNameCache() {
+  const byProject = new Map<number, Map<string, number>>();
+  let size = 0;
+  return {
+    get: (projectSeq: number, name: string): number | undefined =>
+      byProject.get(projectSeq)?.get(name),
+
+    set(projectSeq: number, name: string, seq: number): void {
+      if (size >= MAX_CACHED_NAMES) {
+        byProject.clear();
+        size = 0;
+      }
+      const names = byProject.get(projectSeq) ?? new Map<string, number>();
+      byProject.set(projectSeq, names.set(name, seq));
+      size++;
     },
   };
 }

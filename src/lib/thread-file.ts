@@ -2,7 +2,7 @@
 
 /**
  * Returns the file of a thread for the module that starts it. In the executable all code of `main.ts`
- * is one file, and the file of the thread is at its place below the folder of `main.ts`.
+ * is in one folder, and the file of the thread is at its place below it.
  */
 export function threadFile(
   moduleUrl: string,

@@ -6,7 +6,6 @@
  */
 
 import type { Db } from "../db/open.ts";
-import type { EmailStatus } from "../db/schema/emails.ts";
 import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
 import type { Verdict } from "./attempt.ts";
@@ -15,6 +14,7 @@ import type { SuppressBounced } from "./bounce-suppression.ts";
 import { isFrom, stateAfter, TRANSITIONS, type TransitionName } from "./states.ts";
 import { NO_WAIT_LIST } from "./wait-lists.ts";
 import type { Busy, Outcome } from "./outcome.ts";
+import { createOutcomeUpdate, type OutcomeState } from "./outcome-rows.ts";
 import { isPastLifetime, nextAttemptAt } from "./retry.ts";
 
 export type AttemptResult = {
@@ -55,18 +55,8 @@ export type OnCaptured = (
   message: Uint8Array,
 ) => void;
 
-/** The columns that a transition sets. */
-type State = {
-  status: EmailStatus;
-  nextAt: number | null;
-  sentAt: number | null;
-  deliveredAt: number | null;
-  bouncedAt: number | null;
-  lastError: string | null;
-};
-
 /** The changes of an outcome: the row of the mail, and the events with their data. */
-type Transition = { state: State; events: readonly EventName[]; data?: EventData };
+type Transition = { state: OutcomeState; events: readonly EventName[]; data?: EventData };
 type EventData = { class?: string; reason: string };
 
 const UNSET = { nextAt: null, sentAt: null, deliveredAt: null, bouncedAt: null, lastError: null };
@@ -74,12 +64,6 @@ const UNSET = { nextAt: null, sentAt: null, deliveredAt: null, bouncedAt: null, 
 /** Identifies the lease: a row is written only while it still has this number of attempts. */
 type LeaseKey = { seq: number; attempts: number };
 type Requeue = LeaseKey & { line: string; nextAt: number };
-
-/**
- * The recipient at the time of writing: the contact may have been deleted since the mail was
- * loaded.
- */
-type Recipient = { contactSeq: number | null; isDeleted: number };
 
 /** Longest stored reason, in UTF-16 units; the attempt has the whole conversation. */
 const LONGEST_REASON = 1000;
@@ -90,18 +74,7 @@ export type RecordOutcome = (settlement: AttemptResult) => boolean;
 export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
   const { usage } = deps;
   const { sqlite } = deps.db;
-  const update = sqlite.prepare<
-    unknown,
-    [State & LeaseKey & { attemptsMade: number; subject: string | null }]
-  >(`
-    UPDATE emails
-    SET status = $status, attempts = $attemptsMade, next_at = $nextAt, sent_at = $sentAt, delivered_at = $deliveredAt,
-        bounced_at = $bouncedAt, last_error = iif(to_address IS NULL, NULL, $lastError),
-        subject = iif(to_address IS NULL, subject, coalesce($subject, subject))
-    WHERE seq = +$seq AND ${isFrom("send")} AND attempts = +$attempts`);
-  const findRecipient = sqlite.prepare<Recipient, [number]>(
-    "SELECT contact_seq AS contactSeq, to_address IS NULL AS isDeleted FROM emails WHERE seq = +?",
-  );
+  const updateMail = createOutcomeUpdate(deps.db);
   const requeue = sqlite.prepare<unknown, [Requeue]>(`
     UPDATE emails
     SET status = ${stateAfter("requeue")}, attempts = attempts - 1, line = $line, next_at = $nextAt
@@ -137,10 +110,8 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
     const attemptsMade = busy === null ? attempts : attempts - 1;
     const transition = transitionOf(verdict, nextAt, now);
     const subject = verdict.kind === "accepted" ? (verdict.subject ?? null) : null;
-    const row = { ...transition.state, attemptsMade, subject, seq, attempts };
-    if (update.run(row).changes === 0) return false;
-    const recipient = findRecipient.get(seq);
-    if (recipient === null) throw new Error("a recorded email was not found");
+    const recipient = updateMail(mail, { ...transition.state, attemptsMade, subject });
+    if (recipient === null) return false;
     if (nextAt === null && campaignSeq === null) usage.addQueued(projectSeq, -1);
     const isDeleted = recipient.isDeleted === 1;
     const stored = isDeleted ? withoutPersonalData(verdict) : verdict;

@@ -354,6 +354,24 @@ describe("a tally", () => {
     expect(pending).toEqual([1]);
   });
 
+  test("keeps what earlier changes of the transaction added when a later one is refused", async () => {
+    const pending: number[] = [];
+    const writes = [
+      writer.write(() => add("x", 5)),
+      writer.write(() => {
+        add("x", 100);
+        add("y", 100);
+        add("x", 100);
+        throw new Error("no");
+      }),
+      writer.write(() => void pending.push(tally.pending("x"), tally.pending("y"))),
+      writer.write(() => add("x", 2)),
+    ];
+    await Promise.all(writes.map(outcome));
+    expect(pending).toEqual([5, 0]);
+    expect(written).toEqual([["x", 7]]);
+  });
+
   test("that cannot be written undoes the whole transaction and is reset", async () => {
     await writer.write(() => insert("x 1"));
     const writes = [

@@ -70,3 +70,13 @@ test("the engine reports a size after a collection, and collects without throwin
   expect(collect).not.toThrow();
   every(60_000, () => {})();
 });
+
+test("the size of the engine grows with the objects in use", () => {
+  const { sizeBytes } = engineHeap();
+  Bun.gc(true);
+  const before = sizeBytes();
+  const kept = Array.from({ length: 200_000 }, (_, id) => ({ id, of: [id] }));
+  Bun.gc(true);
+  expect(sizeBytes() - before).toBeGreaterThan(8 * MIB);
+  expect(kept).toHaveLength(200_000);
+});

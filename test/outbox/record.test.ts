@@ -381,6 +381,20 @@ describe("a lease that was lost", () => {
   });
 });
 
+test("a mail whose contact changed while it was under way has its outcome with the present contact", () => {
+  const outbox = openOutbox();
+  const { settle } = settling(outbox);
+  const mail = outbox.addLeased({ createdAt: NOW });
+  const other = outbox.addLeased().contactSeq;
+  outbox.db.sqlite.run("UPDATE emails SET contact_seq = ? WHERE seq = ?", [other, mail.seq]);
+  expect(settle(mail, { kind: "failed", class: "content", reason: "No", conversations })).toBe(
+    true,
+  );
+  expect(outbox.row(mail.seq)).toMatchObject({ status: "FAILED", lastError: "No" });
+  expect(outbox.attemptsOf(mail.seq)).toMatchObject([{ reason: "No" }]);
+  expect(outbox.events()).toMatchObject([{ name: "email.failed", contactSeq: other }]);
+});
+
 describe("a contact that was deleted while its mail was under way", () => {
   const reason = "550 5.1.1 <b@example.net> is unknown";
   const verdicts: [string, Verdict][] = [

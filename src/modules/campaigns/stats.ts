@@ -19,6 +19,8 @@ type HourCounter = "opens" | "clicks";
 type SinceResumed = { left: number; bounced: number; complained: number };
 
 const HOUR_MS = 60 * 60 * 1000;
+/** More than the hours from 1970 to the year 3000, so one number can name a campaign and an hour. */
+const HOUR_NUMBERS = 2 ** 24;
 
 /** The start of the hour. */
 const hourOf = (at: number): number => Math.floor(at / HOUR_MS) * HOUR_MS;
@@ -37,9 +39,9 @@ export function createStats({ db, writer }: { db: Db; writer: Pick<Writer, "tall
     add(campaignSeq, "sent", mails),
   );
   const addSentInHour = prepareSentInHour(db);
-  const sentByHour = writer.tally<string>((key, mails) => {
-    const [campaignSeq = 0, hour = 0] = key.split(" ").map(Number);
-    addSentInHour.run({ campaignSeq, hour, mails });
+  const sentByHour = writer.tally<number>((key, mails) => {
+    const hour = (key % HOUR_NUMBERS) * HOUR_MS;
+    addSentInHour.run({ campaignSeq: Math.floor(key / HOUR_NUMBERS), hour, mails });
   });
 
   const hourAdditions = {
@@ -112,7 +114,7 @@ export function createStats({ db, writer }: { db: Db; writer: Pick<Writer, "tall
     sent(campaignSeq: number, at: number): boolean {
       const isFirst = sentByCampaign.pending(campaignSeq) === 0;
       sentByCampaign.add(campaignSeq, 1);
-      sentByHour.add(`${campaignSeq} ${hourOf(at)}`, 1);
+      sentByHour.add(campaignSeq * HOUR_NUMBERS + Math.floor(at / HOUR_MS), 1);
       return isFirst;
     },
 
