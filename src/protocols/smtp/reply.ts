@@ -20,6 +20,9 @@ const MAX_LINE_BYTES = 4_096;
 const MAX_REPLY_BYTES = 65_536;
 const MAX_REPLY_LINES = 512;
 const MAX_TEXT_CHARS = 1_024;
+/** Most known replies of a session, and most bytes of each. */
+const MAX_KNOWN = 16;
+const MAX_KNOWN_BYTES = 128;
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -28,7 +31,8 @@ const HYPHEN = 0x2d;
 
 /** The reply's text on one line, at most 1,024 characters. */
 export function replyText(reply: Reply): string {
-  const text = reply.lines.join(" ").trim();
+  const [first = ""] = reply.lines;
+  const text = (reply.lines.length === 1 ? first : reply.lines.join(" ")).trim();
   return text.length <= MAX_TEXT_CHARS ? text : text.slice(0, MAX_TEXT_CHARS).toWellFormed();
 }
 
@@ -41,6 +45,8 @@ export function quoteReply(reply: Reply): string {
 /** Parses bytes in chunks of any size and returns complete replies. It ends at the first fault. */
 export class ReplyParser {
   #isBroken = false;
+  /** Replies of one line that were parsed before, by that line. */
+  readonly #known = new Map<string, Reply>();
   /** The start of an incomplete line. */
   #partial: Buffer | null = null;
   #partialBytes = 0;
@@ -59,14 +65,27 @@ export class ReplyParser {
     while (from < chunk.length && !this.#isBroken) {
       const end = chunk.indexOf(LF, from);
       const result =
-        end === -1
-          ? this.#append(chunk.subarray(from))
-          : this.#parseLine(this.#completeLine(chunk.subarray(from, end)));
+        end === -1 ? this.#append(chunk.subarray(from)) : this.#parseAt(chunk, from, end);
       if (result !== null) results.push(result);
       if (end === -1) break;
       from = end + 1;
     }
     return results;
+  }
+
+  /** Parses the line between two offsets. A server gives most of its replies again and again. */
+  #parseAt(chunk: Buffer, from: number, end: number): Reply | ProtocolFault | null {
+    if (this.isMidReply || end - from > MAX_KNOWN_BYTES) {
+      return this.#parseLine(this.#completeLine(chunk.subarray(from, end)));
+    }
+    const line = chunk.toString("latin1", from, end);
+    const known = this.#known.get(line);
+    if (known !== undefined) return known;
+    const parsed = this.#parseLine(chunk.subarray(from, end));
+    if (parsed?.kind !== "reply") return parsed;
+    if (this.#known.size === MAX_KNOWN) this.#known.clear();
+    this.#known.set(line, parsed);
+    return parsed;
   }
 
   /**

@@ -135,6 +135,24 @@ describe("ReplyParser", () => {
     expect(parser.isMidReply).toBe(false);
   });
 
+  test("parses repeated replies as if each were the first one", () => {
+    const wires = REPLIES.map(([, wire]) => wire);
+    const many = Array.from({ length: 40 }, (_, i) => `250 2.0.0 Ok: queued as ${i % 20}\r\n`);
+    const all = [...wires, ...wires.toReversed(), ...many, ...wires];
+    const separate = all.flatMap((wire) => parse(wire));
+    for (const portion of [1, 7, 64, 100_000])
+      expect(parse(all.join(""), portion)).toEqual(separate);
+  });
+
+  test("does not take the last line of a reply for a reply of its own", () => {
+    const known = "250 Ok\r\n";
+    expect(parse(`${known}250-first\r\n${known}${known}`)).toEqual([
+      reply(250, null, "Ok"),
+      reply(250, null, "first", "Ok"),
+      reply(250, null, "Ok"),
+    ]);
+  });
+
   test("quotes at most a part of an invalid line", () => {
     const [result] = parse(`<html>${"x".repeat(3_000)}\r\n`);
     expect(result?.kind === "protocol" && result.message.length).toBeLessThan(100);
