@@ -7,6 +7,7 @@ import {
   Context,
   filters as standardFilters,
   Liquid,
+  LiquidError,
   RenderError,
   type Template,
   Tokenizer,
@@ -14,6 +15,7 @@ import {
   toValue,
   toValueSync,
 } from "liquidjs";
+import { systemClock } from "../../lib/clock.ts";
 import { registerPlaceholders, TemplateTokenizer } from "./placeholder.ts";
 import {
   BoundedCaptureTag,
@@ -29,9 +31,14 @@ import { limitFilter, type BoundedEmitter, MEMORY_LIMIT, RENDER_LIMIT_MS } from 
 import { registerMarkupFilters, toMarkup } from "./markup.ts";
 import { registerUrlFilters, toUrlText } from "./url.ts";
 
+/** Fixed text, or an output or tag of Liquid. */
+export type Node = string | Template;
+
 /** Parses a template. Throws the errors of Liquid. */
-export function parseNodes(engine: Liquid, source: string): Template[] {
-  return engine.parser.parseTokens(readTokens(engine, source));
+export function parseNodes(engine: Liquid, source: string): Node[] {
+  return engine.parser
+    .parseTokens(readTokens(engine, source))
+    .map((node) => (TypeGuards.isHTMLToken(node.token) ? node.token.getContent() : node));
 }
 
 /** Splits a template into text, tags and placeholders. Throws the errors of Liquid. */
@@ -42,17 +49,36 @@ export function readTokens(engine: Liquid, source: string) {
 
 /**
  * Renders parsed nodes into the emitter within `limitMs`. It does not change the variables. Throws
- * the errors of Liquid.
+ * the errors of Liquid. The loop does what `renderTemplates` of Liquid does, without a generator for
+ * each fixed text.
  */
 export function renderNodes(
   engine: Liquid,
-  nodes: Template[],
+  nodes: readonly Node[],
   { variables, limitMs, emitter }: Rendering,
 ): void {
   const renderLimit = Math.min(limitMs, RENDER_LIMIT_MS);
   const options = { sync: true, globals: variables, renderLimit };
   const context = new Context({}, engine.options, options, { liquid: engine });
-  toValueSync(engine.renderer.renderTemplates(nodes, context, emitter));
+  for (const node of nodes) {
+    context.renderLimit.check(systemClock.elapsed());
+    if (typeof node === "string") emitter.write(node);
+    else renderNode(node, context, emitter);
+    if (context.breakCalled || context.continueCalled) return;
+  }
+}
+
+function renderNode(node: Template, context: Context, emitter: BoundedEmitter): void {
+  try {
+    const html: unknown = toValueSync(node.render(context, emitter));
+    if (html) emitter.write(html);
+  } catch (error) {
+    throw LiquidError.is(error) ? error : new RenderError(asError(error), node);
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 export type Rendering = {

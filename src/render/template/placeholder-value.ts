@@ -29,7 +29,8 @@ export function compileValue(text: string, liquid: Liquid, tokenizer: () => Toke
   const [name] = names;
   // This is by far the most common case, so it does not evaluate an expression of Liquid.
   const isVariable = /^[a-z_][\w-]*$/i.test(name) && !KEYWORDS.has(name);
-  if (isVariable) return (context) => context.getSync([name]);
+  // Liquid's own look-up makes two generators for it.
+  if (isVariable) return (context) => context.readProperty(context["findScope"](name), name);
   const tokens = readWhole(name, liquid);
   if (tokens === null) return (context) => firstValue(context, names, null);
   const value = new Expression(tokens);
