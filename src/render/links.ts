@@ -74,10 +74,18 @@ export function issueToken(
   return issueTokenOf(idBytes(emailId), key, covered);
 }
 
-/** The id of an email as it is written into tokens. */
+/**
+ * The id of an email as it is written into tokens. The tokens of one mail are issued one after the
+ * other, so the latest id is kept.
+ */
 export function idBytes(emailId: string): Buffer {
-  return Buffer.from(emailId.replaceAll("-", ""), "hex");
+  if (emailId !== latest.emailId) {
+    latest = { emailId, bytes: Buffer.from(emailId.replaceAll("-", ""), "hex") };
+  }
+  return latest.bytes;
 }
+
+let latest = { emailId: "", bytes: Buffer.alloc(0) };
 
 /** Like `issueToken`, for mails with many tokens. */
 export function issueTokenOf(id: Buffer, key: Uint8Array, covered: Uint8Array = NO_BYTES): string {

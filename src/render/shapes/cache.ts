@@ -18,8 +18,8 @@ import { BoundedEmitter } from "../template/limits.ts";
 import { checkResult, renderInto, type Template, type Variables } from "../template/template.ts";
 import { createFinishedBodies } from "./finished-bodies.ts";
 import { compileShape, fillShape, type Shape } from "./shape.ts";
-import { recipientToken, type TokenKeys } from "./tokens.ts";
-import { FixedTexts, type LinkName, TraceEmitter } from "./trace.ts";
+import type { TokenKeys } from "./tokens.ts";
+import { FixedTexts, TraceEmitter } from "./trace.ts";
 
 /** A rendered body. */
 export type Body = { template: Template; emitter: BoundedEmitter };
@@ -69,8 +69,6 @@ const TRIAL = 256;
 const BYPASSED = 4_096;
 /** Estimated memory of an entry without a shape. */
 const EMPTY_BYTES = 1_024;
-
-const LINK_NAMES: readonly LinkName[] = ["unsubscribeUrl", "subscribeUrl", "manageUrl"];
 
 /** Creates a cache that evicts the least recently used shape. */
 export function createShapeCache(
@@ -218,13 +216,7 @@ function renderTraced(
   variables: Variables,
   { links, fixedTexts }: { links: RecipientLinks; fixedTexts: FixedTexts },
 ): RenderedBody {
-  const traced = LINK_NAMES.map((name) => ({ name, html: Bun.escapeHTML(links[name]) }));
-  const token = recipientToken(links);
-  const rendered = renderInto(
-    template,
-    variables,
-    () => new TraceEmitter(fixedTexts, traced, token),
-  );
+  const rendered = renderInto(template, variables, () => new TraceEmitter(fixedTexts, links));
   // A render with a key has no character that a mail must not contain.
   if (rendered.ok && rendered.emitter.key !== null) {
     return { ok: true, body: { template, emitter: rendered.emitter } };
