@@ -28,7 +28,8 @@ const SHORT_TEXT = 64 * 1024;
 
 /** The bytes of a text in UTF-8. */
 export function bytesOf(pieces: Pieces): Buffer {
-  const characters = pieces.reduce((sum, { length }) => sum + length, 0);
+  let characters = 0;
+  for (const piece of pieces) characters += piece.length;
   if (characters <= SHORT_TEXT) return Buffer.from(pieces.join(""));
   const bytes = Buffer.allocUnsafeSlow(
     pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0),
@@ -58,8 +59,14 @@ export function multipart(
   // here.
   const parameters = subtype === "related" ? ` type="text/html";` : "";
   const head = `Content-Type: multipart/${subtype};${parameters}\r\n boundary="${boundary}"`;
-  const body = parts.flatMap((part) => [`--${boundary}\r\n`, ...part, "\r\n"]);
-  return [`${head}\r\n\r\n`, ...body, `--${boundary}--\r\n`];
+  const written: string[] = [];
+  let start = `${head}\r\n\r\n--${boundary}\r\n`;
+  for (const part of parts) {
+    written.push(start, ...part);
+    start = `\r\n--${boundary}\r\n`;
+  }
+  written.push(`\r\n--${boundary}--\r\n`);
+  return written;
 }
 
 export function attachmentPart(attachment: Attachment): Pieces {
