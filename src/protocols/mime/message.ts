@@ -80,9 +80,9 @@ function headerBlock(input: PartsInput): string {
   if (replyTo !== null) block += `${mailboxField("Reply-To", replyMailbox(replyTo)).line}\r\n`;
   block += `${textLine("Subject", subject)}\r\nDate: ${messageDate(date)}\r\n`;
   block += `Message-ID: ${messageId}\r\n`;
-  for (const [name, value] of headers) {
-    if (replyTo !== null && /^reply-to$/i.test(name)) continue;
-    block += `${callerField(name, value).line}\r\n`;
+  for (const header of headers) {
+    if (replyTo !== null && /^reply-to$/i.test(header[0])) continue;
+    block += `${callerField(header[0], header[1]).line}\r\n`;
   }
   return `${block}MIME-Version: 1.0\r\n`;
 }
@@ -182,7 +182,7 @@ function firstFault(input: Omit<MessageInput, "html" | "text">): string | null {
     mailboxField("From", from).fault ??
     mailboxField("To", to).fault ??
     (replyTo === null ? null : mailboxField("Reply-To", replyMailbox(replyTo)).fault) ??
-    firstOf(input.headers, ([name, value]) => callerField(name, value).fault) ??
+    firstOf(input.headers, (header) => callerField(header[0], header[1]).fault) ??
     firstOf(input.attachments, attachmentFault)
   );
 }
@@ -211,10 +211,12 @@ function attachmentFault({ filename, contentType, contentId }: Attachment): stri
 
 /** The form of dates in header fields (RFC 5322 §3.3). */
 export function messageDate(date: Date): string {
-  const ms = date.getTime();
-  // Many mails are accepted in the same millisecond.
-  if (ms !== latestDate.ms) latestDate = { ms, text: date.toUTCString().replace("GMT", "+0000") };
+  // Many mails are accepted in the same second.
+  const second = Math.floor(date.getTime() / 1000);
+  if (second !== latestDate.second) {
+    latestDate = { second, text: date.toUTCString().replace("GMT", "+0000") };
+  }
   return latestDate.text;
 }
 
-let latestDate = { ms: Number.NaN, text: "" };
+let latestDate = { second: Number.NaN, text: "" };
