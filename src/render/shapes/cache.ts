@@ -117,7 +117,8 @@ export function createShapeCache(
     if (entry !== undefined) {
       order.delete(entry);
       order.add(entry);
-      const parts = entry.shape === null ? null : fillShape(entry.shape, trace, { ...input, keys });
+      const parts =
+        entry.shape === null ? null : fillShape(entry.shape, trace, { keys, mail: input });
       if (parts === null) return null;
       owner.filled++;
       stats.filled++;
@@ -137,7 +138,7 @@ export function createShapeCache(
   ): TextParts {
     const ordinary = composeOrdinary(trace.buffer, input);
     const shape = compileShape(trace, input, keys);
-    const filled = shape === null ? null : fillShape(shape, trace, { ...input, keys });
+    const filled = shape === null ? null : fillShape(shape, trace, { keys, mail: input });
     const isSame = filled !== null && areSame(filled, ordinary);
     if (filled !== null && !isSame && !owner.hasDiffered) {
       owner.hasDiffered = true;
@@ -239,6 +240,7 @@ function areSame(a: TextParts, b: TextParts): boolean {
   );
 }
 
+/** Writes what changes a shape besides its template. */
 function contextKey({ marketing, tracking }: Omit<OutgoingInput, "html">): string {
   const isTracked = tracking === null ? "" : "tracked";
   if (marketing === null) return isTracked;
