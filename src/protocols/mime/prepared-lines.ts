@@ -64,7 +64,7 @@ export function newLines(text: string): Lines {
     },
     plain: () => text,
     quotedPrintable: () =>
-      breakLines(isPlain && !hasEscapes(text) ? text : unwrappedQuotedPrintable(Buffer.from(text))),
+      breakLines(isPlain && !hasEscapes(text) ? text : unwrappedQuotedPrintable(text)),
     size: text.length,
   };
 }
@@ -123,10 +123,9 @@ const SHORT_TEXT = 76;
 
 /** Lines without values. */
 function fixedLines(text: string, marks: Marks): Lines {
-  const octets = Buffer.from(text);
-  const measured = survey(octets);
+  const measured = survey(Buffer.from(text));
   const pieces = splitAtMarks(text, marks);
-  const unbroken = unwrappedQuotedPrintable(octets);
+  const unbroken = unwrappedQuotedPrintable(text);
   const encoded = cut(unbroken, breakLines(unbroken), marks);
   return {
     maySevenBit: measured.isSevenBit,
@@ -201,7 +200,7 @@ function encodeValue(value: string): string {
 
 /** Encodes a piece of a line. A letter follows it meanwhile, so that no line ends with its blank. */
 function encodePiece(piece: string): string {
-  const encoded = unwrappedQuotedPrintable(Buffer.from(`x${piece}x`));
+  const encoded = unwrappedQuotedPrintable(`x${piece}x`);
   return encoded.slice(1, -1);
 }
 
