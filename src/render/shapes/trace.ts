@@ -12,7 +12,7 @@ import { plainText } from "./values.ts";
 /** Fixed text, the number of a value, or a link. */
 export type TracePart = string | number | { link: LinkName };
 
-export type LinkName = keyof RecipientLinks;
+type LinkName = keyof RecipientLinks;
 
 const LINK_NAMES: readonly LinkName[] = ["unsubscribeUrl", "subscribeUrl", "manageUrl"];
 

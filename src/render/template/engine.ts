@@ -15,7 +15,6 @@ import {
   toValue,
   toValueSync,
 } from "liquidjs";
-import { systemClock } from "../../lib/clock.ts";
 import { registerPlaceholders, TemplateTokenizer } from "./placeholder.ts";
 import {
   BoundedCaptureTag,
@@ -27,15 +26,21 @@ import {
   SingleLiquidTag,
   UnavailableTag,
 } from "./tags.ts";
-import { limitFilter, type BoundedEmitter, MEMORY_LIMIT, RENDER_LIMIT_MS } from "./limits.ts";
+import {
+  checkTime,
+  limitFilter,
+  type BoundedEmitter,
+  MEMORY_LIMIT,
+  RENDER_LIMIT_MS,
+} from "./limits.ts";
 import { registerMarkupFilters, toMarkup } from "./markup.ts";
 import { registerUrlFilters, toUrlText } from "./url.ts";
 
 /** Fixed text, or an output or tag of Liquid. */
-export type Node = string | Template;
+export type TemplateNode = string | Template;
 
 /** Parses a template. Throws the errors of Liquid. */
-export function parseNodes(engine: Liquid, source: string): Node[] {
+export function parseNodes(engine: Liquid, source: string): TemplateNode[] {
   return engine.parser
     .parseTokens(readTokens(engine, source))
     .map((node) => (TypeGuards.isHTMLToken(node.token) ? node.token.getContent() : node));
@@ -54,14 +59,14 @@ export function readTokens(engine: Liquid, source: string) {
  */
 export function renderNodes(
   engine: Liquid,
-  nodes: readonly Node[],
+  nodes: readonly TemplateNode[],
   { variables, limitMs, emitter }: Rendering,
 ): void {
   const renderLimit = Math.min(limitMs, RENDER_LIMIT_MS);
   const options = { sync: true, globals: variables, renderLimit };
   const context = new Context({}, engine.options, options, { liquid: engine });
   for (const node of nodes) {
-    context.renderLimit.check(systemClock.elapsed());
+    checkTime(context);
     if (typeof node === "string") emitter.write(node);
     else renderNode(node, context, emitter);
     if (context.breakCalled || context.continueCalled) return;

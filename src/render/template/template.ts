@@ -16,11 +16,11 @@ import { withoutLiquid } from "./placeholder.ts";
 import {
   causeOf,
   liquidEngine,
-  type Node,
   parseNodes,
   readTokens,
   renderNodes,
   type Rendering,
+  type TemplateNode,
 } from "./engine.ts";
 import { errorPosition, plainMessage, positionOf } from "./errors.ts";
 import { BoundedEmitter, LimitError, LONGEST_OUTPUT, RENDER_LIMIT_MS } from "./limits.ts";
@@ -34,7 +34,7 @@ export type Template = {
   readonly kind: TemplateKind;
   readonly source: string;
   /** Null if the source has no outputs and tags, so that it is its own result. */
-  readonly nodes: readonly Node[] | null;
+  readonly nodes: readonly TemplateNode[] | null;
   readonly size: TemplateSize;
 };
 
