@@ -20,12 +20,37 @@ export function sha256(value: string | Uint8Array): string {
   return new Bun.CryptoHasher("sha256").update(value).digest("hex");
 }
 
-/** HMAC-SHA-256 of the values one after the other, raw 32 bytes. */
+/**
+ * HMAC-SHA-256 of the values one after the other, raw 32 bytes. The octets of a key must not be
+ * changed after its first use.
+ */
 export function hmac(key: Uint8Array, ...values: (string | Uint8Array)[]): Buffer {
-  const hasher = new Bun.CryptoHasher("sha256", key);
+  const hasher = keyedHasher(key);
   for (const value of values) hasher.update(value);
   return hasher.digest();
 }
+
+/** Like `hmac` of two values, written to the beginning of `digest`, which has at least 64 bytes. */
+export function hmacInto(
+  digest: Uint8Array,
+  key: Uint8Array,
+  [first, second]: readonly [Uint8Array, Uint8Array],
+): void {
+  const hasher = keyedHasher(key).update(first);
+  if (second.byteLength > 0) hasher.update(second);
+  hasher.digest(digest);
+}
+
+/** To copy a hasher that has read the key takes less time than to read the key again. */
+function keyedHasher(key: Uint8Array): Bun.CryptoHasher {
+  const known = KEYED_HASHERS.get(key);
+  if (known !== undefined) return known.copy();
+  const hasher = new Bun.CryptoHasher("sha256", key);
+  KEYED_HASHERS.set(key, hasher);
+  return hasher.copy();
+}
+
+const KEYED_HASHERS = new WeakMap<Uint8Array, Bun.CryptoHasher>();
 
 /** Compares in constant time, so that the duration does not reveal where two values differ. */
 export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -7,7 +7,7 @@
  * may leak into logs and browser histories, can therefore not unsubscribe a contact.
  */
 
-import { hmac, isSameBytes } from "../lib/crypto.ts";
+import { hmac, hmacInto, isSameBytes } from "../lib/crypto.ts";
 
 export type RecipientLinks = { unsubscribeUrl: string; subscribeUrl: string; manageUrl: string };
 
@@ -71,24 +71,23 @@ export function issueToken(
   emailId: string,
   covered: Uint8Array = NO_BYTES,
 ): string {
-  return issueTokenOf(idBytes(emailId), key, covered);
-}
-
-/** The id of an email as it is written into tokens. */
-export function idBytes(emailId: string): Buffer {
-  return Buffer.from(emailId.replaceAll("-", ""), "hex");
-}
-
-/** Like `issueToken`, for mails with many tokens. */
-export function issueTokenOf(id: Buffer, key: Uint8Array, covered: Uint8Array = NO_BYTES): string {
-  const signature = hmac(key, id, covered);
-  id.copy(TOKEN, 0);
-  signature.copy(TOKEN, ID_BYTES, 0, SIGNATURE_BYTES);
+  if (emailId !== latestId) {
+    ID.write(emailId.replaceAll("-", ""), "hex");
+    latestId = emailId;
+  }
+  hmacInto(DIGEST, key, [ID, covered]);
   return TOKEN.toString("base64url");
 }
 
-/** Holds one token while it is encoded. */
-const TOKEN = Buffer.alloc(ID_BYTES + SIGNATURE_BYTES);
+/**
+ * Memory for one token while it is encoded: the id and then the digest, of which the first octets
+ * are the signature. The tokens of one mail are issued one after the other, so its id stays there.
+ */
+const MEMORY = Buffer.alloc(ID_BYTES + 64);
+const ID = MEMORY.subarray(0, ID_BYTES);
+const DIGEST = MEMORY.subarray(ID_BYTES);
+const TOKEN = MEMORY.subarray(0, ID_BYTES + SIGNATURE_BYTES);
+let latestId = "";
 
 /** The email id in a token; null if the token is malformed or its signature is wrong. */
 export function openToken(

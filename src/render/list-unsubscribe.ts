@@ -20,8 +20,8 @@ export function withListHeaders(
     feedbackId: string;
   },
 ): Header[] {
-  const names = new Set(callerHeaders.map(([name]) => name.toLowerCase()));
-  const has = (name: string) => names.has(name.toLowerCase());
+  const has = (name: string) =>
+    callerHeaders.some(([other]) => other.toLowerCase() === name.toLowerCase());
   const headers: Header[] = [];
   if (!has(LIST_UNSUBSCRIBE)) {
     const { unsubscribeUrl, unsubscribeAddress } = list;
@@ -31,7 +31,7 @@ export function withListHeaders(
     if (!has(LIST_UNSUBSCRIBE_POST)) headers.push([LIST_UNSUBSCRIBE_POST, ONE_CLICK]);
   }
   if (!has(FEEDBACK_ID)) headers.push([FEEDBACK_ID, list.feedbackId]);
-  return [...headers, ...callerHeaders];
+  return callerHeaders.length === 0 ? headers : [...headers, ...callerHeaders];
 }
 
 const LIST_UNSUBSCRIBE = "List-Unsubscribe";

@@ -18,6 +18,7 @@ type Recipient = {
  */
 export function templateVariables(recipient: Recipient): Variables {
   const { id, email, data, links, projectName } = recipient;
+  const { unsubscribeUrl, subscribeUrl, manageUrl } = links;
   return mergeVariables(data, {
     data,
     id,
@@ -25,7 +26,9 @@ export function templateVariables(recipient: Recipient): Variables {
     // Names for templates that were written for Plunk.
     plunk_id: id,
     plunk_email: email,
-    ...links,
+    unsubscribeUrl,
+    subscribeUrl,
+    manageUrl,
     project: { name: projectName },
   });
 }

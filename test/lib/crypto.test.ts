@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { createHmac, randomBytes } from "node:crypto";
 import {
   deriveKey,
   hmac,
+  hmacInto,
   isSameBytes,
   randomBase62,
   seal,
@@ -21,6 +23,20 @@ describe("digests", () => {
   test("HMAC-SHA-256 (RFC 4231, test case 2)", () => {
     const digest = hmac(bytes("Jefe"), "what do ya want for nothing?").toString("hex");
     expect(digest).toBe("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  });
+
+  test("HMAC-SHA-256 with several keys in turn, as node:crypto computes it", () => {
+    const keys = [1, 32, 64, 65, 200].map((length) => randomBytes(length));
+    const digest = Buffer.alloc(64);
+    for (const length of [0, 1, 16, 63, 64, 65, 2_000, 100]) {
+      for (const key of keys) {
+        const [first, second] = [randomBytes(16), randomBytes(length)];
+        const expected = createHmac("sha256", key).update(first).update(second).digest("hex");
+        expect(hmac(key, first, second).toString("hex")).toBe(expected);
+        hmacInto(digest, key, [first, second]);
+        expect(digest.toString("hex", 0, 32)).toBe(expected);
+      }
+    }
   });
 
   test("are compared by length and content", () => {

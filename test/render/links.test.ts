@@ -14,14 +14,26 @@ const EMAIL = "01890c4e-1234-7abc-8def-0123456789ab";
 const TOKEN = issueToken(KEY, EMAIL);
 const BASE = "https://mail.example.com";
 
+function linkOf(url: string) {
+  const [token = "", target = ""] = url.split("/").slice(-2);
+  return openRedirect(KEY, token, target) ?? { emailId: null, target: null };
+}
+
 describe("a token", () => {
   test("is short, contains only characters for a path, and opens to the email id", () => {
     expect(TOKEN).toMatch(/^[\w-]{38}$/);
     expect(openToken(KEY, TOKEN)).toBe(EMAIL);
   });
 
-  test("is the same for the same email id", () => {
+  test("is the same for the same email id, also after tokens of others", () => {
     expect(issueToken(KEY, EMAIL)).toBe(TOKEN);
+    const others = Array.from({ length: 20 }, (_, i) => EMAIL.replace("ab", String(10 + i)));
+    for (const other of others) {
+      expect(openToken(KEY, issueToken(KEY, other))).toBe(other);
+      const { emailId, target } = linkOf(redirectUrl(BASE, KEY, { emailId: EMAIL, target: BASE }));
+      expect([emailId, target]).toEqual([EMAIL, BASE]);
+      expect(issueToken(KEY, EMAIL)).toBe(TOKEN);
+    }
   });
 
   const invalid: [what: string, token: string][] = [

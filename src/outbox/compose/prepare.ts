@@ -10,6 +10,7 @@ import { type Signer, signMessage, signMessageSync } from "../../protocols/dkim/
 import { composeParts } from "../../protocols/mime/message.ts";
 import { messageIdOf } from "../../protocols/mime/message-id.ts";
 import { type RecipientLinks, recipientLinks } from "../../render/links.ts";
+import type { Header } from "../../render/list-unsubscribe.ts";
 import { outgoingHeaders } from "../../render/outgoing.ts";
 import { type Body, createShapeCache } from "../../render/shapes/cache.ts";
 import type { TokenKeys } from "../../render/shapes/tokens.ts";
@@ -111,6 +112,7 @@ export function unsigned(error: unknown): Prepared {
 function createComposition(deps: Parameters<typeof createPreparation>[0]) {
   const { keys, templateCache } = deps;
   const shapes = createShapeCache(keys, deps.log);
+  const headersOf = createHeaderReader();
 
   return function compose(mail: MailRow): Prepared {
     const { submitted, subject: given } = mail;
@@ -161,17 +163,19 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
   ) {
     const outgoing = {
       emailId: mail.id,
-      headers: JSON.parse(mail.headers),
+      headers: headersOf(mail),
       links,
       marketing: mail.isMarketing ? marketingOf(mail) : null,
       tracking: isTracked(mail) ? { url: keys.trackingUrl, key: keys.trackingKey } : null,
     };
+    const { htmlPart, plainPart } = shapes.encode(body, outgoing);
     return composeParts({
       from: { name: mail.fromName, address: mail.fromAddress },
       to: { name: mail.toName, address: mail.to ?? "" },
       replyTo: mail.replyTo,
       subject,
-      ...shapes.encode(body, outgoing),
+      htmlPart,
+      plainPart,
       headers: outgoingHeaders(outgoing),
       attachments: mail.attachments,
       // Both are fixed at acceptance, so that a retry sends the same message.
@@ -179,6 +183,15 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
       date: new Date(mail.acceptedAt),
     });
   }
+}
+
+/** Most mails that are sent one after the other have the same headers. */
+function createHeaderReader(): (mail: MailRow) => readonly Header[] {
+  let latest: { text: string; headers: readonly Header[] } = { text: "[]", headers: [] };
+  return ({ headers: text }) => {
+    if (text !== latest.text) latest = { text, headers: JSON.parse(text) };
+    return latest.headers;
+  };
 }
 
 function isTracked({ tracking, isMarketing }: MailRow): boolean {

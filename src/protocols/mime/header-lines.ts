@@ -60,19 +60,35 @@ export function encodedWords(text: string): string {
  * after the name. A word that is too long for a line is not split.
  */
 export function fold(line: string): string {
-  const hasOneWord = !line.includes(" ", line.indexOf(" ") + 1);
-  if (line.length <= LINE_LENGTH || hasOneWord) return line;
-  const [name = "", first = "", ...words] = line.split(/(?<=\S) (?=\S)/);
-  const lines: string[] = [];
-  let current = `${name} ${first}`;
-  for (const word of words) {
-    if (current.length + 1 + word.length > LINE_LENGTH) {
-      lines.push(current);
-      current = "";
+  if (line.length <= LINE_LENGTH) return line;
+  let folded = "";
+  let from = 0;
+  // The first space follows the name.
+  let space = nextSpace(line, nextSpace(line, 0) + 1);
+  while (space !== -1) {
+    const next = nextSpace(line, space + 1);
+    const end = next === -1 ? line.length : next;
+    if (end - from > LINE_LENGTH) {
+      folded += `${line.slice(from, space)}\r\n`;
+      from = space;
     }
-    current += ` ${word}`;
+    space = next;
   }
-  return [...lines, current].join("\r\n");
+  return folded + line.slice(from);
+}
+
+/** The offset of the next space between two words; -1 if there is none. */
+function nextSpace(line: string, from: number): number {
+  let at = line.indexOf(" ", from);
+  while (at !== -1 && !(isVisible(line, at - 1) && isVisible(line, at + 1))) {
+    at = line.indexOf(" ", at + 1);
+  }
+  return at;
+}
+
+function isVisible(line: string, at: number): boolean {
+  const code = line.charCodeAt(at);
+  return code < 128 ? code > 32 || !/\s/.test(line.charAt(at)) : /\S/.test(line.charAt(at));
 }
 
 function isTooLong(folded: string): boolean {

@@ -57,16 +57,9 @@ function splitAt(text: string, token: string, number: number): (string | number)
 
 /** The text with its marks filled. */
 export function fillMarks({ texts, gaps }: MarkedText, fillings: Fillings): string {
-  return joinTexts(texts, gaps, (gap) => fillings[gap] ?? "");
-}
-
-/** The texts, and between two of them what `textOf` returns for the gap. */
-export function joinTexts(
-  texts: readonly string[],
-  gaps: readonly number[],
-  textOf: (gap: number) => string,
-): string {
   let result = texts[0] ?? "";
-  for (let i = 0; i < gaps.length; i++) result += textOf(gaps[i] ?? 0) + (texts[i + 1] ?? "");
+  for (let i = 0; i < gaps.length; i++) {
+    result += (fillings[gaps[i] ?? 0] ?? "") + (texts[i + 1] ?? "");
+  }
   return result;
 }

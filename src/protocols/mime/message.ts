@@ -70,23 +70,21 @@ export function composeMessage(input: MessageInput): Composed {
 export function composeParts(input: PartsInput): Composed {
   const reason = firstFault(input);
   if (reason !== null) return { ok: false, reason };
-  const head = `${headerLines(input).join("\r\n")}\r\nMIME-Version: 1.0\r\n`;
-  return { ok: true, message: bytesOf([head, ...body(input)]) };
+  return { ok: true, message: bytesOf([headerBlock(input), ...body(input)]) };
 }
 
-function headerLines(input: PartsInput): string[] {
+/** The header fields with their line ends, up to those of the body. */
+function headerBlock(input: PartsInput): string {
   const { from, to, replyTo, subject, messageId, date, headers } = input;
-  const lines = [mailboxField("From", from).line, mailboxField("To", to).line];
-  if (replyTo !== null) lines.push(mailboxField("Reply-To", replyMailbox(replyTo)).line);
-  lines.push(
-    textLine("Subject", subject),
-    `Date: ${messageDate(date)}`,
-    `Message-ID: ${messageId}`,
-  );
-  for (const [name, value] of headers) {
-    if (replyTo === null || !/^reply-to$/i.test(name)) lines.push(callerField(name, value).line);
+  let block = `${mailboxField("From", from).line}\r\n${mailboxField("To", to).line}\r\n`;
+  if (replyTo !== null) block += `${mailboxField("Reply-To", replyMailbox(replyTo)).line}\r\n`;
+  block += `${textLine("Subject", subject)}\r\nDate: ${messageDate(date)}\r\n`;
+  block += `Message-ID: ${messageId}\r\n`;
+  for (const header of headers) {
+    if (replyTo !== null && /^reply-to$/i.test(header[0])) continue;
+    block += `${callerField(header[0], header[1]).line}\r\n`;
   }
-  return lines;
+  return `${block}MIME-Version: 1.0\r\n`;
 }
 
 /** A written header field, and why it must not be sent; null if it may be. */
@@ -151,6 +149,9 @@ function inAscii(address: string, domain: string): string {
 }
 
 function body({ htmlPart, plainPart, attachments, messageId }: PartsInput): Pieces {
+  if (attachments.length === 0) {
+    return multipart("alternative", boundaries(messageId)(), [plainPart, htmlPart]);
+  }
   const isRelated = ({ disposition, contentId }: Attachment) =>
     disposition === "inline" && contentId !== null;
   const related = attachments.filter(isRelated).map(attachmentPart);
@@ -181,7 +182,7 @@ function firstFault(input: Omit<MessageInput, "html" | "text">): string | null {
     mailboxField("From", from).fault ??
     mailboxField("To", to).fault ??
     (replyTo === null ? null : mailboxField("Reply-To", replyMailbox(replyTo)).fault) ??
-    firstOf(input.headers, ([name, value]) => callerField(name, value).fault) ??
+    firstOf(input.headers, (header) => callerField(header[0], header[1]).fault) ??
     firstOf(input.attachments, attachmentFault)
   );
 }
@@ -210,10 +211,12 @@ function attachmentFault({ filename, contentType, contentId }: Attachment): stri
 
 /** The form of dates in header fields (RFC 5322 §3.3). */
 export function messageDate(date: Date): string {
-  const ms = date.getTime();
-  // Many mails are accepted in the same millisecond.
-  if (ms !== latestDate.ms) latestDate = { ms, text: date.toUTCString().replace("GMT", "+0000") };
+  // Many mails are accepted in the same second.
+  const second = Math.floor(date.getTime() / 1000);
+  if (second !== latestDate.second) {
+    latestDate = { second, text: date.toUTCString().replace("GMT", "+0000") };
+  }
   return latestDate.text;
 }
 
-let latestDate = { ms: Number.NaN, text: "" };
+let latestDate = { second: Number.NaN, text: "" };

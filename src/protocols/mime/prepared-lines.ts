@@ -10,14 +10,7 @@
  * is broken before they are known.
  */
 
-import {
-  type Fillings,
-  fillMarks,
-  hasValueMark,
-  joinTexts,
-  type Marks,
-  splitAtMarks,
-} from "./marks.ts";
+import { type Fillings, fillMarks, hasValueMark, type Marks, splitAtMarks } from "./marks.ts";
 import { encodedTextPart } from "./parts.ts";
 import { breakLine, breakLines } from "./soft-breaks.ts";
 import {
@@ -33,7 +26,10 @@ import {
 
 /** Complete lines with their line ends; only the last lines of a text have none. */
 export type Lines = {
-  survey(fillings: Fillings): Survey;
+  /** False if the lines are not 7bit, whatever their values are. */
+  readonly maySevenBit: boolean;
+  /** Adds the octets of the lines. It need not find out if they are 7bit if the text is not. */
+  addTo(sum: Survey, fillings: Fillings): void;
   plain(fillings: Fillings): string;
   quotedPrintable(fillings: Fillings): string;
   /** UTF-16 units in memory. */
@@ -58,24 +54,30 @@ export function prepareLines(text: string, marks: Marks): Lines[] {
 
 /** Lines that are known only when the mail is written. They have CRLF line ends. */
 export function newLines(text: string): Lines {
+  const isPlain = isPrintable(text);
   return {
-    survey: () => surveyNew(text),
+    maySevenBit: true,
+    addTo(sum) {
+      if (!isPlain) return addSurvey(sum, survey(Buffer.from(text)));
+      sum.octets += text.length;
+      sum.isSevenBit &&= hasPlainLines(text);
+    },
     plain: () => text,
     quotedPrintable: () =>
-      breakLines(hasEscapes(text) ? unwrappedQuotedPrintable(Buffer.from(text)) : text),
+      breakLines(isPlain && !hasEscapes(text) ? text : unwrappedQuotedPrintable(text)),
     size: text.length,
   };
 }
 
-/** Like `survey`, without a copy of the text if it is ASCII, which most paragraphs are. */
-function surveyNew(text: string): Survey {
-  if (!isPrintable(text)) return survey(Buffer.from(text));
-  return { octets: text.length, high: 0, isSevenBit: hasPlainLines(text) };
+function addSurvey(sum: Survey, { octets, high, isSevenBit }: Survey): void {
+  sum.octets += octets;
+  sum.high += high;
+  sum.isSevenBit &&= isSevenBit;
 }
 
-/** True if quoted-printable changes characters of the text, besides breaking its lines. */
+/** True if quoted-printable changes characters of printable text, besides breaking its lines. */
 function hasEscapes(text: string): boolean {
-  return !isPrintable(text) || /=| (?:\r\n|$)|(?:^|\n)From /.test(text);
+  return /=| (?:\r\n|$)|(?:^|\n)From /.test(text);
 }
 
 function isPrintable(text: string): boolean {
@@ -101,18 +103,11 @@ export function encodeLines(
   lines: readonly Lines[],
   fillings: Fillings,
 ): Pieces {
-  let octets = 0;
-  let high = 0;
-  let isSevenBit = true;
-  for (const part of lines) {
-    const measured = part.survey(fillings);
-    octets += measured.octets;
-    high += measured.high;
-    isSevenBit &&= measured.isSevenBit;
-  }
-  const encoding = chooseEncoding({ octets, high, isSevenBit });
+  const sum = { octets: 0, high: 0, isSevenBit: lines.every((part) => part.maySevenBit) };
+  for (const part of lines) part.addTo(sum, fillings);
+  const encoding = chooseEncoding(sum);
   let body = "";
-  if (encoding === "quoted-printable" && octets > SHORT_TEXT) {
+  if (encoding === "quoted-printable" && sum.octets > SHORT_TEXT) {
     for (const part of lines) body += part.quotedPrintable(fillings);
     return encodedTextPart(subtype, { encoding, body: [body] });
   }
@@ -128,13 +123,13 @@ const SHORT_TEXT = 76;
 
 /** Lines without values. */
 function fixedLines(text: string, marks: Marks): Lines {
-  const octets = Buffer.from(text);
-  const measured = survey(octets);
+  const measured = survey(Buffer.from(text));
   const pieces = splitAtMarks(text, marks);
-  const unbroken = unwrappedQuotedPrintable(octets);
+  const unbroken = unwrappedQuotedPrintable(text);
   const encoded = cut(unbroken, breakLines(unbroken), marks);
   return {
-    survey: () => measured,
+    maySevenBit: measured.isSevenBit,
+    addTo: (sum) => addSurvey(sum, measured),
     plain: (fillings) => fillMarks(pieces, fillings),
     quotedPrintable: (fillings) => fill(encoded, fillings),
     size: text.length + encoded.size,
@@ -144,35 +139,51 @@ function fixedLines(text: string, marks: Marks): Lines {
 /** One line with values. */
 function valueLine(line: string, marks: Marks): Lines {
   const isLast = !line.endsWith("\r\n");
-  const { texts, gaps } = splitAtMarks(isLast ? line : line.slice(0, -2), marks);
+  const marked = splitAtMarks(isLast ? line : line.slice(0, -2), marks);
+  const { texts, gaps } = marked;
   const encoded = texts.map(encodePiece);
+  const values = gaps.filter((gap) => gap < marks.values);
   // A letter stands for each value, and is subtracted again below.
-  const fixed = survey(Buffer.from(texts.join("x")));
+  const letters = Array.from({ length: marks.values }, () => "x");
+  const fixed = survey(Buffer.from(fillMarks(marked, [...letters, ...marks.tokens])));
   const hasControls = /[^\t\x20-\x7e\x80-\uffff]/.test(texts.join(""));
-  const plainOf = (fillings: Fillings) => fillMarks({ texts, gaps }, fillings);
+  const fixedOctets = fixed.octets - values.length;
 
   return {
-    survey(fillings) {
-      let { octets, high } = fixed;
-      for (const gap of gaps) {
-        const value = fillings[gap] ?? "";
-        const added = isAscii(value) ? value.length : Buffer.byteLength(value);
-        octets += added - 1;
-        if (added !== value.length) high += added - asciiCount(value);
-      }
-      const isShort = octets <= SHORT_LINE - 1;
-      const mayBeSevenBit = isShort && high === 0 && !hasControls;
-      const isSevenBit = mayBeSevenBit && survey(Buffer.from(plainOf(fillings))).isSevenBit;
-      return { octets: octets + (isLast ? 0 : 2), high, isSevenBit };
+    maySevenBit: fixed.high === 0 && !hasControls && fixedOctets < SHORT_LINE,
+    addTo(sum, fillings) {
+      let octets = fixedOctets;
+      for (const value of values) octets += addValue(sum, fillings[value] ?? "");
+      sum.octets += octets + (isLast ? 0 : 2);
+      sum.high += fixed.high;
+      sum.isSevenBit &&= octets < SHORT_LINE && isPlainLine(fillMarks(marked, fillings));
     },
-    plain: (fillings) => plainOf(fillings) + (isLast ? "" : "\r\n"),
-    quotedPrintable: (fillings) =>
-      breakLine(
-        encodeLineEnds(joinTexts(encoded, gaps, (gap) => encodeValue(fillings[gap] ?? ""))),
-        isLast,
-      ),
+    plain: (fillings) => fillMarks(marked, fillings) + (isLast ? "" : "\r\n"),
+    quotedPrintable(fillings) {
+      let text = encoded[0] ?? "";
+      for (let i = 0; i < gaps.length; i++) {
+        const gap = gaps[i] ?? 0;
+        const filling = fillings[gap] ?? "";
+        text += (gap < marks.values ? encodeValue(filling) : filling) + (encoded[i + 1] ?? "");
+      }
+      return breakLine(encodeLineEnds(text), isLast);
+    },
     size: line.length + encoded.join("").length,
   };
+}
+
+/** Adds the octets of a value that are not ASCII, and returns the number of all its octets. */
+function addValue(sum: Survey, value: string): number {
+  if (isAscii(value)) return value.length;
+  const octets = Buffer.byteLength(value);
+  sum.high += octets - asciiCount(value);
+  sum.isSevenBit = false;
+  return octets;
+}
+
+/** True if a line of printable characters and tabs is not changed on its way. */
+function isPlainLine(line: string): boolean {
+  return !line.startsWith("From ") && !/[ \t]$/.test(line);
 }
 
 /** Encodes a blank at the end of a line, and "From " at its start. */
@@ -184,12 +195,12 @@ function encodeLineEnds(line: string): string {
 }
 
 function encodeValue(value: string): string {
-  return isAscii(value) && !value.includes("=") ? value : encodePiece(value);
+  return /^[\x20-<>-~]*$/.test(value) ? value : encodePiece(value);
 }
 
 /** Encodes a piece of a line. A letter follows it meanwhile, so that no line ends with its blank. */
 function encodePiece(piece: string): string {
-  const encoded = unwrappedQuotedPrintable(Buffer.from(`x${piece}x`));
+  const encoded = unwrappedQuotedPrintable(`x${piece}x`);
   return encoded.slice(1, -1);
 }
 

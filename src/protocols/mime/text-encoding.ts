@@ -3,7 +3,6 @@
  * (RFC 2045 §6).
  */
 
-import { encode as encodeQuotedPrintable } from "nodemailer/lib/qp";
 import { breakLines } from "./soft-breaks.ts";
 
 /** The text with CRLF line ends. */
@@ -21,7 +20,7 @@ export function encodeText(text: string): Encoded {
   const octets = Buffer.from(text);
   const encoding = chooseEncoding(survey(octets));
   if (encoding === "7bit") return { encoding, body: [text] };
-  const body = encoding === "base64" ? base64Lines(octets) : [quotedPrintable(octets)];
+  const body = encoding === "base64" ? base64Lines(octets) : [quotedPrintable(text)];
   return { encoding, body };
 }
 
@@ -35,8 +34,8 @@ export function chooseEncoding({ octets, high, isSevenBit }: Survey): Encoded["e
  * Encodes in quoted-printable. "From " at the start of a line is encoded as well, because an mbox
  * adds ">" before it, which breaks the signature.
  */
-export function quotedPrintable(octets: Buffer): string {
-  const unbroken = unwrappedQuotedPrintable(octets);
+export function quotedPrintable(text: string): string {
+  const unbroken = unwrappedQuotedPrintable(text);
   return unbroken.length <= SHORT_TEXT ? unbroken : breakLines(unbroken);
 }
 
@@ -44,9 +43,18 @@ export function quotedPrintable(octets: Buffer): string {
 const SHORT_TEXT = 76;
 
 /** Like `quotedPrintable`, but without soft line breaks. */
-export function unwrappedQuotedPrintable(octets: Buffer): string {
-  return encodeQuotedPrintable(octets).replace(/^From /gm, "=46rom ");
+export function unwrappedQuotedPrintable(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(ENCODED, (octets) => encodeURIComponent(octets).replaceAll("%", "="))
+    .replace(/^From /gm, "=46rom ");
 }
+
+/**
+ * All characters except printable ones, tabs and line ends; the equals sign; and a blank at the end
+ * of a line. `encodeURIComponent` encodes each of them.
+ */
+const ENCODED = /[^\t\n\r\x20-<>-~]+|[ \t](?=[\r\n]|$)/g;
 
 /** The number of octets, and of those that are not ASCII, and if the text can be sent as 7bit. */
 export type Survey = { octets: number; high: number; isSevenBit: boolean };

@@ -18,8 +18,8 @@ import { BoundedEmitter } from "../template/limits.ts";
 import { checkResult, renderInto, type Template, type Variables } from "../template/template.ts";
 import { createFinishedBodies } from "./finished-bodies.ts";
 import { compileShape, fillShape, type Shape } from "./shape.ts";
-import { recipientToken, type TokenKeys } from "./tokens.ts";
-import { FixedTexts, type LinkName, TraceEmitter } from "./trace.ts";
+import type { TokenKeys } from "./tokens.ts";
+import { FixedTexts, TraceEmitter } from "./trace.ts";
 
 /** A rendered body. */
 export type Body = { template: Template; emitter: BoundedEmitter };
@@ -70,8 +70,6 @@ const BYPASSED = 4_096;
 /** Estimated memory of an entry without a shape. */
 const EMPTY_BYTES = 1_024;
 
-const LINK_NAMES: readonly LinkName[] = ["unsubscribeUrl", "subscribeUrl", "manageUrl"];
-
 /** Creates a cache that evicts the least recently used shape. */
 export function createShapeCache(
   keys: TokenKeys,
@@ -119,7 +117,8 @@ export function createShapeCache(
     if (entry !== undefined) {
       order.delete(entry);
       order.add(entry);
-      const parts = entry.shape === null ? null : fillShape(entry.shape, trace, { ...input, keys });
+      const parts =
+        entry.shape === null ? null : fillShape(entry.shape, trace, { keys, mail: input });
       if (parts === null) return null;
       owner.filled++;
       stats.filled++;
@@ -139,7 +138,7 @@ export function createShapeCache(
   ): TextParts {
     const ordinary = composeOrdinary(trace.buffer, input);
     const shape = compileShape(trace, input, keys);
-    const filled = shape === null ? null : fillShape(shape, trace, { ...input, keys });
+    const filled = shape === null ? null : fillShape(shape, trace, { keys, mail: input });
     const isSame = filled !== null && areSame(filled, ordinary);
     if (filled !== null && !isSame && !owner.hasDiffered) {
       owner.hasDiffered = true;
@@ -218,13 +217,7 @@ function renderTraced(
   variables: Variables,
   { links, fixedTexts }: { links: RecipientLinks; fixedTexts: FixedTexts },
 ): RenderedBody {
-  const traced = LINK_NAMES.map((name) => ({ name, html: Bun.escapeHTML(links[name]) }));
-  const token = recipientToken(links);
-  const rendered = renderInto(
-    template,
-    variables,
-    () => new TraceEmitter(fixedTexts, traced, token),
-  );
+  const rendered = renderInto(template, variables, () => new TraceEmitter(fixedTexts, links));
   // A render with a key has no character that a mail must not contain.
   if (rendered.ok && rendered.emitter.key !== null) {
     return { ok: true, body: { template, emitter: rendered.emitter } };
@@ -247,6 +240,7 @@ function areSame(a: TextParts, b: TextParts): boolean {
   );
 }
 
+/** Writes what changes a shape besides its template. */
 function contextKey({ marketing, tracking }: Omit<OutgoingInput, "html">): string {
   const isTracked = tracking === null ? "" : "tracked";
   if (marketing === null) return isTracked;

@@ -83,7 +83,7 @@ function hasAllMarks(text: string, { values }: Marks): boolean {
 export function fillShape(
   { html, text, tokens, rules }: Shape,
   trace: Pick<TraceEmitter, "values" | "texts">,
-  { keys, ...mail }: { keys: TokenKeys; emailId: string; links: RecipientLinks },
+  { keys, mail }: { keys: TokenKeys; mail: { emailId: string; links: RecipientLinks } },
 ): TextParts | null {
   if (!rules.every((rule) => isAllowed(rule, trace.texts))) return null;
   const issued = issueTokens(tokens, keys, mail);

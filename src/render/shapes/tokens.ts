@@ -4,9 +4,7 @@
  */
 
 import {
-  idBytes,
   issueToken,
-  issueTokenOf,
   openRedirect,
   type RecipientLinks,
   recipientLinks,
@@ -70,10 +68,9 @@ export function issueTokens(
   keys: TokenKeys,
   mail: { emailId: string; links: RecipientLinks },
 ): string[] {
-  const id = idBytes(mail.emailId);
   return tokens.map((token) => {
     if (token.kind === "recipient") return recipientToken(mail.links);
     const covered = token.kind === "link" ? token.target : undefined;
-    return issueTokenOf(id, keys.trackingKey, covered);
+    return issueToken(keys.trackingKey, mail.emailId, covered);
   });
 }

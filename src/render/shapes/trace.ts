@@ -6,18 +6,15 @@
 
 import type { RecipientLinks } from "../links.ts";
 import { BoundedEmitter, toText } from "../template/limits.ts";
+import { recipientToken } from "./tokens.ts";
 import { plainText } from "./values.ts";
 
 /** Fixed text, the number of a value, or a link. */
 export type TracePart = string | number | { link: LinkName };
 
-export type LinkName = keyof RecipientLinks;
+type LinkName = keyof RecipientLinks;
 
-type TracedLink = {
-  name: LinkName;
-  /** The link as a template writes it. */
-  html: string;
-};
+const LINK_NAMES: readonly LinkName[] = ["unsubscribeUrl", "subscribeUrl", "manageUrl"];
 
 const MAX_VALUES = 400;
 /** Most UTF-16 units of all values, and of values in a key. */
@@ -68,15 +65,15 @@ export class TraceEmitter extends BoundedEmitter {
   #valueLength = 0;
   #literalLength = 0;
   readonly #fixedTexts: FixedTexts;
-  readonly #links: readonly TracedLink[];
+  readonly #links: RecipientLinks;
+  /** The part of the links that differs between two mails. */
   readonly #token: string;
 
-  /** `token` is the part of the links that differs between two mails. */
-  constructor(fixedTexts: FixedTexts, links: readonly TracedLink[], token: string) {
+  constructor(fixedTexts: FixedTexts, links: RecipientLinks) {
     super();
     this.#fixedTexts = fixedTexts;
     this.#links = links;
-    this.#token = token;
+    this.#token = recipientToken(links);
   }
 
   override write(value: unknown): void {
@@ -94,21 +91,28 @@ export class TraceEmitter extends BoundedEmitter {
   }
 
   #writeValue(html: string): void {
-    const link = this.#links.find((candidate) => candidate.html === html);
-    if (link !== undefined) {
-      this.key += `${LINK}${this.#links.indexOf(link)}`;
-      this.parts.push({ link: link.name });
-      return;
-    }
+    const hasToken = html.length >= this.#token.length && html.includes(this.#token);
+    if (hasToken && this.#writeLink(html)) return;
     const text = plainText(html);
     if (text === null) this.#writeLiteral(html);
-    else this.#writePlain(html, text);
+    else this.#writePlain(html, hasToken ? null : text);
   }
 
-  #writePlain(html: string, text: string): void {
+  /** Writes the value if it is a link as a template writes it. */
+  #writeLink(html: string): boolean {
+    const number = LINK_NAMES.findIndex((name) => Bun.escapeHTML(this.#links[name]) === html);
+    const link = LINK_NAMES[number];
+    if (link === undefined) return false;
+    this.key += `${LINK}${number}`;
+    this.parts.push({ link });
+    return true;
+  }
+
+  /** `text` is null for a value with the token of the mail, which a shape cannot replace. */
+  #writePlain(html: string, text: string | null): void {
     this.#valueLength += html.length;
-    const hasToken = html.length >= this.#token.length && html.includes(this.#token);
-    if (hasToken || this.values.length >= MAX_VALUES || this.#valueLength > MAX_VALUE_LENGTH) {
+    const isTooMuch = this.values.length >= MAX_VALUES || this.#valueLength > MAX_VALUE_LENGTH;
+    if (text === null || isTooMuch) {
       this.key = null;
       return;
     }

@@ -7,6 +7,7 @@ import {
   Context,
   filters as standardFilters,
   Liquid,
+  LiquidError,
   RenderError,
   type Template,
   Tokenizer,
@@ -25,13 +26,24 @@ import {
   SingleLiquidTag,
   UnavailableTag,
 } from "./tags.ts";
-import { limitFilter, type BoundedEmitter, MEMORY_LIMIT, RENDER_LIMIT_MS } from "./limits.ts";
+import {
+  checkTime,
+  limitFilter,
+  type BoundedEmitter,
+  MEMORY_LIMIT,
+  RENDER_LIMIT_MS,
+} from "./limits.ts";
 import { registerMarkupFilters, toMarkup } from "./markup.ts";
 import { registerUrlFilters, toUrlText } from "./url.ts";
 
+/** Fixed text, or an output or tag of Liquid. */
+export type TemplateNode = string | Template;
+
 /** Parses a template. Throws the errors of Liquid. */
-export function parseNodes(engine: Liquid, source: string): Template[] {
-  return engine.parser.parseTokens(readTokens(engine, source));
+export function parseNodes(engine: Liquid, source: string): TemplateNode[] {
+  return engine.parser
+    .parseTokens(readTokens(engine, source))
+    .map((node) => (TypeGuards.isHTMLToken(node.token) ? node.token.getContent() : node));
 }
 
 /** Splits a template into text, tags and placeholders. Throws the errors of Liquid. */
@@ -42,17 +54,36 @@ export function readTokens(engine: Liquid, source: string) {
 
 /**
  * Renders parsed nodes into the emitter within `limitMs`. It does not change the variables. Throws
- * the errors of Liquid.
+ * the errors of Liquid. The loop does what `renderTemplates` of Liquid does, without a generator for
+ * each fixed text.
  */
 export function renderNodes(
   engine: Liquid,
-  nodes: Template[],
+  nodes: readonly TemplateNode[],
   { variables, limitMs, emitter }: Rendering,
 ): void {
   const renderLimit = Math.min(limitMs, RENDER_LIMIT_MS);
   const options = { sync: true, globals: variables, renderLimit };
   const context = new Context({}, engine.options, options, { liquid: engine });
-  toValueSync(engine.renderer.renderTemplates(nodes, context, emitter));
+  for (const node of nodes) {
+    checkTime(context);
+    if (typeof node === "string") emitter.write(node);
+    else renderNode(node, context, emitter);
+    if (context.breakCalled || context.continueCalled) return;
+  }
+}
+
+function renderNode(node: Template, context: Context, emitter: BoundedEmitter): void {
+  try {
+    const html: unknown = toValueSync(node.render(context, emitter));
+    if (html) emitter.write(html);
+  } catch (error) {
+    throw LiquidError.is(error) ? error : new RenderError(asError(error), node);
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 export type Rendering = {

@@ -54,6 +54,11 @@ export function toText(value: unknown): string {
   return typeof plain === "number" || typeof plain === "boolean" ? String(plain) : "";
 }
 
+/** Throws if the render has taken longer than its limit. */
+export function checkTime({ renderLimit }: Pick<FilterThis["context"], "renderLimit">): void {
+  renderLimit.check(systemClock.elapsed());
+}
+
 /** Adds the checks of `limitHandler` to a filter. */
 export function limitFilter(filter: FilterImplOptions): FilterImplOptions {
   if (typeof filter !== "function") return { ...filter, handler: limitHandler(filter.handler) };
@@ -65,7 +70,7 @@ export function limitFilter(filter: FilterImplOptions): FilterImplOptions {
  */
 export function limitHandler(handler: FilterHandler): FilterHandler {
   return function (this: FilterThis, value: unknown, ...args: unknown[]): unknown {
-    this.context.renderLimit.check(systemClock.elapsed());
+    checkTime(this.context);
     if (Array.isArray(value)) checkItems(value.length, args);
     return handler.apply(this, [value, ...args]);
   };

@@ -30,13 +30,18 @@ export function keyNames(text: string): readonly [string, ...string[]] | null {
  * assigned hide the data.
  */
 export function keyValue(context: Context, name: string): unknown {
-  const whole = context.getSync([name]);
+  const whole = readVariable(context, name);
   const dot = name.indexOf(".");
   if (dot === -1) return whole;
   const head = name.slice(0, dot);
-  const inner = context.getSync([head]);
+  const inner = readVariable(context, head);
   const isData = inner === ownValue(context.globals, head);
   return isData && whole !== undefined ? whole : innerValue(inner, name.slice(dot + 1));
+}
+
+/** Does what `getSync` of Liquid does for a single name, without its two generators. */
+export function readVariable(context: Context, name: string): unknown {
+  return context.readProperty(context["findScope"](name), name);
 }
 
 function innerValue(value: unknown, name: string): unknown {

@@ -9,7 +9,7 @@
  */
 
 import { type Context, Expression, type Liquid, type Token, Tokenizer, TypeGuards } from "liquidjs";
-import { keyNames, keyValue } from "./placeholder-key.ts";
+import { keyNames, keyValue, readVariable } from "./placeholder-key.ts";
 
 export type ValueOf = (context: Context) => unknown;
 
@@ -29,7 +29,7 @@ export function compileValue(text: string, liquid: Liquid, tokenizer: () => Toke
   const [name] = names;
   // This is by far the most common case, so it does not evaluate an expression of Liquid.
   const isVariable = /^[a-z_][\w-]*$/i.test(name) && !KEYWORDS.has(name);
-  if (isVariable) return (context) => context.getSync([name]);
+  if (isVariable) return (context) => readVariable(context, name);
   const tokens = readWhole(name, liquid);
   if (tokens === null) return (context) => firstValue(context, names, null);
   const value = new Expression(tokens);
@@ -101,7 +101,7 @@ function variableOf([token, ...others]: readonly Token[]): string | null {
 }
 
 function exists(context: Context, name: string): boolean {
-  const value: unknown = context.getSync([name]);
+  const value = readVariable(context, name);
   return value !== undefined && value !== null;
 }
 

@@ -9,7 +9,7 @@
  * not escaped. A render may take 1 s, limited memory and 5 MiB of output.
  */
 
-import type { Liquid, Template as LiquidNode } from "liquidjs";
+import type { Liquid } from "liquidjs";
 import { recentThreadCpuMs, threadCpuMs } from "../../lib/thread-cpu.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { withoutLiquid } from "./placeholder.ts";
@@ -20,6 +20,7 @@ import {
   readTokens,
   renderNodes,
   type Rendering,
+  type TemplateNode,
 } from "./engine.ts";
 import { errorPosition, plainMessage, positionOf } from "./errors.ts";
 import { BoundedEmitter, LimitError, LONGEST_OUTPUT, RENDER_LIMIT_MS } from "./limits.ts";
@@ -33,7 +34,7 @@ export type Template = {
   readonly kind: TemplateKind;
   readonly source: string;
   /** Null if the source has no outputs and tags, so that it is its own result. */
-  readonly nodes: LiquidNode[] | null;
+  readonly nodes: readonly TemplateNode[] | null;
   readonly size: TemplateSize;
 };
 

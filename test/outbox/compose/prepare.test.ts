@@ -50,6 +50,23 @@ test("a row with the same data makes the same bytes", () => {
   for (const message of messages) expect(message).toEqual(prepareSync(mail, UNSIGNED));
 });
 
+test("mails with different headers that take turns have their own ones", () => {
+  for (const name of ["X-A", "X-B", "X-A", "X-A", "X-B"]) {
+    const { text } = prepared({ headers: JSON.stringify([[name, "1"]]) });
+    expect(text.match(/^X-.*$/gm)).toEqual([`${name}: 1`]);
+  }
+  expect(prepared().text).not.toContain("X-");
+});
+
+test("mails of two seconds that take turns have their own dates", () => {
+  const second = SIGNED_AT.getTime();
+  for (const acceptedAt of [second, second + 299, second + 300, second, -1, 0, second]) {
+    const { text } = prepared({ acceptedAt });
+    const date = new Date(acceptedAt).toUTCString().replace("GMT", "+0000");
+    expect(/^Date: (.*)\r$/m.exec(text)?.[1]).toBe(date);
+  }
+});
+
 describe("both ways of signing", () => {
   test("make the same message, which an independent verifier accepts", async () => {
     const mail = mailRow();
