@@ -87,7 +87,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     sendOver(deps.transport, dispatch, mail.slot, {
       resolve(outcome) {
         deps.composer.release(mail, message);
-        answer.resolve(mail.campaignSeq === null ? outcome : { ...outcome, subject });
+        answer.resolve(mail.campaignSeq === null ? outcome : Object.assign(outcome, { subject }));
       },
       reject(error) {
         deps.composer.release(mail, message);

@@ -71,7 +71,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     movedAt = clock.elapsed();
   };
   const timer = createPollTimer({ clock, log, onPoll: refill });
-  const { isRunning, pollSoon } = timer;
+  const { isRunning, isPollScheduled, pollSoon } = timer;
   const prefetch = createPrefetch({ ...deps, onRelease: pollIfWorth });
   const deliveries = createMailDeliveries(deps, {
     prefetch,
@@ -84,7 +84,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   /** While mails leave fast, the next lease waits until it can take many of them. */
   function pollIfWorth(): void {
-    if (prefetch.isWorthLeasing(deliveries.count())) pollSoon();
+    if (!isPollScheduled() && prefetch.isWorthLeasing(deliveries.count())) pollSoon();
   }
 
   function refill(): void {

@@ -33,6 +33,8 @@ export function createPollTimer(deps: { clock: Clock; log: Log; onPoll: () => vo
       cancel();
     },
 
+    isPollScheduled: () => isScheduled,
+
     /** Polls at most once for all that happens in one iteration of the event loop. */
     pollSoon(): void {
       if (isScheduled || !running) return;

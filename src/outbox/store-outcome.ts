@@ -38,8 +38,8 @@ export function createStoreOutcome(deps: StoreOutcomeDeps, isRunning: () => bool
     const endedMs = clock.elapsed();
     // The time is computed again for each try, because the clock may have been set meanwhile.
     const change = () => {
-      const now = clock.now() - Math.round(clock.elapsed() - endedMs);
-      return deps.settle({ ...settlement, now });
+      settlement.now = clock.now() - Math.round(clock.elapsed() - endedMs);
+      return deps.settle(settlement);
     };
     const resolve = (isOurs: boolean) => {
       noteStored(settlement, isOurs);

@@ -138,7 +138,8 @@ export function createComposer(deps: ComposerDeps): Composer {
       return answer.resolve(unsigned(error));
     }
     const bounceHost = mail.isMarketing ? deps.bounceHostOf(projectSeq, domain) : null;
-    const row = { ...mail, bounceHost };
+    // The row is the mail itself, because to copy its 35 columns takes time for each mail.
+    const row = Object.assign(mail, { bounceHost });
     const isTransactional = campaignSeq === null;
     const flow = isTransactional ? `project ${projectSeq}` : `campaign ${campaignSeq}`;
     const backlog = pool.backlogOf(flow);

@@ -173,11 +173,11 @@ function requireLoopback(address: string): string | null {
 }
 
 function outcomeOf(relay: string, { delivery, conversations }: HostResult): Outcome {
-  const endedBecause = (reason: string): Ended => ({ reason: `${relay} ${reason}`, conversations });
   if (delivery.kind === "accepted") {
-    const ended = endedBecause(`accepted it: ${quoteReply(delivery.reply)}`);
-    return { ...ended, kind: "accepted", class: "accepted", final: false };
+    const reason = `${relay} accepted it: ${quoteReply(delivery.reply)}`;
+    return { kind: "accepted", class: "accepted", final: false, reason, conversations };
   }
+  const endedBecause = (reason: string): Ended => ({ reason: `${relay} ${reason}`, conversations });
   if (delivery.kind === "refused") {
     const { step, reply } = delivery;
     return refused(step, reply, endedBecause(`refused at ${step}: ${quoteReply(reply)}`));
