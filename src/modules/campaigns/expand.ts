@@ -22,11 +22,11 @@ import type { CampaignRow } from "./present.ts";
 
 export type Expansion = ReturnType<typeof createExpansion>;
 
-/** Rows written in one change: about ten milliseconds of work. */
-const SLICE = 1000;
+/** Rows written in one change: a few milliseconds of work. */
+const SLICE = 250;
 const MOST_PENDING = 3;
 /** Delay after a slice if others wrote meanwhile: mails need only be written faster than sent. */
-const REST_MS = 60;
+const REST_MS = 15;
 
 type Slice = { goesOn: boolean; inserted: number };
 
