@@ -145,7 +145,7 @@ function composerOnDemand(deps: ComposerDeps): Composer {
     prepare(mail, answer) {
       if (composer !== null) return composer.prepare(mail, answer);
       loading ??= load();
-      void loading.then((loaded) => loaded.prepare(mail, answer), answer.reject);
+      loading.then((loaded) => loaded.prepare(mail, answer)).catch(answer.reject);
     },
     release: (mail, message) => composer?.release(mail, message),
     close: () => void loading?.then(({ close }) => close()),

@@ -8,7 +8,7 @@
  * that there are fewer commits, each of which writes a page once.
  */
 
-import type { Callbacks } from "../lib/callbacks.ts";
+import { callForEach, type Callbacks } from "../lib/callbacks.ts";
 import { isStorageRefusal } from "./refusal.ts";
 import type { Change, Sync, Writer } from "./writer.ts";
 
@@ -53,15 +53,19 @@ export function createSharedChanges(writer: SharingWriter): SharedChanges {
     };
     try {
       await writer.write(runAll, { deferMs });
-      for (const { resolve } of group) resolve();
     } catch (error) {
       close(group);
-      const isShared = group.length > 1 && !isStorageRefusal(error);
-      for (const entry of group) {
-        if (isShared) writer.write(entry.run).then(entry.resolve, entry.reject);
-        else entry.reject(error);
-      }
+      return repeatOrReject(group, error);
     }
+    callForEach(group, ({ resolve }) => resolve());
+  }
+
+  function repeatOrReject(group: readonly Entry[], error: unknown): void {
+    const isShared = group.length > 1 && !isStorageRefusal(error);
+    callForEach(group, (entry) => {
+      if (isShared) writer.write(entry.run).then(entry.resolve, entry.reject);
+      else entry.reject(error);
+    });
   }
 
   function join(entry: Entry): void {

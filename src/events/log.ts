@@ -159,8 +159,8 @@ function createNameCache() {
         size = 0;
       }
       const names = byProject.get(projectSeq) ?? new Map<string, number>();
+      if (!names.has(name)) size++;
       byProject.set(projectSeq, names.set(name, seq));
-      size++;
     },
   };
 }

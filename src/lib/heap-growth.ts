@@ -21,8 +21,10 @@ const TICK_MS = 250;
 const SMALL_BYTES = 32 * 1024 * 1024;
 /** A heap is large if it has grown by this factor since it was smallest. */
 const GROWTH = 1.25;
-/** A heap that is still large after so many collections is in use: it may grow from there. */
-const MAX_TRIES = 50;
+/**
+ * A heap that is still large after so many collections, in 2.5 s, is in use: it may grow from there.
+ */
+const MAX_TRIES = 10;
 
 /**
  * The functions of the engine. Reading `heapUsed` takes 10 to 30 µs; `heapSize` of bun:jsc returns

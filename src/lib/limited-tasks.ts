@@ -37,7 +37,9 @@ export function createTaskLimit(limit: number): (task: LimitedTask, urgency?: nu
   };
 }
 
-/** The same for tasks that are promises. The returned function resolves to the result of its task. */
+/**
+ * Limits tasks that return a promise. The returned function resolves to the result of its task.
+ */
 export function createLimitedTasks(
   limit: number,
 ): <T>(task: () => Promise<T>, urgency?: number) => Promise<T> {

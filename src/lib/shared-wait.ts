@@ -1,6 +1,6 @@
-/** Many callers wait for one promise, which costs one continuation instead of one for each. */
+/** Lets many callers wait for one promise with a single continuation. */
 
-import type { Callbacks } from "./callbacks.ts";
+import { callForEach, type Callbacks } from "./callbacks.ts";
 
 /** Returns a function that calls `answer` when the promise is settled, at once if it is already. */
 export function createSharedWait(promise: Promise<void>): (answer: Callbacks<void>) => void {
@@ -8,11 +8,11 @@ export function createSharedWait(promise: Promise<void>): (answer: Callbacks<voi
   /** Calls an answer; null while the promise is pending. */
   let settle: ((answer: Callbacks<void>) => void) | null = null;
 
-  function settleAll(how: (answer: Callbacks<void>) => void): void {
-    settle = how;
+  function settleAll(settleWith: (answer: Callbacks<void>) => void): void {
+    settle = settleWith;
     const answers = waiting;
     waiting = [];
-    for (const answer of answers) how(answer);
+    callForEach(answers, settleWith);
   }
 
   promise.then(

@@ -61,9 +61,10 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   return function attempt(mail, leave, answer) {
     const ended = whyUnwanted(mail) ?? whyWithoutSlot(mail) ?? whyBlocked(mail);
     if (ended !== null) return answer.resolve(ended);
+    const envelope = { from: mail.envelopeFrom ?? deps.returnPathOf(mail), to: mail.to ?? "" };
     deps.composer.prepare(mail, {
       resolve(prepared) {
-        if (prepared.kind === "prepared") send(mail, { prepared, leave, answer });
+        if (prepared.kind === "prepared") send(mail, { envelope, prepared, leave, answer });
         else answer.resolve(unprepared(prepared));
       },
       reject: answer.reject,
@@ -72,39 +73,60 @@ export function createAttempt(deps: AttemptDeps): Attempt {
 
   function send(
     mail: LeasedMail,
-    parts: { prepared: PreparedMessage; leave: WhenAllowed; answer: Callbacks<Verdict> },
+    parts: {
+      envelope: Dispatch["envelope"];
+      prepared: PreparedMessage;
+      leave: WhenAllowed;
+      answer: Callbacks<Verdict>;
+    },
   ): void {
-    const { leave, answer } = parts;
+    const { envelope, leave, answer } = parts;
     const { message, subject } = parts.prepared;
     const dispatch = {
-      envelope: { from: mail.envelopeFrom ?? deps.returnPathOf(mail), to: mail.to ?? "" },
+      envelope,
       message,
       // All other messages are encoded in seven bits.
       isEightBit: mail.envelopeFrom !== null && !isAscii(message),
       whenAllowed: unlessWithdrawn(mail, leave),
       isUrgent: mail.campaignSeq === null,
     };
-    sendOver(deps.transport, dispatch, mail.slot, {
-      resolve(outcome) {
-        deps.composer.release(mail, message);
-        answer.resolve(mail.campaignSeq === null ? outcome : Object.assign(outcome, { subject }));
-      },
-      reject(error) {
-        deps.composer.release(mail, message);
-        if (error instanceof Withdrawn) answer.resolve(deferWithoutSlot(WITHDRAWN));
-        else answer.reject(error);
-      },
-    });
+    let isReleased = false;
+    const release = () => {
+      if (!isReleased) deps.composer.release(mail, message);
+      isReleased = true;
+    };
+    const reject = (error: unknown) => {
+      release();
+      if (error instanceof Withdrawn) answer.resolve(deferWithoutSlot(WITHDRAWN));
+      else answer.reject(error);
+    };
+    const resolve = (outcome: Outcome) => {
+      release();
+      answer.resolve(mail.campaignSeq === null ? outcome : Object.assign(outcome, { subject }));
+    };
+    try {
+      sendOver(deps.transport, dispatch, mail.slot, { resolve, reject });
+    } catch (error) {
+      reject(error);
+    }
   }
 
   /** A campaign may be stopped while its prepared mail waits for the pace. */
   function unlessWithdrawn({ campaignSeq }: LeasedMail, leave: WhenAllowed): WhenAllowed {
     if (campaignSeq === null) return leave;
+    const whyRefused = (): unknown => {
+      try {
+        return deps.isCampaignSending(campaignSeq) ? null : new Withdrawn();
+      } catch (error) {
+        return error;
+      }
+    };
     return (begin, refuse) =>
       leave((ended) => {
-        if (deps.isCampaignSending(campaignSeq)) return begin(ended);
+        const error = whyRefused();
+        if (error === null) return begin(ended);
         ended();
-        refuse(new Withdrawn());
+        refuse(error);
       }, refuse);
   }
 
@@ -128,7 +150,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   }
 }
 
-/** Every transport answers, also one whose `send` returns a promise. */
+/** Uses `start` of the transport if it has one, otherwise `send`. */
 function sendOver(
   transport: Transport,
   dispatch: Dispatch,

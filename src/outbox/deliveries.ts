@@ -4,7 +4,7 @@
  * begins; its outcome is stored (store-outcome.ts).
  */
 
-import type { Callbacks } from "../lib/callbacks.ts";
+import { callForEach, type Callbacks } from "../lib/callbacks.ts";
 import { describeError } from "../lib/log.ts";
 import type { Begin, WhenAllowed } from "../protocols/smtp/dispatch.ts";
 import type { Attempt, Verdict } from "./attempt.ts";
@@ -29,7 +29,7 @@ type DeliveryOptions = {
 /** Waits until the lease of a mail is on disk. */
 type WaitForDisk = (answer: Callbacks<void>) => void;
 
-/** What the deliveries share. */
+/** The dependencies and the state that all deliveries share. */
 type Shared = Omit<DeliveryDeps, "settle"> &
   Omit<DeliveryOptions, "isRunning"> & {
     /** Prepared mails that wait for the pace. */
@@ -66,7 +66,7 @@ export function createMailDeliveries(deps: DeliveryDeps, options: DeliveryOption
     withdrawWaiting(): void {
       const withdrawn = [...waiting];
       waiting.clear();
-      for (const delivery of withdrawn) delivery.withdraw();
+      callForEach(withdrawn, (delivery) => delivery.withdraw());
     },
     allEnded(): Promise<void> {
       return underWay === 0 ? Promise.resolve() : new Promise((resolve) => idle.push(resolve));
@@ -85,6 +85,7 @@ class Delivery {
   /** The transaction that waits until the mail may leave. */
   #begin: Begin = () => {};
   #refuse: (error: unknown) => void = () => {};
+  #hasEnded = false;
 
   constructor(mail: LeasedMail, waitForDisk: WaitForDisk, shared: Shared) {
     this.#mail = mail;
@@ -138,10 +139,19 @@ class Delivery {
     noteMove();
     this.#startedAt = clock.now();
     this.#startedMs = clock.elapsed();
-    this.#begin(ended);
+    const endTask = once(ended);
+    try {
+      this.#begin(endTask);
+    } catch (error) {
+      endTask();
+      this.#endWithDefect(error);
+    }
   };
 
+  /** Ends the mail, once: after a defect, the rest of the attempt may answer as well. */
   readonly #end = (verdict: Verdict): void => {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     const { clock, releaseSlot, onFree, settle, noteMove, onEnd } = this.#shared;
     const mail = this.#mail;
     this.#reserved.release();
@@ -157,10 +167,21 @@ class Delivery {
 
   /** Logs a defect of this program; the mail is deferred. */
   readonly #endWithDefect = (error: unknown): void => {
+    if (this.#hasEnded) return;
     const { log } = this.#shared;
     const fields = { email: this.#mail.id, error: describeError(error) };
     log.error("an attempt failed unexpectedly", fields);
     const reason = "An unexpected error of this server; the log has the details.";
     this.#end({ kind: "deferred", class: "infrastructure", reason, conversations: [] });
+  };
+}
+
+/** Returns a function that calls `run` the first time. */
+function once(run: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    run();
   };
 }

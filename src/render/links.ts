@@ -72,7 +72,9 @@ export function issueToken(
   covered: Uint8Array = NO_BYTES,
 ): string {
   if (emailId !== latestId) {
-    ID.write(emailId.replaceAll("-", ""), "hex");
+    const written = ID.write(emailId.replaceAll("-", ""), "hex");
+    // A shorter id would be signed together with the rest of the one before.
+    if (written !== ID_BYTES) throw new Error(`${emailId} is not the id of an email`);
     latestId = emailId;
   }
   hmacInto(DIGEST, key, [ID, covered]);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { join } from "node:path";
 import { type Db, openDatabase } from "../../src/db/open.ts";
 import { createSharedChanges } from "../../src/db/shared-changes.ts";
 import { createWriter, type Writer } from "../../src/db/writer.ts";
@@ -8,7 +9,7 @@ import { createRandom } from "../../scripts/seed/random.ts";
 
 let db: Db;
 let writer: Writer;
-let shared: Pick<Writer, "write">;
+let shared: ReturnType<typeof createSharedChanges>;
 beforeEach(() => {
   db = openDatabase(":memory:");
   db.sqlite.run("CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT UNIQUE)");
@@ -133,4 +134,31 @@ test("changes that wait are committed without another caller, and when they are 
   await settleEventLoop();
   expect(names().filter((name) => name.startsWith("many")).length).toBe(24);
   await Promise.all(many);
+});
+
+test("a callback that throws repeats no change, and the other callbacks are called once", () => {
+  const source = (path: string) => JSON.stringify(join(import.meta.dir, "../../src", path));
+  // The error is one that nothing handles, so it needs a process of its own.
+  const script = `
+    import { openDatabase } from ${source("db/open.ts")};
+    import { createSharedChanges } from ${source("db/shared-changes.ts")};
+    import { createWriter } from ${source("db/writer.ts")};
+    import { silentLog } from ${source("lib/log.ts")};
+    const shared = createSharedChanges(createWriter(openDatabase(":memory:"), silentLog));
+    const calls = [];
+    process.on("unhandledRejection", (error) => {
+      console.log(calls.join(), error.message);
+      process.exit(0);
+    });
+    for (const name of ["a", "b", "c"]) {
+      shared.add(() => void calls.push("run " + name), {
+        resolve() {
+          calls.push(name);
+          if (name === "b") throw new Error("faulty callback");
+        },
+        reject: () => calls.push("rejected " + name),
+      });
+    }`;
+  const { stdout } = Bun.spawnSync([process.execPath, "-e", script], { timeout: 10_000 });
+  expect(stdout.toString().trim()).toBe("run a,run b,run c,a,b,c faulty callback");
 });

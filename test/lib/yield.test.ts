@@ -89,11 +89,15 @@ test("a piece that a piece of a sliced run adds comes after those that wait", ()
   const run = createSlicedRun(1_000);
   const order: string[] = [];
   run(() => {
-    run(() => order.push("added"));
+    run(() => order.push("second"));
+    run(() => {
+      run(() => order.push("fourth"));
+      order.push("third");
+    });
     order.push("first");
   });
-  run(() => order.push("last"));
-  expect(order).toEqual(["first", "added", "last"]);
+  run(() => order.push("fifth"));
+  expect(order).toEqual(["first", "second", "third", "fourth", "fifth"]);
 });
 
 test("a piece that throws does not keep the next ones from running", async () => {
@@ -101,9 +105,10 @@ test("a piece that throws does not keep the next ones from running", async () =>
   const ran: string[] = [];
   expect(() =>
     run(() => {
+      run(() => ran.push("waiting"));
       throw new Error("faulty");
     }),
   ).toThrow("faulty");
   run(() => ran.push("next"));
-  expect(ran).toEqual(["next"]);
+  expect(ran).toEqual(["waiting", "next"]);
 });

@@ -233,6 +233,38 @@ describe("an attempt that throws", () => {
   });
 });
 
+describe("a transport that throws", () => {
+  const throwDefect = (): never => {
+    throw new Error("a defect");
+  };
+  test.each<[string, NonNullable<Transport["start"]>]>([
+    ["before the transaction", throwDefect],
+    ["in the transaction", ({ whenAllowed }) => whenAllowed?.(throwDefect, () => {})],
+    [
+      "after it has answered",
+      ({ whenAllowed }, _, { resolve }) =>
+        whenAllowed?.((ended) => {
+          ended();
+          resolve(DEFERRED);
+          throwDefect();
+        }, throwDefect),
+    ],
+  ])("%s defers the mail once, and the next mails are sent", async (_, start) => {
+    const { t, one, transport, send, stored } = await runningWithOne({ concurrency: 1 });
+    await waitUntil(() => transport.open().length === 1);
+    transport.start = start;
+    const [faulty = ""] = await send();
+    transport.open()[0]?.end(ACCEPTED);
+    await waitUntil(() => one()?.status === "SENT" && stored(faulty)?.status === "QUEUED");
+    expect(stored(faulty)).toMatchObject({ attempts: 1 });
+    delete transport.start;
+    const later = await send(3);
+    transport.answer = ACCEPTED;
+    await waitUntil(() => later.every((id) => stored(id)?.status === "SENT"));
+    expect(await t.app.stop()).toBeUndefined();
+  });
+});
+
 describe("storage that refuses writes", () => {
   test("delays an outcome until it can be stored, exactly once", async () => {
     const { t, one, transport, logged } = await runningWithOne();

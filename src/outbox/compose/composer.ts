@@ -10,7 +10,7 @@
  * the syncs of the database, which share their threads with signatures made on the event loop.
  */
 
-import type { Callbacks } from "../../lib/callbacks.ts";
+import { callForEach, type Callbacks } from "../../lib/callbacks.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Garbage } from "../../lib/garbage.ts";
 import type { Log } from "../../lib/log.ts";
@@ -107,12 +107,11 @@ export function createComposer(deps: ComposerDeps): Composer {
     const jobs = gathered;
     gathered = [];
     const isFew = jobs.filter(({ isTransactional }) => isTransactional).length <= FEW;
+    const here: ComposeJob[] = [];
     const elsewhere: ComposeJob[] = [];
-    for (const job of jobs) {
-      if (belongsHere(job, isFew)) prepareHere(job);
-      else elsewhere.push(job);
-    }
+    for (const job of jobs) (belongsHere(job, isFew) ? here : elsewhere).push(job);
     pool.add(elsewhere);
+    callForEach(here, prepareHere);
   }
 
   function belongsHere({ mail, signer, isTransactional }: ComposeJob, isFew: boolean): boolean {
@@ -174,8 +173,9 @@ export function createComposer(deps: ComposerDeps): Composer {
 }
 
 /**
- * Prepares mails on the event loop, in slices of a few milliseconds. `isStopped` is true for a mail whose campaign is not composed any more; `noteLong` is told of mails
- * that took long. RSA signatures are made on another thread.
+ * Prepares mails on the event loop, in slices of a few milliseconds. `isStopped` is true for a mail
+ * whose campaign is not composed any more; `noteLong` is told of mails that took long. RSA signatures
+ * are made on another thread.
  */
 function createEventLoopPreparation(
   deps: EventLoopDeps & {

@@ -11,6 +11,7 @@
  */
 
 import { availableParallelism } from "node:os";
+import { callForEach } from "../../lib/callbacks.ts";
 import type { Log } from "../../lib/log.ts";
 import { threadFile } from "../../lib/thread-file.ts";
 import type { TokenKeys } from "../../render/shapes/tokens.ts";
@@ -79,12 +80,11 @@ export function createPool(deps: PoolDeps) {
     onResults(thread, batch, results) {
       slowBatches.end(thread);
       for (const { message, fields } of results.warnings) log.warn(message, fields);
-      for (const { job, result, ms } of resultsOf(batch, results)) {
-        costs.note(job.flow, ms);
-        job.resolve(result);
-      }
+      const ended = resultsOf(batch, results);
+      for (const { job, ms } of ended) costs.note(job.flow, ms);
+      // A result may withdraw the waiting mails of its campaign, so these are in the queue before.
       queue.putBack(batch.jobs.slice(results.prepared.length));
-      schedule();
+      callForEach(ended, ({ job, result }) => job.resolve(result), schedule);
     },
     onTimeout(thread, [first, ...others], hasWorked) {
       lose(thread);
@@ -98,8 +98,11 @@ export function createPool(deps: PoolDeps) {
     onFailure(thread, batches, reason) {
       lose(thread);
       threads.noteFailure(reason);
-      for (const { jobs } of batches) jobs.forEach(giveUp);
-      schedule();
+      callForEach(
+        batches.flatMap(({ jobs }) => jobs),
+        giveUp,
+        schedule,
+      );
     },
   };
 
@@ -161,7 +164,7 @@ export function createPool(deps: PoolDeps) {
     },
     /** The mails of a flow that wait for a thread go back to the queue of due mail. */
     withdraw(flow: string): void {
-      for (const job of queue.takeFlow(flow)) job.resolve(WITHDRAWN);
+      callForEach(queue.takeFlow(flow), (job) => job.resolve(WITHDRAWN));
     },
     schedule,
     noteCost: costs.note,
@@ -172,7 +175,7 @@ export function createPool(deps: PoolDeps) {
     },
     close(): void {
       slowBatches.close();
-      for (const job of [...threads.close(), ...queue.takeAll()]) giveUp(job);
+      callForEach([...threads.close(), ...queue.takeAll()], giveUp);
     },
   };
 }

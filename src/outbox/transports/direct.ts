@@ -171,7 +171,8 @@ export function directTransport(options: DirectOptions): DirectTransport {
   ): Promise<RunResult> {
     const preemption = new AbortController();
     const { signal } = preemption;
-    slot.onPreempted(() => preemption.abort());
+    // A slot is preempted inside a database transaction, which must not wait for the next mail.
+    slot.onPreempted(() => queueMicrotask(() => preemption.abort()));
     const startedAt = systemClock.elapsed();
     const isLate = () => signal.aborted || systemClock.elapsed() - startedAt > totalMs;
     const reserve = (address: string) => slot.reserve(address);

@@ -26,7 +26,7 @@ import {
 
 /** Complete lines with their line ends; only the last lines of a text have none. */
 export type Lines = {
-  /** False if the lines are not 7bit, whatever their values are. */
+  /** False if the lines are not 7bit for any values. */
   readonly maySevenBit: boolean;
   /** Adds the octets of the lines. It need not find out if they are 7bit if the text is not. */
   addTo(sum: Survey, fillings: Fillings): void;

@@ -222,15 +222,21 @@ class SessionDelivery {
 
   readonly #begin: Begin = (ended) => {
     transact(this.#place, this.#options.dispatch, (delivery, conversation) => {
-      ended();
-      this.#end({ delivery, conversations: [conversation] });
+      try {
+        ended();
+      } finally {
+        this.#end({ delivery, conversations: [conversation] });
+      }
     });
   };
 
   /** The mail was withdrawn before its transaction, so the next mail can use the session. */
   readonly #refuse = (error: unknown): void => {
-    this.#finish();
-    this.#options.answer.reject(error);
+    try {
+      this.#finish();
+    } finally {
+      this.#options.answer.reject(error);
+    }
   };
 
   #end(result: HostResult): void {
@@ -241,12 +247,12 @@ class SessionDelivery {
       sessions.replace(this.#place);
       return this.#open();
     }
-    this.#finish();
-    answer.resolve(
-      earlier === null
-        ? result
-        : { ...result, conversations: [...earlier.conversations, ...result.conversations] },
-    );
+    // The next mail begins in between; an error of it must not take this result away.
+    try {
+      this.#finish();
+    } finally {
+      answer.resolve(earlier === null ? result : joined(earlier, result));
+    }
   }
 
   #finish(): void {
@@ -270,6 +276,10 @@ class SessionDelivery {
       dispatch.message.byteLength <= MAX_LEADER_BYTES && dispatch.signal === undefined;
     return isSmall && session.messages + 1 < maxMessages;
   }
+}
+
+function joined(first: HostResult, second: HostResult): HostResult {
+  return { ...second, conversations: [...first.conversations, ...second.conversations] };
 }
 
 /**

@@ -11,7 +11,7 @@ export type Destination = {
 };
 
 /** Called with the place that a waiting mail gets, or with null if the pool closes. */
-type Waiting = (place: Place | null) => void;
+type UsePlace = (place: Place | null) => void;
 
 /** The sessions of one destination. Invariant: no mail waits while one is idle or can be opened. */
 export class SessionGroup {
@@ -24,9 +24,9 @@ export class SessionGroup {
   /** Sorted by idle time, the longest first. */
   #idle: { session: Session; since: number }[] = [];
   /** Urgent mails that wait, in the order of their arrival. */
-  readonly #urgent: Waiting[] = [];
+  readonly #urgent: UsePlace[] = [];
   /** The other mails that wait. */
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: UsePlace[] = [];
 
   constructor(destination: Destination, maxConnections: number, onEmpty: () => void) {
     this.#destination = destination;
@@ -47,7 +47,7 @@ export class SessionGroup {
    * Calls `use` with a place on a session, at once or when one is free. It takes the session with the
    * shortest idle time, so that the others can expire.
    */
-  acquire(isUrgent: boolean, use: Waiting): void {
+  acquire(isUrgent: boolean, use: UsePlace): void {
     const idle = this.#idle.pop();
     if (idle !== undefined) use(new Place(idle.session));
     else if (this.#all.size < this.#maxConnections) use(new Place(this.#create()));
@@ -117,7 +117,7 @@ export class SessionGroup {
   }
 
   /** The urgent mail that has waited longest, or else the other mail that has. */
-  #nextWaiting(): Waiting | undefined {
+  #nextWaiting(): UsePlace | undefined {
     return this.#urgent.shift() ?? this.#waiting.shift();
   }
 

@@ -242,8 +242,10 @@ class Commands {
     const problem = findProblem(this.#dialogue, step, answer);
     this.#problem ??= problem;
     this.#isDataOpen = step === "data" && problem === null;
-    const isOver = problem !== null && !this.#options.isPipelined;
-    if (isOver || this.#dialogue.wire.fault !== null) this.#options.next(this.#problem);
+    const isOver = this.#options.isPipelined
+      ? this.#dialogue.wire.fault !== null
+      : problem !== null;
+    if (isOver) this.#options.next(this.#problem);
     else this.#receiveNext();
   }
 

@@ -120,11 +120,11 @@ export class Wire {
 
   #onBroken(fault: Fault): void {
     this.#deadline.clear();
-    this.#pass(this.#replies.shift() ?? fault);
     if (this.#isIdle) this.onIdleBroken?.();
+    else this.#pass(this.#replies.shift() ?? fault);
   }
 
-  /** Gives an answer to what waits for it. */
+  /** Passes an answer to the pending receiver. */
   #pass(answer: Reply | Fault | null): void {
     const receive = this.#receive;
     if (receive === null || answer === null) return;

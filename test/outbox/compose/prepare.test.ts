@@ -50,7 +50,7 @@ test("a row with the same data makes the same bytes", () => {
   for (const message of messages) expect(message).toEqual(prepareSync(mail, UNSIGNED));
 });
 
-test("mails with different headers that take turns have their own ones", () => {
+test("each mail has its own headers, also if mails with other headers are prepared in between", () => {
   for (const name of ["X-A", "X-B", "X-A", "X-A", "X-B"]) {
     const { text } = prepared({ headers: JSON.stringify([[name, "1"]]) });
     expect(text.match(/^X-.*$/gm)).toEqual([`${name}: 1`]);
@@ -58,7 +58,7 @@ test("mails with different headers that take turns have their own ones", () => {
   expect(prepared().text).not.toContain("X-");
 });
 
-test("mails of two seconds that take turns have their own dates", () => {
+test("each mail has its own date, also if mails of another second are prepared in between", () => {
   const second = SIGNED_AT.getTime();
   for (const acceptedAt of [second, second + 299, second + 300, second, -1, 0, second]) {
     const { text } = prepared({ acceptedAt });

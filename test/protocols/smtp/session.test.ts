@@ -431,6 +431,14 @@ describe("a session that breaks", () => {
     },
   );
 
+  test("after the reply to MAIL fails at RCPT, if the server offers no PIPELINING", async () => {
+    const mailReply = { raw: "250 2.1.0 Ok\r\ngarbage\r\n" };
+    const server = await scripted({ script: { mail: mailReply }, extensions: [] });
+    const client = await opened(server.port);
+    const { delivery } = await transact(new Place(client), mail());
+    expect(delivery).toMatchObject({ kind: "broken", isUnknown: false, failure: { step: "rcpt" } });
+  });
+
   test("does not accept an early reply as an acceptance", async () => {
     const data = { raw: "354 Go ahead\r\n250 2.0.0 Taken\r\n" };
     const server = await scripted({ script: { data } });
