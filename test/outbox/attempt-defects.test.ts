@@ -25,9 +25,19 @@ async function attemptWith(faulty: "isCampaignSending" | "returnPathOf" | "prepa
   });
   const mail: LeasedMail = {
     ...mailRow({ campaignSeq: 1 }),
-    ...{ seq: 1, attempts: 1, dueAt: 0, slot: null, busy: null, priority: 1 },
-    ...{ projectSeq: 1, isProjectEnabled: true, isTest: false, contactSeq: 1 },
-    ...{ isSubscribed: true, suppression: null, envelopeFrom: null },
+    seq: 1,
+    attempts: 1,
+    dueAt: 0,
+    slot: null,
+    busy: null,
+    priority: 1,
+    projectSeq: 1,
+    isProjectEnabled: true,
+    isTest: false,
+    contactSeq: 1,
+    isSubscribed: true,
+    suppression: null,
+    envelopeFrom: null,
   };
   const ended = await new Promise<Verdict | Error>((resolve, reject) => {
     attempt(mail, (begin) => begin(() => void calls.push("task ended")), {
