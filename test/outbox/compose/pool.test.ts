@@ -308,3 +308,20 @@ test("a pool that is closed returns its mails to the queue", async () => {
   pool.close();
   expect(await results).toEqual(Array(10).fill(WITHDRAWN));
 });
+
+test("a result that withdraws its flow also withdraws the rest of its batch", async () => {
+  const { pool } = setUp({ file: new URL("../../support/first-only-thread.ts", import.meta.url) });
+  const flow = "campaign 1";
+  const jobs = many(8).map((mail) => testJob(mail, { flow, isTransactional: false }));
+  const [first] = jobs;
+  if (first === undefined) throw new Error("no job");
+  const { resolve } = first.job;
+  first.job.resolve = (prepared) => {
+    pool.withdraw(flow);
+    resolve(prepared);
+  };
+  pool.add(jobs.map(({ job }) => job));
+  const [result, ...others] = await Promise.all(jobs.map((job) => job.result));
+  expect(result?.kind).toBe("prepared");
+  expect(others).toEqual(others.map(() => WITHDRAWN));
+});
