@@ -7,8 +7,11 @@
  */
 
 type HeapGrowthDeps = {
-  /** Size of the heap in bytes, as the engine knows it since its latest collection. */
-  sizeBytes: () => number;
+  /**
+   * Size of the heap in bytes, as the engine knows it since its latest collection; null if it cannot
+   * be read.
+   */
+  sizeBytes: () => number | null;
   /** Asks for a collection, which runs beside other work. */
   collect: () => void;
   /** Runs `tick` every `ms` until the returned function is called. */
@@ -32,7 +35,14 @@ const MAX_TRIES = 10;
  */
 export function engineHeap(): HeapGrowthDeps {
   return {
-    sizeBytes: () => process.memoryUsage().heapUsed,
+    sizeBytes: () => {
+      try {
+        return process.memoryUsage().heapUsed;
+      } catch {
+        // It reads a file of the system as well, which fails while no file descriptor is free.
+        return null;
+      }
+    },
     collect: () => Bun.gc(false),
     every: (ms, tick) => {
       const timer = setInterval(tick, ms);
@@ -49,6 +59,7 @@ export function createHeapGrowth({ sizeBytes, collect, every }: HeapGrowthDeps) 
 
   function tick(): void {
     const size = sizeBytes();
+    if (size === null) return;
     smallestBytes = Math.min(smallestBytes, size);
     if (size < SMALL_BYTES || size < GROWTH * smallestBytes) {
       tries = 0;
