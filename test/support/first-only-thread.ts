@@ -24,6 +24,6 @@ parentPort?.on("message", (batch: ThreadBatch) => {
   const prepared = tasks
     .slice(0, 1)
     .map(({ mail, signer }) => preparation.prepareSync(mail, { signer, at: new Date(signedAt) }));
-  parentPort?.postMessage(writeResults(prepared, { slow: [], warnings: [] }));
+  parentPort?.postMessage(writeResults(prepared, { slow: [], warnings: [] }), []);
 });
-parentPort?.postMessage({ kind: "up", number: null });
+parentPort?.postMessage({ kind: "up", number: null }, []);
