@@ -13,22 +13,13 @@ const SLICE_MS = 8;
 export function createYield(sliceMs = SLICE_MS): () => Promise<void> {
   const waiting: (() => void)[] = [];
   let isRunning = false;
-  let isSliceOpen = false;
-  let sliceEndsAt = 0;
-
-  function beginSlice(): void {
-    isSliceOpen = true;
-    sliceEndsAt = systemClock.elapsed() + sliceMs;
-    setImmediate(() => {
-      isSliceOpen = false;
-    });
-  }
+  const slice = createSlice(sliceMs);
 
   async function runAll(): Promise<void> {
     isRunning = true;
     for (let begin = waiting.shift(); begin !== undefined; begin = waiting.shift()) {
-      if (isSliceOpen && systemClock.elapsed() >= sliceEndsAt) await nextIteration();
-      if (!isSliceOpen) beginSlice();
+      if (slice.isOver()) await nextIteration();
+      slice.begin();
       begin();
       // The caller awaits directly, so its piece has run when this loop goes on.
       await Promise.resolve();
@@ -50,25 +41,15 @@ export function createYield(sliceMs = SLICE_MS): () => Promise<void> {
 export function createSlicedRun(sliceMs = SLICE_MS): (piece: () => void) => void {
   const waiting: (() => void)[] = [];
   let isRunning = false;
-  let isSliceOpen = false;
-  let sliceEndsAt = 0;
-
-  function beginSlice(): void {
-    isSliceOpen = true;
-    sliceEndsAt = systemClock.elapsed() + sliceMs;
-    setImmediate(() => {
-      isSliceOpen = false;
-      runWaiting();
-    });
-  }
+  const slice = createSlice(sliceMs, runWaiting);
 
   function runWaiting(): void {
     if (isRunning) return;
     isRunning = true;
     try {
       while (waiting.length > 0) {
-        if (!isSliceOpen) beginSlice();
-        else if (systemClock.elapsed() >= sliceEndsAt) return;
+        if (slice.isOver()) return;
+        slice.begin();
         waiting.shift()?.();
       }
     } finally {
@@ -79,6 +60,25 @@ export function createSlicedRun(sliceMs = SLICE_MS): (piece: () => void) => void
   return (piece) => {
     waiting.push(piece);
     runWaiting();
+  };
+}
+
+/** The time for work in one iteration of the event loop. `onNext` is called in the next iteration. */
+function createSlice(sliceMs: number, onNext: () => void = () => {}) {
+  let isOpen = false;
+  let endsAt = 0;
+  return {
+    /** Begins the slice of this iteration, unless it has begun. */
+    begin(): void {
+      if (isOpen) return;
+      isOpen = true;
+      endsAt = systemClock.elapsed() + sliceMs;
+      setImmediate(() => {
+        isOpen = false;
+        onNext();
+      });
+    },
+    isOver: () => isOpen && systemClock.elapsed() >= endsAt,
   };
 }
 
