@@ -2,14 +2,20 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createTransport } from "nodemailer";
-import { createLog } from "../../src/lib/log.ts";
+import { createLog, silentLog } from "../../src/lib/log.ts";
 import { parseEnvelope } from "../../src/modules/inboxes/envelope.ts";
+import { createIndexer } from "../../src/modules/inboxes/indexing/indexer.ts";
 import { captureApp } from "../support/capture.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { networkAddress, rawSmtp, sendRaw } from "../support/smtp-client.ts";
 
 const MESSAGE =
   "From: Ada <a@example.com>\r\nTo: Bob <b@example.com>\r\nSubject: Hello\r\n\r\nHi Bob";
+
+/** Only the thread of the parser reads a message with parts. */
+const MULTIPART =
+  "From: a@example.com\r\nSubject: Two parts\r\nMIME-Version: 1.0\r\n" +
+  "Content-Type: multipart/alternative; boundary=x\r\n\r\n--x\r\n\r\nHi\r\n--x--\r\n";
 
 let server: Awaited<ReturnType<typeof captureApp>>;
 const logged: string[] = [];
@@ -370,6 +376,39 @@ describe("a message that was stored but not parsed when the process ended", () =
     const messages = await second.caught();
     expect(messages.map(({ state, subject }) => [state, subject])).toEqual([["PARSED", "Hello"]]);
     expect(second.countRows("inbox_messages")).toBe(1);
+    await second.close();
+  });
+
+  test("is parsed at the next start if the process stopped while the parser worked on it", async () => {
+    const first = await captureApp();
+    await first.inboxes.indexer.stop();
+    const client = await first.connect();
+    await sendRaw(client, MULTIPART);
+    client.end();
+    const { promise: parsing, resolve: begin } = Promise.withResolvers<void>();
+    const indexer = createIndexer({
+      ...first.app,
+      ...first.inboxes,
+      db: first.db,
+      clock: first.clock,
+      log: silentLog,
+      parser: {
+        index() {
+          begin();
+          return new Promise(() => {});
+        },
+      },
+    });
+    indexer.start();
+    await parsing;
+    await indexer.stop();
+    const states = first.db.sqlite.query("SELECT state FROM inbox_messages").values();
+    expect(states).toEqual([["RECEIVED"]]);
+    const second = await captureApp({ db: first.db, project: "second" });
+    const messages = await second.caught();
+    expect(messages.map(({ state, subject }) => [state, subject])).toEqual([
+      ["PARSED", "Two parts"],
+    ]);
     await second.close();
   });
 });

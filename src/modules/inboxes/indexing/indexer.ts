@@ -24,7 +24,7 @@ import type { Parser } from "../parsing/parser.ts";
 import { createGathering } from "./gathering.ts";
 import { createBatchParser } from "./parse-batch.ts";
 import { createIndexQueue, type Entry, type LoadedEntry } from "./queue.ts";
-import { createResultStore } from "./store-results.ts";
+import { createResultStore, type IndexedMessage } from "./store-results.ts";
 
 type Waiting = { after: number; resolve: () => void };
 
@@ -36,7 +36,7 @@ export function createIndexer(deps: {
   clock: Clock;
   log: Log;
   store: MessageStore;
-  parser: Parser;
+  parser: Pick<Parser, "index">;
   changes: InboxChanges;
 }) {
   const { log, store, changes } = deps;
@@ -52,6 +52,8 @@ export function createIndexer(deps: {
   let waiting: Waiting[] = [];
   let active: Promise<void> | null = null;
   let isStopped = false;
+  /** Ends the wait for the batch that is being parsed. */
+  let abandon = () => {};
 
   function enqueue(entry: Entry): void {
     queue.add(entry);
@@ -87,11 +89,20 @@ export function createIndexer(deps: {
 
   /** Calls `onRefused` if the storage is full or broken, because readers do not wait for that. */
   async function indexBatch(batch: readonly LoadedEntry[], onRefused: () => void): Promise<void> {
-    const indexed = await parseBatch(batch);
+    const indexed = await parseUnlessStopped(batch);
+    if (indexed === null) return;
     const hooks = { isStopping: () => isStopped, onRefused };
     for (const message of await storeResults(indexed, hooks)) {
       changes.publish(message.inboxSeq, { type: "message", message });
     }
+  }
+
+  /** Resolves to null if the process stops meanwhile. */
+  function parseUnlessStopped(batch: readonly LoadedEntry[]): Promise<IndexedMessage[] | null> {
+    return new Promise((resolve, reject) => {
+      abandon = () => resolve(null);
+      parseBatch(batch).then(resolve, reject);
+    });
   }
 
   function enqueueStored(seq: number): void {
@@ -125,8 +136,10 @@ export function createIndexer(deps: {
       }
     },
 
+    /** Does not wait for the parser: the next start adds the messages that have no result. */
     async stop(): Promise<void> {
       isStopped = true;
+      abandon();
       gathering.end();
       await active;
       for (const { resolve } of waiting) resolve();

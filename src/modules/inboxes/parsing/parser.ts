@@ -14,6 +14,8 @@ import type { IndexResult, ParserAnswer, ParserResult, ParserTask, Unparsed } fr
 /** Longest time of one task. */
 const LIMIT_MS = 20_000;
 
+const STOPPING = "The server stops.";
+
 const FILE = threadFile(import.meta.url, {
   beside: "./worker.ts",
   inExecutable: "./modules/inboxes/parsing/worker.js",
@@ -86,6 +88,7 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
 
   const run = (task: ParserTask, transfer: ArrayBuffer[] = []): Promise<ParserResult> =>
     new Promise((resolve, reject) => {
+      if (isClosed) return reject(new ParserError(STOPPING));
       waiting.push({ task, transfer, resolve, reject });
       runNext();
     });
@@ -139,7 +142,7 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
       const jobs = [...(running === null ? [] : [running.job]), ...waiting.splice(0)];
       running?.cancelLimit();
       running = null;
-      for (const job of jobs) job.reject(new ParserError("The server stops."));
+      for (const job of jobs) job.reject(new ParserError(STOPPING));
       await worker?.terminate();
       worker = null;
     },
