@@ -9,13 +9,20 @@ import { createLazyStatement, STATEMENT_METHODS } from "./lazy-statement.ts";
 
 type ConnectionOptions = { create?: boolean; readonly?: boolean; readwrite?: boolean };
 
-/** Opens `file` with the default settings of SQLite. */
+/**
+ * Opens `file` with the default settings of SQLite. With `image`, the bytes of a database file, it
+ * opens a copy of them in memory instead.
+ */
 export function openConnection(
   file: string,
   latch: FaultLatch,
   options: ConnectionOptions = { readwrite: true },
+  image: Uint8Array | null = null,
 ): Database {
-  const sqlite = new Database(file, { ...options, strict: true });
+  const sqlite =
+    image === null
+      ? new Database(file, { ...options, strict: true })
+      : Database.deserialize(image, { strict: true });
   const watch = createWatch(latch, file);
   watch(sqlite, ["run", "exec"]);
   watch(sqlite, ["prepare", "query"], (statement) => watch(statement, STATEMENT_METHODS));

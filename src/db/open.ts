@@ -49,6 +49,17 @@ export function openDatabase(file: string, { create = true } = {}): Db {
   const files = createOpenFiles();
   const sqlite = openConnection(file, fault, create ? { create } : { readwrite: true });
   if (file !== IN_MEMORY) files.add(file);
+  return withSettings(sqlite, { fault, files });
+}
+
+/** Opens a copy of a database in memory; `image` has the bytes of its file. */
+export function openCopy(image: Uint8Array): Db {
+  const fault = createFaultLatch();
+  const sqlite = openConnection(IN_MEMORY, fault, {}, image);
+  return withSettings(sqlite, { fault, files: createOpenFiles() });
+}
+
+function withSettings(sqlite: Database, { fault, files }: Pick<Db, "fault" | "files">): Db {
   // With WAL and FULL, a commit survives a power cut. None of these settings is a default.
   sqlite.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`);
   sqlite.run("PRAGMA journal_mode = WAL");

@@ -5,12 +5,13 @@ import { type App, createApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config/read.ts";
 import type { Config } from "../../src/config/settings.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { type Db, openDatabase } from "../../src/db/open.ts";
+import type { Db } from "../../src/db/open.ts";
 import type { Transport } from "../../src/outbox/outcome.ts";
 import type { Dns } from "../../src/protocols/dns/client.ts";
 import type { FetchGuarded } from "../../src/protocols/fetch-guarded/fetch-guarded.ts";
 import { type Log, silentLog } from "../../src/lib/log.ts";
 import { type ManualClock, manualClock } from "./clock.ts";
+import { migratedDatabase } from "./database.ts";
 import { dkimPairs } from "./dkim.ts";
 import { FAILING_DNS } from "./dns.ts";
 import { valueAt, stringAt } from "./json.ts";
@@ -56,7 +57,7 @@ export type CallOptions = {
 
 export async function testApp(options: TestOptions = {}) {
   const clock = options.clock ?? manualClock();
-  const db = options.db ?? openDatabase(":memory:");
+  const db = options.db ?? migratedDatabase();
   migrate(db.sqlite);
   const defaults = {
     sendRate: 0,

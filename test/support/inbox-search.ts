@@ -7,6 +7,7 @@ import { type Addresses, NO_ADDRESSES } from "../../src/modules/inboxes/messages
 import { createMessageStore } from "../../src/modules/inboxes/messages/store.ts";
 import { searchTextsOf } from "../../src/modules/inboxes/search/fold.ts";
 import { createSearch } from "../../src/modules/inboxes/search/search.ts";
+import { migratedDatabase } from "./database.ts";
 
 export type InboxMessage = {
   inboxSeq: number;
@@ -23,8 +24,8 @@ export type InboxMessage = {
 };
 
 /** `file`: a new database file; in memory without one. */
-export function openInbox(file = ":memory:") {
-  const db = openDatabase(file);
+export function openInbox(file?: string) {
+  const db = file === undefined ? migratedDatabase() : openDatabase(file);
   migrate(db.sqlite);
   db.sqlite.run("INSERT INTO projects (seq, id, name, created_at) VALUES (1, 'acme', 'acme', 0)");
   for (const seq of [1, 2]) {

@@ -4,6 +4,7 @@ import { migrate } from "../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../src/db/open.ts";
 import type { EmailStatus } from "../../src/db/schema/emails.ts";
 import { createLoader, type LeasedMail } from "../../src/outbox/lease-rows.ts";
+import { migratedDatabase } from "./database.ts";
 
 export type Outbox = ReturnType<typeof openOutbox>;
 
@@ -52,9 +53,12 @@ export type EventRow = {
   createdAt: number;
 };
 
-/** Opens a database; `file` may be an existing one, in which the project already exists. */
-export function openOutbox(file = ":memory:") {
-  const db = openDatabase(file);
+/**
+ * Opens a database, in memory without `file`, which may be an existing one, in which the project
+ * already exists.
+ */
+export function openOutbox(file?: string) {
+  const db = file === undefined ? migratedDatabase() : openDatabase(file);
   migrate(db.sqlite);
   db.sqlite.run(
     "INSERT OR IGNORE INTO projects (seq, id, name, created_at) VALUES (1, 'acme', 'acme', 0)",
