@@ -266,7 +266,7 @@ describe("the response", () => {
     const id = await a.workflow(chain(webhook()));
     await a.track("signed-up");
     const startedAt = a.t.clock.now();
-    for (let i = 0; i < 40 * 60 && server.requests.length < 8; i++) await a.advance(MINUTE);
+    for (let i = 0; i < 40 * 6 && server.requests.length < 8; i++) await a.advance(10 * MINUTE);
     const hours = (a.t.clock.now() - startedAt) / HOUR;
     expect(hours).toBeGreaterThan(18);
     expect(hours).toBeLessThan(30);
@@ -278,7 +278,7 @@ describe("the response", () => {
     expect(execution.error).toBe("The receiver answered 503. That was the last of 8 tries.");
     await a.advance(10 * DAY);
     expect(server.requests).toHaveLength(8);
-  }, 20_000);
+  });
 });
 
 describe("a host", () => {
