@@ -141,6 +141,8 @@ export type ServerOptions = {
   data: string;
   args: readonly string[];
   port?: number;
+  /** A file that Bun runs before the program, also in the executable. */
+  preload?: string;
 };
 
 /** Flags that relay mail to an SMTP server on this machine; `sendRate` 0 sets no limit. */
@@ -167,13 +169,14 @@ export function logFileOf(data: string): string {
 
 /** Starts `mailstead serve` and waits until it is ready; its log is written to the data folder. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { data, args, port = freePort() } = options;
+  const { data, args, port = freePort(), preload } = options;
   const program =
     options.program ??
     (options.binary === null ? [process.execPath, "src/main.ts"] : [options.binary]);
   const settings = ["--data", data, "--port", String(port), "--log-format", "json"];
   const command = [...program, "serve", ...settings, ...args];
-  return startProgram({ command, logFile: logFileOf(data), port });
+  const env = preload === undefined ? {} : { BUN_OPTIONS: `--preload=${preload}` };
+  return startProgram({ command, logFile: logFileOf(data), port, env });
 }
 
 /** Starts a program and waits until its `/readyz` answers 200 on the port. */
@@ -181,12 +184,14 @@ export async function startProgram(options: {
   command: readonly string[];
   logFile: string;
   port: number;
+  /** Variables besides those of every helper. */
+  env?: Readonly<Record<string, string>>;
 }): Promise<Server> {
-  const { command, logFile, port } = options;
+  const { command, logFile, port, env = {} } = options;
   const log = openSync(logFile, "a");
   const child = Bun.spawn([...command], {
     cwd: ROOT,
-    env: environment,
+    env: { ...environment, ...env },
     stdin: "ignore",
     stdout: log,
     stderr: log,

@@ -19,18 +19,14 @@ const RESPONSE_LIMIT_MS = 5_000;
 export type ProbedServer = Server & {
   /**
    * Prints how long the event loop was blocked since the last call, and returns the aim for it:
-   * less than `maxMs`, by default 50. Returns no aims for an executable, into which no probe can be
-   * loaded.
+   * less than `maxMs`, by default 50.
    */
   reportLoop(during: string, maxMs?: number): Promise<Aim[]>;
 };
 
 export async function startProbedServer(options: ServerOptions): Promise<ProbedServer> {
-  if (options.binary !== null) {
-    return { ...(await startServer(options)), reportLoop: () => Promise.resolve([]) };
-  }
-  const program = [process.execPath, "--preload", "./scripts/bench/loop-probe.ts", "src/main.ts"];
-  const server = await startServer({ ...options, program });
+  const preload = join(import.meta.dir, "loop-probe.ts");
+  const server = await startServer({ ...options, preload });
   const file = join(options.data, "loop.json");
 
   async function readLoop() {
