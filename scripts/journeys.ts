@@ -1,11 +1,10 @@
 /**
  * Runs the tests of the dashboard in Chromium against the executable instead of the sources.
  *
- * `bun scripts/journeys.ts [--short] [EXECUTABLE]` (default: `dist/mailstead`)
+ * `bun scripts/journeys.ts [EXECUTABLE]` (default: `dist/mailstead`)
  *
- * `--short` runs two journeys: the first ten minutes of `mailstead serve`, and the first mail of
- * `mailstead dev`. Without it, all journeys and all pages that need no other server are tested. Without
- * Chromium it prints that it was skipped and exits with code 0.
+ * It tests all journeys, and all pages that need no other server. Without Chromium it prints that it was
+ * skipped and exits with code 0.
  */
 
 import { existsSync } from "node:fs";
@@ -14,7 +13,6 @@ import { hasChromium } from "../test/support/browser.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const JOURNEYS = "test/dashboard/journeys.test.ts";
-const SHORT = "the first ten minutes|one link signs in";
 /** Tests that start servers as an operator does. */
 const PAGES = [
   "audit",
@@ -36,9 +34,7 @@ const PAGES = [
   "settings",
 ].map((name) => `test/dashboard/${name}.test.ts`);
 
-const words = process.argv.slice(2);
-const isShort = words.includes("--short");
-const [path = join(ROOT, "dist", "mailstead")] = words.filter((word) => word !== "--short");
+const [path = join(ROOT, "dist", "mailstead")] = process.argv.slice(2);
 const executable = resolve(path);
 if (!existsSync(executable)) {
   console.error(`${executable} is missing: run bun scripts/build.ts first`);
@@ -48,8 +44,7 @@ if (!hasChromium) {
   console.log("skipped: Chromium is missing (apt-get install chromium)");
   process.exit(0);
 }
-const files = isShort ? [JOURNEYS, "--test-name-pattern", SHORT] : [JOURNEYS, ...PAGES];
-const tests = Bun.spawn([process.execPath, "test", "--timeout", "60000", ...files], {
+const tests = Bun.spawn([process.execPath, "test", "--timeout", "60000", JOURNEYS, ...PAGES], {
   cwd: ROOT,
   env: { ...process.env, TEST_EXECUTABLE: executable },
   stdio: ["ignore", "inherit", "inherit"],

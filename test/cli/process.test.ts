@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readResponse } from "../support/app.ts";
-import { mailstead, type Running, startMailstead } from "../support/cli.ts";
+import { isExecutable, mailstead, type Running, startMailstead } from "../support/cli.ts";
 import { valueAt, listAt, stringAt } from "../support/json.ts";
 
 let parent: string;
@@ -99,7 +99,8 @@ test(
     expect(flag.stdout).toContain("MAILSTEAD_RELAY_URL");
     expect(version.json).toEqual({
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-      revision: null,
+      // The executable of a checkout has its commit.
+      revision: isExecutable ? expect.stringMatching(/^[0-9a-f]{12}(-dirty)?$/) : null,
       bun: Bun.version,
     });
     expect([error.code, JSON.parse(error.stderr)]).toEqual([

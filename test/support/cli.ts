@@ -11,6 +11,8 @@ const EXECUTABLE = process.env["TEST_EXECUTABLE"];
 const PROGRAM = EXECUTABLE === undefined ? [process.execPath, MAIN] : [EXECUTABLE];
 const LIMIT_MS = 20_000;
 
+export const isExecutable = EXECUTABLE !== undefined;
+
 export type Ran = {
   code: number | null;
   stdout: string;
