@@ -2,7 +2,7 @@
  * Asks for collections while the heap is large, so that the process takes less memory. The objects
  * of a mail or a request survive the quick collections of the engine and are garbage soon after; the
  * engine collects them only when the heap has grown to several times its size, and gives freed memory
- * back late. A campaign takes about 25 MiB less with it. Asking takes 4 ms at most, and the engine
+ * back late. A campaign takes about 10 MiB less with it. Asking takes 4 ms at most, and the engine
  * collects beside other work.
  */
 

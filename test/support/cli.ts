@@ -11,6 +11,7 @@ const EXECUTABLE = process.env["TEST_EXECUTABLE"];
 const PROGRAM = EXECUTABLE === undefined ? [process.execPath, MAIN] : [EXECUTABLE];
 const LIMIT_MS = 20_000;
 
+/** True if the tests start the executable instead of the sources. */
 export const isExecutable = EXECUTABLE !== undefined;
 
 export type Ran = {

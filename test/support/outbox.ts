@@ -53,10 +53,7 @@ export type EventRow = {
   createdAt: number;
 };
 
-/**
- * Opens a database, in memory without `file`, which may be an existing one, in which the project
- * already exists.
- */
+/** Opens the database in `file`, which may have the project already; without it, one in memory. */
 export function openOutbox(file?: string) {
   const db = file === undefined ? migratedDatabase() : openDatabase(file);
   migrate(db.sqlite);

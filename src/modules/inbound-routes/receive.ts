@@ -48,19 +48,21 @@ export function createReceiving(
     targets: Targets,
   ): Promise<string> {
     const { peer, signal } = envelope;
-    function inTurn<T>(task: () => Promise<T>): Promise<T> {
+    function runWithinLimits<T>(task: () => Promise<T>): Promise<T> {
       if (arrived.stored === null) return task();
-      return limits.inTurn({ peer, projectSeq: targets.projectSeq }, () => {
+      return limits.runLarge({ peer, projectSeq: targets.projectSeq }, () => {
         signal.throwIfAborted();
         return task();
       });
     }
     const verifySender =
-      targets.routes.length === 0 ? null : await inTurn(() => readSender(arrived, envelope));
+      targets.routes.length === 0
+        ? null
+        : await runWithinLimits(() => readSender(arrived, envelope));
     const authentication = (await verifySender?.()) ?? null;
     signal.throwIfAborted();
     if (authentication !== null) refuseUnauthentic(authentication);
-    return inTurn(async () => {
+    return runWithinLimits(async () => {
       const mail = await readMail(Buffer.concat([...piecesOf(arrived)]), deps.parser);
       refuseLoop(mail, targets);
       return store({ arrived, envelope, targets, mail, authentication });

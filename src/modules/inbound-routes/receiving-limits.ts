@@ -68,8 +68,8 @@ export function createReceivingLimits({ clock }: { clock: Clock }) {
       }
     },
 
-    /** Runs the task when it is the turn of this large message. */
-    inTurn: <T>({ peer, projectSeq }: Way, task: () => Promise<T>): Promise<T> =>
+    /** Runs the task when few enough other large messages of the client and the project are read. */
+    runLarge: <T>({ peer, projectSeq }: Way, task: () => Promise<T>): Promise<T> =>
       peers.run(clientNetwork(peer), () => projects.run(projectSeq, () => largeMessages.add(task))),
   };
 }

@@ -25,7 +25,7 @@ export type ReceivedEnvelope = {
   /** Address of the client. */
   peer: string;
   helo: string;
-  /** Aborts when the session ends: the message is not stored then, because nobody is answered. */
+  /** Aborts when the session ends: the message is not stored then, because the sending server gets no answer. */
   signal: AbortSignal;
   /** The Received field that is put in front of a forwarded message. */
   trace: Uint8Array;

@@ -65,7 +65,7 @@ test("large messages run one at a time, in turn by sender and by project", async
   const order: string[] = [];
   let running = 0;
   const run = (peer: string, projectSeq: number) =>
-    limits.inTurn({ peer, projectSeq }, async () => {
+    limits.runLarge({ peer, projectSeq }, async () => {
       expect(++running).toBe(1);
       await nextIteration();
       order.push(`${peer} ${projectSeq}`);
