@@ -7,7 +7,7 @@
 
 import type { Db } from "../db/open.ts";
 import { recipientLinks } from "../render/links.ts";
-import { createRenderBudget } from "../render/render-budget.ts";
+import { render } from "../render/template/template.ts";
 import type { TemplateCache } from "../render/template/cache.ts";
 import type { Composer } from "./compose/composer.ts";
 import { variablesOf } from "./compose/mail-variables.ts";
@@ -56,7 +56,7 @@ export function createMailCopies(deps: {
     const compiled = templateCache.compile(mail.subject, "text");
     if (!compiled.ok) return mail.subject;
     const variables = variablesOf(mail, recipientLinks(url, linkKey, mail.id));
-    const rendered = createRenderBudget(SUBJECT_MS).render(compiled.template, variables);
+    const rendered = render(compiled.template, variables, SUBJECT_MS);
     return rendered.ok ? rendered.text : mail.subject;
   }
 

@@ -7,9 +7,16 @@ import { systemClock } from "../lib/clock.ts";
 import { render, type Rendered, type Template, type Variables } from "./template/template.ts";
 import { RENDER_LIMIT_MS } from "./template/limits.ts";
 
+export type RenderedField = "subject" | "body";
+export type FieldRendered =
+  Extract<Rendered, { ok: true }> | { ok: false; reason: string; field: RenderedField };
+
 export type RenderBudget = {
-  /** Renders within the remaining time; fails with a reason if no time is left. */
-  render(template: Template, variables: Variables): Rendered;
+  /**
+   * Renders a field within the remaining time. A failure names the field at fault, which is the one
+   * that took the most time if no time is left.
+   */
+  render(field: RenderedField, template: Template, variables: Variables): FieldRendered;
   /** Whether no time is left. A render that failed then may not be at fault itself. */
   isSpent(): boolean;
 };
@@ -17,15 +24,25 @@ export type RenderBudget = {
 const EXHAUSTED = `Rendering for this request takes longer than ${RENDER_LIMIT_MS} ms in total.`;
 
 export function createRenderBudget(totalMs: number = RENDER_LIMIT_MS): RenderBudget {
-  let leftMs = totalMs;
+  const tookMs = { subject: 0, body: 0 };
+  const leftMs = () => totalMs - tookMs.subject - tookMs.body;
+  const isSpent = () => leftMs() <= 0;
+
+  function renderInTime(field: RenderedField, template: Template, variables: Variables): Rendered {
+    if (isSpent()) return { ok: false, reason: EXHAUSTED };
+    const startedAt = systemClock.elapsed();
+    const rendered = render(template, variables, leftMs());
+    tookMs[field] += systemClock.elapsed() - startedAt;
+    return rendered;
+  }
+
   return {
-    render(template, variables) {
-      if (leftMs <= 0) return { ok: false, reason: EXHAUSTED };
-      const startedAt = systemClock.elapsed();
-      const rendered = render(template, variables, leftMs);
-      leftMs -= systemClock.elapsed() - startedAt;
-      return rendered;
+    render(field, template, variables) {
+      const rendered = renderInTime(field, template, variables);
+      if (rendered.ok) return rendered;
+      const slowest = tookMs.subject > tookMs.body ? "subject" : "body";
+      return { ...rendered, field: isSpent() ? slowest : field };
     },
-    isSpent: () => leftMs <= 0,
+    isSpent,
   };
 }

@@ -7,7 +7,11 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import { type AppError, type FieldError, fieldError, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { recipientLinks } from "../../render/links.ts";
-import { createRenderBudget, type RenderBudget } from "../../render/render-budget.ts";
+import {
+  createRenderBudget,
+  type RenderBudget,
+  type RenderedField,
+} from "../../render/render-budget.ts";
 import { checkSubject } from "../../render/subject.ts";
 import { renderErrorMessage, type Template } from "../../render/template/template.ts";
 import { mergeVariables, templateVariables } from "../../render/variables.ts";
@@ -113,11 +117,11 @@ export function createDrafts(deps: DraftDeps) {
       links: recipientLinks(deps.url, deps.linkKey, emailId),
       projectName: project.name,
     });
-    const subject = rendered(budget, source.subject, variables, "subject");
+    const subject = rendered(budget, "subject", source.subject, variables);
     if (!subject.ok) return subject;
     const fault = checkSubject(subject.value);
     if (fault !== null) return { ok: false, fault: { field: "subject", ...fault } };
-    const body = rendered(budget, source.body, variables, "body");
+    const body = rendered(budget, "body", source.body, variables);
     if (!body.ok) return body;
     const texts = { subject: subject.value, variables: JSON.stringify(snapshot) };
     const value = { ...recipient, emailId, contactId, ...texts, contactData: stored };
@@ -141,14 +145,14 @@ function contactData(input: SendInput, recipient: Recipient): JsonObject {
 
 function rendered(
   budget: RenderBudget,
+  field: RenderedField,
   template: Template,
   variables: JsonObject,
-  field: string,
 ): Checked<string> {
-  const result = budget.render(template, variables);
+  const result = budget.render(field, template, variables);
   if (result.ok) return { ok: true, value: result.text };
   const message = renderErrorMessage(result.reason);
-  return { ok: false, fault: { field, message, code: "invalid_value" } };
+  return { ok: false, fault: { field: result.field, message, code: "invalid_value" } };
 }
 
 function tooMuchData(): AppError {

@@ -208,9 +208,9 @@ export function createPreviews(deps: {
     const field = kind === "text" ? "subject" : "body";
     const compiled = deps.templateCache.compile(source, kind);
     if (!compiled.ok) throw fieldError(field, "invalid_format", syntaxErrorMessage(compiled));
-    const result = budget.render(compiled.template, variables);
+    const result = budget.render(field, compiled.template, variables);
     if (result.ok) return result.text;
-    throw fieldError(field, "invalid_value", renderErrorMessage(result.reason));
+    throw fieldError(result.field, "invalid_value", renderErrorMessage(result.reason));
   }
 
   /** Renders the mail with this id for a recipient. Throws 422 if it cannot be rendered. */
