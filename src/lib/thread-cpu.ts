@@ -21,13 +21,14 @@ const READING_MS = 20;
 let reading = { cpuMs: 0, atMs: -Infinity };
 
 /**
- * The processor time of this thread in milliseconds, or what it was at most 20 ms ago. For callers
- * that measure work which is much longer, and start to measure often.
+ * The processor time of this thread in milliseconds, or up to 20 ms more: since its last reading it
+ * cannot have grown faster than the clock. For callers that start to measure often: what they measure
+ * is never too long.
  */
 export function recentThreadCpuMs(): number {
   const nowMs = systemClock.elapsed();
   if (nowMs - reading.atMs > READING_MS) reading = { cpuMs: threadCpuMs(), atMs: nowMs };
-  return reading.cpuMs;
+  return reading.cpuMs + nowMs - reading.atMs;
 }
 
 /** The number of this thread in the kernel; null where the kernel does not show it (not Linux). */

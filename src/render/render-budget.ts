@@ -8,7 +8,7 @@ import { render, type Rendered, type Template, type Variables } from "./template
 import { RENDER_LIMIT_MS } from "./template/limits.ts";
 
 export type RenderedField = "subject" | "body";
-export type FieldRendered =
+type FieldRendered =
   Extract<Rendered, { ok: true }> | { ok: false; reason: string; field: RenderedField };
 
 export type RenderBudget = {

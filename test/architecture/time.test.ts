@@ -40,7 +40,6 @@ const MEASURES_WORK = [
   "db/commit-delay.ts",
   "db/transactions.ts",
   "outbox/compose/composer.ts",
-  "outbox/compose/prepare.ts",
   "lib/thread-cpu.ts",
   "lib/yield.ts",
   "lib/loop-watch.ts",

@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
-import { cpuMsOfThread, threadCpuMs, threadNumber } from "../../src/lib/thread-cpu.ts";
+import {
+  cpuMsOfThread,
+  recentThreadCpuMs,
+  threadCpuMs,
+  threadNumber,
+} from "../../src/lib/thread-cpu.ts";
 
 function work(ms: number): void {
   const endsAt = threadCpuMs() + ms;
@@ -19,4 +24,14 @@ test.skipIf(process.platform !== "linux")("the kernel counts the time of this th
 test("a thread that has no number or has ended has no time", () => {
   expect(cpuMsOfThread(null)).toBeNull();
   expect(cpuMsOfThread(2 ** 22 + 1)).toBeNull();
+});
+
+test("a recent time is that of now or up to 20 ms more, while the thread works or waits", async () => {
+  for (let i = 0; i < 40; i++) {
+    const [before, recent, after] = [threadCpuMs(), recentThreadCpuMs(), threadCpuMs()];
+    expect(recent).toBeGreaterThanOrEqual(before - 1);
+    expect(recent).toBeLessThanOrEqual(after + 21);
+    if (i % 2 === 0) work(i % 7);
+    else await Bun.sleep(i % 9);
+  }
 });

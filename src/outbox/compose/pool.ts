@@ -24,8 +24,8 @@ import { createThreadSet } from "./thread-set.ts";
 import { resultsOf, createThread, type Thread, type ThreadEvents } from "./thread.ts";
 
 /**
- * Longest time of a batch: the template engine lets one render take a second, and a thread continues
- * no batch that has taken a tenth of a second.
+ * Longest processor time of a batch: the template engine lets one render take a second, and a thread
+ * continues no batch that has taken a tenth of a second.
  */
 const LIMIT_MS = RENDER_LIMIT_MS + 500;
 /** A thread without work ends after this time; it takes tens of megabytes. */
@@ -39,8 +39,6 @@ const MAX_THREADS = Math.min(availableParallelism(), 8);
 const MAX_BATCHES = 2;
 /** How often a mail that is alone in its batch is tried before it fails. */
 const MAX_TIMEOUTS = 2;
-/** The same if the machine may have stood still meanwhile. */
-const MAX_STALLS = 5;
 
 export type PoolDeps = {
   keys: TokenKeys;
@@ -91,7 +89,7 @@ export function createPool(deps: PoolDeps) {
       for (const { jobs } of others) queue.putBack(jobs);
       if (first !== undefined) {
         noteTimeout(first, costs, limitMs);
-        for (const half of halvesOf(first, { hasWorked, limitMs })) queue.addHalf(half);
+        for (const half of halvesOf(first, hasWorked, limitMs)) queue.addHalf(half);
       }
       schedule();
     },
@@ -188,12 +186,9 @@ function noteTimeout({ jobs }: JobBatch, costs: FlowCosts, limitMs: number): voi
 
 /**
  * The halves of a batch that took too long. A mail that was alone is tried again, or fails.
- * `hasWorked` is false if the machine may have stood still meanwhile.
+ * `hasWorked` is false if its thread had too little processor time.
  */
-function halvesOf(
-  { jobs }: JobBatch,
-  { hasWorked, limitMs }: { hasWorked: boolean; limitMs: number },
-): ComposeJob[][] {
+function halvesOf({ jobs }: JobBatch, hasWorked: boolean, limitMs: number): ComposeJob[][] {
   const [job] = jobs;
   if (job === undefined) return [];
   if (jobs.length > 1) {
@@ -201,12 +196,12 @@ function halvesOf(
     return [jobs.slice(0, middle), jobs.slice(middle)];
   }
   job.timeouts++;
-  if (job.timeouts < (hasWorked ? MAX_TIMEOUTS : MAX_STALLS)) return [[job]];
+  if (job.timeouts < MAX_TIMEOUTS) return [[job]];
   if (hasWorked) {
     const reason = `The body cannot be rendered: it takes longer than ${limitMs} ms.`;
     job.resolve({ kind: "failed", reason, isTooSlow: true });
   } else {
-    const reason = `The message was not prepared within ${limitMs} ms: the machine is overloaded.`;
+    const reason = "The message could not be prepared: the machine is overloaded.";
     job.resolve({ kind: "deferred", reason });
   }
   return [];

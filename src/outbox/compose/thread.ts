@@ -16,6 +16,8 @@ const START_LIMIT_MS = 10_000;
 const HELD_MS = 150;
 /** Time for an answer that waits because the event loop itself was held. */
 const ANSWER_MS = 20;
+/** A batch may take this multiple of its limit by the clock, while other threads have the processors. */
+const MAX_STRETCH = 10;
 type Results = ReturnType<typeof readResults>;
 
 export type ThreadEvents = {
@@ -25,7 +27,7 @@ export type ThreadEvents = {
   onHeld(): void;
   /**
    * The thread was ended, because the first of its batches exceeded the limit. `hasWorked` is false
-   * if it used so little processor time meanwhile that the machine may have stood still.
+   * if it had so little processor time meanwhile that the machine may be overloaded.
    */
   onTimeout(thread: Thread, batches: readonly JobBatch[], hasWorked: boolean): void;
   /** The thread did not start, or it has ended with an error. */
@@ -47,7 +49,7 @@ export function createThread(
   options: {
     file: URL;
     data: ThreadData;
-    /** Longest time of a batch. */
+    /** Longest processor time of a batch. */
     limitMs: number;
     /** The thread ends after this time without work. */
     idleMs: number;
@@ -117,13 +119,19 @@ export function createThread(
     cancelTimer();
     cancelTimer = systemClock.after(HELD_MS, () => {
       isHeld = true;
-      const beforeMs = cpuMs();
-      cancelTimer = systemClock.after(limitMs - HELD_MS, () => {
-        // The answer may wait in the queue of the event loop.
-        cancelTimer = systemClock.after(ANSWER_MS, () => timeOut(beforeMs));
-      });
+      limitFirst({ beganMs: systemClock.elapsed(), beganCpuMs: cpuMs() });
       events.onHeld();
     });
+  }
+
+  /** Ends the thread once the rest of the limit has passed in processor time. */
+  function limitFirst(since: { beganMs: number; beganCpuMs: number }): void {
+    const maxMs = limitMs - HELD_MS;
+    const workedMs = cpuMs() - since.beganCpuMs;
+    const tookMs = systemClock.elapsed() - since.beganMs;
+    if (workedMs >= maxMs || tookMs >= MAX_STRETCH * limitMs) return timeOut(workedMs >= maxMs);
+    // The answer may wait in the queue of the event loop.
+    cancelTimer = systemClock.after(maxMs - workedMs + ANSWER_MS, () => limitFirst(since));
   }
 
   /** The processor time of the thread; where it cannot be read, that of all but the event loop. */
@@ -131,10 +139,9 @@ export function createThread(
     return cpuMsOfThread(number) ?? otherThreadsCpuMs();
   }
 
-  function timeOut(beforeMs: number): void {
-    const workedMs = cpuMs() - beforeMs;
+  function timeOut(hasWorked: boolean): void {
     end();
-    events.onTimeout(thread, batches.splice(0), workedMs > (limitMs - HELD_MS) / 10);
+    events.onTimeout(thread, batches.splice(0), hasWorked);
   }
 
   function fail(reason: string): void {

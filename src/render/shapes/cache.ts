@@ -171,10 +171,7 @@ export function createShapeCache(
       const shapes = shapesOf(template);
       return mayTrace(shapes)
         ? renderTraced(template, variables, { links, fixedTexts: shapes.fixedTexts })
-        : checked(
-            template,
-            renderInto(template, variables, () => new BoundedEmitter()),
-          );
+        : checked(template, renderInto(template, variables, new BoundedEmitter()));
     },
     encode,
     stats,
@@ -217,7 +214,7 @@ function renderTraced(
   variables: Variables,
   { links, fixedTexts }: { links: RecipientLinks; fixedTexts: FixedTexts },
 ): RenderedBody {
-  const rendered = renderInto(template, variables, () => new TraceEmitter(fixedTexts, links));
+  const rendered = renderInto(template, variables, new TraceEmitter(fixedTexts, links));
   // A render with a key has no character that a mail must not contain.
   if (rendered.ok && rendered.emitter.key !== null) {
     return { ok: true, body: { template, emitter: rendered.emitter } };

@@ -28,6 +28,7 @@ import {
 } from "./tags.ts";
 import {
   checkTime,
+  renderTimeCheck,
   limitFilter,
   type BoundedEmitter,
   MEMORY_LIMIT,
@@ -62,9 +63,9 @@ export function renderNodes(
   nodes: readonly TemplateNode[],
   { variables, limitMs, emitter }: Rendering,
 ): void {
-  const renderLimit = Math.min(limitMs, RENDER_LIMIT_MS);
-  const options = { sync: true, globals: variables, renderLimit };
+  const options = { sync: true, globals: variables };
   const context = new Context({}, engine.options, options, { liquid: engine });
+  context.renderLimit.check = renderTimeCheck(Math.min(limitMs, RENDER_LIMIT_MS));
   for (const node of nodes) {
     checkTime(context);
     if (typeof node === "string") emitter.write(node);
@@ -110,7 +111,6 @@ export function liquidEngine(kind: "html" | "text" | "url"): Liquid {
     // The same time zone and language on every machine.
     timezoneOffset: 0,
     locale: "en-US",
-    renderLimit: RENDER_LIMIT_MS,
     memoryLimit: MEMORY_LIMIT,
     // Used by the library's own tags; `cycle` is the only one of them that is not replaced below.
     ...(isHtml ? { outputEscape: (value: unknown) => toValue(toMarkup(value)) } : {}),

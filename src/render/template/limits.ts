@@ -2,6 +2,7 @@
 
 import { type Emitter, type FilterImplOptions, toValue } from "liquidjs";
 import { systemClock } from "../../lib/clock.ts";
+import { recentThreadCpuMs, threadCpuMs } from "../../lib/thread-cpu.ts";
 
 export type FilterHandler = Extract<FilterImplOptions, (...args: never[]) => unknown>;
 export type FilterThis = ThisParameterType<FilterHandler>;
@@ -9,8 +10,9 @@ export type FilterThis = ThisParameterType<FilterHandler>;
 /** Longest result of a render or of a `capture`, in UTF-16 units. */
 export const LONGEST_OUTPUT = 5 * 1024 * 1024;
 
-/** Longest time of a single render. */
+/** Longest processor time of a single render. */
 export const RENDER_LIMIT_MS = 1_000;
+const TOO_SLOW = `The template takes longer than ${RENDER_LIMIT_MS} ms.`;
 
 /**
  * Most units of work by filters and ranges; one unit is about one character or array element
@@ -52,6 +54,23 @@ export function toText(value: unknown): string {
   if (Array.isArray(plain)) return plain.map(toText).join("");
   if (typeof plain === "object") return JSON.stringify(plain);
   return typeof plain === "number" || typeof plain === "boolean" ? String(plain) : "";
+}
+
+/**
+ * Returns a function that is called with the elapsed time, as often as possible, and throws once a
+ * render that begins now has used `limitMs` of processor time. While the machine is suspended, or
+ * busy with other work, that time does not grow. It is read when the limit can have been reached,
+ * because it cannot grow faster than the clock.
+ */
+export function renderTimeCheck(limitMs: number): (nowMs: number) => void {
+  const beganCpuMs = recentThreadCpuMs();
+  let nextMs = systemClock.elapsed() + limitMs;
+  return (nowMs) => {
+    if (nowMs <= nextMs) return;
+    const leftMs = limitMs - (threadCpuMs() - beganCpuMs);
+    if (leftMs <= 0) throw new LimitError(TOO_SLOW);
+    nextMs = nowMs + leftMs;
+  };
 }
 
 /** Throws if the render has taken longer than its limit. */

@@ -10,7 +10,6 @@
  */
 
 import type { Liquid } from "liquidjs";
-import { recentThreadCpuMs, threadCpuMs } from "../../lib/thread-cpu.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { withoutLiquid } from "./placeholder.ts";
 import {
@@ -85,16 +84,15 @@ export function compileTemplate(source: string, kind: TemplateKind): Compiled {
 
 /**
  * Renders with variables that come from JSON. It returns every failure as a reason and never
- * throws. `limitMs` is the time that the render may take; the limit of a single render applies too.
+ * throws. `limitMs` is the processor time that the render may take; the limit of a single render
+ * applies too.
  */
 export function render(
   template: Template,
   variables: Variables,
   limitMs: number = RENDER_LIMIT_MS,
 ): Rendered {
-  return renderWithRetry(limitMs, () =>
-    renderOnce(template, { variables, limitMs, emitter: new BoundedEmitter() }),
-  );
+  return renderChecked(template, { variables, limitMs, emitter: new BoundedEmitter() });
 }
 
 /** Like `render` for a template of the kind "url", with the result split into parts. */
@@ -102,35 +100,26 @@ export function renderUrl(template: Template, variables: Variables): RenderedUrl
   if (template.nodes === null) {
     return { ok: true, parts: [{ kind: "literal", text: template.source }] };
   }
-  const limitMs = RENDER_LIMIT_MS;
-  let emitter = new UrlEmitter();
-  const rendered = renderWithRetry(limitMs, () => {
-    emitter = new UrlEmitter();
-    return renderOnce(template, { variables, limitMs, emitter });
-  });
+  const emitter = new UrlEmitter();
+  const rendered = renderChecked(template, { variables, limitMs: RENDER_LIMIT_MS, emitter });
   return rendered.ok ? { ok: true, parts: emitter.parts } : rendered;
 }
 
 /**
- * Like `render` with an emitter that records more than the text. The result is not checked: see
+ * Like `render` into an emitter that records more than the text. The result is not checked: see
  * `checkResult`.
  */
 export function renderInto<E extends BoundedEmitter>(
   template: Template,
   variables: Variables,
-  createEmitter: () => E,
+  emitter: E,
 ): { ok: true; emitter: E } | { ok: false; reason: string } {
-  const limitMs = RENDER_LIMIT_MS;
-  let emitter = createEmitter();
   if (template.nodes === null) {
     emitter.write(template.source);
     return { ok: true, emitter };
   }
-  const rendered = renderWithRetry(limitMs, () => {
-    emitter = createEmitter();
-    return runNodes(template, { variables, limitMs, emitter }) ?? { ok: true, text: "" };
-  });
-  return rendered.ok ? { ok: true, emitter } : rendered;
+  const failure = runNodes(template, { variables, limitMs: RENDER_LIMIT_MS, emitter });
+  return failure ?? { ok: true, emitter };
 }
 
 /** The text of a URL template with every output replaced by `x` and every tag removed. */
@@ -138,18 +127,7 @@ export function sampleUrl(source: string): string {
   return withoutLiquid(readTokens(ENGINES.url, source), "x");
 }
 
-/**
- * Renders again if the time limit passed while this thread used little processor time: the machine
- * was suspended or busy during the render, so that the template did not cause the delay.
- */
-function renderWithRetry(limitMs: number, renderOnce: () => Rendered): Rendered {
-  const beforeMs = recentThreadCpuMs();
-  const rendered = renderOnce();
-  const isDone = rendered.ok || rendered.reason !== TOO_SLOW;
-  return isDone || threadCpuMs() - beforeMs > limitMs / 10 ? rendered : renderOnce();
-}
-
-function renderOnce(template: Template, rendering: Rendering): Rendered {
+function renderChecked(template: Template, rendering: Rendering): Rendered {
   if (template.nodes === null) return checkResult(template.source);
   return runNodes(template, rendering) ?? checkResult(rendering.emitter.buffer);
 }
@@ -210,13 +188,7 @@ function renderReason(error: unknown, template: Template): string {
   return `Line ${position.line}, column ${position.column}: ${message}.`;
 }
 
-/**
- * The reason of a render that exceeded its time limit, during which the process served no request.
- */
-const TOO_SLOW = `The template takes longer than ${RENDER_LIMIT_MS} ms.`;
-
 const LIMITS = [
-  { pattern: /render limit exceeded/, reason: TOO_SLOW },
   { pattern: /alloc limit exceeded|out of memory/i, reason: "The template uses too much memory." },
   { pattern: /call stack/i, reason: "The template is nested too deeply." },
 ] as const satisfies readonly { pattern: RegExp; reason: string }[];
