@@ -1,7 +1,7 @@
 /**
- * Finds what uses a template, a segment or a domain, so that it is not deleted while it is used, and
- * not changed so that a user of it becomes invalid. The modules that can use one register functions
- * that find and check its users; the module that owns it asks for all users.
+ * Finds what uses a template, a segment, a domain or an event, so that it is not deleted while it is
+ * used, and not changed so that a user of it becomes invalid. The modules that can use one register
+ * functions that find and check its users; the module that owns it asks for all users.
  */
 
 import type { FieldError } from "./errors.ts";
@@ -17,8 +17,11 @@ type FindUses = (projectSeq: number, key: string) => Use[];
 /** Part of a change: checks the objects that use one of `keys`, as the change has stored them. */
 type CheckUses = (projectSeq: number, keys: ReadonlySet<string>) => CheckedUse[];
 
-/** An object that other objects refer to: a template or segment by its id, a domain by its name. */
-type ReferenceKind = "template" | "segment" | "domain";
+/**
+ * An object that other objects refer to: a template or segment by its id, a domain or an event by
+ * its name.
+ */
+type ReferenceKind = "template" | "segment" | "domain" | "event";
 
 export type References = ReturnType<typeof createReferences>;
 

@@ -71,8 +71,8 @@ export function createEdits(deps: {
     if (errors.length > 0) throw validationError(errors);
   }
 
-  function ensureUnused({ projectSeq, id }: SegmentRow): void {
-    const names = users.usersOf(projectSeq, id).map(({ kind, name }) => `${kind} "${name}"`);
+  function ensureUnused(row: SegmentRow): void {
+    const names = users.usersOf(row).map(({ kind, name }) => `${kind} "${name}"`);
     if (names.length === 0) return;
     throw new AppError(409, "CONFLICT", `This segment is used by ${names.join(", ")}.`, {
       suggestion:

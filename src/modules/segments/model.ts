@@ -115,8 +115,9 @@ export const SegmentUsage = named(
   "SegmentUsage",
   described(Type.Object({ users: Type.Array(SegmentUser) }), {
     users:
-      "Segments and workflows whose conditions name it, and at most 5 campaigns that are not sent " +
-      "yet. It cannot be deleted while there are any",
+      "Segments and workflows whose conditions name it, workflows that one of its events starts or " +
+      "that wait for one, and at most 5 campaigns that are not sent yet. It cannot be deleted " +
+      "while there are any",
   }),
   {
     description: "Where a segment is used",

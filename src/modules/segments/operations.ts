@@ -41,7 +41,9 @@ export const segmentOperations = describeOperations(
     deleteSegment: {
       role: "EDITOR",
       summary: "Delete an unused segment; its contacts are not deleted",
-      description: "A segment that a campaign or another segment uses is refused with 409.",
+      description:
+        "A segment that a campaign, a workflow or another segment uses is refused with 409. A " +
+        "workflow also uses it if an event of the segment starts it or is awaited in it.",
     },
     getSegmentUsage: {
       role: "VIEWER",

@@ -129,7 +129,7 @@ export function createSegments(deps: {
 
     /** The campaigns, workflows and segments that use a segment. Throws 404 if it is unknown. */
     usage: (projectSeq: number, id: string): SegmentUsage => ({
-      users: users.usersOf(projectSeq, definitions.get(projectSeq, id).id),
+      users: users.usersOf(definitions.get(projectSeq, id)),
     }),
 
     /** Resolves when the members of a new tracked segment are recorded. */

@@ -1,4 +1,4 @@
-/** Slugs: the readable part of a segment's event names, which never changes. */
+/** Slugs: the readable part of a segment's event names, which never changes, and these names. */
 
 import { and, eq, like } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -6,6 +6,14 @@ import { segments } from "../../db/schema/segments.ts";
 
 /** Longest slug of a name, in characters. */
 const LONGEST = 60;
+
+/** Changes of a membership that are events. */
+export const MEMBERSHIP_CHANGES = ["entry", "exit"] as const;
+type MembershipChange = (typeof MEMBERSHIP_CHANGES)[number];
+
+/** The name of the event of a contact that enters or leaves a segment. */
+export const membershipEventName = (slug: string, change: MembershipChange): string =>
+  `segment.${slug}.${change}`;
 
 /** Makes "grosste-kunden" of "Größte Kunden!" and keeps letters of other scripts. */
 export function slugOf(name: string): string {

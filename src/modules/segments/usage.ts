@@ -1,12 +1,13 @@
 /**
- * Finds the segments, workflows and campaigns that use a segment. They keep it from being deleted,
- * and its condition must fit them.
+ * Finds the segments, workflows and campaigns that use a segment or its events. They keep it from
+ * being deleted, and its condition must fit them.
  */
 
 import type { FieldError } from "../../lib/errors.ts";
 import type { CheckedUse, References } from "../../lib/references.ts";
 import type { Definitions, SegmentRow } from "./definitions.ts";
 import type { SegmentUsage } from "./model.ts";
+import { MEMBERSHIP_CHANGES, membershipEventName } from "./slug.ts";
 
 export type SegmentUsers = ReturnType<typeof createSegmentUsers>;
 
@@ -16,12 +17,19 @@ export function createSegmentUsers(deps: {
 }) {
   const { definitions, references } = deps;
   return {
-    usersOf: (projectSeq: number, id: string): SegmentUsage["users"] => [
-      ...definitions
-        .findDirectUsers(projectSeq, id)
-        .map((user) => ({ kind: "segment" as const, id: user.id, name: user.name })),
-      ...references.usesOf("segment", projectSeq, id),
-    ],
+    /** Each user once, even if it uses the segment in several ways. */
+    usersOf({ projectSeq, id, slug }: SegmentRow): SegmentUsage["users"] {
+      const users: SegmentUsage["users"] = [
+        ...definitions
+          .findDirectUsers(projectSeq, id)
+          .map((user) => ({ kind: "segment" as const, id: user.id, name: user.name })),
+        ...references.usesOf("segment", projectSeq, id),
+        ...MEMBERSHIP_CHANGES.flatMap((change) =>
+          references.usesOf("event", projectSeq, membershipEventName(slug, change)),
+        ),
+      ];
+      return [...new Map(users.map((user) => [user.id, user])).values()];
+    },
 
     /**
      * Part of the change that stored the condition of a segment: one error for each user that

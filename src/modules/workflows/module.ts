@@ -246,6 +246,7 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
   callEnded.onRaised(runner.wake);
   deps.references.register("template", workflows.usersOfTemplate);
   deps.references.register("segment", workflows.usersOfSegment, workflows.checkUsersOfSegments);
+  deps.references.register("event", workflows.usersOfEvent);
   deps.removal.onRemove(createForgetContact({ db, clock }));
   // Called within the change that records the event: if it is rolled back, the runner is not woken.
   deps.events.onEvent(() => writer.afterCommit(runner.wake));

@@ -1,24 +1,28 @@
 /**
- * Finds the workflows that use a template or a segment, which therefore cannot be deleted, and checks
- * the workflows that use a changed segment. A workflow uses what its current graph contains, and what
- * the versions contain with which executions are under way.
+ * Finds the workflows that use a template, a segment or an event, which therefore cannot be deleted,
+ * and checks the workflows that use a changed segment. A workflow uses what its current graph
+ * contains, and what the versions contain with which executions are under way. Of these versions it
+ * does not use the TRIGGER, because new executions start with the current graph.
  */
 
 import type { Db } from "../../db/open.ts";
 import type { CheckedUse, Use } from "../../lib/references.ts";
 import type { Graph } from "./graph/graph.ts";
-import { type GraphReferences, segmentsOf, templatesOf } from "./graph/references.ts";
+import {
+  awaitedEventsOf,
+  type GraphReferences,
+  segmentsOf,
+  templatesOf,
+} from "./graph/references.ts";
 import { parseGraph } from "./versions.ts";
 
-type Found = { id: string; name: string; graphs: Graph[] };
+type Row = { id: string; name: string; triggerEvent: string; graph: string };
+type Found = Omit<Row, "graph"> & { graphs: Graph[] };
 
 export function createUses({ sqlite }: Db, references: Pick<GraphReferences, "segmentErrorsOf">) {
   /** Graphs in use, of workflows of the project, that contain the text. */
-  const findHolding = sqlite.prepare<
-    { id: string; name: string; graph: string },
-    [number, string]
-  >(`
-    SELECT workflow.id, workflow.name, version.graph
+  const findHolding = sqlite.prepare<Row, [number, string]>(`
+    SELECT workflow.id, workflow.name, workflow.trigger_event AS triggerEvent, version.graph
     FROM workflows workflow JOIN workflow_versions version ON version.workflow_seq = workflow.seq
     WHERE workflow.project_seq = +?1 AND workflow.deleted_at IS NULL
       AND instr(version.graph, +?2) > 0
@@ -28,31 +32,41 @@ export function createUses({ sqlite }: Db, references: Pick<GraphReferences, "se
 
   function holding(projectSeq: number, text: string): Found[] {
     const found = new Map<string, Found>();
-    for (const { id, name, graph } of findHolding.all(projectSeq, text)) {
-      const workflow = found.get(id) ?? { id, name, graphs: [] };
+    for (const { graph, ...row } of findHolding.all(projectSeq, text)) {
+      const workflow = found.get(row.id) ?? { ...row, graphs: [] };
       workflow.graphs.push(parseGraph(graph));
-      found.set(id, workflow);
+      found.set(row.id, workflow);
     }
     return [...found.values()];
   }
 
-  function users(projectSeq: number, text: string, isUsing: (graph: Graph) => boolean): Use[] {
+  function users(projectSeq: number, text: string, isUsing: (found: Found) => boolean): Use[] {
     return holding(projectSeq, text)
-      .filter(({ graphs }) => graphs.some(isUsing))
+      .filter(isUsing)
       .map(({ id, name }) => ({ kind: "workflow", id, name }));
   }
 
   return {
     /** The workflows that send a template. */
     usersOfTemplate: (projectSeq: number, templateId: string): Use[] =>
-      users(projectSeq, JSON.stringify(templateId), (graph) =>
-        templatesOf(graph).includes(templateId),
+      users(projectSeq, JSON.stringify(templateId), ({ graphs }) =>
+        graphs.some((graph) => templatesOf(graph).includes(templateId)),
       ),
 
     /** The workflows with a condition on a segment. */
     usersOfSegment: (projectSeq: number, segmentId: string): Use[] =>
-      users(projectSeq, JSON.stringify(`segment.${segmentId}`), (graph) =>
-        segmentsOf(graph).includes(segmentId),
+      users(projectSeq, JSON.stringify(`segment.${segmentId}`), ({ graphs }) =>
+        graphs.some((graph) => segmentsOf(graph).includes(segmentId)),
+      ),
+
+    /** The workflows that an event starts, and those whose executions wait for it. */
+    usersOfEvent: (projectSeq: number, eventName: string): Use[] =>
+      users(
+        projectSeq,
+        JSON.stringify(eventName),
+        ({ triggerEvent, graphs }) =>
+          triggerEvent === eventName ||
+          graphs.some((graph) => awaitedEventsOf(graph).includes(eventName)),
       ),
 
     /** Part of a change: checks the workflows with a condition that refers to these segments. */

@@ -96,6 +96,70 @@ describe("while an execution waits", () => {
   });
 });
 
+describe("an event of a segment", () => {
+  const startingFrom = (eventName: string) => graph([trigger(eventName), wait], ["start>wait"]);
+  const waitingFor = (eventName: string) => chain(step("event", "WAIT_FOR_EVENT", { eventName }));
+
+  test.each([
+    ["starts it", startingFrom("segment.all.entry"), true],
+    ["starts it", startingFrom("segment.all.exit"), true],
+    ["starts it, but it is disabled", startingFrom("segment.all.entry"), false],
+    ["is awaited in it", waitingFor("segment.all.exit"), true],
+  ])("is a use of the segment by a workflow if it %s", async (_, flow, enabled) => {
+    const id = await segment();
+    const workflow = await a.workflow(flow, { enabled });
+    await expectUsed(`/segments/${id}`);
+    await change(workflow, { trigger: { type: "EVENT", eventName: "signed-up" }, ...EMPTY });
+    await expectUnused(`/segments/${id}`);
+  });
+
+  test("keeps its name when the segment is renamed", async () => {
+    const id = await segment();
+    await a.workflow(startingFrom("segment.all.entry"));
+    expect((await a.t.call("PATCH", `/segments/${id}`, { name: "Other" })).at("data.slug")).toBe(
+      "all",
+    );
+    await expectUsed(`/segments/${id}`);
+  });
+
+  test("is no longer used by an execution that it started", async () => {
+    const id = await a.t.create("/segments", { name: "All", type: "STATIC" }, "data.id");
+    await a.t.call("PATCH", `/segments/${id}`, { trackMembership: true });
+    const flow = await a.workflow(startingFrom("segment.all.entry"));
+    const emails = ["ada@example.net"];
+    await a.t.call("POST", `/segments/${id}/members`, { emails, createMissing: true });
+    await a.settle();
+    expect((await a.only(flow)).status).toBe("WAITING");
+    await change(flow, { trigger: { type: "EVENT", eventName: "signed-up" } });
+    expect((await a.only(flow)).status).toBe("WAITING");
+    await expectUnused(`/segments/${id}`);
+  });
+
+  test("is used by an execution that waits for it in its version", async () => {
+    const id = await segment();
+    const flow = await a.workflow(waitingFor("segment.all.entry"));
+    await a.track("signed-up");
+    await change(flow, EMPTY);
+    await expectUsed(`/segments/${id}`);
+  });
+
+  test("and a condition on the segment in one workflow are one use", async () => {
+    const id = await segment();
+    const check = step("check", "CONDITION", memberOf(id));
+    await a.workflow(graph([trigger("segment.all.entry"), check], ["start>check"]));
+    await expectUsed(`/segments/${id}`);
+  });
+
+  test("is not used by a workflow that another segment or another event starts", async () => {
+    const id = await segment();
+    await segment();
+    for (const eventName of ["segment.all-2.entry", "segment.all", "segment.all.entry2"]) {
+      await a.workflow(startingFrom(eventName));
+    }
+    await expectUnused(`/segments/${id}`);
+  });
+});
+
 test("versions between that of an execution and the current one use nothing", async () => {
   const [first, second] = [await a.template(), await a.template({ name: "Second" })];
   const flow = await a.workflow(sending(first));

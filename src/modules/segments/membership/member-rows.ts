@@ -4,6 +4,7 @@ import type { Db } from "../../../db/open.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { EventLog } from "../../../events/log.ts";
 import type { SegmentRow } from "../definitions.ts";
+import { membershipEventName } from "../slug.ts";
 
 export type MemberRows = ReturnType<typeof createMemberRows>;
 
@@ -45,7 +46,7 @@ export function createMemberRows({
     for (const contactSeq of contactSeqs) {
       events.record({
         projectSeq: segment.projectSeq,
-        name: `segment.${segment.slug}.${change}`,
+        name: membershipEventName(segment.slug, change),
         contactSeq,
         data: { segmentId: segment.id, segmentName: segment.name },
         at: clock.now(),

@@ -82,6 +82,11 @@ export function templatesOf({ steps }: Graph): string[] {
   return steps.flatMap((step) => (step.type === "SEND_EMAIL" ? [step.config.templateId] : []));
 }
 
+/** Names of the events for which executions of a graph wait. */
+export function awaitedEventsOf({ steps }: Graph): string[] {
+  return steps.flatMap((step) => (step.type === "WAIT_FOR_EVENT" ? [step.config.eventName] : []));
+}
+
 /** Ids of the segments in the conditions of a graph. */
 export function segmentsOf({ steps }: Graph): string[] {
   return steps.flatMap((step) => conditionsOf(step, "config").flatMap(referencesOf));
