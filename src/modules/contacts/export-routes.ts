@@ -30,9 +30,9 @@ const ExportedFile = Type.Unsafe<Response>(
 export function exportRoutes({ admission, exports }: { admission: Admission; exports: Exports }) {
   return new Elysia({ name: "export-routes", prefix: "/contacts" }).use(admission.secretKey).get(
     "/export",
-    ({ project, query }) => {
+    async ({ project, query }) => {
       const { type, extension } = FORMATS[query.format ?? "csv"];
-      return new Response(exports.stream(project.seq, query), {
+      return new Response(await exports.stream(project.seq, query), {
         headers: {
           "Content-Type": type,
           "Content-Disposition": `attachment; filename="contacts.${extension}"`,

@@ -5,13 +5,14 @@
  */
 
 import type { Db } from "../../db/open.ts";
+import { type AppError, fieldError } from "../../lib/errors.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { writeCell, writeRecord } from "./import/cells.ts";
 import { columnName } from "./import/columns.ts";
 import type { FindAudience } from "./bulk/bulk.ts";
 import { parseData } from "./data.ts";
-import type { Fields } from "./fields.ts";
+import { type Fields, MOST_SURVEYED_KEYS } from "./fields.ts";
 import type { JobQuota } from "./jobs/quota.ts";
 import { filterOf } from "./list.ts";
 import type { ExportQuery } from "./model.ts";
@@ -23,7 +24,9 @@ export type Exports = ReturnType<typeof createExports>;
 const PAGE_SIZE = 500;
 
 type StoredContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
-type Write = (contact: ContactRow) => string;
+type FileWriter = { header: string; write: (contact: ContactRow) => string };
+
+const NDJSON: FileWriter = { header: "", write: writeLine };
 
 export function createExports(deps: {
   db: Db;
@@ -66,12 +69,10 @@ export function createExports(deps: {
   }
 
   async function* exportPages(
-    projectSeq: number,
     query: ExportQuery,
+    { header, write }: FileWriter,
     pages: AsyncGenerator<StoredContact[]>,
   ): AsyncGenerator<string> {
-    const { header, write } =
-      query.format === "ndjson" ? { header: "", write: writeLine } : await csvWriter(projectSeq);
     const matches = matcher(query);
     let text = header;
     for await (const rows of pages) {
@@ -85,41 +86,27 @@ export function createExports(deps: {
     if (text !== "") yield text;
   }
 
-  /**
-   * Header and row writer of a CSV file with a column for each key that exists when the export
-   * begins.
-   */
-  async function csvWriter(projectSeq: number): Promise<{ header: string; write: Write }> {
-    const survey = await fields.survey(projectSeq);
-    const columns = survey.fields.map(({ key, types }) => {
-      const holdsJson = key === "" || types.includes("array") || types.includes("object");
-      const cellOf = holdsJson ? jsonCell : writeCell;
-      return { key, cellOf, name: columnName(key, holdsJson) };
-    });
-    return {
-      header: writeRecord(["email", "subscribed", ...columns.map(({ name }) => name)]),
-      write(contact) {
-        const data = parseData(contact.data);
-        const cells = columns.map(({ key, cellOf }) => cellOf(data[key]));
-        return writeRecord([writeCell(contact.email), String(contact.isSubscribed), ...cells]);
-      },
-    };
-  }
-
   return {
     /**
-     * A response body that is produced while it is read. Throws 404 for an unknown segment, and 429
-     * if the project's quota is reached.
+     * A response body that is produced while it is read. Throws 404 for an unknown segment, 429 if
+     * the project's quota is reached, and 422 if the contacts have too many keys for CSV.
      */
-    stream(projectSeq: number, query: ExportQuery): ReadableStream<Uint8Array> {
+    async stream(projectSeq: number, query: ExportQuery): Promise<ReadableStream<Uint8Array>> {
       const { segmentId } = query;
       const found =
         segmentId === undefined
           ? allPages(projectSeq)
           : pagesOf(audience.membersOfSegment(projectSeq, segmentId));
       const endExport = quota.begin(projectSeq);
+      let writer = NDJSON;
+      try {
+        if (query.format !== "ndjson") writer = csvWriter(await fields.survey(projectSeq));
+      } catch (error) {
+        endExport();
+        throw error;
+      }
       const encoder = new TextEncoder();
-      const pages = exportPages(projectSeq, query, found);
+      const pages = exportPages(query, writer, found);
       return new ReadableStream({
         async pull(controller) {
           try {
@@ -139,6 +126,36 @@ export function createExports(deps: {
       });
     },
   };
+}
+
+/**
+ * Header and row writer of a CSV file with a column for each key that exists when the export begins.
+ * Throws 422 if there are more keys than a survey counts, because the file would not have the values
+ * of the others.
+ */
+function csvWriter({ fields, isComplete }: Awaited<ReturnType<Fields["survey"]>>): FileWriter {
+  if (!isComplete) throw tooManyKeys();
+  const columns = fields.map(({ key, types }) => {
+    const holdsJson = key === "" || types.includes("array") || types.includes("object");
+    const cellOf = holdsJson ? jsonCell : writeCell;
+    return { key, cellOf, name: columnName(key, holdsJson) };
+  });
+  return {
+    header: writeRecord(["email", "subscribed", ...columns.map(({ name }) => name)]),
+    write(contact) {
+      const data = parseData(contact.data);
+      const cells = columns.map(({ key, cellOf }) => cellOf(data[key]));
+      return writeRecord([writeCell(contact.email), String(contact.isSubscribed), ...cells]);
+    },
+  };
+}
+
+function tooManyKeys(): AppError {
+  const most = MOST_SURVEYED_KEYS.toLocaleString("en-US");
+  const message =
+    `must be ndjson: the contacts of this project have more than ${most} data keys, and a CSV ` +
+    "file has a column for each";
+  return fieldError("format", "invalid_value", message);
 }
 
 function matcher(query: ExportQuery): (contact: ContactRow) => boolean {

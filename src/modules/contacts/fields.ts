@@ -13,18 +13,19 @@ import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { parseData } from "./data.ts";
 import { FIELD_TYPES, type Field, type FieldType } from "./model.ts";
 
-type Survey = { fields: Field[]; contacts: number };
+/** `isComplete` is false if there are more than MOST_SURVEYED_KEYS keys. */
+type Survey = { fields: Field[]; contacts: number; isComplete: boolean };
 export type Fields = ReturnType<typeof createFields>;
 
 type Tally = { count: number; types: Map<FieldType, number> };
-type Counts = { contacts: number; keys: Map<string, Tally> };
+type Counts = Pick<Survey, "contacts" | "isComplete"> & { keys: Map<string, Tally> };
 
 /** Contacts read by one statement. */
 const PAGE_SIZE = 512;
 /** Contacts of a survey that must not wait. */
 const NEWEST = 10_000;
-/** Most keys of one survey, to limit its memory; further keys are left out. */
-const MAX_KEYS = 10_000;
+/** Most keys of one survey, to limit its memory; it counts no others. */
+export const MOST_SURVEYED_KEYS = 10_000;
 /** A survey that took less time is not cached. */
 const CACHED_FROM_MS = 20;
 /** A survey is cached for its duration times this factor. */
@@ -46,11 +47,11 @@ export function createFields(deps: { db: Db; scheduler: FairScheduler }) {
   /** Counts the contacts whose `seq` is above `first`. */
   async function count(projectSeq: number, first: number): Promise<Counts> {
     const slices = await startSlices(scheduler.queueOf(projectSeq));
-    const counts: Counts = { contacts: 0, keys: new Map() };
+    const counts: Counts = { contacts: 0, isComplete: true, keys: new Map() };
     let after = first;
     for (;;) {
       const rows = readPage.values(projectSeq, after, PAGE_SIZE);
-      for (const [, data] of rows) tallyContact(counts.keys, String(data));
+      for (const [, data] of rows) tallyContact(counts, String(data));
       counts.contacts += rows.length;
       const last = rows.at(-1);
       if (rows.length < PAGE_SIZE || last === undefined) return counts;
@@ -60,9 +61,9 @@ export function createFields(deps: { db: Db; scheduler: FairScheduler }) {
   }
 
   async function survey(projectSeq: number, first = 0): Promise<Survey> {
-    const { contacts, keys } = await count(projectSeq, first);
+    const { contacts, isComplete, keys } = await count(projectSeq, first);
     const fields = [...keys].map(([key, tally]) => present(key, tally, contacts));
-    return { contacts, fields: fields.sort(byCoverage) };
+    return { contacts, isComplete, fields: fields.sort(byCoverage) };
   }
 
   function store(projectSeq: number, until: number, result: Promise<Survey>): void {
@@ -103,11 +104,15 @@ export function createFields(deps: { db: Db; scheduler: FairScheduler }) {
   };
 }
 
-function tallyContact(keys: Map<string, Tally>, text: string): void {
+function tallyContact(counts: Counts, text: string): void {
+  const { keys } = counts;
   if (text === "{}") return;
   for (const [key, value] of Object.entries(parseData(text))) {
     const tally = keys.get(key) ?? { count: 0, types: new Map() };
-    if (keys.size >= MAX_KEYS && tally.count === 0) continue;
+    if (keys.size >= MOST_SURVEYED_KEYS && tally.count === 0) {
+      counts.isComplete = false;
+      continue;
+    }
     tally.count++;
     const type = typeOf(value);
     tally.types.set(type, (tally.types.get(type) ?? 0) + 1);

@@ -33,7 +33,8 @@ export const contactOperations = describeOperations(
       summary: "Export contacts; the CSV can be imported again",
       description:
         "Streams all contacts that match the filters: CSV with one column per key of their data, " +
-        "or one JSON object per line (`format=ndjson`).",
+        "or one JSON object per line (`format=ndjson`). CSV is refused with 422 if the contacts of " +
+        "the project have more than 10,000 keys.",
       headers: ["Content-Disposition"],
     },
     listContactFields: {

@@ -48,6 +48,39 @@ describe("an export as CSV", () => {
   });
 });
 
+describe("an export of contacts with many keys", () => {
+  /** Stores contacts of which each has 1,000 keys that no other contact has. */
+  const storeKeys = async (contacts: number) => {
+    for (let i = 0; i < contacts; i++) {
+      const keys = Array.from({ length: 1_000 }, (_, n) => [`key_${i}_${n}`, `value_${i}_${n}`]);
+      await post({ email: `person-${i}@x.io`, data: Object.fromEntries(keys) });
+    }
+  };
+
+  test("has a column for each of 10,000 keys as CSV", async () => {
+    await storeKeys(10);
+    const csv = await exportContacts();
+    expect(csv.slice(0, csv.indexOf("\r\n")).split(",")).toHaveLength(10_002);
+    expect(csv.match(/value_\d+_\d+/g)).toHaveLength(10_000);
+  });
+
+  test("is refused as CSV if there are more than 10,000, and is complete as NDJSON", async () => {
+    await storeKeys(10);
+    await post({ email: "ada@x.io", data: { one_more: "last value" } });
+    for (const query of ["", "?format=csv", "?search=person-1"]) {
+      const answer = await t.call("GET", `/contacts/export${query}`);
+      const errors = [["format", "invalid_value"]] as const;
+      expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+      expect(answer.text("error.message")).toBe(
+        "format: must be ndjson: the contacts of this project have more than 10,000 data keys, " +
+          "and a CSV file has a column for each",
+      );
+    }
+    const ndjson = await exportContacts("?format=ndjson");
+    expect(ndjson.match(/value_\d+_\d+|last value/g)).toHaveLength(10_001);
+  });
+});
+
 describe("an export of a segment", () => {
   const condition = {
     logic: "AND",

@@ -122,6 +122,16 @@ test("an upload counts while its file is received, and no longer after it is abo
 });
 
 describe("an export", () => {
+  const requestText = () =>
+    `GET /contacts/export HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${t.secretKey}\r\n\r\n`;
+  const storeMany = () =>
+    t.db.sqlite.run(
+      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100000)
+         INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+         SELECT 'c-' || n, 1, 'person-' || n || '@example.com', 1,
+                json_object('a', printf('%0200d', n)), 0, 0 FROM numbers`,
+    );
+
   test("counts until it was read to its end or cancelled", async () => {
     await open(1);
     const response = await t.app.handle(exportRequest());
@@ -136,12 +146,7 @@ describe("an export", () => {
 
   test("does not count after its connection is lost", async () => {
     await open(1);
-    t.db.sqlite.run(
-      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100000)
-       INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
-       SELECT 'c-' || n, 1, 'person-' || n || '@example.com', 1,
-              json_object('a', printf('%0200d', n)), 0, 0 FROM numbers`,
-    );
+    storeMany();
     const port = await listen();
     const socket = connect({ port, host: "127.0.0.1" });
     const isAnswered = Promise.withResolvers<void>();
@@ -149,13 +154,44 @@ describe("an export", () => {
       socket.pause();
       isAnswered.resolve();
     });
-    socket.write(
-      `GET /contacts/export HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${t.secretKey}\r\n\r\n`,
-    );
+    socket.write(requestText());
     await isAnswered.promise;
     expectExceeded(await bulk(), 1);
     socket.destroy();
     expect(await statusOfRepeated()).toBe(202);
+  });
+
+  test("does not count after its connection is lost before the response begins", async () => {
+    await open(1);
+    storeMany();
+    const socket = connect({ port: await listen(), host: "127.0.0.1" });
+    let isAnswered = false;
+    socket.once("data", () => (isAnswered = true));
+    socket.write(requestText());
+    await waitUntil(() => t.app.http.server?.pendingRequests === 1);
+    expectExceeded(await bulk(), 1);
+    socket.destroy();
+    expect(await statusOfRepeated()).toBe(202);
+    expect(isAnswered).toBe(false);
+  });
+
+  test("does not count after it was refused", async () => {
+    await open(1);
+    for (let i = 0; i < 11; i++) {
+      const keys = Array.from({ length: 1_000 }, (_, n) => [`key_${i}_${n}`, n]);
+      const body = { email: `person-${i}@x.io`, data: Object.fromEntries(keys) };
+      expect((await t.call("POST", "/contacts", body)).status).toBe(201);
+    }
+    expectError(await t.call("GET", "/contacts/export"), {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors: [["format", "invalid_value"]],
+    });
+    expectError(await t.call("GET", "/contacts/export?segmentId=none"), {
+      status: 404,
+      code: "SEGMENT_NOT_FOUND",
+    });
+    expect((await bulk()).status).toBe(202);
   });
 
   test("does not count after the response to HEAD", async () => {
