@@ -30,7 +30,8 @@ export function isPastLifetime(age: Age): boolean {
   return age.now >= deadlineOf(age);
 }
 
-function deadlineOf({ since, priority }: Omit<Age, "now">): number {
+/** The end of the mail's lifetime: the time of its last attempt. */
+export function deadlineOf({ since, priority }: Omit<Age, "now">): number {
   return since + (LIFETIMES_MS[priority] ?? LIFETIMES_MS[1]);
 }
 

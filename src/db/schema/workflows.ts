@@ -112,7 +112,7 @@ export const workflowExecutions = sqliteTable(
      * Number of completed steps. A change of the row must name it, so that it applies only once.
      */
     stepCount: integer("step_count").notNull().default(0),
-    /** Number of tries of the current WEBHOOK step. */
+    /** Number of tries of the current WEBHOOK or SEND_EMAIL step that did not complete it. */
     tries: integer("tries").notNull().default(0),
     /** Earliest time at which it is due; set together with `due_for`. */
     dueAt: integer("due_at"),

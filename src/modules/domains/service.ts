@@ -27,6 +27,8 @@ import { usesOf } from "./usage.ts";
 export type DomainRow = typeof domains.$inferSelect;
 export type Domains = ReturnType<typeof createDomains>;
 
+type SenderDomainRow = Pick<DomainRow, "status" | "verifiedAt"> & { hasReturnPath: number };
+
 type DomainsDeps = {
   db: Db;
   clock: Clock;
@@ -38,20 +40,10 @@ type DomainsDeps = {
 
 export function createDomains(deps: DomainsDeps) {
   const { db, clock, listPage, keys, installation, references } = deps;
-  // Runs twice for every mail: when it is accepted and when it leaves.
-  const findVerified = db.sqlite.prepare<{ hasReturnPath: number }, [string, number]>(`
-    SELECT has_return_path AS hasReturnPath FROM domains
-    WHERE domain = +? AND project_seq = +? AND status = 'VERIFIED'`);
   const findOwner = db.sqlite.prepare<{ projectSeq: number; domain: string }, [string]>(
     "SELECT project_seq AS projectSeq, domain FROM domains WHERE domain = ? AND status = 'VERIFIED'",
   );
-  const findInProject = cachePerIteration((key) => {
-    const [projectSeq = "", domain = ""] = key.split(" ", 2);
-    const row = findVerified.get(domain, Number(projectSeq));
-    return { isVerified: row !== null, hasReturnPath: row?.hasReturnPath === 1 };
-  });
-  const verifiedDomain = (projectSeq: number, domain: string) =>
-    findInProject(`${projectSeq} ${domain}`);
+  const senderDomain = createSenderDomains(db);
 
   /** Finds a domain in any project, since each domain belongs to only one. */
   function findByName(domain: string): DomainRow | null {
@@ -83,12 +75,16 @@ export function createDomains(deps: DomainsDeps) {
      * True if exactly this domain is verified; its parent does not count (docs/interface.md#send).
      */
     isVerified: (projectSeq: number, domain: string): boolean =>
-      verifiedDomain(projectSeq, domain).isVerified,
+      senderDomain(projectSeq, domain).isVerified,
+
+    /** True if exactly this domain was verified and is not any more, because its key left the DNS. */
+    hasLostVerification: (projectSeq: number, domain: string): boolean =>
+      senderDomain(projectSeq, domain).isLost,
 
     /** The host that receives bounces; null if its records are not in the DNS yet. */
     bounceHostOf(projectSeq: number, domain: string): string | null {
       if (installation.mode === "relay") return null;
-      return verifiedDomain(projectSeq, domain).hasReturnPath ? bounceHostOf(domain) : null;
+      return senderDomain(projectSeq, domain).hasReturnPath ? bounceHostOf(domain) : null;
     },
 
     /** The nearest verified domain of any project: this one, or one above it; null without one. */
@@ -155,6 +151,25 @@ export function createDomains(deps: DomainsDeps) {
   };
 }
 
+/** Returns the function that finds a domain of a project by its name, as the domain of a sender. */
+function createSenderDomains({ sqlite }: Db) {
+  // Runs twice for every mail: when it is accepted and when it leaves.
+  const findSender = sqlite.prepare<SenderDomainRow, [string, number]>(`
+    SELECT status, verified_at AS verifiedAt, has_return_path AS hasReturnPath FROM domains
+    WHERE domain = +? AND project_seq = +?`);
+  const findInProject = cachePerIteration((key) => {
+    const [projectSeq = "", domain = ""] = key.split(" ", 2);
+    const row = findSender.get(domain, Number(projectSeq));
+    const isVerified = row?.status === "VERIFIED";
+    return {
+      isVerified,
+      isLost: row !== null && !isVerified && row.verifiedAt !== null,
+      hasReturnPath: isVerified && row.hasReturnPath === 1,
+    };
+  });
+  return (projectSeq: number, domain: string) => findInProject(`${projectSeq} ${domain}`);
+}
+
 /** The domain and all domains above it but the last label. */
 function withParents(domain: string): string[] {
   const labels = domain.toLowerCase().split(".");
@@ -175,4 +190,12 @@ export function senderNotVerified(domain: string): AppError {
       `Add it with: mailstead domain add ${domain} — or, if it was added already, list its ` +
       `missing DNS records: mailstead domain verify ${domain}`,
   });
+}
+
+/** Why a mail waits while the domain of its sender is not verified any more, and what to do. */
+export function senderVerificationLost(domain: string): string {
+  return (
+    `The sender's domain ${domain} is not verified any more. Publish its DNS records again; ` +
+    `\`mailstead domain verify ${domain}\` lists those that are missing.`
+  );
 }

@@ -42,7 +42,8 @@ const fields = described(
     startedAt: "When the execution started",
     completedAt: "When the execution ended; null before",
     exitReason: "Why the execution ended early; null if it did not",
-    error: "Why the execution failed, or why its last webhook call failed",
+    error:
+      "Why the execution failed; or, while its current step is tried again, why the last try failed",
   },
 );
 

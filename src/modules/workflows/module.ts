@@ -30,6 +30,7 @@ import type { Log } from "../../lib/log.ts";
 import { createSignal, type Signal } from "../../lib/signal.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
 import type { Contacts } from "../contacts/service.ts";
+import type { Domains } from "../domains/service.ts";
 import type { Module } from "../module.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { ContactEvents } from "../../events/contact-events.ts";
@@ -86,6 +87,7 @@ type WorkflowModuleDeps = {
   templates: Templates;
   fetchGuarded: FetchGuarded;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  domains: Pick<Domains, "hasLostVerification">;
   random: () => number;
   scheduler: FairScheduler;
   announcements: Announcements;

@@ -96,8 +96,8 @@ describe("SEND_EMAIL", () => {
       "names no sender",
     ],
     [
-      "a domain that is not verified any more",
-      () => a.t.db.sqlite.run("UPDATE domains SET status = 'FAILED'"),
+      "a domain that was never verified",
+      () => a.t.db.sqlite.run("UPDATE domains SET status = 'FAILED', verified_at = NULL"),
       "domain acme.test is not a verified domain",
     ],
     [

@@ -58,10 +58,11 @@ export function createAdvancer(deps: {
       throw new Error("an execution has no step or no contact");
     }
     const { seq: executionSeq, projectSeq } = execution;
-    const { context } = progress;
-    const result = deps.runStep(step, { projectSeq, executionSeq, contact, context, now });
+    const { context, stepStartedAt } = progress;
+    const input = { projectSeq, executionSeq, contact, context, stepStartedAt, now };
+    const result = deps.runStep(step, input);
     return result.outcome === "POSTPONED"
-      ? { kind: "postponed", reason: result.reason }
+      ? { kind: "postponed", result }
       : { kind: "done", result };
   }
 

@@ -1,4 +1,4 @@
-/** Computes the durations of delays and the times of retries of webhook calls. Pure. */
+/** Computes the durations of delays and the times of retries of steps. Pure. */
 
 import type { BackoffPolicy } from "../../../lib/backoff.ts";
 import type { DelayUnit } from "../graph/graph.ts";
@@ -32,3 +32,21 @@ export const CALL_BACKOFF: BackoffPolicy = {
   requestedJitter: 0.2,
 };
 export const MAX_TRIES = CALL_BACKOFF.delaysMs.length + 1;
+
+/**
+ * The next try of a postponed step after `tries` tries: the delay doubles from a minute up to an
+ * hour, and the last try is at `until`. Returns null after that; `until` is null if there is no limit.
+ */
+export function nextPostponedTryAt({
+  tries,
+  now,
+  until,
+}: {
+  tries: number;
+  now: number;
+  until: number | null;
+}): number | null {
+  if (until !== null && now >= until) return null;
+  const waitMs = Math.min(MINUTE_MS * 2 ** (tries - 1), HOUR_MS);
+  return Math.min(now + waitMs, until ?? Infinity);
+}

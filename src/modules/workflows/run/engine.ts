@@ -18,7 +18,7 @@ import type { JsonObject } from "../../contacts/data.ts";
 import type { Step } from "../graph/graph.ts";
 import type { Paths } from "../graph/paths.ts";
 import { nextTryAt } from "../../../lib/backoff.ts";
-import { CALL_BACKOFF, delayMs, MAX_TRIES } from "./due-times.ts";
+import { CALL_BACKOFF, delayMs, MAX_TRIES, nextPostponedTryAt } from "./due-times.ts";
 
 /** The progress of an execution. Its members are columns (db/schema/workflows.ts). */
 export type Progress = {
@@ -41,8 +41,7 @@ export type Progress = {
 export type Occurrence =
   /** The step ran, or its webhook call ended, with this result. */
   | { kind: "done"; result: StepResult }
-  /** The step cannot run now, for a reason that will pass. */
-  | { kind: "postponed"; reason: string }
+  | { kind: "postponed"; result: Postponed }
   /** A webhook call failed temporarily. `random`: 0 ≤ random < 1. */
   | { kind: "callFailed"; reason: string; retryAfterMs: number | null; random: number }
   | { kind: "event"; event: ExecutionEvent }
@@ -52,8 +51,8 @@ export type Occurrence =
 /** An event of the execution's contact; `at` is the time when it was recorded. */
 export type ExecutionEvent = { seq: number; name: string; data: JsonObject; at: number };
 
-/** The result of a step that cannot run now, for a reason that will pass. */
-export type Postponed = { outcome: "POSTPONED"; reason: string };
+/** The step cannot run now, but may later. `until`: time of the last try; null without a limit. */
+export type Postponed = { outcome: "POSTPONED"; reason: string; until: number | null };
 
 export type StepResult = {
   outcome: "COMPLETED" | "SKIPPED" | "FAILED";
@@ -83,9 +82,6 @@ export type CompletedStep = {
 };
 
 type Advance = { progress: Progress; completed: CompletedStep | null };
-
-/** Delay before a postponed step is tried again: doubled with every try, up to an hour. */
-const POSTPONED_MS = { first: 60_000, most: 60 * 60_000 } as const;
 
 /** Largest context of an execution as JSON; the same limit as for the data of one event. */
 const MAX_CONTEXT_BYTES = 64 * 1024;
@@ -129,7 +125,7 @@ export function advance(
     case "done":
       return complete(position, occurrence.result);
     case "postponed":
-      return postponed(position, occurrence.reason);
+      return postponed(position, occurrence.result);
     case "callFailed":
       return callFailed(position, occurrence);
     case "event":
@@ -177,10 +173,15 @@ function endByTime(position: Position): Advance | null {
   return complete(position, { outcome: "COMPLETED", branch });
 }
 
-function postponed({ progress, now }: Position, reason: string): Advance {
-  const { tries } = progress;
-  const delayMs = Math.min(POSTPONED_MS.first * 2 ** tries, POSTPONED_MS.most);
-  const waiting = { ...progress, tries: tries + 1, dueAt: now + delayMs, error: reason };
+function postponed(position: Position, { reason, until }: Postponed): Advance {
+  const { progress, now } = position;
+  const tries = progress.tries + 1;
+  const dueAt = nextPostponedTryAt({ tries, now, until });
+  if (dueAt === null) {
+    const error = `${reason} That was the last of ${tries} tries.`;
+    return complete(position, { outcome: "FAILED", error, detail: { tries } });
+  }
+  const waiting = { ...progress, tries, dueAt, error: reason };
   return { progress: { ...waiting, status: "WAITING", dueFor: "TIME" }, completed: null };
 }
 

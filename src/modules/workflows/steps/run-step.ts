@@ -20,6 +20,8 @@ export type StepInput = {
   executionSeq: number;
   contact: ContactRow;
   context: JsonObject;
+  /** When the execution came to the step; earlier than `now` if the step was postponed. */
+  stepStartedAt: number;
   now: number;
 };
 

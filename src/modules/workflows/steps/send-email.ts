@@ -2,7 +2,8 @@
  * Runs a SEND_EMAIL step, within the change that completes it. In order: find the template and the
  * recipient; skip marketing mail to an unsubscribed contact; find the sender and check its domain;
  * check the quotas of the project; render the subject; store one email. The body is rendered when the
- * mail is sent. At a quota the step is postponed, so that the mail is late and not lost.
+ * mail is sent. The step is postponed at a quota, and while the domain has lost its verification, so
+ * that the mail is late and not lost.
  */
 
 import type { Writer } from "../../../db/writer.ts";
@@ -16,7 +17,8 @@ import type { TemplateCache } from "../../../render/template/cache.ts";
 import { mergeVariables, templateVariables } from "../../../render/variables.ts";
 import { type JsonObject, parseData } from "../../contacts/data.ts";
 import type { ContactRow, Contacts } from "../../contacts/service.ts";
-import { senderNotVerified } from "../../domains/service.ts";
+import { type Domains, senderNotVerified, senderVerificationLost } from "../../domains/service.ts";
+import { deadlineOf } from "../../../outbox/retry.ts";
 import type { EmailStore } from "../../../outbox/enqueue.ts";
 import { checkSubject } from "../../../render/subject.ts";
 import type { EventLog } from "../../../events/log.ts";
@@ -35,6 +37,7 @@ type SendEmailDeps = {
   templateCache: TemplateCache;
   templates: Pick<Templates, "get">;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  domains: Pick<Domains, "hasLostVerification">;
   projectOf: (projectSeq: number) => SendingProject;
   quotas: Pick<Quotas, "refuseMail">;
   writer: Pick<Writer, "afterCommit">;
@@ -77,11 +80,9 @@ export function createSendEmail(deps: SendEmailDeps) {
       return failed(`The template "${template.name}" ${missing}.`);
     }
     const domain = domainOf(sender.address);
-    if (!deps.isSenderVerified(projectSeq, domain)) {
-      return failed(senderNotVerified(domain).message);
-    }
+    if (!deps.isSenderVerified(projectSeq, domain)) return withoutDomain(domain, input);
     const refusal = deps.quotas.refuseMail(projectSeq);
-    if (refusal !== null) return { outcome: "POSTPONED", reason: refusal.message };
+    if (refusal !== null) return { outcome: "POSTPONED", reason: refusal.message, until: null };
     const emailId = newId(input.now);
     const variables = variablesOf(input, isCustom);
     const subject = renderSubject(template, { recipient, emailId, variables, projectSeq });
@@ -97,6 +98,19 @@ export function createSendEmail(deps: SendEmailDeps) {
       if (error instanceof AppError && error.status === 404) return null;
       throw error;
     }
+  }
+
+  /**
+   * A domain that lost its verification postpones the step for as long as the mail would be retried
+   * (outbox/retry.ts), because its DNS records may come back.
+   */
+  function withoutDomain(domain: string, input: StepInput): StepResult | Postponed {
+    const { projectSeq, stepStartedAt: since } = input;
+    if (!deps.domains.hasLostVerification(projectSeq, domain)) {
+      return failed(senderNotVerified(domain).message);
+    }
+    const until = deadlineOf({ since, priority: TRANSACTIONAL_PRIORITY });
+    return { outcome: "POSTPONED", reason: senderVerificationLost(domain), until };
   }
 
   /** The contact of a custom address. It is created if needed, as in `/v1/send`. */
