@@ -1,20 +1,18 @@
 /**
- * The open event streams of one kind, with their limits. Each stream belongs to a channel, such as
- * an inbox, and gets what is sent to it.
+ * The open event streams of one kind. Each stream belongs to a channel, such as an inbox, and gets
+ * what is sent to it.
  *
- * 1. A stream is refused (429) if too many are open, in total or for one owner.
- * 2. First it gets the events that its client missed. If they do not fit into its buffer it gets
- *    `reload` instead; otherwise the client would be disconnected at each try.
- * 3. It ends after `LIFETIME_MS`. The client connects again by itself and sends the id of the last
- *    event that it got (WHATWG HTML §9.2), so that its key, session and role are checked again and no
- *    event is lost.
+ * 1. live-connections.ts limits the number of streams and the lifetime of each.
+ * 2. First a stream gets the events that its client missed. If they do not fit into its buffer it
+ *    gets `reload` instead; otherwise the client would be disconnected at each try.
+ * 3. At the end of its lifetime, the client connects again by itself and sends the id of the last
+ *    event that it got (WHATWG HTML §9.2), so that no event is lost.
  */
 
 import type { Clock } from "../lib/clock.ts";
-import { AppError } from "../lib/errors.ts";
 import { CONNECTED, StreamClient } from "./event-stream.ts";
+import { type ConnectionLimits, createLiveConnections } from "./live-connections.ts";
 
-const LIFETIME_MS = 10 * 60_000;
 /** Sets the time after which a client connects again. */
 const RETRY = new TextEncoder().encode("retry: 1000\n\n");
 
@@ -30,14 +28,8 @@ type FirstEvents = {
   current: Uint8Array;
 };
 
-type StreamLimits = {
-  total: number;
-  ofOwner: number;
-  /** Bytes that wait for a client that reads slowly. */
-  bufferedBytes: number;
-};
-
-type Stream = StreamReader & { client: StreamClient; cancelEnd: () => void };
+/** `bufferedBytes`: bytes that wait for a client that reads slowly. */
+type StreamLimits = ConnectionLimits & { bufferedBytes: number };
 
 /** `onEmpty` is called when the last stream of a channel has ended. */
 export function createEventStreams(deps: {
@@ -46,32 +38,17 @@ export function createEventStreams(deps: {
   onEmpty: (channel: number) => void;
 }) {
   const { clock, limits, onEmpty } = deps;
-  const channels = new Map<number, Set<Stream>>();
-  const ofOwners = new Map<string, number>();
-  let size = 0;
+  const connections = createLiveConnections({ clock, limits });
+  const channels = new Map<number, Set<StreamClient>>();
 
-  function requireBelowLimit(owner: string): void {
-    if ((ofOwners.get(owner) ?? 0) >= limits.ofOwner) throw tooManyOfOwner(limits.ofOwner);
-    if (size >= limits.total) throw tooManyInTotal(limits.total);
+  function enter(channel: number, client: StreamClient): void {
+    channels.set(channel, (channels.get(channel) ?? new Set()).add(client));
   }
 
-  function enter(stream: Stream): void {
-    const { channel, owner } = stream;
-    size++;
-    ofOwners.set(owner, (ofOwners.get(owner) ?? 0) + 1);
-    channels.set(channel, (channels.get(channel) ?? new Set()).add(stream));
-  }
-
-  function leave(stream: Stream): void {
-    const { channel, owner, cancelEnd } = stream;
-    cancelEnd();
-    size--;
-    const left = (ofOwners.get(owner) ?? 1) - 1;
-    if (left === 0) ofOwners.delete(owner);
-    else ofOwners.set(owner, left);
-    const streams = channels.get(channel);
-    streams?.delete(stream);
-    if (streams?.size !== 0) return;
+  function leave(channel: number, client: StreamClient): void {
+    const clients = channels.get(channel);
+    clients?.delete(client);
+    if (clients?.size !== 0) return;
     channels.delete(channel);
     onEmpty(channel);
   }
@@ -85,61 +62,37 @@ export function createEventStreams(deps: {
 
   return {
     /** Number of open streams. */
-    size: (): number => size,
+    size: connections.size,
     hasChannel: (channel: number): boolean => channels.has(channel),
 
     /** Returns the body of a response. Throws 429 before it calls `readFirst`. */
     open({ channel, owner }: StreamReader, readFirst: () => FirstEvents) {
-      requireBelowLimit(owner);
+      connections.requireBelowLimit(owner);
       const first = firstBytes(readFirst());
-      const client = new StreamClient(clock, () => leave(stream), limits.bufferedBytes);
-      const cancelEnd = clock.after(LIFETIME_MS, () => client.end());
-      const stream: Stream = { channel, owner, client, cancelEnd };
-      enter(stream);
+      const client = new StreamClient(
+        clock,
+        () => {
+          leaveConnections();
+          leave(channel, client);
+        },
+        limits.bufferedBytes,
+      );
+      const leaveConnections = connections.enter(owner, () => client.end());
+      enter(channel, client);
       return client.start(first);
     },
 
     send(channel: number, bytes: Uint8Array): void {
-      for (const { client } of channels.get(channel) ?? []) client.send(bytes);
+      for (const client of channels.get(channel) ?? []) client.send(bytes);
     },
 
     sendAll(bytes: Uint8Array): void {
-      for (const streams of channels.values()) {
-        for (const { client } of streams) client.send(bytes);
+      for (const clients of channels.values()) {
+        for (const client of clients) client.send(bytes);
       }
     },
 
     /** Ends all streams, because the server stops. */
-    close(): void {
-      for (const streams of channels.values()) for (const { client } of streams) client.end();
-    },
+    close: connections.close,
   };
-}
-
-/** Names the user of a session, or the project of a key. */
-export function streamOwnerOf(admitted: {
-  user: { seq: number } | null;
-  project: { seq: number };
-}): string {
-  const { user, project } = admitted;
-  return user === null ? `project ${project.seq}` : `user ${user.seq}`;
-}
-
-function tooManyOfOwner(limit: number): AppError {
-  return tooMany(
-    `You have ${limit} live connections open, which is the limit for one user or project.`,
-    "Close some of them, for example windows of the dashboard.",
-  );
-}
-
-function tooManyInTotal(limit: number): AppError {
-  return tooMany(
-    `The server has ${limit} live connections open, which is its limit for all users.`,
-    "Try again later, when others have closed theirs.",
-  );
-}
-
-function tooMany(message: string, suggestion: string): AppError {
-  const headers = { "Retry-After": "5" };
-  return new AppError(429, "RATE_LIMIT_EXCEEDED", message, { headers, suggestion });
 }

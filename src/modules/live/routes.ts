@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import { undocumented } from "../../http/documented.ts";
 import { EVENT_STREAM_HEADERS } from "../../http/event-stream.ts";
-import { streamOwnerOf } from "../../http/event-streams.ts";
+import { connectionOwnerOf } from "../../http/live-connections.ts";
 import { allowIdle } from "../../http/long-requests.ts";
 import type { LiveFeed } from "./feed.ts";
 
@@ -12,7 +12,7 @@ export function liveFeedRoutes({ admission, feed }: { admission: Admission; feed
   return new Elysia({ name: "live-feed-routes" }).use(admission.secretKey).get(
     "/app/api/live",
     ({ project, user, request, server }) => {
-      const reader = { projectSeq: project.seq, owner: streamOwnerOf({ user, project }) };
+      const reader = { projectSeq: project.seq, owner: connectionOwnerOf({ user, project }) };
       const stream = feed.open(reader, request.headers.get("last-event-id"));
       allowIdle({ request, server }, 0);
       return new Response(stream, { headers: EVENT_STREAM_HEADERS });

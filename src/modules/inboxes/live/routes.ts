@@ -5,7 +5,7 @@ import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import { IdParams, withErrors } from "../../../http/envelope.ts";
 import { EVENT_STREAM_HEADERS } from "../../../http/event-stream.ts";
-import { streamOwnerOf } from "../../../http/event-streams.ts";
+import { connectionOwnerOf } from "../../../http/live-connections.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
@@ -26,7 +26,7 @@ export function liveRoutes(deps: { admission: Admission; reading: InboxReading; 
     "/:id/events",
     async ({ project, user, params, request, server }) => {
       const { seq: inboxSeq } = await reading.inbox(project.seq, params.id);
-      const reader = { inboxSeq, owner: streamOwnerOf({ user, project }) };
+      const reader = { inboxSeq, owner: connectionOwnerOf({ user, project }) };
       const stream = live.open(reader, request.headers.get("last-event-id"));
       allowIdle({ request, server }, 0);
       return new Response(stream, { headers: EVENT_STREAM_HEADERS });
