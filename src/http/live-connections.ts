@@ -14,6 +14,8 @@ const LIFETIME_MS = 10 * 60_000;
 /** `total`: connections of all owners; `ofOwner`: those of one user or project. */
 export type ConnectionLimits = { total: number; ofOwner: number };
 
+export type LiveConnections = ReturnType<typeof createLiveConnections>;
+
 export function createLiveConnections(deps: { clock: Clock; limits: ConnectionLimits }) {
   const { clock, limits } = deps;
   const ofOwners = new Map<string, number>();

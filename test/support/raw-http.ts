@@ -59,6 +59,8 @@ export type OpenRequest = {
   next(): Promise<string>;
   /** Resolves when the connection is closed. */
   closed: Promise<void>;
+  /** Reads nothing more. */
+  pause(): void;
   /** Closes the connection from the side of the client. */
   destroy(): void;
 };
@@ -99,6 +101,7 @@ export function openRequest(options: {
       received = received.slice(length);
       return answer;
     },
+    pause: () => void socket.pause(),
     destroy: () => void socket.destroy(),
   };
 }

@@ -5,6 +5,7 @@ import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Bodies } from "../../http/bodies.ts";
+import { createLiveConnections } from "../../http/live-connections.ts";
 import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { deriveKey } from "../../lib/crypto.ts";
@@ -29,6 +30,7 @@ import { contentRoutes } from "./content/routes.ts";
 import { createInboxInterface } from "./interface.ts";
 import { extractRoutes } from "./extract/routes.ts";
 import { liveRoutes } from "./live/routes.ts";
+import { LIVE_LIMITS } from "./live/stream.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import type { LocalAccess } from "./mailpit/access.ts";
 import { createChaos } from "./mailpit/chaos.ts";
@@ -120,7 +122,13 @@ export function createInboxModule(deps: {
 
   const parts = { ...deps, ...own, inboxes, store, changes, remove };
 
-  const mailpit = { chaos, counters, indexer, intake, release: releases.releaseToAll };
+  const sockets = createLiveConnections({ clock: deps.clock, limits: LIVE_LIMITS });
+  const mailpit = { chaos, counters, indexer, intake, release: releases.releaseToAll, sockets };
+
+  function endRequests(): void {
+    own.endRequests();
+    sockets.close();
+  }
 
   const module: Module = {
     name: "inboxes",
@@ -139,7 +147,7 @@ export function createInboxModule(deps: {
       sessionRoutes(parts),
       ...(config.mailpitApi ? [mailpitRoutes({ ...parts, ...mailpit })] : []),
     ],
-    endRequests: own.endRequests,
+    endRequests,
     recurring: [
       { name: "inbox retention", pattern: "*/5 * * * * *", run: retention.run },
       { name: "inbox memory", pattern: "*/5 * * * * *", run: memory.endIfIdle },
@@ -156,5 +164,5 @@ export function createInboxModule(deps: {
   };
   const services = { chaos, inboxes, store, intake, indexer, parser, changes };
   const { noteArrival } = memory;
-  return { ...module, ...own, ...services, retention, sentMail, noteArrival };
+  return { ...module, ...own, endRequests, ...services, sockets, retention, sentMail, noteArrival };
 }

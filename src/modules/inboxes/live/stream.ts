@@ -14,7 +14,7 @@ import type { MessageStore } from "../messages/store.ts";
 import { presentMessage } from "../present.ts";
 
 /** The tests of a project may read many streams at once, so an owner can have 200. */
-const LIMITS = { total: 500, ofOwner: 200, bufferedBytes: 512 * 1024 };
+export const LIVE_LIMITS = { total: 500, ofOwner: 200, bufferedBytes: 512 * 1024 };
 const STATS_MS = 250;
 
 /** The changes of one inbox that has clients. */
@@ -30,7 +30,7 @@ export function createLive(deps: {
   processId: string;
 }) {
   const { changes, store, clock, processId } = deps;
-  const streams = createEventStreams({ clock, limits: LIMITS, onEmpty: unsubscribe });
+  const streams = createEventStreams({ clock, limits: LIVE_LIMITS, onEmpty: unsubscribe });
   const subscriptions = new Map<number, Subscription>();
   const encoder = new TextEncoder();
 

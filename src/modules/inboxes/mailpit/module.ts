@@ -15,6 +15,7 @@ import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
 import type { Bodies } from "../../../http/bodies.ts";
 import { undocumented } from "../../../http/documented.ts";
+import type { LiveConnections } from "../../../http/live-connections.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Dns } from "../../../protocols/dns/client.ts";
 import {
@@ -67,6 +68,8 @@ export function mailpitRoutes(deps: {
   reading: InboxReading;
   release: ReleaseToAll | null;
   search: Search;
+  /** The open WebSockets. */
+  sockets: LiveConnections;
   store: MessageStore;
   writer: Writer;
 }): AnyElysia {
@@ -120,7 +123,8 @@ export function mailpitRoutes(deps: {
   for (const path of DOUBLE_SLASH_PATHS) {
     for (const method of METHODS) app.route(method, path, redirectToSingleSlash, open);
   }
-  return app.use(mailpitSocket({ access, events: createMailpitEvents(deps) }));
+  const events = createMailpitEvents(deps);
+  return app.use(mailpitSocket({ access, events, connections: deps.sockets }));
 }
 
 type Incoming = {

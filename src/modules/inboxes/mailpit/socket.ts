@@ -1,26 +1,38 @@
-/** The WebSocket GET /api/events. */
+/**
+ * The WebSocket GET /api/events.
+ *
+ * 1. Before the upgrade, a request is admitted and refused (429) beyond the limits of live
+ *    connections, which are those of the event streams of inboxes (../live/stream.ts).
+ * 2. Requests that were admitted at the same moment are counted when their connection opens; beyond
+ *    the limit it is closed with 1013, "try again later" (the registry of RFC 6455 §11.7).
+ * 3. It ends with 1001 (RFC 6455 §7.4.1) after its lifetime, and when the server stops.
+ */
 
 import { type AnyElysia, Elysia } from "elysia";
 import { undocumented } from "../../../http/documented.ts";
+import { connectionOwnerOf, type LiveConnections } from "../../../http/live-connections.ts";
+import { AppError } from "../../../lib/errors.ts";
+import { LIVE_LIMITS } from "../live/stream.ts";
 import type { InboxRow } from "../service.ts";
 import type { MailpitAccess } from "./access.ts";
 import { MailpitRefusal, refusalAnswer } from "./answers.ts";
 import type { MailpitEvents } from "./events.ts";
 
-/** A client that reads so slowly that more bytes wait is disconnected. */
-const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 /** Frames of clients have no meaning. */
 const MAX_FRAME_BYTES = 1024;
-const MAX_SOCKETS = 500;
+const GOING_AWAY = 1001;
+const TRY_AGAIN_LATER = 1013;
 
-/** Ends the subscription; the bytes that wait because the client does not read. */
-type Client = { end: () => void; waitingBytes: number };
-
-export function mailpitSocket(deps: { access: MailpitAccess; events: MailpitEvents }): AnyElysia {
-  const { access, events } = deps;
+export function mailpitSocket(deps: {
+  access: MailpitAccess;
+  events: MailpitEvents;
+  connections: LiveConnections;
+}): AnyElysia {
+  const { access, events, connections } = deps;
   /** The inboxes of admitted requests. */
   const admitted = new WeakMap<Request, InboxRow>();
-  const open = new Map<string, Client>();
+  /** The functions that end the subscriptions of open connections. */
+  const open = new Map<string, () => void>();
 
   return new Elysia({ name: "mailpit-socket" }).ws("/api/events", {
     detail: undocumented("EDITOR", "KEY"),
@@ -29,37 +41,67 @@ export function mailpitSocket(deps: { access: MailpitAccess; events: MailpitEven
     sendPings: true,
     async beforeHandle({ request, server }) {
       try {
-        if (open.size >= MAX_SOCKETS) throw new MailpitRefusal(503, "too many connections");
         const peer = server?.requestIP(request)?.address ?? null;
-        admitted.set(request, await access.inboxOf(request, peer));
+        const inbox = await access.inboxOf(request, peer);
+        connections.requireBelowLimit(ownerOf(inbox));
+        admitted.set(request, inbox);
         return undefined;
       } catch (error) {
         if (error instanceof MailpitRefusal) return refusalAnswer(error);
+        if (error instanceof AppError) return refusalAnswer(asRefusal(error));
         throw error;
       }
     },
     open(ws) {
       const inbox = admitted.get(ws.data.request);
-      if (inbox === undefined) {
-        ws.close();
-        return;
-      }
-      const client: Client = { waitingBytes: 0, end: () => undefined };
-      open.set(ws.id, client);
-      client.end = events.subscribe(inbox.seq, (frame) => {
-        // A result below 1 means that the frame waits, because the client does not read.
-        if (ws.raw.send(frame) < 1) client.waitingBytes += Buffer.byteLength(frame);
-        if (client.waitingBytes > MAX_WAITING_BYTES) ws.raw.terminate();
+      if (inbox === undefined) return ws.close();
+      const end = () => ws.close(GOING_AWAY, "The connection was ended. Connect again.");
+      const leave = enter(connections, inbox, end);
+      if (leave instanceof AppError) return ws.close(TRY_AGAIN_LATER, leave.message);
+      open.set(ws.id, leave);
+      const unsubscribe = events.subscribe(inbox.seq, (frame) => {
+        ws.raw.send(frame);
+        if (waitingBytesOf(ws.raw) > LIVE_LIMITS.bufferedBytes) ws.raw.terminate();
       });
-    },
-    drain(ws) {
-      const client = open.get(ws.id);
-      if (client !== undefined) client.waitingBytes = 0;
+      open.set(ws.id, () => {
+        unsubscribe();
+        leave();
+      });
     },
     message: () => undefined,
     close(ws) {
-      open.get(ws.id)?.end();
+      open.get(ws.id)?.();
       open.delete(ws.id);
     },
   });
+}
+
+/** Bytes that wait because the client does not read. The types of Elysia do not have this method. */
+function waitingBytesOf(socket: object): number {
+  const method: unknown = Reflect.get(socket, "getBufferedAmount");
+  if (typeof method !== "function") throw new Error("the WebSocket has no getBufferedAmount()");
+  return Number(method.call(socket));
+}
+
+/** All inboxes of a project count together. */
+function ownerOf({ projectSeq }: InboxRow): string {
+  return connectionOwnerOf({ user: null, project: { seq: projectSeq } });
+}
+
+/** Returns the function that gives the place back, or the refusal. */
+function enter(
+  connections: LiveConnections,
+  inbox: InboxRow,
+  end: () => void,
+): (() => void) | AppError {
+  try {
+    return connections.enter(ownerOf(inbox), end);
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
+function asRefusal({ status, message, suggestion = "", headers }: AppError): MailpitRefusal {
+  return new MailpitRefusal(status, `${message} ${suggestion}`.trimEnd(), { ...headers });
 }
