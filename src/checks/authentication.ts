@@ -13,9 +13,9 @@ import type { dkimVerify } from "mailauth/lib/dkim/verify";
 import { Value } from "@sinclair/typebox/value";
 import {
   type DmarcPolicy,
+  type DmarcResult,
   evaluateDmarc,
   headerOf,
-  policyOf,
   readAuthor,
   remembering,
 } from "./author.ts";
@@ -36,7 +36,7 @@ const MAX_SIGNATURES = 10;
 const MAX_ARC_SETS = 10;
 /** DNS look-ups for one message; further ones fail, so that the result is temperror. */
 const MAX_LOOK_UPS = 50;
-/** DNS look-ups for the policy of DMARC besides; a Tree Walk takes eight (RFC 9989 §4.10). */
+/** The same for the policy of DMARC of each domain; a Tree Walk takes eight (RFC 9989 §4.10). */
 const MAX_DMARC_LOOK_UPS = 10;
 /** Bytes that are hashed before other work of the event loop runs. */
 const SLICE_BYTES = 16 * 1024;
@@ -62,7 +62,7 @@ export type Authentication = {
   dkim: AuthVerdict[];
   dmarc: AuthVerdict;
   arc: AuthVerdict;
-  /** The policy that the domain of From asks for; `none` if SPF or a signature passed for it. */
+  /** The strictest policy of the domains in From for which neither SPF nor a signature passed. */
   policy: DmarcPolicy;
 };
 
@@ -95,9 +95,10 @@ export async function readClaims(
 ): Promise<() => Promise<Authentication>> {
   const { head, pieces, sender, ip, helo } = message;
   const dns = boundedDns(anyDns, signal, MAX_LOOK_UPS);
-  const ofDmarc = remembering(textResolver(boundedDns(anyDns, signal, MAX_DMARC_LOOK_UPS)));
   const header = headerOf(head);
   const author = await readAuthor(header);
+  const dmarcLookUps = MAX_DMARC_LOOK_UPS * author.length;
+  const ofDmarc = remembering(textResolver(boundedDns(anyDns, signal, dmarcLookUps)));
   const refusal = refusalOf(header);
   const signed = refusal === null ? await readSignatures(pieces, sender, dns) : null;
 
@@ -110,40 +111,40 @@ export async function readClaims(
     const passed = dkim.filter(({ status }) => status.result === "pass");
     const dkimDomains = passed.map(({ signingDomain }) => signingDomain ?? "");
     const found = await evaluateDmarc(author, { spfDomain, dkimDomains }, ofDmarc);
-    const isAuthentic = found !== false && found.status.result === "pass";
+    const policy = found?.policy ?? "none";
     if (results === undefined) {
       const unverified = { result: "permerror", domain: null, info: refusal ?? "" };
       const dmarc = { ...unverified, domain: dmarcVerdict(found).domain };
-      return { ...all(unverified), spf: spfVerdict, dmarc, isAuthentic };
+      return { ...all(unverified), spf: spfVerdict, dmarc, policy };
     }
     return {
       spf: spfVerdict,
       dkim: dkim.map(({ status, signingDomain }) => verdict(status, signingDomain)),
       dmarc: dmarcVerdict(found),
       arc: await checkArc(results, dns),
-      isAuthentic,
+      policy,
     };
   }
 
   return async () => {
     // At the same time as the others, so that slow look-ups of the sender cannot prevent it.
     const nothing = { spfDomain: null, dkimDomains: [] };
-    const [found, { isAuthentic, ...verdicts }] = await Promise.all([
+    const [found, { policy, ...verdicts }] = await Promise.all([
       evaluateDmarc(author, nothing, ofDmarc),
       verify().catch((error: unknown) => {
         onFailure(error);
         return BROKEN;
       }),
     ]);
-    return { ...verdicts, policy: isAuthentic ? "none" : policyOf(found) };
+    return { ...verdicts, policy: policy ?? found?.policy ?? "none" };
   };
 }
 
-/** `isAuthentic`: SPF or a signature passed for the domain of From. */
-type Verified = Omit<Authentication, "policy"> & { isAuthentic: boolean };
+/** `policy` is null if it is not known what passed. */
+type Verified = Omit<Authentication, "policy"> & { policy: DmarcPolicy | null };
 
 function all(result: AuthVerdict): Verified {
-  return { spf: result, dkim: [result], dmarc: result, arc: result, isAuthentic: false };
+  return { spf: result, dkim: [result], dmarc: result, arc: result, policy: null };
 }
 const BROKEN = all({ result: "permerror", domain: null, info: "the message cannot be verified" });
 
@@ -170,19 +171,15 @@ async function checkArc({ arc: sealed }: Signed, dns: Pick<Dns, "resolve">): Pro
   return verdict(chain.status, domainOfChain(chain));
 }
 
-function dmarcVerdict(found: Awaited<ReturnType<typeof evaluateDmarc>>): AuthVerdict {
-  if (found === false) return { result: "none", domain: null, info: "From has no single domain" };
-  return { ...verdict(found.status, found.domain), info: infoOfPolicy(found.p) };
+function dmarcVerdict(found: DmarcResult | null): AuthVerdict {
+  if (found === null) return { result: "none", domain: null, info: "From has no domain" };
+  const { result, domain, info } = found;
+  return { result, domain, info };
 }
 
 /** The domain that signed the message last. */
 function domainOfChain({ signature }: ARCResult): string | null {
   return typeof signature === "object" ? (signature.signingDomain ?? null) : null;
-}
-
-/** Without a record, the package leaves the policy out, against its types. */
-function infoOfPolicy(published: unknown): string {
-  return typeof published === "string" && published !== "" ? `p=${published}` : "";
 }
 
 /** The reason why the signatures are not verified; null if they are. */

@@ -16,7 +16,7 @@ import { addressLine, fold, rawLine, textLine } from "../../src/protocols/mime/h
 import { checkHeaders, isContentId, isHeaderText } from "../../src/protocols/mime/headers.ts";
 import { chooseTexts } from "../../src/render/language.ts";
 import { openRedirect, openToken } from "../../src/render/links.ts";
-import { parseFrom } from "../../src/protocols/mime/from-field.ts";
+import { hasUnclearAddress, parseFrom } from "../../src/protocols/mime/from-field.ts";
 import { PartsFault } from "../../src/protocols/mime/part-reader.ts";
 import { createPartEncoder, createPartSurvey } from "../../src/protocols/mime/seven-bit.ts";
 import { readSubmittedHeader } from "../../src/protocols/mime/submitted-header.ts";
@@ -95,6 +95,12 @@ test.each([["--\r\n"], [ALMOST_DELIMITER]])(
 
 linearTests([
   { name: "the header From of submitted messages", run: parseFrom, maxCharacters: 2_000 },
+  {
+    name: "the header From of received messages",
+    run: hasUnclearAddress,
+    maxCharacters: 64 * 1024,
+    pumps: ["@", "<@", ",", "(", '"\\', "<@>"],
+  },
   {
     name: "headers of submitted messages",
     run: (text) => readSubmittedHeader(text, "own.test"),

@@ -114,6 +114,20 @@ describe("a report", () => {
     expect(await t.email(other)).toMatchObject({ status: "SENT" });
   });
 
+  test.each([
+    ["two fields From", (raw: string) => `From: x@elsewhere.example\r\n${raw}`],
+    ["no field From", (raw: string) => raw.replace(/^From:.*\r\n/im, "")],
+  ])("with %s counts as well", async (what, changed) => {
+    const domain = `${what.replaceAll(" ", "-").toLowerCase()}.example`;
+    const [one, other] = [await t.sent(`b@${domain}`), await t.sent(`c@${domain}`)];
+    const bounce = withCrlf(UNKNOWN_USER.replaceAll("bob@example.net", `b@${domain}`));
+    for (const raw of [bounce, withCrlf(complaint())]) expect(changed(raw)).not.toBe(raw);
+    await deliverTo([returnPathOf(one)], changed(bounce));
+    await deliverTo([returnPathOf(other)], changed(withCrlf(complaint())));
+    expect(await t.email(one)).toMatchObject({ status: "BOUNCED" });
+    expect(await t.email(other)).toMatchObject({ status: "COMPLAINED" });
+  });
+
   test("with a bare LF is refused and changes nothing", async () => {
     const id = await t.sent("d@example.net");
     expect(await deliverTo([returnPathOf(id)], "From: a@b.test\n\nx")).toStartWith("550 5.6.0 ");

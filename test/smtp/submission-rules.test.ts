@@ -58,6 +58,7 @@ const RULES: readonly [rule: string, file: string, name: string][] = [
   ["RCPT of routes", "smtp/inbound-routes.test.ts", "accepts addresses with a route"],
   ["inbound is no relay", "smtp/inbound.test.ts", "does not relay"],
   ["DMARC refuses p=reject only", "modules/inbound-routes/authentication.test.ts", "from another"],
+  ["each domain in From", "modules/inbound-routes/authentication.test.ts", "names several domains"],
   ["a report counts once", "modules/bounces/bounces.test.ts", "once"],
   ["unsubscribing by mail", "smtp/unsubscribe-by-mail.test.ts", "a marketing mail names"],
   ["forwarding keeps the message", "smtp/inbound-forwarding.test.ts", "has the message unchanged"],

@@ -3,9 +3,9 @@
  *
  * 1. `open` starts a message of a project; its bytes arrive in pieces (arrival.ts).
  * 2. `complete` takes a share of the memory for messages that wait (receiving-limits.ts).
- * 3. SPF, DKIM, DMARC and ARC are evaluated (sender.ts). Mail is refused only if DMARC fails and the
- *    domain of From asks for that. Bounces are not evaluated, because the address to which they are
- *    sent proves where they come from.
+ * 3. SPF, DKIM, DMARC and ARC are evaluated (sender.ts). Mail is refused only if DMARC fails for a
+ *    domain of From that asks for that. Bounces are not evaluated, because the address to which they
+ *    are sent proves where they come from.
  * 4. The message is read (read-mail.ts). A message in a loop is refused.
  * 5. One change stores the mail, its event, and the mails by which it is forwarded. It resolves when
  *    they are on disk (storing.ts).

@@ -1,6 +1,6 @@
 /**
- * Reads the value of the header From (RFC 5322 §3.6.2) of a message that another program composed. It
- * must name exactly one mailbox, in a form that no mail program reads as another one.
+ * Reads the value of the header From (RFC 5322 §3.6.2) of a message that another program composed.
+ * `parseFrom` demands exactly one mailbox, in a form that no mail program reads as another one.
  */
 
 import type { Mailbox } from "./mailbox.ts";
@@ -27,6 +27,17 @@ export function parseFrom(value: string): ParsedFrom {
   if (!isOneAddress) return refuse("it is not one address, or a name and <address>");
   const parsed = parseMailbox(text);
   return parsed.ok ? parsed : refuse(`its address is not valid: ${parsed.reason}`);
+}
+
+/**
+ * Whether mail programs may find different addresses in the value: a comment or a quoted text does
+ * not end, or something between two commas has more than one address. An @ in an unquoted name is
+ * not one of them if an address in brackets follows. `value` is unfolded.
+ */
+export function hasUnclearAddress(value: string): boolean {
+  const scanned = scan(value);
+  if (scanned === null) return true;
+  return scanned.specials.split(/[,:;]/).some((mailbox) => !/^(?:@?|@*<@?>)$/.test(mailbox));
 }
 
 function refuse(reason: string): ParsedFrom {

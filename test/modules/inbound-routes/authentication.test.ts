@@ -45,14 +45,19 @@ const signed = (domain: string): Promise<Uint8Array> => {
 };
 
 /** Receives a message from this address. Returns the results in the event, or the refusal. */
-async function receive(raw: Uint8Array, sender: string, peer: string): Promise<unknown> {
+async function receive(
+  raw: Uint8Array,
+  sender: string,
+  peer: string,
+  routes = [TO],
+): Promise<unknown> {
   const { receiving, targets } = t.app.inboundRoutes;
   const target = targets.find(TO);
   if (target === null) throw new Error("there is no route");
   const arrival = receiving.open(target.projectSeq);
   await arrival.add(raw);
   const { projectSeq } = target;
-  const to = { projectSeq, recipients: [TO], routes: [TO], forwardTo: [], host: "in.acme.test" };
+  const to = { projectSeq, recipients: [TO], routes, forwardTo: [], host: "in.acme.test" };
   try {
     const { signal } = new AbortController();
     await arrival.complete(
@@ -158,6 +163,79 @@ describe("what a sender adds does not prevent the policy p=reject", () => {
     expect(await receive(withFields(fields), "ada@reject.example", OTHER)).toBe(
       "552 5.3.4 The header of the message is too large",
     );
+  });
+});
+
+describe("a message whose From names several domains", () => {
+  const refused =
+    "550 5.7.1 The mail is not authentic: DMARC fails for reject.example, whose policy is p=reject";
+  const reject = "From: ada@reject.example";
+  const allowed = "From: x@none.example";
+  const unclear: [what: string, fields: string[]][] = [
+    ["two fields, the second one of p=reject", [allowed, reject]],
+    ["two fields, the first one of p=reject", [reject, allowed]],
+    [
+      "a name without quotes between them",
+      ["From: x@none.example <ada@reject.example> <b@c.test>"],
+    ],
+    ["a second field with a blank before its colon", [allowed, "from : ada@reject.example"]],
+    ["addresses of two domains", ["From: x@none.example, ada@reject.example"]],
+    ["addresses of two domains on two lines", ["From: x@none.example,\n ada@reject.example"]],
+    ["a group of two domains", ["From: all: x@none.example, ada@reject.example;"]],
+    ["two addresses without a comma", ["From: x@none.example ada@reject.example"]],
+    ["two addresses in brackets", ["From: <x@none.example> <ada@reject.example>"]],
+    ["an address in a comment without an end", ["From: x@none.example (<ada@reject.example>"]],
+    ["an address with two domains", ["From: x@none.example@reject.example"]],
+  ];
+  const raw = (fields: readonly string[]) =>
+    Buffer.from(mail([...fields, `To: ${TO}`, "Subject: Hi"]));
+
+  test.each(unclear)("is refused if only the mild one passes: %s", async (_, fields) => {
+    for (const peer of [OTHER, ALLOWED]) {
+      expect(await receive(raw(fields), "x@none.example", peer)).toBe(refused);
+    }
+  });
+
+  test.each(unclear)("is received if the strict one passes: %s", async (_, fields) => {
+    expect(await receive(raw(fields), "ada@reject.example", ALLOWED)).toStartWith("pass none ");
+  });
+
+  test.each(unclear)("has the result of the strict one behind a proxy: %s", async (_, fields) => {
+    expect(await receive(raw(fields), "x@none.example", "172.17.0.1")).toBe(
+      "skipped none fail none",
+    );
+  });
+
+  test.each([
+    ["no field", []],
+    ["an empty field", ["From:"]],
+    ["no address", ["From: MAILER-DAEMON"]],
+  ])("has no policy with %s", async (_, fields) => {
+    expect(await receive(raw(fields), "x@none.example", ALLOWED)).toBe("pass none none none");
+  });
+
+  test("of which there are more than ten is refused", async () => {
+    const addresses = Array.from({ length: 11 }, (_, i) => `a@d${i}.example`);
+    const [ten, eleven] = [10, 11].map((n) => raw([`From: ${addresses.slice(0, n).join(", ")}`]));
+    expect(await receive(ten ?? raw([]), "x@none.example", ALLOWED)).toBe("pass none none none");
+    expect(await receive(eleven ?? raw([]), "x@none.example", ALLOWED)).toStartWith("552 5.3.4 ");
+  });
+
+  test.each([
+    ["several addresses of one domain", "From: ada@reject.example, bob@reject.example"],
+    ["a name with an address", "From: x@none.example via List <list@reject.example>"],
+    ["a quoted name with a comma", 'From: "x@none.example, Ada" <ada@reject.example>'],
+    ["a name with a comment", "From: Ada (x@none.example) <ada@reject.example>"],
+    ["a field on two lines", "From: Ada\n <ada@reject.example>"],
+  ])("is not one with %s", async (_, field) => {
+    expect(await receive(raw([field]), "ada@reject.example", ALLOWED)).toBe("pass none pass none");
+  });
+
+  test("is received as a bounce of forwarded mail", async () => {
+    const before = t.countRows("received_mails");
+    await receive(raw([allowed, reject]), "", OTHER, []);
+    await receive(raw([]), "", OTHER, []);
+    expect(t.countRows("received_mails")).toBe(before + 2);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseFrom } from "../../../src/protocols/mime/from-field.ts";
+import { hasUnclearAddress, parseFrom } from "../../../src/protocols/mime/from-field.ts";
 
 describe("one mailbox is read", () => {
   const cases: [value: string, address: string, name: string | null][] = [
@@ -44,5 +44,29 @@ describe("everything else is refused", () => {
       ok: false,
       reason: expect.stringContaining(reason),
     });
+  });
+});
+
+describe("whether an address is clear", () => {
+  const cases: [value: string, isUnclear: boolean][] = [
+    ["a@b.test", false],
+    ["<a@b.test>", false],
+    ["Doe, Jane <a@b.test>", false],
+    ["a@b.test, Bob <c@d.test>,", false],
+    ["x@d.test via List <a@b.test>", false],
+    ['"<x@d.test>" (<y@d.test>) <a@b.test>', false],
+    ["Team: a@b.test, c@d.test;", false],
+    ["", false],
+    ["<>", false],
+    ["a@b.test c@d.test", true],
+    ["<a@b.test> <c@d.test>", true],
+    ["<a@b.test> c@d.test", true],
+    ["<a@b.test", true],
+    ["e@f.test, <@relay.test:a@b.test>", true],
+    ['"Ada <a@b.test>', true],
+    ["a@b.test (<c@d.test>", true],
+  ];
+  test.each(cases)("%s", (value, isUnclear) => {
+    expect(hasUnclearAddress(value)).toBe(isUnclear);
   });
 });
