@@ -13,7 +13,7 @@ import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, NoContent, withErrors } from "../../http/envelope.ts";
 import { ensureChecks } from "../../http/validation.ts";
-import type { Expansion } from "./expand.ts";
+import type { CampaignAudience } from "./audience.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Campaign, SendCampaignInput } from "./model.ts";
 import { campaignOperations } from "./operations.ts";
@@ -23,13 +23,13 @@ import type { Campaigns } from "./service.ts";
 
 export function campaignActionRoutes(deps: {
   admission: Admission;
+  audience: Pick<CampaignAudience, "ensureRecipients">;
   campaigns: Pick<Campaigns, "get" | "present">;
-  expansion: Pick<Expansion, "ensureRecipients">;
   lifecycle: Lifecycle;
   runner: Pick<Runner, "wake">;
   writer: Writer;
 }) {
-  const { admission, campaigns, expansion, lifecycle, runner, writer } = deps;
+  const { admission, audience, campaigns, lifecycle, runner, writer } = deps;
 
   /** Runs a change of status and wakes the runner after the commit. */
   function changeStatus(change: Change<CampaignRow>) {
@@ -48,7 +48,7 @@ export function campaignActionRoutes(deps: {
     const isScheduled = typeof scheduledFor === "string";
     const campaign = campaigns.get(projectSeq, id);
     lifecycle.ensure(campaign, isScheduled ? "schedule" : "send");
-    await expansion.ensureRecipients(campaign);
+    await audience.ensureRecipients(campaign);
     const move = isScheduled
       ? lifecycle.schedule(projectSeq, id, Date.parse(scheduledFor))
       : lifecycle.sendNow(projectSeq, id);

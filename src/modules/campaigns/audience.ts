@@ -42,19 +42,37 @@ export function createCampaignAudience(deps: {
     return segments.audienceOfCondition(projectSeq, condition, tests);
   }
 
-  const { count } = segments.audiences;
+  const { count, members } = segments.audiences;
+  const findReachable = db.sqlite.prepare<{ seq: number }, [string]>(`
+    SELECT contacts.seq FROM json_each(?) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
+    WHERE NOT EXISTS (SELECT 1 FROM suppressions
+                      WHERE suppressions.project_seq = contacts.project_seq
+                        AND suppressions.email = contacts.email)
+    LIMIT 1`);
+
+  /**
+   * The subscribed contacts that a campaign is sent to (docs/interface.md#campaigns). Relative
+   * times count from the start of sending, which may be long ago if the process was interrupted.
+   * Throws 409 if its segment was deleted, 422 if its filter names a deleted segment.
+   */
+  function subscribed(campaign: CampaignRow): Audience {
+    const audience = matching(campaign, [IS_SUBSCRIBED]);
+    return campaign.startedAt === null
+      ? audience
+      : segments.audienceAt(audience, campaign.startedAt);
+  }
 
   return {
-    /**
-     * The subscribed contacts that a campaign is sent to (docs/interface.md#campaigns). Relative
-     * times count from the start of sending, which may be long ago if the process was interrupted.
-     * Throws 409 if its segment was deleted, 422 if its filter names a deleted segment.
-     */
-    subscribed(campaign: CampaignRow): Audience {
-      const audience = matching(campaign, [IS_SUBSCRIBED]);
-      return campaign.startedAt === null
-        ? audience
-        : segments.audienceAt(audience, campaign.startedAt);
+    subscribed,
+
+    /** Throws 409 if no contact would receive it, and like `subscribed`. */
+    async ensureRecipients(campaign: CampaignRow): Promise<void> {
+      for await (const seqs of members(subscribed(campaign))) {
+        if (findReachable.get(JSON.stringify(seqs)) !== null) return;
+      }
+      throw new AppError(409, "INVALID_STATE", "This campaign has no recipients.", {
+        suggestion: "Check its audience: only subscribed contacts receive campaigns.",
+      });
     },
 
     /** Counts who matches now, and who of them gets no mail. Throws like `subscribed`. */

@@ -10,14 +10,12 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
-import { contacts } from "../../db/schema/contacts.ts";
-import { segments } from "../../db/schema/segments.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
-import { AppError } from "../../lib/errors.ts";
 import type { Segments } from "../segments/service.ts";
 import type { CampaignAudience } from "./audience.ts";
+import { sharedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
 
 export type Expansion = ReturnType<typeof createExpansion>;
@@ -38,18 +36,12 @@ export function createExpansion(deps: {
   writer: Writer;
   clock: Clock;
   segments: Pick<Segments, "audiences">;
-  audience: CampaignAudience;
+  audience: Pick<CampaignAudience, "subscribed">;
   store: Pick<EmailStore, "saveMessage" | "insertCampaignEmails">;
   /** Part of a change: wakes the dispatcher, because there is mail to send. */
   wake: Change<void>;
 }) {
   const { db, writer, clock, audience } = deps;
-  const findReachable = db.sqlite.prepare<{ seq: number }, [string]>(`
-    SELECT contacts.seq FROM json_each(?) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
-    WHERE NOT EXISTS (SELECT 1 FROM suppressions
-                      WHERE suppressions.project_seq = contacts.project_seq
-                        AND suppressions.email = contacts.email)
-    LIMIT 1`);
 
   /** Part of a change: writes one slice. `goesOn` is false if the campaign was cancelled. */
   function writeSlice(campaign: CampaignRow, seqs: readonly number[], cursor: number): Slice {
@@ -84,16 +76,6 @@ export function createExpansion(deps: {
   }
 
   return {
-    /** Throws 409 if no contact would receive it, and 404 or 422 for an invalid audience. */
-    async ensureRecipients(campaign: CampaignRow): Promise<void> {
-      for await (const seqs of deps.segments.audiences.members(audience.subscribed(campaign))) {
-        if (findReachable.get(JSON.stringify(seqs)) !== null) return;
-      }
-      throw new AppError(409, "INVALID_STATE", "This campaign has no recipients.", {
-        suggestion: "Check its audience: only subscribed contacts receive campaigns.",
-      });
-    },
-
     /**
      * Writes the rest of a campaign's audience, and stops between two slices once `isStopping`
      * returns true. Other writers take precedence: a slice is delayed after they wrote.
@@ -137,41 +119,6 @@ export function createExpansion(deps: {
   };
 }
 
-/** Returns a function that makes the columns which fix the audience of a campaign that starts. */
-export function createAudienceSnapshot(db: Db) {
-  function lastContact(projectSeq: number): number {
-    const [row] = db
-      .select({ last: sql<number | null>`max(${contacts.seq})` })
-      .from(contacts)
-      .where(eq(contacts.projectSeq, projectSeq))
-      .all();
-    return row?.last ?? 0;
-  }
-
-  function currentCondition({
-    audienceType,
-    audienceFilter,
-    segmentSeq,
-  }: CampaignRow): string | null {
-    if (audienceType !== "SEGMENT" || segmentSeq === null) return audienceFilter;
-    const [segment] = db
-      .select({ condition: segments.condition })
-      .from(segments)
-      .where(eq(segments.seq, segmentSeq))
-      .limit(1)
-      .all();
-    return segment?.condition ?? null;
-  }
-
-  return (campaign: CampaignRow) => ({
-    audienceCursor: 0,
-    /** Contacts created later do not receive the campaign. */
-    audienceEnd: lastContact(campaign.projectSeq),
-    /** Later changes of the segment do not affect the audience. */
-    audienceCondition: currentCondition(campaign),
-  });
-}
-
 /** Number of recipients written, and how long the database worked on them, in milliseconds. */
 type Written = { recipients: number; workMs: number };
 
@@ -181,18 +128,4 @@ function timed(written: Written, write: () => Slice): boolean {
   written.workMs += systemClock.elapsed() - startedAt;
   written.recipients += inserted;
   return goesOn;
-}
-
-/** The content that all mails of a campaign share; stored once. */
-export function sharedMessage(campaign: CampaignRow) {
-  return {
-    projectSeq: campaign.projectSeq,
-    fromAddress: campaign.from,
-    fromName: campaign.fromName,
-    replyTo: campaign.replyTo,
-    html: campaign.body,
-    headers: [],
-    isMarketing: true,
-    attachments: [],
-  };
 }

@@ -1,10 +1,11 @@
 /**
  * Campaigns: one mail to every contact of an audience. In order: a campaign is created as a DRAFT
  * (service.ts, columns.ts); it is sent or scheduled (lifecycle.ts, states.ts); the runner starts it
- * when it is due (runner.ts) and writes one mail per recipient (expand.ts), while the outbox already
- * sends the first of them; events of these mails update its counters and may pause it
- * (event-handlers.ts, stats.ts, render-cost.ts); the runner finishes it when no mail is left.
- * Its statistics are read at any time (report.ts, recipients.ts).
+ * when it is due (runner.ts). Its audience is fixed then (audience.ts, audience-snapshot.ts). One mail
+ * per recipient is written (expand.ts), while the outbox already sends the first of them; events of
+ * these mails update its counters and may pause it (event-handlers.ts, stats.ts, render-cost.ts); the
+ * runner finishes it when no mail is left. Its statistics are read at any time (report.ts,
+ * recipients.ts).
  */
 
 import type { Config } from "../../config/settings.ts";
@@ -146,7 +147,7 @@ export function createCampaignModule(deps: {
     name: "campaigns",
     routes: [
       campaignRoutes({ admission, campaigns, preview, testMails, runner }),
-      campaignActionRoutes({ admission, campaigns, expansion, lifecycle, runner, writer }),
+      campaignActionRoutes({ admission, audience, campaigns, lifecycle, runner, writer }),
       campaignReportRoutes({
         admission,
         audience,

@@ -10,8 +10,8 @@ import type { Contacts } from "../contacts/service.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Previews } from "../templates/service.ts";
-import { sharedMessage } from "./expand.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import { sharedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
 
 export type TestMails = ReturnType<typeof createTestMails>;
