@@ -26,6 +26,10 @@ const MOST_PENDING = 3;
 /** Delay after a slice if others wrote meanwhile: mails need only be written faster than sent. */
 const REST_MS = 15;
 
+/** Number of recipients written, and how long the database worked on them, in milliseconds. */
+type Written = { recipients: number; workMs: number };
+
+/** `goesOn` is false if the campaign was cancelled. */
 type Slice = { goesOn: boolean; inserted: number };
 
 /** Numbers of rows; `suppressed` is a part of `inserted`. */
@@ -43,28 +47,27 @@ export function createExpansion(deps: {
 }) {
   const { db, writer, clock, audience } = deps;
 
-  /** Part of a change: writes one slice. `goesOn` is false if the campaign was cancelled. */
+  /** Part of a change: writes one slice. */
   function writeSlice(campaign: CampaignRow, seqs: readonly number[], cursor: number): Slice {
+    if (!moveCursor(campaign, cursor)) return { goesOn: false, inserted: 0 };
+    const inserted = insertMails(campaign, seqs);
+    countRecipients(campaign, inserted);
+    deps.wake();
+    return { goesOn: true, inserted: inserted.inserted };
+  }
+
+  /** False if the campaign was cancelled. */
+  function moveCursor(campaign: CampaignRow, cursor: number): boolean {
     const [moved] = db
       .update(campaigns)
       .set({ audienceCursor: cursor })
       .where(and(eq(campaigns.seq, campaign.seq), inArray(campaigns.status, ["SENDING", "PAUSED"])))
       .returning({ seq: campaigns.seq })
       .all();
-    if (moved === undefined) return { goesOn: false, inserted: 0 };
-    const { inserted, suppressed } = insertAll(campaign, seqs);
-    db.update(campaignCounts)
-      .set({
-        totalRecipients: sql`total_recipients + ${inserted}`,
-        suppressed: sql`suppressed + ${suppressed}`,
-      })
-      .where(eq(campaignCounts.campaignSeq, campaign.seq))
-      .run();
-    deps.wake();
-    return { goesOn: true, inserted };
+    return moved !== undefined;
   }
 
-  function insertAll(campaign: CampaignRow, seqs: readonly number[]): Inserted {
+  function insertMails(campaign: CampaignRow, seqs: readonly number[]): Inserted {
     if (seqs.length === 0) return { inserted: 0, suppressed: 0 };
     const now = clock.now();
     return deps.store.insertCampaignEmails({
@@ -75,52 +78,88 @@ export function createExpansion(deps: {
     });
   }
 
-  return {
-    /**
-     * Writes the rest of a campaign's audience, and stops between two slices once `isStopping`
-     * returns true. Other writers take precedence: a slice is delayed after they wrote.
-     */
-    async run(campaign: CampaignRow, isStopping: () => boolean): Promise<Written> {
-      const { audienceCursor, audienceEnd } = campaign;
-      const written: Written = { recipients: 0, workMs: 0 };
-      if (audienceCursor === null || audienceEnd === null) return written;
-      /** Slices whose commit is not on disk yet, while the next ones are read and written. */
-      const pending: Promise<boolean>[] = [];
-      let asked = writer.requestedWrites();
+  function countRecipients(campaign: CampaignRow, { inserted, suppressed }: Inserted): void {
+    db.update(campaignCounts)
+      .set({
+        totalRecipients: sql`total_recipients + ${inserted}`,
+        suppressed: sql`suppressed + ${suppressed}`,
+      })
+      .where(eq(campaignCounts.campaignSeq, campaign.seq))
+      .run();
+  }
 
-      /** False if the expansion should end: the campaign was cancelled or the process stops. */
-      async function write(seqs: readonly number[], cursor: number): Promise<boolean> {
-        pending.push(writer.write(() => timed(written, () => writeSlice(campaign, seqs, cursor))));
-        asked = writer.requestedWrites();
-        const goesOn = pending.length < MOST_PENDING || (await pending.shift()) === true;
-        return goesOn && !isStopping();
+  /** The contacts of the audience after `from` and up to `end`, in slices. */
+  async function* slicesOf(
+    campaign: CampaignRow,
+    { from, end }: { from: number; end: number },
+  ): AsyncGenerator<number[]> {
+    const { members } = deps.segments.audiences;
+    for await (const found of members(audience.subscribed(campaign), from)) {
+      const seqs = found.filter((seq) => seq <= end);
+      for (let start = 0; start < seqs.length; start += SLICE) {
+        yield seqs.slice(start, start + SLICE);
       }
+      if (seqs.length < found.length) return;
+    }
+  }
 
+  return {
+    /** Writes the rest of an audience, and stops between two slices if `isStopping` returns true. */
+    async run(campaign: CampaignRow, isStopping: () => boolean): Promise<Written> {
+      const { audienceCursor: from, audienceEnd: end } = campaign;
+      if (from === null || end === null) return { recipients: 0, workMs: 0 };
+      const { written, ...slices } = createSliceWriter(writer, (seqs, cursor) =>
+        writeSlice(campaign, seqs, cursor),
+      );
       try {
-        const { members } = deps.segments.audiences;
-        for await (const found of members(audience.subscribed(campaign), audienceCursor)) {
-          const seqs = found.filter((seq) => seq <= audienceEnd);
-          for (let start = 0; start < seqs.length; start += SLICE) {
-            const slice = seqs.slice(start, start + SLICE);
-            if (written.recipients > 0 && writer.requestedWrites() !== asked)
-              await Bun.sleep(REST_MS);
-            if (!(await write(slice, slice.at(-1) ?? audienceCursor))) return written;
-          }
-          if (seqs.length < found.length) break;
+        for await (const seqs of slicesOf(campaign, { from, end })) {
+          await slices.giveWay();
+          const goesOn = await slices.write(seqs, seqs.at(-1) ?? from);
+          if (!goesOn || isStopping()) return written;
         }
-        await write([], audienceEnd);
-        await Promise.all(pending);
+        await slices.write([], end);
+        await slices.allWritten();
         return written;
       } finally {
-        // The caller sees the first failure; this handles the rejections of the other slices.
-        await Promise.allSettled(pending);
+        await slices.settled();
       }
     },
   };
 }
 
-/** Number of recipients written, and how long the database worked on them, in milliseconds. */
-type Written = { recipients: number; workMs: number };
+/** Writes slices, each one while the commits of those before it are not on disk yet. */
+function createSliceWriter(
+  writer: Writer,
+  writeSlice: (seqs: readonly number[], cursor: number) => Slice,
+) {
+  const written: Written = { recipients: 0, workMs: 0 };
+  const pending: Promise<boolean>[] = [];
+  let requested = writer.requestedWrites();
+
+  return {
+    /** What was written so far. */
+    written,
+
+    /** Other writers take precedence: waits if they wrote since the last slice. */
+    async giveWay(): Promise<void> {
+      if (written.recipients > 0 && writer.requestedWrites() !== requested)
+        await Bun.sleep(REST_MS);
+    },
+
+    /** Resolves to false if the campaign is known to be cancelled. */
+    async write(seqs: readonly number[], cursor: number): Promise<boolean> {
+      pending.push(writer.write(() => timed(written, () => writeSlice(seqs, cursor))));
+      requested = writer.requestedWrites();
+      return pending.length < MOST_PENDING || (await pending.shift()) === true;
+    },
+
+    /** Resolves when all slices are on disk; rejects if one of them failed. */
+    allWritten: () => Promise.all(pending),
+
+    /** The caller sees the first failure; this handles the rejections of the other slices. */
+    settled: () => Promise.allSettled(pending),
+  };
+}
 
 function timed(written: Written, write: () => Slice): boolean {
   const startedAt = systemClock.elapsed();
