@@ -112,7 +112,7 @@ export function createEdits(deps: {
     patch(projectSeq: number, id: string, patch: SegmentPatch): Change<SegmentRow> {
       return () => {
         const row = definitions.get(projectSeq, id);
-        const errors = patchErrors(row, patch);
+        const errors = [...patchErrors(row, patch), ...users.trackingErrors(row, patch)];
         if (errors.length > 0) throw validationError(errors);
         if (patch.condition) {
           definitions.ensureResolvable(

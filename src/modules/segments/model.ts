@@ -35,7 +35,9 @@ const FIELD_TEXTS = {
   description: "Note about the segment",
   type: "DYNAMIC: the contacts that meet the condition; STATIC: a list. Default DYNAMIC",
   condition: "Condition on the contacts; required if DYNAMIC, otherwise null",
-  trackMembership: "Whether entering and leaving the segment are events; default false",
+  trackMembership:
+    "Whether entering and leaving the segment are events; default false. It cannot become false while a " +
+    "workflow uses these events",
 } as const;
 
 /** A segment as in docs/interface.md#segments, and the slug that is part of its event names. */

@@ -6,7 +6,7 @@
 import type { FieldError } from "../../lib/errors.ts";
 import type { CheckedUse, References } from "../../lib/references.ts";
 import type { Definitions, SegmentRow } from "./definitions.ts";
-import type { SegmentUsage } from "./model.ts";
+import type { SegmentPatch, SegmentUsage } from "./model.ts";
 import { MEMBERSHIP_CHANGES, membershipEventName } from "./slug.ts";
 
 export type SegmentUsers = ReturnType<typeof createSegmentUsers>;
@@ -16,19 +16,35 @@ export function createSegmentUsers(deps: {
   references: Pick<References, "checkUses" | "usesOf">;
 }) {
   const { definitions, references } = deps;
+
+  /** The workflows that an event of the segment starts or continues. */
+  function usersOfEvents({ projectSeq, slug }: SegmentRow): SegmentUsage["users"] {
+    const users = MEMBERSHIP_CHANGES.flatMap((change) =>
+      references.usesOf("event", projectSeq, membershipEventName(slug, change)),
+    );
+    return once(users);
+  }
+
   return {
     /** Each user once, even if it uses the segment in several ways. */
-    usersOf({ projectSeq, id, slug }: SegmentRow): SegmentUsage["users"] {
-      const users: SegmentUsage["users"] = [
+    usersOf(row: SegmentRow): SegmentUsage["users"] {
+      const { projectSeq, id } = row;
+      return once([
         ...definitions
           .findDirectUsers(projectSeq, id)
           .map((user) => ({ kind: "segment" as const, id: user.id, name: user.name })),
         ...references.usesOf("segment", projectSeq, id),
-        ...MEMBERSHIP_CHANGES.flatMap((change) =>
-          references.usesOf("event", projectSeq, membershipEventName(slug, change)),
-        ),
-      ];
-      return [...new Map(users.map((user) => [user.id, user])).values()];
+        ...usersOfEvents(row),
+      ]);
+    },
+
+    /** The workflows that use the events of a segment would not start or go on without them. */
+    trackingErrors(row: SegmentRow, { trackMembership }: SegmentPatch): FieldError[] {
+      if (!row.trackMembership || trackMembership !== false) return [];
+      const names = usersOfEvents(row).map(({ kind, name }) => `${kind} "${name}"`);
+      if (names.length === 0) return [];
+      const message = `cannot be false: the events of this segment are used by ${names.join(", ")}`;
+      return [{ field: "trackMembership", message, code: "invalid_value" }];
     },
 
     /**
@@ -49,6 +65,10 @@ export function createSegmentUsers(deps: {
       ].flatMap(limitErrorsOf);
     },
   };
+}
+
+function once(users: SegmentUsage["users"]): SegmentUsage["users"] {
+  return [...new Map(users.map((user) => [user.id, user])).values()];
 }
 
 type CheckedUser = Pick<SegmentUsage["users"][number], "kind" | "name"> &

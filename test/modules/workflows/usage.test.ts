@@ -122,6 +122,23 @@ describe("an event of a segment", () => {
     await expectUsed(`/segments/${id}`);
   });
 
+  test("is recorded as long as a workflow uses it", async () => {
+    const id = await segment();
+    const patch = (body: object) => a.t.call("PATCH", `/segments/${id}`, body);
+    expect((await patch({ trackMembership: true })).status).toBe(200);
+    const flow = await a.workflow(startingFrom("segment.all.entry"));
+    const errors: [string, string][] = [["trackMembership", "invalid_value"]];
+    const refused = await patch({ name: "Other", trackMembership: false });
+    expectError(refused, { status: 422, code: "VALIDATION_ERROR", errors });
+    expect(refused.text("error.errors.0.message")).toEndWith('are used by workflow "Flow"');
+    expect((await a.t.call("GET", `/segments/${id}`)).at("data")).toMatchObject({
+      name: "All",
+      trackMembership: true,
+    });
+    await change(flow, { trigger: { type: "EVENT", eventName: "signed-up" }, ...EMPTY });
+    expect((await patch({ trackMembership: false })).status).toBe(200);
+  });
+
   test("is no longer used by an execution that it started", async () => {
     const id = await a.t.create("/segments", { name: "All", type: "STATIC" }, "data.id");
     await a.t.call("PATCH", `/segments/${id}`, { trackMembership: true });
