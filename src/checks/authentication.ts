@@ -97,8 +97,8 @@ export async function readClaims(
   const dns = boundedDns(anyDns, signal, MAX_LOOK_UPS);
   const header = headerOf(head);
   const author = await readAuthor(header);
-  const dmarcLookUps = MAX_DMARC_LOOK_UPS * author.length;
-  const ofDmarc = remembering(textResolver(boundedDns(anyDns, signal, dmarcLookUps)));
+  const maxLookUps = MAX_DMARC_LOOK_UPS * author.length;
+  const ofDmarc = remembering(textResolver(boundedDns(anyDns, signal, maxLookUps)));
   const refusal = refusalOf(header);
   const signed = refusal === null ? await readSignatures(pieces, sender, dns) : null;
 

@@ -137,7 +137,7 @@ function createSliceWriter(
   let requested = writer.requestedWrites();
 
   return {
-    /** What was written so far. */
+    /** The sums of the slices that are written. */
     written,
 
     /** Other writers take precedence: waits if they wrote since the last slice. */

@@ -1,5 +1,4 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { threadCpuMs } from "../../../src/lib/thread-cpu.ts";
 import { templateCache } from "../../../src/render/template/cache.ts";
 import {
   checkTemplate,
@@ -351,10 +350,10 @@ describe("limits", () => {
   ];
 
   for (const [what, source] of slow) {
-    test(`stop ${what} after about a second of processor time`, () => {
-      const started = threadCpuMs();
+    test(`stop ${what} after about a second`, () => {
+      const started = performance.now();
       expect(run(source)).toEqual({ ok: false, reason: "The template takes longer than 1000 ms." });
-      expect(threadCpuMs() - started).toBeLessThan(2_500);
+      expect(performance.now() - started).toBeLessThan(2_500);
     });
   }
 
