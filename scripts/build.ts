@@ -43,7 +43,12 @@ class UsageError extends Error {}
 class BuildError extends Error {}
 
 /** The program, and the threads that it starts; each is a file of its own in the executable. */
-const ENTRY_POINTS = ["main.ts", "modules/inboxes/parsing/worker.ts", "outbox/compose/worker.ts"];
+const ENTRY_POINTS = [
+  "main.ts",
+  "db/reader-thread.ts",
+  "modules/inboxes/parsing/worker.ts",
+  "outbox/compose/worker.ts",
+];
 
 const START_LIMIT_MS = 60_000;
 /** Time in which the recurring work of each second runs. */

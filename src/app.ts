@@ -17,7 +17,7 @@ import type { Module } from "./modules/module.ts";
 import { createMetrics, createReadiness } from "./readiness.ts";
 import { createServices } from "./services.ts";
 
-export type App = ReturnType<typeof createApp>;
+export type Server = ReturnType<typeof createApp>;
 
 export function createApp(options: AppOptions) {
   defineFormats();
@@ -45,6 +45,7 @@ export function createApp(options: AppOptions) {
 
   return {
     ...lifecycle,
+    app: core.app,
     listen,
     http,
     url: core.url,

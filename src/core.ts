@@ -1,13 +1,15 @@
 /** Creates what all modules share: settings, clock, log, writer, event log, DNS client and keys. */
 
 import type { Config } from "./config/settings.ts";
+import type { App } from "./core/app.ts";
 import type { Db } from "./db/open.ts";
 import { createUsageCounter } from "./db/usage-counter.ts";
 import { createDiskSync } from "./db/durability/disk-sync.ts";
+import { createDatabaseReader, type DatabaseReader } from "./db/reader.ts";
 import { createSqliteSync } from "./db/durability/sqlite-sync.ts";
 import { createWriter } from "./db/writer.ts";
 import { createContactEvents } from "./events/contact-events.ts";
-import { createEventLog } from "./events/log.ts";
+import { eventLog } from "./events/log.ts";
 import { createCursors } from "./http/cursor.ts";
 import { createListPage } from "./http/pagination.ts";
 import { linkBase } from "./installation.ts";
@@ -16,7 +18,7 @@ import { deriveKey } from "./lib/crypto.ts";
 import { type Log, withoutErrors } from "./lib/log.ts";
 import { createLoopWatch, platformWatch } from "./lib/loop-watch.ts";
 import { createReferences } from "./lib/references.ts";
-import { createAnnouncements } from "./lib/announcements.ts";
+import { announcements } from "./lib/announcements.ts";
 import { createSignal } from "./lib/signal.ts";
 import { createFairScheduler } from "./lib/slice-queue.ts";
 import { createSteadyClock } from "./lib/steady-clock.ts";
@@ -25,7 +27,7 @@ import type { DkimKeyPair } from "./protocols/dkim/keys.ts";
 import { createDns, type Dns } from "./protocols/dns/client.ts";
 import { systemDnsServers } from "./protocols/dns/servers.ts";
 import { createFetchGuarded, type FetchGuarded } from "./protocols/fetch-guarded/fetch-guarded.ts";
-import { templateCache as createTemplateCache } from "./render/template/cache.ts";
+import { compiledTemplates } from "./render/template/cache.ts";
 
 export type AppOptions = {
   config: Config;
@@ -46,8 +48,6 @@ export type AppOptions = {
 
 export type Core = ReturnType<typeof createCore>;
 
-const TEMPLATE_CACHE = { maxEntries: 500, maxBytes: 32 * 1024 * 1024 };
-
 export function createCore(options: AppOptions) {
   const { config, db, folder, secret } = options;
   const clock = createSteadyClock(options.clock);
@@ -55,10 +55,13 @@ export function createCore(options: AppOptions) {
   // On a developer's machine other programs take the processor, so holds there are no warnings.
   const holdLog = options.hasOpenInboxes === true ? { ...log, warn: log.debug } : log;
   const loopWatch = createLoopWatch(platformWatch(holdLog));
+  const reader: DatabaseReader = createDatabaseReader(db, () => writer.verifyFiles());
   const writer = createWriter(
     db,
     log,
-    config.durability === "sqlite" ? createSqliteSync(db) : createDiskSync(db),
+    config.durability === "sqlite"
+      ? createSqliteSync(db, reader)
+      : createDiskSync(db, undefined, reader),
     () => loopWatch.begin("write", "transaction"),
   );
   const usage = createUsageCounter(db, writer);
@@ -68,32 +71,39 @@ export function createCore(options: AppOptions) {
   /** Runs the slices of all long reads in turn. */
   const scheduler = createFairScheduler(() => loopWatch.begin("work", "a slice of a long read"));
 
-  return {
+  const app: App = {
     config,
-    hasOpenInboxes: options.hasOpenInboxes ?? false,
-    db,
     folder,
     secret,
     clock,
     log,
-    loopWatch,
+    random: Math.random,
+    db,
+    reader,
     writer,
     usage,
-    scheduler,
-    random: Math.random,
-    events: createEventLog({ db, writer, usage }),
-    eventsOfContact: createContactEvents({ db, scheduler }),
-    listPage: createListPage(createCursors(deriveKey(secret, "cursors"))),
     references: createReferences(),
-    /** Raised when there may be mail to send. */
-    mailQueued: createSignal(),
-    /** Changes that are no events, for the live updates of the dashboard. */
-    announcements: createAnnouncements(),
-    templateCache: createTemplateCache(TEMPLATE_CACHE),
     dns,
     fetchGuarded: options.fetchGuarded ?? createFetchGuarded({ dns, allowPrivateAddresses }),
     url,
     linkKey: deriveKey(secret, "recipient-links"),
+  };
+
+  return {
+    ...app,
+    app,
+    clock,
+    hasOpenInboxes: options.hasOpenInboxes ?? false,
+    loopWatch,
+    scheduler,
+    events: eventLog(app),
+    eventsOfContact: createContactEvents({ db, scheduler }),
+    listPage: createListPage(createCursors(deriveKey(secret, "cursors"))),
+    /** Raised when there may be mail to send. */
+    mailQueued: createSignal(),
+    /** Changes that are no events, for the live updates of the dashboard. */
+    announcements: announcements(app),
+    templateCache: compiledTemplates(app),
     returnPathKey: deriveKey(secret, "return-paths"),
     trackingUrl: config.trackingUrl ?? url,
     trackingKey: deriveKey(secret, "tracking-links"),

@@ -19,7 +19,7 @@ import { type RecurringWork, startTimers, type Timers } from "./lib/recurring.ts
 import type { Module } from "./modules/module.ts";
 
 export function createAppLifecycle(
-  { db, log, loopWatch, writer }: Core,
+  { db, log, loopWatch, reader, writer }: Core,
   parts: {
     modules: readonly Module[];
     recurring: readonly RecurringWork[];
@@ -92,6 +92,7 @@ export function createAppLifecycle(
       await server.close();
       if (halted === null) await stopModules();
       else await closeAfterFault();
+      await reader.close();
       await writer.drain();
     },
   };

@@ -3,7 +3,7 @@
 import "../../src/lib/production.ts";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { type App, createApp } from "../../src/app.ts";
+import { type Server, createApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config/read.ts";
 import type { Config } from "../../src/config/settings.ts";
 import { openDataFolder } from "../../src/db/folder.ts";
@@ -91,7 +91,7 @@ export async function waitUntilSent(
 }
 
 /** Adds a domain that counts as verified to a project. */
-export async function addDomain(app: App, projectSeq: number, domain: string): Promise<void> {
+export async function addDomain(app: Server, projectSeq: number, domain: string): Promise<void> {
   const add = await app.domains.add({ projectSeq, domain, isDeclaredVerified: true });
   await app.writer.write(() => void add());
 }

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { App } from "../app.ts";
+import type { Server } from "../app.ts";
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import { readConfig } from "../config/read.ts";
 import type { Config } from "../config/settings.ts";
@@ -98,7 +98,7 @@ function temporaryFolder(): string {
   return folder;
 }
 
-async function devKeys(app: App, file: string): Promise<DevKeys> {
+async function devKeys(app: Server, file: string): Promise<DevKeys> {
   const stored = readKeys(file);
   const isValid =
     stored !== null && app.keys.findByDigest(sha256(stored.secretKey))?.isUsable === true;

@@ -3,13 +3,13 @@
  * link with which the operator creates one; `dev` creates one and prints a link that signs in.
  */
 
-import type { App } from "../app.ts";
+import type { Server } from "../app.ts";
 import type { Config } from "../config/settings.ts";
 import { AppError } from "../lib/errors.ts";
 import { createPasswords, requireGoodPassword } from "../modules/accounts/passwords.ts";
 import { UsageError } from "./command.ts";
 
-type Parts = Pick<App, "accounts" | "writer">;
+type Parts = Pick<Server, "accounts" | "writer">;
 type OwnerSettings = Pick<Config, "ownerEmail" | "ownerPassword">;
 
 const DEVELOPER = {

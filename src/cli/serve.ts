@@ -1,6 +1,6 @@
 /** The command `mailstead serve`, and the server process that `mailstead dev` also uses. */
 
-import { createApp, type App } from "../app.ts";
+import { createApp, type Server } from "../app.ts";
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import { cannotListen } from "../config/listen-error.ts";
 import { readConfig } from "../config/read.ts";
@@ -134,7 +134,7 @@ function endOnUnexpectedErrors(log: Log): void {
   process.on("unhandledRejection", end);
 }
 
-type Running = { app: App; address: string; folder: string };
+type Running = { app: Server; address: string; folder: string };
 
 type ServerOptions = {
   config: Config;
@@ -200,7 +200,7 @@ export async function runServer(options: ServerOptions): Promise<number> {
 }
 
 /** Opens the ports and starts the modules; stops the application again if a part does not start. */
-async function startListening(app: App, db: Db, config: Config): Promise<void> {
+async function startListening(app: Server, db: Db, config: Config): Promise<void> {
   try {
     await app.listen();
   } catch (error) {

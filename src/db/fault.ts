@@ -80,10 +80,13 @@ const DAMAGE_CODES = [
 
 /** Returns the fault that an error of SQLite reports; null if the error does not mean damage. */
 export function damageOf(error: unknown, file: string): StorageFault | null {
-  if (!(error instanceof SQLiteError)) return null;
-  const code = error.code ?? "";
+  return error instanceof SQLiteError ? damageByCode(error.code ?? "", error.message, file) : null;
+}
+
+/** The same, for an error of a thread. */
+export function damageByCode(code: string, message: string, file: string): StorageFault | null {
   if (!DAMAGE_CODES.some((damage) => code === damage || code.startsWith(`${damage}_`))) return null;
-  return { kind: "damaged", file, finding: `${code}: ${error.message}` };
+  return { kind: "damaged", file, finding: `${code}: ${message}` };
 }
 
 /** Describes the fault in one sentence that names the file. */

@@ -15,8 +15,10 @@ const STORAGE_CODES = [
 /** Whether the disk or the database file caused the error, and not the statement. */
 export function isStorageError(error: unknown): boolean {
   if (error instanceof StorageFaultError) return true;
-  if (!(error instanceof SQLiteError)) return false;
-  const code = error.code ?? "";
+  return error instanceof SQLiteError && isStorageCode(error.code ?? "");
+}
+
+export function isStorageCode(code: string): boolean {
   return STORAGE_CODES.some((name) => code.startsWith(name));
 }
 

@@ -7,11 +7,13 @@
  * 3. `list.ts` reads pages of the log; `contact-events.ts` reads the events of one contact.
  */
 
+import type { App } from "../core/app.ts";
 import type { Db } from "../db/open.ts";
 import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
 import type { Writer } from "../db/writer.ts";
 import { newId } from "../lib/id.ts";
+import { perApp } from "../lib/per-app.ts";
 
 /** An event as it is read from the database. */
 export type StoredEvent = {
@@ -46,6 +48,8 @@ type EventRow = Pick<EventInput, "projectSeq" | "name" | "contactSeq" | "at"> & 
 };
 
 export type EventLog = ReturnType<typeof createEventLog>;
+
+export const eventLog = perApp((app: App) => createEventLog(app));
 
 /** Largest number of event names in the cache. */
 const MAX_CACHED_NAMES = 10_000;

@@ -7,8 +7,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { and, count, desc, lt, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { App } from "../core/app.ts";
 import type { Db } from "../db/open.ts";
-import type { Cursors } from "./cursor.ts";
+import { deriveKey } from "../lib/crypto.ts";
+import { perApp } from "../lib/per-app.ts";
+import { createCursors, type Cursors } from "./cursor.ts";
 import type { Page } from "./envelope.ts";
 import { Input, QueryInteger } from "./validation.ts";
 
@@ -67,6 +70,11 @@ export function createListPage(cursors: Cursors): ListPage {
     };
   };
 }
+
+/** `listPage(app)(list, read, present)`: its cursors are signed with the secret of the installation. */
+export const listPage = perApp((app: App) =>
+  createListPage(createCursors(deriveKey(app.secret, "cursors"))),
+);
 
 /** The position after which the next page begins; null if there is no other page. */
 function positionAfter<Row>(

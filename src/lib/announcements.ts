@@ -1,11 +1,15 @@
 /** Passes on what changed from the modules that change it to the module that tells clients. */
 
+import { perApp } from "./per-app.ts";
+
 /** A change in a project. `type` is a noun and a word, such as `webhook.delivery`. */
 export type Announcement = { projectSeq: number; type: string; id: string };
 
 export type Announcements = ReturnType<typeof createAnnouncements>;
 
-export function createAnnouncements() {
+export const announcements = perApp(() => createAnnouncements());
+
+function createAnnouncements() {
   const handlers: ((item: Announcement) => void)[] = [];
   return {
     /** Called after the commit of the change. */

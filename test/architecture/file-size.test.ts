@@ -1,9 +1,9 @@
-/** A source file has at most 300 lines. */
+/** A source file has at most 500 lines. */
 
 import { expect, test } from "bun:test";
 import { filesOf, type TextFile } from "../support/exports.ts";
 
-const MAX_LINES = 300;
+const MAX_LINES = 500;
 
 /** Files that are longer, with their size. The list only shrinks. */
 const LONGER: Readonly<Record<string, number>> = {};
@@ -29,5 +29,5 @@ test("every listed file is still too long", () => {
 
 test("a file that is too long is found", () => {
   const of = (lines: number) => ({ file: `src/${lines}.tsx`, text: "line\n".repeat(lines) });
-  expect(tooLong([of(300), of(301)])).toEqual(["src/301.tsx has 301 lines"]);
+  expect(tooLong([of(500), of(501)])).toEqual(["src/501.tsx has 501 lines"]);
 });

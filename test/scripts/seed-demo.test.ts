@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEMO_USERS } from "../../scripts/seed/demo/team.ts";
 import { type Demo, seedDemo } from "../../scripts/seed/demo.ts";
-import { type App, createApp } from "../../src/app.ts";
+import { type Server, createApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config/read.ts";
 import { openDataFolder } from "../../src/db/folder.ts";
 import { openDatabase } from "../../src/db/open.ts";
@@ -27,7 +27,7 @@ const LIMIT_MS = 60_000;
 
 const folder = mkdtempSync(join(tmpdir(), "mailstead-demo-"));
 let demo: Demo;
-let app: App;
+let app: Server;
 let call: (path: string) => Promise<TestResponse>;
 
 beforeAll(async () => {

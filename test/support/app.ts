@@ -1,7 +1,7 @@
 /** Creates a complete application on a migrated database in memory, with a project and its keys. */
 
 import "./production.ts";
-import { type App, createApp } from "../../src/app.ts";
+import { type Server, createApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config/read.ts";
 import type { Config } from "../../src/config/settings.ts";
 import { migrate } from "../../src/db/migrate.ts";
@@ -194,7 +194,7 @@ export async function readResponse(response: Response): Promise<TestResponse> {
 }
 
 /** Gives a project two new keys and a verified domain; creates the project if it is missing. */
-async function makeProject(app: App, name: string) {
+async function makeProject(app: Server, name: string) {
   const created = await app.writer.write(() => {
     const project = app.projects.find(name) ?? app.projects.create(name)();
     const key = (kind: "SECRET" | "PUBLIC") =>
@@ -206,7 +206,7 @@ async function makeProject(app: App, name: string) {
 }
 
 /** Adds a domain that counts as verified by the operator, without DNS checks. */
-export async function addDomain(app: App, projectSeq: number, domain: string): Promise<void> {
+export async function addDomain(app: Server, projectSeq: number, domain: string): Promise<void> {
   const add = await app.domains.add({ projectSeq, domain, isDeclaredVerified: true });
   await app.writer.write(() => void add());
 }

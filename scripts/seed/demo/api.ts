@@ -1,6 +1,6 @@
 /** A client of the application inside this process, and a clock that stands where it is set. */
 
-import type { App } from "../../../src/app.ts";
+import type { Server } from "../../../src/app.ts";
 import { type Clock, systemClock } from "../../../src/lib/clock.ts";
 import { stringAt } from "../../../test/support/json.ts";
 
@@ -21,7 +21,7 @@ export function setClock(epochMs: number): SetClock {
 
 export type Api = ReturnType<typeof createApi>;
 
-export function createApi(app: Pick<App, "handle">, key: string) {
+export function createApi(app: Pick<Server, "handle">, key: string) {
   async function call(method: string, path: string, body?: unknown): Promise<unknown> {
     const text = body === undefined ? null : JSON.stringify(body);
     const response = await app.handle(

@@ -1,6 +1,6 @@
 /** Creates what exists before the first mail: domains, keys, templates, segments, workflows. */
 
-import type { App } from "../../../src/app.ts";
+import type { Server } from "../../../src/app.ts";
 import type { Db } from "../../../src/db/open.ts";
 import type { EmailStore } from "../../../src/outbox/enqueue.ts";
 import { isRecord } from "../../../src/http/validation.ts";
@@ -14,7 +14,7 @@ import type { StoredTemplate } from "./transactional.ts";
 import { WORKFLOWS } from "./workflow-texts.ts";
 
 export type Setting = {
-  app: App;
+  app: Server;
   api: Api;
   db: Db;
   clock: SetClock;

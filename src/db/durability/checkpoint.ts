@@ -31,6 +31,7 @@ import type { FaultLatch } from "../fault.ts";
 import { type Connections, tryConnect } from "./connections.ts";
 import type { Contention } from "./contention.ts";
 import { type CheckpointRow, createCopyProgress } from "./copy-progress.ts";
+import type { DatabaseReader } from "../reader.ts";
 import type { LogFile } from "./wal-file.ts";
 import { syncToDisk } from "./sync-to-disk.ts";
 
@@ -67,6 +68,11 @@ type CheckpointSizes = {
 
 const SIZES: CheckpointSizes = { roundPages: 2_000, restartPages: 16_000, pausePages: 500 };
 
+/** The threads that read: SQLite restarts the log, and copies its last frames, while none reads. */
+export type LogReaders = Pick<DatabaseReader, "isReading" | "hold" | "release">;
+
+const NO_READERS: LogReaders = { isReading: () => false, hold: async () => true, release() {} };
+
 /** The frames that a round copied. "none" loses nothing: the log only stays longer for a while. */
 type Copied = "none" | "some" | "all";
 
@@ -79,15 +85,21 @@ export function createCheckpoints(deps: {
   /** Called with each failure of the disk and each StorageFaultError. */
   failed: (error: unknown) => void;
   contention: Pick<Contention, "note" | "isRecent">;
+  readers?: LogReaders | undefined;
   sizes?: CheckpointSizes;
 }): Checkpoints {
   const { sqlite, log, fault, ensureSound, failed, contention, sizes = SIZES } = deps;
+  const { readers = NO_READERS } = deps;
   let connections: Connections | null = null;
   let underway: Promise<void> | null = null;
   let pause: Promise<void> | null = null;
   /** False while the database file may contain pages that are not on disk. */
   let isSynced = true;
-  const progress = createCopyProgress(log, contention);
+  /** Whether the frames that a round could not copy may be held back by our own readers. */
+  let hasReaders = false;
+  const progress = createCopyProgress(log, {
+    note: () => (hasReaders || readers.isReading() ? undefined : contention.note()),
+  });
 
   async function runRound(): Promise<Copied> {
     ensureSound();
@@ -95,6 +107,7 @@ export function createCheckpoints(deps: {
     if (connections === null) return "none";
     const { reader, copier, file } = connections;
     const before = progress.copied();
+    hasReaders = readers.isReading();
     let isAll: boolean;
     try {
       if (reader.inTransaction) reader.run("COMMIT");
@@ -126,16 +139,32 @@ export function createCheckpoints(deps: {
   }
 
   async function runRounds(): Promise<void> {
-    while ((await runRound()) !== "none" && log.hasFrame(sizes.restartPages)) {
-      if (progress.areLeft(sizes.pausePages)) continue;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      pause = promise;
-      await restartLog().finally(() => {
-        pause = null;
-        resolve();
-      });
-      return;
+    let areHeld = false;
+    try {
+      for (;;) {
+        const copied = await runRound();
+        if (!log.hasFrame(sizes.restartPages)) return;
+        if (!areHeld) {
+          const wereReading = readers.isReading();
+          areHeld = true;
+          if (!(await readers.hold())) return;
+          if (wereReading) continue;
+        }
+        if (copied === "none") return;
+        if (!progress.areLeft(sizes.pausePages)) return await restartPaused();
+      }
+    } finally {
+      if (areHeld) readers.release();
     }
+  }
+
+  async function restartPaused(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    pause = promise;
+    await restartLog().finally(() => {
+      pause = null;
+      resolve();
+    });
   }
 
   /**

@@ -35,7 +35,7 @@
 
 import type { Database } from "bun:sqlite";
 import { systemClock } from "../../lib/clock.ts";
-import { createCheckpoints } from "./checkpoint.ts";
+import { createCheckpoints, type LogReaders } from "./checkpoint.ts";
 import { type Contention, createContention, type LogHold } from "./contention.ts";
 import { createFileChecks } from "./file-checks.ts";
 import { openLogFile } from "./wal-file.ts";
@@ -77,6 +77,7 @@ const LAST_RESORT_PAGES = 64_000;
 export function createDiskSync(
   db: Db,
   contention: Contention = createContention(systemClock.elapsed),
+  readers?: LogReaders,
 ): DiskSync | null {
   const { sqlite, fault } = db;
   if (!usesLog(sqlite)) return null;
@@ -88,7 +89,15 @@ export function createDiskSync(
   let failure: { error: unknown } | null = null;
   const failed = (error: unknown) => void (failure ??= { error });
 
-  const checkpoints = createCheckpoints({ sqlite, log, fault, ensureSound, failed, contention });
+  const checkpoints = createCheckpoints({
+    sqlite,
+    log,
+    fault,
+    ensureSound,
+    failed,
+    contention,
+    readers,
+  });
   return {
     async sync() {
       // The log is opened by its path, which must lead to the log that SQLite writes.

@@ -1,138 +1,154 @@
 /**
  * Pages of email records, newest first. Without a filter, the total is a counter. With filters, the
- * mails of a contact, a campaign or the whole project are searched (scan.ts), and the other filters
- * are evaluated for each mail. An index per filter would make the acceptance of every mail slower.
+ * mails of a contact, a campaign or the whole project are searched, and the other filters are
+ * evaluated for each mail. An index per filter would make the acceptance of every mail slower.
+ *
+ * A search has a time limit, because the mails of ten million take many seconds. At the limit it
+ * returns what it has found. The total is then unknown, and a page that is not full names the `seq`
+ * at which the search stopped.
  */
 
-import type { Db } from "../../db/open.ts";
+import type { App } from "../../core/app.ts";
+import { folded } from "../../db/queries.ts";
+import { statement } from "../../db/statement.ts";
 import { parseAddressFilter } from "../../http/address-filter.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type ListPage, type PageRows, seqBound } from "../../http/pagination.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { FairScheduler } from "../../lib/slice-queue.ts";
+import { bySeq, listPage, seqBound } from "../../http/pagination.ts";
 import type { Email, EmailQuery } from "./record-model.ts";
 import type { EmailRecords } from "./records.ts";
-import {
-  createScan,
-  type Criterion,
-  type FoundEmails,
-  type PageBounds,
-  type MailSource,
-} from "./scan.ts";
 
-export type ListEmails = (
+/** An SQL condition on `emails e` with the values that are bound to it. */
+type Criterion = { sql: string; values: readonly (string | number)[] };
+/** The mails to search: a condition of equality on the columns of an index before its `seq`. */
+type Source = Criterion & { index: string };
+/** The newest `limit` mails whose `seq` is below `before`. */
+type Bounds = { before: number; limit: number };
+type FoundEmails = { seqs: number[]; total: number | null; stoppedAt: number | null };
+
+const LIMIT_MS = 2_000;
+const NEWEST = Number.MAX_SAFE_INTEGER;
+
+export function listEmails(
+  app: App,
+  { bySeqs }: Pick<EmailRecords, "bySeqs">,
   projectSeq: number,
   query: EmailQuery,
-) => Promise<Page<Email, number | null>>;
-
-type Row = ReturnType<EmailRecords["bySeqs"]>[number];
-
-const NOTHING: FoundEmails = { seqs: [], total: 0, stoppedAt: null };
-
-export function createEmailList(deps: {
-  db: Db;
-  clock: Pick<Clock, "elapsed">;
-  listPage: ListPage;
-  scheduler: FairScheduler;
-  records: Pick<EmailRecords, "bySeqs">;
-}): ListEmails {
-  const { listPage, scheduler, records } = deps;
-  const { sqlite } = deps.db;
-  const scan = createScan(deps);
-  const findContact = sqlite.prepare<{ seq: number }, [number, string]>(
-    "SELECT seq FROM contacts WHERE project_seq = +? AND id = +?",
+): Promise<Page<Email, number | null>> {
+  return listPage(app)(
+    { scope: `${projectSeq}:emails`, query },
+    async (request) => {
+      const bounds = { before: seqBound(request), limit: request.limit };
+      const { seqs, total, stoppedAt } = await find(app, projectSeq, query, bounds);
+      const position = stoppedAt === null ? null : [stoppedAt];
+      return { rows: bySeqs(seqs), total, positionOf: bySeq, stoppedAt: position };
+    },
+    (rows) => rows.map(({ email }) => email),
   );
-  const findCampaign = sqlite.prepare<{ seq: number }, [number, string]>(
-    "SELECT seq FROM campaigns WHERE project_seq = +? AND id = +?",
-  );
+}
 
-  const newest = sqlite.prepare<{ seq: number }, [number, number, number]>(`
-    SELECT seq FROM emails INDEXED BY emails_page
-    WHERE project_seq = +? AND seq < +? ORDER BY seq DESC LIMIT +?`);
-  const countAll = sqlite.prepare<{ total: number }, [number]>(
-    "SELECT emails AS total FROM project_usage WHERE project_seq = +?",
-  );
+function find(
+  app: App,
+  projectSeq: number,
+  query: EmailQuery,
+  bounds: Bounds,
+): FoundEmails | Promise<FoundEmails> {
+  const source = sourceOf(app, projectSeq, query);
+  if (source === null) return { seqs: [], total: 0, stoppedAt: null };
+  const criteria = criteriaOf(query);
+  const isAll = criteria.length === 0 && source.index === "emails_page";
+  return isAll
+    ? newestOf(app, projectSeq, bounds)
+    : search(app, projectSeq, { source, criteria }, bounds);
+}
 
-  function findAll(projectSeq: number, { before, limit }: PageBounds): FoundEmails {
-    const seqs = newest.all(projectSeq, before, limit).map(({ seq }) => seq);
-    return { seqs, total: countAll.get(projectSeq)?.total ?? 0, stoppedAt: null };
+const findNewest = statement<{ seq: number }, [number, number, number]>(`
+  SELECT seq FROM emails INDEXED BY emails_page
+  WHERE project_seq = +? AND seq < +? ORDER BY seq DESC LIMIT +?`);
+const countAll = statement<{ total: number }, [number]>(
+  "SELECT emails AS total FROM project_usage WHERE project_seq = +?",
+);
+
+function newestOf(app: App, projectSeq: number, { before, limit }: Bounds): FoundEmails {
+  const rows = findNewest(app).all(projectSeq, before, limit);
+  const total = countAll(app).get(projectSeq)?.total ?? 0;
+  return { seqs: rows.map(({ seq }) => seq), total, stoppedAt: null };
+}
+
+async function search(
+  { reader }: App,
+  projectSeq: number,
+  { source, criteria }: { source: Source; criteria: readonly Criterion[] },
+  { before, limit }: Bounds,
+): Promise<FoundEmails> {
+  const where = ["in_time(e.seq)", source.sql, ...criteria.map(({ sql }) => sql)].join(" AND ");
+  const values = [source, ...criteria].flatMap((criterion) => criterion.values);
+  const mails = `FROM emails e INDEXED BY ${source.index} WHERE ${where}`;
+  const page = `SELECT e.seq ${mails} AND e.seq < ? ORDER BY e.seq DESC LIMIT ?`;
+  const find = (sql: string, ...more: number[]) =>
+    reader.find(projectSeq, { sql, values: [...values, ...more], isPartial: true }, LIMIT_MS);
+  const { rows, isComplete, stoppedAt } = await find(page, before, limit);
+  const seqs = rows.map(([seq]) => Number(seq));
+  if (!isComplete)
+    return { seqs, total: null, stoppedAt: stoppedAt === null ? before : stoppedAt + 1 };
+  if (before === NEWEST && seqs.length < limit)
+    return { seqs, total: seqs.length, stoppedAt: null };
+  const counted = await find(`SELECT count(*) ${mails}`);
+  return { seqs, total: counted.isComplete ? Number(counted.rows[0]?.[0]) : null, stoppedAt: null };
+}
+
+const findContact = statement<{ seq: number }, [number, string]>(
+  "SELECT seq FROM contacts WHERE project_seq = +? AND id = +?",
+);
+const findCampaign = statement<{ seq: number }, [number, string]>(
+  "SELECT seq FROM campaigns WHERE project_seq = +? AND id = +?",
+);
+
+/** Null if the contact or campaign does not exist, and so no mail matches. */
+function sourceOf(
+  app: App,
+  projectSeq: number,
+  { contactId, campaignId }: EmailQuery,
+): Source | null {
+  const contact = contactId === undefined ? undefined : findContact(app).get(projectSeq, contactId);
+  const campaign =
+    campaignId === undefined ? undefined : findCampaign(app).get(projectSeq, campaignId);
+  if (contact === null || campaign === null) return null;
+  if (contact !== undefined) {
+    const ofCampaign = campaign === undefined ? "" : " AND e.campaign_seq = ?";
+    return {
+      index: "emails_contact",
+      sql: `e.contact_seq = ?${ofCampaign}`,
+      values: [contact.seq, ...(campaign === undefined ? [] : [campaign.seq])],
+    };
   }
-
-  /** Null if the contact or campaign does not exist, and so no mail matches. */
-  function sourceOf(projectSeq: number, { contactId, campaignId }: EmailQuery): MailSource | null {
-    const contact = contactId === undefined ? undefined : findContact.get(projectSeq, contactId);
-    const campaign =
-      campaignId === undefined ? undefined : findCampaign.get(projectSeq, campaignId);
-    if (contact === null || campaign === null) return null;
-    if (contact !== undefined) {
-      const ofCampaign = campaign === undefined ? "" : " AND e.campaign_seq = +?";
-      return {
-        index: "emails_contact",
-        sql: `e.contact_seq = +?${ofCampaign}`,
-        values: [contact.seq, ...(campaign === undefined ? [] : [campaign.seq])],
-      };
-    }
-    if (campaign !== undefined) {
-      const sql = "e.campaign_seq = +? AND e.campaign_seq IS NOT NULL";
-      return { index: "emails_campaign", sql, values: [campaign.seq] };
-    }
-    return { index: "emails_page", sql: "e.project_seq = +?", values: [projectSeq] };
+  if (campaign !== undefined) {
+    const sql = "e.campaign_seq = ? AND e.campaign_seq IS NOT NULL";
+    return { index: "emails_campaign", sql, values: [campaign.seq] };
   }
-
-  function find(
-    projectSeq: number,
-    query: EmailQuery,
-    bounds: PageBounds,
-  ): FoundEmails | Promise<FoundEmails> {
-    const source = sourceOf(projectSeq, query);
-    if (source === null) return NOTHING;
-    const criteria = criteriaOf(query);
-    const isWanted = query.subject === undefined ? null : subjectContains(query.subject);
-    const isAll = criteria.length === 0 && isWanted === null && source.index === "emails_page";
-    return isAll
-      ? findAll(projectSeq, bounds)
-      : scan({ source, criteria, isWanted }, bounds, scheduler.queueOf(projectSeq));
-  }
-
-  return (projectSeq, query) =>
-    listPage(
-      { scope: `${projectSeq}:emails`, query },
-      async (request): Promise<PageRows<Row, number | null>> => {
-        const bounds = { before: seqBound(request), limit: request.limit };
-        const { seqs, total, stoppedAt } = await find(projectSeq, query, bounds);
-        const position = stoppedAt === null ? null : [stoppedAt];
-        return { rows: records.bySeqs(seqs), total, positionOf: bySeq, stoppedAt: position };
-      },
-      (rows) => rows.map(({ email }) => email),
-    );
+  return { index: "emails_page", sql: "e.project_seq = ?", values: [projectSeq] };
 }
 
 function criteriaOf(query: EmailQuery): Criterion[] {
-  const { status, source, templateId, to, from, since, until } = query;
+  const { status, source, templateId, to, from, since, until, subject } = query;
   return [
-    ...(status === undefined ? [] : [{ sql: "e.status = +?", values: [status] }]),
-    ...(source === undefined ? [] : [{ sql: "e.source = +?", values: [source] }]),
-    ...(templateId === undefined ? [] : [{ sql: "e.template_id = +?", values: [templateId] }]),
-    ...(since === undefined ? [] : [{ sql: "e.created_at >= +?", values: [Date.parse(since)] }]),
-    ...(until === undefined ? [] : [{ sql: "e.created_at <= +?", values: [Date.parse(until)] }]),
+    ...(status === undefined ? [] : [{ sql: "e.status = ?", values: [status] }]),
+    ...(source === undefined ? [] : [{ sql: "e.source = ?", values: [source] }]),
+    ...(templateId === undefined ? [] : [{ sql: "e.template_id = ?", values: [templateId] }]),
+    ...(since === undefined ? [] : [{ sql: "e.created_at >= ?", values: [Date.parse(since)] }]),
+    ...(until === undefined ? [] : [{ sql: "e.created_at <= ?", values: [Date.parse(until)] }]),
     ...(to === undefined ? [] : [addressIs("e.to_address", to)]),
     ...(from === undefined ? [] : [senderIs(from)]),
+    ...(subject === undefined
+      ? []
+      : [{ sql: "has_text(e.subject, ?)", values: [folded(subject)] }]),
   ];
 }
-
-/** Compares in JavaScript, because SQLite knows the letter case of ASCII alone. */
-function subjectContains(text: string): (subject: string) => boolean {
-  const term = folded(text);
-  return (subject) => folded(subject).includes(term);
-}
-
-const folded = (text: string): string => text.toLowerCase().normalize("NFC");
 
 /** Throws on an invalid filter, which the schema of the query refuses before. */
 function addressIs(column: string, text: string): Criterion {
   const filter = parseAddressFilter(text);
   if (filter === null) throw new Error("the schema accepted an invalid address filter");
-  if ("address" in filter) return { sql: `${column} = +?`, values: [filter.address] };
+  if ("address" in filter) return { sql: `${column} = ?`, values: [filter.address] };
   const { ending } = filter;
   return { sql: `substr(${column}, -length(?)) = ?`, values: [ending, ending] };
 }

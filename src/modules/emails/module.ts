@@ -4,15 +4,14 @@
  */
 
 import type { Config } from "../../config/settings.ts";
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Bodies } from "../../http/bodies.ts";
-import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Signal } from "../../lib/signal.ts";
-import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Composer } from "../../outbox/compose/composer.ts";
 import { createMailCopies } from "../../outbox/copies.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
@@ -29,18 +28,17 @@ import { createAccept } from "./accept.ts";
 import { createEmailCheck } from "./content/check.ts";
 import { createEmailContents, type MessageReader } from "./content/contents.ts";
 import { emailContentRoutes } from "./content/routes.ts";
-import { createEmailList } from "./list.ts";
 import { createEmailRecords } from "./records.ts";
 import { emailRoutes } from "./routes.ts";
 
 export function createEmailModule(deps: {
+  app: App;
   admission: Admission;
   bodies: Bodies;
   clock: Clock;
   composer: Pick<Composer, "prepare">;
   config: Pick<Config, "requireVerifiedDomain">;
   contacts: Contacts;
-  listPage: ListPage;
   db: Db;
   domains: Domains;
   events: EventLog;
@@ -49,7 +47,6 @@ export function createEmailModule(deps: {
   mailQueued: Signal;
   messages: MessageReader;
   quotas: Quotas;
-  scheduler: FairScheduler;
   store: EmailStore;
   suppressions: Suppressions;
   templateCache: TemplateCache;
@@ -75,7 +72,6 @@ export function createEmailModule(deps: {
           requireVerifiedDomain,
           isCapturing: transport.name === "capture",
         }),
-        list: createEmailList({ ...deps, records }),
         records,
         wake: deps.mailQueued.raise,
       }),

@@ -7,6 +7,7 @@
 
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
+import type { App } from "../../core/app.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Bodies } from "../../http/bodies.ts";
@@ -21,7 +22,7 @@ import {
   withErrors,
 } from "../../http/envelope.ts";
 import type { createAccept } from "./accept.ts";
-import type { ListEmails } from "./list.ts";
+import { listEmails } from "./list.ts";
 import { ensureSendable, SendInput, SendResult } from "./model.ts";
 import { emailOperations } from "./operations.ts";
 import { Email, EmailQuery } from "./record-model.ts";
@@ -31,13 +32,13 @@ export function emailRoutes(deps: {
   admission: Admission;
   accept: ReturnType<typeof createAccept>;
   bodies: Bodies;
-  list: ListEmails;
+  app: App;
   records: EmailRecords;
   writer: Writer;
   /** Wakes the dispatcher, because there is mail to send. */
   wake: () => void;
 }) {
-  const { admission, accept, bodies, list, records, writer, wake } = deps;
+  const { app, admission, accept, bodies, records, writer, wake } = deps;
   return new Elysia({ name: "email-routes" })
     .use(admission.secretKey)
     .post(
@@ -63,11 +64,15 @@ export function emailRoutes(deps: {
         detail: emailOperations.sendEmail,
       },
     )
-    .get("/emails", async ({ project, query }) => envelope(await list(project.seq, query)), {
-      query: EmailQuery,
-      response: withErrors({ 200: SearchEnvelope(Email) }),
-      detail: emailOperations.listEmails,
-    })
+    .get(
+      "/emails",
+      async ({ project, query }) => envelope(await listEmails(app, records, project.seq, query)),
+      {
+        query: EmailQuery,
+        response: withErrors({ 200: SearchEnvelope(Email) }),
+        detail: emailOperations.listEmails,
+      },
+    )
     .get("/emails/:id", ({ project, params }) => envelope(records.get(project.seq, params.id)), {
       params: IdParams,
       response: withErrors({ 200: Envelope(Email) }),

@@ -3,6 +3,7 @@
  * once.
  */
 
+import { perApp } from "../../lib/per-app.ts";
 import { type Compiled, compileTemplate, type Template, type TemplateKind } from "./template.ts";
 
 export type TemplateCache = {
@@ -21,6 +22,11 @@ const BYTES_PER_TAG = 1_300;
 const BYTES_PER_CODE_UNIT = 150;
 /** Estimated memory for each entry of the cache. */
 const BYTES_PER_ENTRY = 1_024;
+
+/** The cache of an application. */
+export const compiledTemplates = perApp(() =>
+  templateCache({ maxEntries: 500, maxBytes: 32 * 1024 * 1024 }),
+);
 
 /** Creates a cache that evicts the least recently used entry. */
 export function templateCache(limits: { maxEntries: number; maxBytes: number }): TemplateCache {

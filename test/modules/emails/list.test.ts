@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../../src/db/schema/emails.ts";
 import { addDomain, type TestApp, testApp } from "../../support/app.ts";
+import { migratedFile } from "../../support/database.ts";
 import { valueAt, listAt, stringAt } from "../../support/json.ts";
 import { planOf } from "../../support/outbox.ts";
 import { expectError } from "../../support/refusal.ts";
@@ -15,7 +16,7 @@ let campaigns: string[];
 const RECIPIENTS = ["ada@example.com", "bob@mail.example.com", "cy@bücher.example", "d+e@b.co"];
 
 beforeAll(async () => {
-  t = await testApp();
+  t = await testApp({ db: migratedFile() });
   stranger = (await t.makeProject("stranger")).secretKey;
   await addDomain(t.app, t.project.seq, "sub.acme.test");
   const TEMPLATE = { name: "t", subject: "s", body: "b", type: "TRANSACTIONAL" };
@@ -277,16 +278,17 @@ describe("with many emails", () => {
   });
 
   test("every statement uses an index and sorts nothing", async () => {
-    const spy = spyOn(t.db.sqlite, "query");
+    const spy = spyOn(t.app.app.reader, "find");
     for (const filter of ["", ...Object.values(filters).map(([query]) => query())]) {
       await t.call("GET", `/emails?limit=1${filter}`);
     }
-    const statements = [...new Set(spy.mock.calls.map(([sql]) => sql))];
+    const statements = [...new Set(spy.mock.calls.map(([, { sql }]) => sql))];
     spy.mockRestore();
     const scans = statements.filter((sql) => sql.includes("INDEXED BY"));
     expect(scans.length).toBeGreaterThan(10);
     for (const sql of scans) {
-      const plan = planOf(t.db, sql);
+      // The connection of the event loop has not the functions of readers.
+      const plan = planOf(t.db, sql.replace("in_time(e.seq)", "1").replace("has_text(", "instr("));
       expect(plan).not.toMatch(/SCAN \w+$/m);
       expect(plan).not.toContain("TEMP B-TREE");
     }

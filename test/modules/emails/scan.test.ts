@@ -1,10 +1,9 @@
 /** The time limit of a search for mails, and the pages of one that does not end in time. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createListPage } from "../../../src/http/pagination.ts";
-import { createCursors } from "../../../src/http/cursor.ts";
-import { createFairScheduler } from "../../../src/lib/slice-queue.ts";
-import { createEmailList } from "../../../src/modules/emails/list.ts";
+import { createDirectReader } from "../../../src/db/reader.ts";
+import { listEmails } from "../../../src/modules/emails/list.ts";
+import type { EmailQuery } from "../../../src/modules/emails/record-model.ts";
 import { createEmailRecords } from "../../../src/modules/emails/records.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 
@@ -36,14 +35,10 @@ afterAll(() => t.close());
 /** A list whose clock advances by `msPerStep` with each step of a search. */
 function listWith(msPerStep: number) {
   let now = 0;
-  const clock = { elapsed: () => (now += msPerStep) };
-  return createEmailList({
-    db: t.db,
-    clock,
-    listPage: createListPage(createCursors(new Uint8Array(32))),
-    scheduler: createFairScheduler(),
-    records: createEmailRecords(t),
-  });
+  const reader = createDirectReader(t.db, () => (now += msPerStep / STEP));
+  const app = { ...t.app.app, reader };
+  const records = createEmailRecords(t);
+  return (projectSeq: number, query: EmailQuery) => listEmails(app, records, projectSeq, query);
 }
 
 describe("a search that reaches its time limit", () => {

@@ -1,0 +1,46 @@
+/**
+ * What the functions of the program work with. It is the first argument of every function that reads
+ * or changes something: `addSuppression(app, projectSeq, email, entry)`. Tests create it with a
+ * database in memory, a clock that they set, and DNS that does not leave the machine.
+ *
+ * It has only what belongs to no noun. State of a noun, such as a cache or a dispatcher, is made with
+ * `perApp` (lib/per-app.ts) beside the functions that use it.
+ */
+
+import type { Config } from "../config/settings.ts";
+import type { Db } from "../db/open.ts";
+import type { DatabaseReader } from "../db/reader.ts";
+import type { UsageCounter } from "../db/usage-counter.ts";
+import type { Writer } from "../db/writer.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { References } from "../lib/references.ts";
+import type { Dns } from "../protocols/dns/client.ts";
+import type { FetchGuarded } from "../protocols/fetch-guarded/fetch-guarded.ts";
+
+export type App = {
+  config: Config;
+  /** Folder of the database; null if it is in memory. */
+  folder: string | null;
+  /** Keys for signatures are derived from it. */
+  secret: string;
+  clock: Clock;
+  log: Log;
+  random: () => number;
+  /** For reads that end soon: a row by its key, or a page in the order of an index. */
+  db: Db;
+  /** For reads that may look at many rows, in threads. */
+  reader: DatabaseReader;
+  /** For changes. A function that writes is called inside `writer.write`. */
+  writer: Writer;
+  /** Counts what each project stores. */
+  usage: UsageCounter;
+  /** Asks all nouns what uses an object. */
+  references: References;
+  dns: Dns;
+  fetchGuarded: FetchGuarded;
+  /** Base of links to this server. */
+  url: string;
+  /** Signs the links of recipients. */
+  linkKey: Uint8Array;
+};
