@@ -2,7 +2,7 @@
  * Simulates power cuts while the server works, and checks the database afterwards.
  *
  * `bun scripts/power-cut.ts [--load accept|campaign] [--mails 6000] [--cuts 150] [--seed N]
- * [--binary[=PATH]]`
+ * [--searches 2] [--durability background|sqlite] [--binary[=PATH]]`
  *
  * A process that is killed loses nothing that it wrote. A power cut may lose any write that no sync
  * has completed, in any order. The server runs under strace (Linux), which reports writes to the
@@ -11,7 +11,7 @@
  * undamaged.
  *
  * With `--load accept` the server accepts mails and events, and the database must contain each whose
- * request was answered. With `--load campaign` it sends a campaign, and no mail may have left without
+ * request was answered. As many searches as `--searches` says run meanwhile in threads. With `--load campaign` it sends a campaign, and no mail may have left without
  * a lease, or be SENT without having left.
  *
  * `--lie log|begin|database` ignores syncs, as if the server had not requested them: all syncs of the
@@ -40,12 +40,15 @@ const LOG = `${DATABASE}-wal`;
 const STEPS_AFTER_RESTART = 60;
 const LIMIT_MS = 30 * 60_000;
 const LIES = ["nothing", "log", "begin", "database"] as const;
+const DURABILITIES = ["background", "sqlite"] as const;
 const LOADS = ["accept", "campaign"] as const;
 
 type Options = {
   load: (typeof LOADS)[number];
   mails: number;
   cuts: number;
+  searches: number;
+  durability: (typeof DURABILITIES)[number];
   seed: number;
   lie: (typeof LIES)[number];
   binary: string | null;
@@ -71,7 +74,7 @@ async function run(): Promise<boolean> {
   const key = await prepareStore(data, 0);
   const load =
     options.load === "accept"
-      ? createAcceptLoad(options.mails)
+      ? createAcceptLoad(options.mails, options.searches)
       : await createCampaignLoad(data, options.mails);
   const pipe = join(data, "trace");
   Bun.spawnSync(["mkfifo", pipe]);
@@ -84,7 +87,7 @@ async function run(): Promise<boolean> {
     binary: null,
     program: [...straceTo(pipe), ...main],
     data,
-    args: load.args,
+    args: [...load.args, "--durability", options.durability],
   });
   await load.run(server, key);
   await server.crash();
@@ -96,11 +99,13 @@ async function run(): Promise<boolean> {
 }
 
 function readOptions(): Options {
-  const defaults = { load: "accept", mails: 6000, cuts: 150, seed: 1, lie: "nothing" };
-  const options = crashOptions("power-cut.ts", defaults);
+  const numbers = { mails: 6000, cuts: 150, searches: 2, seed: 1 };
+  const words = { load: "accept", durability: "background", lie: "nothing" };
+  const options = crashOptions("power-cut.ts", { ...words, ...numbers });
   return {
     ...options,
     load: choiceOf("load", options.load, LOADS),
+    durability: choiceOf("durability", options.durability, DURABILITIES),
     lie: choiceOf("lie", options.lie, LIES),
   };
 }

@@ -8,17 +8,15 @@ const CONNECTIONS = 8;
 /** Size of a mail body, so large that the log soon reaches 64 MiB, after which it is restarted. */
 const BODY_BYTES = 20_000;
 const STEPS_PER_REQUEST = 20;
-/** Searches at the same time. */
-const SEARCHES = 2;
 const ANSWERED_ID = /"(?:email|event)":"([0-9a-f-]{36})"/g;
 
-export function createAcceptLoad(mails: number): Load {
+export function createAcceptLoad(mails: number, searches: number): Load {
   const answered = new Set<string>();
   let lost = 0;
   return {
     args: ["--transport", "capture", "--api-rate", "0"],
     steps: 2 * mails * STEPS_PER_REQUEST,
-    run: ({ port }, key) => sendAll({ url: `http://127.0.0.1:${port}`, key, mails }),
+    run: ({ port }, key) => sendAll({ url: `http://127.0.0.1:${port}`, key, mails, searches }),
     noteSend(_, text) {
       for (const [, id = ""] of text.matchAll(ANSWERED_ID)) answered.add(id);
     },
@@ -36,7 +34,8 @@ export function createAcceptLoad(mails: number): Load {
 }
 
 /** Sends the mails, and tracks an event after each. */
-async function sendAll({ url, key, mails }: { url: string; key: string; mails: number }) {
+async function sendAll(load: { url: string; key: string; mails: number; searches: number }) {
+  const { url, key, mails } = load;
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const body = `<p>${"All work and no play. ".repeat(BODY_BYTES / 22)}</p>`;
   let next = 0;
@@ -67,6 +66,6 @@ async function sendAll({ url, key, mails }: { url: string; key: string; mails: n
   }
 
   const works = Array.from({ length: CONNECTIONS }, work);
-  const searches = Array.from({ length: SEARCHES }, search);
+  const searches = Array.from({ length: load.searches }, search);
   await Promise.all([...works, ...searches]);
 }
