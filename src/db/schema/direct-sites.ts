@@ -4,7 +4,7 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 export const directSites = sqliteTable(
   "direct_sites",
   {
-    /** Site name (outbox/direct/site-name.ts). */
+    /** Site name (outbox/direct/route.ts). */
     name: text("name").primaryKey(),
     hasGoodSession: integer("has_good_session").notNull(),
     /** Mean time of one mail in milliseconds; null before the first one has ended. */

@@ -1,41 +1,72 @@
 /**
- * Admission of mail to direct delivery. A mail needs a connection slot, out of the budget for sites
- * of that speed, and a slot of its site. If the site will soon have a free slot, the mail waits for
- * it briefly. Otherwise the caller learns at once when to ask again, so that mail to other sites
- * does not wait behind it.
+ * Admission of mail to direct delivery. A mail that is not admitted returns to the queue and learns
+ * when to ask again, so that it never waits here and mail to other sites does not wait behind it.
  *
- * Tarpits (servers that accept connections and stay silent) cannot use up the slots:
- * - A slot counts against the speed that its site has now (slot-budget.ts).
- * - All sites without a good session share two connections to an address (connection-limit.ts).
- * - When all slots of any speed are used, the mail that has waited longest is interrupted.
+ * Tarpits (servers that accept connections and stay silent) cannot use up the connections:
+ * - Each speed of site has a share of the mails under way. What counts is the speed now: when an unknown
+ *   site turns out to be silent, its mails no longer keep those to other unknown sites out.
+ * - Up to four times as many mails may be under way as are admitted at once, because most of them then
+ *   wait at slow sites. Beyond that, the mail that has waited longest is interrupted.
+ * - All sites without a good session share two connections to a network.
  */
 
+import ipaddr from "ipaddr.js";
 import type { Clock } from "../../lib/clock.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
-import type { Busy, Hold } from "../outcome.ts";
-import { ConnectionLimit } from "./connection-limit.ts";
-import { Site } from "./site.ts";
-import { SiteQueue } from "./site-queue.ts";
-import type { SiteStore } from "./site-store.ts";
-import { SlotAges } from "./slot-ages.ts";
-import { SlotBudget } from "./slot-budget.ts";
-import {
-  ConnectionSlot,
-  type DirectSlot,
-  FULL_RETRY_MS,
-  type SlotDeps,
-  whyNotAdmitted,
-} from "./slot.ts";
+import { type Busy, type Hold, shareWaitList, type Slot } from "../outcome.ts";
+import { Site, type SiteResult, type SiteSlot, SLOW_MS, type Speed, speedOf } from "./site.ts";
+import type { SiteStore } from "./stores.ts";
 
 export type Admission = DirectSlot | Busy;
 
-type GateOptions = {
-  /** Largest number of mails under way while no site is slow. */
-  slots: number;
-  clock: Clock;
-  /** Sites as an earlier process stored them. */
-  store?: SiteStore | undefined;
+type Entry =
+  | { kind: "entered" }
+  | Busy
+  /** The site could not be reached recently; `reason` says why. */
+  | { kind: "suspended"; reason: string };
+
+/** The permission to deliver one mail. Its holder must end or release it. */
+export type DirectSlot = Slot & {
+  /** Must be called once the site is known. If it has no room, this releases the slot. */
+  enter(siteName: string): Promise<Entry>;
+  /** Must be called before each connection: null, or why this address must not be dialled now. */
+  reserve(address: string): Busy | null;
+  /** True while many silent sites are dialled and this one never answered: it gets less time. */
+  isHurried(): boolean;
+  /** Calls `stop`, which must end the connection at once, if the slot is given to other mail. */
+  onPreempted(stop: () => void): void;
+  /** Releases the slot and records the result for the site; further calls do nothing. */
+  end(result: SiteResult): void;
 };
+
+type SiteEntry = {
+  name: string;
+  site: Site;
+  /** Its mails, also those that are still in their DNS lookups. */
+  mails: Set<Mail>;
+  /** The networks that mails to this site have dialled. */
+  networks: Set<string>;
+};
+
+/** Share of the mails under way that each speed may have. */
+const SHARES: Readonly<Record<Speed, number>> = {
+  fast: 1,
+  unknown: 0.8,
+  slow: 0.5,
+  unresponsive: 0.2,
+};
+/** The limit of all mails under way, as a multiple of those that are admitted at once. */
+const TOTAL_FACTOR = 4;
+/** A mail to a site that has answered before is not interrupted earlier than this. */
+const MIN_WAIT_MS = 30_000;
+const MAX_PER_NETWORK = 2;
+const IPV6_PREFIX_BYTES = 8;
+
+/** A mail asks again after these times, or when a mail of its wait list ends. */
+const FULL_RETRY_MS = 100;
+const NETWORK_RETRY_MS = 2_000;
+const SHORTEST_RETRY_MS = 10;
+const LONGEST_RETRY_MS = 10_000;
 
 const MAX_SITES = 10_000;
 const MAX_DOMAINS = 50_000;
@@ -44,39 +75,44 @@ const MEMORY_MS = 3_600_000;
 
 export class Gate {
   readonly #clock: Clock;
+  readonly #slots: number;
   readonly #store: SiteStore | null;
-  readonly #queues: ExpiringMap<SiteQueue>;
+  readonly #sites: ExpiringMap<SiteEntry>;
   readonly #siteNames: ExpiringMap<string>;
-  readonly #budget: SlotBudget;
-  readonly #ages = new SlotAges<ConnectionSlot>();
-  readonly #slotDeps: SlotDeps;
+  /** The mails under way, in the order in which they began to wait. */
+  readonly #mails = new Set<Mail>();
+  /** Connections by network, to sites without a good session. */
+  readonly #connections = new Map<string, number>();
 
-  constructor({ slots, clock, store }: GateOptions) {
+  /** `slots`: largest number of mails under way while no site is slow. */
+  constructor({
+    slots,
+    clock,
+    store,
+  }: {
+    slots: number;
+    clock: Clock;
+    store?: SiteStore | undefined;
+  }) {
     this.#clock = clock;
+    this.#slots = slots;
     this.#store = store ?? null;
-    this.#queues = new ExpiringMap({ maxEntries: MAX_SITES, clock });
+    this.#sites = new ExpiringMap({ maxEntries: MAX_SITES, clock });
     this.#siteNames = new ExpiringMap({ maxEntries: MAX_DOMAINS, clock });
-    this.#budget = new SlotBudget(slots);
-    this.#slotDeps = {
-      budget: this.#budget,
-      ages: this.#ages,
-      connections: new ConnectionLimit(),
-      queueOf: (domain, siteName) => {
-        this.#siteNames.set(domain, siteName, MEMORY_MS);
-        return this.#queueOf(siteName);
-      },
-      noteChange: ({ name, site }) => store?.note(name, site),
-    };
   }
 
-  /** Number of mails under way, including those that wait for a slot of their site. */
+  /** Number of mails under way. */
   get active(): number {
-    return this.#budget.used;
+    return this.#mails.size;
   }
 
   /** Largest number of mails under way, including those that wait at slow sites. */
   get limit(): number {
-    return this.#budget.limit;
+    return this.#slots * TOTAL_FACTOR;
+  }
+
+  get now(): number {
+    return this.#clock.elapsed();
   }
 
   /**
@@ -84,16 +120,61 @@ export class Gate {
    * treated as a site of its own, because its DNS servers can be slow as well.
    */
   admit(domain: string): Admission {
-    this.#ages.advance(this.#clock.elapsed());
-    const siteName = this.#siteNames.get(domain);
-    const queue = siteName === undefined ? this.#lookupQueueOf(domain) : this.#queueOf(siteName);
-    const busy = whyNotAdmitted(queue, this.#slotDeps) ?? this.#preemptIfFull();
-    return busy ?? new ConnectionSlot(domain, queue, this.#slotDeps);
+    const entry = this.#entryOf(this.#siteNames.get(domain) ?? null, domain);
+    return this.whyNot(entry) ?? this.#preemptIfFull() ?? new Mail(this, domain, entry);
+  }
+
+  /** Why no further mail to this site is admitted; null if one is. `countedAs`: the speed it has now. */
+  whyNot(entry: SiteEntry, countedAs: Speed | null = null): Busy | null {
+    const { name, site, mails, networks } = entry;
+    const pauseMs = site.pauseMs(this.now);
+    if (pauseMs > 0) return busy("paused", pauseMs, name, "its site asked for a pause");
+    if (mails.size >= site.limit) return this.full(entry);
+    const isFull = (network: string) => this.#connectionsTo(network) >= MAX_PER_NETWORK;
+    const [network] = networks;
+    if (!site.hasGoodSession && network !== undefined && [...networks].every(isFull)) {
+      return awaitNetwork(network);
+    }
+    const speed = site.speedAt(this.now);
+    return speed === countedAs || !this.isUsedUp(speed) ? null : this.#awaitShare(speed);
+  }
+
+  full({ name, site }: SiteEntry): Busy {
+    const slotMs = site.paceMs(this.now) / site.limit;
+    const retryMs = Math.ceil(Math.min(Math.max(slotMs, SHORTEST_RETRY_MS), LONGEST_RETRY_MS));
+    return busy("full", retryMs, name, `${site.active} mails to its site are under way`);
+  }
+
+  isUsedUp(speed: Speed): boolean {
+    return this.#count(speed) >= Math.max(1, Math.floor(this.#slots * SHARES[speed]));
+  }
+
+  #awaitShare(speed: Speed): Busy {
+    const reason = `${this.#count(speed)} mails to ${speed} sites are under way`;
+    // Nearly all mail goes to fast sites, so moving it to a wait list would take too long.
+    if (speed === "fast") return busy("full", FULL_RETRY_MS, null, reason);
+    // There is room again as soon as another site becomes slow.
+    const ages = [...this.#mails].map(({ since }) => this.now - since);
+    const youngest = Math.max(0, ...ages.filter((ms) => ms < SLOW_MS));
+    return busy("full", SLOW_MS - youngest, shareWaitList(speed), reason);
+  }
+
+  #count(speed: Speed): number {
+    let count = 0;
+    for (const mail of this.#mails) if (mail.speed === speed) count++;
+    return count;
+  }
+
+  /** Returns null if there is room, or after interrupting the mail that has waited longest. */
+  #preemptIfFull(): Busy | null {
+    if (this.active < this.limit) return null;
+    for (const mail of this.#mails) if (mail.preempt()) return null;
+    return busy("full", FULL_RETRY_MS, null, `${this.active} mails are under way`);
   }
 
   /** Why a site gets no mail at this moment; null if it does, or is not known. */
   holdOf(siteName: string): Hold | null {
-    const known = this.#queues.get(siteName)?.site.pauseMs(this.#clock.elapsed());
+    const known = this.#sites.get(siteName)?.site.pauseMs(this.now);
     const retryAfterMs = known ?? this.#store?.find(siteName)?.pauseMs ?? 0;
     if (retryAfterMs === 0) return null;
     const reason = "its servers answered that too much mail arrives";
@@ -102,35 +183,224 @@ export class Gate {
 
   /** Stores the state of all sites. To be called before the sessions are closed. */
   async close(): Promise<void> {
-    this.#ages.advance(this.#clock.elapsed());
     await this.#store?.close();
   }
 
-  #queueOf(siteName: string): SiteQueue {
-    return this.#remember(siteName, this.#queues.get(siteName) ?? this.#load(siteName));
+  /** The site of a domain, once its hosts are known. */
+  siteOf(domain: string, siteName: string): SiteEntry {
+    this.#siteNames.set(domain, siteName, MEMORY_MS);
+    return this.#entryOf(siteName, domain);
   }
 
-  #load(siteName: string): SiteQueue {
-    const state = this.#store?.find(siteName) ?? null;
-    return new SiteQueue(siteName, new Site(state, this.#clock.elapsed()), this.#clock);
+  #entryOf(siteName: string | null, domain: string): SiteEntry {
+    const name = siteName ?? `? ${domain}`; // A host name cannot contain a space.
+    const known = this.#sites.get(name);
+    const stored = known === undefined && siteName !== null ? this.#store?.find(name) : null;
+    const entry = known ?? {
+      name,
+      site: new Site(stored ?? null, this.now),
+      mails: new Set<Mail>(),
+      networks: new Set<string>(),
+    };
+    this.#sites.set(name, entry, MEMORY_MS);
+    return entry;
   }
 
-  #lookupQueueOf(domain: string): SiteQueue {
-    const name = `? ${domain}`; // A host name cannot contain a space.
-    const queue = this.#queues.get(name) ?? new SiteQueue(name, new Site(), this.#clock);
-    return this.#remember(name, queue);
+  /** A mail begins to wait, again if it waited before. */
+  begin(mail: Mail): void {
+    this.#mails.delete(mail);
+    this.#mails.add(mail);
   }
 
-  #remember(name: string, queue: SiteQueue): SiteQueue {
-    this.#queues.set(name, queue, MEMORY_MS);
-    return queue;
+  end(mail: Mail): void {
+    this.#mails.delete(mail);
   }
 
-  /** Returns null if a slot is free, or after interrupting the mail that has waited longest. */
-  #preemptIfFull(): Busy | null {
-    if (this.#budget.used < this.#budget.limit) return null;
-    for (const slot of this.#ages.old()) if (slot.preempt()) return null;
-    const reason = `${this.#budget.used} mails are under way`;
-    return { kind: "busy", why: "full", retryAfterMs: FULL_RETRY_MS, waitList: null, reason };
+  note({ name, site }: SiteEntry): void {
+    this.#store?.note(name, site);
   }
+
+  connect(network: string): boolean {
+    if (this.#connectionsTo(network) >= MAX_PER_NETWORK) return false;
+    this.#connections.set(network, this.#connectionsTo(network) + 1);
+    return true;
+  }
+
+  disconnect(network: string): void {
+    const left = this.#connectionsTo(network) - 1;
+    if (left > 0) this.#connections.set(network, left);
+    else this.#connections.delete(network);
+  }
+
+  #connectionsTo(network: string): number {
+    return this.#connections.get(network) ?? 0;
+  }
+}
+
+/** One mail under way, from its admission to the end of its delivery. */
+class Mail implements DirectSlot {
+  readonly kind = "slot";
+  since: number;
+  readonly #gate: Gate;
+  readonly #domain: string;
+  #entry: SiteEntry;
+  /** Null during the DNS lookups. */
+  #siteSlot: SiteSlot | null = null;
+  #isOver = false;
+  #hasDialled = false;
+  /** The network of its connection, if it is counted, and of its last one. */
+  #network: string | null = null;
+  #lastNetwork: string | null = null;
+  #stop: (() => void) | null = null;
+
+  constructor(gate: Gate, domain: string, entry: SiteEntry) {
+    this.#gate = gate;
+    this.#domain = domain;
+    this.#entry = entry;
+    this.since = gate.now;
+    gate.begin(this);
+    this.#join(entry);
+  }
+
+  get waitList(): string {
+    return this.#entry.name;
+  }
+
+  get secondWaitList(): string | null {
+    return this.#lastNetwork === null ? null : networkWaitList(this.#lastNetwork);
+  }
+
+  /** A slow name server makes only the mails that wait for it slow, not others to the same site. */
+  get speed(): Speed {
+    const { site } = this.#entry;
+    const isSlow = this.#siteSlot === null && this.#waitedMs >= SLOW_MS;
+    const { hasGoodSession } = site;
+    return isSlow ? speedOf({ isSlow, hasGoodSession }) : site.speedAt(this.#gate.now);
+  }
+
+  get #waitedMs(): number {
+    return this.#gate.now - this.since;
+  }
+
+  async enter(siteName: string): Promise<Entry> {
+    const entry = this.#gate.siteOf(this.#domain, siteName);
+    const { site } = entry;
+    const isMoving = entry !== this.#entry;
+    const refusal = isMoving ? this.#gate.whyNot(entry, this.speed) : null;
+    const found = refusal ?? (this.#isOver || site.isFull ? this.#gate.full(entry) : null);
+    if (found !== null) {
+      this.release();
+      return found;
+    }
+    if (isMoving) this.#join(entry);
+    const reason = site.suspensionAt(this.#gate.now);
+    if (reason !== null) {
+      this.release();
+      return { kind: "suspended", reason };
+    }
+    // The time for the DNS lookups does not count as time at the site.
+    this.since = this.#gate.now;
+    this.#siteSlot = site.begin(this.since);
+    this.#gate.begin(this);
+    // Written in some seconds, so that a site that stays silent is known after a restart.
+    if (!site.hasGoodSession) this.#gate.note(entry);
+    return { kind: "entered" };
+  }
+
+  /** Reserves a connection at once, so that no more mails are admitted than can connect. */
+  #join(entry: SiteEntry): void {
+    this.#entry.mails.delete(this);
+    this.#entry = entry;
+    entry.mails.add(this);
+    if (!entry.site.hasGoodSession) [...entry.networks].some((network) => this.#connect(network));
+  }
+
+  reserve(address: string): Busy | null {
+    const { site, networks } = this.#entry;
+    if (this.#isOver || site.hasGoodSession) return null;
+    const network = networkOf(address);
+    if (!this.#hasDialled) networks.clear();
+    this.#hasDialled = true;
+    networks.add(network);
+    return this.#connect(network) ? null : awaitNetwork(network);
+  }
+
+  #connect(network: string): boolean {
+    if (network === this.#network) return true;
+    this.#disconnect();
+    if (!this.#gate.connect(network)) return false;
+    this.#network = network;
+    this.#lastNetwork = network;
+    return true;
+  }
+
+  #disconnect(): void {
+    if (this.#network !== null) this.#gate.disconnect(this.#network);
+    this.#network = null;
+  }
+
+  isHurried(): boolean {
+    return !this.#entry.site.hasGoodSession && this.#gate.isUsedUp("unresponsive");
+  }
+
+  onPreempted(stop: () => void): void {
+    this.#stop = stop;
+  }
+
+  /**
+   * Releases the slot for other mail. Returns false during the DNS lookups, which end soon, before the
+   * mail has waited long, and if the site has answered before and may answer again.
+   */
+  preempt(): boolean {
+    const stop = this.#stop;
+    const minMs = this.speed === "unresponsive" ? SLOW_MS : MIN_WAIT_MS;
+    if (stop === null || this.#waitedMs < minMs) return false;
+    this.end({ kind: "failed" });
+    stop();
+    return true;
+  }
+
+  end(result: SiteResult): void {
+    if (this.#siteSlot !== null && !this.#isOver) {
+      this.#entry.site.end(this.#siteSlot, result, this.#gate.now);
+      this.#gate.note(this.#entry);
+    }
+    this.release();
+  }
+
+  release(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#stop = null;
+    this.#disconnect();
+    this.#gate.end(this);
+    this.#entry.mails.delete(this);
+    if (this.#siteSlot !== null) this.#entry.site.release(this.#siteSlot);
+  }
+}
+
+function busy(
+  why: Busy["why"],
+  retryAfterMs: number,
+  waitList: string | null,
+  reason: string,
+): Busy {
+  return { kind: "busy", why, retryAfterMs, waitList, reason };
+}
+
+function awaitNetwork(network: string): Busy {
+  const reason = `${network} has reached the connection limit for addresses of sites without a good session`;
+  return busy("full", NETWORK_RETRY_MS, networkWaitList(network), reason);
+}
+
+/** The name of a network's wait list; a host name cannot contain "@" or a space. */
+function networkWaitList(network: string): string {
+  return `@ ${network}`;
+}
+
+/** `192.0.2.1` for an IPv4 address; the first 64 bits in hexadecimal for IPv6, as machines own a /64. */
+function networkOf(address: string): string {
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === "ipv4") return parsed.toString();
+  return `${Buffer.from(parsed.toByteArray().slice(0, IPV6_PREFIX_BYTES)).toString("hex")}/64`;
 }

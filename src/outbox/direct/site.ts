@@ -1,11 +1,11 @@
 /**
- * The state of one receiving site: its mails under way and their limit (site-limit.ts), how long it
- * needs for a mail, whether it ever answered, and when it gets no mail (site-pauses.ts). All moments
- * are milliseconds of the monotonic clock.
+ * The state of one receiving site: its mails under way and their limit, how long it needs for a mail,
+ * whether it ever answered, and when it gets no mail. All moments are milliseconds of the monotonic
+ * clock.
+ *
+ * The limit starts at two. Each full round of acceptances adds one, a failure halves it, and a reply
+ * about our rate sets it to one: additive increase, multiplicative decrease.
  */
-
-import { SiteLimit } from "./site-limit.ts";
-import { SitePauses } from "./site-pauses.ts";
 
 /**
  * The result of an attempt for the site.
@@ -52,33 +52,48 @@ const UNKNOWN_MS = 100;
 /** Weight of the latest mail in the mean. */
 const LATEST_WEIGHT = 0.2;
 
+const FIRST_LIMIT = 2;
+export const HIGHEST_LIMIT = 20;
+
+const FIRST_PAUSE_MS = 60_000;
+export const LONGEST_PAUSE_MS = 3_600_000;
+const MAX_DOUBLINGS = 4;
+
+/** After this many consecutive attempts without a session, no mail is tried for SUSPENSION_MS. */
+const UNREACHABLE_IN_A_ROW = 3;
+const SUSPENSION_MS = 60_000;
+
 export class Site {
   hasGoodSession = false;
-  readonly #limit: SiteLimit;
-  readonly #pauses = new SitePauses();
+  /** Largest number of mails under way. */
+  limit = FIRST_LIMIT;
   readonly #slots = new Set<SiteSlot>();
   #meanMs: number | null = null;
+  /** Acceptances since the limit changed, and whether the limit was reached meanwhile. */
+  #accepted = 0;
+  #wasReached = false;
+  #pausedUntil = -Infinity;
+  /** Number of consecutive pauses. */
+  #pauses = 0;
+  #unreachable = 0;
+  #suspension: { until: number; reason: string } | null = null;
 
   /** Restores a stored site, or creates a new one if `state` is null. */
   constructor(state: SiteState | null = null, now = 0) {
-    this.#limit = new SiteLimit(state?.limit);
     if (state === null) return;
     this.hasGoodSession = state.hasGoodSession;
+    this.limit = state.limit;
     this.#meanMs = state.meanMs;
-    this.#pauses.restore({ count: state.pauses, pauseMs: state.pauseMs }, now);
+    this.#pauses = state.pauses;
+    this.#pausedUntil = now + state.pauseMs;
   }
 
   get active(): number {
     return this.#slots.size;
   }
 
-  /** Largest number of mails under way. */
-  get limit(): number {
-    return this.#limit.value;
-  }
-
   get isFull(): boolean {
-    return this.#limit.isReached(this.active);
+    return this.active >= this.limit;
   }
 
   /**
@@ -87,8 +102,7 @@ export class Site {
   stateAt(now: number): SiteState {
     const { hasGoodSession, limit } = this;
     const meanMs = this.#meanMs ?? this.#waitedMs(now);
-    const { count: pauses } = this.#pauses;
-    return { hasGoodSession, limit, meanMs, pauses, pauseMs: this.pauseMs(now) };
+    return { hasGoodSession, limit, meanMs, pauses: this.#pauses, pauseMs: this.pauseMs(now) };
   }
 
   /**
@@ -100,12 +114,13 @@ export class Site {
 
   /** Remaining time of the pause; 0 if there is none. */
   pauseMs(now: number): number {
-    return this.#pauses.pauseMs(now);
+    return Math.max(0, this.#pausedUntil - now);
   }
 
   /** Why no mail is tried at this moment; null if mail is tried. */
   suspensionAt(now: number): string | null {
-    return this.#pauses.suspensionAt(now);
+    const suspension = this.#suspension;
+    return suspension !== null && now < suspension.until ? suspension.reason : null;
   }
 
   speedAt(now: number): Speed {
@@ -115,7 +130,7 @@ export class Site {
   begin(now: number): SiteSlot {
     const slot = { since: now };
     this.#slots.add(slot);
-    this.#limit.noteBegin(this.active);
+    this.#wasReached ||= this.isFull;
     return slot;
   }
 
@@ -128,24 +143,54 @@ export class Site {
     this.release(slot);
     const ms = now - slot.since;
     this.#meanMs = this.#meanMs === null ? ms : this.#meanMs + LATEST_WEIGHT * (ms - this.#meanMs);
-    if (result.kind !== "unreachable") this.#pauses.noteSession();
+    if (result.kind !== "unreachable") this.#unreachable = 0;
     if (result.kind !== "unreachable" && result.kind !== "failed") this.hasGoodSession = true;
     switch (result.kind) {
       case "accepted":
-        this.#pauses.noteAcceptance();
-        return this.#limit.noteAcceptance(this.active);
+        this.#pauses = 0;
+        return this.#noteAcceptance();
       case "answered":
         return;
       case "rerouted":
       case "failed":
-        return this.#limit.halve(this.active);
+        return this.#setLimit(Math.max(1, Math.floor(this.limit / 2)));
       case "unreachable":
-        this.#limit.halve(this.active);
-        return this.#pauses.noteUnreachable(result.reason, now);
+        this.#setLimit(Math.max(1, Math.floor(this.limit / 2)));
+        return this.#noteUnreachable(result.reason, now);
       case "limited":
-        this.#limit.reset(this.active);
-        return this.#pauses.pause(result.retryAfterMs ?? 0, now);
+        this.#setLimit(1);
+        return this.#pause(result.retryAfterMs ?? 0, now);
     }
+  }
+
+  /**
+   * The limit grows only if it was reached: otherwise the site has not shown that it allows more.
+   */
+  #noteAcceptance(): void {
+    this.#accepted++;
+    if (this.#accepted < this.limit) return;
+    this.#setLimit(this.#wasReached ? Math.min(this.limit + 1, HIGHEST_LIMIT) : this.limit);
+  }
+
+  #setLimit(limit: number): void {
+    this.limit = limit;
+    this.#accepted = 0;
+    this.#wasReached = this.isFull;
+  }
+
+  #noteUnreachable(reason: string, now: number): void {
+    this.#unreachable++;
+    if (this.#unreachable < UNREACHABLE_IN_A_ROW) return;
+    this.#suspension = { until: now + SUSPENSION_MS, reason };
+  }
+
+  /** Replies to several mails under way count as one pause, of the longest time. */
+  #pause(requestedMs: number, now: number): void {
+    const isNew = this.pauseMs(now) === 0;
+    const ownMs = isNew ? FIRST_PAUSE_MS * 2 ** Math.min(this.#pauses, MAX_DOUBLINGS) : 0;
+    if (isNew) this.#pauses++;
+    const pauseMs = Math.min(Math.max(requestedMs, ownMs), LONGEST_PAUSE_MS);
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
   }
 
   /** How long the oldest mail under way has waited; null if there is none. */

@@ -7,7 +7,7 @@ import {
   type PolicyStore,
 } from "../../protocols/mta-sts/mta-sts.ts";
 import { policyFetcher } from "../../protocols/mta-sts/fetch.ts";
-import type { SiteStore } from "../direct/site-store.ts";
+import type { SiteStore } from "../direct/stores.ts";
 import type { Transport } from "../outcome.ts";
 import type { StepListener } from "../../protocols/smtp/conversation.ts";
 import { captureTransport } from "./capture.ts";

@@ -13,14 +13,14 @@ import type { Dns } from "../../protocols/dns/client.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
 import type { Log } from "../../lib/log.ts";
 import { Gate, type Admission } from "../direct/gate.ts";
-import { lookUpAddresses, lookUpRoute, type LookupOptions } from "../direct/lookup.ts";
+import { lookUpAddresses, lookUpRoute, type LookupOptions } from "../direct/route.ts";
 import {
   domainWithoutHost,
   forbiddenHosts,
   invalidDomain,
   suspended,
   unusableHosts,
-} from "../direct/obstacles.ts";
+} from "../direct/route.ts";
 import { recipientDomain, type Route } from "../direct/route.ts";
 import {
   deliverToHosts,
@@ -28,11 +28,11 @@ import {
   type RecentSet,
   type RunDeps,
   type RunResult,
-} from "../direct/run.ts";
-import { siteName } from "../direct/site-name.ts";
-import type { SiteStore } from "../direct/site-store.ts";
-import type { DirectSlot } from "../direct/slot.ts";
-import { createSources, hasIPv6 } from "../direct/sources.ts";
+} from "../direct/hosts.ts";
+import { siteName } from "../direct/route.ts";
+import type { SiteStore } from "../direct/stores.ts";
+import type { DirectSlot } from "../direct/gate.ts";
+import { createSources, hasIPv6 } from "../direct/route.ts";
 import type { MtaSts } from "../../protocols/mta-sts/mta-sts.ts";
 import { allowsHost } from "../../protocols/mta-sts/policy.ts";
 import { type Decision, type Outcome, type Transport, deferWithoutSlot } from "../outcome.ts";

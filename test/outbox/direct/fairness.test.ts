@@ -5,7 +5,7 @@
  */
 
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { DirectSlot } from "../../../src/outbox/direct/slot.ts";
+import type { DirectSlot } from "../../../src/outbox/direct/gate.ts";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
 import { busyOf } from "../../../src/outbox/record.ts";
 import type { DirectTransport } from "../../../src/outbox/transports/direct.ts";

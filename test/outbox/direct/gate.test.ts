@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Gate, type Admission } from "../../../src/outbox/direct/gate.ts";
-import type { DirectSlot } from "../../../src/outbox/direct/slot.ts";
+import type { DirectSlot } from "../../../src/outbox/direct/gate.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
 
 function makeGate(slots = 50) {
@@ -29,11 +29,9 @@ async function deliverOne({ gate, clock }: ReturnType<typeof makeGate>, site: st
 }
 
 describe("the slots of a site", () => {
-  test("are two at first: two more mails wait briefly, the fifth learns when to ask again", async () => {
-    const { gate, clock } = makeGate();
+  test("are two at first: the third mail learns when to ask again", async () => {
+    const { gate } = makeGate();
     const inside = [await enter(gate, "d.test"), await enter(gate, "d.test")];
-    const waiting = [slotOf(gate.admit("d.test")), slotOf(gate.admit("d.test"))];
-    const entries = waiting.map((slot) => slot.enter("d.test"));
     expect(gate.admit("d.test")).toEqual({
       kind: "busy",
       why: "full",
@@ -43,27 +41,8 @@ describe("the slots of a site", () => {
     });
     expect(gate.admit("e.test").kind).toBe("slot");
     inside[0]?.end({ kind: "answered" });
-    expect(await entries[0]).toEqual({ kind: "entered" });
-    clock.advance(500);
-    expect(await entries[1]).toMatchObject({ kind: "busy" });
+    await enter(gate, "d.test");
     expect(gate.active).toBe(3);
-  });
-
-  test("are granted in order to many waiting mails if the site is known to be fast", async () => {
-    const setup = makeGate();
-    await deliverOne(setup, "d.test", 10);
-    const { gate } = setup;
-    const order: number[] = [];
-    const deliveries = Array.from({ length: 22 }, async (_, i) => {
-      const slot = slotOf(gate.admit("d.test"));
-      expect(await slot.enter("d.test")).toEqual({ kind: "entered" });
-      order.push(i);
-      slot.end({ kind: "accepted" });
-    });
-    expect(gate.admit("d.test").kind).toBe("busy");
-    await Promise.all(deliveries);
-    expect(order).toEqual(Array.from({ length: 22 }, (_, i) => i));
-    expect(gate.active).toBe(0);
   });
 
   test("are not waited for if the site is known to be slow", async () => {
@@ -74,23 +53,11 @@ describe("the slots of a site", () => {
     expect(setup.gate.admit("d.test")).toMatchObject({ kind: "busy", retryAfterMs: 2_500 });
   });
 
-  test("are not waited for any more once a mail has waited for two seconds", async () => {
-    const setup = makeGate();
-    await deliverOne(setup, "d.test", 10);
-    await enter(setup.gate, "d.test");
-    await enter(setup.gate, "d.test");
-    expect(setup.gate.admit("d.test").kind).toBe("slot");
-    setup.clock.advance(2_000);
-    expect(setup.gate.admit("d.test").kind).toBe("busy");
-  });
-
   test("are shared by all domains of the site, once the site is known", async () => {
     const { gate } = makeGate();
     for (const domain of ["a.test", "b.test"]) await enter(gate, domain, "mx.test");
-    const waiting = ["c.test", "d.test"].map((domain) => slotOf(gate.admit(domain)));
-    for (const slot of waiting) void slot.enter("mx.test");
     expect(await slotOf(gate.admit("e.test")).enter("mx.test")).toMatchObject({ kind: "busy" });
-    expect(gate.active).toBe(4);
+    expect(gate.active).toBe(2);
     // From now on the domain is refused at admission.
     expect(gate.admit("e.test").kind).toBe("busy");
   });
@@ -98,7 +65,7 @@ describe("the slots of a site", () => {
   test("limit the DNS lookups while the site of a domain is not known", () => {
     const { gate } = makeGate();
     const kinds = Array.from({ length: 50 }, () => gate.admit("slow-dns.test").kind);
-    expect(kinds.filter((kind) => kind === "slot").length).toBe(4);
+    expect(kinds.filter((kind) => kind === "slot").length).toBe(2);
   });
 
   test("are released once, even if `end` and `release` are called again", async () => {
@@ -113,42 +80,21 @@ describe("the slots of a site", () => {
     expect(gate.active).toBe(2);
   });
 
-  test("are granted to the next mail if a waiting mail is withdrawn", async () => {
-    const { gate } = makeGate();
-    const inside = [await enter(gate, "d.test"), await enter(gate, "d.test")];
-    const waiting = slotOf(gate.admit("d.test"));
-    const entry = waiting.enter("d.test");
-    waiting.release();
-    for (const slot of inside) slot.release();
-    expect(await entry).toMatchObject({ kind: "busy" });
-    const again = [await enter(gate, "d.test"), await enter(gate, "d.test")];
-    const late = slotOf(gate.admit("d.test"));
-    const lateEntry = late.enter("d.test");
-    for (const slot of again) slot.release();
-    late.release();
-    expect(await lateEntry).toMatchObject({ kind: "busy" });
-    expect(gate.active).toBe(0);
-    for (let i = 0; i < 4; i++) slotOf(gate.admit("d.test"));
-    expect(gate.admit("d.test").kind).toBe("busy");
-  });
-
-  test("are refused to new and waiting mails if the site could not be reached", async () => {
+  test("are refused if the site could not be reached", async () => {
     const { gate } = makeGate();
     const fail = (slot: DirectSlot) => slot.end({ kind: "unreachable", reason: "refused" });
     for (let i = 0; i < 2; i++) fail(await enter(gate, "d.test"));
-    const last = await enter(gate, "d.test");
-    const waiting = slotOf(gate.admit("d.test")).enter("d.test");
-    fail(last);
-    expect(await waiting).toEqual({ kind: "suspended", reason: "refused" });
+    fail(await enter(gate, "d.test"));
+    const next = slotOf(gate.admit("d.test"));
+    expect(await next.enter("d.test")).toEqual({ kind: "suspended", reason: "refused" });
     expect(gate.active).toBe(0);
   });
 
-  test("are refused to new and waiting mails, with the time, while the site is paused", async () => {
+  test("are refused, with the time, while the site is paused", async () => {
     const { gate, clock } = makeGate();
     const inside = [await enter(gate, "d.test"), await enter(gate, "d.test")];
-    const waiting = slotOf(gate.admit("d.test")).enter("d.test");
     inside[0]?.end({ kind: "limited", retryAfterMs: 90_000 });
-    expect(await waiting).toMatchObject({ kind: "busy", retryAfterMs: 90_000 });
+    expect(gate.admit("d.test")).toMatchObject({ kind: "busy", retryAfterMs: 90_000 });
     clock.advance(30_000);
     expect(gate.admit("d.test")).toMatchObject({ retryAfterMs: 60_000 });
     expect(gate.holdOf("d.test")).toEqual({
@@ -336,7 +282,7 @@ describe("steps of the wall clock", () => {
     slot.end({ kind: "limited", retryAfterMs: 90_000 });
     clock.stepWall(ms);
     expect(gate.admit("paused.test")).toMatchObject({ kind: "busy", retryAfterMs: 90_000 });
-    for (let i = 0; i < 3; i++) expect(gate.admit("fast.test").kind).toBe("slot");
+    expect(gate.admit("fast.test").kind).toBe("slot");
     clock.advanceElapsed(90_000);
     expect(gate.admit("paused.test").kind).toBe("slot");
   });

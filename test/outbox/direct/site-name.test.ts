@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { siteName } from "../../../src/outbox/direct/site-name.ts";
+import { siteName } from "../../../src/outbox/direct/route.ts";
 
 test.each([
   ["one host", ["mx.example.com"], "mx.example.com"],

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { migrate } from "../../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../../src/db/open.ts";
 import { createWriter } from "../../../src/db/writer.ts";
-import { databaseSiteStore } from "../../../src/outbox/direct/site-store.ts";
+import { databaseSiteStore } from "../../../src/outbox/direct/stores.ts";
 import { Site, type SiteResult } from "../../../src/outbox/direct/site.ts";
 import { type Log, silentLog } from "../../../src/lib/log.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";

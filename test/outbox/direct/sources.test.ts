@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createSources } from "../../../src/outbox/direct/sources.ts";
+import { createSources } from "../../../src/outbox/direct/route.ts";
 
 test("without source addresses the system chooses one for both families", () => {
   const sources = createSources([]);

@@ -8,7 +8,7 @@ import {
   memoryPolicyStore,
   type PolicyStore,
 } from "../../../src/protocols/mta-sts/mta-sts.ts";
-import { databasePolicyStore } from "../../../src/outbox/direct/mta-sts-store.ts";
+import { databasePolicyStore } from "../../../src/outbox/direct/stores.ts";
 import {
   allowsHost,
   parsePolicy,

@@ -1,17 +1,26 @@
 /**
- * Stores the state of sites in the database. A site is loaded for its first mail. Changes are
+ * What direct delivery stores. First the state of sites: a site is loaded for its first mail. Changes are
  * collected and written together every few seconds, and only if they matter for admission, so that
  * mail never waits for a commit of this table. A crash loses the latest changes.
+ *
+ * Then the MTA-STS policies, because a policy applies for its whole max_age, also after a restart and
+ * while it cannot be fetched (RFC 8461 §5.1). Policies in use are also in memory.
  */
 
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { DueShift } from "../../lib/steady-clock.ts";
-import type { Site, SiteState } from "./site.ts";
-import { HIGHEST_LIMIT } from "./site-limit.ts";
-import { LONGEST_PAUSE_MS } from "./site-pauses.ts";
+import {
+  expiresAt,
+  memoryPolicyStore,
+  type PolicyStore,
+  type StoredPolicy,
+} from "../../protocols/mta-sts/mta-sts.ts";
+import { HIGHEST_LIMIT, LONGEST_PAUSE_MS, type Site, type SiteState } from "./site.ts";
 
 export type SiteStore = {
   /** Returns the stored state; null if there is none or it is too old. */
@@ -193,4 +202,64 @@ function isSameMean(one: number | null, other: number | null): boolean {
   if (one === null || other === null) return one === other;
   const less = Math.max(Math.min(one, other), MIN_MEAN_MS);
   return Math.max(one, other) <= less * SAME_MEAN_FACTOR;
+}
+
+type PolicyRow = { recordId: string; policy: string; fetchedAt: number };
+
+/** Shape of a stored policy; a row of another shape is ignored. */
+const Stored = Type.Object({
+  mode: Type.Union([Type.Literal("enforce"), Type.Literal("testing"), Type.Literal("none")]),
+  mx: Type.Array(Type.String()),
+  maxAgeSeconds: Type.Number(),
+});
+
+export function databasePolicyStore(deps: {
+  db: Db;
+  writer: Pick<Writer, "write">;
+  clock: Pick<Clock, "now" | "elapsed">;
+  log: Log;
+}): PolicyStore {
+  const { writer, clock, log } = deps;
+  const { sqlite } = deps.db;
+  const memory = memoryPolicyStore(clock);
+  const find = sqlite.prepare<PolicyRow, [string]>(`
+    SELECT record_id AS recordId, policy, fetched_at AS fetchedAt
+    FROM mta_sts_policies WHERE domain = +?`);
+  const insert = sqlite.prepare<unknown, [string, string, string, number, number]>(`
+    INSERT INTO mta_sts_policies (domain, record_id, policy, fetched_at, ends_at)
+    VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET record_id = excluded.record_id, policy = excluded.policy,
+      fetched_at = excluded.fetched_at, ends_at = excluded.ends_at`);
+  const removeEnded = sqlite.prepare<unknown, [number]>(
+    "DELETE FROM mta_sts_policies WHERE ends_at <= +?",
+  );
+
+  function load(domain: string): StoredPolicy | null {
+    const row = find.get(domain);
+    if (row === null) return null;
+    const policy: unknown = JSON.parse(row.policy);
+    if (!Value.Check(Stored, policy)) return null;
+    const stored = { id: row.recordId, policy, fetchedAt: row.fetchedAt };
+    memory.set(domain, stored);
+    return stored;
+  }
+
+  return {
+    get: (domain) => memory.get(domain) ?? load(domain),
+    set(domain, stored) {
+      memory.set(domain, stored);
+      writer
+        .write(() => {
+          removeEnded.run(clock.now());
+          const policy = JSON.stringify(stored.policy);
+          insert.run(domain, stored.id, policy, stored.fetchedAt, expiresAt(stored));
+        })
+        .catch((error: unknown) =>
+          log.warn("an MTA-STS policy could be stored in memory only", {
+            domain,
+            error: describeError(error),
+          }),
+        );
+    },
+  };
 }
