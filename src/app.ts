@@ -63,7 +63,7 @@ export function createApp(options: AppOptions) {
     campaigns: made.campaigns.runner,
     automation: made.workflows.runner,
     clockSteps,
-    bodyBudget: parts.bodies.budget,
+    bodyBudget: parts.bodies,
     transport: made.queues.transport,
     inboxes: made.inboxes,
     capture: made.capture,

@@ -2,7 +2,7 @@
 
 import type { Core } from "./core.ts";
 import { createAdmission } from "./http/admission.ts";
-import { createBodies } from "./http/bodies.ts";
+import { createBodies } from "./http/body.ts";
 import { createLocalAccess } from "./http/local-access.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createRouteRules } from "./http/route-rules.ts";

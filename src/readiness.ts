@@ -73,7 +73,7 @@ export function createMetrics(
       nextDueAt: writer.hasFault() ? null : dispatcher.nextDueAt(),
       stalledMs: writer.hasFault() ? 0 : dispatcher.stalledMs(),
       isStorageHealthy: writer.isHealthy(),
-      bodyBytes: bodies.budget.takenBytes(),
+      bodyBytes: bodies.takenBytes(),
       now: clock.now(),
     });
   };

@@ -3,11 +3,8 @@
  * limited, and an invalid form is not an error.
  */
 
-import type { Arrivals } from "./body-arrival.ts";
+import type { Arrivals } from "./body.ts";
 import { MAX_FORM_BYTES } from "./body-limits.ts";
-
-/** Time until the minimum transfer rate applies. A form fits into one packet. */
-const GRACE_MS = 10_000;
 
 type Form = { isTooLarge: false; fields: ReadonlyMap<string, string> } | { isTooLarge: true };
 
@@ -35,7 +32,7 @@ async function readUpTo(
 ): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
-  for await (const chunk of arrivals.pieces(request, GRACE_MS)) {
+  for await (const chunk of arrivals.pieces(request, { projectSeq: 0, isPublic: false })) {
     sizeBytes += chunk.byteLength;
     if (sizeBytes > limitBytes) return null;
     chunks.push(chunk);

@@ -23,7 +23,6 @@ const REPEATED: readonly string[] = [
   "Page",
   "Plan",
   "Progress",
-  "Received",
   "Recipient",
   "Route",
   "Step",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createJsonBounds } from "../../src/http/json-bounds.ts";
+import { createJsonBounds } from "../../src/http/json-checks.ts";
 import { AppError } from "../../src/lib/errors.ts";
 
 const MOST_VALUES = 50;

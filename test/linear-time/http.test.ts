@@ -2,12 +2,12 @@
 
 import { afterAll, beforeAll } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { createArrivals } from "../../src/http/body-arrival.ts";
+import { createArrivals } from "../../src/http/body.ts";
 import { readForm } from "../../src/http/form.ts";
-import { refuseUnstorable } from "../../src/http/faithful.ts";
+import { refuseUnstorable } from "../../src/http/json-checks.ts";
 import { createCursors } from "../../src/http/cursor.ts";
 import { defineFormats } from "../../src/http/formats.ts";
-import { createJsonBounds } from "../../src/http/json-bounds.ts";
+import { createJsonBounds } from "../../src/http/json-checks.ts";
 import { receiveFile } from "../../src/http/multipart.ts";
 import { fieldErrors } from "../../src/http/validation.ts";
 import { systemClock } from "../../src/lib/clock.ts";

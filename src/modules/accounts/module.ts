@@ -6,7 +6,7 @@
 import type { Config } from "../../config/settings.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
-import type { Bodies } from "../../http/bodies.ts";
+import type { Bodies } from "../../http/body.ts";
 import { clientAddressReader } from "../../http/client-address.ts";
 import type { createLocalAccess } from "../../http/local-access.ts";
 import { createSessionCookies } from "../../http/session-cookie.ts";

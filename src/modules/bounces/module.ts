@@ -1,7 +1,7 @@
 /** The module of bounces: reports of other mail servers about mails that they had accepted. */
 
 import type { Admission } from "../../http/admission.ts";
-import type { Bodies } from "../../http/bodies.ts";
+import type { Bodies } from "../../http/body.ts";
 import type { Module } from "../module.ts";
 import { bounceRoutes } from "./routes.ts";
 import type { Bounces } from "./service.ts";

@@ -4,9 +4,9 @@
 
 import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
-import type { Bodies } from "../../http/bodies.ts";
+import type { Bodies } from "../../http/body.ts";
 import { refuseEncoded } from "../../http/body.ts";
-import { announcedBytes, emptyBody, tooLarge } from "../../http/body-bytes.ts";
+import { announcedBytes, emptyBody, tooLarge } from "../../http/body.ts";
 import { MirroredEnvelope, mirroredEnvelope, withErrors } from "../../http/envelope.ts";
 import { freeMemory } from "../../lib/free-memory.ts";
 import { MAX_READ_BYTES } from "../../protocols/mime/read-parts.ts";

@@ -1,7 +1,7 @@
 /** Renders the mails of a request, one for each recipient, before anything is stored. */
 
 import type { Project } from "../../http/admission.ts";
-import { COPIES_BYTES } from "../../http/body-budget.ts";
+import { COPIES_BYTES } from "../../http/body.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { type AppError, type FieldError, fieldError, validationError } from "../../lib/errors.ts";

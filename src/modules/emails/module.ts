@@ -9,7 +9,7 @@ import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Admission } from "../../http/admission.ts";
-import type { Bodies } from "../../http/bodies.ts";
+import type { Bodies } from "../../http/body.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Signal } from "../../lib/signal.ts";
 import type { Composer } from "../../outbox/compose/composer.ts";

@@ -10,7 +10,7 @@ import { Type } from "@sinclair/typebox";
 import type { App } from "../../core/app.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
-import type { Bodies } from "../../http/bodies.ts";
+import type { Bodies } from "../../http/body.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
   Envelope,
@@ -47,7 +47,7 @@ export function emailRoutes(deps: {
         once(async () => {
           ensureSendable(body, project);
           const holder = { projectSeq: project.seq, isPublic: false };
-          const reserveCopies = () => bodies.takeCopies(request, holder);
+          const reserveCopies = async () => void (await bodies.takeCopies(request, holder));
           const commit = await accept(project, body, {
             userEmail: user?.email ?? null,
             reserveCopies,

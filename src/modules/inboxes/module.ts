@@ -4,7 +4,7 @@ import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
-import type { Bodies } from "../../http/bodies.ts";
+import type { Bodies } from "../../http/body.ts";
 import { createLiveConnections } from "../../http/live-connections.ts";
 import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";

@@ -2,7 +2,7 @@
 
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
-import type { Bodies } from "../../http/bodies.ts";
+import type { Bodies } from "../../http/body.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Module } from "../module.ts";

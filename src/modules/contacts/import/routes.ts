@@ -6,7 +6,7 @@
 import { Elysia } from "elysia";
 import type { Writer } from "../../../db/writer.ts";
 import type { Admission } from "../../../http/admission.ts";
-import type { Bodies } from "../../../http/bodies.ts";
+import type { Bodies } from "../../../http/body.ts";
 import { MAX_IMPORT_BYTES } from "../../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { FORM_OVERHEAD_BYTES } from "../../../http/multipart.ts";

@@ -1,6 +1,6 @@
 /** Converts a record of a CSV file to the values of one contact. All functions here are pure. */
 
-import { refuseUnstorable } from "../../../http/faithful.ts";
+import { refuseUnstorable } from "../../../http/json-checks.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { parseAddress } from "../../../protocols/mime/address.ts";
 import { readCell, removeMark } from "./cells.ts";

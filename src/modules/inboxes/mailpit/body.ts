@@ -5,7 +5,7 @@
 
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { Bodies } from "../../../http/bodies.ts";
+import type { Bodies } from "../../../http/body.ts";
 import { badRequest, MailpitRefusal } from "./answers.ts";
 
 const MIB = 1024 * 1024;

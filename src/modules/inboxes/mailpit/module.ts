@@ -13,7 +13,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import type { Config } from "../../../config/settings.ts";
 import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
-import type { Bodies } from "../../../http/bodies.ts";
+import type { Bodies } from "../../../http/body.ts";
 import { undocumented } from "../../../http/documented.ts";
 import type { LiveConnections } from "../../../http/live-connections.ts";
 import type { Clock } from "../../../lib/clock.ts";

@@ -5,9 +5,9 @@
 import { Elysia, status } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
-import type { Bodies } from "../../../http/bodies.ts";
+import type { Bodies } from "../../../http/body.ts";
 import { refuseEncoded } from "../../../http/body.ts";
-import { announcedBytes, emptyBody, tooLarge } from "../../../http/body-bytes.ts";
+import { announcedBytes, emptyBody, tooLarge } from "../../../http/body.ts";
 import { described, named } from "../../../http/documented.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { localEnvelope } from "../envelope.ts";
