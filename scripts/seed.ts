@@ -24,7 +24,7 @@ import { createWriter } from "../src/db/writer.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
 import { createReader } from "../src/events/reader.ts";
-import { createKeys } from "../src/modules/keys/service.ts";
+import { createKey } from "../src/modules/keys.ts";
 import { createProjects } from "../src/modules/projects/service.ts";
 import { type Demo, seedDemo } from "./seed/demo.ts";
 import { DEMO_SCALES } from "./seed/demo/year.ts";
@@ -88,11 +88,10 @@ export async function seed(
 function createProject(db: Db): Promise<{ projectSeq: number; key: string }> {
   const clock = systemClock;
   const projects = createProjects({ db, clock });
-  const keys = createKeys({ db, clock });
   return createWriter(db, silentLog).write(() => {
     const { seq } = projects.find(PROJECT) ?? projects.create(PROJECT)();
     const options = { kind: "SECRET", name: "seed", expiresAt: null } as const;
-    return { projectSeq: seq, key: keys.create(seq, options)().text };
+    return { projectSeq: seq, key: createKey({ db, clock }, seq, options).text };
   });
 }
 

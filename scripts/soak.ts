@@ -25,6 +25,7 @@ import { reportAims, median, printValue, whole } from "./bench/report.ts";
 import { openReader, openStore, prepareStore } from "./bench/store.ts";
 import { crashOptions } from "./crash/options.ts";
 import { runLoad } from "./soak/load.ts";
+import { createKey } from "../src/modules/keys.ts";
 
 const SAMPLE_MS = 5_000;
 const MAX_GROWTH = 1.1;
@@ -36,7 +37,7 @@ async function createPublicKey(data: string): Promise<string> {
   const project = app.projects.find("bench");
   if (project === null) throw new Error("the store has no project");
   const { text } = await app.writer.write(() =>
-    app.keys.create(project.seq, { kind: "PUBLIC", name: "soak", expiresAt: null })(),
+    createKey(app.app, project.seq, { kind: "PUBLIC", name: "soak", expiresAt: null }),
   );
   await close();
   return text;

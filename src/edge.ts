@@ -9,13 +9,14 @@ import { createRouteRules } from "./http/route-rules.ts";
 import { createSessionAccess } from "./http/session-access.ts";
 import { createSessionCookies } from "./http/session-cookie.ts";
 import { deriveKey } from "./lib/crypto.ts";
+import { findKey } from "./modules/keys.ts";
 import { CONFIRMATION_MS } from "./modules/accounts/sessions.ts";
 import type { Module } from "./modules/module.ts";
 import type { Services } from "./services.ts";
 
 export type HttpEdge = ReturnType<typeof createHttpEdge>;
 
-export function createHttpEdge(core: Core, { keys, projects, quotas, accounts }: Services) {
+export function createHttpEdge(core: Core, { projects, quotas, accounts }: Services) {
   const { config, clock, log, writer, loopWatch, secret, db, url } = core;
   const localAccess = core.hasOpenInboxes ? createLocalAccess(config.allowedHosts) : null;
   const beginWork = (route: string) => loopWatch.begin("route", route);
@@ -39,7 +40,7 @@ export function createHttpEdge(core: Core, { keys, projects, quotas, accounts }:
     sessions,
     routeRules,
     record: accounts.record,
-    findKey: keys.findByDigest,
+    findKey: (digest) => findKey(core.app, digest),
     findOpenProject: (request, peer) =>
       localAccess?.isOpen(request, peer) === true ? projects.firstAsKey() : null,
     idempotency,

@@ -13,18 +13,18 @@ import { createEventModule } from "./modules/events/module.ts";
 import { createMxLookup } from "./modules/domains/mx-lookup.ts";
 import { createInboundRouteModule } from "./modules/inbound-routes/module.ts";
 import { createInboxModule } from "./modules/inboxes/module.ts";
-import { createKeyModule } from "./modules/keys/module.ts";
+import { findKey, keyNoun } from "./modules/keys.ts";
 import { createLiveModule } from "./modules/live/module.ts";
-import type { Module } from "./modules/module.ts";
+import { type Module, moduleOf } from "./modules/module.ts";
 import { createProjectModule } from "./modules/projects/module.ts";
 import { createRetentionModule } from "./modules/retention/module.ts";
 import { createSegmentModule } from "./modules/segments/module.ts";
 import { createStatsModule } from "./modules/stats/module.ts";
 import { createServerChecks } from "./server-checks.ts";
 import { createSubscriptionModule } from "./modules/subscription/module.ts";
-import { createSuppressionModule } from "./modules/suppressions/module.ts";
+import { suppressionNoun } from "./modules/suppressions.ts";
 import { createSystemModule } from "./modules/system/module.ts";
-import { createTemplateModule } from "./modules/templates/module.ts";
+import { templateNoun } from "./modules/templates.ts";
 import { createTrackModule } from "./modules/track/module.ts";
 import { createTrackingModule } from "./modules/tracking/module.ts";
 import { createVerificationModule } from "./modules/verification/module.ts";
@@ -39,7 +39,7 @@ import { createQueueModule, createSendingModule } from "./sending.ts";
 import type { Services } from "./services.ts";
 
 export function createModules(parts: Core & Services & HttpEdge, options: AppOptions) {
-  const { dns } = parts;
+  const { app, dns } = parts;
   const queues = createQueueModule(parts, options);
   // Before workflows and webhooks, whose handlers of events run after those of campaigns.
   const campaigns = createCampaignModule(parts);
@@ -56,7 +56,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
       wake: parts.mailQueued.raise,
       noteArrival: inboxes.noteArrival,
     }),
-    findKey: parts.keys.findByDigest,
+    findKey: (digest) => findKey(app, digest),
     takeRate(projectSeq) {
       const budget = parts.admission.takeRate(projectSeq);
       return budget === null || budget.isAllowed ? null : budget.resetSeconds;
@@ -87,7 +87,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
   const list: readonly Module[] = [
     queues,
     createIdempotencyModule(parts),
-    createKeyModule(parts),
+    moduleOf(parts, keyNoun),
     createProjectModule({ ...parts, projectsOf: parts.accounts.members.projectsOf }),
     createAccountModule({
       ...parts,
@@ -95,8 +95,8 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
       readFacts: () => serverFacts(parts, capture),
     }),
     createViewModule(parts),
-    createTemplateModule(parts),
-    createSuppressionModule(parts),
+    moduleOf(parts, templateNoun),
+    moduleOf(parts, suppressionNoun),
     createBounceModule(parts),
     inboundRoutes,
     createTrackModule(parts),

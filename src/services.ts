@@ -12,13 +12,11 @@ import { createContacts } from "./modules/contacts/service.ts";
 import { createRemoval } from "./modules/contacts/remove.ts";
 import { createDkimKeys, dkimSealKey } from "./modules/domains/keys.ts";
 import { createDomains } from "./modules/domains/service.ts";
-import { createKeys } from "./modules/keys/service.ts";
 import { createProjects } from "./modules/projects/service.ts";
 import { createQuotas } from "./modules/quotas/service.ts";
 import { createFilterAudience } from "./modules/segments/filter-audience.ts";
 import { createSegments } from "./modules/segments/service.ts";
-import { createSuppressions } from "./modules/suppressions/service.ts";
-import { createPreviews, createTemplates } from "./modules/templates/service.ts";
+import { addSuppression } from "./modules/suppressions.ts";
 import { createCollector } from "./modules/tracking/collector.ts";
 import { createHitCounter } from "./modules/tracking/service.ts";
 import { createBounceSuppression } from "./outbox/bounce-suppression.ts";
@@ -70,7 +68,6 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
   });
   const collector = createCollector({ count: hits.count, writer, clock, log });
 
-  const suppressions = createSuppressions({ db });
   const suppressBounced = createBounceSuppression({
     db,
     limits: {
@@ -78,7 +75,7 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
       withinDays: config.softBounceDays,
       forDays: config.softBounceSuppressDays,
     },
-    suppress: suppressions.add,
+    suppress: (...args) => addSuppression(core.app, ...args),
   });
   const reports = createLateReports({ db, usage, recordEvent: events.record, suppressBounced });
   removal.onRemove(reports.forget);
@@ -86,21 +83,17 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
   return {
     quotas,
     projects,
-    keys: createKeys({ db, clock }),
     accounts: createAccounts({
       ...core,
       findSender: createFindSender({ config, listProjects: projects.list, isSenderVerified }),
     }),
-    suppressions,
     suppressBounced,
     reports,
-    bounces: createBounces({ ...core, reports, suppressions, contacts }),
+    bounces: createBounces({ ...core, reports, contacts }),
     domains,
     /** The keys that sign the mail of a domain; null if it leaves unsigned. */
     signerOf: isSignedByRelay(config) ? () => null : domains.signerOf,
     isSenderVerified,
-    templates: createTemplates(core),
-    previews: createPreviews({ ...core, contacts, projects }),
     cancellation,
     removal,
     contacts,

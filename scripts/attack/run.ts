@@ -13,6 +13,7 @@ import {
 import { openStore, prepareStore } from "../bench/store.ts";
 import { FORMS } from "./forms.ts";
 import { findTargets, type Target } from "./targets.ts";
+import { createKey } from "../../src/modules/keys.ts";
 
 const KEYS = ["none", "wrong", "public", "secret"] as const;
 type KeyKind = (typeof KEYS)[number];
@@ -130,7 +131,8 @@ async function prepareKeys(data: string): Promise<Record<KeyKind, string | null>
   const publicKey = await app.writer.write(() => {
     const project = app.projects.find("bench");
     if (project === null) throw new Error("no project");
-    return app.keys.create(project.seq, { kind: "PUBLIC", name: "attack", expiresAt: null })().text;
+    return createKey(app.app, project.seq, { kind: "PUBLIC", name: "attack", expiresAt: null })
+      .text;
   });
   await close();
   return { none: null, wrong: `sk_${"x".repeat(43)}`, public: publicKey, secret };

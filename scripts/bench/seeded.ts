@@ -11,7 +11,7 @@ import { openDatabase } from "../../src/db/open.ts";
 import { createWriter } from "../../src/db/writer.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { createKeys } from "../../src/modules/keys/service.ts";
+import { createKey } from "../../src/modules/keys.ts";
 import { seed, type SeedSizes } from "../seed.ts";
 import { temporaryFolder } from "./children.ts";
 import { whole } from "./report.ts";
@@ -50,8 +50,7 @@ async function makeKey(data: string): Promise<string> {
   const db = openDatabase(openDataFolder(data, null).databaseFile);
   const writer = createWriter(db, silentLog);
   const options = { kind: "SECRET", name: "bench", expiresAt: null } as const;
-  const keys = createKeys({ db, clock: systemClock });
-  const { text } = await writer.write(keys.create(1, options));
+  const { text } = await writer.write(() => createKey({ db, clock: systemClock }, 1, options));
   await writer.drain();
   db.sqlite.close();
   return text;

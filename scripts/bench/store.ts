@@ -13,6 +13,7 @@ import { findWrongUsage } from "../../src/db/usage-recount.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { BODY, SENDER, SENDER_DOMAIN, SUBJECT } from "./mail.ts";
+import { createKey } from "../../src/modules/keys.ts";
 
 const MAX_RECIPIENTS = 1000;
 const POLL_MS = 250;
@@ -46,7 +47,7 @@ export async function prepareStore(
   const { app, post, close } = openStore(data, { isSigned });
   const { projectSeq, key } = await app.writer.write(() => {
     const { seq } = app.projects.create("bench")();
-    const { text } = app.keys.create(seq, { kind: "SECRET", name: "bench", expiresAt: null })();
+    const { text } = createKey(app.app, seq, { kind: "SECRET", name: "bench", expiresAt: null });
     return { projectSeq: seq, key: text };
   });
   await addDomain(app, projectSeq, SENDER_DOMAIN);

@@ -7,6 +7,7 @@ import { addDomain, openStore } from "../bench/store.ts";
 import { createRandom, type Random } from "../seed/random.ts";
 import { type ContentProject, PROJECTS } from "./templates.ts";
 import { contactDataOf, displayNameOf } from "./values.ts";
+import { createKey } from "../../src/modules/keys.ts";
 
 export type ContentContact = {
   id: string;
@@ -43,7 +44,7 @@ export async function prepareContent(
     const { seq, id, key } = await app.writer.write(() => {
       const row = app.projects.create(name)();
       app.projects.set(row, { tracking, language })();
-      const { text } = app.keys.create(row.seq, { kind: "SECRET", name, expiresAt: null })();
+      const { text } = createKey(app.app, row.seq, { kind: "SECRET", name, expiresAt: null });
       return { seq: row.seq, id: row.id, key: text };
     });
     await addDomain(app, seq, domain);

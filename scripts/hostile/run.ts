@@ -12,6 +12,7 @@ import { BODY } from "../bench/mail.ts";
 import type { Aim } from "../bench/report.ts";
 import { addDomain, openReader, openStore } from "../bench/store.ts";
 import { HOSTILE, ITEMS } from "./templates.ts";
+import { createKey } from "../../src/modules/keys.ts";
 
 const RATE = 20;
 const HOSTILE_CONTACTS = 200;
@@ -96,7 +97,7 @@ async function prepare(data: string, recipients: number) {
   async function create(name: string) {
     const created = await app.writer.write(() => {
       const { seq } = app.projects.create(name)();
-      const { text } = app.keys.create(seq, { kind: "SECRET", name, expiresAt: null })();
+      const { text } = createKey(app.app, seq, { kind: "SECRET", name, expiresAt: null });
       return { seq, key: text };
     });
     await addDomain(app, created.seq, `${name}.test`);

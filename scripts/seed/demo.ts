@@ -24,7 +24,7 @@ import { recountUsage } from "../../src/db/usage-recount.ts";
 import { createWriter } from "../../src/db/writer.ts";
 import { createReader } from "../../src/events/reader.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { createKeys } from "../../src/modules/keys/service.ts";
+import { createKey } from "../../src/modules/keys.ts";
 import { createProjects } from "../../src/modules/projects/service.ts";
 import { createEmailStore } from "../../src/outbox/enqueue.ts";
 import { createApi, setClock, type SetClock } from "./demo/api.ts";
@@ -114,13 +114,12 @@ export async function seedDemo(folder: string, options: DemoOptions): Promise<De
 
 async function createProject(db: Db, clock: SetClock) {
   const projects = createProjects({ db, clock });
-  const keys = createKeys({ db, clock });
   return createWriter(db, silentLog).write(() => {
     const created = projects.create(SHOP)();
     const sender = { address: NEWS_SENDER, name: SHOP };
     const project = projects.set(created, { tracking: "ENABLED", sender })();
     const key = { kind: "SECRET", name: "Demonstration", expiresAt: null } as const;
-    return { project, secretKey: keys.create(project.seq, key)().text };
+    return { project, secretKey: createKey({ db, clock }, project.seq, key).text };
   });
 }
 

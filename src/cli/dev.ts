@@ -19,6 +19,7 @@ import { addressText, reachable } from "./capture-address.ts";
 import { developerLink, isLoopbackHost, prepareOwner } from "./owner.ts";
 import { programName } from "./program-name.ts";
 import { runServer, SERVER_SETTINGS } from "./serve.ts";
+import { createKey, findKey } from "../modules/keys.ts";
 
 /**
  * The keys in a file of the data folder. The database has only digests, and `dev` prints the keys.
@@ -100,14 +101,13 @@ function temporaryFolder(): string {
 
 async function devKeys(app: Server, file: string): Promise<DevKeys> {
   const stored = readKeys(file);
-  const isValid =
-    stored !== null && app.keys.findByDigest(sha256(stored.secretKey))?.isUsable === true;
+  const isValid = stored !== null && findKey(app.app, sha256(stored.secretKey))?.isUsable === true;
   if (isValid) return stored;
   const created = await app.writer.write(() => {
     const project = app.projects.find(PROJECT_NAME) ?? app.projects.create(PROJECT_NAME)();
     app.inboxes.inboxes.defaultOf(project.seq);
     const key = (kind: "SECRET" | "PUBLIC") =>
-      app.keys.create(project.seq, { kind, name: "mailstead dev", expiresAt: null })().text;
+      createKey(app.app, project.seq, { kind, name: "mailstead dev", expiresAt: null }).text;
     return { secretKey: key("SECRET"), publicKey: key("PUBLIC") };
   });
   writeFileSync(file, `${JSON.stringify(created, null, 2)}\n`, { mode: 0o600 });

@@ -3,7 +3,7 @@
 import { recordCommand } from "./audit.ts";
 import { isoTime, isoTimeOrNull, systemClock } from "../lib/clock.ts";
 import { parseWebOrigin } from "../lib/web-origin.ts";
-import { type KeyRow, originsOf } from "../modules/keys/service.ts";
+import { createKey, type KeyRow, listKeys, originsOf, revokeKey } from "../modules/keys.ts";
 import type { KeyKind } from "../http/admission.ts";
 import { type Command, UsageError } from "./command.ts";
 import { print, PROJECT_FLAG, STORE_SETTINGS, withStore } from "./store.ts";
@@ -32,9 +32,9 @@ export const keyCreate: Command = {
     const expiresAt = readExpiry(input.flags["expires"]);
     const name = input.flags["name"] ?? "";
     return withStore(input, async (store) => {
-      const { writer, keys, project } = store;
+      const { app, writer, project } = store;
       const { key, text } = await writer.write(() => {
-        const created = keys.create(project().seq, { kind, name, expiresAt, origins })();
+        const created = createKey(app, project().seq, { kind, name, expiresAt, origins });
         recordCommand(store, "key create", recordOf(created.key));
         return created;
       });
@@ -54,8 +54,8 @@ export const keyList: Command = {
   flags: [PROJECT_FLAG],
   settings: STORE_SETTINGS,
   run: (input) =>
-    withStore(input, async ({ keys, project }) => {
-      const all = keys.list(project().seq);
+    withStore(input, async ({ app, project }) => {
+      const all = listKeys(app, project().seq);
       const human =
         all.map(lineFor).join("\n") || "There is no key yet. Create one: mailstead key create";
       return print(input, { keys: all.map(present) }, human);
@@ -71,7 +71,7 @@ export const keyRevoke: Command = {
   run: (input) =>
     withStore(input, async (store) => {
       const key = await store.writer.write(() => {
-        const revoked = store.keys.revoke(input.positionals[0] ?? "")();
+        const revoked = revokeKey(store.app, input.positionals[0] ?? "");
         recordCommand(store, "key revoke", recordOf(revoked));
         return revoked;
       });

@@ -1,5 +1,6 @@
 /** The commands `mailstead project create`, `list`, `set`, `disable` and `enable`. */
 
+import { createKey } from "../modules/keys.ts";
 import { recordCommand } from "./audit.ts";
 import { TRACKING_MODES } from "../db/schema/projects.ts";
 import { isoTime } from "../lib/clock.ts";
@@ -29,12 +30,12 @@ export const projectCreate: Command = {
       throw new UsageError(`NAME: expected 1 to ${LONGEST_NAME} characters`);
     }
     return withNewStore(input, async (store) => {
-      const { writer, projects, keys } = store;
+      const { app, writer, projects } = store;
       const { project, secretKey, publicKey } = await writer.write(() => {
         const created = projects.create(name)();
         recordCommand(store, "project create", { projectSeq: created.seq, objectId: created.id });
         const key = (kind: "SECRET" | "PUBLIC") =>
-          keys.create(created.seq, { kind, name: "first key", expiresAt: null })();
+          createKey(app, created.seq, { kind, name: "first key", expiresAt: null });
         return { project: created, secretKey: key("SECRET"), publicKey: key("PUBLIC") };
       });
       return print(

@@ -3,6 +3,8 @@
  */
 
 import { createReferences } from "../lib/references.ts";
+import { createCore } from "../core.ts";
+import type { App } from "../core/app.ts";
 import { readConfig } from "../config/read.ts";
 import { type Config, type SettingName, SETTINGS } from "../config/settings.ts";
 import { createDatabase } from "../db/create.ts";
@@ -18,7 +20,7 @@ import {
 import { migrate, pendingMigrations } from "../db/migrate.ts";
 import type { Db } from "../db/open.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
-import { createWriter } from "../db/writer.ts";
+import type { Writer } from "../db/writer.ts";
 import { createCursors } from "../http/cursor.ts";
 import { createListPage } from "../http/pagination.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -28,7 +30,6 @@ import { generateDkimKeys } from "../protocols/dkim/keys.ts";
 import { createDkimKeys, dkimSealKey, requireReadableKeys } from "../modules/domains/keys.ts";
 import { createDomains } from "../modules/domains/service.ts";
 import { type Accounts, createAccounts } from "../modules/accounts/service.ts";
-import { createKeys } from "../modules/keys/service.ts";
 import { createProjects, type ProjectRow } from "../modules/projects/service.ts";
 import { readStoredSettings, type StoredSettings, storedSettingsOf } from "../stored-settings.ts";
 import type { Flag, Input } from "./command.ts";
@@ -62,10 +63,10 @@ export type Store = {
   /** Base of the links to the server. */
   url: string;
   folder: DataFolder;
+  app: App;
   db: Db;
-  writer: ReturnType<typeof createWriter>;
+  writer: Writer;
   projects: ReturnType<typeof createProjects>;
-  keys: ReturnType<typeof createKeys>;
   accounts: Accounts;
   domains: ReturnType<typeof createDomains>;
   /** The project that `--project` names, or the only one. */
@@ -121,15 +122,17 @@ async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T
     upgradeUnlessServed(db, folder.path);
     const { url, installation } = serverSettings(input, db);
     const clock = systemClock;
+    const { path, secret } = folder;
+    const { app } = createCore({ config, db, folder: path, secret, clock, log: silentLog });
     const projects = createProjects({ db, clock });
     return await use({
       config,
       url,
       folder,
+      app,
       db,
-      writer: createWriter(db, silentLog),
+      writer: app.writer,
       projects,
-      keys: createKeys({ db, clock }),
       accounts: openAccounts(db, folder.secret, url),
       domains: openDomains(db, folder.secret, installation),
       project: () => projects.resolve(input.flags["project"] ?? null, PROJECT_USAGE),

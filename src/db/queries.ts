@@ -12,7 +12,7 @@
 
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 
-type Value = string | number | Uint8Array | null;
+export type Value = string | number | Uint8Array | null;
 
 export type ReadQuery = {
   sql: string;

@@ -5,10 +5,11 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { and, count, desc, lt, sql, type SQL } from "drizzle-orm";
+import { and, count, desc, getTableColumns, lt, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { App } from "../core/app.ts";
 import type { Db } from "../db/open.ts";
+import type { ReadQuery, Value } from "../db/queries.ts";
 import { deriveKey } from "../lib/crypto.ts";
 import { perApp } from "../lib/per-app.ts";
 import { createCursors, type Cursors } from "./cursor.ts";
@@ -75,6 +76,80 @@ export function createListPage(cursors: Cursors): ListPage {
 export const listPage = perApp((app: App) =>
   createListPage(createCursors(deriveKey(app.secret, "cursors"))),
 );
+
+/**
+ * One page of the rows that match a filter, newest first, and the number of all of them. It reads in
+ * a thread, because counting looks at all rows that match. `name` names the list in its cursors.
+ */
+export function newestPage<Table extends PagedTable, Item>(
+  app: App,
+  project: { seq: number },
+  list: {
+    name: string;
+    query: PageQuery;
+    table: Table;
+    filter: SQL | undefined;
+    present: (row: Table["$inferSelect"]) => Item;
+  },
+): Promise<Page<Item>> {
+  const { name, query, table, filter, present } = list;
+  return listPage(app)(
+    { scope: `${project.seq}:${name}`, query },
+    async (request) => {
+      const all = and(inTime(table.seq), filter);
+      const page = app.db
+        .select()
+        .from<SQLiteTable>(table)
+        .where(and(all, lt(table.seq, seqBound(request))))
+        .orderBy(desc(table.seq))
+        .limit(request.limit);
+      const found = await app.reader.find(project.seq, queryOf(page));
+      const rows = found.rows.map((values) => rowOf(table, values));
+      const isWhole = request.after === null && rows.length < request.limit;
+      const total = isWhole ? rows.length : await countAll(app, project, table, all);
+      return { rows, total, positionOf: bySeq };
+    },
+    (rows) => rows.map(present),
+  );
+}
+
+async function countAll(
+  { db, reader }: App,
+  project: { seq: number },
+  table: SQLiteTable,
+  filter: SQL | undefined,
+): Promise<number> {
+  const query = queryOf(db.select({ total: count() }).from(table).where(filter));
+  const { rows } = await reader.find(project.seq, query);
+  return Number(rows[0]?.[0]);
+}
+
+/** A condition for the query builder, which reads the clock for one row of 256. */
+const inTime = (seq: SQLiteColumn): SQL => sql`(${seq} & 255 OR in_time())`;
+
+/** A query of the builder. */
+function queryOf(built: { toSQL(): { sql: string; params: unknown[] } }): ReadQuery {
+  const { sql: text, params } = built.toSQL();
+  return { sql: text, values: params.map(valueOf) };
+}
+
+function valueOf(value: unknown): Value {
+  if (value === null || typeof value === "string" || typeof value === "number") return value;
+  if (value instanceof Uint8Array) return value;
+  throw new Error(`a query cannot have a value of the type ${typeof value}`);
+}
+
+type PagedTable = SQLiteTable & { seq: SQLiteColumn; $inferSelect: { seq: number } };
+
+/** A row with the names and types of the schema; `values` are those of all columns in their order. */
+function rowOf<Table extends SQLiteTable>(table: Table, values: unknown[]): Table["$inferSelect"] {
+  const columns = Object.entries(getTableColumns(table));
+  const entries = columns.map(([name, column], i): unknown[] => {
+    const value = values[i];
+    return [name, value === null ? null : column.mapFromDriverValue(value)];
+  });
+  return Object.fromEntries(entries);
+}
 
 /** The position after which the next page begins; null if there is no other page. */
 function positionAfter<Row>(

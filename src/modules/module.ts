@@ -1,6 +1,9 @@
 /** The type of the modules in the list of `src/modules.ts`. */
 
 import type { AnyElysia } from "elysia";
+import type { App } from "../core/app.ts";
+import type { Admission } from "../http/admission.ts";
+import { operationRoutes, type Operations } from "../http/operations.ts";
 import type { RecurringWork } from "../lib/recurring.ts";
 import type { DueShift } from "../lib/steady-clock.ts";
 
@@ -26,3 +29,24 @@ export type Module = {
   /** Writes state that is only in memory. Called after all modules closed, unless storage failed. */
   flush?: () => Promise<void>;
 };
+
+/** What a noun adds to the server. Its functions get the application. */
+export type Noun = {
+  name: string;
+  operations: Operations;
+  recurring?: readonly (Omit<RecurringWork, "run"> & { run: (app: App) => Promise<unknown> })[];
+  flush?: (app: App) => Promise<void>;
+};
+
+/** A noun as a part of one server. */
+export function moduleOf(
+  { app, admission }: { app: App; admission: Admission },
+  { name, operations, recurring = [], flush }: Noun,
+): Module {
+  return {
+    name,
+    routes: [operationRoutes(app, admission, operations)],
+    recurring: recurring.map((work) => ({ ...work, run: () => work.run(app) })),
+    ...(flush === undefined ? {} : { flush: () => flush(app) }),
+  };
+}

@@ -11,8 +11,8 @@ import { listAt, stringAt } from "../support/json.ts";
 
 const MAX_LINES = 60;
 
-/** A factory returns an object of functions: `createWriter`, `contactRoutes`, `relayTransport`. */
-const FACTORY = /^create[A-Z]|(?:Routes|Transport|Store)$/;
+/** A factory returns an object of functions or a table: `createWriter`, `webhookOperations`. */
+const FACTORY = /^create[A-Z]|(?:Routes|Operations|Transport|Store)$/;
 
 /** A component: its lines are mostly the elements that it shows. */
 const COMPONENT = /\.tsx [A-Z]\w*$/;

@@ -7,7 +7,7 @@ import { type Source, sources } from "../support/sources.ts";
 
 /** Folder of the owner, below src/. */
 const OWNERS: Readonly<Record<string, string>> = {
-  api_keys: "modules/keys/",
+  api_keys: "modules/keys.ts",
   attachment_contents: "outbox/",
   attempts: "outbox/",
   audit: "modules/accounts/",
@@ -54,9 +54,9 @@ const OWNERS: Readonly<Record<string, string>> = {
   saved_views: "modules/views/",
   segment_members: "modules/segments/",
   segments: "modules/segments/",
-  suppressions: "modules/suppressions/",
+  suppressions: "modules/suppressions.ts",
   system_mails: "modules/accounts/",
-  templates: "modules/templates/",
+  templates: "modules/templates.ts",
   user_sessions: "modules/accounts/",
   user_tokens: "modules/accounts/",
   users: "modules/accounts/",

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { lastAcceptance, obstaclesOf } from "../../src/dashboard/pages/contacts/obstacles.ts";
 import type { Attempt, Email, EmailWait } from "../../src/modules/emails/record-model.ts";
-import type { Suppression } from "../../src/modules/suppressions/model.ts";
+import type { Suppression } from "../../src/modules/suppressions.ts";
 
 const AT = "2026-01-01T10:00:00.000Z";
 const contact = { email: "ada@example.com", subscribed: true };

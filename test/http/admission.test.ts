@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMITS } from "../../src/http/body-limits.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { expectError } from "../support/refusal.ts";
+import { createKey, revokeKey } from "../../src/modules/keys.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -16,10 +17,10 @@ describe("a request without a usable key", () => {
     const off = await t.makeProject("off");
     keys = await app.writer.write(() => {
       const options = { kind: "SECRET", name: "test", expiresAt: null } as const;
-      const revoked = app.keys.create(t.project.seq, options)();
-      app.keys.revoke(revoked.key.id)();
+      const revoked = createKey(app.app, t.project.seq, options);
+      revokeKey(app.app, revoked.key.id);
       const expiresAt = t.clock.now() + 1;
-      const expired = app.keys.create(t.project.seq, { ...options, expiresAt })();
+      const expired = createKey(app.app, t.project.seq, { ...options, expiresAt });
       app.projects.setEnabled(off.project, false)();
       return {
         revoked: revoked.text,
@@ -90,7 +91,7 @@ describe("a request without a usable key", () => {
   test("accepts a key until it expires", async () => {
     const expiresAt = t.clock.now() + 1000;
     const options = { kind: "SECRET", name: "short", expiresAt } as const;
-    const { text } = await t.app.writer.write(t.app.keys.create(t.project.seq, options));
+    const { text } = await t.app.writer.write(() => createKey(t.app.app, t.project.seq, options));
     t.clock.advance(999);
     expect((await t.call("GET", "/contacts", undefined, { key: text })).status).toBe(200);
     t.clock.advance(1);
@@ -99,9 +100,11 @@ describe("a request without a usable key", () => {
 
   test("refuses a revoked key from the next request on", async () => {
     const options = { kind: "SECRET", name: "lost", expiresAt: null } as const;
-    const { key, text } = await t.app.writer.write(t.app.keys.create(t.project.seq, options));
+    const { key, text } = await t.app.writer.write(() =>
+      createKey(t.app.app, t.project.seq, options),
+    );
     expect((await t.call("GET", "/contacts", undefined, { key: text })).status).toBe(200);
-    await t.app.writer.write(t.app.keys.revoke(key.id));
+    await t.app.writer.write(() => revokeKey(t.app.app, key.id));
     expect((await t.call("GET", "/contacts", undefined, { key: text })).status).toBe(401);
   });
 

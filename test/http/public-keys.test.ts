@@ -6,6 +6,7 @@ import { createLog } from "../../src/lib/log.ts";
 import { type TestApp, testApp, type TestOptions } from "../support/app.ts";
 import { rawRequest, readRaw } from "../support/raw-http.ts";
 import { expectError } from "../support/refusal.ts";
+import { createKey } from "../../src/modules/keys.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -103,7 +104,7 @@ describe("a public key with allowed origins", () => {
   async function keyFor(...origins: string[]) {
     t = await testApp({ config: { publicKeyRate: 100 } });
     const options = { kind: "PUBLIC", name: "shop", expiresAt: null, origins } as const;
-    return (await t.app.writer.write(t.app.keys.create(t.project.seq, options))).text;
+    return (await t.app.writer.write(() => createKey(t.app.app, t.project.seq, options))).text;
   }
   const from = (key: string, origin?: string, path = "/v1/track") =>
     t.call("POST", path, event, { key, headers: origin === undefined ? {} : { origin } });

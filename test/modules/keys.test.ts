@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
+import { createKey, listKeys, revokeKey } from "../../src/modules/keys.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -8,8 +9,10 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 const create = (kind: "SECRET" | "PUBLIC" = "SECRET") =>
-  t.app.writer.write(t.app.keys.create(t.project.seq, { kind, name: "n", expiresAt: null }));
-const lastUses = () => t.app.keys.list(t.project.seq).map(({ lastUsedAt }) => lastUsedAt);
+  t.app.writer.write(() =>
+    createKey(t.app.app, t.project.seq, { kind, name: "n", expiresAt: null }),
+  );
+const lastUses = () => listKeys(t.app.app, t.project.seq).map(({ lastUsedAt }) => lastUsedAt);
 
 describe("keys", () => {
   test("have a prefix by kind and 43 random characters, and are unique", async () => {
@@ -44,10 +47,10 @@ describe("keys", () => {
   test("are listed by project, newest first", async () => {
     const { key } = await create();
     const other = await t.makeProject("other");
-    expect(t.app.keys.list(t.project.seq).map(({ id }) => id)[0]).toBe(key.id);
+    expect(listKeys(t.app.app, t.project.seq).map(({ id }) => id)[0]).toBe(key.id);
     expect([
-      t.app.keys.list(t.project.seq).length,
-      t.app.keys.list(other.project.seq).length,
+      listKeys(t.app.app, t.project.seq).length,
+      listKeys(t.app.app, other.project.seq).length,
     ]).toEqual([3, 2]);
   });
 
@@ -60,7 +63,7 @@ describe("keys", () => {
     expect(lastUses()).toEqual([null, null]);
     const usedAt = t.clock.now();
     t.clock.advance(5000);
-    await t.app.keys.flushUses(t.app.writer);
+    await t.app.modules.find(({ name }) => name === "keys")?.flush?.();
     expect(lastUses()).toEqual([null, usedAt]);
   });
 
@@ -68,21 +71,21 @@ describe("keys", () => {
     const own = await testApp();
     await own.call("GET", "/contacts");
     await own.close();
-    const [, secret] = own.app.keys.list(own.project.seq);
+    const [, secret] = listKeys(own.app.app, own.project.seq);
     expect(secret?.lastUsedAt).toBe(own.clock.now());
   });
 
   test("keep the time of the first revocation; an unknown key is 404", async () => {
     const { key } = await create();
-    const first = await t.app.writer.write(t.app.keys.revoke(key.id));
+    const first = await t.app.writer.write(() => revokeKey(t.app.app, key.id));
     t.clock.advance(5000);
-    const second = await t.app.writer.write(t.app.keys.revoke(key.id));
+    const second = await t.app.writer.write(() => revokeKey(t.app.app, key.id));
     expect([first.revokedAt, second.revokedAt]).toEqual([
       t.clock.now() - 5000,
       t.clock.now() - 5000,
     ]);
     const unknown = await t.app.writer
-      .write(t.app.keys.revoke("nope"))
+      .write(() => revokeKey(t.app.app, "nope"))
       .catch((error: unknown) => error);
     expect(unknown).toMatchObject({ status: 404, code: "KEY_NOT_FOUND" });
   });

@@ -8,7 +8,8 @@ import type { Conversation } from "../../src/protocols/smtp/conversation.ts";
 import { createRecordOutcome } from "../../src/outbox/record.ts";
 import { createEventLog } from "../../src/events/log.ts";
 import { createBounceSuppression } from "../../src/outbox/bounce-suppression.ts";
-import { createSuppressions } from "../../src/modules/suppressions/service.ts";
+import { addSuppression } from "../../src/modules/suppressions.ts";
+import { bareApp } from "../support/bare-app.ts";
 import { type MailOptions, openOutbox } from "../support/outbox.ts";
 
 const MINUTE = 60_000;
@@ -74,7 +75,7 @@ const AT_ONCE: Pick<Writer, "afterCommit" | "tally"> = {
 /** A `settle` without jitter. */
 function settling(outbox: ReturnType<typeof openOutbox>) {
   const { db } = outbox;
-  const suppressions = createSuppressions({ db });
+  const app = bareApp(db);
   const usage = createUsageCounter(db, AT_ONCE);
   const events = createEventLog({ db, writer: AT_ONCE, usage });
   const settle = createRecordOutcome({
@@ -85,7 +86,7 @@ function settling(outbox: ReturnType<typeof openOutbox>) {
     suppressBounced: createBounceSuppression({
       db,
       limits: { bounces: 3, withinDays: 30, forDays: 30 },
-      suppress: suppressions.add,
+      suppress: (...args) => addSuppression(app, ...args),
     }),
     applyReports: () => {},
   });

@@ -8,6 +8,7 @@ import { simpleParser } from "mailparser";
 import { submissionApp, plain } from "../support/submission.ts";
 import { relayForms } from "../support/relay-forms.ts";
 import { type RawSmtp, sendRaw } from "../support/smtp-client.ts";
+import { createKey, revokeKey } from "../../src/modules/keys.ts";
 
 const HEADER =
   "Message-ID: <own@acme.test>\r\nDate: Mon, 02 Mar 2026 10:00:00 +0000\r\n" +
@@ -282,11 +283,11 @@ describe("authentication", () => {
   });
 
   test("with a key that is revoked during the session ends before the next message", async () => {
-    const made = await server.app.writer.write(
-      server.app.keys.create(server.project.seq, { kind: "SECRET", name: "k", expiresAt: null }),
+    const made = await server.app.writer.write(() =>
+      createKey(server.app.app, server.project.seq, { kind: "SECRET", name: "k", expiresAt: null }),
     );
     const client = await server.signIn(made.text);
-    await server.app.writer.write(server.app.keys.revoke(made.key.id));
+    await server.app.writer.write(() => revokeKey(server.app.app, made.key.id));
     expect(await client.say("MAIL FROM:<a@acme.test>\r\n")).toStartWith(
       "535 5.7.8 Authentication failed: this key was revoked",
     );

@@ -15,6 +15,7 @@ import { migratedDatabase } from "./database.ts";
 import { dkimPairs } from "./dkim.ts";
 import { FAILING_DNS } from "./dns.ts";
 import { valueAt, stringAt } from "./json.ts";
+import { createKey } from "../../src/modules/keys.ts";
 
 /** The installation secret of the test applications, and of the databases in test/fixtures. */
 export const TEST_SECRET = "a secret for tests, long enough to be taken";
@@ -198,7 +199,7 @@ async function makeProject(app: Server, name: string) {
   const created = await app.writer.write(() => {
     const project = app.projects.find(name) ?? app.projects.create(name)();
     const key = (kind: "SECRET" | "PUBLIC") =>
-      app.keys.create(project.seq, { kind, name: "test", expiresAt: null })().text;
+      createKey(app.app, project.seq, { kind, name: "test", expiresAt: null }).text;
     return { project, secretKey: key("SECRET"), publicKey: key("PUBLIC") };
   });
   await addDomain(app, created.project.seq, `${name}.test`);

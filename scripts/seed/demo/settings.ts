@@ -12,6 +12,7 @@ import { DAY_MS } from "./people.ts";
 import { NEWS_SENDER, ORDERS_SENDER, SHOP, TEMPLATES } from "./template-texts.ts";
 import type { StoredTemplate } from "./transactional.ts";
 import { WORKFLOWS } from "./workflow-texts.ts";
+import { createKey } from "../../../src/modules/keys.ts";
 
 export type Setting = {
   app: Server;
@@ -84,7 +85,7 @@ function findingsOf(records: unknown, status: string): object[] {
 export async function addKeys({ app, db, clock, projectSeq, untilMs }: Setting): Promise<void> {
   const add = (days: number, kind: "SECRET" | "PUBLIC", name: string, expiresAt: number | null) => {
     clock.set(untilMs - days * DAY_MS);
-    return app.writer.write(() => void app.keys.create(projectSeq, { kind, name, expiresAt })());
+    return app.writer.write(() => void createKey(app.app, projectSeq, { kind, name, expiresAt }));
   };
   await add(340, "SECRET", "Shop system", null);
   await add(330, "PUBLIC", "Website", null);

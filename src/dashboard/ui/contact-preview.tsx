@@ -5,7 +5,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Contact } from "../../modules/contacts/model.ts";
-import type { Preview } from "../../modules/templates/model.ts";
+import type { Preview } from "../../modules/previews.ts";
 import { api, type ListPage } from "../api.ts";
 import { useProject } from "../state.ts";
 import { Loaded } from "./loaded.tsx";

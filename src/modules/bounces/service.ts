@@ -8,6 +8,7 @@
  *    changes with the outcome of the attempt.
  */
 
+import type { App } from "../../core/app.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { LateReports, ReportedMail, StoredReport } from "../../outbox/late-reports.ts";
@@ -17,7 +18,7 @@ import { readComplaint } from "../../protocols/arf/feedback.ts";
 import { type DsnReport, readDsn, type RecipientFinding } from "../../protocols/dsn/report.ts";
 import { type MessagePart, readMessage } from "../../protocols/mime/read-parts.ts";
 import type { Contacts } from "../contacts/service.ts";
-import type { Suppressions } from "../suppressions/service.ts";
+import { addSuppression } from "../suppressions.ts";
 import { createMailMatcher, type ReportClues } from "./match.ts";
 import type { ReportKind, ReportResult } from "./model.ts";
 
@@ -41,15 +42,15 @@ const COMPLAINTS: ReadonlySet<string> = new Set([
 ]);
 
 export function createBounces(deps: {
+  app: App;
   clock: Clock;
   writer: Pick<Writer, "write">;
   reports: LateReports;
-  suppressions: Pick<Suppressions, "add">;
   contacts: Pick<Contacts, "findRecipient" | "setSubscription">;
   returnPathKey: Uint8Array;
   linkKey: Uint8Array;
 }) {
-  const { clock, writer, reports, suppressions, contacts } = deps;
+  const { app, clock, writer, reports, contacts } = deps;
   const matchMail = createMailMatcher(deps);
 
   /** Part of a change: stores a bounce, or does nothing for a delay or a confirmation. */
@@ -84,7 +85,7 @@ export function createBounces(deps: {
     }
     if (mail.to === null) return { ...result, effect: "complained" };
     const entry = { reason: "COMPLAINT", at, emailSeq: mail.seq } as const;
-    suppressions.add(mail.projectSeq, mail.to, entry);
+    addSuppression(app, mail.projectSeq, mail.to, entry);
     return { ...result, effect: "complained", suppressed: "COMPLAINT" };
   }
 

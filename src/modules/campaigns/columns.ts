@@ -4,7 +4,7 @@ import type { campaigns } from "../../db/schema/campaigns.ts";
 import { fieldError, validationError } from "../../lib/errors.ts";
 import { parseCondition, wireCondition } from "../segments/condition/condition.ts";
 import type { Segments } from "../segments/service.ts";
-import { contentOf, optionalContent } from "../templates/service.ts";
+import { contentOf, optionalContent } from "../templates.ts";
 import { audienceErrors, type Campaign, type CampaignPatch } from "./model.ts";
 import type { CampaignRow } from "./present.ts";
 import type { FindSegmentSeq } from "./usage.ts";

@@ -8,6 +8,7 @@
  * recipients.ts).
  */
 
+import type { App } from "../../core/app.ts";
 import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
@@ -27,8 +28,6 @@ import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Module } from "../module.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Segments } from "../segments/service.ts";
-import type { Suppressions } from "../suppressions/service.ts";
-import type { Previews } from "../templates/service.ts";
 import type { HitCounter } from "../tracking/service.ts";
 import { campaignActionRoutes } from "./action-routes.ts";
 import { createCampaignAudience } from "./audience.ts";
@@ -51,6 +50,7 @@ import { createTestMails } from "./test-mail.ts";
 export type CampaignModule = ReturnType<typeof createCampaignModule>;
 
 export function createCampaignModule(deps: {
+  app: App;
   db: Db;
   writer: Writer;
   clock: Clock;
@@ -61,9 +61,7 @@ export function createCampaignModule(deps: {
   store: EmailStore;
   cancellation: Pick<Cancellation, "ofCampaign">;
   scheduler: FairScheduler;
-  previews: Previews;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
-  suppressions: Pick<Suppressions, "reasonFor">;
   quotas: Pick<Quotas, "ensureQueue">;
   config: Pick<Config, "campaignBounceLimit" | "campaignComplaintLimit" | "campaignLimitAfter">;
   events: Pick<EventLog, "onEvent">;
@@ -73,9 +71,8 @@ export function createCampaignModule(deps: {
   mailQueued: Signal;
   announcements: Pick<Announcements, "announce">;
 }) {
-  const { db, writer, clock, log, listPage, contacts, segments, store } = deps;
+  const { app, db, writer, clock, log, listPage, contacts, segments, store } = deps;
   const { config, scheduler, isSenderVerified, quotas, mailQueued } = deps;
-  const { preview, renderFor } = deps.previews;
   const wake = () => writer.afterCommit(mailQueued.raise);
   const noteChange: NoteChange = ({ projectSeq, id }) =>
     writer.afterCommit(() =>
@@ -114,12 +111,11 @@ export function createCampaignModule(deps: {
   const recipients = createRecipients({ db, listPage, scheduler, stats });
   const summaries = createCampaignSummaries({ db, listPage, campaigns });
   const testMails = createTestMails({
+    app,
     clock,
     contacts,
     store,
     lifecycle,
-    renderFor,
-    suppressionOf: deps.suppressions.reasonFor,
     quotas,
     wake,
   });
@@ -146,13 +142,13 @@ export function createCampaignModule(deps: {
   return {
     name: "campaigns",
     routes: [
-      campaignRoutes({ admission, campaigns, preview, testMails, runner }),
+      campaignRoutes({ app, admission, campaigns, testMails, runner }),
       campaignActionRoutes({ admission, audience, campaigns, lifecycle, runner, writer }),
       campaignReportRoutes({
+        app,
         admission,
         audience,
         campaigns,
-        preview,
         readReport,
         recipients,
         summaries,

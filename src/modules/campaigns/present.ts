@@ -5,7 +5,7 @@ import type { Db } from "../../db/open.ts";
 import type { campaigns } from "../../db/schema/campaigns.ts";
 import { segments } from "../../db/schema/segments.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
-import { contentOf } from "../templates/service.ts";
+import { contentOf } from "../templates.ts";
 import type { Campaign } from "./model.ts";
 
 export type CampaignRow = typeof campaigns.$inferSelect;

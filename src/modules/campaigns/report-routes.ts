@@ -6,11 +6,12 @@
  * GET    /campaigns/{id}/recipients
  */
 
+import type { App } from "../../core/app.ts";
 import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
 import { ContactPreviewQuery, PreviewDocument, previewResponse } from "../../http/preview-query.ts";
-import type { Previews } from "../templates/service.ts";
+import { preview } from "../previews.ts";
 import type { CampaignAudience } from "./audience.ts";
 import { RecipientQuery } from "./model.ts";
 import { campaignOperations } from "./operations.ts";
@@ -25,12 +26,12 @@ export function campaignReportRoutes(deps: {
   admission: Admission;
   campaigns: Pick<Campaigns, "get">;
   audience: Pick<CampaignAudience, "breakdown">;
-  preview: Previews["preview"];
+  app: App;
   readReport: ReadReport;
   recipients: Recipients;
   summaries: CampaignSummaries;
 }) {
-  const { admission, audience, campaigns, preview, readReport, recipients, summaries } = deps;
+  const { app, admission, audience, campaigns, readReport, recipients, summaries } = deps;
   return new Elysia({ name: "campaign-report-routes", prefix: "/campaigns" })
     .use(admission.secretKey)
     .get(
@@ -48,7 +49,7 @@ export function campaignReportRoutes(deps: {
         const { contactId } = query;
         const source = { ...campaigns.get(project.seq, params.id), isMarketing: true };
         const options = contactId === undefined ? {} : { contactId };
-        return previewResponse(await preview(project, source, options), query);
+        return previewResponse(await preview(app, project, source, options), query);
       },
       {
         params: IdParams,

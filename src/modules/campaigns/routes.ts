@@ -9,6 +9,7 @@
  * POST   /campaigns/{id}/preview
  */
 
+import type { App } from "../../core/app.ts";
 import { Elysia, status } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
@@ -34,18 +35,17 @@ import {
 import type { Runner } from "./runner.ts";
 import type { Campaigns } from "./service.ts";
 import type { TestMails } from "./test-mail.ts";
-import { Preview, PreviewInput } from "../templates/model.ts";
-import type { Previews } from "../templates/service.ts";
+import { Preview, PreviewInput, preview } from "../previews.ts";
 import { campaignOperations } from "./operations.ts";
 
 export function campaignRoutes(deps: {
   admission: Admission;
   campaigns: Campaigns;
-  preview: Previews["preview"];
+  app: App;
   testMails: TestMails;
   runner: Pick<Runner, "wake">;
 }) {
-  const { admission, campaigns, preview, testMails, runner } = deps;
+  const { app, admission, campaigns, testMails, runner } = deps;
 
   return new Elysia({ name: "campaign-routes", prefix: "/campaigns" })
     .use(admission.secretKey)
@@ -136,7 +136,7 @@ export function campaignRoutes(deps: {
       "/:id/preview",
       async ({ project, params, body }) => {
         const source = { ...campaigns.get(project.seq, params.id), isMarketing: true };
-        return envelope(await preview(project, source, body ?? {}));
+        return envelope(await preview(app, project, source, body ?? {}));
       },
       {
         params: IdParams,

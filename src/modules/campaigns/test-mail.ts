@@ -1,5 +1,6 @@
 /** Sends one test mail of a campaign, marked in its subject and not counted in the statistics. */
 
+import type { App } from "../../core/app.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Project } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -9,7 +10,8 @@ import { parseData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Quotas } from "../quotas/service.ts";
-import type { Previews } from "../templates/service.ts";
+import { renderFor } from "../previews.ts";
+import { suppressionReason } from "../suppressions.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { sharedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
@@ -20,17 +22,15 @@ const TRANSACTIONAL_PRIORITY = 0;
 const LONGEST_SUBJECT = 998;
 
 export function createTestMails(deps: {
+  app: App;
   clock: Clock;
   contacts: Pick<Contacts, "findByEmail">;
   store: EmailStore;
   lifecycle: Pick<Lifecycle, "requireVerified">;
-  renderFor: Previews["renderFor"];
-  /** The reason why an address is suppressed; null if it is not. */
-  suppressionOf: (projectSeq: number, address: string) => string | null;
   quotas: Pick<Quotas, "ensureQueue">;
   wake: Change<void>;
 }) {
-  const { clock, contacts, store } = deps;
+  const { app, clock, contacts, store } = deps;
 
   return {
     /**
@@ -40,7 +40,7 @@ export function createTestMails(deps: {
     send(project: Project, campaign: CampaignRow, address: string): Change<{ email: string }> {
       deps.lifecycle.requireVerified(campaign);
       return () => {
-        const suppression = deps.suppressionOf(project.seq, address);
+        const suppression = suppressionReason(app, project.seq, address);
         if (suppression !== null) {
           const message = `is suppressed (${suppression}), so nothing is sent to it`;
           throw fieldError("email", "invalid_value", message);
@@ -51,7 +51,7 @@ export function createTestMails(deps: {
         const emailId = newId(now);
         const data = contact === null ? {} : parseData(contact.data);
         const recipient = { id: contact?.id ?? "", email: address, data, emailId };
-        const { subject } = deps.renderFor(project, campaign, recipient);
+        const { subject } = renderFor(app, project, campaign, recipient);
         store.insertEmail({
           id: emailId,
           projectSeq: project.seq,

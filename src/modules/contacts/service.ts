@@ -1,6 +1,7 @@
 /** Contacts. Each project has one contact per address; all public endpoints upsert it. */
 
 import { and, eq } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import { insertedSeq } from "../../db/inserted.ts";
 import type { Db } from "../../db/open.ts";
 import { contacts } from "../../db/schema/contacts.ts";
@@ -64,11 +65,7 @@ export function createContacts(deps: ContactsDeps) {
   const rows = createContactRows(deps);
   const { findByEmail } = rows;
 
-  function get(projectSeq: number, id: string): ContactRow {
-    const contact = rows.find(projectSeq, id);
-    if (contact === null) throw notFound("CONTACT");
-    return contact;
-  }
+  const get = (projectSeq: number, id: string) => getContact(deps, projectSeq, id);
 
   /** Writes the contact if it differs, and records an event if the subscription changed. */
   function update(
@@ -175,6 +172,14 @@ export function createContacts(deps: ContactsDeps) {
   };
 }
 
+/** Throws 404 without such a contact. */
+export function getContact({ db }: Pick<App, "db">, projectSeq: number, id: string): ContactRow {
+  const match = and(eq(contacts.projectSeq, projectSeq), eq(contacts.id, id));
+  const contact = db.select().from(contacts).where(match).limit(1).get();
+  if (contact === undefined) throw notFound("CONTACT");
+  return contact;
+}
+
 /**
  * Reads and writes rows of contacts, and counts their bytes. The statements are prepared without the
  * query builder, because each accepted mail, event and workflow step runs them.
@@ -210,11 +215,6 @@ function createContactRows({ db, usage }: Pick<ContactsDeps, "db" | "usage">) {
     findBySeq(seq: number): ContactRow | null {
       const row = selectBySeq.get(seq);
       return row === null ? null : { ...row, isSubscribed: row.isSubscribed === 1 };
-    },
-
-    find(projectSeq: number, id: string): ContactRow | null {
-      const match = and(eq(contacts.projectSeq, projectSeq), eq(contacts.id, id));
-      return db.select().from(contacts).where(match).limit(1).get() ?? null;
     },
 
     /** Part of a change: adds a contact that is created at `now`. */

@@ -6,6 +6,7 @@
  * the mails, and list.ts and records.ts read them.
  */
 
+import type { App } from "../../core/app.ts";
 import type { Change } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Project } from "../../http/admission.ts";
@@ -17,9 +18,7 @@ import type { TemplateCache } from "../../render/template/cache.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { type Domains, senderNotVerified } from "../domains/service.ts";
 import type { Quotas } from "../quotas/service.ts";
-import type { Suppressions } from "../suppressions/service.ts";
-import { templateErrors } from "../templates/model.ts";
-import type { TemplateRow, Templates } from "../templates/service.ts";
+import { getTemplate, templateErrors, type TemplateRow } from "../templates.ts";
 import { type AcceptedMail, createCommit } from "./commit.ts";
 import {
   createDrafts,
@@ -38,13 +37,12 @@ type Accepted = {
 };
 
 type AcceptDeps = DraftDeps & {
+  app: App;
   contacts: Contacts;
   domains: Domains;
   events: EventLog;
   store: EmailStore;
-  suppressions: Suppressions;
   templateCache: TemplateCache;
-  templates: Templates;
   requireVerifiedDomain: boolean;
   /** Whether mail is captured, so that it does not leave this server. */
   isCapturing: boolean;
@@ -66,7 +64,7 @@ export function createAccept(deps: AcceptDeps) {
     by: { userEmail: string | null; reserveCopies: () => Promise<void> },
   ): Promise<Change<Accepted>> {
     const template =
-      input.template === undefined ? null : deps.templates.get(project.seq, input.template);
+      input.template === undefined ? null : getTemplate(deps.app, project.seq, input.template);
     const sender = resolveSender(input, template, project.sender);
     if (!isCapturedForSelf(input, by.userEmail)) requireVerified(project, sender);
     const source = compileSource(input, template);

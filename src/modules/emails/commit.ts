@@ -1,10 +1,11 @@
 /** Writes an accepted mail: its contact, its record, and the event if its address is suppressed. */
 
+import type { App } from "../../core/app.ts";
 import type { EventLog } from "../../events/log.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Contacts } from "../contacts/service.ts";
-import type { Suppressions } from "../suppressions/service.ts";
+import { suppressionReason } from "../suppressions.ts";
 import type { RenderedMail } from "./drafts.ts";
 
 export type AcceptedMail = { contact: { id: string; email: string }; email: string };
@@ -13,12 +14,12 @@ const TRANSACTIONAL_PRIORITY = 0;
 
 /** Returns the function that is part of a change. It throws 400 if the contact may not get the mail. */
 export function createCommit(deps: {
+  app: App;
   contacts: Contacts;
   events: EventLog;
   store: EmailStore;
-  suppressions: Suppressions;
 }) {
-  const { contacts, events, store, suppressions } = deps;
+  const { app, contacts, events, store } = deps;
 
   return function commitMail(work: {
     projectSeq: number;
@@ -40,7 +41,7 @@ export function createCommit(deps: {
       data: draft.contactData,
     });
     if (work.isMarketing && !contact.isSubscribed) throw unsubscribed(draft.address);
-    const suppression = suppressions.reasonFor(projectSeq, draft.address);
+    const suppression = suppressionReason(app, projectSeq, draft.address);
     const emailSeq = store.insertEmail({
       id: draft.emailId,
       projectSeq,

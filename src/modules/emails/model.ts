@@ -9,7 +9,7 @@ import { Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
 import { type FieldError, validationError } from "../../lib/errors.ts";
 import { isMediaType } from "../../protocols/mime/content-type.ts";
 import { checkHeaders } from "../../protocols/mime/headers.ts";
-import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates/model.ts";
+import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates.ts";
 
 const MAX_RECIPIENTS = 1000;
 const MAX_ATTACHMENTS = 10;

@@ -3,8 +3,8 @@
  * their attempts (records.ts) and their content (content/). The outbox sends them.
  */
 
-import type { Config } from "../../config/settings.ts";
 import type { App } from "../../core/app.ts";
+import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
@@ -22,8 +22,6 @@ import type { Contacts } from "../contacts/service.ts";
 import type { Domains } from "../domains/service.ts";
 import type { Module } from "../module.ts";
 import type { Quotas } from "../quotas/service.ts";
-import type { Suppressions } from "../suppressions/service.ts";
-import type { Templates } from "../templates/service.ts";
 import { createAccept } from "./accept.ts";
 import { createEmailCheck } from "./content/check.ts";
 import { createEmailContents, type MessageReader } from "./content/contents.ts";
@@ -48,9 +46,7 @@ export function createEmailModule(deps: {
   messages: MessageReader;
   quotas: Quotas;
   store: EmailStore;
-  suppressions: Suppressions;
   templateCache: TemplateCache;
-  templates: Templates;
   transport: Pick<Transport, "name" | "holdOf">;
   url: string;
   writer: Writer;

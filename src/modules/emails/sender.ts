@@ -3,7 +3,7 @@
 import type { Project } from "../../http/admission.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { fieldError } from "../../lib/errors.ts";
-import type { TemplateRow } from "../templates/service.ts";
+import type { TemplateRow } from "../templates.ts";
 import type { SendInput } from "./model.ts";
 
 export type MailSender = { address: string; name: string | null; replyTo: string | null };

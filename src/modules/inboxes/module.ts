@@ -1,5 +1,6 @@
 /** The module of inboxes: connects its parts (service.ts explains them). */
 
+import type { App } from "../../core/app.ts";
 import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
@@ -15,7 +16,6 @@ import type { Dns } from "../../protocols/dns/client.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { Transport } from "../../outbox/outcome.ts";
 import type { Domains } from "../domains/service.ts";
-import type { Suppressions } from "../suppressions/service.ts";
 import type { Module } from "../module.ts";
 import { createInboxChanges } from "./changes.ts";
 import { createIndexer } from "./indexing/indexer.ts";
@@ -49,6 +49,7 @@ import { waitRoutes } from "./wait/routes.ts";
 export type InboxModule = ReturnType<typeof createInboxModule>;
 
 export function createInboxModule(deps: {
+  app: App;
   admission: Admission;
   bodies: Bodies;
   config: Config;
@@ -62,7 +63,6 @@ export function createInboxModule(deps: {
   signerOf: Domains["signerOf"];
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   random: () => number;
-  suppressions: Pick<Suppressions, "reasonFor">;
   transport: Transport;
   removal: { onRemove(handler: (contactSeq: number) => void): void };
   scheduler: FairScheduler;
@@ -106,7 +106,6 @@ export function createInboxModule(deps: {
   const releases = createReleases({
     ...deps,
     store,
-    suppressionOf: deps.suppressions.reasonFor,
     projectOf: inboxes.projectOf,
   });
   const own = createInboxInterface({ ...deps, inboxes, store, parser, indexer, changes });

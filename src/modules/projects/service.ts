@@ -5,6 +5,7 @@
  */
 
 import { asc, eq, or } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { projects, projectUsage } from "../../db/schema/projects.ts";
@@ -22,11 +23,13 @@ export type ProjectSettings = Partial<Pick<ProjectRow, "tracking" | "language">>
 export type Projects = ReturnType<typeof createProjects>;
 export type ProjectUsage = { storedBytes: number; queuedMails: number };
 
+export function findProject({ db }: Pick<App, "db">, idOrName: string): ProjectRow | null {
+  const match = or(eq(projects.id, idOrName), eq(projects.name, idOrName));
+  return db.select().from(projects).where(match).limit(1).get() ?? null;
+}
+
 export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
-  function find(idOrName: string): ProjectRow | null {
-    const match = or(eq(projects.id, idOrName), eq(projects.name, idOrName));
-    return db.select().from(projects).where(match).limit(1).get() ?? null;
-  }
+  const find = (idOrName: string) => findProject({ db }, idOrName);
 
   const findRow = db
     .select()

@@ -5,10 +5,10 @@
  */
 
 import type { Db } from "../../db/open.ts";
+import { hasPendingDelivery, purgeDeliveries } from "../webhooks/purge.ts";
 import type { Writer } from "../../db/writer.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { createBodyPurge } from "../../outbox/purge-bodies.ts";
-import { createDeliveryPurge, createPendingCheck } from "../webhooks/purge.ts";
 import { createEventPurge } from "../../events/purge.ts";
 import { createExecutionPurge } from "../workflows/purge.ts";
 import type { Purge } from "../../db/purge.ts";
@@ -31,20 +31,24 @@ export function createRetention(deps: {
   days: RetentionDays;
 }) {
   const { db, writer, clock, days } = deps;
-  const isEventPending = createPendingCheck(db);
+  const isEventPending = (eventSeq: number) => hasPendingDelivery({ db }, eventSeq);
   /** Purges of this round that are not finished. */
   let left: Dated[] = [];
   /** Earliest time of the next round, by `Clock.elapsed`. */
   let nextRoundAt = -Infinity;
 
   function newRound(): Dated[] {
-    return [
+    const all: Dated[] = [
       { purge: createBodyPurge(db), days: days.bodies },
       { purge: createRawPurge(db), days: days.raw },
-      { purge: createDeliveryPurge(db), days: days.deliveries },
+      {
+        purge: (before, hasTime) => purgeDeliveries({ db }, before, hasTime),
+        days: days.deliveries,
+      },
       { purge: createEventPurge(db, isEventPending), days: days.events },
       { purge: createExecutionPurge(db), days: days.events },
-    ].filter((dated) => dated.days > 0);
+    ];
+    return all.filter((dated) => dated.days > 0);
   }
 
   function run({ purge, days }: Dated): Promise<boolean> {

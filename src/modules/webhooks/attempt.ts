@@ -1,18 +1,13 @@
 /** Makes one try of a delivery: signs the event, sends it and reads the response. */
 
-import type { Db } from "../../db/open.ts";
-import type { Clock } from "../../lib/clock.ts";
 import type { GuardedResponse } from "../../protocols/fetch-guarded/exchange.ts";
-import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import { FetchRefused } from "../../protocols/fetch-guarded/refusal.ts";
 import type { Event } from "../events/model.ts";
 import { parseRetryAfter } from "../../lib/backoff.ts";
-import {
-  type Secrets,
-  signedHeaders,
-  type StoredSecrets,
-  UnreadableSecretError,
-} from "./secrets.ts";
+import { signedHeaders, type StoredSecrets, UnreadableSecretError } from "./secrets.ts";
+import type { App } from "../../core/app.ts";
+import { statement } from "../../db/statement.ts";
+import { signingKeysOf } from "./secrets.ts";
 
 /** A message to one webhook. `id` is its `webhook-id`, the same in every try. */
 type Message = { id: string; webhookSeq: number; url: string; event: Event };
@@ -27,44 +22,38 @@ export type Attempted = {
   retryAfterMs: number | null;
 };
 
-/** Resolves to null if the caller aborted the try, which says nothing about the receiver. */
-export type Attempt = (message: Message, signal?: AbortSignal) => Promise<Attempted | null>;
-
 const EXCERPT_CHARACTERS = 500;
 
-export function createDeliveryAttempt(deps: {
-  db: Db;
-  clock: Clock;
-  secrets: Secrets;
-  fetchGuarded: FetchGuarded;
-}): Attempt {
-  const { clock, secrets, fetchGuarded } = deps;
-  const findSecrets = deps.db.sqlite.prepare<StoredSecrets, [number]>(`
+const findSecrets = statement<StoredSecrets, [number]>(`
     SELECT secret, previous_secret AS previousSecret, previous_until AS previousUntil
     FROM webhooks WHERE seq = +?`);
 
-  function headersOf(id: string, webhookSeq: number, body: string): Record<string, string> {
-    const stored = findSecrets.get(webhookSeq);
-    if (stored === null) throw new UnreadableSecretError();
-    const now = clock.now();
-    return {
-      "content-type": "application/json",
-      ...signedHeaders({ id, body }, secrets.keysOf(stored, now), now),
-    };
-  }
-
-  return async ({ id, webhookSeq, url, event }, signal) => {
-    const body = bodyOf(event);
-    try {
-      const headers = headersOf(id, webhookSeq, body);
-      const request = { method: "POST", headers, body, ...(signal !== undefined && { signal }) };
-      return read(await fetchGuarded(url, request), clock.now());
-    } catch (error) {
-      if (error instanceof UnreadableSecretError) return withoutResponse(error.message);
-      if (!(error instanceof FetchRefused)) throw error;
-      return error.reason === "aborted" ? null : withoutResponse(error.message);
-    }
+function headersOf(app: App, id: string, webhookSeq: number, body: string): Record<string, string> {
+  const stored = findSecrets(app).get(webhookSeq);
+  if (stored === null) throw new UnreadableSecretError();
+  const now = app.clock.now();
+  return {
+    "content-type": "application/json",
+    ...signedHeaders({ id, body }, signingKeysOf(app, stored, now), now),
   };
+}
+
+/** Resolves to null if the caller aborted the try, which says nothing about the receiver. */
+export async function attemptDelivery(
+  app: App,
+  { id, webhookSeq, url, event }: Message,
+  signal?: AbortSignal,
+): Promise<Attempted | null> {
+  const body = bodyOf(event);
+  try {
+    const headers = headersOf(app, id, webhookSeq, body);
+    const request = { method: "POST", headers, body, ...(signal !== undefined && { signal }) };
+    return read(await app.fetchGuarded(url, request), app.clock.now());
+  } catch (error) {
+    if (error instanceof UnreadableSecretError) return withoutResponse(error.message);
+    if (!(error instanceof FetchRefused)) throw error;
+    return error.reason === "aborted" ? null : withoutResponse(error.message);
+  }
 }
 
 /** The body of the requests with an event. */

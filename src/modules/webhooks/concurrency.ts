@@ -1,3 +1,5 @@
+import type { App } from "../../core/app.ts";
+import { perApp } from "../../lib/per-app.ts";
 /**
  * The concurrency limit of each webhook. It is doubled after a success and halved after a failure,
  * so that a receiver that answers gets more requests at once, and one that fails gets few.
@@ -7,21 +9,16 @@
 const INITIAL_LIMIT = 8;
 const MAX_LIMIT = 16;
 
-export type ConcurrencyLimits = ReturnType<typeof createConcurrencyLimits>;
+/** Limits by webhook, also of webhooks without deliveries. */
+const limits = perApp(() => new Map<number, number>());
 
-export function createConcurrencyLimits() {
-  /** Limits by webhook, also of webhooks without deliveries. */
-  const limits = new Map<number, number>();
-  const of = (webhookSeq: number): number => limits.get(webhookSeq) ?? INITIAL_LIMIT;
+export function deliveryLimit(app: App, webhookSeq: number): number {
+  return limits(app).get(webhookSeq) ?? INITIAL_LIMIT;
+}
 
-  return {
-    of,
-
-    /** Called after each try. */
-    adjust(webhookSeq: number, isDelivered: boolean): void {
-      const limit = of(webhookSeq);
-      const wanted = isDelivered ? limit * 2 : Math.floor(limit / 2);
-      limits.set(webhookSeq, Math.min(MAX_LIMIT, Math.max(1, wanted)));
-    },
-  };
+/** Called after each try. */
+export function adjustDeliveryLimit(app: App, webhookSeq: number, isDelivered: boolean): void {
+  const limit = deliveryLimit(app, webhookSeq);
+  const wanted = isDelivered ? limit * 2 : Math.floor(limit / 2);
+  limits(app).set(webhookSeq, Math.min(MAX_LIMIT, Math.max(1, wanted)));
 }

@@ -1,149 +1,113 @@
 /** The operations of the API on deliveries: list, get, retry. */
 
 import { and, eq } from "drizzle-orm";
-import type { Db } from "../../db/open.ts";
-import { events } from "../../db/schema/events.ts";
 import { webhookDeliveries } from "../../db/schema/webhooks.ts";
-import type { CountedRows, SlicedCount } from "../../db/sliced-count.ts";
-import type { Change, Writer } from "../../db/writer.ts";
+import { statement } from "../../db/statement.ts";
+import { eventLog } from "../../events/log.ts";
+import { newestPage } from "../../http/pagination.ts";
+import { presentEvent } from "../events/service.ts";
+import type { Writer } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { type ListPage, newestRows } from "../../http/pagination.ts";
-import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
-import type { Event } from "../events/model.ts";
 import { bodyOf } from "./attempt.ts";
 import { earlierAttemptsOf } from "./earlier-attempts.ts";
 import type { Delivery, DeliveryDetails, DeliveryQuery } from "./model.ts";
-import type { DeliveryRows } from "./rows.ts";
-import type { WebhookRow } from "./webhook-rows.ts";
-
-export type Deliveries = ReturnType<typeof createDeliveries>;
+import type { WebhookRow } from "./webhooks.ts";
+import type { App } from "../../core/app.ts";
+import { tryDeliveryNow, tryFailedNow } from "./rows.ts";
 
 /** Deliveries that one transaction makes due again, which takes about ten milliseconds. */
 const SLICE = 500;
 
-export function createDeliveries(deps: {
-  db: Db;
-  clock: Clock;
-  listPage: ListPage;
-  rows: DeliveryRows;
-  /** Null if the event was removed. */
-  findEvent: (seq: number) => Event | null;
-  count: SlicedCount;
-}) {
-  const { db, clock, listPage, rows, findEvent, count } = deps;
-  const select = () =>
-    db
-      .select({
-        seq: webhookDeliveries.seq,
-        delivery: webhookDeliveries,
-        eventId: events.id,
-        eventName: events.name,
-      })
-      .from(webhookDeliveries)
-      .innerJoin(events, eq(events.seq, webhookDeliveries.eventSeq));
+function getDelivery({ db }: App, webhookSeq: number, id: string): DeliveryRow {
+  const row = db
+    .select()
+    .from(webhookDeliveries)
+    .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.webhookSeq, webhookSeq)))
+    .get();
+  if (row === undefined) throw notFound("DELIVERY");
+  return row;
+}
 
-  function get(webhookSeq: number, id: string): Row {
-    const [row] = select()
-      .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.webhookSeq, webhookSeq)))
-      .limit(1)
-      .all();
-    if (row === undefined) throw notFound("DELIVERY");
-    return row;
-  }
-
-  /** A webhook that receives all events may have millions of deliveries. */
-  function readerOf({ seq, projectSeq }: WebhookRow, { status }: DeliveryQuery) {
-    const read = newestRows(db, {
+export function listDeliveries(
+  app: App,
+  { seq, projectSeq }: WebhookRow,
+  { status, ...query }: DeliveryQuery,
+): Promise<Page<Delivery>> {
+  return newestPage(
+    app,
+    { seq: projectSeq },
+    {
+      name: `${seq}:webhook-deliveries`,
+      query,
       table: webhookDeliveries,
       filter: and(
         eq(webhookDeliveries.webhookSeq, seq),
         status === undefined ? undefined : eq(webhookDeliveries.status, status),
       ),
-      select: select(),
-      total: () => 0,
-    });
-    return async (request: Parameters<typeof read>[0]) => {
-      const total = await count(projectSeq, countedRows(seq, status));
-      return { ...read(request), total };
-    };
-  }
+      present: (row) => present(app, row),
+    },
+  );
+}
 
+const findEventOf = statement<{ id: string; name: string }, [number]>(
+  "SELECT id, name FROM events WHERE seq = +?",
+);
+
+export function deliveryDetails(app: App, webhook: WebhookRow, id: string): DeliveryDetails {
+  const row = getDelivery(app, webhook.seq, id);
+  const event = eventLog(app).find(row.eventSeq);
+  if (event === null) throw notFound("DELIVERY");
   return {
-    list: (webhook: WebhookRow, query: DeliveryQuery): Promise<Page<Delivery>> =>
-      listPage(
-        { scope: `${webhook.seq}:webhook-deliveries`, query },
-        readerOf(webhook, query),
-        (found) => found.map(present),
-      ),
-
-    details(webhook: WebhookRow, id: string): DeliveryDetails {
-      const row = get(webhook.seq, id);
-      const event = findEvent(row.delivery.eventSeq);
-      if (event === null) throw notFound("DELIVERY");
-      return {
-        ...present(row),
-        earlierAttempts: earlierAttemptsOf(row.delivery.earlierAttempts),
-        request: {
-          method: "POST",
-          url: webhook.url,
-          headers: { "content-type": "application/json", "webhook-id": id },
-          body: bodyOf(event),
-        },
-      };
-    },
-
-    /** Makes a delivery due at once, even if it succeeded or failed; 409 if the webhook is disabled. */
-    retry(webhook: WebhookRow, id: string): Change<Delivery> {
-      return () => {
-        const { seq } = get(webhook.seq, id);
-        if (!webhook.isEnabled) throw disabled();
-        rows.tryNow(seq, clock.now());
-        return present(get(webhook.seq, id));
-      };
-    },
-
-    /** Makes all failed deliveries due at once, in slices; returns their number. */
-    async retryFailed(webhook: WebhookRow, write: Writer["write"]): Promise<number> {
-      if (!webhook.isEnabled) throw disabled();
-      let retried = 0;
-      // Deliveries that fail again meanwhile are before this position.
-      let after = 0;
-      for (;;) {
-        const seqs = await write(() =>
-          rows.tryFailedNow({ webhook: webhook.seq, after, limit: SLICE, now: clock.now() }),
-        );
-        retried += seqs.length;
-        if (seqs.length < SLICE) return retried;
-        after = Math.max(...seqs);
-      }
+    ...present(app, row),
+    earlierAttempts: earlierAttemptsOf(row.earlierAttempts),
+    request: {
+      method: "POST",
+      url: webhook.url,
+      headers: { "content-type": "application/json", "webhook-id": id },
+      body: bodyOf(presentEvent(event)),
     },
   };
 }
 
-function countedRows(webhookSeq: number, status: DeliveryQuery["status"]): CountedRows {
-  const table = "webhook_deliveries INDEXED BY";
-  if (status === undefined) {
-    const from = `${table} webhook_deliveries_page WHERE webhook_seq = +?`;
-    return { from, values: [webhookSeq] };
-  }
-  const from = `${table} webhook_deliveries_status WHERE webhook_seq = +? AND status = +?`;
-  return { from, values: [webhookSeq, status] };
+/** Makes a delivery due at once, even if it succeeded or failed; 409 if the webhook is disabled. */
+export function retryDelivery(app: App, webhook: WebhookRow, id: string): Delivery {
+  const { seq } = getDelivery(app, webhook.seq, id);
+  if (!webhook.isEnabled) throw disabled();
+  tryDeliveryNow(app, seq, app.clock.now());
+  return present(app, getDelivery(app, webhook.seq, id));
 }
 
-type Row = {
-  seq: number;
-  delivery: typeof webhookDeliveries.$inferSelect;
-  eventId: string;
-  eventName: string;
-};
+/** Makes all failed deliveries due at once, in slices; returns their number. */
+export async function retryFailedDeliveries(
+  app: App,
+  webhook: WebhookRow,
+  write: Writer["write"],
+): Promise<number> {
+  if (!webhook.isEnabled) throw disabled();
+  let retried = 0;
+  // Deliveries that fail again meanwhile are before this position.
+  let after = 0;
+  for (;;) {
+    const seqs = await write(() =>
+      tryFailedNow(app, { webhook: webhook.seq, after, limit: SLICE, now: app.clock.now() }),
+    );
+    retried += seqs.length;
+    if (seqs.length < SLICE) return retried;
+    after = Math.max(...seqs);
+  }
+}
 
-function present({ delivery, eventId, eventName }: Row): Delivery {
+type DeliveryRow = typeof webhookDeliveries.$inferSelect;
+
+function present(app: App, delivery: DeliveryRow): Delivery {
   const { id, status, attempts, responseCode, responseExcerpt, error, durationMs } = delivery;
+  const event = findEventOf(app).get(delivery.eventSeq);
   return {
     id,
-    eventId,
-    eventName,
+    eventId: event?.id ?? "",
+    eventName: event?.name ?? "",
     status,
     attempts,
     responseCode,

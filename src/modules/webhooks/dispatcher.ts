@@ -5,21 +5,27 @@
  * so webhooks that hang do not delay other projects.
  */
 
+import type { App } from "../../core/app.ts";
 import { STORAGE_PAUSE_MS, writeResult } from "../../db/write-result.ts";
-import type { Writer } from "../../db/writer.ts";
-import type { Announcements } from "../../lib/announcements.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { FairSlots } from "../../lib/fair-slots.ts";
-import { describeError, type Log } from "../../lib/log.ts";
-import { createWorker, endsWithin } from "../../lib/worker.ts";
-import type { Event } from "../events/model.ts";
-import type { Attempt, Attempted } from "./attempt.ts";
-import type { CachedWebhook, WebhookCache } from "./cache.ts";
-import { type ConcurrencyLimits, createConcurrencyLimits } from "./concurrency.ts";
-import type { WebhookHealth } from "./health.ts";
-import type { DeliveryRows, Due } from "./rows.ts";
+import { eventLog } from "../../events/log.ts";
+import { announcements } from "../../lib/announcements.ts";
 import { nextTryAt } from "../../lib/backoff.ts";
+import { createFairSlots } from "../../lib/fair-slots.ts";
+import { describeError } from "../../lib/log.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { createWorker, endsWithin } from "../../lib/worker.ts";
+import { presentEvent } from "../events/service.ts";
+import { attemptDelivery, type Attempted } from "./attempt.ts";
+import { adjustDeliveryLimit, deliveryLimit } from "./concurrency.ts";
+import {
+  type Due,
+  dueDeliveries,
+  nextDeliveryAt,
+  settleDelivery,
+  webhooksWithDue,
+} from "./rows.ts";
 import { DELIVERY_BACKOFF } from "./schedule.ts";
+import { type CachedWebhook, enabledWebhook, noteFailure, noteSuccess } from "./webhooks.ts";
 
 /** The state of one webhook that has deliveries. */
 type WebhookQueue = {
@@ -29,26 +35,23 @@ type WebhookQueue = {
   underWay: Set<number>;
 };
 
-type DispatcherDeps = {
-  rows: DeliveryRows;
-  cache: WebhookCache;
-  findEvent: (seq: number) => Event | null;
-  attempt: Attempt;
-  /** The owners of the slots are projects. */
-  slots: FairSlots;
-  health: WebhookHealth;
-  writer: Writer;
-  clock: Clock;
-  log: Log;
-  random: () => number;
-  announcements: Pick<Announcements, "announce">;
-};
+/**
+ * Largest number of concurrent deliveries of all projects. Together with other outgoing requests it
+ * is below the number of requests that Bun makes concurrently.
+ */
+const MAX_CONCURRENT_DELIVERIES = 128;
 
-export function createWebhookDispatcher(deps: DispatcherDeps) {
-  const { rows, cache, slots, clock, log, announcements } = deps;
+export const webhookDispatcher = perApp((app: App) => createDispatcher(app));
+
+function createDispatcher(app: App) {
+  const { clock, log, config } = app;
+  /** The owners of the slots are projects. */
+  const slots = createFairSlots({
+    total: MAX_CONCURRENT_DELIVERIES,
+    maxPerOwner: config.quotaWebhookCalls,
+  });
   /** Webhooks with deliveries that are due, will be due or are under way, in round-robin order. */
   const queues = new Map<number, WebhookQueue>();
-  const limits = createConcurrencyLimits();
   const underWay = new Set<Promise<void>>();
   let abortController = new AbortController();
   const worker = createWorker({
@@ -57,11 +60,6 @@ export function createWebhookDispatcher(deps: DispatcherDeps) {
     onError: (error) =>
       log.error("webhook deliveries could not be read", { error: describeError(error) }),
     pauseMs: STORAGE_PAUSE_MS,
-  });
-  const attemptAndStore = createStoredAttempt({
-    ...deps,
-    limits,
-    isStopping: () => !worker.isRunning(),
   });
 
   function wake(webhookSeqs: Iterable<number>): void {
@@ -85,11 +83,11 @@ export function createWebhookDispatcher(deps: DispatcherDeps) {
 
   function startDue(queue: WebhookQueue, now: number): void {
     if (queue.pollAt > now) return;
-    const webhook = cache.get(queue.webhookSeq);
+    const webhook = enabledWebhook(app, queue.webhookSeq);
     if (webhook === null)
       queue.pollAt = Infinity; // wake is called when the webhook is enabled.
     else {
-      const limit = limits.of(queue.webhookSeq);
+      const limit = deliveryLimit(app, queue.webhookSeq);
       const freeSlots = Math.min(limit - queue.underWay.size, slots.available(webhook.projectSeq));
       if (freeSlots <= 0) return;
       for (const delivery of findStartable(queue, freeSlots, now)) start(queue, webhook, delivery);
@@ -102,8 +100,8 @@ export function createWebhookDispatcher(deps: DispatcherDeps) {
   function findStartable(queue: WebhookQueue, freeSlots: number, now: number): Due[] {
     const { webhookSeq } = queue;
     const limit = freeSlots + queue.underWay.size;
-    const due = rows.due(webhookSeq, now, limit);
-    if (due.length < limit) queue.pollAt = rows.nextDueAt(webhookSeq, now) ?? Infinity;
+    const due = dueDeliveries(app, webhookSeq, now, limit);
+    if (due.length < limit) queue.pollAt = nextDeliveryAt(app, webhookSeq, now) ?? Infinity;
     return due.filter(({ seq }) => !queue.underWay.has(seq)).slice(0, freeSlots);
   }
 
@@ -114,14 +112,17 @@ export function createWebhookDispatcher(deps: DispatcherDeps) {
     const work = deliver(queue, url, delivery).finally(() => {
       slots.release(projectSeq);
       underWay.delete(work);
-      announcements.announce({ projectSeq, type: "webhook.delivery", id });
+      announcements(app).announce({ projectSeq, type: "webhook.delivery", id });
       wake([queue.webhookSeq]);
     });
     underWay.add(work);
   }
 
   async function deliver(queue: WebhookQueue, url: string, delivery: Due): Promise<void> {
-    const isStored = await attemptAndStore(url, delivery, abortController.signal);
+    const isStored = await attemptAndStore(app, url, delivery, {
+      signal: abortController.signal,
+      isStopping: () => !worker.isRunning(),
+    });
     // If the result is not stored, the row is still due. The delivery then counts as under way, so
     // that this process does not send it again and again.
     if (isStored) queue.underWay.delete(delivery.seq);
@@ -134,7 +135,7 @@ export function createWebhookDispatcher(deps: DispatcherDeps) {
     start(): void {
       abortController = new AbortController();
       worker.start();
-      wake(rows.webhooksWithDue());
+      wake(webhooksWithDue(app));
     },
 
     /** Waits up to `graceMs` for deliveries under way, then aborts them; those are still due. */
@@ -147,65 +148,58 @@ export function createWebhookDispatcher(deps: DispatcherDeps) {
   };
 }
 
-/**
- * Creates a function that makes one try of a delivery and stores its result. It resolves to false
- * if the result could not be stored.
- */
-function createStoredAttempt(
-  deps: DispatcherDeps & {
-    limits: ConcurrencyLimits;
-    /** If true, a result that the storage refuses is not written again. */
-    isStopping: () => boolean;
-  },
-) {
-  const { rows, findEvent, attempt, health, limits, isStopping, clock, log, random } = deps;
+/** Makes one try of a delivery and stores its result. Resolves to false if it could not be stored. */
+async function attemptAndStore(
+  app: App,
+  url: string,
+  delivery: Due,
+  /** `isStopping`: if true, a result that the storage refuses is not written again. */
+  { signal, isStopping }: { signal: AbortSignal; isStopping: () => boolean },
+): Promise<boolean> {
+  const { clock, log } = app;
+  const { id, webhookSeq } = delivery;
+  const event = eventLog(app).find(delivery.eventSeq);
+  if (event === null) return true; // The delivery was deleted together with the event.
+  const message = { id, webhookSeq, url, event: presentEvent(event) };
+  const startedMs = clock.elapsed();
+  const attempted = await attemptDelivery(app, message, signal).catch((error: unknown) => {
+    log.error("a webhook could not be sent", { delivery: id, error: describeError(error) });
+    return DEFECT;
+  });
+  if (attempted === null) return true;
+  const durationMs = Math.round(clock.elapsed() - startedMs);
+  adjustDeliveryLimit(app, webhookSeq, attempted.isDelivered);
+  const { isStored } = await writeResult(app, () => store(app, delivery, attempted, durationMs), {
+    isStopping,
+    error: (error) =>
+      log.error("the result of a webhook delivery could not be stored", {
+        delivery: id,
+        error: describeError(error),
+      }),
+  });
+  return isStored;
+}
 
-  /** Treats a defect of this program as a failed try, and logs it. */
-  function defect(delivery: string, error: unknown): Attempted {
-    log.error("a webhook could not be sent", { delivery, error: describeError(error) });
-    return {
-      isDelivered: false,
-      isGone: false,
-      responseCode: null,
-      responseExcerpt: null,
-      error: "An unexpected error of the server; the log contains its details.",
-      retryAfterMs: null,
-    };
-  }
+/** The result of a try that failed because of a defect of this program. */
+const DEFECT: Attempted = {
+  isDelivered: false,
+  isGone: false,
+  responseCode: null,
+  responseExcerpt: null,
+  error: "An unexpected error of the server; the log contains its details.",
+  retryAfterMs: null,
+};
 
-  /** Part of a change: stores the result of a try. */
-  function store(delivery: Due, attempted: Attempted, durationMs: number): void {
-    const { isDelivered, isGone, responseCode, responseExcerpt, error, retryAfterMs } = attempted;
-    const { webhookSeq } = delivery;
-    const now = clock.now();
-    const failed = { tries: delivery.attempts + 1, now, retryAfterMs, random: random() };
-    const nextAt = isDelivered || isGone ? null : nextTryAt(DELIVERY_BACKOFF, failed);
-    const status = isDelivered ? "SUCCEEDED" : nextAt === null ? "FAILED" : "PENDING";
-    const result = { responseCode, responseExcerpt, error, durationMs };
-    const settled = { status, nextAt, ...result, now } as const;
-    if (!rows.settle(delivery, settled)) return;
-    if (isDelivered) health.noteSuccess(webhookSeq);
-    else health.noteFailure(webhookSeq, isGone, now);
-  }
-
-  return async (url: string, delivery: Due, signal: AbortSignal): Promise<boolean> => {
-    const { id, webhookSeq } = delivery;
-    const event = findEvent(delivery.eventSeq);
-    if (event === null) return true; // The delivery was deleted together with the event.
-    const message = { id, webhookSeq, url, event };
-    const startedMs = clock.elapsed();
-    const attempted = await attempt(message, signal).catch((error: unknown) => defect(id, error));
-    if (attempted === null) return true;
-    const durationMs = Math.round(clock.elapsed() - startedMs);
-    limits.adjust(webhookSeq, attempted.isDelivered);
-    const { isStored } = await writeResult(deps, () => store(delivery, attempted, durationMs), {
-      isStopping,
-      error: (error) =>
-        log.error("the result of a webhook delivery could not be stored", {
-          delivery: id,
-          error: describeError(error),
-        }),
-    });
-    return isStored;
-  };
+/** Part of a change: stores the result of a try. */
+function store(app: App, delivery: Due, attempted: Attempted, durationMs: number): void {
+  const { isDelivered, isGone, responseCode, responseExcerpt, error, retryAfterMs } = attempted;
+  const { webhookSeq } = delivery;
+  const now = app.clock.now();
+  const failed = { tries: delivery.attempts + 1, now, retryAfterMs, random: app.random() };
+  const nextAt = isDelivered || isGone ? null : nextTryAt(DELIVERY_BACKOFF, failed);
+  const status = isDelivered ? "SUCCEEDED" : nextAt === null ? "FAILED" : "PENDING";
+  const result = { responseCode, responseExcerpt, error, durationMs };
+  if (!settleDelivery(app, delivery, { status, nextAt, ...result, now })) return;
+  if (isDelivered) noteSuccess(app, webhookSeq);
+  else noteFailure(app, webhookSeq, isGone, now);
 }

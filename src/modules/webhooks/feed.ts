@@ -4,14 +4,16 @@
  * no webhook needs are skipped without a write; the stored position follows once a minute.
  */
 
-import type { Writer } from "../../db/writer.ts";
-import { type Clock, systemClock } from "../../lib/clock.ts";
+import type { App } from "../../core/app.ts";
+import type { LoggedEvent } from "../../events/reader.ts";
+import { systemClock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
-import { describeError, type Log } from "../../lib/log.ts";
+import { describeError } from "../../lib/log.ts";
+import { perApp } from "../../lib/per-app.ts";
 import { createWorker } from "../../lib/worker.ts";
-import type { LoggedEvent, Reader } from "../../events/reader.ts";
-import type { CachedWebhook, WebhookCache } from "./cache.ts";
-import type { DeliveryRows } from "./rows.ts";
+import { webhookDispatcher } from "./dispatcher.ts";
+import { addDelivery } from "./rows.ts";
+import { type CachedWebhook, hasNoWebhook, webhookLog, webhooksOfProject } from "./webhooks.ts";
 
 /** Number of events read at once. */
 const PAGE = 200;
@@ -19,17 +21,11 @@ const PAGE = 200;
 const SLICE_MS = 8;
 const PAUSE_MS = 1000;
 
-export function createFeed(deps: {
-  reader: Reader;
-  cache: WebhookCache;
-  rows: Pick<DeliveryRows, "add">;
-  writer: Writer;
-  clock: Clock;
-  log: Log;
-  /** Called after the commit with the webhooks that have new deliveries. */
-  onRows: (webhookSeqs: ReadonlySet<number>) => void;
-}) {
-  const { reader, cache, rows, writer, clock, log, onRows } = deps;
+export const webhookFeed = perApp((app: App) => createFeed(app));
+
+function createFeed(app: App) {
+  const { writer, clock, log } = app;
+  const reader = webhookLog(app);
   /** All events up to this `seq` are handled or skipped; at or after the stored position. */
   let position = 0;
   const worker = createWorker({
@@ -41,9 +37,9 @@ export function createFeed(deps: {
   });
 
   function matchingWebhooks({ seq, projectSeq, name }: LoggedEvent): CachedWebhook[] {
-    return cache
-      .ofProject(projectSeq)
-      .filter(({ startSeq, matches }) => seq > startSeq && matches(name));
+    return webhooksOfProject(app, projectSeq).filter(
+      ({ startSeq, matches }) => seq > startSeq && matches(name),
+    );
   }
 
   /** Skips events that no webhook needs. */
@@ -71,7 +67,7 @@ export function createFeed(deps: {
     // If the change is rolled back, the events are read again.
     writer.afterCommit(() => {
       position = Math.max(position, readUpTo);
-      onRows(webhookSeqs);
+      webhookDispatcher(app).wake(webhookSeqs);
     });
   }
 
@@ -79,7 +75,7 @@ export function createFeed(deps: {
     const now = clock.now();
     for (const { seq: webhookSeq } of matchingWebhooks(event)) {
       const { seq: eventSeq, contactSeq } = event;
-      rows.add({ id: newId(now), webhookSeq, eventSeq, contactSeq, now });
+      addDelivery(app, { id: newId(now), webhookSeq, eventSeq, contactSeq, now });
       webhookSeqs.add(webhookSeq);
     }
   }
@@ -98,15 +94,15 @@ export function createFeed(deps: {
   return {
     /** Part of a change that records an event. It costs almost nothing if no webhook is enabled. */
     onEvent(): void {
-      if (!cache.isEmpty()) writer.afterCommit(worker.wake);
+      if (!hasNoWebhook(app)) writer.afterCommit(worker.wake);
     },
 
     /** Recurring work: stores the position after skipped events. */
     async advancePosition(): Promise<void> {
       if (!worker.isRunning()) return;
-      if (!cache.isEmpty()) return storePosition();
+      if (!hasNoWebhook(app)) return storePosition();
       await writer.write(() => {
-        if (cache.isEmpty()) reader.skip();
+        if (hasNoWebhook(app)) reader.skip();
       });
     },
 

@@ -257,8 +257,6 @@ export const DeliveryQuery = Input({
 });
 export type DeliveryQuery = Static<typeof DeliveryQuery>;
 
-export const DeliveryParams = Type.Object({ id: Type.String(), deliveryId: Type.String() });
-
 /** The result of a test message. */
 export const TestResult = named(
   "WebhookTest",

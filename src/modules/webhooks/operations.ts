@@ -1,18 +1,57 @@
-/** Texts of the operations on webhooks for the OpenAPI document. */
+/** The operations of the API on webhooks and their deliveries. */
 
-import { describeOperations } from "../../http/documented.ts";
+import type { App } from "../../core/app.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
+import { Envelope, ListEnvelope, NoContent } from "../../http/envelope.ts";
+import { operations, read, write } from "../../http/operations.ts";
+import {
+  deliveryDetails,
+  listDeliveries,
+  retryDelivery,
+  retryFailedDeliveries,
+} from "./deliveries.ts";
+import { webhookDispatcher } from "./dispatcher.ts";
+import {
+  Delivery,
+  DeliveryDetails,
+  DeliveryQuery,
+  RetriedDeliveries,
+  TestResult,
+  Webhook,
+  webhookInputs,
+  WebhookQuery,
+  WebhookWithSecret,
+} from "./model.ts";
+import { sendTest } from "./send-test.ts";
+import {
+  createWebhook,
+  getWebhook,
+  listWebhooks,
+  patchWebhook,
+  presentWebhook,
+  removeWebhook,
+  rotateWebhookSecret,
+  type WebhookRow,
+} from "./webhooks.ts";
 
 const id = "/data/id";
 
-export const webhookOperations = describeOperations(
-  { tag: "Webhooks", id: "Id of the webhook" },
-  {
-    listWebhooks: {
+export function webhookOperations(app: App) {
+  const { WebhookInput, WebhookPatch } = webhookInputs(app.config.allowPrivateAddresses);
+  const parameters = { id: "Id of the webhook", deliveryId: "Id of the delivery" };
+
+  return operations("Webhooks", { parameters }, [
+    read("GET /webhooks", {
+      id: "listWebhooks",
       role: "VIEWER",
       summary: "List webhooks",
       description: "All webhooks of the project, newest first, without their secrets.",
-    },
-    createWebhook: {
+      query: WebhookQuery,
+      answer: ListEnvelope(Webhook),
+      run: (app, { project, query }) => listWebhooks(app, project.seq, query),
+    }),
+    write("POST /webhooks", {
+      id: "createWebhook",
       role: "ADMIN",
       summary: "Create a webhook; the secret is shown once",
       description:
@@ -28,58 +67,112 @@ export const webhookOperations = describeOperations(
         rotateWebhookSecret: { id },
         listWebhookDeliveries: { id },
       },
-    },
-    getWebhook: {
+      body: limited(WebhookInput, BODY_LIMITS.settings),
+      answer: Envelope(WebhookWithSecret),
+      status: 201,
+      isSecret: true,
+      run: (app, { project, body }) => createWebhook(app, project.seq, body),
+    }),
+    read("GET /webhooks/:id", {
+      id: "getWebhook",
       role: "VIEWER",
       summary: "Get a webhook",
       description: "The webhook without its secret.",
-    },
-    updateWebhook: {
+      answer: Envelope(Webhook),
+      run: (app, { project, params }) => presentWebhook(getWebhook(app, project.seq, params.id)),
+    }),
+    write("PATCH /webhooks/:id", {
+      id: "updateWebhook",
       role: "ADMIN",
       summary: "Update a webhook; enabling it resumes its pending deliveries",
       description: "Changes the given fields.",
-    },
-    deleteWebhook: {
+      body: limited(WebhookPatch, BODY_LIMITS.settings),
+      answer: Envelope(Webhook),
+      run(app, { project, params, body }) {
+        const webhook = patchWebhook(app, project.seq, params.id, body);
+        wakeAfterCommit(app, webhook);
+        return presentWebhook(webhook);
+      },
+    }),
+    write("DELETE /webhooks/:id", {
+      id: "deleteWebhook",
       role: "ADMIN",
       summary: "Delete a webhook",
       description: "Its deliveries are deleted with it.",
-    },
-    rotateWebhookSecret: {
+      isWithinQuota: false,
+      answer: NoContent,
+      run: (app, { project, params }) => removeWebhook(app, project.seq, params.id),
+    }),
+    write("POST /webhooks/:id/rotate-secret", {
+      id: "rotateWebhookSecret",
       role: "ADMIN",
       summary: "Create a new secret; the old one also signs for 24 hours",
       description: "The new secret is shown once. Needs no body.",
       needsConfirmation: true,
       isIdempotent: true,
-    },
-    testWebhook: {
+      answer: Envelope(WebhookWithSecret),
+      isSecret: true,
+      run: (app, { project, params }) => rotateWebhookSecret(app, project.seq, params.id),
+    }),
+    read("POST /webhooks/:id/test", {
+      id: "testWebhook",
       role: "ADMIN",
       isAudited: false,
       summary: "Send a webhook.test event and return its result",
       description: "Nothing is stored, and nothing is tried again. Needs no body.",
-    },
-    listWebhookDeliveries: {
+      answer: Envelope(TestResult),
+      run: (app, { project, params }) => sendTest(app, getWebhook(app, project.seq, params.id)),
+    }),
+    read("GET /webhooks/:id/deliveries", {
+      id: "listWebhookDeliveries",
       role: "VIEWER",
       summary: "List the deliveries of the last 30 days",
       description: "Deliveries that match the filter, newest first.",
-    },
-    getWebhookDelivery: {
-      role: "VIEWER",
-      summary: "Get a delivery with its request",
-      description: "The delivery with the response to its latest try, and the request.",
-      parameters: { deliveryId: "Id of the delivery" },
-    },
-    retryFailedWebhookDeliveries: {
+      query: DeliveryQuery,
+      answer: ListEnvelope(Delivery),
+      run: (app, { project, params, query }) =>
+        listDeliveries(app, getWebhook(app, project.seq, params.id), query),
+    }),
+    read("POST /webhooks/:id/deliveries/retry", {
+      id: "retryFailedWebhookDeliveries",
       role: "ADMIN",
       summary: "Retry all failed deliveries at once",
       description:
         "Answers with their number. The deliveries of a disabled webhook are refused with 409. " +
         "Needs no body.",
-    },
-    retryWebhookDelivery: {
+      answer: Envelope(RetriedDeliveries),
+      async run(app, { project, params }, store) {
+        const webhook = getWebhook(app, project.seq, params.id);
+        const retried = await retryFailedDeliveries(app, webhook, store);
+        webhookDispatcher(app).wake([webhook.seq]);
+        return { retried };
+      },
+    }),
+    read("GET /webhooks/:id/deliveries/:deliveryId", {
+      id: "getWebhookDelivery",
+      role: "VIEWER",
+      summary: "Get a delivery with its request",
+      description: "The delivery with the response to its latest try, and the request.",
+      answer: Envelope(DeliveryDetails),
+      run: (app, { project, params }) =>
+        deliveryDetails(app, getWebhook(app, project.seq, params.id), params.deliveryId),
+    }),
+    write("POST /webhooks/:id/deliveries/:deliveryId/retry", {
+      id: "retryWebhookDelivery",
       role: "ADMIN",
       summary: "Retry a delivery at once",
       description: "A delivery of a disabled webhook is refused with 409. Needs no body.",
-      parameters: { deliveryId: "Id of the delivery" },
-    },
-  },
-);
+      isWithinQuota: false,
+      answer: Envelope(Delivery),
+      run(app, { project, params }) {
+        const webhook = getWebhook(app, project.seq, params.id);
+        wakeAfterCommit(app, webhook);
+        return retryDelivery(app, webhook, params.deliveryId);
+      },
+    }),
+  ]);
+}
+
+function wakeAfterCommit(app: App, { seq }: WebhookRow): void {
+  app.writer.afterCommit(() => webhookDispatcher(app).wake([seq]));
+}

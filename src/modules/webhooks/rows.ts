@@ -4,10 +4,11 @@
  * when the first has succeeded, has failed or has used its first tries.
  */
 
-import type { Db } from "../../db/open.ts";
 import type { DELIVERY_STATUSES } from "../../db/schema/webhooks.ts";
 import type { DueShift } from "../../lib/steady-clock.ts";
 import { HOLDING_TRIES } from "./schedule.ts";
+import type { App } from "../../core/app.ts";
+import { statement } from "../../db/statement.ts";
 
 type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
@@ -59,10 +60,7 @@ const EXCERPT = `
   CASE WHEN contact_seq IS NULL OR EXISTS (SELECT 1 FROM contacts WHERE contacts.seq = contact_seq)
        THEN $responseExcerpt END`;
 
-export type DeliveryRows = ReturnType<typeof createDeliveryRows>;
-
-export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
-  const insert = sqlite.prepare<unknown, [NewDelivery]>(`
+const insert = statement<unknown, [NewDelivery]>(`
     INSERT INTO webhook_deliveries
       (id, webhook_seq, event_seq, contact_seq, status, next_at, is_holding, created_at)
     SELECT $id, $webhookSeq, $eventSeq, $contactSeq, 'PENDING',
@@ -73,19 +71,23 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
            $contactSeq IS NOT NULL, $now
     WHERE true
     ON CONFLICT (event_seq, webhook_seq) DO NOTHING`);
-  const findDue = sqlite.prepare<Due, [number, number, number]>(`
+
+const findDue = statement<Due, [number, number, number]>(`
     SELECT seq, id, webhook_seq AS webhookSeq, event_seq AS eventSeq, contact_seq AS contactSeq,
            attempts, is_holding AS isHolding
     FROM webhook_deliveries
     WHERE webhook_seq = +? AND next_at IS NOT NULL AND next_at <= +?
     ORDER BY next_at, seq LIMIT +?`);
-  const findNext = sqlite.prepare<{ at: number | null }, [number, number]>(`
+
+const findNext = statement<{ at: number | null }, [number, number]>(`
     SELECT min(next_at) AS at FROM webhook_deliveries
     WHERE webhook_seq = +? AND next_at IS NOT NULL AND next_at > +?`);
-  const findNextWebhook = sqlite.prepare<{ seq: number | null }, [number]>(`
+
+const findNextWebhook = statement<{ seq: number | null }, [number]>(`
     SELECT min(webhook_seq) AS seq FROM webhook_deliveries
     WHERE webhook_seq > +? AND next_at IS NOT NULL`);
-  const update = sqlite.prepare<unknown, [Omit<Settled, "now"> & UpdateRest]>(`
+
+const update = statement<unknown, [Omit<Settled, "now"> & UpdateRest]>(`
     UPDATE webhook_deliveries
     SET status = $status, attempts = $attempts + 1, next_at = $nextAt, is_holding = $isHolding,
         last_attempt_at = $now, response_code = $responseCode,
@@ -93,93 +95,114 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
         earlier_attempts = CASE WHEN last_attempt_at IS NULL THEN NULL
                                 ELSE ${EARLIER_WITH_LATEST} END
     WHERE seq = +$seq AND status = 'PENDING' AND attempts = +$attempts`);
-  const releaseNext = sqlite.prepare<unknown, [{ webhook: number; contact: number; now: number }]>(`
+
+const releaseNext = statement<unknown, [{ webhook: number; contact: number; now: number }]>(`
     UPDATE webhook_deliveries SET next_at = $now
     WHERE seq = (SELECT min(seq) FROM webhook_deliveries
                  WHERE webhook_seq = +$webhook AND contact_seq = +$contact AND is_holding = 1)
       AND next_at IS NULL`);
-  const eraseExcerpts = sqlite.prepare<unknown, [string]>(`
+
+const eraseExcerpts = statement<unknown, [string]>(`
     UPDATE webhook_deliveries SET response_excerpt = NULL
     WHERE event_seq IN (SELECT value FROM json_each(?)) AND response_excerpt IS NOT NULL`);
-  const setDue = sqlite.prepare<unknown, [number, number]>(`
+
+const setDue = statement<unknown, [number, number]>(`
     UPDATE webhook_deliveries SET status = 'PENDING', next_at = ?
     WHERE seq = +? AND (status <> 'PENDING' OR next_at IS NOT NULL)`);
 
-  const setFailedDue = sqlite.prepare<
-    { seq: number },
-    [{ webhook: number; after: number; limit: number; now: number }]
-  >(`
+const setFailedDue = statement<
+  { seq: number },
+  [{ webhook: number; after: number; limit: number; now: number }]
+>(`
     UPDATE webhook_deliveries SET status = 'PENDING', next_at = $now
     WHERE seq IN (SELECT seq FROM webhook_deliveries INDEXED BY webhook_deliveries_status
                   WHERE webhook_seq = +$webhook AND status = 'FAILED' AND seq > +$after
                   ORDER BY seq LIMIT +$limit)
     RETURNING seq`);
-  const shiftAll = sqlite.prepare<unknown, [DueShift]>(`
+
+const shiftAll = statement<unknown, [DueShift]>(`
     UPDATE webhook_deliveries INDEXED BY webhook_deliveries_due SET next_at = next_at + $byMs
     WHERE next_at IS NOT NULL AND next_at > +$after`);
 
-  /** Makes the next delivery of a contact due now, after the one before stopped holding it. */
-  function release(webhook: number, contact: number | null, now: number): void {
-    if (contact !== null) releaseNext.run({ webhook, contact, now });
+/** Makes the next delivery of a contact due now, after the one before stopped holding it. */
+export function releaseNextOf(
+  app: Pick<App, "db">,
+  webhook: number,
+  contact: number | null,
+  now: number,
+): void {
+  if (contact !== null) releaseNext(app).run({ webhook, contact, now });
+}
+
+/** Adds a delivery; does nothing if the event already has one for this webhook. */
+export function addDelivery(app: App, delivery: NewDelivery): void {
+  insert(app).run(delivery);
+}
+
+/** The due deliveries of a webhook, in the order of their due times. */
+export function dueDeliveries(app: App, webhookSeq: number, now: number, limit: number): Due[] {
+  return findDue(app).all(webhookSeq, now, limit);
+}
+
+/** The earliest due time after `now`; null if there is none. */
+export function nextDeliveryAt(app: App, webhookSeq: number, now: number): number | null {
+  return findNext(app).get(webhookSeq, now)?.at ?? null;
+}
+
+/**
+ * Webhooks whose deliveries have a due time. Each step of the loop skips to the next webhook in
+ * the index, so the cost does not depend on the number of deliveries.
+ */
+export function webhooksWithDue(app: App): number[] {
+  const found: number[] = [];
+  for (let seq = findNextWebhook(app).get(0)?.seq; typeof seq === "number";) {
+    found.push(seq);
+    seq = findNextWebhook(app).get(seq)?.seq;
   }
+  return found;
+}
 
-  return {
-    release,
+/** Moves all due times after the clock was set, so that every wait lasts as long as before. */
+export function shiftDeliveries(app: App, shift: DueShift): void {
+  shiftAll(app).run(shift);
+}
 
-    /** Adds a delivery; does nothing if the event already has one for this webhook. */
-    add: (delivery: NewDelivery): void => void insert.run(delivery),
+/** Stores the result of a try. Returns false without a change if the row has changed meanwhile. */
+export function settleDelivery(app: App, delivery: Due, settled: Settled): boolean {
+  const { seq, attempts, webhookSeq, contactSeq } = delivery;
+  const tries = attempts + 1;
+  const isHolding =
+    delivery.isHolding === 1 && settled.status === "PENDING" && tries < HOLDING_TRIES;
+  const updated = update(app).run({ ...settled, seq, attempts, isHolding: Number(isHolding) });
+  if (updated.changes === 0) return false;
+  if (delivery.isHolding === 1 && !isHolding)
+    releaseNextOf(app, webhookSeq, contactSeq, settled.now);
+  return true;
+}
 
-    /** The due deliveries of a webhook, in the order of their due times. */
-    due: (webhookSeq: number, now: number, limit: number): Due[] =>
-      findDue.all(webhookSeq, now, limit),
+/** Makes failed deliveries after `after` due now; returns their `seq`. */
+export function tryFailedNow(
+  app: App,
+  given: {
+    webhook: number;
+    after: number;
+    limit: number;
+    now: number;
+  },
+): number[] {
+  return setFailedDue(app)
+    .all(given)
+    .map(({ seq }) => seq);
+}
 
-    /** The earliest due time after `now`; null if there is none. */
-    nextDueAt: (webhookSeq: number, now: number): number | null =>
-      findNext.get(webhookSeq, now)?.at ?? null,
+/** Erases the responses of the deliveries of these events. */
+export function eraseExcerptsOf(app: App, eventSeqs: readonly number[]): void {
+  eraseExcerpts(app).run(JSON.stringify(eventSeqs));
+}
 
-    /**
-     * Webhooks whose deliveries have a due time. Each step of the loop skips to the next webhook in
-     * the index, so the cost does not depend on the number of deliveries.
-     */
-    webhooksWithDue(): number[] {
-      const found: number[] = [];
-      for (let seq = findNextWebhook.get(0)?.seq; typeof seq === "number";) {
-        found.push(seq);
-        seq = findNextWebhook.get(seq)?.seq;
-      }
-      return found;
-    },
-
-    /** Moves all due times after the clock was set, so that every wait lasts as long as before. */
-    shift: (shift: DueShift): void => void shiftAll.run(shift),
-
-    /** Stores the result of a try. Returns false without a change if the row has changed meanwhile. */
-    settle(delivery: Due, settled: Settled): boolean {
-      const { seq, attempts, webhookSeq, contactSeq } = delivery;
-      const tries = attempts + 1;
-      const isHolding =
-        delivery.isHolding === 1 && settled.status === "PENDING" && tries < HOLDING_TRIES;
-      const updated = update.run({ ...settled, seq, attempts, isHolding: Number(isHolding) });
-      if (updated.changes === 0) return false;
-      if (delivery.isHolding === 1 && !isHolding) release(webhookSeq, contactSeq, settled.now);
-      return true;
-    },
-
-    /** Makes failed deliveries after `after` due now; returns their `seq`. */
-    tryFailedNow: (given: {
-      webhook: number;
-      after: number;
-      limit: number;
-      now: number;
-    }): number[] => setFailedDue.all(given).map(({ seq }) => seq),
-
-    /** Erases the responses of the deliveries of these events. */
-    eraseExcerpts: (eventSeqs: readonly number[]): void =>
-      void eraseExcerpts.run(JSON.stringify(eventSeqs)),
-
-    /** Makes a delivery due now, even after its end; a held delivery still waits. */
-    tryNow: (seq: number, now: number): void => void setDue.run(now, seq),
-  };
+/** Makes a delivery due now, even after its end; a held delivery still waits. */
+export function tryDeliveryNow(app: App, seq: number, now: number): void {
+  setDue(app).run(now, seq);
 }
 
 type UpdateRest = { seq: number; attempts: number; isHolding: number; now: number };

@@ -1,7 +1,9 @@
 /** Creates the secrets of webhooks and signs messages (Standard Webhooks specification). */
 
 import { randomBytes } from "node:crypto";
-import { hmac, seal, unseal } from "../../lib/crypto.ts";
+import { deriveKey, hmac, seal, unseal } from "../../lib/crypto.ts";
+import { perApp } from "../../lib/per-app.ts";
+import type { App } from "../../core/app.ts";
 
 const SECRET_PREFIX = "whsec_";
 const SECRET_BYTES = 24;
@@ -17,28 +19,28 @@ export type StoredSecrets = {
   previousUntil: number | null;
 };
 
-export type Secrets = ReturnType<typeof createSecrets>;
+const sealKey = perApp(({ secret }: App) => deriveKey(secret, "webhook-secrets"));
 
-export function createSecrets(sealKey: Uint8Array) {
-  function open(sealed: Uint8Array): Buffer {
-    const key = unseal(sealKey, sealed);
-    if (key === null) throw new UnreadableSecretError();
-    return key;
-  }
+function open(app: App, sealed: Uint8Array): Buffer {
+  const key = unseal(sealKey(app), sealed);
+  if (key === null) throw new UnreadableSecretError();
+  return key;
+}
 
-  return {
-    /** Creates a secret: `text` is shown to the caller once, `sealed` is stored. */
-    make(): { text: string; sealed: Buffer } {
-      const key = randomBytes(SECRET_BYTES);
-      return { text: `${SECRET_PREFIX}${key.toString("base64")}`, sealed: seal(sealKey, key) };
-    },
+/** Creates a secret: `text` is shown to the caller once, `sealed` is stored. */
+export function makeSecret(app: App): { text: string; sealed: Buffer } {
+  const key = randomBytes(SECRET_BYTES);
+  return { text: `${SECRET_PREFIX}${key.toString("base64")}`, sealed: seal(sealKey(app), key) };
+}
 
-    /** The keys that sign at `now`, newest first. Throws UnreadableSecretError. */
-    keysOf({ secret, previousSecret, previousUntil }: StoredSecrets, now: number): Buffer[] {
-      const isOverlap = previousSecret !== null && previousUntil !== null && now < previousUntil;
-      return isOverlap ? [open(secret), open(previousSecret)] : [open(secret)];
-    },
-  };
+/** The keys that sign at `now`, newest first. Throws UnreadableSecretError. */
+export function signingKeysOf(
+  app: App,
+  { secret, previousSecret, previousUntil }: StoredSecrets,
+  now: number,
+): Buffer[] {
+  const isOverlap = previousSecret !== null && previousUntil !== null && now < previousUntil;
+  return isOverlap ? [open(app, secret), open(app, previousSecret)] : [open(app, secret)];
 }
 
 type Message = { id: string; body: string };

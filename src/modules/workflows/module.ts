@@ -15,6 +15,7 @@
  * 6. execution-queries.ts shows executions for the API; executions.ts starts and cancels them.
  */
 
+import type { App } from "../../core/app.ts";
 import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import { createSlicedCount } from "../../db/sliced-count.ts";
@@ -38,8 +39,6 @@ import { createReader } from "../../events/reader.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Segments } from "../segments/service.ts";
-import type { Suppressions } from "../suppressions/service.ts";
-import type { Templates } from "../templates/service.ts";
 import { announcedRows, createAnnounceExecution } from "./run/announced-rows.ts";
 import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
 import { createForgetContact } from "./run/forget-contact.ts";
@@ -72,6 +71,7 @@ type ProjectRow = { name: string; fromAddress: string | null; fromName: string |
 const NO_PROJECT: ProjectRow = { name: "", fromAddress: null, fromName: null };
 
 type WorkflowModuleDeps = {
+  app: App;
   db: Db;
   writer: Writer;
   clock: Clock;
@@ -82,9 +82,7 @@ type WorkflowModuleDeps = {
   eventsOfContact: ContactEvents;
   segments: Segments;
   store: EmailStore;
-  suppressions: Suppressions;
   templateCache: TemplateCache;
-  templates: Templates;
   fetchGuarded: FetchGuarded;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   domains: Pick<Domains, "hasLostVerification">;

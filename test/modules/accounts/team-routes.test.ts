@@ -5,6 +5,7 @@ import { type TestApp, testApp } from "../../support/app.ts";
 import { listAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
 import { signIn } from "../../support/session.ts";
+import { listKeys } from "../../../src/modules/keys.ts";
 
 let t: TestApp;
 let owner: Awaited<ReturnType<typeof signIn>>;
@@ -83,10 +84,10 @@ describe("API keys", () => {
 
   test("keys of other projects cannot be revoked", async () => {
     const other = await t.makeProject("other");
-    const [key] = t.app.keys.list(other.project.seq);
+    const [key] = listKeys(t.app.app, other.project.seq);
     const answer = await call(owner, "DELETE", `/keys/${key?.id}`);
     expectError(answer, { status: 404, code: "KEY_NOT_FOUND" });
-    expect(t.app.keys.list(other.project.seq)[0]?.revokedAt).toBeNull();
+    expect(listKeys(t.app.app, other.project.seq)[0]?.revokedAt).toBeNull();
   });
 
   test("refuses wrong origins and times", async () => {

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
 import { BOB, bounceApp, type BounceApp, bounceOf, FULL, returnPathOf } from "./reports.ts";
 import { ACCEPTED } from "../../support/transport.ts";
+import { removeExpiredSuppressions } from "../../../src/modules/suppressions.ts";
 
 const DAY = 24 * 60 * 60_000;
 const DELIVERED: Outcome = { ...ACCEPTED, kind: "accepted", class: "accepted", final: true };
@@ -114,7 +115,7 @@ describe("a suppression that expires", () => {
   test("is removed when its time is over", async () => {
     t = await bounceApp({ config: { softBounceLimit: 1, softBounceSuppressDays: 7 } });
     await softBounce();
-    const removeExpired = () => t.app.writer.write(t.app.suppressions.removeExpired(t.clock.now()));
+    const removeExpired = () => t.app.writer.write(() => removeExpiredSuppressions(t.app.app));
     t.clock.advance(6 * DAY - 1);
     await removeExpired();
     expect(await t.suppressions()).toHaveLength(1);

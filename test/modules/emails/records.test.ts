@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { simpleParser } from "mailparser";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
-import { createSuppressions } from "../../../src/modules/suppressions/service.ts";
+import { addSuppression } from "../../../src/modules/suppressions.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { valueAt, listAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
@@ -160,7 +160,7 @@ describe("an email record", () => {
 
 describe("GET /emails", () => {
   async function sendThree() {
-    createSuppressions({ db: t.db }).add(t.project.seq, "bad@example.com", {
+    addSuppression(t.app.app, t.project.seq, "bad@example.com", {
       reason: "MANUAL",
       at: 0,
     });

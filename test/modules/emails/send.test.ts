@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type ParsedMail, simpleParser } from "mailparser";
-import { createSuppressions } from "../../../src/modules/suppressions/service.ts";
+import { addSuppression } from "../../../src/modules/suppressions.ts";
 import { addDomain, type TestResponse, type TestApp, testApp } from "../../support/app.ts";
 import { valueAt, listAt, stringAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
@@ -512,7 +512,7 @@ describe("a MARKETING template", () => {
 
 describe("a suppressed address", () => {
   const suppress = (address: string) =>
-    createSuppressions({ db: t.db }).add(t.project.seq, address, { reason: "COMPLAINT", at: 0 });
+    addSuppression(t.app.app, t.project.seq, address, { reason: "COMPLAINT", at: 0 });
 
   test("gets a record and an event but no mail, and other recipients get mail", async () => {
     suppress("bad@example.com");

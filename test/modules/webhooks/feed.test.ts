@@ -1,9 +1,8 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, spyOn, test } from "bun:test";
 import { createLog } from "../../../src/lib/log.ts";
-import { createReader } from "../../../src/events/reader.ts";
-import { createFeed } from "../../../src/modules/webhooks/feed.ts";
-import { createWebhookCache } from "../../../src/modules/webhooks/cache.ts";
-import { createDeliveryRows } from "../../../src/modules/webhooks/rows.ts";
+import { webhookDispatcher } from "../../../src/modules/webhooks/dispatcher.ts";
+import { webhookFeed } from "../../../src/modules/webhooks/feed.ts";
+import { webhookLog } from "../../../src/modules/webhooks/webhooks.ts";
 import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
 import { closeAll, webhookApp, SECOND, observe } from "./setup.ts";
 
@@ -12,25 +11,18 @@ afterEach(closeAll);
 /** Creates a feed on the database of an application that is not started. */
 async function setUp(fail: () => boolean = () => false) {
   const t = await webhookApp();
-  const { db, clock } = t;
-  const reader = createReader({ db, name: "webhooks" });
-  const rows = createDeliveryRows(db);
+  const { db } = t;
   const lines: string[] = [];
   const found: number[] = [];
-  const feed = createFeed({
-    reader,
-    cache: createWebhookCache(db),
-    rows: {
-      add: (delivery) => {
-        if (fail()) throw new Error("no");
-        rows.add(delivery);
-      },
-    },
-    writer: t.app.writer,
-    clock,
+  const app = {
+    ...t.app.app,
     log: createLog({ level: "warn", format: "json", write: (line) => lines.push(line) }),
-    onRows: (seqs) => found.push(...seqs),
-  });
+  };
+  db.sqlite.function("fails", () => (fail() ? 1 : 0));
+  db.sqlite.run(`CREATE TEMP TRIGGER failing BEFORE INSERT ON webhook_deliveries WHEN fails()
+                 BEGIN SELECT RAISE(ABORT, 'no'); END`);
+  spyOn(webhookDispatcher(app), "wake").mockImplementation((seqs) => void found.push(...seqs));
+  const [feed, reader] = [webhookFeed(app), webhookLog(app)];
   const listenTo = (event: string) =>
     t.create("/webhooks", { url: "https://a.test/", events: [event] }, "data.id");
   return { t, feed, reader, lines, found, listenTo, ...observe(t) };

@@ -1,15 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { createConcurrencyLimits } from "../../../src/modules/webhooks/concurrency.ts";
 import { matcherOf } from "../../../src/modules/webhooks/patterns.ts";
 import { nextTryAt } from "../../../src/lib/backoff.ts";
 import { DELIVERY_BACKOFF, isFailingTooLong } from "../../../src/modules/webhooks/schedule.ts";
 import {
-  createSecrets,
+  makeSecret,
   OVERLAP_MS,
   signedHeaders,
+  signingKeysOf,
+  type StoredSecrets,
   UnreadableSecretError,
 } from "../../../src/modules/webhooks/secrets.ts";
+import { adjustDeliveryLimit, deliveryLimit } from "../../../src/modules/webhooks/concurrency.ts";
+import { bareApp } from "../../support/bare-app.ts";
+import { migratedDatabase } from "../../support/database.ts";
+
+const newApp = () => bareApp(migratedDatabase());
 import { DAY, SECOND } from "./setup.ts";
 
 describe("patterns", () => {
@@ -35,9 +41,9 @@ describe("patterns", () => {
 
 describe("the concurrency limit of a webhook", () => {
   const after = (...results: boolean[]) => {
-    const limits = createConcurrencyLimits();
-    for (const isDelivered of results) limits.adjust(1, isDelivered);
-    return limits.of(1);
+    const app = newApp();
+    for (const isDelivered of results) adjustDeliveryLimit(app, 1, isDelivered);
+    return deliveryLimit(app, 1);
   };
 
   test("is 8 before the first try, doubles after a success, and is at most 16", () => {
@@ -50,9 +56,9 @@ describe("the concurrency limit of a webhook", () => {
   });
 
   test("is not changed by the tries of another webhook", () => {
-    const limits = createConcurrencyLimits();
-    limits.adjust(1, false);
-    expect(limits.of(2)).toBe(8);
+    const app = newApp();
+    adjustDeliveryLimit(app, 1, false);
+    expect(deliveryLimit(app, 2)).toBe(8);
   });
 });
 
@@ -101,7 +107,11 @@ describe("the schedule", () => {
 });
 
 describe("secrets", () => {
-  const secrets = createSecrets(new Uint8Array(32).fill(7));
+  const app = newApp();
+  const secrets = {
+    make: () => makeSecret(app),
+    keysOf: (row: StoredSecrets, now: number) => signingKeysOf(app, row, now),
+  };
   const message = { id: "id-1", body: '{"ü":1}' };
 
   test("have 24 random bytes and are sealed", () => {
@@ -142,7 +152,7 @@ describe("secrets", () => {
   });
 
   test("of another installation cannot be decrypted", () => {
-    const { sealed } = createSecrets(new Uint8Array(32).fill(8)).make();
+    const { sealed } = makeSecret({ ...app, secret: "another secret, long enough to be taken" });
     const row = { secret: sealed, previousSecret: null, previousUntil: null };
     expect(() => secrets.keysOf(row, 0)).toThrow(UnreadableSecretError);
   });

@@ -1,16 +1,21 @@
-import { expect, spyOn, test } from "bun:test";
-import { createDeliveryPurge } from "../../../src/modules/webhooks/purge.ts";
-import { createDeliveryRows } from "../../../src/modules/webhooks/rows.ts";
-import { createWebhookCache } from "../../../src/modules/webhooks/cache.ts";
+import { expect, test } from "bun:test";
+import { declaredStatements } from "../../../src/db/statement.ts";
+import "../../../src/modules/webhooks/purge.ts";
+import {
+  enabledWebhook,
+  forgetWebhooks,
+  hasNoWebhook,
+} from "../../../src/modules/webhooks/webhooks.ts";
+import { bareApp } from "../../support/bare-app.ts";
 import { openOutbox, planOf } from "../../support/outbox.ts";
 
 test("the cache shows the writes of a change at once, and forgets them after a rollback", () => {
   const { db } = openOutbox();
-  const cache = createWebhookCache(db);
-  const state = () => [cache.isEmpty(), cache.get(1)?.matches("a") ?? false];
+  const app = bareApp(db);
+  const state = () => [hasNoWebhook(app), enabledWebhook(app, 1)?.matches("a") ?? false];
   const enable = (yes: number) => {
     db.sqlite.run("UPDATE webhooks SET is_enabled = ?", [yes]);
-    cache.invalidate();
+    forgetWebhooks(app);
   };
   expect(state()).toEqual([true, false]);
   db.sqlite.run(`
@@ -36,12 +41,7 @@ test("the cache shows the writes of a change at once, and forgets them after a r
 
 test("every statement uses an index, does not sort, and is not prepared again", () => {
   const { db } = openOutbox();
-  const prepare = spyOn(db.sqlite, "prepare");
-  createDeliveryRows(db);
-  createWebhookCache(db);
-  createDeliveryPurge(db);
-  const statements = [...new Set(prepare.mock.calls.map(([sql]) => sql))];
-  prepare.mockRestore();
+  const statements = declaredStatements().filter((sql) => /webhook/.test(sql));
   expect(statements.length).toBeGreaterThan(10);
   for (const sql of statements) {
     const plan = planOf(db, sql);

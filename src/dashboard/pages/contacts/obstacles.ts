@@ -3,7 +3,7 @@
 import type { Contact } from "../../../modules/contacts/model.ts";
 import type { Email, EmailWait } from "../../../modules/emails/record-model.ts";
 import type { Event } from "../../../modules/events/model.ts";
-import type { Suppression } from "../../../modules/suppressions/model.ts";
+import type { Suppression } from "../../../modules/suppressions.ts";
 import { adviceFor, explainClass } from "../../ui/message/explain.ts";
 import { waitWords } from "../../ui/message/wait-texts.ts";
 import { sentence, withEnd } from "../../ui/sentence.ts";

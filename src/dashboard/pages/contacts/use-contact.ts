@@ -10,7 +10,7 @@ import type { Contact } from "../../../modules/contacts/model.ts";
 import type { Email } from "../../../modules/emails/record-model.ts";
 import type { Event } from "../../../modules/events/model.ts";
 import type { ContactSegment } from "../../../modules/segments/model.ts";
-import type { Suppression } from "../../../modules/suppressions/model.ts";
+import type { Suppression } from "../../../modules/suppressions.ts";
 import type { ContactExecution } from "../../../modules/workflows/execution-model.ts";
 import type { UnenteredWorkflow } from "../../../modules/workflows/unentered-model.ts";
 import { api, ApiError, type ListPage, type Query } from "../../api.ts";

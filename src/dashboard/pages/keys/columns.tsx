@@ -1,7 +1,7 @@
 /** The columns of the list of API keys. */
 
 import { Button } from "@mantine/core";
-import type { ApiKey } from "../../../modules/keys/model.ts";
+import type { ApiKey } from "../../../modules/keys.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";

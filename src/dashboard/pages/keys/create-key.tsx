@@ -3,8 +3,7 @@
 import { Group, Radio, Select, Stack, Textarea, TextInput, type ModalProps } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Static } from "@sinclair/typebox";
-import type { CreatedApiKey } from "../../../modules/keys/model.ts";
+import type { CreatedApiKey } from "../../../modules/keys.ts";
 import { api } from "../../api.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { DialogForm } from "../../ui/dialog-form.tsx";
@@ -12,7 +11,7 @@ import { useApiForm } from "../../ui/use-api-form.ts";
 import { expiryChoices, expiryOf, NEVER, ON_A_DAY, todayText } from "./expiry.ts";
 import { NewKey } from "./new-key.tsx";
 
-export type Created = Static<typeof CreatedApiKey>;
+export type Created = CreatedApiKey;
 
 type Values = {
   name: string;

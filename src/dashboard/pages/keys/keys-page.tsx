@@ -4,7 +4,7 @@ import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
-import type { ApiKey } from "../../../modules/keys/model.ts";
+import type { ApiKey } from "../../../modules/keys.ts";
 import { api } from "../../api.ts";
 import { useShortcuts } from "../../shortcuts.ts";
 import { useMay } from "../../state.ts";

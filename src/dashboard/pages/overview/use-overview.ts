@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Static } from "@sinclair/typebox";
 import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";
-import type { ApiKey } from "../../../modules/keys/model.ts";
+import type { ApiKey } from "../../../modules/keys.ts";
 import type { ProjectStats } from "../../../modules/stats/model.ts";
 import type { System } from "../../../modules/system/model.ts";
 import type { Webhook } from "../../../modules/webhooks/model.ts";

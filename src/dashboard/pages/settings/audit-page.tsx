@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ScrollText } from "lucide-react";
 import type { AuditRecord } from "../../../modules/accounts/team-model.ts";
-import type { ApiKey } from "../../../modules/keys/model.ts";
+import type { ApiKey } from "../../../modules/keys.ts";
 import { api, type ListPage } from "../../api.ts";
 import { useProject } from "../../state.ts";
 import { DataTable } from "../../ui/data-table.tsx";

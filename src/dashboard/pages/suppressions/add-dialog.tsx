@@ -1,7 +1,7 @@
 /** The dialog that suppresses an address. */
 
 import { Select } from "@mantine/core";
-import type { Suppression } from "../../../modules/suppressions/model.ts";
+import type { Suppression } from "../../../modules/suppressions.ts";
 import { api } from "../../api.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { AddressField, DialogForm } from "../../ui/dialog-form.tsx";

@@ -1,7 +1,7 @@
 /** The columns of the list of suppressions. */
 
 import { Link } from "@tanstack/react-router";
-import type { Suppression } from "../../../modules/suppressions/model.ts";
+import type { Suppression } from "../../../modules/suppressions.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";

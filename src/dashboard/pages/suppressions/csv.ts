@@ -1,6 +1,6 @@
 /** The columns of suppressions in CSV. */
 
-import type { Suppression } from "../../../modules/suppressions/model.ts";
+import type { Suppression } from "../../../modules/suppressions.ts";
 import { columnsOf, type CsvColumn } from "../../ui/csv.ts";
 
 export const SUPPRESSION_CSV: readonly CsvColumn<Suppression>[] = [

@@ -2,7 +2,7 @@
 
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import type { Suppression } from "../../../modules/suppressions/model.ts";
+import type { Suppression } from "../../../modules/suppressions.ts";
 import { useMay } from "../../state.ts";
 import { CopyText } from "../../ui/copy.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";

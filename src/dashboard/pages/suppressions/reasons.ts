@@ -1,6 +1,6 @@
 /** The reasons of suppressions in words. */
 
-import type { Suppression } from "../../../modules/suppressions/model.ts";
+import type { Suppression } from "../../../modules/suppressions.ts";
 import type { Tone } from "../../ui/status.tsx";
 
 export type SuppressionReason = Suppression["reason"];

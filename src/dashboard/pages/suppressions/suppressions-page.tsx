@@ -6,7 +6,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus, ShieldBan } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
-import type { Suppression } from "../../../modules/suppressions/model.ts";
+import type { Suppression } from "../../../modules/suppressions.ts";
 import { api } from "../../api.ts";
 import { useShortcuts } from "../../shortcuts.ts";
 import { useMay } from "../../state.ts";

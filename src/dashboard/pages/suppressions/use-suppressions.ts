@@ -1,7 +1,7 @@
 /** The list of suppressions, and one of them by its address. */
 
 import { useQuery } from "@tanstack/react-query";
-import type { Suppression } from "../../../modules/suppressions/model.ts";
+import type { Suppression } from "../../../modules/suppressions.ts";
 import { api, type ListPage } from "../../api.ts";
 import { useProject } from "../../state.ts";
 import { type List, useList } from "../../ui/use-list.ts";

@@ -1,6 +1,6 @@
 /** The columns of the list of templates. */
 
-import type { Template } from "../../../modules/templates/model.ts";
+import type { Template } from "../../../modules/templates.ts";
 import { columnsOf } from "../../ui/csv.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Time } from "../../ui/time.tsx";

@@ -1,7 +1,7 @@
 /** The source of a template, to read. */
 
 import { useMemo } from "react";
-import type { Template } from "../../../modules/templates/model.ts";
+import type { Template } from "../../../modules/templates.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { LinesView } from "../../ui/message/lines-view.tsx";
 import { plainLines } from "../../ui/message/message-lines.ts";

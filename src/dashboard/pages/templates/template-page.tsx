@@ -3,7 +3,7 @@
 import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import type { Template } from "../../../modules/templates/model.ts";
+import type { Template } from "../../../modules/templates.ts";
 import { api } from "../../api.ts";
 import { ContactPreview } from "../../ui/contact-preview.tsx";
 import { BackLabel, Page, PageTabs, TabLink } from "../../ui/page.tsx";

@@ -2,7 +2,7 @@
 
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { LayoutTemplate } from "lucide-react";
-import type { Template } from "../../../modules/templates/model.ts";
+import type { Template } from "../../../modules/templates.ts";
 import { useAppState } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { DataTable } from "../../ui/data-table.tsx";

@@ -1,7 +1,7 @@
 /** The workflows that send a template, and the mails that were made from it. */
 
 import { getRouteApi, Link } from "@tanstack/react-router";
-import type { Template } from "../../../modules/templates/model.ts";
+import type { Template } from "../../../modules/templates.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Uses } from "../../ui/uses.tsx";
 import { useUsage } from "./use-usage.ts";

@@ -3,7 +3,7 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import type { Template } from "../../../modules/templates/model.ts";
+import type { Template } from "../../../modules/templates.ts";
 import type { WorkflowCounts } from "../../../modules/workflows/count-model.ts";
 import type { ExecutionDetails } from "../../../modules/workflows/execution-model.ts";
 import type { Workflow } from "../../../modules/workflows/model.ts";

@@ -10,6 +10,7 @@
  *    It resolves when they are on disk.
  */
 
+import type { App } from "../../../core/app.ts";
 import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
 import type { EventLog } from "../../../events/log.ts";
@@ -35,7 +36,6 @@ import type { TemplateCache } from "../../../render/template/cache.ts";
 import type { Contacts } from "../../contacts/service.ts";
 import { senderNotVerified } from "../../domains/service.ts";
 import type { Quotas } from "../../quotas/service.ts";
-import type { Suppressions } from "../../suppressions/service.ts";
 import { createCommit } from "../commit.ts";
 import { type ArrivedMessage, createArrivingMessages } from "./arrival.ts";
 import { createRecomposition, readOptions, type SubmissionParser } from "./compose.ts";
@@ -45,6 +45,7 @@ import { SubmissionRefusal } from "./refusal.ts";
 export type Submissions = ReturnType<typeof createSubmissions>;
 
 type SubmissionDeps = {
+  app: App;
   db: Db;
   writer: Writer;
   clock: Clock;
@@ -52,7 +53,6 @@ type SubmissionDeps = {
   events: EventLog;
   store: EmailStore;
   submitted: SubmittedStore;
-  suppressions: Suppressions;
   quotas: Pick<Quotas, "ensureQueue" | "runWithinStorage">;
   idempotency: Pick<Idempotency, "once">;
   parser: SubmissionParser;

@@ -8,6 +8,7 @@
  * 4. Each recipient gets a transaction of its own.
  */
 
+import type { App } from "../../../core/app.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { AppError, notFound } from "../../../lib/errors.ts";
 import type { Transport } from "../../../outbox/outcome.ts";
@@ -17,6 +18,7 @@ import { senderNotVerified } from "../../domains/service.ts";
 import { parseEnvelope } from "../envelope.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
+import { suppressionReason } from "../../suppressions.ts";
 import type { Release } from "./model.ts";
 import { hasField, releasable } from "./raw-message.ts";
 
@@ -26,13 +28,13 @@ const MAX_CONCURRENT = 4;
 export type Releases = ReturnType<typeof createReleases>;
 
 export function createReleases(deps: {
+  app: App;
   store: Pick<MessageStore, "raw">;
   transport: Pick<Transport, "name" | "send">;
   clock: Pick<Clock, "now">;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   signerOf: (projectSeq: number, domain: string) => Signer | null;
   projectOf: (inboxSeq: number) => number | null;
-  suppressionOf: (projectSeq: number, address: string) => string | null;
 }) {
   const { store, transport, clock } = deps;
   let active = 0;
@@ -98,7 +100,7 @@ export function createReleases(deps: {
   ): Promise<Release> {
     const parsed = parseAddress(given);
     const to = parsed.ok ? parsed.address : given;
-    const suppression = deps.suppressionOf(projectSeq, to);
+    const suppression = suppressionReason(deps.app, projectSeq, to);
     if (suppression !== null) {
       return { to, outcome: "suppressed", reason: suppression, conversations: [] };
     }

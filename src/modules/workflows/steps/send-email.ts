@@ -6,6 +6,7 @@
  * that the mail is late and not lost.
  */
 
+import type { App } from "../../../core/app.ts";
 import type { Writer } from "../../../db/writer.ts";
 import type { Sender } from "../../../http/admission.ts";
 import { AppError } from "../../../lib/errors.ts";
@@ -23,19 +24,18 @@ import type { EmailStore } from "../../../outbox/enqueue.ts";
 import { checkSubject } from "../../../render/subject.ts";
 import type { EventLog } from "../../../events/log.ts";
 import type { Quotas } from "../../quotas/service.ts";
-import type { Suppressions } from "../../suppressions/service.ts";
-import type { TemplateRow, Templates } from "../../templates/service.ts";
+import { suppressionReason } from "../../suppressions.ts";
+import { getTemplate, type TemplateRow } from "../../templates.ts";
 import type { Postponed, StepResult } from "../run/engine.ts";
 import type { Step } from "../graph/graph.ts";
 import type { StepInput } from "./run-step.ts";
 
 type SendEmailDeps = {
+  app: App;
   contacts: Contacts;
   events: EventLog;
   store: EmailStore;
-  suppressions: Suppressions;
   templateCache: TemplateCache;
-  templates: Pick<Templates, "get">;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   domains: Pick<Domains, "hasLostVerification">;
   projectOf: (projectSeq: number) => SendingProject;
@@ -93,7 +93,7 @@ export function createSendEmail(deps: SendEmailDeps) {
 
   function findTemplate(projectSeq: number, id: string): TemplateRow | null {
     try {
-      return deps.templates.get(projectSeq, id);
+      return getTemplate(deps.app, projectSeq, id);
     } catch (error) {
       if (error instanceof AppError && error.status === 404) return null;
       throw error;
@@ -136,7 +136,7 @@ export function createSendEmail(deps: SendEmailDeps) {
   }): StepResult {
     const { input, template, sender, recipient, emailId, variables } = work;
     const { projectSeq, now } = input;
-    const suppression = deps.suppressions.reasonFor(projectSeq, recipient.email);
+    const suppression = suppressionReason(deps.app, projectSeq, recipient.email);
     const emailSeq = store.insertEmail({
       id: emailId,
       projectSeq,

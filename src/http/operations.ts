@@ -1,0 +1,225 @@
+/**
+ * Operations of the API. A noun declares each of its operations once: the route, who may call it, its
+ * texts, its schemas, and the function that answers. The routes, the OpenAPI document and the rules
+ * of access are made of it.
+ *
+ * - `read`: the function reads. It may be asynchronous. One that makes several changes, or writes after
+ *   it has waited, gets `store` for them.
+ * - `write`: the function runs inside a change. What it writes, its answer (for an Idempotency-Key) and
+ *   the entry in the audit log are stored together, and then the request is answered. `prepare` runs
+ *   before the change and may be asynchronous.
+ *
+ * The function gets the application and the request, and returns the `data` of the answer. An operation
+ * that does not fit is a route of Elysia, as in modules/emails/routes.ts.
+ */
+
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type AnyElysia, Elysia, status } from "elysia";
+import type { App } from "../core/app.ts";
+import type { Writer } from "../db/writer.ts";
+import type { Admission, Project } from "./admission.ts";
+import type { createAdmittedWrites } from "./admitted-writes.ts";
+import { describeOperations } from "./documented.ts";
+import { envelope, withErrors } from "./envelope.ts";
+import type { Role } from "./roles.ts";
+import type { SignedInUser } from "./session-access.ts";
+import { ensureChecks } from "./validation.ts";
+
+/** The texts of an operation; `id` is the operationId. */
+type About = { id: string } & Omit<OperationTexts, "access" | "security">;
+type OperationTexts = Parameters<typeof describeOperations>[1][string];
+
+/** What the function of an operation gets of the request, checked by the schemas. */
+type Call<Path extends string, Query extends TSchema, Body extends TSchema> = {
+  project: Project;
+  /** Null for a request with a key. */
+  user: SignedInUser["user"] | null;
+  role: Role | null;
+  params: { readonly [Name in ParamsOf<Path>]: string };
+  query: Static<Query>;
+  body: Static<Body>;
+  request: Request;
+};
+
+/** The names in a path such as `GET /templates/:id/usage`. */
+type ParamsOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamsOf<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+/** The `data` of an envelope; a Response for a document. */
+type Data<Answer extends TSchema> = Static<Answer> extends { data: infer D } ? D : Static<Answer>;
+
+type Read<
+  Path extends string,
+  Query extends TSchema,
+  Body extends TSchema,
+  A extends TSchema,
+> = About & {
+  query?: Query;
+  body?: Body;
+  answer: A;
+  run: (
+    app: App,
+    call: Call<Path, Query, Body>,
+    store: Writer["write"],
+  ) => Data<A> | Promise<Data<A>>;
+};
+
+type Write<Path extends string, Body extends TSchema, A extends TSchema, Prepared> = About & {
+  body?: Body;
+  answer: A;
+  /** 200 without it. With both, `created` chooses 201. */
+  status?: 201 | readonly [200, 201];
+  /** False for a request that must be possible when the storage quota is used up. */
+  isWithinQuota?: boolean;
+  /** True if the answer contains a secret: it is then stored sealed. */
+  isSecret?: boolean;
+  prepare?: (app: App, call: Call<Path, TSchema, Body>) => Prepared | Promise<Prepared>;
+  run: (
+    app: App,
+    call: Call<Path, TSchema, Body>,
+    prepared: Prepared,
+  ) => Data<A> | Created<Data<A>>;
+};
+
+class Created<T> {
+  readonly data: T;
+  constructor(data: T) {
+    this.data = data;
+  }
+}
+
+/** The data of an answer with the status 201, for an operation that may also answer 200. */
+export const created = <T>(data: T): Created<T> => new Created(data);
+
+/** The request as the plugins of admission.ts and Elysia pass it. */
+type Context = Pick<Call<string, TSchema, TSchema>, "project" | "user" | "role" | "request"> & {
+  set: { status?: number | string };
+} & ReturnType<ReturnType<typeof createAdmittedWrites>>;
+
+type Operation = {
+  route: string;
+  about: About;
+  hooks: { query?: TSchema | undefined; body?: TSchema | undefined };
+  statuses: readonly number[];
+  answer: TSchema;
+  handle: (app: App, context: Context) => unknown;
+};
+
+export function read<
+  const Path extends string,
+  A extends TSchema,
+  Query extends TSchema = TSchema,
+  Body extends TSchema = TSchema,
+>(route: Path, operation: Read<Path, Query, Body, A>): Operation {
+  const { query, body, answer, run, ...about } = operation;
+  return {
+    route,
+    about,
+    hooks: { query, body },
+    statuses: [200],
+    answer,
+    async handle(app, context) {
+      const data: unknown = await run(app, callOf(context), context.storeWithoutQuota);
+      return data instanceof Response ? data : envelope(data);
+    },
+  };
+}
+
+export function write<
+  const Path extends string,
+  A extends TSchema,
+  Body extends TSchema = TSchema,
+  Prepared = undefined,
+>(route: Path, operation: Write<Path, Body, A, Prepared>): Operation {
+  const { body, answer, run, prepare, ...rest } = operation;
+  const { status: declared = 200, isWithinQuota = true, isSecret = false, ...about } = rest;
+  const isEmpty = answer.type === "void";
+
+  function answerOf(result: unknown) {
+    const isNew = declared === 201 || result instanceof Created;
+    const data: unknown = result instanceof Created ? result.data : result;
+    return { status: isNew ? 201 : 200, body: envelope(data), isSecret };
+  }
+
+  return {
+    route,
+    about,
+    hooks: { body },
+    statuses: isEmpty ? [204] : [declared].flat(),
+    answer,
+    async handle(app, context) {
+      const call = callOf<Path, TSchema, Body>(context);
+      const { once, onceWithoutQuota, store, storeWithoutQuota } = context;
+      async function prepared() {
+        if (body !== undefined) ensureChecks(body, call.body);
+        const value: Prepared = await Reflect.apply(prepare ?? nothing, undefined, [app, call]);
+        return () => answerOf(run(app, call, value));
+      }
+      if (about.isIdempotent === true) return (isWithinQuota ? once : onceWithoutQuota)(prepared);
+      const change = await prepared();
+      const stored = await (isWithinQuota ? store : storeWithoutQuota)(change);
+      if (isEmpty) return status(204, undefined);
+      context.set.status = stored.status;
+      return stored.body;
+    },
+  };
+}
+
+function nothing(): void {}
+
+/** The validation of Elysia has checked the members, so they have the types of their schemas. */
+function callOf<Path extends string, Query extends TSchema, Body extends TSchema>(
+  context: Context,
+): Call<Path, Query, Body> {
+  const { project, user, role, request } = context;
+  const query: Static<Query> = Reflect.get(context, "query");
+  const body: Static<Body> = Reflect.get(context, "body");
+  const params: Call<Path, Query, Body>["params"] = Reflect.get(context, "params");
+  return { project, user, role, request, query, body, params };
+}
+
+export type Operations = {
+  tag: string;
+  access: "ANY" | "SESSION";
+  parameters: Readonly<Record<string, string>>;
+  list: readonly Operation[];
+};
+
+/** `parameters` describes the names in the paths. SESSION: the operations accept no keys. */
+export function operations(
+  tag: string,
+  { parameters = {}, access = "ANY" }: Partial<Pick<Operations, "parameters" | "access">>,
+  list: readonly Operation[],
+): Operations {
+  return { tag, access, parameters, list };
+}
+
+/** The routes of the operations for one application. */
+export function operationRoutes(
+  app: App,
+  admission: Pick<Admission, "secretKey" | "projectSession">,
+  { tag, access, parameters, list }: Operations,
+): AnyElysia {
+  const plugin = access === "SESSION" ? admission.projectSession : admission.secretKey;
+  const routes: AnyElysia = new Elysia({ name: `operations: ${tag}` }).use(plugin);
+  // The types of Elysia are those of a chain of literal routes, so it is called without them.
+  const { route: add } = Object(routes);
+  for (const { route, about, hooks, statuses, answer, handle } of list) {
+    const { id, ...texts } = about;
+    const [method = "", path = ""] = route.split(" ");
+    const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => [name, Type.String()]);
+    const params = names.length === 0 ? undefined : Type.Object(Object.fromEntries(names));
+    const detail = describeOperations({ tag }, { [id]: { ...texts, access, parameters } })[id];
+    const hook = {
+      ...hooks,
+      params,
+      response: withErrors(Object.fromEntries(statuses.map((code) => [code, answer]))),
+      detail,
+    };
+    add.call(routes, method, path, (context: Context) => handle(app, context), hook);
+  }
+  return routes;
+}

@@ -1,0 +1,282 @@
+/**
+ * Suppressions: addresses to which a project sends no mail.
+ *
+ * A caller adds and removes them; a hard bounce, a complaint, or several soft bounces add one as well.
+ * `suppressionReason` is asked when a mail is accepted and again just before it is sent. An entry that
+ * soft bounces made is removed when it expires.
+ */
+
+import { type Static, Type } from "@sinclair/typebox";
+import { and, eq, lte, or, sql } from "drizzle-orm";
+import type { App } from "../core/app.ts";
+import { SUPPRESSION_REASONS, suppressions } from "../db/schema/contacts.ts";
+import { statement } from "../db/statement.ts";
+import { BODY_LIMITS, limited } from "../http/body-limits.ts";
+import { described, describedUse, named } from "../http/documented.ts";
+import { Envelope, ListEnvelope, NoContent, Nullable, type Page } from "../http/envelope.ts";
+import { EXAMPLE } from "../http/example-values.ts";
+import { EmailAddress, normalizedAddress } from "../http/formats.ts";
+import { created, operations, read, write } from "../http/operations.ts";
+import { newestPage, PageQuery } from "../http/pagination.ts";
+import { Input, OneOf } from "../http/validation.ts";
+import { isoTime, isoTimeOrNull } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { parseAddress, storedSpellings } from "../protocols/mime/address.ts";
+import type { Noun } from "./module.ts";
+
+const Reason = named("SuppressionReason", OneOf(SUPPRESSION_REASONS), {
+  description:
+    "HARD_BOUNCE: the address does not exist; SOFT_BOUNCE: several mails bounced, for instance " +
+    "because the mailbox is full, and the entry expires; COMPLAINT: the recipient reported spam; " +
+    "MANUAL: a caller suppressed it",
+});
+
+const Cause = named(
+  "SuppressionCause",
+  described(
+    Type.Object({
+      emailId: Type.String(),
+      reportedAt: Nullable(Type.String({ format: "date-time" })),
+      reason: Nullable(Type.String()),
+    }),
+    {
+      emailId: "Id of the mail that bounced or was reported as spam",
+      reportedAt: "When the report arrived; null if the server refused the mail at once",
+      reason: "The refusal or the report in words; null once the contact was deleted",
+    },
+  ),
+  { description: "The mail, and the report about it, for which an address is suppressed" },
+);
+
+const Suppression = named(
+  "Suppression",
+  described(
+    Type.Object({
+      email: Type.String(),
+      reason: Reason,
+      createdAt: Type.String({ format: "date-time" }),
+      expiresAt: Nullable(Type.String({ format: "date-time" })),
+      cause: Nullable(Cause),
+    }),
+    {
+      email: "The suppressed address",
+      reason: "Why no mail is sent to the address",
+      createdAt: "When the address was suppressed",
+      expiresAt: "When mail is sent to it again; null for never",
+      cause: "The mail and the report that are the cause; null if a caller suppressed the address",
+    },
+  ),
+  {
+    description: "An address that gets no mail",
+    example: {
+      email: "ada@example.com",
+      reason: "MANUAL",
+      createdAt: EXAMPLE.createdAt,
+      expiresAt: null,
+      cause: null,
+    },
+  },
+);
+export type Suppression = Static<typeof Suppression>;
+
+const SuppressionInput = named(
+  "SuppressionInput",
+  described(Input({ email: EmailAddress, reason: Type.Optional(Reason) }), {
+    email: "The address to suppress",
+    reason: "Why no mail is to be sent to the address; default MANUAL",
+  }),
+  { description: "An address to suppress", example: { email: "ada@example.com" } },
+);
+
+const SuppressionQuery = Input({
+  ...PageQuery.properties,
+  email: Type.Optional(
+    Type.String({ maxLength: 320, description: "Part of the address, case-insensitive" }),
+  ),
+  reason: Type.Optional(describedUse(Reason, "Only addresses suppressed for this reason")),
+});
+
+const suppressionOperations = operations(
+  "Suppressions",
+  { parameters: { email: "The suppressed address" } },
+  [
+    read("GET /suppressions", {
+      id: "listSuppressions",
+      role: "VIEWER",
+      summary: "List suppressed addresses",
+      description: "Addresses that match all given filters, newest first.",
+      query: SuppressionQuery,
+      answer: ListEnvelope(Suppression),
+      run: (app, { project, query }) => listSuppressions(app, project, query),
+    }),
+    write("POST /suppressions", {
+      id: "suppressAddress",
+      role: "EDITOR",
+      summary: "Suppress an address; an existing reason is not changed",
+      description:
+        "Answers 201 for a new entry and 200 if the address was suppressed before. Mails to the " +
+        "address get the status SUPPRESSED and are not sent.",
+      isIdempotent: true,
+      links: { unsuppressAddress: { email: "/data/email" } },
+      isWithinQuota: false,
+      body: limited(SuppressionInput, BODY_LIMITS.settings),
+      answer: Envelope(Suppression),
+      status: [200, 201],
+      run(app, { project, body: { email, reason = "MANUAL" } }) {
+        const address = normalizedAddress(email);
+        const isNew = suppressionReason(app, project.seq, address) === null;
+        addSuppression(app, project.seq, address, { reason, at: app.clock.now() });
+        const shown = present(app, findSuppression(app, project.seq, address));
+        return isNew ? created(shown) : shown;
+      },
+    }),
+    write("DELETE /suppressions/:email", {
+      id: "unsuppressAddress",
+      role: "EDITOR",
+      summary: "Remove the suppression of an address",
+      description: "Mail that is accepted afterwards is sent to the address again.",
+      isWithinQuota: false,
+      answer: NoContent,
+      run: (app, { project, params }) => removeSuppression(app, project.seq, params.email),
+    }),
+  ],
+);
+
+export const suppressionNoun: Noun = {
+  name: "suppressions",
+  operations: suppressionOperations,
+  recurring: [
+    {
+      name: "suppressions",
+      pattern: "0 * * * * *",
+      run: (app) => app.writer.write(() => removeExpiredSuppressions(app)),
+    },
+  ],
+};
+
+type Row = typeof suppressions.$inferSelect;
+
+function listSuppressions(
+  app: App,
+  project: { seq: number },
+  { email = "", reason, ...query }: Static<typeof SuppressionQuery>,
+): Promise<Page<Suppression>> {
+  const spellings = email === "" ? [] : storedSpellings(email);
+  return newestPage(app, project, {
+    name: "suppressions",
+    query,
+    table: suppressions,
+    filter: and(
+      eq(suppressions.projectSeq, project.seq),
+      reason === undefined ? undefined : eq(suppressions.reason, reason),
+      or(...spellings.map((part) => sql`instr(${suppressions.email}, ${part}) > 0`)),
+    ),
+    present: (row) => present(app, row),
+  });
+}
+
+// Runs twice for every mail.
+const findReason = statement<Pick<Row, "reason">, [number, string]>(
+  "SELECT reason FROM suppressions WHERE project_seq = +? AND email = +?",
+);
+
+/** Returns null if the address is not suppressed. */
+export function suppressionReason(app: App, projectSeq: number, email: string) {
+  return findReason(app).get(projectSeq, email)?.reason ?? null;
+}
+
+type Entry = {
+  reason: Row["reason"];
+  at: number;
+  /** The mail whose bounce or complaint is the cause. */
+  emailSeq?: number;
+  /** When the entry is removed; never if absent or null. */
+  expiresAt?: number | null;
+};
+
+const insertOrReplace = statement<null, [Omit<Row, "seq">]>(`
+  INSERT INTO suppressions (project_seq, email, reason, created_at, email_seq, expires_at)
+  VALUES ($projectSeq, $email, $reason, $createdAt, $emailSeq, $expiresAt)
+  ON CONFLICT (project_seq, email) DO UPDATE
+  SET reason = excluded.reason, created_at = excluded.created_at,
+      email_seq = excluded.email_seq, expires_at = excluded.expires_at
+  WHERE expires_at IS NOT NULL`);
+
+/** Replaces an entry that expires. If the address is suppressed for good, its reason is not changed. */
+export function addSuppression(
+  app: App,
+  projectSeq: number,
+  email: string,
+  { reason, at, emailSeq, expiresAt }: Entry,
+): void {
+  insertOrReplace(app).run({
+    projectSeq,
+    email,
+    reason,
+    createdAt: at,
+    emailSeq: emailSeq ?? null,
+    expiresAt: expiresAt ?? null,
+  });
+}
+
+function removeSuppression({ db }: App, projectSeq: number, text: string): void {
+  const parsed = parseAddress(text);
+  const removed = parsed.ok
+    ? db.delete(suppressions).where(isEntry(projectSeq, parsed.address)).returning().all()
+    : [];
+  if (removed.length === 0) throw notSuppressed();
+}
+
+export function removeExpiredSuppressions({ db, clock }: App): void {
+  db.delete(suppressions).where(lte(suppressions.expiresAt, clock.now())).run();
+}
+
+function findSuppression({ db }: App, projectSeq: number, email: string): Row {
+  const row = db.select().from(suppressions).where(isEntry(projectSeq, email)).get();
+  if (row === undefined) throw notSuppressed();
+  return row;
+}
+
+function isEntry(projectSeq: number, email: string) {
+  return and(eq(suppressions.projectSeq, projectSeq), eq(suppressions.email, email));
+}
+
+function present(app: App, row: Row): Suppression {
+  const { email, reason, createdAt, expiresAt } = row;
+  return {
+    email,
+    reason,
+    createdAt: isoTime(createdAt),
+    expiresAt: isoTimeOrNull(expiresAt),
+    cause: causeOf(app, row),
+  };
+}
+
+type CauseRow = {
+  emailId: string;
+  reportedAt: number | null;
+  reportReason: string | null;
+  lastError: string | null;
+};
+
+const findCause = statement<CauseRow, [string, number]>(`
+  SELECT emails.id AS emailId, reports.received_at AS reportedAt, reports.reason AS reportReason,
+         emails.last_error AS lastError
+  FROM emails
+  LEFT JOIN email_reports AS reports ON reports.email_seq = emails.seq AND reports.kind = ?
+  WHERE emails.seq = +?`);
+
+function causeOf(app: App, { reason, emailSeq }: Row): Suppression["cause"] {
+  if (emailSeq === null) return null;
+  const found = findCause(app).get(reason === "COMPLAINT" ? "COMPLAINT" : "BOUNCE", emailSeq);
+  if (found === null) return null;
+  const { emailId, reportedAt, reportReason, lastError } = found;
+  const words = reportReason ?? lastError;
+  return { emailId, reportedAt: isoTimeOrNull(reportedAt), reason: words === "" ? null : words };
+}
+
+function notSuppressed(): AppError {
+  return new AppError(404, "SUPPRESSION_NOT_FOUND", "This address is not suppressed.", {
+    suggestion: "GET /suppressions lists the addresses of the project.",
+  });
+}
