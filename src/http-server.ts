@@ -16,7 +16,7 @@ export type HttpServer = ReturnType<typeof createHttpServer>;
 const IDLE_TIMEOUT_SECONDS = 60;
 /**
  * Bun's own body limit is off, because Bun would answer 413 without an error body.
- * `http/body-bytes` limits the bytes that are read, and the rest is discarded.
+ * `http/body` limits the bytes that are read, and the rest is discarded.
  */
 const BUN_MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 

@@ -4,7 +4,7 @@
  * 1. Each route limits the bytes of its body (body-limits.ts): 413.
  * 2. All bodies in memory share pools of bytes, of which one project gets a part. A request waits for
  *    its share up to 15 s, and gets 503 if too many wait. It returns its shares after the response.
- * 3. After a grace period the bytes must arrive at 64 KiB per second: 408.
+ * 3. After a grace period the bytes must arrive at 64 KiB per second (body-arrivals.ts): 408.
  * 4. Values, levels of nesting and escape sequences are counted as the bytes arrive (json-checks.ts),
  *    because a parsed document takes up to thirty times the memory of its bytes: 422.
  * 5. Values that cannot be stored unchanged are refused: 422.
@@ -14,33 +14,18 @@
 
 import type { Clock } from "../lib/clock.ts";
 import { AppError, fieldError, validationError } from "../lib/errors.ts";
-import { createFairPool, type FairPool, PoolExhaustedError, type Share } from "../lib/fair-pool.ts";
+import { createFairPool, PoolExhaustedError, type Share } from "../lib/fair-pool.ts";
 import { freeMemory } from "../lib/free-memory.ts";
 import { createGarbage } from "../lib/garbage.ts";
 import { trimBlanks } from "../lib/trim.ts";
 import { createYield } from "../lib/yield.ts";
+import { clientDisconnected, createArrivals } from "./body-arrivals.ts";
 import { BODY_LIMITS, type BodyLimit, limitOf, sizeText } from "./body-limits.ts";
 import { createJsonBounds, refuseUnstorable, type UsedPart, usedPartOf } from "./json-checks.ts";
 import { isRecord } from "./validation.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-
-/**
- * Memory of all requests. The pools are separate, so that small bodies never wait for large ones, nor
- * secret keys for public ones, and so that a request which holds a share of one pool waits only for a
- * later one: two requests can never wait for each other.
- */
-const POOLS = {
-  publicKeys: 16 * MIB,
-  small: 16 * MIB,
-  large: 76 * MIB,
-  /** JSON values, which take about 100 bytes each. */
-  values: 60 * MIB,
-  /** Copies of the data of a request for each of its recipients. */
-  copies: 48 * MIB,
-};
-type PoolName = keyof typeof POOLS;
 
 /** The part of a pool that one project may take. */
 const PROJECT_SHARE = 2 / 3;
@@ -50,11 +35,16 @@ const RETRY_SECONDS = 5;
 const UNREAD_BYTES = 1.25 * MIB;
 /** Limit of the unread bytes that the requests waiting for one pool hold together. */
 const MAX_UNREAD_BYTES = 48 * MIB;
+/** Bodies of unknown length that are received at the same time, before they grow. */
+const MAX_UNKNOWN = 100;
+/** Requests that wait to copy more data; each has made up to 256 KiB of copies already. */
+const MAX_WAITING_FOR_COPIES = 200;
 
 /** A body of up to this size is within the limits of every route. */
 const TINY_BYTES = 4 * KIB;
-/** Largest body of the small pool. */
+/** Largest body of the small and of the medium pool. */
 const SMALL_BYTES = 64 * KIB;
+const MEDIUM_BYTES = 1 * MIB;
 /** A larger document is processed in steps, between which other requests are answered. */
 const LARGE_BYTES = 256 * KIB;
 /** Memory of a body that is written to disk piece by piece. */
@@ -62,26 +52,24 @@ const STREAM_BYTES = 2 * MIB;
 /** Documents with fewer values take no share for them. */
 const FREE_VALUES = 1_000;
 const VALUE_BYTES = 100;
-/** Limit of the copies that one request makes. Two requests can make this much at the same time. */
+/** Limit of the copies that one request makes. Two projects can make this much at the same time. */
 export const COPIES_BYTES = 24 * MIB;
-
-/** Time until the minimum rate applies. */
-const GRACE_MS = 10_000;
-/** With a public key it is shorter, because an event fits into one packet. */
-const PUBLIC_GRACE_MS = 5_000;
-/** 64 KiB per second. */
-const MIN_BYTES_PER_MS = (64 * KIB) / 1000;
 
 /** The project that a body is counted for. */
 type BodyHolder = { projectSeq: number; isPublic: boolean };
 /** The route of a request, as the router names it, and the project that sent it. */
 export type Origin = { method: string; route: string; holder: BodyHolder };
 export type ReadJson = (request: Request, origin: Origin) => Promise<unknown>;
-export type Arrivals = ReturnType<typeof createArrivals>;
 export type Bodies = ReturnType<typeof createBodies>;
 
 type Route = { method: string; path: string; hooks: object };
 type Rules = { limit: BodyLimit; used: UsedPart };
+type Reading = Rules & {
+  /** Method and path of the route. */
+  name: string;
+  holder: BodyHolder;
+  bounds: ReturnType<typeof createJsonBounds>;
+};
 
 /** Rules of routes without a body schema: the body is read and then ignored. */
 const UNUSED: Rules = { limit: BODY_LIMITS.none, used: { members: new Map(), items: null } };
@@ -97,37 +85,78 @@ export function createBodies(deps: {
   const shares = createShares(clock);
   const yieldIfBusy = createYield();
 
-  /**
-   * Receives a body of a known or unknown length. One of unknown length first takes a share for 64 KiB,
-   * and if it is longer, one for the limit of the route.
-   */
-  async function receive(
+  /** Receives a body of more than 64 KiB or of unknown length. */
+  async function receivePieces(
     request: Request,
     announced: number | null,
-    limit: BodyLimit,
-    holder: BodyHolder,
-  ): Promise<{ bytes: Uint8Array; values: number }> {
-    const bounds = createJsonBounds(limit.values);
-    let bytes = Buffer.allocUnsafeSlow(announced ?? Math.min(SMALL_BYTES, limit.bytes));
-    let share = await shares.take(request, bytes.length, holder);
+    { limit, holder, bounds }: Reading,
+  ): Promise<Uint8Array> {
+    const firstBytes = announced ?? unknownBytes(limit, holder);
+    let share = await (announced === null
+      ? shares.takeUnknown(request, firstBytes, holder)
+      : shares.takeBytes(request, announced, holder));
+    let bytes = Buffer.allocUnsafeSlow(firstBytes);
     let size = 0;
-    for await (const piece of arrivals.pieces(request, holder)) {
-      const needed = size + piece.byteLength;
-      if (needed > limit.bytes) throw tooLarge(limit.bytes);
-      if (announced === null || announced > SMALL_BYTES) await yieldIfBusy();
-      bounds.add(piece);
-      if (needed > bytes.length) {
-        const larger = await shares.take(request, limit.bytes, holder);
-        share.release();
-        share = larger;
-        bytes = enlarge(bytes, limit.bytes);
+    let last: Uint8Array = bytes;
+    try {
+      for await (const piece of arrivals.pieces(request, holder)) {
+        last = piece;
+        const needed = size + piece.byteLength;
+        if (needed > limit.bytes) throw tooLarge(limit.bytes);
+        await yieldIfBusy();
+        bounds.add(piece);
+        if (needed > bytes.length) {
+          const larger = grownBytes(needed, limit);
+          const before = share;
+          share = await shares.takeBytes(request, larger, holder);
+          before.release();
+          bytes = enlarge(bytes, larger);
+        }
+        bytes.set(piece, size);
+        freeMemory(piece);
+        size = needed;
       }
-      bytes.set(piece, size);
-      freeMemory(piece);
-      size = needed;
+    } catch (error) {
+      freeMemory(bytes);
+      freeMemory(last);
+      shares.addGarbage(request, UNREAD_BYTES);
+      throw error;
     }
     share.shrinkTo(size);
-    return { bytes: bytes.subarray(0, size), values: bounds.values() };
+    return bytes.subarray(0, size);
+  }
+
+  async function receiveSmall(
+    request: Request,
+    announced: number,
+    { limit, holder, bounds }: Reading,
+  ): Promise<Uint8Array> {
+    await shares.takeBytes(request, announced, holder);
+    const bytes = await arrivals.whole(request, holder);
+    if (bytes.length > limit.bytes) throw tooLarge(limit.bytes);
+    bounds.add(bytes);
+    return bytes;
+  }
+
+  /** Takes the shares for the values of a received body, and for parsing a large one. */
+  async function takeForParsing(
+    request: Request,
+    bytes: Uint8Array,
+    { bounds, holder }: Reading,
+  ): Promise<void> {
+    const values = bounds.values();
+    shares.addGarbage(request, bytes.length + values * VALUE_BYTES);
+    try {
+      if (values > FREE_VALUES) {
+        await shares.takeFrom("values", request, { amount: values * VALUE_BYTES, holder });
+      }
+      if (bytes.length > LARGE_BYTES) {
+        await shares.takeFrom("work", request, { amount: bytes.length, holder });
+      }
+    } catch (error) {
+      freeMemory(bytes);
+      throw error;
+    }
   }
 
   /**
@@ -148,20 +177,20 @@ export function createBodies(deps: {
     return ensureObject(value);
   }
 
-  async function readReceived(
+  async function receiveAndParse(
     request: Request,
     announced: number | null,
-    { limit, used, name, holder }: Rules & { name: string; holder: BodyHolder },
+    reading: Reading,
   ): Promise<unknown> {
-    const { bytes, values } = await receive(request, announced, limit, holder);
+    const bytes =
+      announced !== null && announced <= SMALL_BYTES
+        ? await receiveSmall(request, announced, reading)
+        : await receivePieces(request, announced, reading);
     if (bytes.length === 0) return undefined;
-    if (values > FREE_VALUES) {
-      await shares.takeFrom("values", request, values * VALUE_BYTES, holder);
-    }
-    const isLarge = bytes.length > LARGE_BYTES;
-    if (isLarge) await yieldIfBusy();
-    beginWork(name);
-    return parse(bytes, used, isLarge);
+    await takeForParsing(request, bytes, reading);
+    await yieldIfBusy();
+    beginWork(reading.name);
+    return parse(bytes, reading.used, bytes.length > LARGE_BYTES);
   }
 
   return {
@@ -191,12 +220,13 @@ export function createBodies(deps: {
       try {
         // So few bytes cannot contain many values or levels, so they are not counted.
         if (announced !== null && announced <= Math.min(TINY_BYTES, limit.values)) {
-          const share = await shares.take(request, announced, holder);
+          const share = await shares.takeBytes(request, announced, holder);
           const bytes = await arrivals.whole(request, holder);
           share.release();
           return await parse(bytes, used, false);
         }
-        return await readReceived(request, announced, { limit, used, name, holder });
+        const bounds = createJsonBounds(limit.values);
+        return await receiveAndParse(request, announced, { limit, used, name, holder, bounds });
       } catch (error) {
         shares.returnAll(request);
         throw error;
@@ -205,53 +235,100 @@ export function createBodies(deps: {
 
     /** Resolves to the pieces of a body that is not held in memory as a whole. */
     async pieces(request: Request, holder: BodyHolder): Promise<AsyncGenerator<Uint8Array>> {
-      await shares.take(request, STREAM_BYTES, holder);
+      await shares.takeBytes(request, STREAM_BYTES, holder);
       return arrivals.pieces(request, holder);
     },
 
     /** Awaited before a request copies its data for many recipients. */
-    takeCopies: (request: Request, holder: BodyHolder): Promise<unknown> =>
-      shares.takeFrom("copies", request, COPIES_BYTES, holder),
+    async takeCopies(request: Request, holder: BodyHolder): Promise<void> {
+      await shares.takeFrom("copies", request, { amount: COPIES_BYTES, holder });
+      shares.addGarbage(request, COPIES_BYTES);
+    },
 
     /** Returns the shares of a request; called after its response. */
     returnShares: shares.returnAll,
   };
 }
 
+/** Bytes that a body of unknown length may have before it grows. With a public key it never grows. */
+function unknownBytes(limit: BodyLimit, { isPublic }: BodyHolder): number {
+  return isPublic ? limit.bytes : Math.min(SMALL_BYTES, limit.bytes);
+}
+
+/** Size to which a body of unknown length grows: the largest of the medium or of the large pool. */
+function grownBytes(needed: number, limit: BodyLimit): number {
+  return Math.min(needed <= MEDIUM_BYTES ? MEDIUM_BYTES : limit.bytes, limit.bytes);
+}
+
+/**
+ * The memory of all requests. The pools are separate, so that small bodies never wait for large ones,
+ * nor secret keys for public ones. While a request waits for a pool, it holds shares only of the pools
+ * above it in this list, so two requests can never wait for each other.
+ */
+function createPools(clock: Clock) {
+  const common = { clock, waitMs: WAIT_MS, maxShareOfOne: PROJECT_SHARE };
+  const bytesPool = (capacity: number) =>
+    createFairPool({
+      ...common,
+      capacity,
+      waitingCost: (bytes) => Math.min(bytes, UNREAD_BYTES),
+      maxWaitingCost: MAX_UNREAD_BYTES,
+    });
+  /** The requests that wait hold shares of bytes already, which bound their number. */
+  const waitFreely = { waitingCost: () => 0, maxWaitingCost: 0 };
+  return {
+    publicKeys: bytesPool(16 * MIB),
+    small: bytesPool(16 * MIB),
+    /** Bodies of unknown length until they grow; each share covers what Bun buffers of one. */
+    unknown: bytesPool(MAX_UNKNOWN * UNREAD_BYTES),
+    medium: bytesPool(16 * MIB),
+    large: bytesPool(60 * MIB),
+    /** JSON values, which take about 100 bytes each. */
+    values: createFairPool({ ...common, ...waitFreely, capacity: 60 * MIB }),
+    /** Documents of more than 256 KiB, which take several times their bytes until the response. */
+    work: createFairPool({ ...common, ...waitFreely, capacity: 24 * MIB, maxShareOfOne: 1 }),
+    /** Copies of the data of a request for each of its recipients. */
+    copies: createFairPool({
+      ...common,
+      capacity: 2 * COPIES_BYTES,
+      maxShareOfOne: 1 / 2,
+      waitingCost: () => 1,
+      maxWaitingCost: MAX_WAITING_FOR_COPIES,
+    }),
+  };
+}
+type PoolName = keyof ReturnType<typeof createPools>;
+
+/** The shares that a request holds, and the memory that becomes garbage after its response. */
+type Held = { shares: Share[]; garbageBytes: number };
+
 /** The shares of the pools that each request holds. */
 function createShares(clock: Clock) {
-  const pools = new Map<PoolName, FairPool>();
-  for (const name of ["publicKeys", "small", "large", "values", "copies"] as const) {
-    const options = {
-      clock,
-      capacity: POOLS[name],
-      waitMs: WAIT_MS,
-      maxShareOfOne: name === "copies" ? 1 / 2 : PROJECT_SHARE,
-      waitingCost: (bytes: number) => Math.min(bytes, UNREAD_BYTES),
-      maxWaitingCost: name === "values" ? Infinity : MAX_UNREAD_BYTES,
-    };
-    pools.set(name, createFairPool(options));
-  }
-  const held = new WeakMap<Request, Share[]>();
-  const heldBytes = new WeakMap<Request, number>();
+  const pools = createPools(clock);
   const garbage = createGarbage({ clock });
+  const held = new WeakMap<Request, Held>();
 
-  const takenFrom = (name: PoolName): number => pools.get(name)?.taken() ?? 0;
+  function heldBy(request: Request): Held {
+    const known = held.get(request);
+    if (known !== undefined) return known;
+    const none: Held = { shares: [], garbageBytes: 0 };
+    held.set(request, none);
+    return none;
+  }
 
   async function takeFrom(
     name: PoolName,
     request: Request,
-    bytes: number,
-    { projectSeq, isPublic }: BodyHolder,
+    { amount, holder: { projectSeq, isPublic } }: { amount: number; holder: BodyHolder },
   ): Promise<Share> {
-    const holder = isPublic ? -projectSeq : projectSeq;
     try {
-      const ask = { amount: Math.max(bytes, KIB), holder, signal: () => request.signal };
-      const taken = pools.get(name)?.take(ask);
-      if (taken === undefined) throw new Error(`there is no pool ${name}`);
+      const taken = pools[name].take({
+        amount: Math.max(amount, KIB),
+        holder: isPublic ? -projectSeq : projectSeq,
+        signal: () => request.signal,
+      });
       const share = taken instanceof Promise ? await taken : taken;
-      held.set(request, [...(held.get(request) ?? []), share]);
-      heldBytes.set(request, (heldBytes.get(request) ?? 0) + bytes);
+      heldBy(request).shares.push(share);
       return share;
     } catch (error) {
       if (request.signal.aborted) throw clientDisconnected();
@@ -261,89 +338,44 @@ function createShares(clock: Clock) {
 
   return {
     takeFrom,
-    /** Awaited before bytes of a body are received. */
-    take: (request: Request, bytes: number, holder: BodyHolder): Promise<Share> =>
-      takeFrom(poolFor(bytes, holder), request, bytes, holder),
 
-    returnAll(request: Request): void {
-      for (const share of held.get(request) ?? []) share.release();
-      held.delete(request);
-      garbage.add(heldBytes.get(request) ?? 0);
-      heldBytes.delete(request);
+    /** Awaited before bytes of a body are received. */
+    takeBytes: (request: Request, bytes: number, holder: BodyHolder): Promise<Share> =>
+      takeFrom(poolFor(bytes, holder), request, { amount: bytes, holder }),
+
+    /** Awaited before the first bytes of a body of unknown length are received. */
+    takeUnknown(request: Request, bytes: number, holder: BodyHolder): Promise<Share> {
+      const amount = Math.max(bytes, UNREAD_BYTES);
+      return takeFrom(holder.isPublic ? "publicKeys" : "unknown", request, { amount, holder });
     },
 
-    takenBytes: (): number => takenFrom("publicKeys") + takenFrom("small") + takenFrom("large"),
-    takenValues: (): number => takenFrom("values"),
+    /** Records memory of a request that becomes garbage after its response. */
+    addGarbage(request: Request, bytes: number): void {
+      heldBy(request).garbageBytes += bytes;
+    },
+
+    returnAll(request: Request): void {
+      const known = held.get(request);
+      if (known === undefined) return;
+      held.delete(request);
+      for (const share of known.shares) share.release();
+      garbage.add(known.garbageBytes);
+    },
+
+    takenBytes(): number {
+      const { publicKeys, small, unknown, medium, large } = pools;
+      return [publicKeys, small, unknown, medium, large].reduce(
+        (sum, { taken }) => sum + taken(),
+        0,
+      );
+    },
+    takenValues: pools.values.taken,
   };
 }
 
 function poolFor(bytes: number, { isPublic }: BodyHolder): PoolName {
   if (isPublic) return "publicKeys";
-  return bytes <= SMALL_BYTES ? "small" : "large";
-}
-
-const graceOf = ({ isPublic }: BodyHolder): number => (isPublic ? PUBLIC_GRACE_MS : GRACE_MS);
-
-/** Waits for the bytes of bodies, which must arrive at a minimum rate after a grace period. */
-export function createArrivals(clock: Clock) {
-  return {
-    /** Resolves to a small body after all of it has arrived. */
-    async whole(request: Request, holder: BodyHolder): Promise<Uint8Array> {
-      try {
-        return await withinLimit(request.bytes(), graceOf(holder), clock);
-      } catch (error) {
-        throw request.signal.aborted ? clientDisconnected() : error;
-      }
-    },
-
-    /** Yields the pieces of a body as they arrive. Only time spent waiting for the client counts. */
-    async *pieces(request: Request, holder: BodyHolder): AsyncGenerator<Uint8Array> {
-      const reader = request.body?.getReader();
-      if (reader === undefined) return;
-      let receivedBytes = 0;
-      let waitedMs = 0;
-      try {
-        for (;;) {
-          const allowedMs = graceOf(holder) + receivedBytes / MIN_BYTES_PER_MS - waitedMs;
-          const askedAt = clock.elapsed();
-          const { done, value } = await withinLimit(reader.read(), allowedMs, clock);
-          waitedMs += clock.elapsed() - askedAt;
-          if (done) return;
-          receivedBytes += value.byteLength;
-          yield value;
-        }
-      } catch (error) {
-        throw request.signal.aborted ? clientDisconnected() : error;
-      } finally {
-        // This makes Bun discard the rest of the body. It fails if the connection is already closed.
-        reader.cancel().catch(() => undefined);
-      }
-    },
-  };
-}
-
-async function withinLimit<T>(arriving: Promise<T>, limitMs: number, clock: Clock): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const cancel = clock.after(Math.max(0, limitMs), () => late.reject(tooSlow()));
-  try {
-    return await Promise.race([arriving, late.promise]);
-  } finally {
-    cancel();
-  }
-}
-
-/** This response closes the connection, which would otherwise wait for the rest of the body. */
-function tooSlow(): AppError {
-  return new AppError(408, "REQUEST_TIMEOUT", "The body did not arrive in time.", {
-    suggestion: "Send the request again, at 64 KiB per second or faster.",
-    headers: { Connection: "close" },
-  });
-}
-
-/** The client cannot read this response: it closed the connection, or sent malformed chunks. */
-function clientDisconnected(): AppError {
-  const message = "The connection was closed before the body was complete.";
-  return new AppError(400, "BAD_REQUEST", message);
+  return bytes <= SMALL_BYTES ? "small" : bytes <= MEDIUM_BYTES ? "medium" : "large";
 }
 
 /** Throws 415 for a body with a content coding, which is not decoded (RFC 9110 §8.4, §15.5.16). */

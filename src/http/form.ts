@@ -3,7 +3,7 @@
  * limited, and an invalid form is not an error.
  */
 
-import type { Arrivals } from "./body.ts";
+import type { Arrivals } from "./body-arrivals.ts";
 import { MAX_FORM_BYTES } from "./body-limits.ts";
 
 type Form = { isTooLarge: false; fields: ReadonlyMap<string, string> } | { isTooLarge: true };
@@ -32,7 +32,7 @@ async function readUpTo(
 ): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
-  for await (const chunk of arrivals.pieces(request, { projectSeq: 0, isPublic: false })) {
+  for await (const chunk of arrivals.pieces(request, { isPublic: false })) {
     sizeBytes += chunk.byteLength;
     if (sizeBytes > limitBytes) return null;
     chunks.push(chunk);

@@ -32,7 +32,7 @@ export type Share = {
   shrinkTo(amount: number): void;
 };
 
-export type FairPool = {
+type FairPool = {
   /**
    * Takes a share, without waiting if possible. It rejects with `PoolExhaustedError` or the
    * signal's reason.

@@ -1,6 +1,6 @@
 /** Bodies on real sockets: their shares of the memory budget, and the order in which they wait. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, type Mock, spyOn, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
 import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { type OpenRequest, openRequest, readRaw } from "../support/raw-http.ts";
@@ -10,6 +10,8 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 /** Size of a large body. One project may hold two of them at the same time. */
 const LARGE = 20 * MIB;
+/** Share of a body of unknown length before it grows. */
+const UNKNOWN = 1.25 * MIB;
 
 let t: TestApp;
 let port: number;
@@ -63,10 +65,12 @@ test("a body takes a share of its length before it arrives, and returns it with 
 test("a body of unknown length takes a larger share as it grows", async () => {
   const request = begin({ length: "chunked" });
   request.write(chunk(10));
-  await waitUntil(() => taken() === 64 * KIB);
+  await waitUntil(() => taken() === UNKNOWN);
   request.write(chunk(64 * KIB));
+  await waitUntil(() => taken() === MIB);
+  request.write(chunk(MIB));
   await waitUntil(() => taken() === LARGE);
-  request.write(chunk(LARGE - 64 * KIB - 10));
+  request.write(chunk(LARGE - MIB - 64 * KIB - 10));
   request.write(chunk(1));
   expectError(readRaw(await request.next()), { status: 413, code: "PAYLOAD_TOO_LARGE" });
   await waitUntil(() => taken() === 0);
@@ -83,6 +87,13 @@ test("a body that has grown returns the unused part of its share", async () => {
   await waitUntil(() => taken() === 0);
 });
 
+test("bodies of unknown length get 503 before those that wait fill more than 32 MiB", async () => {
+  for (let i = 0; i < 66 + 25; i++) begin({ length: "chunked" });
+  await waitUntil(() => taken() === 66 * UNKNOWN);
+  await settleEventLoop();
+  expect(await statusOf(begin({ length: "chunked" }))).toBe(503);
+});
+
 describe("large bodies that do not arrive", () => {
   test("do not delay small bodies or bodies of other projects", async () => {
     for (let i = 0; i < 4; i++) begin({});
@@ -94,6 +105,17 @@ describe("large bodies that do not arrive", () => {
     const from = mail.replace("acme.test", "other.test");
     large.write(from.padEnd(LARGE, " "));
     expect(await statusOf(large)).toBe(200);
+  });
+
+  test("do not delay bodies of up to 1 MiB while the next large one waits", async () => {
+    const [second, third] = [await t.makeProject("second"), await t.makeProject("third")];
+    for (const key of [t.secretKey, t.secretKey, second.secretKey]) begin({ key });
+    await waitUntil(() => taken() === 3 * LARGE);
+    begin({ key: third.secretKey });
+    await settleEventLoop();
+    const medium = begin({ length: MIB });
+    medium.write(padded(MIB));
+    expect(await statusOf(medium)).toBe(200);
   });
 
   test("get 408 after ten seconds, return their shares, and the connection is closed", async () => {
@@ -193,11 +215,68 @@ describe("bodies with a public key", () => {
     expect(await statusOf(request)).toBe(200);
   });
 
+  test("take one share for all of a body of unknown length", async () => {
+    const request = begin({ ...track, length: "chunked", key: t.publicKey });
+    await waitUntil(() => taken() === UNKNOWN);
+    request.write(chunk(200 * KIB));
+    await settleEventLoop();
+    expect(taken()).toBe(UNKNOWN);
+    request.write(chunk(100 * KIB));
+    expect(await statusOf(request)).toBe(413);
+  });
+
+  test("of unknown length get 503 before those that wait fill more than 32 MiB", async () => {
+    const head = { ...track, length: "chunked", key: t.publicKey } as const;
+    for (let i = 0; i < 8 + 25; i++) begin(head);
+    await waitUntil(() => taken() === 8 * UNKNOWN);
+    await settleEventLoop();
+    expect(await statusOf(begin(head))).toBe(503);
+  });
+
   test("get 408 if no byte arrives within five seconds", async () => {
     const request = begin({ ...track, key: t.publicKey });
     await waitUntil(() => taken() === 256 * KIB);
     t.clock.advance(5_000);
     expect(await statusOf(request)).toBe(408);
+  });
+});
+
+describe("the garbage collector", () => {
+  let collect: Mock<typeof Bun.gc>;
+  beforeEach(() => {
+    collect = spyOn(Bun, "gc").mockImplementation(() => undefined);
+  });
+  afterEach(() => collect.mockRestore());
+
+  test("does not run for small bodies that could have grown", async () => {
+    for (let i = 0; i < 3; i++) {
+      const request = begin({ length: "chunked" });
+      request.write(`${chunk(70 * KIB)}0\r\n\r\n`);
+      expect(await statusOf(request)).toBe(400);
+      await waitUntil(() => taken() === 0);
+    }
+    t.clock.advance(1_000);
+    expect(collect).not.toHaveBeenCalled();
+  });
+
+  test("does not run for large bodies that do not arrive", async () => {
+    for (let i = 0; i < 3; i++) {
+      const request = begin({});
+      await waitUntil(() => taken() === LARGE);
+      request.destroy();
+      await waitUntil(() => taken() === 0);
+    }
+    t.clock.advance(1_000);
+    expect(collect).not.toHaveBeenCalled();
+  });
+
+  test("runs for large bodies that arrived", async () => {
+    const request = begin({});
+    request.write(padded(LARGE));
+    expect(await statusOf(request)).toBe(200);
+    await waitUntil(() => taken() === 0);
+    t.clock.advance(1_000);
+    expect(collect).toHaveBeenCalledTimes(1);
   });
 });
 

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { createArrivals } from "../../src/http/body.ts";
+import { createArrivals } from "../../src/http/body-arrivals.ts";
 import { readForm } from "../../src/http/form.ts";
 import { refuseUnstorable } from "../../src/http/json-checks.ts";
 import { createCursors } from "../../src/http/cursor.ts";

@@ -12,7 +12,7 @@
 
 import { Elysia } from "elysia";
 import type { Writer } from "../../db/writer.ts";
-import type { Arrivals } from "../../http/body.ts";
+import type { Arrivals } from "../../http/body-arrivals.ts";
 import { undocumented } from "../../http/documented.ts";
 import { readForm } from "../../http/form.ts";
 import { badLinkPage, Html, type Page, pageResponse, errorPage } from "../../http/page.ts";
