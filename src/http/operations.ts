@@ -4,7 +4,7 @@
  * of access are made of it.
  *
  * - `read`: the function reads. It may be asynchronous. One that makes several changes, or writes after
- *   it has waited, gets `store` for them.
+ *   it has waited, gets `storeWithoutQuota` for them.
  * - `write`: the function runs inside a change. What it writes, its answer (for an Idempotency-Key) and
  *   the entry in the audit log are stored together, and then the request is answered. `prepare` runs
  *   before the change and may be asynchronous.
@@ -29,6 +29,11 @@ import { ensureChecks } from "./validation.ts";
 type About = { id: string } & Omit<OperationTexts, "access" | "security">;
 type OperationTexts = Parameters<typeof describeOperations>[1][string];
 
+const READ_METHODS = ["GET", "POST"] as const;
+const WRITE_METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
+type ReadRoute = `${(typeof READ_METHODS)[number]} /${string}`;
+type WriteRoute = `${(typeof WRITE_METHODS)[number]} /${string}`;
+
 /** What the function of an operation gets of the request, checked by the schemas. */
 type Call<Path extends string, Query extends TSchema, Body extends TSchema> = {
   project: Project;
@@ -51,19 +56,28 @@ type ParamsOf<Path extends string> = Path extends `${string}:${infer Name}/${inf
 /** The `data` of an envelope; a Response for a document. */
 type Data<Answer extends TSchema> = Static<Answer> extends { data: infer D } ? D : Static<Answer>;
 
+/**
+ * Data that is no promise, because a change is committed at its first `await`. A promise would
+ * otherwise be a value of the types `{}` and `unknown`.
+ */
+type SyncData<D> =
+  PromiseLike<unknown> extends D
+    ? D & (string | number | boolean | null | { readonly then?: never })
+    : D;
+
 type Read<
   Path extends string,
   Query extends TSchema,
   Body extends TSchema,
   A extends TSchema,
-> = About & {
+> = Omit<About, "isIdempotent"> & {
   query?: Query;
   body?: Body;
   answer: A;
   run: (
     app: App,
     call: Call<Path, Query, Body>,
-    store: Writer["write"],
+    storeWithoutQuota: Writer["write"],
   ) => Data<A> | Promise<Data<A>>;
 };
 
@@ -81,7 +95,7 @@ type Write<Path extends string, Body extends TSchema, A extends TSchema, Prepare
     app: App,
     call: Call<Path, TSchema, Body>,
     prepared: Prepared,
-  ) => Data<A> | Created<Data<A>>;
+  ) => SyncData<Data<A>> | Created<SyncData<Data<A>>>;
 };
 
 class Created<T> {
@@ -109,12 +123,16 @@ type Operation = {
 };
 
 export function read<
-  const Path extends string,
+  const Path extends ReadRoute,
   A extends TSchema,
   Query extends TSchema = TSchema,
   Body extends TSchema = TSchema,
 >(route: Path, operation: Read<Path, Query, Body, A>): Operation {
   const { query, body, answer, run, ...about } = operation;
+  ensureDeclaration(route, {
+    "only GET and POST read": !hasMethod(route, READ_METHODS),
+    "a read answers with data": isEmpty(answer),
+  });
   return {
     route,
     about,
@@ -122,33 +140,45 @@ export function read<
     statuses: [200],
     answer,
     async handle(app, context) {
-      const data: unknown = await run(app, callOf(context), context.storeWithoutQuota);
+      const call = callOf<Path, Query, Body>(context);
+      if (body !== undefined) ensureChecks(body, call.body);
+      const data: unknown = await run(app, call, context.storeWithoutQuota);
       return data instanceof Response ? data : envelope(data);
     },
   };
 }
 
 export function write<
-  const Path extends string,
+  const Path extends WriteRoute,
   A extends TSchema,
   Body extends TSchema = TSchema,
   Prepared = undefined,
 >(route: Path, operation: Write<Path, Body, A, Prepared>): Operation {
   const { body, answer, run, prepare, ...rest } = operation;
-  const { status: declared = 200, isWithinQuota = true, isSecret = false, ...about } = rest;
-  const isEmpty = answer.type === "void";
+  const { status: declared, isWithinQuota = true, isSecret = false, ...about } = rest;
+  const hasNoContent = isEmpty(answer);
+  const isIdempotent = about.isIdempotent === true;
+  ensureDeclaration(route, {
+    "only POST, PUT, PATCH and DELETE write": !hasMethod(route, WRITE_METHODS),
+    "an answer without content has the status 204": hasNoContent && declared !== undefined,
+    "an answer without content is not stored for an Idempotency-Key": hasNoContent && isIdempotent,
+    "only an answer that is stored for an Idempotency-Key is sealed": isSecret && !isIdempotent,
+  });
+  const statuses = hasNoContent ? [204] : [declared ?? 200].flat();
 
   function answerOf(result: unknown) {
     const isNew = declared === 201 || result instanceof Created;
+    const code = hasNoContent ? 204 : isNew ? 201 : 200;
+    if (!statuses.includes(code)) throw new Error(`${route} does not declare the status ${code}`);
     const data: unknown = result instanceof Created ? result.data : result;
-    return { status: isNew ? 201 : 200, body: envelope(data), isSecret };
+    return { status: code, body: envelope(data), isSecret };
   }
 
   return {
     route,
     about,
     hooks: { body },
-    statuses: isEmpty ? [204] : [declared].flat(),
+    statuses,
     answer,
     async handle(app, context) {
       const call = callOf<Path, TSchema, Body>(context);
@@ -158,10 +188,10 @@ export function write<
         const value: Prepared = await Reflect.apply(prepare ?? nothing, undefined, [app, call]);
         return () => answerOf(run(app, call, value));
       }
-      if (about.isIdempotent === true) return (isWithinQuota ? once : onceWithoutQuota)(prepared);
+      if (isIdempotent) return (isWithinQuota ? once : onceWithoutQuota)(prepared);
       const change = await prepared();
       const stored = await (isWithinQuota ? store : storeWithoutQuota)(change);
-      if (isEmpty) return status(204, undefined);
+      if (hasNoContent) return status(204, undefined);
       context.set.status = stored.status;
       return stored.body;
     },
@@ -169,6 +199,17 @@ export function write<
 }
 
 function nothing(): void {}
+
+const isEmpty = (answer: TSchema): boolean => answer.type === "void";
+
+const hasMethod = (route: string, methods: readonly string[]): boolean =>
+  methods.some((method) => route.startsWith(`${method} /`));
+
+/** A declaration that would be answered wrongly throws when its file is imported. */
+function ensureDeclaration(route: string, isBroken: Readonly<Record<string, boolean>>): void {
+  const rule = Object.keys(isBroken).find((name) => isBroken[name]);
+  if (rule !== undefined) throw new Error(`${route}: ${rule}`);
+}
 
 /** The validation of Elysia has checked the members, so they have the types of their schemas. */
 function callOf<Path extends string, Query extends TSchema, Body extends TSchema>(

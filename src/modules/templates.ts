@@ -194,7 +194,7 @@ const TemplateUsage = named(
 );
 export type TemplateUsage = Static<typeof TemplateUsage>;
 
-const created = { id: "/data/id" };
+const createdTemplate = { id: "/data/id" };
 
 export const templateNoun: Noun = {
   name: "templates",
@@ -215,10 +215,10 @@ export const templateNoun: Noun = {
       description: "A syntax error in subject or body is refused with 422, line and column.",
       isIdempotent: true,
       links: {
-        getTemplate: created,
-        updateTemplate: created,
-        deleteTemplate: created,
-        previewTemplate: created,
+        getTemplate: createdTemplate,
+        updateTemplate: createdTemplate,
+        deleteTemplate: createdTemplate,
+        previewTemplate: createdTemplate,
       },
       body: limited(TemplateInput, BODY_LIMITS.template),
       answer: Envelope(Template),

@@ -83,14 +83,14 @@ export function retryDelivery(app: App, webhook: WebhookRow, id: string): Delive
 export async function retryFailedDeliveries(
   app: App,
   webhook: WebhookRow,
-  write: Writer["write"],
+  storeWithoutQuota: Writer["write"],
 ): Promise<number> {
   if (!webhook.isEnabled) throw disabled();
   let retried = 0;
   // Deliveries that fail again meanwhile are before this position.
   let after = 0;
   for (;;) {
-    const seqs = await write(() =>
+    const seqs = await storeWithoutQuota(() =>
       tryFailedNow(app, { webhook: webhook.seq, after, limit: SLICE, now: app.clock.now() }),
     );
     retried += seqs.length;

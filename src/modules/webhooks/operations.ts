@@ -141,9 +141,9 @@ export function webhookOperations(app: App) {
         "Answers with their number. The deliveries of a disabled webhook are refused with 409. " +
         "Needs no body.",
       answer: Envelope(RetriedDeliveries),
-      async run(app, { project, params }, store) {
+      async run(app, { project, params }, storeWithoutQuota) {
         const webhook = getWebhook(app, project.seq, params.id);
-        const retried = await retryFailedDeliveries(app, webhook, store);
+        const retried = await retryFailedDeliveries(app, webhook, storeWithoutQuota);
         webhookDispatcher(app).wake([webhook.seq]);
         return { retried };
       },
