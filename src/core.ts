@@ -55,7 +55,9 @@ export function createCore(options: AppOptions) {
   // On a developer's machine other programs take the processor, so holds there are no warnings.
   const holdLog = options.hasOpenInboxes === true ? { ...log, warn: log.debug } : log;
   const loopWatch = createLoopWatch(platformWatch(holdLog));
-  const reader: DatabaseReader = createDatabaseReader(db, () => writer.verifyFiles());
+  const reader: DatabaseReader = createDatabaseReader(db, {
+    verify: () => writer.verifyFiles(),
+  });
   const writer = createWriter(
     db,
     log,
@@ -71,7 +73,7 @@ export function createCore(options: AppOptions) {
   /** Runs the slices of all long reads in turn. */
   const scheduler = createFairScheduler(() => loopWatch.begin("work", "a slice of a long read"));
 
-  const app: App = {
+  const shared = {
     config,
     folder,
     secret,
@@ -87,12 +89,12 @@ export function createCore(options: AppOptions) {
     fetchGuarded: options.fetchGuarded ?? createFetchGuarded({ dns, allowPrivateAddresses }),
     url,
     linkKey: deriveKey(secret, "recipient-links"),
-  };
+  } satisfies Omit<App, "isApp">;
+  const app: App = { ...shared, isApp: true };
 
   return {
-    ...app,
+    ...shared,
     app,
-    clock,
     hasOpenInboxes: options.hasOpenInboxes ?? false,
     loopWatch,
     scheduler,

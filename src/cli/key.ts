@@ -32,9 +32,9 @@ export const keyCreate: Command = {
     const expiresAt = readExpiry(input.flags["expires"]);
     const name = input.flags["name"] ?? "";
     return withStore(input, async (store) => {
-      const { app, writer, project } = store;
+      const { writer, project } = store;
       const { key, text } = await writer.write(() => {
-        const created = createKey(app, project().seq, { kind, name, expiresAt, origins });
+        const created = createKey(store, project().seq, { kind, name, expiresAt, origins });
         recordCommand(store, "key create", recordOf(created.key));
         return created;
       });
@@ -54,8 +54,8 @@ export const keyList: Command = {
   flags: [PROJECT_FLAG],
   settings: STORE_SETTINGS,
   run: (input) =>
-    withStore(input, async ({ app, project }) => {
-      const all = listKeys(app, project().seq);
+    withStore(input, async (store) => {
+      const all = listKeys(store, store.project().seq);
       const human =
         all.map(lineFor).join("\n") || "There is no key yet. Create one: mailstead key create";
       return print(input, { keys: all.map(present) }, human);
@@ -71,7 +71,7 @@ export const keyRevoke: Command = {
   run: (input) =>
     withStore(input, async (store) => {
       const key = await store.writer.write(() => {
-        const revoked = revokeKey(store.app, input.positionals[0] ?? "");
+        const revoked = revokeKey(store, input.positionals[0] ?? "");
         recordCommand(store, "key revoke", recordOf(revoked));
         return revoked;
       });

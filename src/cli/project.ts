@@ -30,12 +30,12 @@ export const projectCreate: Command = {
       throw new UsageError(`NAME: expected 1 to ${LONGEST_NAME} characters`);
     }
     return withNewStore(input, async (store) => {
-      const { app, writer, projects } = store;
+      const { writer, projects } = store;
       const { project, secretKey, publicKey } = await writer.write(() => {
         const created = projects.create(name)();
         recordCommand(store, "project create", { projectSeq: created.seq, objectId: created.id });
         const key = (kind: "SECRET" | "PUBLIC") =>
-          createKey(app, created.seq, { kind, name: "first key", expiresAt: null });
+          createKey(store, created.seq, { kind, name: "first key", expiresAt: null });
         return { project: created, secretKey: key("SECRET"), publicKey: key("PUBLIC") };
       });
       return print(

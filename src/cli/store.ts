@@ -3,7 +3,6 @@
  */
 
 import { createReferences } from "../lib/references.ts";
-import { createCore } from "../core.ts";
 import type { App } from "../core/app.ts";
 import { readConfig } from "../config/read.ts";
 import { type Config, type SettingName, SETTINGS } from "../config/settings.ts";
@@ -20,7 +19,7 @@ import {
 import { migrate, pendingMigrations } from "../db/migrate.ts";
 import type { Db } from "../db/open.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
-import type { Writer } from "../db/writer.ts";
+import { createWriter } from "../db/writer.ts";
 import { createCursors } from "../http/cursor.ts";
 import { createListPage } from "../http/pagination.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -57,15 +56,16 @@ export const PROJECT_FLAG: Flag = {
 
 const PROJECT_USAGE = `--${PROJECT_FLAG.name} ${PROJECT_FLAG.placeholder}`;
 
-export type Store = {
+/**
+ * It is no App: a command reads few settings, so the others would have their defaults instead of the
+ * values of the server.
+ */
+export type Store = Pick<App, "db" | "clock" | "writer"> & {
   /** The settings that the command reads itself; the others have their defaults. */
   config: Config;
   /** Base of the links to the server. */
   url: string;
   folder: DataFolder;
-  app: App;
-  db: Db;
-  writer: Writer;
   projects: ReturnType<typeof createProjects>;
   accounts: Accounts;
   domains: ReturnType<typeof createDomains>;
@@ -122,16 +122,14 @@ async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T
     upgradeUnlessServed(db, folder.path);
     const { url, installation } = serverSettings(input, db);
     const clock = systemClock;
-    const { path, secret } = folder;
-    const { app } = createCore({ config, db, folder: path, secret, clock, log: silentLog });
     const projects = createProjects({ db, clock });
     return await use({
       config,
       url,
       folder,
-      app,
       db,
-      writer: app.writer,
+      clock,
+      writer: createWriter(db, silentLog),
       projects,
       accounts: openAccounts(db, folder.secret, url),
       domains: openDomains(db, folder.secret, installation),

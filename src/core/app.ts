@@ -19,6 +19,11 @@ import type { Dns } from "../protocols/dns/client.ts";
 import type { FetchGuarded } from "../protocols/fetch-guarded/fetch-guarded.ts";
 
 export type App = {
+  /**
+   * Only an App and copies of it have this member. Without it, an object that merely contains the
+   * members of an App, such as Core, would be taken for one, and `perApp` would keep other state for it.
+   */
+  isApp: true;
   config: Config;
   /** Folder of the database; null if it is in memory. */
   folder: string | null;

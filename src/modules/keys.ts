@@ -260,13 +260,13 @@ async function storeUses(app: App): Promise<void> {
   });
 }
 
-export function listKeys({ db }: App, projectSeq: number): KeyRow[] {
+export function listKeys({ db }: Pick<App, "db">, projectSeq: number): KeyRow[] {
   const ofProject = eq(apiKeys.projectSeq, projectSeq);
   return db.select().from(apiKeys).where(ofProject).orderBy(desc(apiKeys.seq)).all();
 }
 
 /** Revokes a key. If it was revoked before, the time of the first revocation stays. */
-export function revokeKey({ db, clock }: App, id: string): KeyRow {
+export function revokeKey({ db, clock }: Pick<App, "db" | "clock">, id: string): KeyRow {
   db.update(apiKeys)
     .set({ revokedAt: clock.now() })
     .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
