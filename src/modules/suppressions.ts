@@ -263,7 +263,7 @@ const findCause = statement<CauseRow, [string, number]>(`
   SELECT emails.id AS emailId, reports.received_at AS reportedAt, reports.reason AS reportReason,
          emails.last_error AS lastError
   FROM emails
-  LEFT JOIN email_reports AS reports ON reports.email_seq = emails.seq AND reports.kind = ?
+  LEFT JOIN email_reports AS reports ON reports.email_seq = emails.seq AND reports.kind = +?
   WHERE emails.seq = +?`);
 
 function causeOf(app: App, { reason, emailSeq }: Row): Suppression["cause"] {

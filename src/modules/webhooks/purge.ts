@@ -30,9 +30,9 @@ const findOldest = statement<Row, [number]>(`
            created_at AS createdAt
     FROM webhook_deliveries ORDER BY seq LIMIT +?`);
 
-const drop = statement<unknown, [number]>("DELETE FROM webhook_deliveries WHERE seq = ?");
+const drop = statement<unknown, [number]>("DELETE FROM webhook_deliveries WHERE seq = +?");
 
-const dropWebhook = statement<unknown, [number]>("DELETE FROM webhooks WHERE seq = ?");
+const dropWebhook = statement<unknown, [number]>("DELETE FROM webhooks WHERE seq = +?");
 
 /** True once no deleted webhook is left. */
 function purgeDeleted(app: Pick<App, "db">, hasTime: () => boolean): boolean {

@@ -1,13 +1,11 @@
 import { expect, test } from "bun:test";
-import { declaredStatements } from "../../../src/db/statement.ts";
-import "../../../src/modules/webhooks/purge.ts";
 import {
   enabledWebhook,
   forgetWebhooks,
   hasNoWebhook,
 } from "../../../src/modules/webhooks/webhooks.ts";
 import { bareApp } from "../../support/bare-app.ts";
-import { openOutbox, planOf } from "../../support/outbox.ts";
+import { openOutbox } from "../../support/outbox.ts";
 
 test("the cache shows the writes of a change at once, and forgets them after a rollback", () => {
   const { db } = openOutbox();
@@ -37,20 +35,4 @@ test("the cache shows the writes of a change at once, and forgets them after a r
   expect(state()).toEqual([true, false]);
   db.sqlite.run("ROLLBACK");
   expect(state()).toEqual([false, true]);
-});
-
-test("every statement uses an index, does not sort, and is not prepared again", () => {
-  const { db } = openOutbox();
-  const statements = declaredStatements().filter((sql) => /webhook/.test(sql));
-  expect(statements.length).toBeGreaterThan(10);
-  for (const sql of statements) {
-    const plan = planOf(db, sql);
-    // The purge reads the table in the order of its key, oldest first.
-    const isPurge = /FROM webhook_deliveries ORDER BY seq LIMIT/.test(sql);
-    if (!isPurge) expect(plan).not.toMatch(/SCAN \w+(?! USING INDEX| ROW)$/m);
-    expect(plan).not.toContain("TEMP B-TREE");
-  }
-  // Without a plus sign before a parameter, SQLite prepares the statement again for each value.
-  const hot = statements.filter((sql) => sql.includes("webhook_seq = ") && sql.includes("SELECT"));
-  for (const sql of hot) expect(sql).not.toMatch(/_seq (?:=|<|>) ?[?$]|LIMIT [?$]/);
 });
