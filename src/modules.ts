@@ -1,4 +1,4 @@
-/** The list of modules. A module is one folder and one line here; the order is explained below. */
+/** The list of modules: each noun has one line here. The order of the list is explained below. */
 
 import type { AppOptions, Core } from "./core.ts";
 import { createIdempotencyModule, type HttpEdge } from "./edge.ts";

@@ -177,60 +177,6 @@ describe("there are no circles", () => {
   });
 });
 
-/**
- * Files and folders of a module that other modules import besides its service.ts and models, each
- * with its reason. A model (`model.ts`, `activity-model.ts`) declares schemas of the HTTP interface;
- * a schema of one module is a part of the schemas of others.
- */
-const SHARED: Readonly<Record<string, string>> = {
-  "modules/contacts/data.ts":
-    "Pure rules of free-form data, which contacts, mails, events and workflows have in common.",
-  "modules/segments/condition/":
-    "The language of conditions: pure functions, also for campaigns and steps of workflows.",
-  "modules/webhooks/purge.ts": "The module of retention runs the purges of all tables.",
-  "modules/workflows/purge.ts": "The module of retention runs the purges of all tables.",
-};
-
-describe("a module imports another one only through its service.ts", () => {
-  const moduleOf = (file: string) => /^modules\/([\w-]+)\//.exec(file)?.[1];
-  const isShared = (to: string) =>
-    /\/(service|model|\w+-model)\.ts$/.test(to) ||
-    /^modules\/([\w-]+)\/\1\.ts$/.test(to) ||
-    Object.keys(SHARED).some((path) => to.startsWith(path));
-
-  /** Says for each wrong import which file breaks which rule. */
-  function violations(all: readonly Pick<Import, "from" | "to">[]): string[] {
-    return all
-      .filter(({ from, to }) => moduleOf(from) !== undefined && moduleOf(to) !== undefined)
-      .filter(({ from, to }) => moduleOf(from) !== moduleOf(to) && !isShared(to))
-      .map(
-        ({ from, to }) => `${from} imports ${to}, but only ${moduleOf(to)}/service.ts is shared`,
-      );
-  }
-
-  test("all modules keep this rule", () => {
-    expect(violations(imports)).toEqual([]);
-  });
-
-  test("an import of another file of a module is found", () => {
-    const from = "modules/emails/accept.ts";
-    const wrong = { from, to: "modules/quotas/readings.ts" };
-    const right = ["modules/quotas/service.ts", "modules/emails/model.ts", "outbox/lease.ts"];
-    expect(violations([wrong, ...right.map((to) => ({ from, to }))])).toEqual([
-      "modules/emails/accept.ts imports modules/quotas/readings.ts, but only quotas/service.ts is shared",
-    ]);
-  });
-
-  test("each exception is needed", () => {
-    const isUsed = (path: string) =>
-      imports.some(
-        ({ from, to }) =>
-          to.startsWith(path) && moduleOf(from) !== undefined && moduleOf(from) !== moduleOf(to),
-      );
-    expect(Object.keys(SHARED).filter((path) => !isUsed(path))).toEqual([]);
-  });
-});
-
 test("routes are imported by their module.ts alone, and no file only exports other files", () => {
   const moduleOf = (file: string) => file.replace(/^(modules\/[\w-]+)\/.*$/, "$1/module.ts");
   const intoRoutes = imports.filter(
