@@ -89,6 +89,7 @@ export function createAppLifecycle(
       loopWatch.stop();
       heapGrowth.stop();
       for (const module of backward) module.endRequests?.();
+      reader.endReads();
       await server.close();
       if (halted === null) await stopModules();
       else await closeAfterFault();

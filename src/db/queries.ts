@@ -19,32 +19,47 @@ export type ReadQuery = {
   values: readonly Value[];
   /** If the time is over, the rows that were found are the result. Else the read fails. */
   isPartial?: boolean;
+  /** The statement that counts all rows of which `sql` reads a page. */
+  total?: {
+    sql: string;
+    values: readonly Value[];
+    /** The first page counts itself if it has fewer rows than this. 0 for another page. */
+    unlessFewerThan: number;
+  };
 };
 
 export type FoundRows = {
-  columns: string[];
   rows: unknown[][];
   /** False if the time was over. */
   isComplete: boolean;
   /** Where the time was over; what follows was not searched. Null if it is complete. */
   stoppedAt: number | null;
+  /** Null without `total` in the query, or if the time was over. */
+  total: number | null;
 };
 
-/** Thrown by `in_time`, and by a read whose queries need all their rows. */
+/** Thrown by `in_time`, and by a read whose query needs all its rows. */
 export const TIME_IS_OVER = new Error("the time of a read is over");
 
 const MAX_STATEMENTS = 200;
 
 export const folded = (text: string): string => text.toLowerCase().normalize("NFC");
 
-/** Returns a function that runs a query. A connection has one. */
-export function createQueryRunner(sqlite: Database, elapsed: () => number) {
+/**
+ * Returns a function that runs a query. A connection has one. `isInterrupted` says that every read
+ * must end now.
+ */
+export function createQueryRunner(
+  sqlite: Database,
+  elapsed: () => number,
+  isInterrupted: () => boolean = () => false,
+) {
   const statements = new Map<string, ReturnType<typeof prepare>>();
   let endsAt = Infinity;
   let position: number | null = null;
 
   function inTime(): 1 {
-    if (elapsed() >= endsAt) throw TIME_IS_OVER;
+    if (elapsed() >= endsAt || isInterrupted()) throw TIME_IS_OVER;
     return 1;
   }
 
@@ -62,7 +77,7 @@ export function createQueryRunner(sqlite: Database, elapsed: () => number) {
     return Database.prototype.prepare.call(sqlite, sql);
   }
 
-  function statementOf(sql: string) {
+  function statementFor(sql: string) {
     const known = statements.get(sql);
     if (known !== undefined) return known;
     const [oldest] = statements.size < MAX_STATEMENTS ? [] : statements;
@@ -75,21 +90,48 @@ export function createQueryRunner(sqlite: Database, elapsed: () => number) {
     return statement;
   }
 
-  return ({ sql, values, isPartial = false }: ReadQuery, limitMs: number): FoundRows => {
-    endsAt = elapsed() + limitMs;
-    const statement = statementOf(sql);
-    const columns = statement.columnNames;
+  function readAll(sql: string, values: readonly Value[]): unknown[][] {
     const bound: SQLQueryBindings[] = [...values];
-    position = null;
-    const complete = { columns, isComplete: true, stoppedAt: null };
-    if (!isPartial) return { ...complete, rows: statement.values(...bound) };
+    return statementFor(sql).values(...bound);
+  }
+
+  /** Reads row by row, so that the rows before the end of the time are known. */
+  function readPart(sql: string, values: readonly Value[]): Omit<FoundRows, "total"> {
+    const bound: SQLQueryBindings[] = [...values];
+    const statement = statementFor(sql);
+    const columns = statement.columnNames;
+    if (new Set(columns).size < columns.length) throw new Error("two columns have the same name");
     const rows: unknown[][] = [];
+    position = null;
     try {
-      for (const row of statement.iterate(...bound)) rows.push(Object.values(Object(row)));
+      for (const row of statement.iterate(...bound)) {
+        const values = Object(row);
+        rows.push(columns.map((column): unknown => values[column]));
+      }
     } catch (error) {
       if (error !== TIME_IS_OVER) throw error;
-      return { columns, rows, isComplete: false, stoppedAt: position };
+      return { rows, isComplete: false, stoppedAt: position };
     }
-    return { ...complete, rows };
+    return { rows, isComplete: true, stoppedAt: null };
+  }
+
+  function countAll({ isPartial = false, total }: ReadQuery, found: number): number | null {
+    if (total === undefined) return null;
+    if (found < total.unlessFewerThan) return found;
+    try {
+      return Number(readAll(total.sql, total.values)[0]?.[0]);
+    } catch (error) {
+      if (error === TIME_IS_OVER && isPartial) return null;
+      throw error;
+    }
+  }
+
+  return (query: ReadQuery, limitMs: number): FoundRows => {
+    endsAt = elapsed() + limitMs;
+    const { sql, values, isPartial = false } = query;
+    const found = isPartial
+      ? readPart(sql, values)
+      : { rows: readAll(sql, values), isComplete: true, stoppedAt: null };
+    return { ...found, total: found.isComplete ? countAll(query, found.rows.length) : null };
   };
 }

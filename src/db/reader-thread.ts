@@ -11,23 +11,27 @@ export type ReadAnswer = { id: number; found?: FoundRows; fault?: TaskFault };
 
 const CACHE_KIB = 8 * 1024;
 
-const { file }: { file: string } = workerData;
+const { file, stop }: { file: string; stop: Int32Array } = workerData;
 const sqlite = new Database(file, { readonly: true, strict: true });
 sqlite.run("PRAGMA busy_timeout = 5000");
 sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-const run = createQueryRunner(sqlite, systemClock.elapsed);
+const run = createQueryRunner(sqlite, systemClock.elapsed, () => Atomics.load(stop, 0) === 1);
 
-function faultOf(error: unknown): TaskFault {
+function describeFault(error: unknown): TaskFault {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof SQLiteError ? (error.code ?? "") : "";
   return { isLate: error === TIME_IS_OVER, code, message };
 }
 
+/** A page and its total are read in one transaction, so that they are of the same moment. */
 function answer({ id, query, limitMs }: ReadTask): ReadAnswer {
   try {
+    sqlite.run("BEGIN");
     return { id, found: run(query, limitMs) };
   } catch (error) {
-    return { id, fault: faultOf(error) };
+    return { id, fault: describeFault(error) };
+  } finally {
+    if (sqlite.inTransaction) sqlite.run("COMMIT");
   }
 }
 

@@ -4,17 +4,20 @@
  *
  * - Threads start when they are needed, and then stay. A read waits until one is free. Projects take
  *   turns, and one project never has all threads.
- * - A read ends after its time limit (`in_time` in queries.ts). A statement without `in_time` cannot be
- *   ended. Its read is refused a moment later, and another thread takes the place of the one that it
- *   occupies.
+ * - A read ends after its time limit, which includes the time in which it waits (`in_time` in
+ *   queries.ts). A statement without `in_time` cannot be ended. Its read is refused a moment later, and
+ *   another thread takes the place of the one that it occupies.
  * - `hold` waits for a moment at which nothing is read, because SQLite restarts its write-ahead log only
  *   then (durability/checkpoint.ts).
+ * - After a storage fault no thread starts. The connection of the server reads then, which has the right
+ *   file open.
  *
  * A database in memory has only one connection, which then reads as well.
  */
 
 import { Worker } from "node:worker_threads";
 import { systemClock } from "../lib/clock.ts";
+import { hasFreeDescriptors } from "../lib/descriptors.ts";
 import { AppError } from "../lib/errors.ts";
 import { threadFile } from "../lib/thread-file.ts";
 import { damageByCode } from "./fault.ts";
@@ -28,22 +31,34 @@ export type DatabaseReader = {
   find(owner: number, query: ReadQuery, limitMs?: number): Promise<FoundRows>;
   /** Whether something is being read, also in a thread that was given up. */
   isReading(): boolean;
-  /** Begins no read until `release`. Resolves to false if one did not end in time. */
-  hold(): Promise<boolean>;
+  /**
+   * Begins no read until `release`, and resolves to true when none is under way. Resolves to false if
+   * one has not ended in time: then nothing is held.
+   */
+  hold(limitMs: number): Promise<boolean>;
   release(): void;
-  /** Refuses the reads that wait, and closes the connections. A later read opens new ones. */
+  /** Ends the reads that are under way and refuses all others, because the server stops. */
+  endReads(): void;
+  /** Closes the connections, after `endReads`. */
   close(): Promise<void>;
 };
 
 const THREADS = 3;
 const MAX_OF_PROJECT = THREADS - 1;
 const LIMIT_MS = 10_000;
-/** Then a statement has not called `in_time`. */
+/** A read for which a part is enough runs for this long even if it has waited for its whole time. */
+const MIN_PART_MS = 50;
 const GRACE_MS = 1_000;
 /** Most reads of one project that wait. */
-const MAX_WAITING = 100;
+const MAX_WAITING = 400;
 /** Most threads that were given up and still run. */
 const MAX_LOST = 2;
+/** The pause after a hold for which a read did not end in time. */
+const HOLD_PAUSE_MS = 1_000;
+/** The runtime ends the whole process if a thread that starts finds no descriptor. */
+const DESCRIPTORS_OF_START = 32;
+/** The longest read on the event loop after a storage fault. */
+const AFTER_FAULT_MS = 250;
 
 const FILE = threadFile(import.meta.url, {
   beside: "./reader-thread.ts",
@@ -53,37 +68,61 @@ const FILE = threadFile(import.meta.url, {
 type Job = {
   owner: number;
   query: ReadQuery;
-  limitMs: number;
+  endsAt: number;
   resolve: (found: FoundRows) => void;
   reject: (error: unknown) => void;
 };
 
-type Thread = { worker: Worker; job: Job | null; taskId: number; cancelLimit: () => void };
+type Thread = {
+  worker: Worker;
+  job: Job | null;
+  taskId: number;
+  /** Whether the path of the database led to the open file after the thread had opened it. */
+  isVerified: boolean;
+  cancelLimit: () => void;
+};
 
-/** `verify`: false if the path of the database leads to another file than the open one. */
-export function createDatabaseReader(db: Db, verify: () => boolean = () => true): DatabaseReader {
+type ReaderOptions = {
+  /** False if the path of the database leads to another file than the open one. */
+  verify?: () => boolean;
+  /** The time after the limit of a read. Then its statement has not called `in_time`. */
+  graceMs?: number;
+};
+
+export function createDatabaseReader(
+  db: Db,
+  { verify = () => true, graceMs = GRACE_MS }: ReaderOptions = {},
+): DatabaseReader {
   const { filename } = db.sqlite;
   if (filename === "" || filename === ":memory:") return createDirectReader(db);
   const { fault } = db;
+  const { elapsed } = systemClock;
   /** Reads that wait, by project, in the order in which projects get a thread. */
   const waiting = new Map<number, Job[]>();
   const threads = new Set<Thread>();
   const lost = new Set<Worker>();
+  /** The threads look at it: 1 ends each read. */
+  const stop = new Int32Array(new SharedArrayBuffer(4));
+  let direct: DatabaseReader | null = null;
   let lastId = 0;
   let isHeld = false;
+  let isEnding = false;
+  let nextHoldAt = 0;
   let whenQuiet: (() => void) | null = null;
 
   const isReading = () => lost.size > 0 || [...threads].some(({ job }) => job !== null);
 
   function start(): Thread {
-    if (!verify()) fault.check();
-    const worker = new Worker(FILE, { workerData: { file: filename } });
-    const thread: Thread = { worker, job: null, taskId: 0, cancelLimit() {} };
+    if (!hasFreeDescriptors(DESCRIPTORS_OF_START)) throw unavailable("too few free descriptors");
+    const worker = new Worker(FILE, { workerData: { file: filename, stop } });
+    const thread: Thread = { worker, job: null, taskId: 0, isVerified: false, cancelLimit() {} };
     worker.on("message", (answer: ReadAnswer) => finish(thread, answer));
     worker.on("error", (error: unknown) => giveUp(thread, unavailable(String(error))));
     worker.on("exit", () => {
+      const isKnown = threads.has(thread);
+      if (isKnown) giveUp(thread, unavailable("the thread ended"));
       lost.delete(worker);
-      giveUp(thread, unavailable());
+      if (!isReading()) whenQuiet?.();
     });
     worker.unref();
     threads.add(thread);
@@ -102,35 +141,41 @@ export function createDatabaseReader(db: Db, verify: () => boolean = () => true)
   }
 
   function runNext(): void {
-    if (isHeld || waiting.size === 0) return;
-    const idle = [...threads].find(({ job }) => job === null);
-    if (idle === undefined && threads.size >= THREADS) return;
-    const job = takeJob();
-    if (job === null) return;
-    try {
-      if (lost.size >= MAX_LOST) throw unavailable();
-      run(idle ?? start(), job);
-    } catch (error) {
-      job.reject(error);
+    for (;;) {
+      if (isHeld || waiting.size === 0) return;
+      const idle = [...threads].find(({ job }) => job === null);
+      if (idle === undefined && threads.size >= THREADS) return;
+      const job = takeJob();
+      if (job === null) return;
+      try {
+        if (lost.size >= MAX_LOST) throw unavailable("two statements cannot be ended");
+        run(job, idle);
+      } catch (error) {
+        job.reject(error);
+      }
     }
-    runNext();
   }
 
-  function run(thread: Thread, job: Job): void {
-    const { query, limitMs } = job;
+  function run(job: Job, idle: Thread | undefined): void {
+    const leftMs = job.endsAt - elapsed();
+    const limitMs = job.query.isPartial === true ? Math.max(leftMs, MIN_PART_MS) : leftMs;
+    if (limitMs <= 0) throw tooSlow();
+    const thread = idle ?? start();
     thread.job = job;
     thread.taskId = ++lastId;
-    thread.cancelLimit = systemClock.after(limitMs + GRACE_MS, () => giveUp(thread, tooSlow()));
-    const task: ReadTask = { id: lastId, query, limitMs };
+    thread.cancelLimit = systemClock.after(limitMs + graceMs, () => giveUp(thread, tooSlow()));
+    const task: ReadTask = { id: lastId, query: job.query, limitMs };
     thread.worker.postMessage(task);
   }
 
-  function finish(thread: Thread, { id, found, fault }: ReadAnswer): void {
+  function finish(thread: Thread, { id, found, fault: problem }: ReadAnswer): void {
     const { job, taskId } = thread;
     if (job === null || id !== taskId) return;
+    thread.isVerified ||= verify();
+    if (!thread.isVerified) return giveUp(thread, unavailable("the database file was replaced"));
     free(thread);
     if (found !== undefined) job.resolve(found);
-    else job.reject(fault === undefined ? unavailable() : errorOf(fault));
+    else job.reject(problem === undefined ? unavailable("no answer") : errorOf(problem));
     runNext();
   }
 
@@ -142,7 +187,7 @@ export function createDatabaseReader(db: Db, verify: () => boolean = () => true)
 
   /** Ends a thread. One that runs a statement ends after it. */
   function giveUp(thread: Thread, error: unknown): void {
-    if (!threads.delete(thread)) return void (isReading() || whenQuiet?.());
+    if (!threads.delete(thread)) return;
     const { job, worker } = thread;
     if (job !== null) lost.add(worker);
     void worker.terminate();
@@ -152,44 +197,68 @@ export function createDatabaseReader(db: Db, verify: () => boolean = () => true)
   }
 
   function errorOf({ isLate, code, message }: TaskFault): unknown {
-    if (isLate) return tooSlow();
+    if (isLate) return isEnding ? stopping() : tooSlow();
     const damage = damageByCode(code, message, filename);
     if (damage !== null) return fault.raise(damage);
     return isStorageCode(code) ? unavailable(`${code}: ${message}`) : new Error(message);
   }
 
+  function enqueue(owner: number, job: Job): void {
+    const others = waiting.get(owner) ?? [];
+    if (others.length >= MAX_WAITING) throw unavailable("too many reads wait");
+    waiting.set(owner, [...others, job]);
+  }
+
+  function release(): void {
+    isHeld = false;
+    runNext();
+  }
+
+  function endReads(): void {
+    isEnding = true;
+    Atomics.store(stop, 0, 1);
+    for (const job of [...waiting.values()].flat()) job.reject(stopping());
+    waiting.clear();
+  }
+
   return {
-    find: (owner, query, limitMs = LIMIT_MS) =>
-      new Promise((resolve, reject) => {
-        requireLimit(query);
-        const others = waiting.get(owner) ?? [];
-        if (others.length >= MAX_WAITING) return reject(unavailable());
-        waiting.set(owner, [...others, { owner, query, limitMs, resolve, reject }]);
+    async find(owner, query, limitMs = LIMIT_MS) {
+      requireLimit(query);
+      if (isEnding) throw stopping();
+      if (fault.current() !== null) {
+        direct ??= createDirectReader(db);
+        return direct.find(owner, query, AFTER_FAULT_MS);
+      }
+      return new Promise((resolve, reject) => {
+        enqueue(owner, { owner, query, endsAt: elapsed() + limitMs, resolve, reject });
         runNext();
-      }),
+      });
+    },
     isReading,
-    async hold() {
+    async hold(limitMs) {
+      if (lost.size > 0 || elapsed() < nextHoldAt) return false;
       isHeld = true;
       if (!isReading()) return true;
       const { promise, resolve } = Promise.withResolvers<boolean>();
       whenQuiet = () => resolve(true);
-      const cancel = systemClock.after(LIMIT_MS + GRACE_MS, () => resolve(false));
-      await promise.finally(() => (whenQuiet = null));
+      const cancel = systemClock.after(limitMs, () => resolve(false));
+      const isQuiet = await promise;
+      whenQuiet = null;
       cancel();
-      return promise;
+      if (!isQuiet) {
+        nextHoldAt = elapsed() + HOLD_PAUSE_MS;
+        release();
+      }
+      return isQuiet;
     },
-    release() {
-      isHeld = false;
-      runNext();
-    },
+    release,
+    endReads,
     async close() {
-      for (const job of [...waiting.values()].flat()) job.reject(unavailable());
-      waiting.clear();
-      const ending = [...threads].map(
-        ({ worker }) => new Promise((resolve) => worker.once("exit", resolve)),
-      );
+      endReads();
+      const workers = [...lost, ...[...threads].map(({ worker }) => worker)];
+      const ending = workers.map((worker) => new Promise((done) => worker.once("exit", done)));
       for (const { worker } of threads) worker.postMessage(null);
-      await Promise.all(ending);
+      await Promise.race([Promise.all(ending), Bun.sleep(graceMs)]);
     },
   };
 }
@@ -212,12 +281,13 @@ export function createDirectReader(
     isReading: () => false,
     hold: async () => true,
     release() {},
+    endReads() {},
     async close() {},
   };
 }
 
-function requireLimit({ sql }: ReadQuery): void {
-  if (sql.includes("in_time(")) return;
+function requireLimit({ sql, total }: ReadQuery): void {
+  if (sql.includes("in_time(") && (total === undefined || total.sql.includes("in_time("))) return;
   throw new Error("a statement that runs in a reader must call in_time()");
 }
 
@@ -228,10 +298,14 @@ function tooSlow(): AppError {
   });
 }
 
-function unavailable(cause?: string): AppError {
+function unavailable(cause: string): AppError {
   return new AppError(503, "SERVICE_UNAVAILABLE", "The service cannot read this right now.", {
     suggestion: "Try again in a few seconds.",
     headers: { "Retry-After": "5" },
     cause,
   });
+}
+
+function stopping(): AppError {
+  return unavailable("the server stops");
 }

@@ -4,7 +4,7 @@
 
 import type { AnyElysia } from "elysia";
 import type { Clock } from "../lib/clock.ts";
-import { createDescriptorReserve, hasFreeDescriptor } from "../lib/descriptors.ts";
+import { createDescriptorReserve, hasFreeDescriptors } from "../lib/descriptors.ts";
 import type { Log } from "../lib/log.ts";
 import { createDescriptorGuard, type DescriptorGuard } from "./descriptor-guard.ts";
 import { openSubstitute } from "./substitute.ts";
@@ -50,7 +50,7 @@ export function createListener(deps: {
         clock,
         log,
         reserve: createDescriptorReserve(RESERVED_DESCRIPTORS),
-        hasFreeDescriptor,
+        hasFreeDescriptor: () => hasFreeDescriptors(1),
         listener: { close: stopAccepting, open: () => void listen(port) },
         openSubstitute: () => openSubstitute({ hostname, port, clock }),
       });

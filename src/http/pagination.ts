@@ -77,63 +77,86 @@ export const listPage = perApp((app: App) =>
   createListPage(createCursors(deriveKey(app.secret, "cursors"))),
 );
 
+type NewestList<Table extends PagedTable, Item> = {
+  /** Names the list in its cursors. */
+  name: string;
+  query: PageQuery;
+  table: Table;
+  filter: SQL | undefined;
+  /** Null if the row is not shown, because something that belongs to it was deleted meanwhile. */
+  present: (row: Table["$inferSelect"]) => Item | null;
+};
+
 /**
  * One page of the rows that match a filter, newest first, and the number of all of them. It reads in
- * a thread, because counting looks at all rows that match. `name` names the list in its cursors.
+ * a thread, because searching and counting look at many rows.
  */
 export function newestPage<Table extends PagedTable, Item>(
   app: App,
   project: { seq: number },
-  list: {
-    name: string;
-    query: PageQuery;
-    table: Table;
-    filter: SQL | undefined;
-    present: (row: Table["$inferSelect"]) => Item;
-  },
+  { name, query, table, filter, present }: NewestList<Table, Item>,
 ): Promise<Page<Item>> {
-  const { name, query, table, filter, present } = list;
   return listPage(app)(
     { scope: `${project.seq}:${name}`, query },
     async (request) => {
-      const all = and(inTime(table.seq), filter);
-      const page = app.db
-        .select()
-        .from<SQLiteTable>(table)
-        .where(and(all, lt(table.seq, seqBound(request))))
-        .orderBy(desc(table.seq))
-        .limit(request.limit);
-      const found = await app.reader.find(project.seq, queryOf(page));
-      const rows = found.rows.map((values) => rowOf(table, values));
-      const isWhole = request.after === null && rows.length < request.limit;
-      const total = isWhole ? rows.length : await countAll(app, project, table, all);
-      return { rows, total, positionOf: bySeq };
+      const { page, total } = pageAndTotal(app, table, and(inTime, filter), request);
+      const unlessFewerThan = request.after === null ? request.limit : 0;
+      const found = await app.reader.find(project.seq, {
+        ...asQuery(page),
+        total: { ...asQuery(total), unlessFewerThan },
+      });
+      const rows = found.rows.map((values) => toRow(table, values));
+      return { rows, total: Number(found.total), positionOf: bySeq };
     },
-    (rows) => rows.map(present),
+    (rows) => rows.map(present).filter((item) => item !== null),
   );
 }
 
-async function countAll(
-  { db, reader }: App,
+/** The same for a table in which a project has few rows. It reads at once, so no search delays it. */
+export function smallPage<Table extends PagedTable, Item>(
+  app: App,
   project: { seq: number },
-  table: SQLiteTable,
-  filter: SQL | undefined,
-): Promise<number> {
-  const query = queryOf(db.select({ total: count() }).from(table).where(filter));
-  const { rows } = await reader.find(project.seq, query);
-  return Number(rows[0]?.[0]);
+  { name, query, table, filter, present }: NewestList<Table, Item>,
+): Promise<Page<Item>> {
+  return listPage(app)(
+    { scope: `${project.seq}:${name}`, query },
+    (request) => {
+      const { page, total } = pageAndTotal(app, table, filter, request);
+      const rows = page.values().map((values) => toRow(table, values));
+      return { rows, total: total.get()?.total ?? 0, positionOf: bySeq };
+    },
+    (rows) => rows.map(present).filter((item) => item !== null),
+  );
 }
 
-/** A condition for the query builder, which reads the clock for one row of 256. */
-const inTime = (seq: SQLiteColumn): SQL => sql`(${seq} & 255 OR in_time())`;
+function pageAndTotal<Table extends PagedTable>(
+  { db }: App,
+  table: Table,
+  filter: SQL | undefined,
+  request: PageRequest,
+) {
+  const page = db
+    .select()
+    .from<SQLiteTable>(table)
+    .where(and(filter, lt(table.seq, seqBound(request))))
+    .orderBy(desc(table.seq))
+    .limit(request.limit);
+  return { page, total: db.select({ total: count() }).from<SQLiteTable>(table).where(filter) };
+}
+
+/**
+ * A condition for the query builder, which reads the clock for one row of 256 by chance: the numbers of
+ * the rows of one project may all be odd.
+ */
+const inTime: SQL = sql`(random() & 255 OR in_time())`;
 
 /** A query of the builder. */
-function queryOf(built: { toSQL(): { sql: string; params: unknown[] } }): ReadQuery {
+function asQuery(built: { toSQL(): { sql: string; params: unknown[] } }): ReadQuery {
   const { sql: text, params } = built.toSQL();
-  return { sql: text, values: params.map(valueOf) };
+  return { sql: text, values: params.map(toValue) };
 }
 
-function valueOf(value: unknown): Value {
+function toValue(value: unknown): Value {
   if (value === null || typeof value === "string" || typeof value === "number") return value;
   if (value instanceof Uint8Array) return value;
   throw new Error(`a query cannot have a value of the type ${typeof value}`);
@@ -142,7 +165,7 @@ function valueOf(value: unknown): Value {
 type PagedTable = SQLiteTable & { seq: SQLiteColumn; $inferSelect: { seq: number } };
 
 /** A row with the names and types of the schema; `values` are those of all columns in their order. */
-function rowOf<Table extends SQLiteTable>(table: Table, values: unknown[]): Table["$inferSelect"] {
+function toRow<Table extends SQLiteTable>(table: Table, values: unknown[]): Table["$inferSelect"] {
   const columns = Object.entries(getTableColumns(table));
   const entries = columns.map(([name, column], i): unknown[] => {
     const value = values[i];

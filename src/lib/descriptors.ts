@@ -31,11 +31,11 @@ export function createDescriptorReserve(size: number): DescriptorReserve {
   };
 }
 
-/** Whether another descriptor can be opened now. */
-export function hasFreeDescriptor(): boolean {
-  const opened = openMany(1);
+/** Whether so many more descriptors can be opened now. */
+export function hasFreeDescriptors(count: number): boolean {
+  const opened = openMany(count);
   closeMany(opened);
-  return opened.length > 0;
+  return opened.length === count;
 }
 
 /** Opens up to `count` descriptors; fewer if the limit is reached. */

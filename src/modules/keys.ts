@@ -15,7 +15,7 @@ import { described, named } from "../http/documented.ts";
 import { Envelope, ListEnvelope, NoContent, Nullable } from "../http/envelope.ts";
 import { EXAMPLE } from "../http/example-values.ts";
 import { operations, read, write } from "../http/operations.ts";
-import { newestPage, PageQuery } from "../http/pagination.ts";
+import { smallPage, PageQuery } from "../http/pagination.ts";
 import { Input, OneOf } from "../http/validation.ts";
 import { isoTime, isoTimeOrNull } from "../lib/clock.ts";
 import { randomBase62, sha256 } from "../lib/crypto.ts";
@@ -117,7 +117,7 @@ export const keyNoun: Noun = {
         query: PageQuery,
         answer: ListEnvelope(ApiKey),
         run: (app, { project, query }) =>
-          newestPage(app, project, {
+          smallPage(app, project, {
             name: "keys",
             query,
             table: apiKeys,

@@ -15,7 +15,7 @@ import { Envelope, ListEnvelope, NoContent, Nullable, type Page } from "../http/
 import { EXAMPLE } from "../http/example-values.ts";
 import { EmailAddress, normalizedAddress } from "../http/formats.ts";
 import { operations, read, write } from "../http/operations.ts";
-import { containsText, newestPage, PageQuery } from "../http/pagination.ts";
+import { containsText, smallPage, PageQuery } from "../http/pagination.ts";
 import { ContactPreviewQuery, PreviewDocument, previewResponse } from "../http/preview-query.ts";
 import { Input, OneOf, withChecks } from "../http/validation.ts";
 import { isoTime } from "../lib/clock.ts";
@@ -296,7 +296,7 @@ function listTemplates(
   project: Project,
   { name, ...query }: Static<typeof TemplateQuery>,
 ): Promise<Page<Template>> {
-  return newestPage(app, project, {
+  return smallPage(app, project, {
     name: "templates",
     query,
     table: templates,

@@ -13,8 +13,8 @@
  * So a page is in the database file only after it is on disk in the log, and the log is overwritten
  * only after its pages are on disk in the database. SQLite needs both to survive a power cut.
  *
- * A log that has become long is restarted when few frames are left to copy. Writing pauses
- * meanwhile: a last round copies all frames, the read transaction ends, and one page is written
+ * A log that has become long is restarted when few frames are left to copy and no thread reads
+ * (`hold` in reader.ts). Writing pauses meanwhile: a last round copies all frames, the read transaction ends, and one page is written
  * without a sync, which SQLite puts at the start of the log. Writing continues when this page is on
  * disk. Otherwise SQLite might, after a power cut, read the old frames in front of the new ones.
  *
@@ -64,9 +64,23 @@ type CheckpointSizes = {
   restartPages: number;
   /** Largest number of frames that are copied while writing pauses. */
   pausePages: number;
+  /** Length of the log from which on a restart waits for the slowest read. */
+  urgentPages: number;
 };
 
-const SIZES: CheckpointSizes = { roundPages: 2_000, restartPages: 16_000, pausePages: 500 };
+const SIZES: CheckpointSizes = {
+  roundPages: 2_000,
+  restartPages: 16_000,
+  pausePages: 500,
+  urgentPages: 32_000,
+};
+
+/** How long all other reads wait for those that keep the log from being restarted. */
+const HOLD_MS = 250;
+/** The same for a log that is very long: then the slowest read has ended, or was given up. */
+const URGENT_HOLD_MS = 11_000;
+/** Rounds while nothing is read. Each copies what was written during the one before it. */
+const HELD_ROUNDS = 2;
 
 /** The threads that read: SQLite restarts the log, and copies its last frames, while none reads. */
 export type LogReaders = Pick<DatabaseReader, "isReading" | "hold" | "release">;
@@ -139,22 +153,27 @@ export function createCheckpoints(deps: {
   }
 
   async function runRounds(): Promise<void> {
-    let areHeld = false;
+    for (;;) {
+      const copied = await runRound();
+      if (!log.hasFrame(sizes.restartPages)) return;
+      if (hasReaders) return restartWithoutReads();
+      if (copied === "none") return;
+      if (!progress.areLeft(sizes.pausePages)) return restartWithoutReads();
+    }
+  }
+
+  /** Gives up, until the next round, if a read or many writes go on. */
+  async function restartWithoutReads(): Promise<void> {
+    const isUrgent = log.hasFrame(sizes.urgentPages);
+    if (!(await readers.hold(isUrgent ? URGENT_HOLD_MS : HOLD_MS))) return;
     try {
-      for (;;) {
-        const copied = await runRound();
-        if (!log.hasFrame(sizes.restartPages)) return;
-        if (!areHeld) {
-          const wereReading = readers.isReading();
-          areHeld = true;
-          if (!(await readers.hold())) return;
-          if (wereReading) continue;
-        }
-        if (copied === "none") return;
+      for (let round = 0; round < HELD_ROUNDS; round++) {
         if (!progress.areLeft(sizes.pausePages)) return await restartPaused();
+        if ((await runRound()) === "none") return;
       }
+      if (!progress.areLeft(sizes.pausePages)) await restartPaused();
     } finally {
-      if (areHeld) readers.release();
+      readers.release();
     }
   }
 

@@ -5,6 +5,8 @@
  * this behaviour. Only the checks of the files are ours.
  */
 
+import { SQLiteError } from "bun:sqlite";
+import { systemClock } from "../../lib/clock.ts";
 import type { Db } from "../open.ts";
 import type { LogReaders } from "./checkpoint.ts";
 import { type DiskSync, pageSizeOf, usesLog } from "./disk-sync.ts";
@@ -14,9 +16,17 @@ import { openLogFile } from "./wal-file.ts";
 /** The default of SQLite: a checkpoint when the log has this many pages (4 MiB). */
 const CHECKPOINT_PAGES = 1000;
 
-/** From this length on our own readers make room for a restart of the log, which needs a moment without. */
+/**
+ * Length of the log from which on the threads that read pause, so that SQLite can copy all frames. A
+ * commit restarts a log that is copied, and later reads do not prevent it.
+ */
 const RESTART_PAGES = 16_000;
-const RESTART_MS = 200;
+const HOLD_MS = 250;
+/** Length from which on the pause waits for the slowest read. */
+const URGENT_PAGES = 32_000;
+const URGENT_HOLD_MS = 11_000;
+/** The time between two pauses: another process may hold the log, so that a pause does not help. */
+const INTERVAL_MS = 5_000;
 
 /** Changes the settings of the connection. Returns null for a database in memory. */
 export function createSqliteSync(db: Db, readers?: LogReaders): DiskSync | null {
@@ -27,23 +37,31 @@ export function createSqliteSync(db: Db, readers?: LogReaders): DiskSync | null 
   const pageBytes = pageSizeOf(sqlite);
   const log = openLogFile(`${sqlite.filename}-wal`, pageBytes);
   const { verify, ensureInPlace } = createFileChecks({ db, log, pageBytes });
-  let isMakingRoom = false;
+  let isCopying = false;
+  let nextAt = 0;
 
-  /** The next commits copy and restart the log. */
-  async function makeRoom(): Promise<void> {
-    isMakingRoom = true;
-    await readers?.hold();
-    await Bun.sleep(RESTART_MS);
-    readers?.release();
-    isMakingRoom = false;
+  async function copyWithoutReads({ hold, release }: LogReaders): Promise<void> {
+    isCopying = true;
+    if (await hold(log.hasFrame(URGENT_PAGES) ? URGENT_HOLD_MS : HOLD_MS)) {
+      nextAt = systemClock.elapsed() + INTERVAL_MS;
+      try {
+        sqlite.run("PRAGMA wal_checkpoint(PASSIVE)");
+      } catch (error) {
+        // The next commit makes a checkpoint too, and reports what is wrong.
+        if (!(error instanceof SQLiteError)) throw error;
+      } finally {
+        release();
+      }
+    }
+    isCopying = false;
   }
 
   return {
     /** The commit has synced the log already. */
     async sync() {
       ensureInPlace();
-      const isLong = !isMakingRoom && readers?.isReading() === true && log.hasFrame(RESTART_PAGES);
-      if (isLong) void makeRoom();
+      if (readers === undefined || isCopying || systemClock.elapsed() < nextAt) return;
+      if (readers.isReading() && log.hasFrame(RESTART_PAGES)) void copyWithoutReads(readers);
     },
     verify,
     pause: () => null,

@@ -84,16 +84,24 @@ async function search(
   const values = [source, ...criteria].flatMap((criterion) => criterion.values);
   const mails = `FROM emails e INDEXED BY ${source.index} WHERE ${where}`;
   const page = `SELECT e.seq ${mails} AND e.seq < ? ORDER BY e.seq DESC LIMIT ?`;
-  const find = (sql: string, ...more: number[]) =>
-    reader.find(projectSeq, { sql, values: [...values, ...more], isPartial: true }, LIMIT_MS);
-  const { rows, isComplete, stoppedAt } = await find(page, before, limit);
-  const seqs = rows.map(([seq]) => Number(seq));
-  if (!isComplete)
-    return { seqs, total: null, stoppedAt: stoppedAt === null ? before : stoppedAt + 1 };
-  if (before === NEWEST && seqs.length < limit)
-    return { seqs, total: seqs.length, stoppedAt: null };
-  const counted = await find(`SELECT count(*) ${mails}`);
-  return { seqs, total: counted.isComplete ? Number(counted.rows[0]?.[0]) : null, stoppedAt: null };
+  const found = await reader.find(
+    projectSeq,
+    {
+      sql: page,
+      values: [...values, before, limit],
+      isPartial: true,
+      total: {
+        sql: `SELECT count(*) ${mails}`,
+        values,
+        unlessFewerThan: before === NEWEST ? limit : 0,
+      },
+    },
+    LIMIT_MS,
+  );
+  const seqs = found.rows.map(([seq]) => Number(seq));
+  const { isComplete, total, stoppedAt } = found;
+  if (isComplete) return { seqs, total, stoppedAt: null };
+  return { seqs, total: null, stoppedAt: stoppedAt === null ? before : stoppedAt + 1 };
 }
 
 const findContact = statement<{ seq: number }, [number, string]>(

@@ -46,7 +46,7 @@ export function listDeliveries(
         eq(webhookDeliveries.webhookSeq, seq),
         status === undefined ? undefined : eq(webhookDeliveries.status, status),
       ),
-      present: (row) => present(app, row),
+      present: (row) => presentListed(app, row),
     },
   );
 }
@@ -101,13 +101,24 @@ export async function retryFailedDeliveries(
 
 type DeliveryRow = typeof webhookDeliveries.$inferSelect;
 
-function present(app: App, delivery: DeliveryRow): Delivery {
-  const { id, status, attempts, responseCode, responseExcerpt, error, durationMs } = delivery;
+/** Null if the event was deleted, and the delivery with it. */
+function presentListed(app: App, delivery: DeliveryRow): Delivery | null {
   const event = findEventOf(app).get(delivery.eventSeq);
+  return event === null ? null : withEvent(delivery, event);
+}
+
+function present(app: App, delivery: DeliveryRow): Delivery {
+  const shown = presentListed(app, delivery);
+  if (shown === null) throw notFound("DELIVERY");
+  return shown;
+}
+
+function withEvent(delivery: DeliveryRow, event: { id: string; name: string }): Delivery {
+  const { id, status, attempts, responseCode, responseExcerpt, error, durationMs } = delivery;
   return {
     id,
-    eventId: event?.id ?? "",
-    eventName: event?.name ?? "",
+    eventId: event.id,
+    eventName: event.name,
     status,
     attempts,
     responseCode,

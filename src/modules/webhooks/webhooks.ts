@@ -23,7 +23,7 @@ import { statement } from "../../db/statement.ts";
 import { eventLog } from "../../events/log.ts";
 import { createReader } from "../../events/reader.ts";
 import type { Page } from "../../http/envelope.ts";
-import { containsText, countRows, newestPage } from "../../http/pagination.ts";
+import { containsText, countRows, smallPage } from "../../http/pagination.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
@@ -140,7 +140,7 @@ export function listWebhooks(
   projectSeq: number,
   { url, ...query }: WebhookQuery,
 ): Promise<Page<Webhook>> {
-  return newestPage(
+  return smallPage(
     app,
     { seq: projectSeq },
     {

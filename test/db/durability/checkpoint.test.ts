@@ -18,7 +18,7 @@ import { openDatabase } from "../../../src/db/open.ts";
 import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
 
 const PAGE_BYTES = 4096;
-const SIZES = { roundPages: 20, restartPages: 100, pausePages: 10 };
+const SIZES = { roundPages: 20, restartPages: 100, pausePages: 10, urgentPages: 32_000 };
 
 const folders: string[] = [];
 
