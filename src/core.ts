@@ -55,7 +55,9 @@ export function createCore(options: AppOptions) {
   // On a developer's machine other programs take the processor, so holds there are no warnings.
   const holdLog = options.hasOpenInboxes === true ? { ...log, warn: log.debug } : log;
   const loopWatch = createLoopWatch(platformWatch(holdLog));
-  const reader: DatabaseReader = createDatabaseReader(db, () => writer.verifyFiles());
+  const reader: DatabaseReader = createDatabaseReader(db, {
+    verify: () => writer.verifyFiles(),
+  });
   const writer = createWriter(
     db,
     log,

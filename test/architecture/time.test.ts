@@ -62,6 +62,7 @@ const MEASURES_WORK = [
 /** Timeouts of sockets, locks and threads: the other side does not use the clock of a test. */
 const WAITS_FOR_A_PEER = [
   "db/durability/disk-sync.ts",
+  "db/durability/sqlite-sync.ts",
   "db/reader-thread.ts",
   "db/reader.ts",
   "db/folder.ts",
