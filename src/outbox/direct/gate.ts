@@ -8,6 +8,10 @@
  * - Up to four times as many mails may be under way as are admitted at once, because most of them then
  *   wait at slow sites. Beyond that, the mail that has waited longest is interrupted.
  * - All sites without a good session share two connections to a network.
+ * - A site that has been silent for SLOW_MS is stored, so that it is known after a restart or a crash.
+ *
+ * A mail holds its slot while it waits for the pace. If the site has no other slot, an urgent mail takes
+ * the slot of a mail that is not urgent, so that it does not wait for the pace of that mail.
  */
 
 import ipaddr from "ipaddr.js";
@@ -28,13 +32,18 @@ type Entry =
 /** The permission to deliver one mail. Its holder must end or release it. */
 export type DirectSlot = Slot & {
   /** Must be called once the site is known. If it has no room, this releases the slot. */
-  enter(siteName: string): Promise<Entry>;
+  enter(siteName: string, isUrgent?: boolean): Promise<Entry>;
   /** Must be called before each connection: null, or why this address must not be dialled now. */
   reserve(address: string): Busy | null;
   /** True while many silent sites are dialled and this one never answered: it gets less time. */
   isHurried(): boolean;
   /** Calls `stop`, which must end the connection at once, if the slot is given to other mail. */
   onPreempted(stop: () => void): void;
+  /**
+   * Lets an urgent mail take the slot, which releases it and calls `stop`; null forbids it again. To be
+   * called while the mail waits for the pace.
+   */
+  onTaken(stop: ((busy: Busy) => void) | null): void;
   /** Releases the slot and records the result for the site; further calls do nothing. */
   end(result: SiteResult): void;
 };
@@ -83,6 +92,8 @@ export class Gate {
   readonly #mails = new Set<Mail>();
   /** Connections by network, to sites without a good session. */
   readonly #connections = new Map<string, number>();
+  /** True once the state of all sites is stored: then no further write is scheduled. */
+  #isClosed = false;
 
   /** `slots`: largest number of mails under way while no site is slow. */
   constructor({
@@ -119,16 +130,24 @@ export class Gate {
    * Returns a slot, or why there is none, without I/O. A domain whose site is not known yet is
    * treated as a site of its own, because its DNS servers can be slow as well.
    */
-  admit(domain: string): Admission {
+  admit(domain: string, isUrgent = false): Admission {
     const entry = this.#entryOf(this.#siteNames.get(domain) ?? null, domain);
-    return this.whyNot(entry) ?? this.#preemptIfFull() ?? new Mail(this, domain, entry);
+    const busy = this.whyNot(entry, { isUrgent }) ?? this.#preemptIfFull();
+    return busy ?? new Mail(this, domain, entry);
   }
 
-  /** Why no further mail to this site is admitted; null if one is. `countedAs`: the speed it has now. */
-  whyNot(entry: SiteEntry, countedAs: Speed | null = null): Busy | null {
-    const { name, site, mails, networks } = entry;
-    const pauseMs = site.pauseMs(this.now);
-    if (pauseMs > 0) return busy("paused", pauseMs, name, "its site asked for a pause");
+  /**
+   * Why no further mail to this site is admitted; null if one is. An urgent mail takes the slot of
+   * another mail if it can. `countedAs` is the speed that the mail has now.
+   */
+  whyNot(
+    entry: SiteEntry,
+    { isUrgent, countedAs }: { isUrgent: boolean; countedAs?: Speed },
+  ): Busy | null {
+    const { site, mails, networks } = entry;
+    const pause = this.whyPaused(entry);
+    if (pause !== null) return pause;
+    if (isUrgent) takeSlots(entry);
     if (mails.size >= site.limit) return this.full(entry);
     const isFull = (network: string) => this.#connectionsTo(network) >= MAX_PER_NETWORK;
     const [network] = networks;
@@ -137,6 +156,11 @@ export class Gate {
     }
     const speed = site.speedAt(this.now);
     return speed === countedAs || !this.isUsedUp(speed) ? null : this.#awaitShare(speed);
+  }
+
+  whyPaused({ name, site }: SiteEntry): Busy | null {
+    const pauseMs = site.pauseMs(this.now);
+    return pauseMs === 0 ? null : busy("paused", pauseMs, name, "its site asked for a pause");
   }
 
   full({ name, site }: SiteEntry): Busy {
@@ -153,10 +177,11 @@ export class Gate {
     const reason = `${this.#count(speed)} mails to ${speed} sites are under way`;
     // Nearly all mail goes to fast sites, so moving it to a wait list would take too long.
     if (speed === "fast") return busy("full", FULL_RETRY_MS, null, reason);
-    // There is room again as soon as another site becomes slow.
-    const ages = [...this.#mails].map(({ since }) => this.now - since);
-    const youngest = Math.max(0, ...ages.filter((ms) => ms < SLOW_MS));
-    return busy("full", SLOW_MS - youngest, shareWaitList(speed), reason);
+    // There is room again as soon as another site becomes slow: the next mail that will have waited
+    // for SLOW_MS is the one with the longest wait below it.
+    const waits = [...this.#mails].map(({ since }) => this.now - since);
+    const longestMs = Math.max(0, ...waits.filter((ms) => ms < SLOW_MS));
+    return busy("full", SLOW_MS - longestMs, shareWaitList(speed), reason);
   }
 
   #count(speed: Speed): number {
@@ -183,6 +208,8 @@ export class Gate {
 
   /** Stores the state of all sites. To be called before the sessions are closed. */
   async close(): Promise<void> {
+    for (const mail of this.#mails) mail.storeSilence();
+    this.#isClosed = true;
     await this.#store?.close();
   }
 
@@ -216,8 +243,13 @@ export class Gate {
     this.#mails.delete(mail);
   }
 
+  /** Calls `run` after `ms`; the returned function cancels it. */
+  after(ms: number, run: () => void): () => void {
+    return this.#clock.after(ms, run);
+  }
+
   note({ name, site }: SiteEntry): void {
-    this.#store?.note(name, site);
+    if (!this.#isClosed) this.#store?.note(name, site);
   }
 
   connect(network: string): boolean {
@@ -252,6 +284,8 @@ class Mail implements DirectSlot {
   #network: string | null = null;
   #lastNetwork: string | null = null;
   #stop: (() => void) | null = null;
+  #stopIfTaken: ((busy: Busy) => void) | null = null;
+  #cancelTimer: () => void = () => {};
 
   constructor(gate: Gate, domain: string, entry: SiteEntry) {
     this.#gate = gate;
@@ -282,11 +316,13 @@ class Mail implements DirectSlot {
     return this.#gate.now - this.since;
   }
 
-  async enter(siteName: string): Promise<Entry> {
+  async enter(siteName: string, isUrgent = false): Promise<Entry> {
     const entry = this.#gate.siteOf(this.#domain, siteName);
     const { site } = entry;
     const isMoving = entry !== this.#entry;
-    const refusal = isMoving ? this.#gate.whyNot(entry, this.speed) : null;
+    const refusal = isMoving
+      ? this.#gate.whyNot(entry, { isUrgent, countedAs: this.speed })
+      : this.#gate.whyPaused(entry);
     const found = refusal ?? (this.#isOver || site.isFull ? this.#gate.full(entry) : null);
     if (found !== null) {
       this.release();
@@ -302,9 +338,16 @@ class Mail implements DirectSlot {
     this.since = this.#gate.now;
     this.#siteSlot = site.begin(this.since);
     this.#gate.begin(this);
-    // Written in some seconds, so that a site that stays silent is known after a restart.
-    if (!site.hasGoodSession) this.#gate.note(entry);
+    if (!site.hasGoodSession) {
+      this.#cancelTimer = this.#gate.after(SLOW_MS, () => this.storeSilence());
+    }
     return { kind: "entered" };
+  }
+
+  /** Schedules a write of how long a site without a good session has been silent. */
+  storeSilence(): void {
+    const isAtSite = this.#siteSlot !== null && !this.#isOver;
+    if (isAtSite && !this.#entry.site.hasGoodSession) this.#gate.note(this.#entry);
   }
 
   /** Reserves a connection at once, so that no more mails are admitted than can connect. */
@@ -360,6 +403,18 @@ class Mail implements DirectSlot {
     return true;
   }
 
+  onTaken(stop: ((busy: Busy) => void) | null): void {
+    this.#stopIfTaken = stop;
+  }
+
+  /** Releases the slot for an urgent mail, if this mail waits for the pace. */
+  giveUp(): void {
+    const stop = this.#stopIfTaken;
+    if (stop === null) return;
+    this.release();
+    stop(this.#gate.full(this.#entry));
+  }
+
   end(result: SiteResult): void {
     if (this.#siteSlot !== null && !this.#isOver) {
       this.#entry.site.end(this.#siteSlot, result, this.#gate.now);
@@ -372,10 +427,20 @@ class Mail implements DirectSlot {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#stop = null;
+    this.#stopIfTaken = null;
+    this.#cancelTimer();
     this.#disconnect();
     this.#gate.end(this);
     this.#entry.mails.delete(this);
     if (this.#siteSlot !== null) this.#entry.site.release(this.#siteSlot);
+  }
+}
+
+/** Makes room for an urgent mail: mails that wait for the pace lose their slots, the latest first. */
+function takeSlots({ site, mails }: SiteEntry): void {
+  for (const mail of [...mails].toReversed()) {
+    if (mails.size < site.limit) return;
+    mail.giveUp();
   }
 }
 

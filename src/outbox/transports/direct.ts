@@ -12,16 +12,22 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
 import type { Log } from "../../lib/log.ts";
-import { Gate, type Admission } from "../direct/gate.ts";
-import { lookUpAddresses, lookUpRoute, type LookupOptions } from "../direct/route.ts";
+import { type Admission, type DirectSlot, Gate } from "../direct/gate.ts";
 import {
+  createSources,
   domainWithoutHost,
   forbiddenHosts,
+  hasIPv6,
   invalidDomain,
+  lookUpAddresses,
+  lookUpRoute,
+  type LookupOptions,
+  recipientDomain,
+  type Route,
+  siteName,
   suspended,
   unusableHosts,
 } from "../direct/route.ts";
-import { recipientDomain, type Route } from "../direct/route.ts";
 import {
   deliverToHosts,
   type HostDelivery,
@@ -29,13 +35,16 @@ import {
   type RunDeps,
   type RunResult,
 } from "../direct/hosts.ts";
-import { siteName } from "../direct/route.ts";
 import type { SiteStore } from "../direct/stores.ts";
-import type { DirectSlot } from "../direct/gate.ts";
-import { createSources, hasIPv6 } from "../direct/route.ts";
 import type { MtaSts } from "../../protocols/mta-sts/mta-sts.ts";
 import { allowsHost } from "../../protocols/mta-sts/policy.ts";
-import { type Decision, type Outcome, type Transport, deferWithoutSlot } from "../outcome.ts";
+import {
+  type Busy,
+  type Decision,
+  type Outcome,
+  type Transport,
+  deferWithoutSlot,
+} from "../outcome.ts";
 import type { Dispatch } from "../../protocols/smtp/dispatch.ts";
 import type { StepListener } from "../../protocols/smtp/conversation.ts";
 import { Pool } from "../../protocols/smtp/pool.ts";
@@ -57,7 +66,7 @@ export type DirectOptions = {
   ownNames?: readonly string[] | undefined;
   timeouts?: Partial<Timeouts> | undefined;
   onStep?: StepListener | undefined;
-  /** Largest number of mails under way while no site is slow (slot-budget.ts). */
+  /** Largest number of mails under way while no site is slow (direct/gate.ts). */
   concurrency?: number | undefined;
   /** Stores the state of sites; without it, the state is in memory only. */
   siteStore?: SiteStore | undefined;
@@ -68,7 +77,9 @@ export type DirectOptions = {
   random?: (() => number) | undefined;
 };
 
-export type DirectTransport = Transport<DirectSlot> & { admit(to: string): Admission };
+export type DirectTransport = Transport<DirectSlot> & {
+  admit(to: string, isUrgent?: boolean): Admission;
+};
 
 const SMTP_PORT = 25;
 const DEFAULT_CONCURRENCY = 50;
@@ -121,12 +132,15 @@ export function directTransport(options: DirectOptions): DirectTransport {
     holdOf: (waitList) => gate.holdOf(waitList),
     async send(dispatch, slot) {
       const domain = recipientDomain(dispatch.envelope.to);
-      const admission = slot ?? (domain === null ? FREE_SLOT : gate.admit(domain));
+      const admission = slot ?? admit(dispatch.envelope.to, dispatch.isUrgent);
       if (admission.kind === "busy") return deferWithoutSlot(admission);
       try {
         return domain === null
           ? withoutSession(invalidDomain())
           : await sendToDomain({ domain, dispatch, slot: admission });
+      } catch (error) {
+        if (error instanceof SlotTaken) return deferWithoutSlot(error.busy);
+        throw error;
       } finally {
         admission.release();
       }
@@ -138,9 +152,9 @@ export function directTransport(options: DirectOptions): DirectTransport {
     },
   };
 
-  function admit(to: string): Admission {
+  function admit(to: string, isUrgent = false): Admission {
     const domain = recipientDomain(to);
-    return domain === null ? FREE_SLOT : gate.admit(domain);
+    return domain === null ? FREE_SLOT : gate.admit(domain, isUrgent);
   }
 
   async function sendToDomain({ domain, dispatch, slot }: DomainMail): Promise<Outcome> {
@@ -155,7 +169,7 @@ export function directTransport(options: DirectOptions): DirectTransport {
       : route.hosts;
     if (hosts.length === 0) return withoutSession(forbiddenHosts(domain, route.hosts));
 
-    const entry = await slot.enter(siteName(route.best));
+    const entry = await slot.enter(siteName(route.best), dispatch.isUrgent);
     if (entry.kind === "busy") return deferWithoutSlot(entry);
     if (entry.kind === "suspended") return withoutSession(suspended(domain, entry.reason));
     const result = await deliver({ dispatch, hosts, requiresTls }, slot);
@@ -177,9 +191,48 @@ export function directTransport(options: DirectOptions): DirectTransport {
     const isLate = () => signal.aborted || systemClock.elapsed() - startedAt > totalMs;
     const reserve = (address: string) => slot.reserve(address);
     const isHurried = () => slot.isHurried();
-    const mail = { dispatch: { ...dispatch, signal }, hosts, requiresTls, reserve, isHurried };
-    return deliverToHosts({ ...runDeps, isLate }, mail);
+    const whenAllowed = whenAllowedUnlessTaken(dispatch, slot);
+    return deliverToHosts(
+      { ...runDeps, isLate },
+      { dispatch: { ...dispatch, signal, whenAllowed }, hosts, requiresTls, reserve, isHurried },
+    );
   }
+}
+
+/** An urgent mail took the slot of a mail that waited for the pace. `busy` says when to try again. */
+class SlotTaken extends Error {
+  readonly busy: Busy;
+
+  constructor(busy: Busy) {
+    super("an urgent mail took the slot");
+    this.busy = busy;
+  }
+}
+
+/** While mail that is not urgent waits for the pace, an urgent mail may take its slot and session. */
+function whenAllowedUnlessTaken(
+  { whenAllowed, isUrgent = false }: Dispatch,
+  slot: DirectSlot,
+): Dispatch["whenAllowed"] {
+  if (whenAllowed === undefined || isUrgent) return whenAllowed;
+  return (begin, refuse) => {
+    let isTaken = false;
+    slot.onTaken((busy) => {
+      isTaken = true;
+      // A slot is taken inside a database transaction, which must not wait for the next mail.
+      queueMicrotask(() => refuse(new SlotTaken(busy)));
+    });
+    whenAllowed(
+      (ended) => {
+        if (isTaken) return ended();
+        slot.onTaken(null);
+        begin(ended);
+      },
+      (error) => {
+        if (!isTaken) refuse(error);
+      },
+    );
+  };
 }
 
 type DomainMail = { domain: string; dispatch: Dispatch; slot: DirectSlot };
@@ -192,6 +245,7 @@ const FREE_SLOT: DirectSlot = {
   reserve: () => null,
   isHurried: () => false,
   onPreempted: () => {},
+  onTaken: () => {},
   end: () => {},
   release: () => {},
 };

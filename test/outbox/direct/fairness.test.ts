@@ -12,7 +12,7 @@ import type { DirectTransport } from "../../../src/outbox/transports/direct.ts";
 import type { TestRecords } from "../../support/dns-server.ts";
 import { startMailNet, type MailNet } from "../../support/mail-net.ts";
 
-// Thousands of sessions on a machine that may be busy.
+// Hundreds of sessions on a machine that may be busy.
 setDefaultTimeout(30_000);
 
 const closers: (() => unknown)[] = [];
@@ -101,13 +101,13 @@ async function startDispatcher(records: Record<string, TestRecords>) {
 
 const SLOW_AND_FAST = { "slow.test": { A: ["127.0.0.2"] }, "fast.test": { A: ["127.0.0.3"] } };
 
-test("1,000 mails to a host that never answers do not delay 1,000 to a fast one", async () => {
+test("1,000 mails to a host that never answers do not delay 300 to a fast one", async () => {
   const { net, dispatcher } = await startDispatcher(SLOW_AND_FAST);
   const slow = await net.script(2, { script: { greeting: "hang" } });
   await net.sink(3);
   dispatcher.add("slow.test", 1_000);
-  dispatcher.add("fast.test", 1_000);
-  await dispatcher.runUntilAccepted("fast.test", 1_000);
+  dispatcher.add("fast.test", 300);
+  await dispatcher.runUntilAccepted("fast.test", 300);
   expect(dispatcher.outcomes("slow.test")).toEqual([]);
   expect(slow.transcripts.length).toBe(2);
   expect(dispatcher.maxUnderWay).toBeLessThanOrEqual(50);
@@ -119,8 +119,8 @@ test("1,000 mails to a paused site open no connection", async () => {
   const limited = await net.script(2, { script: { mail: rate } });
   await net.sink(3);
   dispatcher.add("slow.test", 1_000);
-  dispatcher.add("fast.test", 1_000);
-  await dispatcher.runUntilAccepted("fast.test", 1_000);
+  dispatcher.add("fast.test", 300);
+  await dispatcher.runUntilAccepted("fast.test", 300);
   // Two mails, each with a connection, were under way when the site asked for the pause.
   expect(dispatcher.outcomes("slow.test").length).toBe(2);
   expect(limited.transcripts.length).toBe(2);
@@ -157,13 +157,13 @@ test("a dead name server of one domain does not delay the others", async () => {
 test("the concurrency limit of a site grows to 20 and not further", async () => {
   const { net, dispatcher } = await startDispatcher(SLOW_AND_FAST);
   const sink = await net.sink(3);
-  dispatcher.add("fast.test", 2_000);
-  await dispatcher.runUntilAccepted("fast.test", 2_000);
-  expect(sink.counts).toMatchObject({ messages: 2_000 });
+  dispatcher.add("fast.test", 700);
+  await dispatcher.runUntilAccepted("fast.test", 700);
+  expect(sink.counts).toMatchObject({ messages: 700 });
   const connections = new Set(dispatcher.outcomes("fast.test").filter(isFirstOfConnection));
   expect(connections.size).toBe(sink.counts.connections);
-  // 20 connections at the same time, each for 100 mails.
-  expect(sink.counts.connections).toBeLessThanOrEqual(40);
+  // None of the connections has had the 100 mails after which it is replaced.
+  expect(sink.counts.connections).toBe(20);
 });
 
 function isFirstOfConnection({ conversations }: Outcome): boolean {

@@ -109,6 +109,65 @@ describe("the slots of a site", () => {
     expect(gate.admit("d.test").kind).toBe("slot");
     expect(gate.holdOf("d.test")).toBeNull();
   });
+
+  test("are refused if the site asked for a pause during the lookups", async () => {
+    const { gate } = makeGate();
+    const first = await enter(gate, "d.test");
+    const second = slotOf(gate.admit("d.test"));
+    first.end({ kind: "limited", retryAfterMs: 90_000 });
+    expect(await second.enter("d.test")).toMatchObject({ why: "paused", retryAfterMs: 90_000 });
+    expect(gate.active).toBe(0);
+  });
+});
+
+describe("an urgent mail", () => {
+  /** Starts two mails that wait for the pace, which fill their site; `taken` gets the stopped ones. */
+  async function fillSite() {
+    const { gate } = makeGate();
+    const taken: number[] = [];
+    const slots = [await enter(gate, "d.test"), await enter(gate, "d.test")];
+    for (const [i, slot] of slots.entries()) slot.onTaken(() => void taken.push(i));
+    return { gate, taken, slots };
+  }
+
+  test("takes the slot of the latest mail that waits for the pace at its site", async () => {
+    const { gate, taken, slots } = await fillSite();
+    expect(gate.admit("d.test").kind).toBe("busy");
+    const urgent = slotOf(gate.admit("d.test", true));
+    expect(await urgent.enter("d.test", true)).toEqual({ kind: "entered" });
+    expect(taken).toEqual([1]);
+    // The mail that lost its slot has no influence on the site.
+    slots[1]?.end({ kind: "failed" });
+    slots[1]?.release();
+    expect(gate.active).toBe(2);
+    expect(gate.admit("d.test")).toMatchObject({ reason: "2 mails to its site are under way" });
+  });
+
+  test("takes a slot once the site of its domain is known", async () => {
+    const { gate, taken } = await fillSite();
+    const urgent = slotOf(gate.admit("e.test", true));
+    expect(await urgent.enter("d.test", true)).toEqual({ kind: "entered" });
+    expect([taken, gate.active]).toEqual([[1], 2]);
+  });
+
+  test("takes no slot of a mail that does not wait for the pace", async () => {
+    const { gate, taken, slots } = await fillSite();
+    slots[1]?.onTaken(null);
+    slotOf(gate.admit("d.test", true));
+    expect(taken).toEqual([0]);
+    expect(gate.admit("d.test", true).kind).toBe("busy");
+    expect(taken).toEqual([0]);
+  });
+
+  test("takes no slot while the site has a free one, or is paused", async () => {
+    const { gate, taken, slots } = await fillSite();
+    slots[0]?.release();
+    slotOf(gate.admit("d.test", true)).end({ kind: "answered" });
+    slots[1]?.onTaken(null);
+    slots[1]?.end({ kind: "limited", retryAfterMs: 90_000 });
+    expect(gate.admit("d.test", true).kind).toBe("busy");
+    expect(taken).toEqual([]);
+  });
 });
 
 describe("connection slots over all sites", () => {

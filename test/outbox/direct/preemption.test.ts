@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
 import type { DirectOptions } from "../../../src/outbox/transports/direct.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { waitUntil } from "../../support/eventually.ts";
+import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
 import type { ScriptOptions } from "../../support/smtp-script.ts";
 import {
   openConnections,
@@ -26,7 +26,13 @@ describe("a silent server", () => {
     closers.push(() => net.close());
     const servers = await startTarpits(net, count, server);
     const transport = net.transport(options);
-    closers.push(() => transport.close());
+    closers.push(async () => {
+      const closed = transport.close();
+      await settleEventLoop();
+      // Otherwise the transport would wait for the servers for two seconds of real time.
+      for (const each of servers) each.drop();
+      await closed;
+    });
     return {
       net,
       servers,

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { migrate } from "../../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../../src/db/open.ts";
 import { createWriter } from "../../../src/db/writer.ts";
+import { Gate } from "../../../src/outbox/direct/gate.ts";
 import { databaseSiteStore } from "../../../src/outbox/direct/stores.ts";
 import { Site, type SiteResult } from "../../../src/outbox/direct/site.ts";
 import { type Log, silentLog } from "../../../src/lib/log.ts";
@@ -116,6 +117,58 @@ describe("the stored state of a site", () => {
     store.note("new.test", siteAfter(ACCEPTED));
     await written();
     expect(names()).toEqual(["new.test"]);
+  });
+});
+
+describe("a site that stays silent", () => {
+  /** Begins a mail at a silent site shortly before the changes of another site are written. */
+  async function beginSilence() {
+    const { db, clock, store, written } = open();
+    const gate = new Gate({ slots: 50, clock, store });
+    const begin = async (domain: string) => {
+      const slot = gate.admit(domain);
+      if (slot.kind !== "slot") throw new Error(slot.reason);
+      await slot.enter(domain);
+      return slot;
+    };
+    (await begin("ok.test")).end(ACCEPTED);
+    clock.advance(WRITE_DELAY_MS - 100);
+    const silent = await begin("tarpit.test");
+    clock.advance(100);
+    await settleEventLoop();
+    return { clock, gate, written, silent, find: () => open(db, clock).store.find("tarpit.test") };
+  }
+
+  test("is known after a crash", async () => {
+    const { clock, written, find } = await beginSilence();
+    clock.advance(2_000);
+    await written();
+    expect(new Site(find()).speedAt(0)).toBe("unresponsive");
+  });
+
+  test("is known after a stop, with the time for which it has been silent", async () => {
+    const { clock, gate, written, find } = await beginSilence();
+    clock.advance(2_000);
+    await written();
+    clock.advance(280_000);
+    await gate.close();
+    expect(find()?.meanMs).toBeGreaterThan(280_000);
+  });
+
+  test("is not written after a stop", async () => {
+    const { clock, gate, written, find } = await beginSilence();
+    await gate.close();
+    clock.advance(2_000);
+    await written();
+    expect(find()?.meanMs).toBe(100);
+  });
+
+  test("is not stored as slow if it answers in time", async () => {
+    const { clock, written, silent, find } = await beginSilence();
+    clock.advance(1_000);
+    silent.end(ACCEPTED);
+    await written();
+    expect(find()).toMatchObject({ hasGoodSession: true, meanMs: 1_100 });
   });
 });
 

@@ -10,7 +10,7 @@ import { settleEventLoop } from "../../support/eventually.ts";
 import { startMailNet } from "../../support/mail-net.ts";
 import type { ScriptOptions } from "../../support/smtp-script.ts";
 
-// Thousands of sessions on a machine that may be busy.
+// Hundreds of sessions on a machine that may be busy.
 setDefaultTimeout(30_000);
 
 const closers: (() => unknown)[] = [];
@@ -84,18 +84,18 @@ function countAdmissions(
 const LIMIT_MS = 20_000;
 const OF_SLOW = "emails WHERE to_address LIKE '%@slow.test'";
 
-test("1,000 mails to a host that hangs do not delay 1,000 that were accepted after them", async () => {
+test("500 mails to a host that hangs do not delay 100 that were accepted after them", async () => {
   const { net, t, send, sink, host, admissions, count, until } = await startApp({
     script: { greeting: "hang" },
   });
-  await send("slow.test", 1_000);
-  await send("fast.test", 1_000);
-  await until(() => sink.counts.messages === 1_000);
-  await until(() => count("emails WHERE status = 'DELIVERED'") === 1_000);
+  await send("slow.test", 500);
+  await send("fast.test", 100);
+  await until(() => sink.counts.messages === 100);
+  await until(() => count("emails WHERE status = 'DELIVERED'") === 100);
   expect(host.transcripts.length).toBe(2);
-  expect(t.countRows("attempts")).toBe(1_000);
-  // Two mails are under way and two may wait for a slot of the site; the others made no attempt.
-  expect(count(`${OF_SLOW} AND status = 'QUEUED' AND attempts = 0`)).toBeGreaterThanOrEqual(996);
+  expect(t.countRows("attempts")).toBe(100);
+  // Two mails are under way; the others made no attempt.
+  expect(count(`${OF_SLOW} AND status = 'QUEUED' AND attempts = 0`)).toBe(498);
   // In the next second, few admissions are requested for all waiting mails together.
   const before = admissions.count;
   const end = net.clock.now() + 1_000;
