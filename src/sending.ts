@@ -33,7 +33,7 @@ export function createQueueModule(core: Core, options: Pick<AppOptions, "transpo
   const policyStore = databasePolicyStore(core);
   const transport =
     options.transport ?? createTransport(config, { ...core, policyStore, siteStore });
-  const queue = createLeaseQueue(db, (to) => transport.admit?.(to) ?? null);
+  const queue = createLeaseQueue(db, (...mail) => transport.admit?.(...mail) ?? null);
   return {
     name: "queue",
     transport,

@@ -45,7 +45,10 @@ export type LeaseQueue = {
   noteWaiting(waitList: string, until: number): void;
 };
 
-export function createLeaseQueue(db: Db, admit: (to: string) => Slot | Busy | null): LeaseQueue {
+export function createLeaseQueue(
+  db: Db,
+  admit: (to: string, isUrgent: boolean) => Slot | Busy | null,
+): LeaseQueue {
   const rows = { ...prepareQueue(db), ...prepareLeases(db) };
   const bulk = prepareBulkChanges(db);
   /** No mail gets a slot before this time, unless a slot is released. */

@@ -136,8 +136,11 @@ export type Transport<S extends Slot = Slot> = {
    * a third of a second. Then many mails share each transaction.
    */
   readonly maxFastPrefetch?: number;
-  /** Returns a slot for one mail to this address, without I/O. If absent, mails need no slot. */
-  admit?(to: string): S | Busy;
+  /**
+   * Returns a slot for one mail to this address, without I/O. An urgent mail may take the slot of a mail
+   * that waits for the pace. If absent, mails need no slot.
+   */
+  admit?(to: string, isUrgent: boolean): S | Busy;
   /** Why no mail of a wait list is sent, without I/O over the network; null if mail is sent. */
   holdOf?(waitList: string): Hold | null;
   /** Acquires a slot itself if none is given; without one, the outcome has `notAttempted`. */

@@ -84,7 +84,7 @@ export function createQueueScan(deps: {
     const find = kind === "campaign" ? rows.findOfCampaign : rows.findTransactional;
     const candidates = find.all({ line: waitList, key, now: scan.now, limit });
     for (const mail of candidates) {
-      const isLeased = leaseOrWait(mail, waitList, scan);
+      const isLeased = leaseOrWait(mail, flow, scan);
       if (isLeased && rate !== null) return rates.delay(key, rate, scan.now);
       if (isOver(scan) || scan.resting.has(waitList)) return "more";
     }
@@ -166,7 +166,7 @@ export function createQueueScan(deps: {
 type LeaseOrWaitDeps = {
   rows: Pick<LeaseRows, "lease" | "move">;
   waitLists: WaitLists;
-  admit: (to: string) => Slot | Busy | null;
+  admit: (to: string, isUrgent: boolean) => Slot | Busy | null;
   /** Called if no mail gets a slot before `until`. */
   onCapacityFull: (until: number) => void;
 };
@@ -178,8 +178,12 @@ export function createLeaseOrWait(deps: LeaseOrWaitDeps) {
   return leaseOrWait;
 
   /** True if the mail was leased; otherwise it joined a wait list, or its flow has to wait. */
-  function leaseOrWait(mail: Candidate, waitList: string, scan: QueueScan): boolean {
-    const admission = admit(mail.to ?? "");
+  function leaseOrWait(
+    mail: Candidate,
+    { waitList, kind }: Pick<Flow, "waitList" | "kind">,
+    scan: QueueScan,
+  ): boolean {
+    const admission = admit(mail.to ?? "", kind === "transactional");
     if (admission === null) return lease(mail, { slot: null, busy: null }, scan);
     if (admission.kind === "slot") return lease(mail, { slot: admission, busy: null }, scan);
     if (isPastLifetime({ ...mail, now: scan.now })) {
