@@ -28,14 +28,22 @@ export function createFileLengths(sqlite: Database, log: LogFile, pageBytes: num
     return false;
   }
 
+  /** Another process may restart or empty the log between two reads; then this examines it again. */
+  function isLogTruncated(): boolean {
+    const before = { logBytes, header };
+    for (;;) {
+      logBytes = log.sizeBytes();
+      header = log.header();
+      const isTruncated = isTruncatedSince(before);
+      if (log.sizeBytes() === logBytes && log.header() === header) return isTruncated;
+    }
+  }
+
   /**
    * A log becomes shorter only when SQLite restarts it, and empty only when all of it was copied.
    * After a truncation SQLite writes the next frames at their old position, which leaves a hole.
    */
-  function isLogTruncated(): boolean {
-    const before = { logBytes, header };
-    logBytes = log.sizeBytes();
-    header = log.header();
+  function isTruncatedSince(before: { logBytes: number; header: string }): boolean {
     if (logBytes === 0) return false;
     if (header === "") return true;
     if (header !== before.header || logBytes === before.logBytes) return false;
