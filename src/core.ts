@@ -63,7 +63,7 @@ export function createCore(options: AppOptions) {
     log,
     config.durability === "sqlite"
       ? createSqliteSync(db, reader)
-      : createDiskSync(db, undefined, reader),
+      : createDiskSync(db, { readers: reader }),
     () => loopWatch.begin("write", "transaction"),
   );
   const usage = createUsageCounter(db, writer);

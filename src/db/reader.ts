@@ -16,7 +16,7 @@
  */
 
 import { Worker } from "node:worker_threads";
-import { systemClock } from "../lib/clock.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { hasFreeDescriptors } from "../lib/descriptors.ts";
 import { AppError } from "../lib/errors.ts";
 import { threadFile } from "../lib/thread-file.ts";
@@ -87,16 +87,17 @@ type ReaderOptions = {
   verify?: () => boolean;
   /** The time after the limit of a read. Then its statement has not called `in_time`. */
   graceMs?: number;
+  clock?: Pick<Clock, "elapsed" | "after">;
 };
 
 export function createDatabaseReader(
   db: Db,
-  { verify = () => true, graceMs = GRACE_MS }: ReaderOptions = {},
+  { verify = () => true, graceMs = GRACE_MS, clock = systemClock }: ReaderOptions = {},
 ): DatabaseReader {
   const { filename } = db.sqlite;
   if (filename === "" || filename === ":memory:") return createDirectReader(db);
   const { fault } = db;
-  const { elapsed } = systemClock;
+  const { elapsed } = clock;
   /** Reads that wait, by project, in the order in which projects get a thread. */
   const waiting = new Map<number, Job[]>();
   const threads = new Set<Thread>();
@@ -163,7 +164,7 @@ export function createDatabaseReader(
     const thread = idle ?? start();
     thread.job = job;
     thread.taskId = ++lastId;
-    thread.cancelLimit = systemClock.after(limitMs + graceMs, () => giveUp(thread, tooSlow()));
+    thread.cancelLimit = clock.after(limitMs + graceMs, () => giveUp(thread, tooSlow()));
     const task: ReadTask = { id: lastId, query: job.query, limitMs };
     thread.worker.postMessage(task);
   }
@@ -241,7 +242,7 @@ export function createDatabaseReader(
       if (!isReading()) return true;
       const { promise, resolve } = Promise.withResolvers<boolean>();
       whenQuiet = () => resolve(true);
-      const cancel = systemClock.after(limitMs, () => resolve(false));
+      const cancel = clock.after(limitMs, () => resolve(false));
       const isQuiet = await promise;
       whenQuiet = null;
       cancel();
@@ -258,7 +259,10 @@ export function createDatabaseReader(
       const workers = [...lost, ...[...threads].map(({ worker }) => worker)];
       const ending = workers.map((worker) => new Promise((done) => worker.once("exit", done)));
       for (const { worker } of threads) worker.postMessage(null);
-      await Promise.race([Promise.all(ending), Bun.sleep(graceMs)]);
+      const { promise: isLate, resolve } = Promise.withResolvers<void>();
+      const cancel = clock.after(graceMs, resolve);
+      await Promise.race([Promise.all(ending), isLate]);
+      cancel();
     },
   };
 }

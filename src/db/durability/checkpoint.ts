@@ -53,7 +53,7 @@ type Checkpoints = {
   close(): Promise<void>;
 };
 
-type CheckpointSizes = {
+export type CheckpointSizes = {
   /**
    * Frames of a round. The larger it is, the more of them are of pages that the round copies only once,
    * and the longer it holds the event loop and the disk: 2,000 frames hold the loop for about 3 ms under
@@ -100,7 +100,7 @@ export function createCheckpoints(deps: {
   failed: (error: unknown) => void;
   contention: Pick<Contention, "note" | "isRecent">;
   readers?: LogReaders | undefined;
-  sizes?: CheckpointSizes;
+  sizes?: CheckpointSizes | undefined;
 }): Checkpoints {
   const { sqlite, log, fault, ensureSound, failed, contention, sizes = SIZES } = deps;
   const { readers = NO_READERS } = deps;

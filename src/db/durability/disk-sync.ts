@@ -35,7 +35,7 @@
 
 import type { Database } from "bun:sqlite";
 import { systemClock } from "../../lib/clock.ts";
-import { createCheckpoints, type LogReaders } from "./checkpoint.ts";
+import { type CheckpointSizes, createCheckpoints, type LogReaders } from "./checkpoint.ts";
 import { type Contention, createContention, type LogHold } from "./contention.ts";
 import { createFileChecks } from "./file-checks.ts";
 import { openLogFile } from "./wal-file.ts";
@@ -73,11 +73,18 @@ export type DiskSync = {
  * At this length (256 MiB) of the log, SQLite makes a checkpoint itself and blocks the event loop.
  */
 const LAST_RESORT_PAGES = 64_000;
+
+type DiskSyncOptions = {
+  contention?: Contention;
+  readers?: LogReaders;
+  /** Sizes of checkpoints, which tests make smaller. */
+  sizes?: CheckpointSizes;
+};
+
 /** Changes the settings of the connection. Returns null for a database in memory. */
 export function createDiskSync(
   db: Db,
-  contention: Contention = createContention(systemClock.elapsed),
-  readers?: LogReaders,
+  { contention = createContention(systemClock.elapsed), readers, sizes }: DiskSyncOptions = {},
 ): DiskSync | null {
   const { sqlite, fault } = db;
   if (!usesLog(sqlite)) return null;
@@ -97,6 +104,7 @@ export function createDiskSync(
     failed,
     contention,
     readers,
+    sizes,
   });
   return {
     async sync() {

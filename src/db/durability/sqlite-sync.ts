@@ -16,20 +16,29 @@ import { openLogFile } from "./wal-file.ts";
 /** The default of SQLite: a checkpoint when the log has this many pages (4 MiB). */
 const CHECKPOINT_PAGES = 1000;
 
-/**
- * Length of the log from which on the threads that read pause, so that SQLite can copy all frames. A
- * commit restarts a log that is copied, and later reads do not prevent it.
- */
-const RESTART_PAGES = 16_000;
+type PauseSizes = {
+  /**
+   * Length of the log from which on the threads that read pause, so that SQLite can copy all frames. A
+   * commit restarts a log that is copied, and later reads do not prevent it.
+   */
+  restartPages: number;
+  /** Length from which on the pause waits for the slowest read. */
+  urgentPages: number;
+  /** The time between two pauses: another process may hold the log, so that a pause does not help. */
+  intervalMs: number;
+};
+
+const SIZES: PauseSizes = { restartPages: 16_000, urgentPages: 32_000, intervalMs: 5_000 };
+
 const HOLD_MS = 250;
-/** Length from which on the pause waits for the slowest read. */
-const URGENT_PAGES = 32_000;
 const URGENT_HOLD_MS = 11_000;
-/** The time between two pauses: another process may hold the log, so that a pause does not help. */
-const INTERVAL_MS = 5_000;
 
 /** Changes the settings of the connection. Returns null for a database in memory. */
-export function createSqliteSync(db: Db, readers?: LogReaders): DiskSync | null {
+export function createSqliteSync(
+  db: Db,
+  readers?: LogReaders,
+  { restartPages, urgentPages, intervalMs } = SIZES,
+): DiskSync | null {
   const { sqlite } = db;
   if (!usesLog(sqlite)) return null;
   sqlite.run("PRAGMA synchronous = FULL");
@@ -42,8 +51,8 @@ export function createSqliteSync(db: Db, readers?: LogReaders): DiskSync | null 
 
   async function copyWithoutReads({ hold, release }: LogReaders): Promise<void> {
     isCopying = true;
-    if (await hold(log.hasFrame(URGENT_PAGES) ? URGENT_HOLD_MS : HOLD_MS)) {
-      nextAt = systemClock.elapsed() + INTERVAL_MS;
+    if (await hold(log.hasFrame(urgentPages) ? URGENT_HOLD_MS : HOLD_MS)) {
+      nextAt = systemClock.elapsed() + intervalMs;
       try {
         sqlite.run("PRAGMA wal_checkpoint(PASSIVE)");
       } catch (error) {
@@ -61,7 +70,7 @@ export function createSqliteSync(db: Db, readers?: LogReaders): DiskSync | null 
     async sync() {
       ensureInPlace();
       if (readers === undefined || isCopying || systemClock.elapsed() < nextAt) return;
-      if (readers.isReading() && log.hasFrame(RESTART_PAGES)) void copyWithoutReads(readers);
+      if (readers.isReading() && log.hasFrame(restartPages)) void copyWithoutReads(readers);
     },
     verify,
     pause: () => null,
