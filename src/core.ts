@@ -44,6 +44,8 @@ export type AppOptions = {
   dns?: Dns;
   makeDkimKeys?: () => Promise<DkimKeyPair[]>;
   fetchGuarded?: FetchGuarded;
+  /** Parameters of Argon2id for new passwords: memory in KiB, and passes over it. */
+  passwordCost?: { memoryCost: number; timeCost: number };
 };
 
 export type Core = ReturnType<typeof createCore>;

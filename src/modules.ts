@@ -91,6 +91,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     createProjectModule({ ...parts, projectsOf: parts.accounts.members.projectsOf }),
     createAccountModule({
       ...parts,
+      passwordCost: options.passwordCost,
       transport: queues.transport,
       readFacts: () => serverFacts(parts, capture),
     }),

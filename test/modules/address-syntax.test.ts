@@ -71,6 +71,28 @@ const TEXTS: [what: string, text: string, address: string | null][] = [
   ["an international domain", "ada@B\u00dcCHER.test", "ada@xn--bcher-kva.test"],
 ];
 
+/** One text for each rule. `POST /contacts` gets all texts, other endpoints only these. */
+const TYPICAL = new Set([
+  "plain",
+  "capitals",
+  "tabs and spaces around it",
+  "302 spaces after it",
+  "303 spaces after it",
+  "CRLF after it",
+  "NUL after it",
+  "a no-break space before it",
+  "a zero-width space after it",
+  "a space inside it",
+  "a display name",
+  "two addresses",
+  "a space inside quotes",
+  "a tab inside quotes",
+  "a quoted pair of a letter",
+  "a decomposed letter",
+  "an international domain",
+]);
+const TYPICAL_TEXTS = TEXTS.filter(([what]) => TYPICAL.has(what));
+
 let t: TestApp;
 let templateId: string;
 let campaignId: string;
@@ -128,14 +150,6 @@ async function patchContact(text: string): Promise<StoredAddress> {
   return email;
 }
 
-async function importFile(text: string): Promise<StoredAddress> {
-  t.db.sqlite.run("DELETE FROM contacts");
-  const answer = await runImport(t, `n,email\r\n1,"${text.replaceAll('"', '""')}"\r\n`);
-  const [contact = null] = storedContacts(t);
-  expect(answer.at("data.failed")).toBe(contact === null ? 1 : 0);
-  return contact?.email ?? null;
-}
-
 function workflow(text: string): Promise<StoredAddress> {
   const recipient = { type: "CUSTOM", email: text };
   const body = { name: "W", ...chain(step("mail", "SEND_EMAIL", { templateId, recipient })) };
@@ -172,7 +186,6 @@ const ENDPOINTS: Record<string, Endpoint> = {
   "POST /contacts": (text) =>
     storedOrRefused(["POST", "/contacts", { email: text }], (answer) => answer.text("email")),
   "PATCH /contacts/{id}": patchContact,
-  "POST /contacts/import": importFile,
   "POST /suppressions": (text) =>
     storedOrRefused(["POST", "/suppressions", { email: text }], (answer) =>
       answer.text("data.email"),
@@ -206,13 +219,27 @@ function campaign(fields: object, at: string): Promise<StoredAddress> {
 
 test.each(Object.entries(ENDPOINTS))(
   "%s accepts the same texts as all other endpoints",
-  async (_, endpoint) => {
+  async (name, endpoint) => {
     t.db.sqlite.run("DELETE FROM suppressions");
     const results: [what: string, address: StoredAddress][] = [];
-    for (const [what, text] of TEXTS) results.push([what, await endpoint(text)]);
-    expect(results).toEqual(TEXTS.map(([what, , address]) => [what, address]));
+    const texts = name === "POST /contacts" ? TEXTS : TYPICAL_TEXTS;
+    for (const [what, text] of texts) results.push([what, await endpoint(text)]);
+    expect(results).toEqual(texts.map(([what, , address]) => [what, address]));
   },
 );
+
+test("POST /contacts/import accepts the same texts as all other endpoints", async () => {
+  t.db.sqlite.run("DELETE FROM contacts");
+  const rows = TEXTS.map(([, text], i) => `${i},"${text.replaceAll('"', '""')}"`);
+  const answer = await runImport(t, `n,email\r\n${rows.join("\r\n")}\r\n`);
+  const stored = TEXTS.flatMap(([, , address]) => address ?? []);
+  expect(answer.at("data.failed")).toBe(TEXTS.length - stored.length);
+  // Of several rows with the same address, the last one determines the data.
+  const last = new Map(TEXTS.map(([, , address], n) => [address, { n }]));
+  for (const { email, data } of storedContacts(t))
+    expect([email, data]).toEqual([email, last.get(email)]);
+  expect(storedContacts(t).map(({ email }) => email)).toEqual([...new Set(stored)].sort());
+});
 
 /**
  * Look-ups by a whole address. Each returns true if it found the contact of the normalized address.
@@ -253,7 +280,7 @@ test.each(Object.entries(LOOKUPS))(
   "%s finds a contact only by a valid address",
   async (_, isFound) => {
     const found: [what: string, isFound: boolean][] = [];
-    for (const [what, text, address] of TEXTS) {
+    for (const [what, text, address] of TYPICAL_TEXTS) {
       t.db.sqlite.run("DELETE FROM contacts");
       t.db.sqlite.run("DELETE FROM suppressions");
       const email = address ?? STORED;
@@ -261,6 +288,6 @@ test.each(Object.entries(LOOKUPS))(
       await t.create("/suppressions", { email }, "data.email");
       found.push([what, await isFound(text)]);
     }
-    expect(found).toEqual(TEXTS.map(([what, , address]) => [what, address !== null]));
+    expect(found).toEqual(TYPICAL_TEXTS.map(([what, , address]) => [what, address !== null]));
   },
 );

@@ -1,16 +1,17 @@
 /** All requests have the same rule for event names: they are trimmed and not blank. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { isEventName, trimmedEventName } from "../../src/lib/event-name.ts";
-import { type TestApp, testApp } from "../support/app.ts";
+import type { TestApp } from "../support/app.ts";
 import { listAt } from "../support/json.ts";
+import { projectPerTest } from "../support/project-per-test.ts";
 import { expectError } from "../support/refusal.ts";
 
+const projects = projectPerTest();
 let t: TestApp;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
 });
-afterEach(() => t.close());
 
 const ada = "ada@example.com";
 const SPACED = " \t\u00a0\u200bbought it\u200d\u2060 \ufeff\r\n\u2003";
@@ -79,13 +80,13 @@ describe("an event name with white space around it", () => {
   });
 
   test("is refused if its trimmed form is reserved", async () => {
+    const before = t.contents();
     for (const event of [" email.opened", "contact.subscribed\u00a0", "\tsegment.vip.entry\n"]) {
-      const before = t.contents();
       const answer = await t.call("POST", "/v1/track", { event, email: ada });
       const errors = [["event", "reserved_event"]] as const;
       expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
-      expect(t.contents()).toEqual(before);
     }
+    expect(t.contents()).toEqual(before);
   });
 });
 
@@ -130,16 +131,17 @@ describe("an event name without a visible character is refused", () => {
     ],
   ];
   test.each(requests)("%s", async (_, path, body, field) => {
+    const before = t.contents();
     for (const name of BLANK) {
-      const before = t.contents();
       const answer = await t.call("POST", path, body(name));
       expect([name, answer.status, answer.at("error.errors.0.field")]).toEqual([name, 422, field]);
-      expect(t.contents()).toEqual(before);
     }
+    expect(t.contents()).toEqual(before);
   });
 });
 
-test.each([" a ", "a b", "é", "日本", "👍", "a\u200bb", "0", "."])("%j is a valid name", (text) => {
-  expect(isEventName(text)).toBe(true);
-  expect(trimmedEventName(text)).toBe(text.trim());
+test("other names are valid", () => {
+  for (const text of [" a ", "a b", "é", "日本", "👍", "a\u200bb", "0", "."]) {
+    expect([text, isEventName(text), trimmedEventName(text)]).toEqual([text, true, text.trim()]);
+  }
 });

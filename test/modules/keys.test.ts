@@ -1,12 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
+import { projectPerTest } from "../support/project-per-test.ts";
 import { createKey, listKeys, revokeKey } from "../../src/modules/keys.ts";
 
+const projects = projectPerTest();
 let t: TestApp;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
 });
-afterEach(() => t.close());
 
 const create = (kind: "SECRET" | "PUBLIC" = "SECRET") =>
   t.app.writer.write(() =>
@@ -91,25 +92,20 @@ describe("keys", () => {
   });
 });
 
-describe("projects", () => {
-  test("are found by id or name, and a single project without either", async () => {
-    const { id, seq } = t.project;
-    expect([t.app.projects.find(id)?.seq, t.app.projects.find("acme")?.seq]).toEqual([seq, seq]);
-    expect([t.app.projects.find("nope"), t.app.projects.resolve(null, "--project").seq]).toEqual([
-      null,
-      seq,
-    ]);
-    await t.makeProject("other");
-    expect(() => t.app.projects.resolve(null, "--project")).toThrow("several projects");
-    expect(() => t.app.projects.resolve("nope", "--project")).toThrow('no project "nope"');
+test("projects are found by id or name, or alone, and have unique names", async () => {
+  const own = await testApp();
+  const { id, seq } = own.project;
+  const { find, resolve, create: createProject } = own.app.projects;
+  expect([find(id)?.seq, find("acme")?.seq, find("nope")]).toEqual([seq, seq, null]);
+  expect(resolve(null, "--project").seq).toBe(seq);
+  const again = own.app.writer.write(createProject("acme"));
+  expect(await again.catch((error: unknown) => error)).toMatchObject({
+    status: 409,
+    code: "CONFLICT",
   });
-
-  test("have unique names", async () => {
-    const again = t.app.writer.write(t.app.projects.create("acme"));
-    expect(await again.catch((error: unknown) => error)).toMatchObject({
-      status: 409,
-      code: "CONFLICT",
-    });
-    expect(t.countRows("projects")).toBe(1);
-  });
+  expect(own.countRows("projects")).toBe(1);
+  await own.makeProject("other");
+  expect(() => resolve(null, "--project")).toThrow("several projects");
+  expect(() => resolve("nope", "--project")).toThrow('no project "nope"');
+  await own.close();
 });

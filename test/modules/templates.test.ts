@@ -1,18 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type TestApp, testApp } from "../support/app.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { TestApp } from "../support/app.ts";
 import { listAt, stringAt } from "../support/json.ts";
+import { projectPerTest } from "../support/project-per-test.ts";
 import { expectError } from "../support/refusal.ts";
 import { chain, step } from "./workflows/graphs.ts";
 
+const projects = projectPerTest();
 let t: TestApp;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
 });
-afterEach(() => t.close());
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const START = "2026-03-02T10:00:00.000Z";
-const LATER = "2026-03-02T10:00:01.000Z";
+const now = () => new Date(t.clock.now()).toISOString();
 const required = {
   name: "Welcome",
   subject: "Hi {{ name }}",
@@ -45,24 +45,16 @@ describe("POST /templates", () => {
     ],
     ["an empty sender name", { fromName: "" }, { ...none, fromName: "" }],
   ];
-  for (const [what, given, stored] of created) {
-    test(`creates a template with ${what}, and GET returns the same`, async () => {
+  test.each(created)(
+    "creates a template with %s, and GET returns the same",
+    async (_, given, stored) => {
       const answer = await post({ ...required, ...given });
-      const data = {
-        ...required,
-        ...stored,
-        id: expect.stringMatching(UUID),
-        createdAt: START,
-        updatedAt: START,
-      };
+      const id = expect.stringMatching(UUID);
+      const data = { ...required, ...stored, id, createdAt: now(), updatedAt: now() };
       expect([answer.status, answer.body]).toEqual([201, { success: true, data }]);
       expect((await get(answer.text("data.id"))).body).toEqual(answer.body);
-    });
-  }
-
-  test("creates two templates with the same name", async () => {
-    expect(await create()).not.toBe(await create());
-  });
+    },
+  );
 
   test("accepts a sender whose domain is not verified, which is checked when a mail is sent", async () => {
     expect((await post({ ...required, from: "a@elsewhere.example" })).status).toBe(201);
@@ -85,29 +77,29 @@ describe("syntax errors are 422 with line and column, and nothing is stored", ()
       "in line 2, column 18: ",
     ],
   ];
-  for (const [why, field, source, position] of cases) {
-    test(why, async () => {
-      const id = await create();
-      const before = t.contents();
+  test("in either field, or in both", async () => {
+    const id = await create();
+    const before = t.contents();
+    for (const [why, field, source, position] of cases) {
       const errors = [[field, "invalid_format"]] as const;
       for (const answer of [
         await post({ ...required, [field]: source }),
         await patch(id, { [field]: source }),
       ]) {
         expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
-        expect(answer.text("error.errors.0.message")).toContain(position);
+        expect([why, answer.text("error.errors.0.message")]).toEqual([
+          why,
+          expect.stringContaining(position),
+        ]);
       }
-      expect(t.contents()).toEqual(before);
-    });
-  }
-
-  test("in both subject and body", async () => {
-    const answer = await post({ ...required, subject: "{{", body: "{{" });
+    }
+    const both = await post({ ...required, subject: "{{", body: "{{" });
     const errors = [
       ["subject", "invalid_format"],
       ["body", "invalid_format"],
     ] as const;
-    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(both, { status: 422, code: "VALIDATION_ERROR", errors });
+    expect(t.contents()).toEqual(before);
   });
 
   test("a line break in the subject, the sender's name or an address is refused", async () => {
@@ -123,11 +115,6 @@ describe("syntax errors are 422 with line and column, and nothing is stored", ()
       ["replyTo", "invalid_format"],
     ] as const;
     expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
-  });
-
-  test("a body of more than 1 MiB is refused", async () => {
-    const answer = await post({ ...required, body: "x".repeat(1024 * 1024 + 1) });
-    expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, "body"]);
   });
 });
 
@@ -146,56 +133,29 @@ describe("PATCH /templates/{id}", () => {
     [{ id: "mine", createdAt: "2000-01-01T00:00:00.000Z", zzz: 1 }, {}],
     [{}, {}],
   ];
-  for (const [given, after] of patches) {
-    test(`with ${JSON.stringify(given)} does not change other fields`, async () => {
+  test("changes only the given fields", async () => {
+    for (const [given, after] of patches) {
       const id = await create(optional);
+      const createdAt = now();
       t.clock.advance(1000);
       const answer = await patch(id, given);
-      const data = { ...required, ...optional, ...after, id, createdAt: START, updatedAt: LATER };
-      expect([answer.status, answer.body]).toEqual([200, { success: true, data }]);
+      const data = { ...required, ...optional, ...after, id, createdAt, updatedAt: now() };
+      expect([given, answer.status, answer.body]).toEqual([given, 200, { success: true, data }]);
       expect((await get(id)).body).toEqual(answer.body);
-    });
-  }
+    }
+  });
 
-  test("refuses null for a required field, and an invalid field prevents all changes", async () => {
+  test("changes nothing if one field is invalid", async () => {
     const id = await create();
     const before = t.contents();
-    const answer = await patch(id, {
-      name: "Other",
-      subject: null,
-      body: "",
-      type: "NEWS",
-      from: "x",
-    });
-    const errors = [
-      ["subject", "invalid_type"],
-      ["body", "too_small"],
-      ["type", "invalid_value"],
-      ["from", "invalid_format"],
-    ];
-    expect([answer.status, answer.at("error.code")]).toEqual([422, "VALIDATION_ERROR"]);
-    const expected = new Map(errors.map(([field, code]) => [field, code]));
-    for (const [field, code] of expected) {
-      expect(JSON.stringify(answer.at("error.errors"))).toContain(`"field":"${field}"`);
-      expect(JSON.stringify(answer.at("error.errors"))).toContain(`"code":"${code}"`);
-    }
+    const answer = await patch(id, { name: "Other", subject: null });
+    const errors = [["subject", "invalid_type"]] as const;
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
     expect(t.contents()).toEqual(before);
   });
 });
 
 describe("GET and DELETE /templates/{id}", () => {
-  for (const id of ["x", "%00", "' OR 1=1 --", crypto.randomUUID()]) {
-    test(`${JSON.stringify(id)} is 404 for every method`, async () => {
-      await create();
-      const path = `/templates/${id.includes("%") ? id : encodeURIComponent(id)}`;
-      for (const method of ["GET", "PATCH", "DELETE"]) {
-        const answer = await t.call(method, path, method === "PATCH" ? { name: "x" } : undefined);
-        expectError(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
-      }
-      expect(t.countRows("templates")).toBe(1);
-    });
-  }
-
   test("DELETE responds 204 without a body, and the template is removed from the list", async () => {
     const [id, other] = [await create(), await create()];
     const answer = await t.call("DELETE", `/templates/${id}`);
@@ -208,7 +168,7 @@ describe("GET and DELETE /templates/{id}", () => {
   test("the list contains all fields of each template", async () => {
     const id = await create(optional);
     const list = await t.call("GET", "/templates");
-    const data = { ...required, ...optional, id, createdAt: START, updatedAt: START };
+    const data = { ...required, ...optional, id, createdAt: now(), updatedAt: now() };
     expect(list.body).toEqual({
       success: true,
       data: { items: [data], nextCursor: null, hasMore: false, total: 1 },
@@ -253,14 +213,12 @@ describe("POST /templates/{id}/preview", () => {
     });
   });
 
-  test("is 404 for a contact or a template of another project", async () => {
+  test("is 404 for a contact of another project", async () => {
     const id = await create();
     const other = await t.makeProject("other");
     const key = { key: other.secretKey };
     const contactId = await t.create("/contacts", { email: "x@example.net" }, "id", key);
     expectError(await preview(id, { contactId }), { status: 404, code: "CONTACT_NOT_FOUND" });
-    const otherTemplate = await t.call("POST", `/templates/${id}/preview`, {}, key);
-    expectError(otherTemplate, { status: 404, code: "TEMPLATE_NOT_FOUND" });
   });
 });
 
@@ -297,15 +255,6 @@ describe("GET /templates/{id}/usage", () => {
     const refused = await t.call("DELETE", `/templates/${id}`);
     expectError(refused, { status: 409, code: "CONFLICT" });
     expect(refused.text("error.message")).toBe('This template is used by workflow "Orders".');
-  });
-
-  test("is 404 for a template of another project", async () => {
-    const id = await create();
-    const { secretKey: key } = await t.makeProject("other");
-    for (const part of ["usage", "preview"]) {
-      const answer = await t.call("GET", `/templates/${id}/${part}`, undefined, { key });
-      expect([part, answer.status]).toEqual([part, 404]);
-    }
   });
 });
 

@@ -1,14 +1,15 @@
 /** POST /v1/track: the recorded event and its contact. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type TestApp, testApp } from "../support/app.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { TestApp } from "../support/app.ts";
+import { projectPerTest } from "../support/project-per-test.ts";
 import { expectError } from "../support/refusal.ts";
 
+const projects = projectPerTest();
 let t: TestApp;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
 });
-afterEach(() => t.close());
 
 const ada = "ada@example.com";
 
@@ -78,11 +79,6 @@ describe("POST /v1/track", () => {
     expect(t.eventNames()).toEqual(["contact.subscribed", "bought"]);
   });
 
-  test("accepts a public key", async () => {
-    const body = { event: "seen", email: ada };
-    expect((await t.call("POST", "/v1/track", body, { key: t.publicKey })).status).toBe(200);
-  });
-
   test("records a hundred events of one contact for a hundred concurrent requests", async () => {
     await Promise.all(Array.from({ length: 100 }, () => track({})));
     expect(t.countRows("contacts")).toBe(1);
@@ -133,19 +129,7 @@ describe("POST /v1/track refuses without a change", () => {
   const filled = (bytes: number) => "x".repeat(bytes - '{"x":""}'.length);
   const cases: [what: string, body: object, ...errors: Fault[]][] = [
     ["an empty body", {}, ["event", "required"], ["email", "required"]],
-    ["no event", { email: ada }, ["event", "required"]],
-    ["an empty name", { event: "", email: ada }, ["event", "too_small"]],
     ["a name of 256 characters", { event: "x".repeat(256), email: ada }, ["event", "too_big"]],
-    ["a name that is a number", { event: 5, email: ada }, ["event", "invalid_type"]],
-    ["no address", { event: "x" }, ["email", "required"]],
-    ["an invalid address", { event: "x", email: "ada" }, ["email", "invalid_format"]],
-    [
-      "a flag as text",
-      { event: "x", email: ada, subscribed: "yes" },
-      ["subscribed", "invalid_type"],
-    ],
-    ["an array as data", { event: "x", email: ada, data: [1] }, ["data", "invalid_type"]],
-    ["text as data", { event: "x", email: ada, data: "plan" }, ["data", "invalid_type"]],
     ["NUL in a name", { event: "a\0b", email: ada }, ["event", "invalid_format"]],
     ["NUL in data", { event: "x", email: ada, data: { a: "\0" } }, ["data.a", "invalid_format"]],
     [
@@ -180,10 +164,13 @@ describe("POST /v1/track refuses without a change", () => {
       ["event", "reserved_event"],
     ],
   ];
-  test.each(cases)("%s", async (_, body, ...errors) => {
+  test("wrong bodies", async () => {
     const before = t.contents();
-    const answer = await t.call("POST", "/v1/track", body);
-    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    for (const [what, body, ...errors] of cases) {
+      const answer = await t.call("POST", "/v1/track", body);
+      expect([what, answer.status]).toEqual([what, 422]);
+      expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    }
     expect(t.contents()).toEqual(before);
   });
 
@@ -200,18 +187,8 @@ describe("POST /v1/track refuses without a change", () => {
   });
 });
 
-test("names that only resemble reserved ones are accepted", async () => {
-  for (const event of [
-    "emailed",
-    "Email.opened",
-    "contact.subscribed.again",
-    "segment.entry",
-    "é",
-  ]) {
-    await track({ event });
-  }
-});
-
-test("exactly 64 KiB of data are accepted", async () => {
+test("names that only resemble reserved ones, and exactly 64 KiB of data, are accepted", async () => {
+  const names = ["emailed", "Email.opened", "contact.subscribed.again", "segment.entry", "é"];
+  for (const event of names) await track({ event });
   await track({ data: { x: "x".repeat(65_536 - '{"x":""}'.length) } });
 });

@@ -20,6 +20,9 @@ import { createKey } from "../../src/modules/keys.ts";
 /** The installation secret of the test applications, and of the databases in test/fixtures. */
 export const TEST_SECRET = "a secret for tests, long enough to be taken";
 
+/** The least that Argon2id allows, because a digest with the cost of the product takes 0.2 s. */
+export const CHEAP_PASSWORDS = { memoryCost: 8, timeCost: 1 };
+
 export type TestApp = Awaited<ReturnType<typeof testApp>>;
 
 export type TestResponse = {
@@ -79,6 +82,7 @@ export async function testApp(options: TestOptions = {}) {
     log: options.log ?? silentLog,
     hasOpenInboxes: options.hasOpenInboxes ?? false,
     dns: options.dns ?? FAILING_DNS,
+    passwordCost: CHEAP_PASSWORDS,
     makeDkimKeys: () => (hasDkimKeys ? dkimPairs() : Promise.resolve([])),
     ...(options.transport === undefined ? {} : { transport: options.transport }),
     ...(options.fetchGuarded === undefined ? {} : { fetchGuarded: options.fetchGuarded }),
@@ -87,13 +91,18 @@ export async function testApp(options: TestOptions = {}) {
   hasDkimKeys = true;
 
   let isStarted = false;
+  /** Starts the application once, because a second start would treat mails under way as interrupted. */
+  async function start(): Promise<void> {
+    if (!isStarted) await app.start();
+    isStarted = true;
+  }
 
-  /** Sends a request with the secret key of the first project, another key, or none (null). */
-  async function call(
+  /** Sends a request with the given key or none (null). */
+  async function send(
     method: string,
     path: string,
-    body?: unknown,
-    { key = first.secretKey, headers, raw }: CallOptions = {},
+    body: unknown,
+    { key, headers, raw }: CallOptions & { key: string | null },
   ): Promise<TestResponse> {
     const content = raw ?? (body === undefined ? null : JSON.stringify(body));
     const request = new Request(`http://localhost${path}`, {
@@ -121,43 +130,73 @@ export async function testApp(options: TestOptions = {}) {
         .map(({ name }) => [name, db.sqlite.query(`SELECT * FROM ${name}`).all()]),
     );
 
+  /** Requests with the key of a project, and its rows; those of all projects if `isOnly` is false. */
+  function inProject(access: typeof first, isOnly = true) {
+    const { secretKey } = access;
+    const ofProject = isOnly ? `project_seq = ${access.project.seq}` : "TRUE";
+
+    /** Sends a request with the secret key of the project, another key, or none (null). */
+    const call = (
+      method: string,
+      path: string,
+      body?: unknown,
+      { key = secretKey, ...rest }: CallOptions = {},
+    ): Promise<TestResponse> => send(method, path, body, { key, ...rest });
+
+    return {
+      ...access,
+      call,
+
+      /** Sends a POST request and returns the string at `idPath` of the response; throws on errors. */
+      async create(
+        path: string,
+        body: unknown,
+        idPath: string,
+        rest?: CallOptions,
+      ): Promise<string> {
+        const response = await call("POST", path, body, rest);
+        if (response.status >= 300) throw new Error(JSON.stringify(response.body));
+        return response.text(idPath);
+      },
+
+      /** Returns the names of the events of the project, oldest first. */
+      eventNames: (): string[] =>
+        db.sqlite
+          .query<{ name: string }, []>(`SELECT name FROM events WHERE ${ofProject} ORDER BY seq`)
+          .all()
+          .map((row) => row.name),
+
+      /** Returns the number of rows in a table; those of the project, if the table has its column. */
+      countRows(table: string): number {
+        const condition = hasProject(table) ? `WHERE ${ofProject}` : "";
+        const sql = `SELECT count(*) AS n FROM ${table} ${condition}`;
+        return db.sqlite.query<{ n: number }, []>(sql).get()?.n ?? 0;
+      },
+    };
+  }
+
+  const hasProject = (table: string): boolean =>
+    db.sqlite.query("SELECT 1 FROM pragma_table_info(?) WHERE name = 'project_seq'").get(table) !==
+    null;
+
   return {
     app,
     db,
     clock,
-    call,
     contents,
+    start,
+    inProject,
     async makeProject(name: string) {
       hasDkimKeys = false;
       const created = await makeProject(app, name);
       hasDkimKeys = true;
       return created;
     },
-    ...first,
-
-    /** Sends a POST request and returns the string at `idPath` of the response; throws on errors. */
-    async create(path: string, body: unknown, idPath: string, rest?: CallOptions): Promise<string> {
-      const response = await call("POST", path, body, rest);
-      if (response.status >= 300) throw new Error(JSON.stringify(response.body));
-      return response.text(idPath);
-    },
-
-    /** Returns the names of all events, oldest first. */
-    eventNames: (): string[] =>
-      db.sqlite
-        .query<{ name: string }, []>("SELECT name FROM events ORDER BY seq")
-        .all()
-        .map((row) => row.name),
-
-    /** Returns the number of rows in a table. */
-    countRows: (table: string): number =>
-      db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0,
+    ...inProject(first, false),
 
     /** Sends all due mail and waits until every outcome is recorded. */
     async deliver(): Promise<void> {
-      // Only once, as in a process: a second start would treat mails under way as interrupted.
-      if (!isStarted) await app.start();
-      isStarted = true;
+      await start();
       for (;;) {
         await Bun.sleep(0);
         const busy = db.sqlite

@@ -49,6 +49,12 @@ export function createSession({ app }: Pick<TestApp, "app">) {
   };
 }
 
+/** Removes all users and what belongs to them, for an application that several tests use. */
+export function removeUsers({ db }: Pick<TestApp, "db">): void {
+  const tables = ["user_sessions", "user_tokens", "memberships", "system_mails", "audit", "users"];
+  for (const table of tables) db.sqlite.run(`DELETE FROM ${table}`);
+}
+
 /** Creates a user and returns a browser in which the user has signed in with a link. */
 export async function signIn(
   t: TestApp,

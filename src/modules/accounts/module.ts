@@ -23,7 +23,7 @@ import { createAccountChanges } from "./account-changes.ts";
 import { accountRoutes, userRoutes } from "./account-routes.ts";
 import { createAttemptLimits } from "./attempt-limits.ts";
 import { createNewPasswords } from "./new-passwords.ts";
-import { createPasswords } from "./passwords.ts";
+import { createPasswords, type PasswordCost } from "./passwords.ts";
 import { createAccountRequests } from "./requests.ts";
 import { signInRoutes } from "./routes.ts";
 import type { Announcements } from "../../lib/announcements.ts";
@@ -41,6 +41,7 @@ export function createAccountModule(deps: {
   config: Pick<Config, "trustedProxies">;
   localAccess: ReturnType<typeof createLocalAccess> | null;
   log: Log;
+  passwordCost: PasswordCost | undefined;
   projects: Pick<Projects, "list">;
   random: () => number;
   signerOf: (projectSeq: number, domain: string) => Signer | null;
@@ -53,7 +54,7 @@ export function createAccountModule(deps: {
   const { trustedProxies } = deps.config;
   const { sessions, tokens, audit, mails } = accounts;
   const limits = createAttemptLimits(deps.clock);
-  const passwords = createPasswords();
+  const passwords = createPasswords(deps.passwordCost);
   const signIn = createSignIn({ accounts, passwords, limits, writer });
   const newPasswords = createNewPasswords({ ...deps, passwords, signIn });
   const requests = createAccountRequests({

@@ -12,17 +12,22 @@ export type Passwords = ReturnType<typeof createPasswords>;
 const SHORTEST_PASSWORD = 10;
 /** In UTF-16 units. */
 export const LONGEST_PASSWORD = 256;
+/** Parameters of Argon2id: memory in KiB, and passes over it. */
+export type PasswordCost = { memoryCost: number; timeCost: number };
+
+const COST: PasswordCost = { memoryCost: 65_536, timeCost: 2 };
 const MAX_CONCURRENT = 2;
 const MAX_WAITING = 40;
 
 /**
- * The digest of 32 random bytes that nobody knows, with the parameters of `Bun.password.hash`. It is
- * verified for an unknown address, so that the answer takes as long as for a known one.
+ * The digest of 32 random bytes that nobody knows, with the cost of all digests. It is verified for
+ * an unknown address, so that the answer takes as long as for a known one.
  */
 const UNKNOWN_DIGEST =
   "$argon2id$v=19$m=65536,t=2,p=1$ZIW6L9azxyPnIp0O/BsmlNMWGtk2MbR7T3iIGMzdsqU$y4cLO3ztfAw1K7mBed0kYN/ivPubF7dDTAd70Tna4Us";
 
-export function createPasswords() {
+/** `cost` is another one only in tests. */
+export function createPasswords(cost: PasswordCost = COST) {
   const queue = new PQueue({ concurrency: MAX_CONCURRENT });
 
   function run<T>(work: () => Promise<T>): Promise<T> {
@@ -32,7 +37,8 @@ export function createPasswords() {
 
   return {
     /** Returns the digest of a new password. */
-    hash: (password: string): Promise<string> => run(() => Bun.password.hash(normalized(password))),
+    hash: (password: string): Promise<string> =>
+      run(() => Bun.password.hash(normalized(password), { algorithm: "argon2id", ...cost })),
 
     /** Whether a password has this digest. Without a digest it takes as long, and is false. */
     async verify(password: string, digest: string | null): Promise<boolean> {

@@ -1,21 +1,23 @@
 /** The account page: name, preferences, password and sessions; and the users page of owners. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type TestApp, testApp } from "../../support/app.ts";
-import { type UserSession, createSession, signIn } from "../../support/session.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { TestApp } from "../../support/app.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
+import { type UserSession, createSession, removeUsers, signIn } from "../../support/session.ts";
 import { listAt, valueAt } from "../../support/json.ts";
 
 const MINUTE_MS = 60_000;
 const PASSWORD = "correct horse battery";
 const OTHER_PASSWORD = "another fine password";
 
+const projects = projectPerTest();
 let t: TestApp;
 let browser: UserSession & { user: { id: string; seq: number } };
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
+  removeUsers(t);
   browser = await signIn(t);
 });
-afterEach(() => t.close());
 
 const login = (password: string, email = "owner@example.com") => {
   const other = createSession(t);
@@ -109,7 +111,7 @@ describe("the sessions of a user", () => {
         signedInBy: "LINK",
         userAgent: "a browser",
         address: "unknown",
-        lastSeenAt: "2026-03-02T10:00:00.000Z",
+        lastSeenAt: new Date(t.clock.now()).toISOString(),
       },
       { isCurrent: true },
     ]);

@@ -1,17 +1,19 @@
 /** Invitations: who may join a project with the link, and what the link does not do. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type TestApp, testApp } from "../../support/app.ts";
-import { createSession, signIn } from "../../support/session.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { TestApp } from "../../support/app.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
+import { createSession, removeUsers, signIn } from "../../support/session.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const PASSWORD = "correct horse battery";
 
+const projects = projectPerTest();
 let t: TestApp;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
+  removeUsers(t);
 });
-afterEach(() => t.close());
 
 async function invite(email = "eve@example.com", role: "ADMIN" | "EDITOR" | "VIEWER" = "EDITOR") {
   const { invitations } = t.app.accounts;

@@ -1,18 +1,21 @@
 /** Sessions: how they begin, which role they give, and when they end. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { MemberRole } from "../../../src/db/schema/accounts.ts";
 import { sha256 } from "../../../src/lib/crypto.ts";
-import { type TestApp, testApp } from "../../support/app.ts";
+import type { TestApp } from "../../support/app.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
+import { removeUsers } from "../../support/session.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const CLIENT = { address: "192.0.2.1", userAgent: "test", earlierSession: null };
 
+const projects = projectPerTest();
 let t: TestApp;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
+  removeUsers(t);
 });
-afterEach(() => t.close());
 
 /** Creates a user with a session, and returns a function that finds the session. */
 async function signedIn({ email = "ada@example.com", isOwner = false } = {}) {

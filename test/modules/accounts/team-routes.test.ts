@@ -1,19 +1,21 @@
 /** The documented routes for users who are signed in: projects, keys, team and audit. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type TestApp, testApp } from "../../support/app.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { TestApp } from "../../support/app.ts";
 import { listAt } from "../../support/json.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError } from "../../support/refusal.ts";
-import { signIn } from "../../support/session.ts";
+import { removeUsers, signIn } from "../../support/session.ts";
 import { listKeys } from "../../../src/modules/keys.ts";
 
+const projects = projectPerTest();
 let t: TestApp;
 let owner: Awaited<ReturnType<typeof signIn>>;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
+  removeUsers(t);
   owner = await signIn(t);
 });
-afterEach(() => t.close());
 
 type Caller = Pick<typeof owner, "call">;
 const call = (caller: Caller, method: string, path: string, body?: unknown) =>

@@ -50,7 +50,7 @@ export async function runImport(
   file: string | Uint8Array,
   options: UploadOptions = {},
 ): Promise<TestResponse> {
-  await app.app.start();
+  await app.start();
   const answer = await upload(app, file, options);
   if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));
   return waitForJob(app, answer.text("data.jobId"));
@@ -58,13 +58,14 @@ export async function runImport(
 
 export type StoredContact = { email: string; subscribed: boolean; data: unknown };
 
-/** All stored contacts, ordered by address. */
+/** All stored contacts of the project, ordered by address. */
 export function storedContacts(app: TestApp): StoredContact[] {
   return app.db.sqlite
-    .query<{ email: string; subscribed: number; data: string }, []>(
-      "SELECT email, is_subscribed AS subscribed, data FROM contacts ORDER BY email",
+    .query<{ email: string; subscribed: number; data: string }, [number]>(
+      `SELECT email, is_subscribed AS subscribed, data FROM contacts WHERE project_seq = ?
+       ORDER BY email`,
     )
-    .all()
+    .all(app.project.seq)
     .map(({ email, subscribed, data }) => ({
       email,
       subscribed: subscribed === 1,

@@ -1,14 +1,15 @@
 /** POST /v1/track with a public key, which each visitor of a site can read and use. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type TestApp, testApp } from "../../support/app.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { TestApp } from "../../support/app.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError } from "../../support/refusal.ts";
 
+const projects = projectPerTest();
 let t: TestApp;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
 });
-afterEach(() => t.close());
 
 const ada = "ada@example.com";
 const KIB = 1024;
