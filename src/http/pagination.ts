@@ -129,9 +129,9 @@ export function smallPage<Table extends PagedTable, Item>(
   );
 }
 
-function pageAndTotal<Table extends PagedTable>(
+function pageAndTotal(
   { db }: App,
-  table: Table,
+  table: PagedTable,
   filter: SQL | undefined,
   request: PageRequest,
 ) {

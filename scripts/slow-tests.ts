@@ -1,0 +1,63 @@
+/**
+ * Reads the report of a test run (`bun test --reporter=junit`), prints its ten slowest tests, and fails
+ * if a fast test took more than a second. Such a file runs once more, alone, because all processors were
+ * busy in the first run: only a test that is slow again counts.
+ *
+ * `bun scripts/slow-tests.ts REPORT`
+ */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const LIMIT_S = 1;
+/** Tests that wait for a browser or for other processes. */
+const SLOW = ["test/dashboard/", "test/proofs/", "test/cli/process.test.ts"];
+const PRINTED = 10;
+
+type Test = { name: string; file: string; seconds: number };
+
+function testsOf(report: string): Test[] {
+  return [...report.matchAll(/<testcase ([^>]*)>/g)].map(([, attributes = ""]) => {
+    const value = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(attributes)?.[1] ?? "";
+    const name = [value("classname"), value("name")].filter((part) => part !== "").join(" > ");
+    return { name: plain(name), file: value("file"), seconds: Number(value("time")) };
+  });
+}
+
+const plain = (text: string) =>
+  text
+    .replaceAll("&gt;", ">")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&amp;", "&");
+
+const isSlow = (test: Test) =>
+  test.seconds > LIMIT_S && !SLOW.some((path) => test.file.startsWith(path));
+
+const line = ({ name, file, seconds }: Test) => `  ${seconds.toFixed(2)} s  ${file}  ${name}`;
+
+function runAlone(file: string): Test[] {
+  const outfile = join(process.env["TMPDIR"] ?? "/tmp", `slow-tests-${process.pid}.xml`);
+  const command = [
+    "test",
+    "--timeout",
+    "30000",
+    "--reporter=junit",
+    `--reporter-outfile=${outfile}`,
+  ];
+  Bun.spawnSync([process.execPath, ...command, file], { stdout: "ignore", stderr: "ignore" });
+  return testsOf(readFileSync(outfile, "utf8"));
+}
+
+const [report = ""] = Bun.argv.slice(2);
+const tests = testsOf(readFileSync(report, "utf8"));
+const slowest = tests.toSorted((a, b) => b.seconds - a.seconds).slice(0, PRINTED);
+console.log(`the slowest of ${tests.length} tests:\n${slowest.map(line).join("\n")}`);
+
+const files = new Set(tests.filter(isSlow).map(({ file }) => file));
+const slow = [...files].flatMap(runAlone).filter(isSlow);
+if (slow.length > 0) {
+  console.log(`a fast test takes at most ${LIMIT_S} s; these took longer, also alone:`);
+  console.log(slow.map(line).join("\n"));
+  process.exit(1);
+}
