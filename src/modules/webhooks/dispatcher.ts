@@ -57,10 +57,13 @@ function createDispatcher(app: App) {
   const worker = createWorker({
     clock,
     step: poll,
-    onError: (error) =>
-      log.error("webhook deliveries could not be read", { error: describeError(error) }),
+    onError: reportError,
     pauseMs: STORAGE_PAUSE_MS,
   });
+
+  function reportError(error: unknown): void {
+    log.error("webhook deliveries could not be read", { error: describeError(error) });
+  }
 
   function wake(webhookSeqs: Iterable<number>): void {
     for (const webhookSeq of webhookSeqs) {
@@ -109,12 +112,14 @@ function createDispatcher(app: App) {
     const { id, url, projectSeq } = webhook;
     slots.acquire(projectSeq);
     queue.underWay.add(delivery.seq);
-    const work = deliver(queue, url, delivery).finally(() => {
-      slots.release(projectSeq);
-      underWay.delete(work);
-      announcements(app).announce({ projectSeq, type: "webhook.delivery", id });
-      wake([queue.webhookSeq]);
-    });
+    const work = deliver(queue, url, delivery)
+      .catch(reportError)
+      .finally(() => {
+        slots.release(projectSeq);
+        underWay.delete(work);
+        announcements(app).announce({ projectSeq, type: "webhook.delivery", id });
+        wake([queue.webhookSeq]);
+      });
     underWay.add(work);
   }
 
