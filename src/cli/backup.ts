@@ -12,10 +12,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
-import { readConfig } from "../config/read.ts";
 import { DataFolderError, findDatabase, openDataFolder } from "../db/folder.ts";
 import { openForReading } from "../db/open-stored.ts";
-import type { Command } from "./command.ts";
+import { type Command, readSettings } from "./command.ts";
 import { print, STORE_SETTINGS } from "./store.ts";
 
 const OWNER_ONLY_FOLDER = 0o700;
@@ -33,15 +32,15 @@ export const backup: Command = {
   flags: [],
   settings: STORE_SETTINGS,
   run: async (input) => {
-    const config = readConfig(input.settings, input.environment, {}, STORE_SETTINGS);
+    const config = readSettings(input, { names: STORE_SETTINGS });
     const database = findDatabase(config.data);
     const { secret } = openDataFolder(config.data, config.secret);
-    const folder = resolve(input.positionals[0] ?? "");
+    const folder = resolve(input.io.cwd, input.positionals[0] ?? "");
     const files = { database: join(folder, "mailstead.db"), secret: join(folder, "secret") };
     for (const file of Object.values(files)) refuseExisting(file);
     mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
-    if (process.stderr.isTTY && !input.isJson) {
-      console.error(`Copying ${Math.ceil(statSync(database).size / MIB)} MiB …`);
+    if (input.io.stderr.isTerminal && !input.isJson) {
+      input.io.stderr.line(`Copying ${Math.ceil(statSync(database).size / MIB)} MiB …`);
     }
     copyDatabase(database, files.database);
     writeFileSync(files.secret, `${secret}\n`, { mode: OWNER_ONLY_FILE, flag: "wx", flush: true });

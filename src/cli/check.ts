@@ -1,14 +1,14 @@
 /** The command `mailstead check`: reads the whole database and reports inconsistencies. */
 
 import type { Database } from "bun:sqlite";
-import { readConfig } from "../config/read.ts";
 import { findDatabase } from "../db/folder.ts";
 import type { Violation } from "../db/invariant.ts";
 import { openForReading } from "../db/open-stored.ts";
 import { systemClock } from "../lib/clock.ts";
 import { awaitShortLog } from "./check/pause.ts";
 import { checkSteps, MAX_READ, type Step } from "./check/steps.ts";
-import type { Command } from "./command.ts";
+import { type Command, readSettings } from "./command.ts";
+import type { Output } from "./io.ts";
 
 type Result = {
   name: string;
@@ -34,34 +34,39 @@ export const check: Command = {
   flags: [],
   settings: ["data"],
   run: async (input) => {
-    const config = readConfig(input.settings, input.environment, {}, ["data"]);
+    const { io } = input;
+    const config = readSettings(input, { names: ["data"] });
     const { sqlite } = openForReading(findDatabase(config.data));
     const results: Result[] = [];
     try {
       for (const step of checkSteps(sqlite)) {
-        const result = await run(step, sqlite);
+        const result = await run(step, sqlite, io.stderr);
         results.push(result);
-        if (!input.isJson) console.log(textOf(result));
+        if (!input.isJson) io.stdout.line(textOf(result));
       }
     } finally {
       sqlite.close();
     }
     const failed = results.filter(({ ok }) => !ok).length;
-    if (input.isJson) console.log(JSON.stringify({ failed, checks: results }));
-    else console.log(summaryOf(failed, results.length));
+    if (input.isJson) io.stdout.line(JSON.stringify({ failed, checks: results }));
+    else io.stdout.line(summaryOf(failed, results.length));
     return failed > 0 ? 1 : 0;
   },
 };
 
-async function run({ name, rule, pieces }: Step, sqlite: Database): Promise<Result> {
+async function run(
+  { name, rule, pieces }: Step,
+  sqlite: Database,
+  output: Output,
+): Promise<Result> {
   const violations: Violation[] = [];
   for (const [done, piece] of pieces.entries()) {
     if (violations.length >= MAX_READ) break;
-    await showProgress(`${name}: ${done + 1} of ${pieces.length}, ${piece.name}`);
+    await showProgress(output, `${name}: ${done + 1} of ${pieces.length}, ${piece.name}`);
     violations.push(...piece.find());
     await awaitShortLog(sqlite, systemClock);
   }
-  await showProgress("");
+  await showProgress(output, "");
   return {
     name,
     rule,
@@ -72,11 +77,8 @@ async function run({ name, rule, pieces }: Step, sqlite: Database): Promise<Resu
 }
 
 /** Shows the progress only on a terminal, in a line that the next text replaces. */
-async function showProgress(text: string): Promise<void> {
-  if (!process.stderr.isTTY) return;
-  await new Promise<void>((resolve) => {
-    process.stderr.write(CLEAR_LINE + text, () => resolve());
-  });
+async function showProgress(output: Output, text: string): Promise<void> {
+  if (output.isTerminal) await output.write(CLEAR_LINE + text);
 }
 
 function textOf({ name, rule, ok, violations, hasMore }: Result): string {

@@ -1,8 +1,11 @@
 /** Defines commands and their flags, and parses the arguments of a command. */
 
+import { resolve } from "node:path";
 import { isBooleanWord } from "../config/kinds.ts";
-import { type SettingName, SETTINGS } from "../config/settings.ts";
+import { readConfig } from "../config/read.ts";
+import { type Config, type SettingName, SETTINGS } from "../config/settings.ts";
 import { nearestOf } from "../lib/nearest.ts";
+import type { Io } from "./io.ts";
 
 export type Flag = {
   name: string;
@@ -43,9 +46,38 @@ export type Input = {
   flags: Readonly<Record<string, string>>;
   /** Values of flags that are settings. */
   settings: Readonly<Record<string, string>>;
-  environment: Readonly<Record<string, string | undefined>>;
   isJson: boolean;
+  io: Io;
 };
+
+/** The value of `--data` for a folder that `mailstead dev` removes at the end. */
+export const TEMPORARY_DATA = "temporary";
+
+type SettingsOptions = {
+  /** The variables, if they are not those of the process. */
+  environment?: Io["env"];
+  defaults?: Partial<Config>;
+  /** The settings to read; all others have their defaults. Without it, all are read. */
+  names?: readonly SettingName[];
+};
+
+/** Reads the settings of a command. Their paths are relative to its folder. */
+export function readSettings({ settings, io }: Input, options: SettingsOptions = {}): Config {
+  const path = (text: string) => resolve(io.cwd, text);
+  const variables = Object.entries(options.environment ?? io.env).map(
+    ([name, value = ""]): [string, string] =>
+      /^MAILSTEAD_.*_FILE$/.test(name) && value !== "" ? [name, path(value)] : [name, value],
+  );
+  const environment = Object.fromEntries(variables);
+  const config = readConfig(settings, environment, options.defaults, options.names);
+  const { data, smtpTlsCert, smtpTlsKey } = config;
+  return {
+    ...config,
+    data: data === TEMPORARY_DATA ? data : path(data),
+    smtpTlsCert: smtpTlsCert === null ? null : path(smtpTlsCert),
+    smtpTlsKey: smtpTlsKey === null ? null : path(smtpTlsKey),
+  };
+}
 
 /** The error for an invalid command line, with exit code 2. */
 export class UsageError extends Error {}

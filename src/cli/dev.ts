@@ -10,14 +10,13 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Server } from "../app.ts";
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
-import { readConfig } from "../config/read.ts";
 import type { Config } from "../config/settings.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { VERSION } from "../lib/version.ts";
-import type { Command } from "./command.ts";
+import { type Command, type Input, readSettings, TEMPORARY_DATA } from "./command.ts";
+import type { Io } from "./io.ts";
 import { addressText, reachable } from "./capture-address.ts";
 import { developerLink, isLoopbackHost, prepareOwner } from "./owner.ts";
-import { programName } from "./program-name.ts";
 import { runServer, SERVER_SETTINGS } from "./serve.ts";
 import { createKey, findKey } from "../modules/keys.ts";
 
@@ -31,8 +30,6 @@ const PROJECT_NAME = "Development";
 
 const DEV_PORT = 8025;
 const SMTP_PORT = 1025;
-/** The value of `--data` for a folder that is removed at the end. */
-const TEMPORARY = "temporary";
 
 export const dev: Command = {
   name: "dev",
@@ -42,16 +39,16 @@ export const dev: Command = {
     "mail catchers. It is the server of `mailstead serve` with other defaults: no mail leaves, no\n" +
     "domain must be verified, and neither requests nor captured mails are limited per second.\n" +
     "The first start creates a project, its keys and an inbox.\n" +
-    `With --data ${TEMPORARY} all data is in a folder that is removed when the command ends.`,
+    `With --data ${TEMPORARY_DATA} all data is in a folder that is removed when the command ends.`,
   positionals: [],
   flags: [],
   settings: SERVER_SETTINGS,
   run: async (input) => {
-    const { environment, ignored } = withMailpitVariables(input.environment);
-    const config = devConfig(input.settings, environment);
+    const { environment, ignored } = withMailpitVariables(input.io.env);
+    const config = devConfig(input, environment);
     let dashboardPath: string | null = null;
     let keys: DevKeys = { secretKey: "", publicKey: "" };
-    return runServer({
+    return runServer(input.io, {
       config,
       hasOpenInboxes: true,
       ignoredVariables: ignored,
@@ -68,7 +65,8 @@ export const dev: Command = {
         const url = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
         const dashboard = `${config.url ?? url}${dashboardPath ?? "/app"}`;
         const info = { version: VERSION, data: folder, url, smtp, dashboard, ...keys };
-        console.log(input.isJson ? JSON.stringify(info) : welcome(info));
+        const { program, stdout } = input.io;
+        stdout.line(input.isJson ? JSON.stringify(info) : welcome(info, program));
       },
     });
   },
@@ -80,22 +78,23 @@ const DEV_DEFAULTS = { mailpitApi: true, requireVerifiedDomain: false, port: DEV
 const CAPTURE_DEFAULTS = { ...DEV_DEFAULTS, sendRate: 0 };
 
 function devConfig(
-  ...given: [settings: Record<string, string>, environment: Record<string, string | undefined>]
+  input: Input,
+  environment: Io["env"],
 ): Config & { captureSmtp: { host: string; port: number } } {
-  const { transport } = readConfig(...given, DEV_DEFAULTS);
-  const config = readConfig(...given, transport === "capture" ? CAPTURE_DEFAULTS : DEV_DEFAULTS);
+  const { transport } = readSettings(input, { environment, defaults: DEV_DEFAULTS });
+  const defaults = transport === "capture" ? CAPTURE_DEFAULTS : DEV_DEFAULTS;
+  const config = readSettings(input, { environment, defaults });
   return {
     ...config,
-    data: config.data === TEMPORARY ? temporaryFolder() : config.data,
+    data: config.data === TEMPORARY_DATA ? temporaryFolder(input.io) : config.data,
     captureSmtp: config.captureSmtp ?? { host: config.host, port: SMTP_PORT },
   };
 }
 
-/** Creates a folder that is removed when the process exits, also when its terminal is closed. */
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "mailstead-dev-"));
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  process.once("SIGHUP", () => process.kill(process.pid, "SIGTERM"));
+/** Creates a folder that is removed when the program ends. */
+function temporaryFolder({ env, onEnd }: Io): string {
+  const folder = mkdtempSync(join(env["TMPDIR"] || tmpdir(), "mailstead-dev-"));
+  onEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -137,9 +136,8 @@ type Info = {
   dashboard: string;
 } & DevKeys;
 
-function welcome(info: Info): string {
+function welcome(info: Info, program: string): string {
   const auth = `-H 'Authorization: Bearer ${info.secretKey}'`;
-  const program = programName();
   const to = info.smtp.endsWith(`:${SMTP_PORT}`) ? "" : ` --capture-smtp ${info.smtp}`;
   const mail = JSON.stringify({
     to: "ada@example.com",

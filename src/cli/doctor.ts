@@ -2,13 +2,12 @@
  * The command `mailstead doctor`: checks everything that delivery depends on, one line per check.
  */
 
-import { readConfig } from "../config/read.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Finding, lineOf } from "../doctor/check.ts";
 import { ALL_CHECKS, examine } from "../doctor/examine.ts";
 import { createDns } from "../protocols/dns/client.ts";
 import { systemDnsServers } from "../protocols/dns/servers.ts";
-import type { Command } from "./command.ts";
+import { type Command, readSettings } from "./command.ts";
 import { realWorld } from "./doctor/world.ts";
 
 /** Longest time for one check. The checks run concurrently. */
@@ -42,7 +41,7 @@ export const doctor: Command = {
     "smtpTlsKey",
   ],
   run: async (input) => {
-    const config = readConfig(input.settings, input.environment);
+    const config = readSettings(input);
     const dns = createDns({
       servers: config.dns ?? systemDnsServers(),
       clock: systemClock,
@@ -52,11 +51,11 @@ export const doctor: Command = {
     const world = realWorld({ input, config, dns, clock: systemClock });
     for await (const finding of examine(world, { checks: ALL_CHECKS, limitMs: LIMIT_MS })) {
       findings.push(finding);
-      if (!input.isJson) console.log(lineOf(finding));
+      if (!input.isJson) input.io.stdout.line(lineOf(finding));
     }
     dns.close();
     const failed = findings.filter(({ level }) => level === "fail").length;
-    if (input.isJson) console.log(JSON.stringify({ failed, checks: findings }));
+    if (input.isJson) input.io.stdout.line(JSON.stringify({ failed, checks: findings }));
     return failed > 0 ? 1 : 0;
   },
 };

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync } from "node:fs";
 import { appendFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { AppError } from "../lib/errors.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { createInboxClient, INBOX_FLAGS, type InboxClient, type Listed } from "./inbox/client.ts";
@@ -25,15 +25,16 @@ export const inboxImport: Command = {
   settings: [],
   async run(input) {
     const client = createInboxClient(input);
-    const progress = showProgress("imported");
+    const paths = input.positionals.map((path) => resolve(input.io.cwd, path));
+    const progress = showProgress(input.io.stderr, "imported");
     const faults: string[] = [];
     let imported = 0;
-    for await (const found of readMailFiles(input.positionals)) {
+    for await (const found of readMailFiles(paths)) {
       const fault = await importOne(client, found);
       if (fault === null) progress(++imported);
       else {
         faults.push(`${found.name}: ${fault}`);
-        console.error(`skipped ${found.name}: ${fault}`);
+        input.io.stderr.line(`skipped ${found.name}: ${fault}`);
       }
     }
     progress(null);
@@ -76,8 +77,8 @@ export const inboxExport: Command = {
     const format = formatOf(input, target);
     const client = createInboxClient(input);
     const messages = await client.list(input.flags["query"] ?? "");
-    const write = await openTarget(format, target);
-    const progress = showProgress("exported");
+    const write = await openTarget(format, resolve(input.io.cwd, target));
+    const progress = showProgress(input.io.stderr, "exported");
     let exported = 0;
     for (const message of messages) {
       await write(message, await client.raw(message.id));

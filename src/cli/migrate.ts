@@ -1,9 +1,8 @@
 /** The command `mailstead migrate`. */
 
-import { readConfig } from "../config/read.ts";
 import { openDataFolder } from "../db/folder.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
-import type { Command } from "./command.ts";
+import { type Command, readSettings } from "./command.ts";
 import {
   ensureDatabase,
   newInstallationText,
@@ -19,7 +18,7 @@ export const migrateCommand: Command = {
   flags: [],
   settings: STORE_SETTINGS,
   run: async (input) => {
-    const config = readConfig(input.settings, input.environment, {}, STORE_SETTINGS);
+    const config = readSettings(input, { names: STORE_SETTINGS });
     const folder = openDataFolder(config.data, config.secret);
     const isNew = await ensureDatabase(folder);
     const db = openStoredDatabase(folder.databaseFile);

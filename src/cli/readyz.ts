@@ -1,10 +1,9 @@
 /** The command `mailstead readyz`: asks a server on this machine whether it is ready. */
 
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
-import { readConfig } from "../config/read.ts";
 import { SETTINGS } from "../config/settings.ts";
 import { addressText, reachable } from "./capture-address.ts";
-import type { Command, Input } from "./command.ts";
+import { type Command, type Input, readSettings } from "./command.ts";
 import { print } from "./store.ts";
 
 const LIMIT_MS = 5_000;
@@ -37,8 +36,8 @@ export const readyz: Command = {
 };
 
 function urlsOf(input: Input): string[] {
-  const { environment } = withMailpitVariables(input.environment);
-  const { host, port } = readConfig(input.settings, environment, { port: 0 });
+  const { environment } = withMailpitVariables(input.io.env);
+  const { host, port } = readSettings(input, { environment, defaults: { port: 0 } });
   const ports = port === 0 ? PORTS : [port];
   return ports.map((each) => `http://${addressText({ host: reachable(host), port: each })}/readyz`);
 }

@@ -1,5 +1,5 @@
 /**
- * Runs the command line. It finds the command, parses its arguments (`command.ts`), and runs it:
+ * Runs the command line with the `Io` of a process or of a test. It finds the command, parses its arguments (`command.ts`), and runs it:
  * commands that work on the database open it beside a running server (`store.ts`), `serve` and
  * `dev` run a server, and `doctor` and `check` examine the installation. An error is printed with a
  * suggestion and becomes an exit code: 0 for success, 1 for failure, 2 for wrong usage.
@@ -15,12 +15,13 @@ import { nearestOf } from "../lib/nearest.ts";
 import { UnreadableKeyError } from "../modules/domains/keys.ts";
 import { backup } from "./backup.ts";
 import { check } from "./check.ts";
-import { type Command, type Input, parseArguments, UsageError } from "./command.ts";
+import { type Command, parseArguments, UsageError } from "./command.ts";
 import { dev } from "./dev.ts";
 import { doctor } from "./doctor.ts";
 import { domainAdd, domainList, domainRecords, domainRemove, domainVerify } from "./domain.ts";
 import { commandHelp, overview } from "./help.ts";
 import { inboxExport, inboxImport } from "./inbox.ts";
+import type { Io } from "./io.ts";
 import { keyCreate, keyList, keyRevoke } from "./key.ts";
 import { migrateCommand } from "./migrate.ts";
 import {
@@ -72,59 +73,49 @@ const COMMANDS: readonly Command[] = [
 
 /** Number of words in the longest command name. */
 const MAX_NAME_WORDS = 2;
-const OWNER_ONLY_UMASK = 0o077;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
 /** Runs `mailstead …words` and resolves to the exit code. */
-export async function runCli(
-  words: readonly string[],
-  environment: Input["environment"],
-): Promise<number> {
+export async function main(words: readonly string[], io: Io): Promise<number> {
   const isJson = words.includes("--json");
-  // The files of an installation contain addresses and secrets, so only their owner may read them.
-  process.umask(OWNER_ONLY_UMASK);
   try {
-    return await dispatch(words, environment, isJson);
+    return await dispatch(words, io, isJson);
   } catch (error) {
-    return report(error, { isJson, command: findCommand(words)?.command.name ?? null });
+    return report(io, error, { isJson, command: findCommand(words)?.command.name ?? null });
   }
 }
 
-async function dispatch(
-  words: readonly string[],
-  environment: Input["environment"],
-  isJson: boolean,
-): Promise<number> {
+async function dispatch(words: readonly string[], io: Io, isJson: boolean): Promise<number> {
   const [first] = words;
   if (first === undefined || first === "--help" || first === "-h") {
-    console.log(overview(COMMANDS));
+    io.stdout.line(overview(COMMANDS));
     return 0;
   }
-  if (first === "help") return help(words.slice(1));
-  if (first === "--version") return dispatch(["version", ...words.slice(1)], environment, isJson);
+  if (first === "help") return help(io, words.slice(1));
+  if (first === "--version") return dispatch(["version", ...words.slice(1)], io, isJson);
   const found = findCommand(words);
   if (found === null) {
     const { names, rest } = splitAtFlag(words);
-    if (rest.includes("--help") || rest.includes("-h")) return help(names);
+    if (rest.includes("--help") || rest.includes("-h")) return help(io, names);
     throw unknownCommand(names.slice(0, MAX_NAME_WORDS).join(" "), rest[0]);
   }
   const { positionals, flags, settings } = parseArguments(found.command, found.rest);
   if (flags["help"] !== undefined) {
-    console.log(commandHelp(found.command));
+    io.stdout.line(commandHelp(found.command));
     return 0;
   }
-  return found.command.run({ positionals, flags, settings, environment, isJson });
+  return found.command.run({ positionals, flags, settings, isJson, io });
 }
 
-function help(words: readonly string[]): number {
+function help(io: Io, words: readonly string[]): number {
   const name = words.filter((word) => !word.startsWith("-")).join(" ");
   const matching = COMMANDS.filter(
     (command) => command.name === name || command.name.startsWith(`${name} `),
   );
-  if (name === "" || name === "help") console.log(overview(COMMANDS));
+  if (name === "" || name === "help") io.stdout.line(overview(COMMANDS));
   else if (matching.length === 0) throw unknownCommand(name);
-  else console.log(matching.map(commandHelp).join("\n\n"));
+  else io.stdout.line(matching.map(commandHelp).join("\n\n"));
   return 0;
 }
 
@@ -173,10 +164,10 @@ type Ran = {
   command: string | null;
 };
 
-function report(error: unknown, { isJson, command }: Ran): number {
+function report(io: Io, error: unknown, { isJson, command }: Ran): number {
   const { code, message, suggestion, exit } = explain(error, command);
-  if (isJson) console.error(JSON.stringify({ error: { code, message, suggestion } }));
-  else console.error(`mailstead: ${message}${suggestion === null ? "" : `\n${suggestion}`}`);
+  if (isJson) io.stderr.line(JSON.stringify({ error: { code, message, suggestion } }));
+  else io.stderr.line(`mailstead: ${message}${suggestion === null ? "" : `\n${suggestion}`}`);
   return exit;
 }
 

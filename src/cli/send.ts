@@ -1,7 +1,6 @@
 /** The command `mailstead send`: sends one mail and prints the SMTP conversation. */
 
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
-import { readConfig } from "../config/read.ts";
 import { type Config, SETTINGS } from "../config/settings.ts";
 import { hasInstallation } from "../db/folder.ts";
 import type { Outcome } from "../outbox/outcome.ts";
@@ -16,8 +15,9 @@ import { messageIdOf } from "../protocols/mime/message-id.ts";
 import { textOfHtml } from "../render/text-on-demand.ts";
 import { createTransport, isSignedByRelay } from "../outbox/transports/create-transport.ts";
 import { captureAddress } from "./capture-address.ts";
-import { type Command, type Input, UsageError } from "./command.ts";
+import { type Command, type Input, readSettings, UsageError } from "./command.ts";
 import { conversationPrinter } from "./conversation.ts";
+import type { Io } from "./io.ts";
 import { withStore } from "./store.ts";
 
 const DEFAULT_SUBJECT = "A mail from mailstead send";
@@ -64,17 +64,17 @@ export const send: Command = {
     const isSample = input.flags["from"] === undefined && input.flags["to"] === undefined;
     const from = isSample ? SAMPLE.from : addressOf(input, "from");
     const to = isSample ? SAMPLE.to : addressOf(input, "to");
-    const body = isSample ? await readSampleBody() : await readBody();
+    const body = isSample ? await readSampleBody(input.io) : await readBody(input.io);
     const message = await compose(input, { from, to, body });
     const signer = await findSigner(input, config, domainOf(from));
     const signed =
       signer === null ? message : await signMessage(message, signer, new Date(systemClock.now()));
     if (!input.isJson)
-      console.log(`* ${signed.byteLength} octets, ${signaturesOf(signer, config, from)}`);
+      input.io.stdout.line(`* ${signed.byteLength} octets, ${signaturesOf(signer, config, from)}`);
     const outcome = await deliver(input, config, { from, to, message: signed });
     printOutcome(input, outcome);
     if (outcome.kind !== "accepted" && !isWayGiven(input) && !input.isJson) {
-      console.error("mailstead dev starts the listener; --capture-smtp names another one.");
+      input.io.stderr.line("mailstead dev starts the listener; --capture-smtp names another one.");
     }
     return outcome.kind === "accepted" ? 0 : 1;
   },
@@ -82,25 +82,25 @@ export const send: Command = {
 
 /** Without another way, mail goes to the listener of `mailstead dev`, which is a relay here. */
 function readRoute(input: Input): Config {
-  const { environment } = withMailpitVariables(input.environment);
-  const config = readConfig(input.settings, environment);
+  const { environment } = withMailpitVariables(input.io.env);
+  const config = readSettings(input, { environment });
   if (isWayGiven(input)) return config;
   const relayUrl = { ...captureAddress(config), tls: "none" as const };
   return { ...config, transport: "relay", relayUrl };
 }
 
-function isWayGiven({ settings, environment }: Input): boolean {
+function isWayGiven({ settings, io }: Input): boolean {
   return ([SETTINGS.transport, SETTINGS.relayUrl] as const).some(
     ({ flag, env }) =>
       settings[flag] !== undefined ||
-      (environment[env] ?? "") !== "" ||
-      (environment[`${env}_FILE`] ?? "") !== "",
+      (io.env[env] ?? "") !== "" ||
+      (io.env[`${env}_FILE`] ?? "") !== "",
   );
 }
 
 /** The sample's own text, unless another one is piped in. */
-async function readSampleBody(): Promise<string> {
-  const body = process.stdin.isTTY ? "" : await readBody();
+async function readSampleBody(io: Io): Promise<string> {
+  const body = io.stdin.isTerminal ? "" : await readBody(io);
   return body.trim() === "" ? SAMPLE.body : body;
 }
 
@@ -117,9 +117,9 @@ function addressOf(input: Input, flag: "from" | "to"): string {
   );
 }
 
-async function readBody(): Promise<string> {
-  if (process.stdin.isTTY) console.error("Type the body and end it with Ctrl-D on an empty line.");
-  const body = await Bun.stdin.text();
+async function readBody({ stdin, stderr }: Io): Promise<string> {
+  if (stdin.isTerminal) stderr.line("Type the body and end it with Ctrl-D on an empty line.");
+  const body = await new Response(stdin.stream()).text();
   if (Buffer.byteLength(body) <= MAX_BODY_BYTES) return body;
   throw new UsageError("the body on standard input is larger than 10 MiB");
 }
@@ -168,7 +168,9 @@ async function deliver(
 ): Promise<Outcome> {
   const clock = systemClock;
   const dns = createDns({ servers: config.dns ?? systemDnsServers(), clock });
-  const printer = conversationPrinter(input.isJson ? () => {} : (line) => console.log(line));
+  const printer = conversationPrinter(
+    input.isJson ? () => {} : (line) => input.io.stdout.line(line),
+  );
   const transport = createTransport(config, { dns, clock, log: silentLog, onStep: printer.onStep });
   const outcome = await transport.send({
     envelope: { from: mail.from, to: mail.to },
@@ -191,11 +193,13 @@ function signaturesOf(signer: Signer | null, config: Config, from: string): stri
 function printOutcome(input: Input, outcome: Outcome): void {
   if (input.isJson) {
     const { kind, class: reason, conversations } = outcome;
-    console.log(JSON.stringify({ kind, class: reason, reason: outcome.reason, conversations }));
+    input.io.stdout.line(
+      JSON.stringify({ kind, class: reason, reason: outcome.reason, conversations }),
+    );
     return;
   }
   if (outcome.kind === "accepted" && outcome.captured !== undefined) {
-    console.log(`\n${Buffer.from(outcome.captured).toString()}`);
+    input.io.stdout.line(`\n${Buffer.from(outcome.captured).toString()}`);
   }
-  console.log(`= ${outcome.kind}: ${outcome.reason}`);
+  input.io.stdout.line(`= ${outcome.kind}: ${outcome.reason}`);
 }

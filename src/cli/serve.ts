@@ -3,7 +3,6 @@
 import { createApp, type Server } from "../app.ts";
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import { cannotListen } from "../config/listen-error.ts";
-import { readConfig } from "../config/read.ts";
 import type { Config, SettingName } from "../config/settings.ts";
 import { closeDatabase } from "../db/close.ts";
 import { createDatabase } from "../db/create.ts";
@@ -28,7 +27,8 @@ import { hostInUrl } from "../installation.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
 import { rememberSettings } from "../stored-settings.ts";
 import { isLoopbackHost, prepareOwner } from "./owner.ts";
-import { type Command, UsageError } from "./command.ts";
+import { type Command, readSettings, UsageError } from "./command.ts";
+import type { Io } from "./io.ts";
 import { startText } from "./start-text.ts";
 
 export const SERVER_SETTINGS: readonly SettingName[] = [
@@ -92,8 +92,8 @@ export const serve: Command = {
   flags: [],
   settings: SERVER_SETTINGS,
   run: async (input) => {
-    const { environment, ignored } = withMailpitVariables(input.environment);
-    const config = readConfig(input.settings, environment);
+    const { environment, ignored } = withMailpitVariables(input.io.env);
+    const config = readSettings(input, { environment });
     let setUpPath: string | null = null;
     const onStarted = async ({ address, folder }: Running): Promise<void> => {
       const info = {
@@ -105,12 +105,12 @@ export const serve: Command = {
         setUpUrl: setUpPath === null ? null : `${config.url ?? address}${setUpPath}`,
         unsafe: unsafeChoices(config),
       };
-      console.log(input.isJson ? JSON.stringify(info) : startText(info));
+      input.io.stdout.line(input.isJson ? JSON.stringify(info) : startText(info));
     };
     const prepare = async ({ app }: Pick<Running, "app">) => {
       setUpPath = await prepareOwner(app, config);
     };
-    return runServer({
+    return runServer(input.io, {
       config,
       hasOpenInboxes: false,
       ignoredVariables: ignored,
@@ -119,20 +119,6 @@ export const serve: Command = {
     });
   },
 };
-
-/**
- * Ends the process after an error that nothing handled, because its state is unknown then. A storage
- * fault is different: it is logged once, all work is halted, and HTTP still answers health checks.
- */
-function endOnUnexpectedErrors(log: Log): void {
-  const end = (error: unknown): void => {
-    if (error instanceof StorageFaultError) return;
-    log.error("an unexpected error ends the process", { error: describeError(error) });
-    process.exit(1);
-  };
-  process.on("uncaughtException", end);
-  process.on("unhandledRejection", end);
-}
 
 type Running = { app: Server; address: string; folder: string };
 
@@ -147,51 +133,91 @@ type ServerOptions = {
   onStarted: (running: Running) => Promise<void>;
 };
 
-/** Runs a server until SIGTERM or SIGINT. Resolves to the exit code after an orderly stop. */
-export async function runServer(options: ServerOptions): Promise<number> {
-  const { config: given, hasOpenInboxes, ignoredVariables } = options;
-  const log = createLog({ level: given.logLevel, format: given.logFormat });
-  if (ignoredVariables.length > 0) {
-    log.warn("these variables of Mailpit have no effect here", { variables: ignoredVariables });
+/** Runs a server until it is asked to stop. Resolves to the exit code after the stop. */
+export async function runServer(io: Io, options: ServerOptions): Promise<number> {
+  const { logLevel: level, logFormat: format, data, secret } = options.config;
+  const log = createLog({ level, format, write: (line) => void io.stderr.write(`${line}\n`) });
+  if (options.ignoredVariables.length > 0) {
+    const variables = options.ignoredVariables;
+    log.warn("these variables of Mailpit have no effect here", { variables });
   }
-  const folder = openDataFolder(given.data, given.secret);
+  const folder = openDataFolder(data, secret);
   const unlock = await awaitDataFolder(folder.path);
+  try {
+    return await serveFolder(folder, { ...options, io, log });
+  } finally {
+    unlock();
+  }
+}
+
+type ServeOptions = ServerOptions & { io: Io; log: Log };
+
+/** Serves a locked data folder. */
+async function serveFolder(folder: DataFolder, options: ServeOptions): Promise<number> {
+  const { config: given, io, log } = options;
   const db = openLockedDatabase(folder, log);
-  endOnUnexpectedErrors(log);
-  // With a wrong secret the server would accept mail but could not sign it.
-  requireReadableKeys(db, folder.secret);
-  if (!isSameSecret(db, folder.secret)) log.warn(OTHER_SECRET);
-  rememberSecret(db, folder.secret);
-  const config = given.port === 0 ? { ...given, port: findFreePort(given.host) } : given;
-  rememberSettings(db, config);
+  endOnUnexpectedErrors(io, log);
+  try {
+    upgradeDatabase(db, log);
+    // With a wrong secret the server would accept mail but could not sign it.
+    requireReadableKeys(db, folder.secret);
+    if (!isSameSecret(db, folder.secret)) log.warn(OTHER_SECRET);
+    rememberSecret(db, folder.secret);
+    const config = given.port === 0 ? { ...given, port: findFreePort(given.host) } : given;
+    rememberSettings(db, config);
+    return await serveDatabase(db, folder, { ...options, config });
+  } catch (error) {
+    closeDatabase(db);
+    throw error;
+  }
+}
+
+async function serveDatabase(db: Db, folder: DataFolder, options: ServeOptions): Promise<number> {
+  const { config, hasOpenInboxes, io, log } = options;
+  const { path, secret } = folder;
   const app = createApp({
     config,
     db,
-    folder: folder.path,
-    secret: folder.secret,
+    folder: path,
+    secret,
     clock: systemClock,
     log,
     hasOpenInboxes,
   });
-  const stopped = stopOnSignal(async () => {
-    log.info("stopping");
-    await app.stop();
-    if (!closeDatabase(db)) return endWithoutClosing(log);
-    unlock();
-    log.info("stopped");
-  });
-  await options.prepare({ app, folder: folder.path });
-  await startListening(app, db, config);
-  await options.onStarted({
-    app,
-    address: `http://${hostInUrl(config.host)}:${config.port}`,
-    folder: folder.path,
-  });
-  // Collects the garbage of the start and releases the code that only the start ran, in about 10 ms. A
-  // campaign then takes 30 MiB less. Later, code in use would be released too, and compiled again.
-  Bun.shrink();
+  const stopped = io.untilStopped().then(() => stop(app, db, options));
+  // It may be asked to stop before it has started.
+  await Promise.race([start(app, db, { ...options, path }), stopped]);
+  return stopped;
+}
+
+async function start(
+  app: Server,
+  db: Db,
+  { config, io, path, ...options }: ServeOptions & { path: string },
+): Promise<void> {
   try {
-    await stopped;
+    await options.prepare({ app, folder: path });
+    await startListening(app, db, config);
+  } catch (error) {
+    // The process must end even if the application cannot stop in an orderly way.
+    await app.stop().catch(() => {});
+    throw error;
+  }
+  const address = `http://${hostInUrl(config.host)}:${config.port}`;
+  await options.onStarted({ app, address, folder: path });
+  io.releaseMemory();
+}
+
+async function stop(app: Server, db: Db, { io, log }: ServeOptions): Promise<number> {
+  log.info("stopping");
+  try {
+    await app.stop();
+    if (closeDatabase(db)) {
+      log.info("stopped");
+    } else {
+      log.warn("stopped; the database was not closed, so that its files do not change");
+      await io.kill();
+    }
     return 0;
   } catch (error) {
     log.error("the stop was not orderly", { error: describeError(error) });
@@ -199,63 +225,44 @@ export async function runServer(options: ServerOptions): Promise<number> {
   }
 }
 
-/** Opens the ports and starts the modules; stops the application again if a part does not start. */
+/**
+ * Ends the process after an error that nothing handled, because its state is unknown then. A storage
+ * fault is different: it is logged once, all work is halted, and HTTP still answers health checks.
+ */
+function endOnUnexpectedErrors(io: Io, log: Log): void {
+  io.onUnhandledError((error) => {
+    if (error instanceof StorageFaultError) return false;
+    log.error("an unexpected error ends the process", { error: describeError(error) });
+    return true;
+  });
+}
+
+/** Opens the ports and starts the modules. */
 async function startListening(app: Server, db: Db, config: Config): Promise<void> {
   try {
     await app.listen();
   } catch (error) {
     throw listenError(config, error);
   }
-  try {
-    await app.start();
-    // The server does not start if a module has met a storage fault, even if it has handled it.
-    db.fault.check();
-  } catch (error) {
-    // The process must end even if the application cannot stop in an orderly way.
-    await app.stop().catch(() => {});
-    throw error;
-  }
+  await app.start();
+  // The server does not start if a module has met a storage fault, even if it has handled it.
+  db.fault.check();
 }
 
-/**
- * Opens the database of a locked data folder. Creates it if there is none, and applies migrations.
- */
+/** Opens the database of a locked data folder. Creates it if there is none. */
 function openLockedDatabase({ path, databaseFile }: DataFolder, log: Log): Db {
   if (!hasInstallation(path)) {
     log.info("database created", { applied: createDatabase(databaseFile) });
   }
   const db = openStoredDatabase(databaseFile);
   db.files.add(lockFileOf(path));
-  refuseMissingPages(db);
-  const applied = migrate(db.sqlite);
-  if (applied.length > 0) log.info("migrations applied", { applied });
   return db;
 }
 
-/** Ends with SIGKILL, because the runtime closes its databases on every other end of a process. */
-async function endWithoutClosing(log: Log): Promise<void> {
-  log.warn("stopped; the database was not closed, so that its files do not change");
-  await new Promise<void>((resolve) => process.stderr.write("", () => resolve()));
-  process.kill(process.pid, "SIGKILL");
-}
-
-/** Stops on the first signal, and ends the process at once on the second. */
-function stopOnSignal(stop: () => Promise<void>): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let isStopping = false;
-  const onSignal = () => {
-    if (isStopping) process.exit(130);
-    isStopping = true;
-    stop().then(resolve, reject);
-  };
-  process.on("SIGTERM", onSignal);
-  process.on("SIGINT", onSignal);
-  return promise.then(
-    () => process.exit(0),
-    (error: unknown) => {
-      throw error;
-    },
-  );
+function upgradeDatabase(db: Db, log: Log): void {
+  refuseMissingPages(db);
+  const applied = migrate(db.sqlite);
+  if (applied.length > 0) log.info("migrations applied", { applied });
 }
 
 /** Finds a free port. It must be known before the server listens, because links contain it. */

@@ -4,7 +4,6 @@
 
 import { createReferences } from "../lib/references.ts";
 import type { App } from "../core/app.ts";
-import { readConfig } from "../config/read.ts";
 import { type Config, type SettingName, SETTINGS } from "../config/settings.ts";
 import { createDatabase } from "../db/create.ts";
 import {
@@ -31,7 +30,7 @@ import { createDomains } from "../modules/domains/service.ts";
 import { type Accounts, createAccounts } from "../modules/accounts/service.ts";
 import { createProjects, type ProjectRow } from "../modules/projects/service.ts";
 import { readStoredSettings, type StoredSettings, storedSettingsOf } from "../stored-settings.ts";
-import type { Flag, Input } from "./command.ts";
+import { type Flag, type Input, readSettings } from "./command.ts";
 
 /** The secret is needed as well: if the server got it as a setting, it is not in the folder. */
 export const STORE_SETTINGS: readonly SettingName[] = ["data", "secret"];
@@ -96,8 +95,8 @@ export async function withNewStore<T>(input: Input, use: Use<T>): Promise<T> {
   return useStore(input, readOwnSettings(input), use);
 }
 
-function readOwnSettings({ settings, environment }: Input): Config {
-  return readConfig(settings, environment, {}, OWN_SETTINGS);
+function readOwnSettings(input: Input): Config {
+  return readSettings(input, { names: OWN_SETTINGS });
 }
 
 /**
@@ -105,18 +104,18 @@ function readOwnSettings({ settings, environment }: Input): Config {
  * to read its files. With a flag for one of them, or if no server has run yet, they are those of the
  * flags and of the environment.
  */
-function serverSettings({ settings, environment }: Input, db: Db): StoredSettings {
+function serverSettings(input: Input, db: Db): StoredSettings {
   const isGiven = [...LINK_SETTINGS, ...RECORD_SETTINGS].some(
-    (name) => settings[SETTINGS[name].flag] !== undefined,
+    (name) => input.settings[SETTINGS[name].flag] !== undefined,
   );
   const stored = isGiven ? null : readStoredSettings(db);
-  return stored ?? storedSettingsOf(readConfig(settings, environment));
+  return stored ?? storedSettingsOf(readSettings(input));
 }
 
 async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T> {
   const folder = openDataFolder(config.data, config.secret);
   const isNew = await ensureDatabase(folder);
-  if (isNew && !input.isJson) console.error(newInstallationText(folder.path));
+  if (isNew && !input.isJson) input.io.stderr.line(newInstallationText(folder.path));
   const db = openStoredDatabase(folder.databaseFile);
   try {
     upgradeUnlessServed(db, folder.path);
@@ -217,6 +216,6 @@ export function upgradeUnlessServed(db: Db, path: string): string[] {
 
 /** Prints a result as text or, with --json, as JSON. Returns exit code 0. */
 export function print(input: Input, machine: unknown, human: string): number {
-  console.log(input.isJson ? JSON.stringify(machine) : human);
+  input.io.stdout.line(input.isJson ? JSON.stringify(machine) : human);
   return 0;
 }

@@ -18,13 +18,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mailstead, startMailstead } from "../support/cli.ts";
+import { mailstead, startMailstead, stopServers } from "../support/command-line.ts";
 import { TEST_SECRET } from "../support/app.ts";
 import { cutShort, PAGE_BYTES, scramble, scramblePage } from "../support/damage.ts";
 import { DATABASE_FILE, FIXTURES } from "../support/fixture.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { valueAt, listAt, stringAt } from "../support/json.ts";
-
-const CHILD_LIMIT_MS = 60_000;
 
 let parent: string;
 let whole: string;
@@ -35,21 +34,22 @@ beforeAll(async () => {
   parent = mkdtempSync(join(tmpdir(), "mailstead-start-"));
   whole = join(parent, "whole");
   await mailstead(["project", "create", "Shop", "--data", whole]);
-  killed = join(parent, "killed");
-  cpSync(whole, killed, { recursive: true });
-  const { greeting, child } = await serve(killed);
-  expect((await fetch(`${stringAt(JSON.parse(greeting), "url")}/readyz`)).status).toBe(200);
-  child.kill("SIGKILL");
-  await child.exited;
+  const running = join(parent, "running");
+  cpSync(whole, running, { recursive: true });
+  const server = await serve(running);
+  const url = stringAt(JSON.parse(server.greeting), "url");
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  killed = copyOf(running, "killed").data;
+  await server.stop();
   expect(statSync(join(killed, "mailstead.db-wal")).size).toBeGreaterThan(0);
-}, CHILD_LIMIT_MS);
+});
 
-afterAll(() => rmSync(parent, { recursive: true, force: true }));
+afterAll(async () => {
+  await stopServers();
+  rmSync(parent, { recursive: true, force: true });
+});
 
-function serve(data: string) {
-  const words = ["serve", "--data", data, "--port", "0", "--json"];
-  return startMailstead(words, (greeting) => greeting.endsWith("}\n"));
-}
+const serve = (data: string) => startMailstead(["serve", "--data", data, "--port", "0", "--json"]);
 
 /** Copies an installation and returns the path of its database file. */
 function copyOf(origin: string, name: string): { data: string; file: string } {
@@ -160,102 +160,78 @@ const cases: Case[] = [
 
 describe("a start fails with one sentence and exit code 1 on", () => {
   for (const { name, from, damage, message } of cases) {
-    test(
-      name,
-      async () => {
-        const { data, file } = copyOf(from(), name);
-        damage(file);
-        const before = readdirSync(data).toSorted();
-        const ran = await Promise.all(
-          [
-            ["serve", "--port", "0"],
-            ["dev", "--port", "0"],
-            ["project", "list"],
-          ].map((words) => mailstead([...words, "--data", data])),
-        );
-        for (const { code, stdout, stderr } of ran) {
-          expect([code, stdout]).toEqual([1, ""]);
-          expect(stderr).toStartWith("mailstead: ");
-          expect(stderr).toMatch(message);
-          expect(stderr).not.toMatch(/^\s+at /m);
-        }
-        const made = readdirSync(data).filter((each) => !before.includes(each));
-        expect(made.filter((each) => !/^(lock|mailstead\.db-)/.test(each))).toEqual([]);
-      },
-      CHILD_LIMIT_MS,
-    );
+    test(name, async () => {
+      const { data, file } = copyOf(from(), name);
+      damage(file);
+      const before = readdirSync(data).toSorted();
+      const ran = await Promise.all(
+        [
+          ["serve", "--port", "0"],
+          ["dev", "--port", "0"],
+          ["project", "list"],
+        ].map((words) => mailstead([...words, "--data", data])),
+      );
+      for (const { code, stdout, stderr } of ran) {
+        expect([code, stdout]).toEqual([1, ""]);
+        expect(stderr).toStartWith("mailstead: ");
+        expect(stderr).toMatch(message);
+        expect(stderr).not.toMatch(/^\s+at /m);
+      }
+      const made = readdirSync(data).filter((each) => !before.includes(each));
+      expect(made.filter((each) => !/^(lock|mailstead\.db-)/.test(each))).toEqual([]);
+    });
   }
 
-  test(
-    "a database that was cut short and has a log",
-    async () => {
-      const { data, file } = copyOf(killed, "cut with log");
-      cutShort(file, 50 * PAGE_BYTES);
-      const { code, stderr } = await mailstead(["serve", "--port", "0", "--data", data]);
-      expect([code, stderr]).toEqual([1, expect.stringMatching(/mailstead\.db is damaged/)]);
-    },
-    CHILD_LIMIT_MS,
-  );
+  test("a database that was cut short and has a log", async () => {
+    const { data, file } = copyOf(killed, "cut with log");
+    cutShort(file, 50 * PAGE_BYTES);
+    const { code, stderr } = await mailstead(["serve", "--port", "0", "--data", data]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/mailstead\.db is damaged/)]);
+  });
 
-  test(
-    "damage that only the queue reads",
-    async () => {
-      const { data, file } = copyOf(whole, "damaged queue");
-      const sqlite = new Database(file);
-      const root = sqlite
-        .query<{ rootpage: number }, []>(
-          "SELECT rootpage FROM sqlite_schema WHERE name = 'emails_queue'",
-        )
-        .get()?.rootpage;
-      sqlite.close();
-      const bytes = readFileSync(file);
-      const start = ((root ?? 0) - 1) * PAGE_BYTES;
-      writeFileSync(file, bytes.fill(0xff, start, start + PAGE_BYTES));
-      const { code, stdout, stderr } = await mailstead(["serve", "--port", "0", "--data", data]);
-      expect([code, stdout]).toEqual([1, ""]);
-      expect(stderr).toMatch(/^mailstead: .*mailstead\.db is damaged/m);
-      expect(stderr).not.toMatch(/^\s+at /m);
-    },
-    CHILD_LIMIT_MS,
-  );
+  test("damage that only the queue reads", async () => {
+    const { data, file } = copyOf(whole, "damaged queue");
+    const sqlite = new Database(file);
+    const root = sqlite
+      .query<{ rootpage: number }, []>(
+        "SELECT rootpage FROM sqlite_schema WHERE name = 'emails_queue'",
+      )
+      .get()?.rootpage;
+    sqlite.close();
+    const bytes = readFileSync(file);
+    const start = ((root ?? 0) - 1) * PAGE_BYTES;
+    writeFileSync(file, bytes.fill(0xff, start, start + PAGE_BYTES));
+    const { code, stdout, stderr } = await mailstead(["serve", "--port", "0", "--data", data]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^mailstead: .*mailstead\.db is damaged/m);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
 
-  test(
-    "a damaged database, which the doctor reports as well",
-    async () => {
-      const { data, file } = copyOf(whole, "examined");
-      scramble(file, PAGE_BYTES);
-      // No DNS server runs at this address, because this test needs only the checks of the folder.
-      const ran = await mailstead(["doctor", "--data", data, "--dns", "127.0.0.1:9"]);
-      expect([ran.code, ran.stdout]).toEqual([
-        1,
-        expect.stringMatching(/^fail {2}data folder: .*mailstead\.db is damaged/m),
-      ]);
-      expect(ran.stdout).not.toContain("a bug in Mailstead");
-    },
-    CHILD_LIMIT_MS,
-  );
+  test("a damaged database, which the doctor reports as well", async () => {
+    const { data, file } = copyOf(whole, "examined");
+    scramble(file, PAGE_BYTES);
+    // No DNS server runs at this address, because this test needs only the checks of the folder.
+    const ran = await mailstead(["doctor", "--data", data, "--dns", "127.0.0.1:9"]);
+    expect([ran.code, ran.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^fail {2}data folder: .*mailstead\.db is damaged/m),
+    ]);
+    expect(ran.stdout).not.toContain("a bug in Mailstead");
+  });
 
-  test(
-    "an empty database, with JSON output",
-    async () => {
-      const { data, file } = copyOf(whole, "in JSON");
-      cutShort(file, 0);
-      const { code, stderr } = await mailstead(["project", "list", "--json", "--data", data]);
-      expect([code, valueAt(JSON.parse(stderr), "error.code")]).toEqual([1, "DATA_FOLDER"]);
-    },
-    CHILD_LIMIT_MS,
-  );
+  test("an empty database, with JSON output", async () => {
+    const { data, file } = copyOf(whole, "in JSON");
+    cutShort(file, 0);
+    const { code, stderr } = await mailstead(["project", "list", "--json", "--data", data]);
+    expect([code, valueAt(JSON.parse(stderr), "error.code")]).toEqual([1, "DATA_FOLDER"]);
+  });
 
-  test(
-    "an unusable lock file, which is not reported as another server",
-    async () => {
-      const { data } = copyOf(whole, "bad lock");
-      writeFileSync(join(data, "lock"), "x".repeat(1_000));
-      const { code, stderr } = await mailstead(["serve", "--port", "0", "--data", data]);
-      expect([code, stderr]).toEqual([1, expect.stringMatching(/lock cannot be used.*database/s)]);
-    },
-    CHILD_LIMIT_MS,
-  );
+  test("an unusable lock file, which is not reported as another server", async () => {
+    const { data } = copyOf(whole, "bad lock");
+    writeFileSync(join(data, "lock"), "x".repeat(1_000));
+    const { code, stderr } = await mailstead(["serve", "--port", "0", "--data", data]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/lock cannot be used.*database/s)]);
+  });
 });
 
 describe("the next start completes a first start that was killed after", () => {
@@ -277,60 +253,32 @@ describe("the next start completes a first start that was killed after", () => {
     ],
   ];
   for (const [name, make] of states) {
-    test(
-      name,
-      async () => {
-        const data = join(parent, name);
-        mkdirSync(data);
-        const secret = `${"s".repeat(43)}\n`;
-        writeFileSync(join(data, "secret"), secret);
-        make(data);
-        const server = await serve(data);
-        const listed = await mailstead(["project", "list", "--json", "--data", data]);
-        expect([listed.code, listAt(listed.json, "projects")]).toEqual([0, []]);
-        expect((await server.stop()).code).toBe(0);
-        expect(readFileSync(join(data, "secret"), "utf8")).toBe(secret);
-        expect(readdirSync(data).filter((each) => each.includes(".new"))).toEqual([]);
-      },
-      CHILD_LIMIT_MS,
-    );
+    test(name, async () => {
+      const data = join(parent, name);
+      mkdirSync(data);
+      const secret = `${"s".repeat(43)}\n`;
+      writeFileSync(join(data, "secret"), secret);
+      make(data);
+      const server = await serve(data);
+      const listed = await mailstead(["project", "list", "--json", "--data", data]);
+      expect([listed.code, listAt(listed.json, "projects")]).toEqual([0, []]);
+      expect((await server.stop()).code).toBe(0);
+      expect(readFileSync(join(data, "secret"), "utf8")).toBe(secret);
+      expect(readdirSync(data).filter((each) => each.includes(".new"))).toEqual([]);
+    });
   }
 
-  test(
-    "an older version started its schema",
-    async () => {
-      const data = join(parent, "older");
-      mkdirSync(data);
-      writeFileSync(join(data, "secret"), `${"s".repeat(43)}\n`);
-      const sqlite = new Database(join(data, "mailstead.db"), { create: true });
-      sqlite.run("PRAGMA journal_mode = WAL");
-      sqlite.run("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL)");
-      sqlite.close();
-      expect((await mailstead(["project", "create", "Shop", "--data", data])).code).toBe(0);
-    },
-    CHILD_LIMIT_MS,
-  );
+  test("an older version started its schema", async () => {
+    const data = join(parent, "older");
+    mkdirSync(data);
+    writeFileSync(join(data, "secret"), `${"s".repeat(43)}\n`);
+    const sqlite = new Database(join(data, "mailstead.db"), { create: true });
+    sqlite.run("PRAGMA journal_mode = WAL");
+    sqlite.run("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL)");
+    sqlite.close();
+    expect((await mailstead(["project", "create", "Shop", "--data", data])).code).toBe(0);
+  });
 });
-
-test(
-  "a server and commands that start concurrently in a new folder create one installation",
-  async () => {
-    const data = join(parent, "at once");
-    const created = ["A", "B", "C"].map((name) =>
-      mailstead(["project", "create", name, "--data", data]),
-    );
-    const server = await serve(data);
-    const ran = await Promise.all(created);
-    expect(ran.map(({ code }) => code)).toEqual([0, 0, 0]);
-    // One process creates it, which may be the server; the others wait.
-    const said = ran.map(({ stderr }) => stderr).filter((text) => text !== "");
-    expect([[], [`A new installation was created in ${data}.\n`]]).toContainEqual(said);
-    const listed = await mailstead(["project", "list", "--json", "--data", data]);
-    expect(listAt(listed.json, "projects")).toHaveLength(3);
-    expect((await server.stop()).code).toBe(0);
-  },
-  CHILD_LIMIT_MS,
-);
 
 /** Tables and indexes of a filled database whose first page the server reads when it starts. */
 const READ_AT_START = [
@@ -359,7 +307,7 @@ describe("a filled database with one damaged page", () => {
     writeFileSync(join(filled, "mailstead.db"), Bun.gunzipSync(packed));
     writeFileSync(join(filled, "secret"), `${TEST_SECRET}\n`);
     expect((await mailstead(["migrate", "--data", filled])).code).toBe(0);
-  }, CHILD_LIMIT_MS);
+  });
 
   test.each(READ_AT_START)(
     "%s: the log names the file, without a stack, and the server ends",
@@ -377,15 +325,14 @@ describe("a filled database with one damaged page", () => {
       expect(log).toContain("mailstead.db is damaged");
       expect(log).not.toMatch(/^\s+at |src\/[\w/-]+\.ts:\d+|Bun v/m);
     },
-    CHILD_LIMIT_MS,
   );
 });
 
-/** The log of a server that refuses to start and ends, or of one that runs for a second. */
+/** The log of a server that refuses to start, or that finds the damage afterwards. */
 async function logOfStart(data: string): Promise<string> {
   try {
     const server = await serve(data);
-    await Bun.sleep(1000);
+    await waitUntil(() => server.log().includes("is damaged"));
     return (await server.stop()).log;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -15,6 +15,7 @@ import { UnreadableKeyError } from "../../src/modules/domains/keys.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createDns, type Dns } from "../../src/protocols/dns/client.ts";
 import type { Domain } from "../../src/modules/domains/model.ts";
+import { testStreams } from "../support/command-line.ts";
 import { startDnsServer, type TestDns, type TestRecords } from "../support/dns-server.ts";
 import { startSink } from "../support/smtp-sink.ts";
 
@@ -413,7 +414,8 @@ describe("the real world", () => {
   });
 
   test("lists the recurring work of the server with its intervals", async () => {
-    const input = { settings: {}, environment: {}, flags: {}, positionals: [], isJson: false };
+    const io = testStreams().io;
+    const input = { settings: {}, flags: {}, positionals: [], isJson: false, io };
     const real = realWorld({ input, config: readConfig({}, {}), dns, clock: systemClock });
     expect(await real.recurring()).toEqual(
       expect.arrayContaining([

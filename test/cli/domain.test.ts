@@ -1,12 +1,13 @@
+/** `mailstead domain verify`, `records` and `remove`, with a real DNS server. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { mailstead } from "../support/command-line.ts";
 import { startDnsServer, type TestDns } from "../support/dns-server.ts";
 import { valueAt, listAt, stringAt } from "../support/json.ts";
 import { publish } from "../support/zone.ts";
-
-const ROOT = join(import.meta.dir, "../..");
 
 let folder: string;
 let dns: TestDns;
@@ -28,19 +29,9 @@ afterAll(async () => {
 type Result = { exit: number; out: string };
 
 async function run(...words: readonly string[]): Promise<Result> {
-  const environment = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith("MAILSTEAD_"),
-  );
   const data = words.includes("--data") ? [] : ["--data", folder];
-  const child = Bun.spawn([process.execPath, "src/main.ts", ...words, ...data], {
-    cwd: ROOT,
-    env: Object.fromEntries(environment),
-    stdout: "pipe",
-    stderr: "inherit",
-    timeout: 20_000,
-  });
-  const out = await child.stdout.text();
-  return { exit: await child.exited, out };
+  const { code, stdout } = await mailstead([...words, ...data]);
+  return { exit: code, out: stdout };
 }
 
 function verify(domain: string, server: string, ...words: readonly string[]): Promise<Result> {
@@ -76,7 +67,7 @@ test("mailstead domain verify reports failed look-ups and the last known state",
     /^DKIM \(required\): could not be looked up \(TXT of .*\); at the latest check: ok$/m,
   );
   expect(await lastCheckedAt("shop.test")).toBe(before);
-}, 30_000);
+});
 
 test("mailstead domain verify does not report records as missing that were never checked", async () => {
   await add("new.test");
@@ -84,7 +75,7 @@ test("mailstead domain verify does not report records as missing that were never
   expect(exit).toBe(1);
   expect(out).not.toContain("missing");
   expect(await lastCheckedAt("new.test")).toBeNull();
-}, 30_000);
+});
 
 test("mailstead domain verify exits 0 if only an optional record has no answer", async () => {
   const records = await add("half.test");
@@ -95,7 +86,7 @@ test("mailstead domain verify exits 0 if only an optional record has no answer",
   expect(listAt(JSON.parse(out), "unanswered")).toMatchObject([
     { purpose: "DMARC", name: "_dmarc.half.test", required: false },
   ]);
-}, 30_000);
+});
 
 test("a domain of any project is found by its name", async () => {
   const data = mkdtempSync(join(tmpdir(), "mailstead-domains-"));
@@ -112,4 +103,4 @@ test("a domain of any project is found by its name", async () => {
   } finally {
     rmSync(data, { recursive: true, force: true });
   }
-}, 30_000);
+});

@@ -1,40 +1,34 @@
-/** `mailstead key create` and `key list` with the origins of public keys, in this process. */
+/** `mailstead key create` and `key list` with the origins of public keys. */
 
-import { afterEach, beforeEach, describe, expect, mock, spyOn, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCli } from "../../src/cli/run.ts";
+import { mailstead } from "../support/command-line.ts";
 import { valueAt, stringAt } from "../support/json.ts";
 
-let folder = "";
-let out: string[] = [];
-
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "mailstead-test-"));
-  out = [];
-  spyOn(console, "log").mockImplementation((line: string) => void out.push(line));
-  spyOn(console, "error").mockImplementation((line: string) => void out.push(line));
-  await runCli(["project", "create", "Shop", "--data", folder], {});
+let parent: string;
+/** A copy of an installation with the project "Shop". */
+let folder: string;
+beforeAll(async () => {
+  parent = mkdtempSync(join(tmpdir(), "mailstead-key-"));
+  await mailstead(["project", "create", "Shop", "--data", join(parent, "new")]);
 });
-
-afterEach(() => {
-  mock.restore();
-  rmSync(folder, { recursive: true });
+beforeEach(() => {
+  folder = mkdtempSync(join(parent, "copy-"));
+  cpSync(join(parent, "new"), folder, { recursive: true });
 });
+afterAll(() => rmSync(parent, { recursive: true }));
 
 async function run(...words: string[]) {
-  out = [];
-  const exit = await runCli([...words, "--data", folder, "--json"], {});
-  const answer: unknown = JSON.parse(out.at(-1) ?? "");
-  return { exit, answer };
+  const { code, stdout, stderr } = await mailstead([...words, "--data", folder, "--json"]);
+  const answer: unknown = JSON.parse(stdout || stderr);
+  return { exit: code, answer };
 }
 
 async function humanText(...words: string[]): Promise<string> {
-  out = [];
-  await runCli([...words, "--data", folder], {});
-  return out.join("\n");
+  return (await mailstead([...words, "--data", folder])).stdout;
 }
 
 const shop = "https://shop.example";

@@ -1,17 +1,37 @@
-/** The program as a process: exit codes, output, and a server with commands beside it. */
+/**
+ * What only a process of its own shows: exit codes, signals, several processes with one data folder,
+ * and a start after a crash or damage. Commands are tested in the other files, in this process.
+ */
 
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readResponse } from "../support/app.ts";
 import { isExecutable, mailstead, type Running, startMailstead } from "../support/cli.ts";
-import { valueAt, listAt, stringAt } from "../support/json.ts";
+import * as inProcess from "../support/command-line.ts";
+import { PAGE_BYTES, scramble, scrambleFrames, scramblePage } from "../support/damage.ts";
+import { waitUntil, waitUntilRead } from "../support/eventually.ts";
+import { listAt, stringAt, valueAt } from "../support/json.ts";
+import { startSink, type SunkMessage } from "../support/smtp-sink.ts";
+
+const CHILD_LIMIT_MS = 30_000;
+const JSON_LOG = ["--json", "--log-format", "json"];
+const MAIL = { from: "a@shop.test", subject: "Hi", body: "<p>Hi</p>" };
 
 let parent: string;
 const running: Running[] = [];
 beforeAll(() => {
-  parent = mkdtempSync(join(tmpdir(), "mailstead-cli-"));
+  parent = mkdtempSync(join(tmpdir(), "mailstead-process-"));
 });
 afterAll(async () => {
   for (const { child } of running) child.kill("SIGKILL");
@@ -21,82 +41,35 @@ afterAll(async () => {
 
 async function start(
   words: readonly string[],
-  isReady: (greeting: string) => boolean,
+  isReady: (greeting: string) => boolean = (text) => text.endsWith("}\n"),
+  environment: Record<string, string> = {},
 ): Promise<Running> {
-  const server = await startMailstead(words, isReady);
+  const server = await startMailstead(words, isReady, { environment });
   running.push(server);
   return server;
 }
 
-const isJsonLine = (text: string) => text.startsWith("{") && text.endsWith("\n");
-const CHILD_LIMIT_MS = 30_000;
+function serve(data: string, words: readonly string[] = [], environment = {}): Promise<Running> {
+  const all = ["serve", "--data", data, "--port", "0", ...JSON_LOG, ...words];
+  return start([...all, "--require-verified-domain", "false"], undefined, environment);
+}
+
+function messagesIn(log: string): unknown[] {
+  const lines = log.trim().split("\n");
+  return lines.map((line): unknown => valueAt(JSON.parse(line), "message"));
+}
 
 test(
-  "an invalid command line exits 2, reports what is accepted and creates nothing",
+  "the exit code and the streams of commands",
   async () => {
-    const data = join(parent, "never");
-    const env = { MAILSTEAD_DATA: data };
-    const cases: [words: string[], env: Record<string, string>, message: RegExp][] = [
-      [["frobnicate"], env, /unknown command "frobnicate"\nmailstead help shows every command\./],
-      [
-        ["project", "frobnicate"],
-        env,
-        /project needs one of these words after it: create, list, set, disable, enable/,
-      ],
-      [
-        ["serve", "--colour"],
-        env,
-        /serve has no flag --colour\nmailstead help serve shows its arguments and flags\./,
-      ],
-      [["serve", "--port", "x"], env, /--port: expected a whole number from 0 to 65535, got "x"/],
-      [
-        ["key", "create", "--kind", "OPEN"],
-        { ...env, MAILSTEAD_DATA: join(parent, "kind") },
-        /--kind: expected SECRET or PUBLIC/,
-      ],
-      [
-        ["serve"],
-        { ...env, MAILSTEAD_SEND_RATE: "fast" },
-        /MAILSTEAD_SEND_RATE: expected a number from 0/,
-      ],
-      [["help", "frobnicate"], env, /unknown command "frobnicate"/],
-      [["--port", "1"], env, /a command must come before --port, as in mailstead serve --port/],
-      [["send", "--from", "Ada <ada@x.io>"], env, /--from expects only the address: ada@x\.io/],
-    ];
-    const results = await Promise.all(
-      cases.map(([words, environment]) => mailstead(words, environment)),
-    );
-    for (const [i, [words, , message]] of cases.entries()) {
-      const result = results[i];
-      expect([words, result?.code, result?.stdout]).toEqual([words, 2, ""]);
-      expect(result?.stderr).toMatch(message);
-      expect(result?.stderr).toStartWith("mailstead: ");
-    }
-    expect(existsSync(data)).toBe(false);
-  },
-  CHILD_LIMIT_MS,
-);
-
-test(
-  "help and version exit 0; --json prints JSON, also for errors",
-  async () => {
-    const [nothing, help, ofCommand, ofGroup, flag, version, error] = await Promise.all([
-      mailstead([]),
+    const [help, version, usage, refused] = await Promise.all([
       mailstead(["help"]),
-      mailstead(["help", "key"]),
-      mailstead(["key", "--help"]),
-      mailstead(["serve", "--help"]),
       mailstead(["--version", "--json"]),
       mailstead(["serve", "--port", "x", "--json"]),
+      mailstead(["project", "list", "--data", join(parent, "nowhere")]),
     ]);
-    for (const { code, stderr } of [nothing, help, ofCommand, flag, version])
-      expect([code, stderr]).toEqual([0, ""]);
-    expect(nothing.stdout).toBe(help.stdout);
+    expect([help.code, help.stderr]).toEqual([0, ""]);
     expect(help.stdout).toContain("Commands:");
-    for (const name of ["key create", "key list", "key revoke"])
-      expect(ofCommand.stdout).toContain(`mailstead ${name}`);
-    expect(ofGroup.stdout).toBe(ofCommand.stdout);
-    expect(flag.stdout).toContain("MAILSTEAD_RELAY_URL");
     expect(version.json).toEqual({
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       // An executable that was built in a repository has its commit.
@@ -106,255 +79,160 @@ test(
           : null,
       bun: Bun.version,
     });
-    expect([error.code, JSON.parse(error.stderr)]).toEqual([
-      2,
-      {
-        error: {
-          code: "USAGE",
-          message: expect.stringContaining("--port"),
-          suggestion: expect.any(String),
-        },
-      },
-    ]);
+    expect([usage.code, usage.stdout]).toEqual([2, ""]);
+    expect(valueAt(JSON.parse(usage.stderr), "error.code")).toBe("USAGE");
+    expect([refused.code, refused.stdout]).toEqual([1, ""]);
+    expect(refused.stderr).toMatch(/^mailstead: There is no installation .*nowhere\.\n/);
   },
   CHILD_LIMIT_MS,
 );
 
-describe("a server with commands beside it", () => {
+describe("several processes with one data folder", () => {
   let data: string;
   let server: Running;
-  let url: string;
-  let shop: { id: string; secretKey: string; publicKey: string };
-  const run = async (...words: string[]) => {
-    const result = await mailstead([...words, "--json", "--data", data]);
-    return {
-      ...result,
-      error: result.stderr === "" ? null : valueAt(JSON.parse(result.stderr), "error.code"),
-    };
-  };
-  const call = async (method: string, path: string, body: unknown, key = shop.secretKey) =>
-    readResponse(
-      await fetch(`${url}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: body === undefined ? null : JSON.stringify(body),
-      }),
-    );
+  let keys: string[];
+  const run = (...words: string[]) => mailstead([...words, "--json", "--data", data]);
 
-  beforeAll(async () => {
+  beforeAll(() => {
     data = join(parent, "served");
-    server = await start(["serve", "--data", data, "--port", "0", "--json"], isJsonLine);
-    url = stringAt(JSON.parse(server.greeting), "url");
-    const { json } = await run("project", "create", "Shop");
-    shop = {
-      id: stringAt(json, "project.id"),
-      secretKey: stringAt(json, "secretKey"),
-      publicKey: stringAt(json, "publicKey"),
-    };
-    await run("domain", "add", "shop.test", "--verified");
-  }, CHILD_LIMIT_MS);
-
-  test("prints its version, folder, addresses and unsafe settings on start", () => {
-    expect(JSON.parse(server.greeting)).toEqual({
-      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-      data,
-      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      publicUrl: url,
-      transport: "capture",
-      setUpUrl: expect.stringMatching(/^http:\/\/.+\/app\/setup#[0-9A-Za-z]{43}$/),
-      unsafe: [expect.stringContaining("captured")],
-    });
-  });
-
-  test("only the owner may read the folder and the secret", () => {
-    expect(statSync(data).mode & 0o777).toBe(0o700);
-    expect(statSync(join(data, "secret")).mode & 0o777).toBe(0o600);
-  });
-
-  test("a project, its keys and its domain work at once, without a restart", async () => {
-    const mail = { to: "ada@example.com", from: "a@shop.test", subject: "Hi", body: "b" };
-    expect((await call("POST", "/v1/send", mail)).status).toBe(200);
-    expect(
-      (await call("POST", "/v1/send", { ...mail, from: "a@other.test" })).at("error.code"),
-    ).toBe("DOMAIN_NOT_VERIFIED");
-    const event = { email: "ada@example.com", event: "x" };
-    expect((await call("POST", "/v1/track", event, shop.publicKey)).status).toBe(200);
-    expect((await call("GET", "/readyz", undefined)).status).toBe(200);
   });
 
   test(
-    "a key is created, listed and revoked, with effect from the next request",
+    "that start at the same time create one installation",
     async () => {
-      const made = await run(
-        "key",
-        "create",
-        "--project",
-        "Shop",
-        "--name",
-        "for tests",
-        "--kind",
-        "secret",
-        "--expires",
-        "2999-01-01",
-      );
-      const [id, text] = [stringAt(made.json, "key.id"), stringAt(made.json, "key.text")];
-      expect(text).toMatch(/^sk_[0-9A-Za-z]{43}$/);
-      expect((await call("GET", "/contacts", undefined, text)).status).toBe(200);
-      const listed = await run("key", "list", "--project", "Shop");
-      const keys = listAt(listed.json, "keys");
-      expect(keys.length).toBe(3);
-      expect(keys[0]).toMatchObject({
-        id,
-        kind: "SECRET",
-        name: "for tests",
-        last4: text.slice(-4),
-        createdAt: expect.any(String),
-        expiresAt: "2999-01-01T00:00:00.000Z",
-        revokedAt: null,
-      });
-      expect(listed.stdout).not.toContain(text);
-      const revoked = await run("key", "revoke", id);
-      expect([revoked.code, valueAt(revoked.json, "key.revokedAt")]).toEqual([
-        0,
-        expect.any(String),
+      // The dates of mails do not depend on the time zone of the machine.
+      const serving = serve(data, [], { TZ: "America/New_York" });
+      const created = await Promise.all(["A", "B"].map((name) => run("project", "create", name)));
+      server = await serving;
+      expect(created.map(({ code, stderr }) => [code, stderr])).toEqual([
+        [0, ""],
+        [0, ""],
       ]);
-      expect((await call("GET", "/contacts", undefined, text)).at("error.code")).toBe(
-        "INVALID_API_KEY",
-      );
-      expect((await call("GET", "/contacts", undefined)).status).toBe(200);
+      keys = created.map(({ json }) => stringAt(json, "secretKey"));
+      const listed = await run("project", "list");
+      expect(listAt(listed.json, "projects")).toHaveLength(2);
     },
     CHILD_LIMIT_MS,
   );
 
-  test(
-    "a project is disabled and enabled, by name or id",
-    async () => {
-      expect((await run("project", "disable", "Shop")).json).toMatchObject({
-        project: { id: shop.id, enabled: false },
-      });
-      expect((await call("GET", "/contacts", undefined)).at("error.code")).toBe("PROJECT_DISABLED");
-      expect((await run("project", "enable", shop.id)).json).toMatchObject({
-        project: { name: "Shop", enabled: true },
-      });
-      expect((await call("GET", "/contacts", undefined)).status).toBe(200);
-    },
-    CHILD_LIMIT_MS,
-  );
+  test("only the owner may read the folder, the database and the secret", () => {
+    const modes = ["", "mailstead.db", "mailstead.db-wal", "secret"].map(
+      (name) => statSync(join(data, name)).mode & 0o777,
+    );
+    expect(modes).toEqual([0o700, 0o600, 0o600, 0o600]);
+  });
 
   test(
-    "a refused command exits 1 with an error code",
+    "have the keys of each other at once, and refuse a second server",
     async () => {
-      const cases: [words: string[], code: string][] = [
-        [["project", "create", "Shop"], "CONFLICT"],
-        [["project", "disable", "Nowhere"], "PROJECT_NOT_FOUND"],
-        [["key", "list", "--project", "Nowhere"], "PROJECT_NOT_FOUND"],
-        [["key", "revoke", "nope"], "KEY_NOT_FOUND"],
-        [["serve", "--port", "0"], "DATA_FOLDER"],
-      ];
-      const results = await Promise.all(cases.map(([words]) => run(...words)));
-      const seen = results.map(({ code, stdout, error }, i) => [
-        cases[i]?.[0],
-        code,
-        stdout,
-        error,
+      const call = inProcess.clientOf(server, keys[0] ?? "");
+      expect((await call("GET", "/contacts")).status).toBe(200);
+      const [second, disabled] = await Promise.all([
+        run("serve", "--port", "0"),
+        run("project", "disable", "A"),
       ]);
-      expect(seen).toEqual(cases.map(([words, code]) => [words, 1, "", code]));
-    },
-    CHILD_LIMIT_MS,
-  );
-
-  test(
-    "a port in use exits 2, and the message names it",
-    async () => {
-      const { port } = new URL(url);
-      const result = await mailstead(["serve", "--data", join(parent, "second"), "--port", port]);
-      expect([result.code, result.stdout]).toEqual([2, ""]);
-      expect(result.stderr).toContain(`cannot listen on 127.0.0.1:${port}`);
-      expect(result.stderr).toContain("choose another address with --port or --host");
-      const metrics = ["--port", "0", "--metrics", `127.0.0.1:${port}`];
-      const other = await mailstead(["serve", "--data", join(parent, "second"), ...metrics]);
-      expect([other.code, other.stdout]).toEqual([2, ""]);
-      expect(other.stderr).toMatch(
-        new RegExp(`cannot listen on 127.0.0.1:${port} for the metrics .*another .* --metrics\n`),
-      );
-    },
-    CHILD_LIMIT_MS,
-  );
-
-  test(
-    "with two projects a command must name one and otherwise does nothing",
-    async () => {
-      const other = await run("project", "create", "Other");
-      expect(other.code).toBe(0);
-      const results = await Promise.all([
-        run("key", "list"),
-        run("key", "list", "--project", "Other"),
-        run("domain", "add", "shop.test", "--verified", "--project", "Other"),
-        run("project", "list"),
+      expect([second.code, valueAt(JSON.parse(second.stderr), "error.code")]).toEqual([
+        1,
+        "DATA_FOLDER",
       ]);
-      expect(results.map(({ code, error }) => [code, error])).toEqual([
-        [1, "CONFLICT"],
-        [0, null],
-        [1, "CONFLICT"],
-        [0, null],
-      ]);
-      expect(listAt(results[1]?.json, "keys")).toHaveLength(2);
-      expect(
-        listAt(results[3]?.json, "projects").map((project) => valueAt(project, "name")),
-      ).toEqual(["Shop", "Other"]);
+      expect(disabled.code).toBe(0);
+      expect((await call("GET", "/contacts")).at("error.code")).toBe("PROJECT_DISABLED");
     },
     CHILD_LIMIT_MS,
   );
 
   test(
-    "SIGTERM stops it in order with exit code 0, and the next start has all accepted data",
+    "a copy made beside a server has all that was answered before",
     async () => {
-      const own = join(parent, "stopped");
-      const words = ["serve", "--data", own, "--port", "0", "--json", "--log-format", "json"];
-      const first = await start(words, isJsonLine);
-      const made = await mailstead(["project", "create", "P", "--json", "--data", own]);
-      const init = { headers: { authorization: `Bearer ${stringAt(made.json, "secretKey")}` } };
-      const create = { ...init, method: "POST", body: '{"email":"ada@example.com"}' };
-      const answer = await fetch(`${stringAt(JSON.parse(first.greeting), "url")}/contacts`, create);
-      expect(answer.status).toBe(201);
-      const { code, log } = await first.stop();
-      const messages = log
-        .trim()
-        .split("\n")
-        .map((line): unknown => valueAt(JSON.parse(line), "message"));
-      expect([code, messages.slice(-2)]).toEqual([0, ["stopping", "stopped"]]);
-      const second = await start(words, isJsonLine);
-      const list = await readResponse(
-        await fetch(`${stringAt(JSON.parse(second.greeting), "url")}/contacts`, init),
-      );
-      expect(list.at("contacts.0.email")).toBe("ada@example.com");
-      expect((await second.stop()).code).toBe(0);
+      const call = inProcess.clientOf(server, keys[1] ?? "");
+      const send = async (to: string) => (await call("POST", "/v1/send", { ...MAIL, to })).status;
+      for (let n = 0; n < 10; n++) expect(await send(`before-${n}@example.net`)).toBe(200);
+      const copy = join(parent, "copy");
+      const making = mailstead(["backup", copy, "--data", data]);
+      for (let n = 0; n < 10; n++) expect(await send(`during-${n}@example.net`)).toBe(200);
+      expect(await making).toMatchObject({ code: 0, stderr: "" });
+      expect(readdirSync(copy).toSorted()).toEqual(["mailstead.db", "secret"]);
+      const modes = ["", "mailstead.db", "secret"].map((name) => statSync(join(copy, name)).mode);
+      expect(modes.map((mode) => mode & 0o777)).toEqual([0o700, 0o600, 0o600]);
+      expect(await inProcess.mailstead(["check", "--data", copy])).toMatchObject({ code: 0 });
+      const restored = await inProcess.startMailstead([
+        "serve",
+        "--json",
+        "--data",
+        copy,
+        "--port",
+        "0",
+        "--require-verified-domain",
+        "false",
+      ]);
+      const callCopy = inProcess.clientOf(restored, keys[1] ?? "");
+      const found = await callCopy("GET", "/contacts?search=before&limit=1");
+      expect(found.at("total")).toBe(10);
+      const mail = { ...MAIL, to: "after@example.net" };
+      expect((await callCopy("POST", "/v1/send", mail)).status).toBe(200);
+      expect((await restored.stop()).code).toBe(0);
+    },
+    CHILD_LIMIT_MS,
+  );
+
+  test(
+    "dates in mails are in UTC, whatever the time zone of the machine is",
+    async () => {
+      const call = inProcess.clientOf(server, keys[1] ?? "");
+      const subject =
+        "{{ birthday | date: '%d %b' }} / {{ due | date: '%d %b' }} / {{ meeting | date: '%H:%M' }}";
+      const values = {
+        birthday: "March 8, 2026",
+        due: "2026-03-08T00:00:00",
+        meeting: "2026-03-29T02:30:00Z",
+      };
+      await call("POST", "/v1/send", { ...MAIL, to: "a@example.net", subject, data: values });
+      const sent = await call("GET", "/emails?limit=1");
+      expect(sent.text("data.items.0.subject")).toBe("08 Mar / 08 Mar / 02:30");
+    },
+    CHILD_LIMIT_MS,
+  );
+
+  test(
+    "SIGTERM stops the server in order, and the next one has all accepted data",
+    async () => {
+      const { code, log } = await server.stop();
+      const messages = messagesIn(log);
+      expect([code, messages.includes("stopping"), messages.at(-1)]).toEqual([0, true, "stopped"]);
+      expect(existsSync(join(data, "mailstead.db-wal"))).toBe(false);
+      const next = await serve(data);
+      const call = inProcess.clientOf(next, keys[1] ?? "");
+      expect((await call("GET", "/contacts?search=during&limit=1")).at("total")).toBe(10);
+      next.child.kill("SIGINT");
+      expect(await next.child.exited).toBe(0);
     },
     CHILD_LIMIT_MS,
   );
 });
 
 test(
-  "dev prints keys and a working example request; the next start prints the same keys",
+  "dev prints a working example, and removes its temporary folder when its terminal is closed",
   async () => {
-    const data = join(parent, "dev");
-    const words = ["dev", "--data", data, "--port", "0", "--capture-smtp", "127.0.0.1:0"];
-    const first = await start(words, (greeting) => greeting.includes("Stop with"));
-    const { url, init } = readCurl(first.greeting);
+    const temporary = join(parent, "temporary");
+    mkdirSync(temporary);
+    const words = ["dev", "--data", "temporary", "--port", "0", "--capture-smtp", "127.0.0.1:0"];
+    const isReady = (greeting: string) => greeting.includes("Stop with");
+    const server = await start(words, isReady, { TMPDIR: temporary });
+    const { url, init } = readCurl(server.greeting);
     const sent = await readResponse(await fetch(url, init));
     expect(sent.status).toBe(200);
-    const id = sent.text("emails.0.email");
     const base = new URL(url).origin;
-    const key = /secret key {2}(sk_\w+)/.exec(first.greeting)?.[1] ?? "";
+    const key = /secret key {2}(sk_\w+)/.exec(server.greeting)?.[1] ?? "";
     const headers = { authorization: `Bearer ${key}` };
-    const raw = await eventuallyOk(`${base}/emails/${id}/raw`, headers);
-    expect(raw).toContain("Subject: Hello Ada");
+    const readRaw = () => fetch(`${base}/emails/${sent.text("emails.0.email")}/raw`, { headers });
+    await waitUntilRead(async () => (await readRaw()).ok);
+    expect(await (await readRaw()).text()).toContain("Subject: Hello Ada");
     expect((await fetch(`${base}/docs`)).status).toBe(200);
-    expect(first.greeting).toMatch(/public key {2}pk_\w{43}/);
-    expect((await first.stop()).code).toBe(0);
-    const second = await start(words, (greeting) => greeting.includes("Stop with"));
-    expect(second.greeting).toContain(key);
-    expect((await second.stop()).code).toBe(0);
+    expect(server.greeting).toMatch(/public key {2}pk_\w{43}/);
+    expect(readdirSync(temporary)).toHaveLength(1);
+    server.child.kill("SIGHUP");
+    expect(await server.child.exited).toBe(0);
+    expect(readdirSync(temporary)).toEqual([]);
   },
   CHILD_LIMIT_MS,
 );
@@ -369,14 +247,166 @@ function readCurl(greeting: string): { url: string; init: RequestInit } {
   return { url, init: { method: "POST", headers, body } };
 }
 
-/** Repeats the request until it succeeds, because the mail is sent in the background. */
-async function eventuallyOk(url: string, headers: Record<string, string>): Promise<string> {
-  const deadline = performance.now() + 5000;
-  for (;;) {
-    const response = await fetch(url, { headers });
-    const text = await response.text();
-    if (response.ok) return text;
-    if (performance.now() > deadline) throw new Error(text);
-    await Bun.sleep(10);
-  }
+/** Makes an installation with a project, and returns its folder and its secret key. */
+async function createProject(name: string): Promise<{ data: string; key: string }> {
+  const data = join(parent, name);
+  const created = await inProcess.mailstead(["project", "create", "P", "--json", "--data", data]);
+  return { data, key: stringAt(created.json, "secretKey") };
 }
+
+describe("a server that is killed", () => {
+  const CONTACTS = 8;
+  const addresses = Array.from({ length: CONTACTS }, (_, i) => `c${i}@example.net`);
+  type Call = ReturnType<typeof inProcess.clientOf>;
+
+  /** Requests one mail of each kind for each address. All requests were answered when it resolves. */
+  async function requestAll(call: Call) {
+    const ok = async (...request: Parameters<Call>) => {
+      const answer = await call(...request);
+      expect([request[1], answer.status < 300]).toEqual([request[1], true]);
+      return answer;
+    };
+    const each = (request: (address: string) => Promise<unknown>) =>
+      Promise.all(addresses.map(request));
+    await each((email) => ok("POST", "/contacts", { email, subscribed: true }));
+    const template = { ...MAIL, name: "T", subject: "Workflow", type: "TRANSACTIONAL" };
+    const templateId = (await ok("POST", "/templates", template)).text("data.id");
+    const workflow = await ok("POST", "/workflows", {
+      name: "W",
+      enabled: true,
+      trigger: { type: "EVENT", eventName: "ordered" },
+      steps: [
+        { id: "start", type: "TRIGGER", config: { eventName: "ordered" } },
+        { id: "mail", type: "SEND_EMAIL", config: { templateId } },
+      ],
+      transitions: [{ from: "start", to: "mail" }],
+    });
+    const content = { ...MAIL, name: "C", subject: "Campaign", audienceType: "ALL" };
+    const campaignId = (await ok("POST", "/campaigns", content)).text("data.id");
+    await Promise.all([
+      ok("POST", `/campaigns/${campaignId}/send`),
+      each((to) => ok("POST", "/v1/send", { ...MAIL, to, subject: "Sent" })),
+      each((email) => ok("POST", "/v1/track", { event: "ordered", email })),
+    ]);
+    return { campaignId, workflowId: workflow.text("data.id") };
+  }
+
+  /** Makes the leases of a killed process end now; they would end after at least 30 seconds. */
+  function endLeases(data: string): void {
+    const sqlite = new Database(join(data, "mailstead.db"));
+    sqlite.run("UPDATE emails SET next_at = 0 WHERE status IN ('QUEUED', 'SENDING')");
+    sqlite.close();
+  }
+
+  function arrivalOf({ to, data }: SunkMessage): string {
+    const subject = /^Subject: (.*)\r$/m.exec(Buffer.from(data).toString("latin1"))?.[1];
+    return `${subject} to ${to.join()}`;
+  }
+
+  test(
+    "loses no mail, campaign or execution, with --durability sqlite",
+    async () => {
+      const { data, key } = await createProject("killed");
+      const sink = await startSink();
+      const relay = `smtp://127.0.0.1:${sink.port}?tls=none`;
+      const words = ["--transport", "relay", "--relay-url", relay];
+      const rates = ["--send-rate", "40", "--api-rate", "0"];
+      const launch = () => serve(data, [...words, ...rates, "--durability", "sqlite"]);
+      const killed = await launch();
+      const { campaignId, workflowId } = await requestAll(inProcess.clientOf(killed, key));
+      await waitUntil(() => sink.messages.length > CONTACTS / 2);
+      killed.child.kill("SIGKILL");
+      await killed.child.exited;
+      endLeases(data);
+
+      const server = await launch();
+      const call = inProcess.clientOf(server, key);
+      const expected = ["Sent", "Workflow", "Campaign"].flatMap((subject) =>
+        addresses.map((address) => `${subject} to ${address}`),
+      );
+      const arrived = () => new Set(sink.messages.map(arrivalOf));
+      await waitUntil(() => arrived().size === expected.length);
+      expect([...arrived()].toSorted()).toEqual(expected.toSorted());
+      const campaign = () => call("GET", `/campaigns/${campaignId}`);
+      await waitUntilRead(async () => (await campaign()).at("data.status") === "SENT");
+      const stats = await call("GET", `/campaigns/${campaignId}/stats`);
+      expect(stats.at("data")).toMatchObject({ totalRecipients: CONTACTS, sent: CONTACTS });
+      const executions = await call("GET", `/workflows/${workflowId}/executions?limit=100`);
+      expect(listAt(executions.body, "data.items").map((item) => valueAt(item, "status"))).toEqual(
+        addresses.map(() => "COMPLETED"),
+      );
+      expect((await call("GET", "/emails?limit=1")).at("data.total")).toBe(expected.length);
+      expect((await server.stop()).code).toBe(0);
+      expect((await inProcess.mailstead(["check", "--data", data])).code).toBe(0);
+      await sink.close();
+    },
+    CHILD_LIMIT_MS,
+  );
+});
+
+describe("a damaged database", () => {
+  test(
+    "stops a server from changing its files, also when it ends",
+    async () => {
+      const { data, key } = await createProject("damaged");
+      const file = join(data, "mailstead.db");
+      const server = await serve(data);
+      const call = inProcess.clientOf(server, key);
+      const send = async () => (await call("POST", "/v1/send", { ...MAIL, to: "a@x.test" })).status;
+      for (let n = 0; n < 10; n++) expect(await send()).toBe(200);
+      const other = new Database(file);
+      other.run("PRAGMA busy_timeout = 5000"); // The server may be writing.
+      other.run("BEGIN IMMEDIATE");
+      other.run("INSERT OR REPLACE INTO readiness (id, at) VALUES (1, 1)");
+      scramble(file, PAGE_BYTES);
+      scrambleFrames(`${file}-wal`);
+      // After a commit of another process the server reads its pages again.
+      other.run("COMMIT");
+      other.close();
+      expect(await send()).toBe(503);
+      expect((await call("GET", "/livez")).status).toBe(200);
+      expect((await call("GET", "/readyz")).at("error.message")).toBe("The database is damaged.");
+      expect((await call("GET", "/contacts")).at("error.code")).toBe("SERVICE_UNAVAILABLE");
+      const readFiles = () => [file, `${file}-wal`].map((path) => Bun.hash(readFileSync(path)));
+      const before = readFiles();
+      const { code, log } = await server.stop();
+      expect([code, server.child.signalCode]).toEqual([null, "SIGKILL"]);
+      expect(readFiles()).toEqual(before);
+      const errors = log
+        .trim()
+        .split("\n")
+        .map((line): unknown => JSON.parse(line))
+        .filter((line) => valueAt(line, "level") === "error");
+      expect(errors).toEqual([
+        expect.objectContaining({
+          message: expect.stringContaining("nothing is stored or sent any more"),
+          file,
+          recovery: expect.stringContaining("restore the newest backup"),
+        }),
+      ]);
+      expect(log).toContain("the database was not closed");
+    },
+    CHILD_LIMIT_MS,
+  );
+
+  test(
+    "ends the start with exit code 1 and one sentence, without a stack",
+    async () => {
+      const { data } = await createProject("ill");
+      const file = join(data, "mailstead.db");
+      const sqlite = new Database(file);
+      const root = sqlite
+        .query<{ page: number }, []>(
+          "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'emails_queue'",
+        )
+        .get();
+      sqlite.close();
+      scramblePage(file, root?.page ?? 0);
+      const ran = await mailstead(["serve", "--port", "0", "--data", data]);
+      expect([ran.code, ran.stdout]).toEqual([1, ""]);
+      expect(ran.stderr).toMatch(/^mailstead: .*mailstead\.db is damaged/m);
+      expect(ran.stderr).not.toMatch(/^\s+at |Bun v/m);
+    },
+    CHILD_LIMIT_MS,
+  );
+});

@@ -1,40 +1,37 @@
-import { afterEach, beforeEach, describe, expect, mock, spyOn, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+/** `mailstead project set`, and commands that need the name of a project. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCli } from "../../src/cli/run.ts";
+import { mailstead } from "../support/command-line.ts";
 import { valueAt, stringAt } from "../support/json.ts";
 
-let folder = "";
-let out: string[] = [];
-
+let parent: string;
+/** A copy of an installation with the project "Shop". */
+let folder: string;
+beforeAll(async () => {
+  parent = mkdtempSync(join(tmpdir(), "mailstead-project-"));
+  await mailstead(["project", "create", "Shop", "--data", join(parent, "new")]);
+});
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "mailstead-test-"));
-  out = [];
-  spyOn(console, "log").mockImplementation((line: string) => void out.push(line));
-  spyOn(console, "error").mockImplementation((line: string) => void out.push(line));
+  folder = mkdtempSync(join(parent, "copy-"));
+  cpSync(join(parent, "new"), folder, { recursive: true });
 });
-
-afterEach(() => {
-  mock.restore();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(parent, { recursive: true }));
 
 async function run(...words: string[]): Promise<{ exit: number; answer: unknown }> {
-  const exit = await runCli([...words, "--data", folder, "--json"], {});
-  return { exit, answer: JSON.parse(out.at(-1) ?? "") };
+  const { code, stdout, stderr } = await mailstead([...words, "--data", folder, "--json"]);
+  return { exit: code, answer: JSON.parse(stdout || stderr) };
 }
 
 /** Runs a command and returns its output without --json. */
 async function text(...words: string[]): Promise<string> {
-  out = [];
-  await runCli([...words, "--data", folder], {});
-  return out.join("\n");
+  return (await mailstead([...words, "--data", folder])).stdout;
 }
 
 describe("mailstead project set", () => {
   test("changes only the given settings", async () => {
-    await run("project", "create", "Shop");
     const first = await run("project", "set", "--tracking", "enabled");
     expect(first.exit).toBe(0);
     expect(first.answer).toMatchObject({ project: { tracking: "ENABLED", language: "en" } });
@@ -45,7 +42,6 @@ describe("mailstead project set", () => {
   });
 
   test("sets the default sender, shows it, and removes it", async () => {
-    await run("project", "create", "Shop");
     const senders: [given: string, shown: unknown][] = [
       ["Shop <Orders@Shop.Example>", { email: "orders@shop.example", name: "Shop" }],
       [
@@ -72,7 +68,6 @@ describe("mailstead project set", () => {
   });
 
   test("reports that the domain of the default sender is not verified yet", async () => {
-    await run("project", "create", "Shop");
     await run("domain", "add", "shop.example", "--verified");
     const words = (from: string) => text("project", "set", "--from", from);
     expect(await words("a@shop.example")).not.toContain("not verified");
@@ -98,7 +93,6 @@ describe("mailstead project set", () => {
 
   for (const [name, words, message] of faults) {
     test(`refuses ${name}`, async () => {
-      await run("project", "create", "Shop");
       const { exit, answer } = await run("project", "set", ...words);
       expect(exit).not.toBe(0);
       expect(stringAt(answer, "error.message")).toMatch(message);
@@ -118,7 +112,6 @@ describe("with several projects", () => {
 
   for (const [words, naming] of commands) {
     test(`${words.join(" ")} suggests how to name one`, async () => {
-      await run("project", "create", "Shop");
       await run("project", "create", "Blog");
       const { exit, answer } = await run(...words);
       expect(exit).not.toBe(0);

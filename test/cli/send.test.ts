@@ -1,14 +1,15 @@
+/** `mailstead send` to a real SMTP server, with a real DNS server. */
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dkimVerify } from "mailauth/lib/dkim/verify";
+import { mailstead } from "../support/command-line.ts";
 import { startDnsServer, type TestDns } from "../support/dns-server.ts";
 import { valueAt, listAt, stringAt } from "../support/json.ts";
 import { type Script, startScript } from "../support/smtp-script.ts";
 import { type Sink, startSink } from "../support/smtp-sink.ts";
-
-const ROOT = join(import.meta.dir, "../..");
 
 let folder: string;
 let sink: Sink;
@@ -32,19 +33,8 @@ afterAll(async () => {
 type Result = { exit: number; out: string; err: string };
 
 async function run(words: readonly string[], body = ""): Promise<Result> {
-  const environment = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith("MAILSTEAD_"),
-  );
-  const child = Bun.spawn([process.execPath, "src/main.ts", ...words], {
-    cwd: ROOT,
-    env: Object.fromEntries(environment),
-    stdin: Buffer.from(body),
-    stdout: "pipe",
-    stderr: "pipe",
-    timeout: 20_000,
-  });
-  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  return { exit: await child.exited, out, err };
+  const { code, stdout, stderr } = await mailstead(words, {}, { stdin: body });
+  return { exit: code, out: stdout, err: stderr };
 }
 
 const ADDRESSES = ["--from", "me@example.com", "--to", "ada@example.net"];

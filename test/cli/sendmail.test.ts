@@ -1,12 +1,10 @@
 /** `mailstead sendmail`, as programs of other languages call it. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { parseSendmail } from "../../src/cli/sendmail/options.ts";
+import { mailstead } from "../support/command-line.ts";
 import { startScript, type Script } from "../support/smtp-script.ts";
 import { type Sink, startSink } from "../support/smtp-sink.ts";
-
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 let sink: Sink;
 beforeAll(async () => {
@@ -15,15 +13,8 @@ beforeAll(async () => {
 afterAll(() => sink.close());
 
 async function sendmail(words: readonly string[], message: string, port = sink.port) {
-  const child = Bun.spawn([process.execPath, MAIN, "sendmail", ...words], {
-    env: { ...process.env, MAILSTEAD_CAPTURE_SMTP: `127.0.0.1:${port}` },
-    stdin: Buffer.from(message),
-    stdout: "pipe",
-    stderr: "pipe",
-    timeout: 20_000,
-  });
-  const stderr = await child.stderr.text();
-  return { code: await child.exited, stderr };
+  const env = { MAILSTEAD_CAPTURE_SMTP: `127.0.0.1:${port}` };
+  return mailstead(["sendmail", ...words], env, { stdin: message });
 }
 
 async function sent(words: readonly string[], message: string) {

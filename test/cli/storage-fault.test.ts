@@ -1,134 +1,97 @@
-/** A server process whose database files are damaged or deleted while it runs. */
+/**
+ * A server whose database files are deleted while it runs, and its stop. Damage, and the end of the
+ * process after it: process.test.ts. All kinds of faults: test/http/storage-fault.test.ts.
+ */
 
-import { Database } from "bun:sqlite";
-import { afterEach, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readResponse } from "../support/app.ts";
-import { mailstead, type Running, startMailstead } from "../support/cli.ts";
-import { PAGE_BYTES, scramble, scrambleFrames } from "../support/damage.ts";
-import { waitUntil } from "../support/eventually.ts";
+import { StorageFaultError } from "../../src/db/fault.ts";
+import { main } from "../../src/cli/run.ts";
+import {
+  clientOf,
+  mailstead,
+  startMailstead,
+  stopServers,
+  testStreams,
+} from "../support/command-line.ts";
 import { valueAt, stringAt } from "../support/json.ts";
 
-const CHILD_LIMIT_MS = 60_000;
-const MAILS = 20;
+const MAILS = 5;
 
-const ends: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const end of ends.splice(0)) await end();
+let parent: string;
+let whole: string;
+let key: string;
+beforeAll(async () => {
+  parent = mkdtempSync(join(tmpdir(), "mailstead-fault-"));
+  whole = join(parent, "whole");
+  const made = await mailstead(["project", "create", "Shop", "--json", "--data", whole]);
+  key = stringAt(made.json, "secretKey");
+});
+afterAll(async () => {
+  await stopServers();
+  rmSync(parent, { recursive: true, force: true });
 });
 
-/** Starts a server with a project, and sends some mail through it. */
-async function startServer() {
-  const data = mkdtempSync(join(tmpdir(), "mailstead-fault-"));
-  let server = await start();
-  ends.push(async () => {
-    server.child.kill("SIGKILL");
-    await server.child.exited;
-    rmSync(data, { recursive: true, force: true });
-  });
-  const made = await mailstead(["project", "create", "Shop", "--json", "--data", data]);
-  await mailstead(["domain", "add", "shop.test", "--verified", "--data", data]);
-  const authorization = `Bearer ${stringAt(made.json, "secretKey")}`;
-
-  async function start(): Promise<Running> {
-    const words = ["serve", "--data", data, "--port", "0", "--json", "--log-format", "json"];
-    return startMailstead(words, (greeting) => greeting.endsWith("}\n"));
-  }
-
-  async function call(method: string, path: string, body?: unknown) {
-    const response = await fetch(stringAt(JSON.parse(server.greeting), "url") + path, {
-      method,
-      headers: { authorization, "content-type": "application/json" },
-      body: body === undefined ? null : JSON.stringify(body),
-    });
-    return readResponse(response);
-  }
-
-  const send = async (to: string) =>
-    (await call("POST", "/v1/send", { to, from: "a@shop.test", subject: "Hi", body: "b" })).status;
-  for (let n = 0; n < MAILS; n++) expect(await send(`c${n}@example.com`)).toBe(200);
-  return {
-    data,
-    file: join(data, "mailstead.db"),
-    call,
-    send,
-    server: () => server,
-    async restart(): Promise<void> {
-      server = await start();
-    },
-  };
+/** Starts a server on a copy of the installation, and sends some mail through it. */
+async function startServer(name: string) {
+  const data = join(parent, name);
+  cpSync(whole, data, { recursive: true });
+  const words = ["serve", "--data", data, "--port", "0", "--json", "--log-format", "json"];
+  const start = () => startMailstead([...words, "--require-verified-domain", "false"]);
+  const server = await start();
+  for (let n = 0; n < MAILS; n++) expect(await send(server, `c${n}@example.com`)).toBe(200);
+  return { data, server, start };
 }
 
-function errorsOf(log: string): unknown[] {
-  return log
-    .split("\n")
-    .filter((line) => line !== "")
+async function send(server: { greeting: string }, to: string): Promise<number> {
+  const mail = { to, from: "a@shop.test", subject: "Hi", body: "b" };
+  return (await clientOf(server, key)("POST", "/v1/send", mail)).status;
+}
+
+function errorsIn(log: string): unknown[] {
+  const lines = log.split("\n").filter((line) => line !== "");
+  return lines
     .map((line): unknown => JSON.parse(line))
     .filter((line) => valueAt(line, "level") === "error");
 }
 
-test(
-  "refuses requests on a damaged database, logs it once, and does not change its files on stop",
-  async () => {
-    const { file, call, send, server } = await startServer();
-    const other = new Database(file);
-    other.run("PRAGMA busy_timeout = 5000"); // The server may be writing.
-    other.run("BEGIN IMMEDIATE");
-    other.run("INSERT OR REPLACE INTO readiness (id, at) VALUES (1, 1)");
-    scramble(file, PAGE_BYTES);
-    scrambleFrames(`${file}-wal`);
-    // After a commit of another process the server reads its pages again.
-    other.run("COMMIT");
-    other.close();
-    expect(await send("ada@example.com")).toBe(503);
-    expect((await call("GET", "/livez")).status).toBe(200);
-    expect((await call("GET", "/readyz")).at("error.message")).toBe("The database is damaged.");
-    expect((await call("GET", "/contacts")).at("error.code")).toBe("SERVICE_UNAVAILABLE");
-    const before = [file, `${file}-wal`].map((path) => readFileSync(path));
-    const { code, log } = await server().stop();
-    expect([code, server().child.signalCode]).toEqual([null, "SIGKILL"]);
-    const after = [file, `${file}-wal`].map((path) => readFileSync(path));
-    expect(after.map((bytes, i) => bytes.equals(before[i] ?? Buffer.of()))).toEqual([true, true]);
-    expect(errorsOf(log)).toEqual([
-      expect.objectContaining({
-        message: expect.stringContaining("nothing is stored or sent any more"),
-        file,
-        recovery: expect.stringContaining("restore the newest backup"),
-      }),
-    ]);
-    expect(log).toContain("the database was not closed");
-  },
-  CHILD_LIMIT_MS,
-);
+test("after its log was deleted, a stop saves all accepted mail", async () => {
+  const { data, server, start } = await startServer("log");
+  rmSync(join(data, "mailstead.db-wal"));
+  expect(await send(server, "ada@example.com")).toBe(503);
+  const { code, log, isKilled } = await server.stop();
+  expect([code, isKilled, errorsIn(log).length]).toEqual([0, false, 1]);
+  const second = await start();
+  const call = clientOf(second, key);
+  expect((await call("GET", "/emails")).at("data.total")).toBe(MAILS);
+  expect(await send(second, "ada@example.com")).toBe(200);
+  await second.stop();
+});
 
-test(
-  "notices a deleted log without any request, and a stop saves all accepted mail",
-  async () => {
-    const { file, call, send, server, restart } = await startServer();
-    rmSync(`${file}-wal`);
-    await waitUntil(() => server().log().includes("nothing is stored or sent any more"));
-    expect(await send("ada@example.com")).toBe(503);
-    const { code, log } = await server().stop();
-    expect([code, errorsOf(log).length]).toEqual([0, 1]);
-    await restart();
-    expect((await call("GET", "/emails")).at("data.total")).toBe(MAILS);
-    expect(await send("ada@example.com")).toBe(200);
-  },
-  CHILD_LIMIT_MS,
-);
+test("after its folder was deleted, it can be stopped", async () => {
+  const { data, server } = await startServer("folder");
+  rmSync(data, { recursive: true });
+  expect(await send(server, "ada@example.com")).toBe(503);
+  const { log, isKilled } = await server.stop();
+  expect([isKilled, errorsIn(log).length]).toEqual([true, 1]);
+});
 
-test(
-  "notices a deleted folder, and can be stopped",
-  async () => {
-    const { data, send, server } = await startServer();
-    rmSync(data, { recursive: true });
-    await waitUntil(() => server().log().includes("nothing is stored or sent any more"));
-    expect(await send("ada@example.com")).toBe(503);
-    const { log } = await server().stop();
-    expect(errorsOf(log)).toHaveLength(1);
-  },
-  CHILD_LIMIT_MS,
-);
+test("an error that nothing handled ends the process, unless it is a storage fault", async () => {
+  const streams = testStreams();
+  let isFatal: (error: unknown) => boolean = () => false;
+  const io = {
+    ...streams.io,
+    onUnhandledError: (listener: typeof isFatal) => (isFatal = listener),
+  };
+  const ended = main(["serve", "--data", join(parent, "new"), "--port", "0", "--json"], io);
+  await streams.greeted;
+  const fault = { kind: "damaged", file: "mailstead.db", finding: "it is malformed" } as const;
+  expect(isFatal(new StorageFaultError(fault))).toBe(false);
+  expect(streams.written.stderr).not.toContain("error");
+  expect(isFatal(new Error("a defect"))).toBe(true);
+  expect(streams.written.stderr).toMatch(/an unexpected error ends the process.*a defect/);
+  streams.stop();
+  expect(await ended).toBe(0);
+});

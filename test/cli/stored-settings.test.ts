@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mailstead, startMailstead } from "../support/cli.ts";
+import { mailstead, startMailstead } from "../support/command-line.ts";
 import { listAt, stringAt } from "../support/json.ts";
 
 const RELAY = ["--transport", "relay", "--relay-url", "smtps://user:pass@smtp.example.com"];
@@ -51,9 +51,7 @@ describe("before the first server", () => {
 describe("after a server has run", () => {
   beforeAll(async () => {
     const words = ["serve", "--data", folder, "--port", "0", "--url", "https://mail.shop.example"];
-    const server = await startMailstead([...words, ...RELAY, "--json"], (text) =>
-      text.includes("\n"),
-    );
+    const server = await startMailstead([...words, ...RELAY, "--json"]);
     await server.stop();
   });
 

@@ -1,33 +1,32 @@
 /** The commands of users, and the first owner of `serve` and `dev`. */
 
-import { afterEach, beforeEach, describe, expect, mock, spyOn, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCli } from "../../src/cli/run.ts";
-import { mailstead, startMailstead } from "../support/cli.ts";
+import { mailstead, startMailstead, stopServers } from "../support/command-line.ts";
 import { stringAt, valueAt } from "../support/json.ts";
 
-const LIMIT_MS = 30_000;
-
-let folder = "";
+let parent: string;
+/** A copy of an installation without projects and users. */
+let folder: string;
+beforeAll(async () => {
+  parent = mkdtempSync(join(tmpdir(), "mailstead-user-"));
+  await mailstead(["migrate", "--data", join(parent, "new")]);
+});
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "mailstead-test-"));
+  folder = mkdtempSync(join(parent, "copy-"));
+  cpSync(join(parent, "new"), folder, { recursive: true });
 });
-afterEach(() => {
-  mock.restore();
-  rmSync(folder, { recursive: true });
+afterAll(async () => {
+  await stopServers();
+  rmSync(parent, { recursive: true });
 });
 
-/** Runs a command in this process. */
 async function run(...words: string[]) {
-  const out: string[] = [];
-  spyOn(console, "log").mockImplementation((line: string) => void out.push(line));
-  spyOn(console, "error").mockImplementation((line: string) => void out.push(line));
-  const exit = await runCli([...words, "--data", folder], {});
-  const text = out.join("\n");
-  const answer: unknown = words.includes("--json") ? JSON.parse(text) : undefined;
-  return { exit, text, answer };
+  const { code, stdout, stderr, json } = await mailstead([...words, "--data", folder]);
+  return { exit: code, text: (stdout + stderr).trimEnd(), answer: json };
 }
 
 describe("mailstead user", () => {
@@ -89,7 +88,6 @@ describe("mailstead user", () => {
 
   test("changes are in the audit log, as changes of the command line", async () => {
     await run("user", "add", "ada@example.com", "--owner");
-    const { Database } = await import("bun:sqlite");
     const database = new Database(join(folder, "mailstead.db"), { readonly: true });
     const rows = database.query("SELECT actor_kind, actor_label, action FROM audit").all();
     database.close();
@@ -101,10 +99,7 @@ describe("mailstead user", () => {
 
 /** Starts a server and sends a request as its own page does. */
 async function serve(words: readonly string[], environment: Record<string, string> = {}) {
-  const isReady = (greeting: string) => greeting.endsWith("}\n");
-  const server = await startMailstead([...words, "--json", "--port", "0"], isReady, {
-    environment,
-  });
+  const server = await startMailstead([...words, "--json", "--port", "0"], { env: environment });
   const info: unknown = JSON.parse(server.greeting);
   const url = stringAt(info, "url");
   const post = (path: string, body: object) =>
@@ -120,83 +115,67 @@ async function serve(words: readonly string[], environment: Record<string, strin
   return { ...server, info, url, post };
 }
 
-test(
-  "serve prints a link to create the owner, until there is one",
-  async () => {
-    const first = await serve(["serve", "--data", folder]);
-    const link = stringAt(first.info, "setUpUrl");
-    expect(link).toStartWith(`${first.url}/app/setup#`);
-    const token = link.split("#")[1] ?? "";
-    const given = {
-      token,
-      name: "Ada",
-      email: "ada@example.com",
-      password: "correct horse battery",
-    };
-    const answer = await first.post("setup", given);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("set-cookie")).toStartWith("mailstead=");
-    await first.stop();
-    const second = await serve(["serve", "--data", folder]);
-    expect(valueAt(second.info, "setUpUrl")).toBeNull();
-    await second.stop();
-  },
-  LIMIT_MS,
-);
+test("serve prints a link to create the owner, until there is one", async () => {
+  const first = await serve(["serve", "--data", folder]);
+  const link = stringAt(first.info, "setUpUrl");
+  expect(link).toStartWith(`${first.url}/app/setup#`);
+  const token = link.split("#")[1] ?? "";
+  const given = {
+    token,
+    name: "Ada",
+    email: "ada@example.com",
+    password: "correct horse battery",
+  };
+  const answer = await first.post("setup", given);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("set-cookie")).toStartWith("mailstead=");
+  await first.stop();
+  const second = await serve(["serve", "--data", folder]);
+  expect(valueAt(second.info, "setUpUrl")).toBeNull();
+  await second.stop();
+});
 
-test(
-  "serve creates the owner that the environment names",
-  async () => {
-    const file = join(folder, "password");
-    writeFileSync(file, "correct horse battery\n");
-    const environment = {
-      MAILSTEAD_OWNER_EMAIL: "Ada@example.com",
-      MAILSTEAD_OWNER_PASSWORD_FILE: file,
-    };
-    const data = join(folder, "data");
-    const server = await serve(["serve", "--data", data], environment);
-    expect(valueAt(server.info, "setUpUrl")).toBeNull();
-    const credentials = { email: "ada@example.com", password: "correct horse battery" };
-    expect((await server.post("login", credentials)).status).toBe(200);
-    await server.stop();
-  },
-  LIMIT_MS,
-);
+test("serve creates the owner that the environment names", async () => {
+  const file = join(folder, "password");
+  writeFileSync(file, "correct horse battery\n");
+  const environment = {
+    MAILSTEAD_OWNER_EMAIL: "Ada@example.com",
+    MAILSTEAD_OWNER_PASSWORD_FILE: file,
+  };
+  const data = join(folder, "new");
+  const server = await serve(["serve", "--data", data], environment);
+  expect(valueAt(server.info, "setUpUrl")).toBeNull();
+  const credentials = { email: "ada@example.com", password: "correct horse battery" };
+  expect((await server.post("login", credentials)).status).toBe(200);
+  await server.stop();
+});
 
-test(
-  "serve refuses an owner without a password, or with a common one",
-  async () => {
-    const words = ["serve", "--data", folder, "--port", "0", "--owner-email", "ada@example.com"];
-    const none = await mailstead(words);
-    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("needs a password")]);
-    const common = await mailstead([...words, "--owner-password", "1234567890"]);
-    expect([common.code, common.stderr]).toEqual([2, expect.stringContaining("common password")]);
-  },
-  LIMIT_MS,
-);
+test("serve refuses an owner without a password, or with a common one", async () => {
+  const words = ["serve", "--data", folder, "--port", "0", "--owner-email", "ada@example.com"];
+  const none = await mailstead(words);
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("needs a password")]);
+  const common = await mailstead([...words, "--owner-password", "1234567890"]);
+  expect([common.code, common.stderr]).toEqual([2, expect.stringContaining("common password")]);
+});
 
-test(
-  "dev prints a link that signs in as an owner, under names of this machine only",
-  async () => {
-    const server = await serve(["dev", "--data", folder, "--capture-smtp", "127.0.0.1:0"]);
-    const link = stringAt(server.info, "dashboard");
-    expect(link).toStartWith(`${server.url}/app/link#`);
-    const signedIn = await server.post("link", { token: link.split("#")[1] ?? "" });
-    expect(signedIn.status).toBe(200);
-    const [cookie = ""] = signedIn.headers.get("set-cookie")?.split(";") ?? [];
-    const answer = await fetch(`${server.url}/app/api/state`, { headers: { cookie } });
-    expect(valueAt(await answer.json(), "data")).toMatchObject({
-      user: { isOwner: true },
-      projects: [{ name: "Development", role: "OWNER" }],
-      dev: true,
-      capture: true,
-      smtp: { host: "127.0.0.1", port: expect.any(Number) },
-    });
-    const rebound = await fetch(`${server.url}/app/api/state`, {
-      headers: { cookie, host: "evil.example" },
-    });
-    expect(rebound.status).toBe(403);
-    await server.stop();
-  },
-  LIMIT_MS,
-);
+test("dev prints a link that signs in as an owner, under names of this machine only", async () => {
+  const server = await serve(["dev", "--data", folder, "--capture-smtp", "127.0.0.1:0"]);
+  const link = stringAt(server.info, "dashboard");
+  expect(link).toStartWith(`${server.url}/app/link#`);
+  const signedIn = await server.post("link", { token: link.split("#")[1] ?? "" });
+  expect(signedIn.status).toBe(200);
+  const [cookie = ""] = signedIn.headers.get("set-cookie")?.split(";") ?? [];
+  const answer = await fetch(`${server.url}/app/api/state`, { headers: { cookie } });
+  expect(valueAt(await answer.json(), "data")).toMatchObject({
+    user: { isOwner: true },
+    projects: [{ name: "Development", role: "OWNER" }],
+    dev: true,
+    capture: true,
+    smtp: { host: "127.0.0.1", port: expect.any(Number) },
+  });
+  const rebound = await fetch(`${server.url}/app/api/state`, {
+    headers: { cookie, host: "evil.example" },
+  });
+  expect(rebound.status).toBe(403);
+  await server.stop();
+});

@@ -36,11 +36,11 @@ export type Listed = { id: string; receivedAt: Date; isRead: boolean; sender: st
 
 export type InboxClient = ReturnType<typeof createInboxClient>;
 
-export function createInboxClient({ flags, environment }: Input) {
+export function createInboxClient({ flags, io }: Input) {
   const server = (flags["server"] ?? DEFAULT_SERVER).replace(/\/$/, "");
   const inbox = encodeURIComponent(flags["inbox"] ?? "default");
   const base = `${server}/inboxes/${inbox}/messages`;
-  const key = environment["MAILSTEAD_API_KEY"] ?? "";
+  const key = io.env["MAILSTEAD_API_KEY"] ?? "";
   const headers: Record<string, string> = key === "" ? {} : { authorization: `Bearer ${key}` };
 
   async function request(url: string, init: RequestInit = { headers }): Promise<Response> {

@@ -11,6 +11,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { describeError } from "../../lib/log.ts";
 import { captureAddress } from "../capture-address.ts";
 import { type Input, UsageError } from "../command.ts";
+import type { Io } from "../io.ts";
 import { cutInput, prepareMessage, UnreadableMessageError } from "./message.ts";
 import { parseSendmail, type SendmailOptions } from "./options.ts";
 
@@ -32,14 +33,14 @@ export async function runSendmail(input: Input): Promise<number> {
     return await run(input);
   } catch (error) {
     const { code, message } = explain(error);
-    console.error(`mailstead sendmail: ${message}`);
+    input.io.stderr.line(`mailstead sendmail: ${message}`);
     return code;
   }
 }
 
 async function run(input: Input): Promise<number> {
   const options = parseSendmail(input.positionals);
-  const message = cutInput(await readInput(), options);
+  const message = cutInput(await readInput(input.io), options);
   const from = options.from ?? `${userInfo().username}@${hostname()}`;
   const prepared = prepareMessage(message, {
     from,
@@ -53,10 +54,10 @@ async function run(input: Input): Promise<number> {
   return send(input, options, { from, recipients, raw: prepared.raw });
 }
 
-async function readInput(): Promise<Buffer> {
+async function readInput({ stdin }: Io): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
-  for await (const piece of Bun.stdin.stream()) {
+  for await (const piece of stdin.stream()) {
     bytes += piece.byteLength;
     if (bytes > MAX_BYTES) throw new UnreadableMessageError("the message is larger than 50 MiB");
     pieces.push(piece);
@@ -69,7 +70,7 @@ async function send(
   { server }: SendmailOptions,
   mail: { from: string; recipients: string[]; raw: Buffer },
 ): Promise<number> {
-  const { environment } = withMailpitVariables(input.environment);
+  const { environment } = withMailpitVariables(input.io.env);
   const { host, port } = server ?? captureAddress(readConfig({}, environment));
   const transport = createTransport({
     host,
@@ -85,7 +86,7 @@ async function send(
   const { rejected } = await transport.sendMail({ envelope: { from, to }, raw });
   transport.close();
   if (rejected.length === 0) return 0;
-  console.error(`mailstead sendmail: the server refused ${rejected.map(String).join(", ")}`);
+  input.io.stderr.line(`mailstead sendmail: the server refused ${rejected.map(String).join(", ")}`);
   return EXIT.noUser;
 }
 

@@ -1,0 +1,34 @@
+/**
+ * What a command uses of the process that runs it: its streams, its environment and its signals. A
+ * command uses nothing else of the process, so that a test can run it beside other commands.
+ * `process-io.ts` makes it from a real process.
+ */
+
+export type Output = {
+  isTerminal: boolean;
+  /** Writes a line, completely. */
+  line(text: string): void;
+  /** Writes a text without a line end. Resolves when the system has it. */
+  write(text: string): Promise<void>;
+};
+
+export type Io = {
+  stdin: { isTerminal: boolean; stream(): ReadableStream<Uint8Array> };
+  stdout: Output;
+  stderr: Output;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The folder to which paths of flags, variables and arguments are relative. */
+  cwd: string;
+  /** The words that start this program again, for commands that a user can paste. */
+  program: string;
+  /** Resolves when the program is asked to stop, with SIGTERM or SIGINT. */
+  untilStopped(): Promise<void>;
+  /** Runs the function when the program ends, also when its terminal is closed. */
+  onEnd(cleanUp: () => void): void;
+  /** Gives the function each error that nothing handled. If it returns true, the process ends with 1. */
+  onUnhandledError(isFatal: (error: unknown) => boolean): void;
+  /** Releases the memory that only the start of a server needed. */
+  releaseMemory(): void;
+  /** Ends the process as a crash does: it closes no database. */
+  kill(): Promise<void>;
+};
