@@ -76,6 +76,8 @@ export type ScriptServer = {
   serverNames: string[];
   /** Number of connections that either side has closed. */
   ended: number;
+  /** Number of connections on which the script has begun to hang. */
+  hanging: number;
   /** Returns the number of received lines that were not read because the script hangs. */
   pendingLines(): number;
   /** Writes this text on all connections, without waiting for a command. */
@@ -97,6 +99,7 @@ export async function startScript(options: ScriptOptions = {}): Promise<ScriptSe
     peers: [],
     serverNames: [],
     ended: 0,
+    hanging: 0,
     pendingLines: () => connections.reduce((sum, each) => sum + each.pendingLines, 0),
     say: (words) => {
       for (const socket of sockets) socket.write(words);
@@ -278,7 +281,11 @@ class ScriptConnection {
     if (!this.#hasBody) {
       this.#hasBody = true;
       const action = this.#next("body");
-      if (action !== null) await this.#perform(action, "250 2.0.0 Too early");
+      if (action === null) return true;
+      // Until the reply is written nothing more is read, so that it arrives before the final dot.
+      this.#socket.pause();
+      await this.#perform(action, "250 2.0.0 Too early");
+      if (!this.#isOver) this.#socket.resume();
       return true;
     }
     const isLoneDot = this.#pending.indexOf(".\r\n") === 0;
@@ -337,6 +344,7 @@ class ScriptConnection {
       case "hang":
         this.#isOver = true;
         this.#socket.pause();
+        this.#context.state.hanging++;
         return;
       case "garbage":
         return this.#write("\u0001\u0002 what is SMTP?");

@@ -65,6 +65,8 @@ export type DirectOptions = {
   /** Further names of this server, to detect loops (docs/delivery.md#W4). */
   ownNames?: readonly string[] | undefined;
   timeouts?: Partial<Timeouts> | undefined;
+  /** Measures the sessions; by default the clock of the system. */
+  sessionClock?: Clock | undefined;
   onStep?: StepListener | undefined;
   /** Largest number of mails under way while no site is slow (direct/gate.ts). */
   concurrency?: number | undefined;
@@ -92,7 +94,8 @@ const MAX_ENTRIES = 10_000;
 export function directTransport(options: DirectOptions): DirectTransport {
   const { dns, hostname, clock, mtaSts = null, concurrency = DEFAULT_CONCURRENCY } = options;
   const { sourceAddresses = [], ownNames = [], random = Math.random } = options;
-  const pool = new Pool({ maxConnections: concurrency });
+  const { sessionClock = systemClock } = options;
+  const pool = new Pool({ maxConnections: concurrency, clock: sessionClock });
   const gate = new Gate({ slots: concurrency, clock, store: options.siteStore });
   let isClosing = false;
   const sources = createSources(sourceAddresses);
@@ -110,6 +113,7 @@ export function directTransport(options: DirectOptions): DirectTransport {
     session: {
       hostname,
       timeouts: options.timeouts,
+      clock: sessionClock,
       onStep: options.onStep,
       checkAddress: options.allowPrivateAddresses === true ? undefined : whyNotDialled,
     },
@@ -187,8 +191,8 @@ export function directTransport(options: DirectOptions): DirectTransport {
     const { signal } = preemption;
     // A slot is preempted inside a database transaction, which must not wait for the next mail.
     slot.onPreempted(() => queueMicrotask(() => preemption.abort()));
-    const startedAt = systemClock.elapsed();
-    const isLate = () => signal.aborted || systemClock.elapsed() - startedAt > totalMs;
+    const startedAt = sessionClock.elapsed();
+    const isLate = () => signal.aborted || sessionClock.elapsed() - startedAt > totalMs;
     const reserve = (address: string) => slot.reserve(address);
     const isHurried = () => slot.isHurried();
     const whenAllowed = whenAllowedUnlessTaken(dispatch, slot);

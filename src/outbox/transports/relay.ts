@@ -34,6 +34,8 @@ type RelayOptions = {
   /** Largest number of connections, and therefore of mails under way. */
   concurrency?: number | undefined;
   timeouts?: Partial<Timeouts> | undefined;
+  /** Measures the sessions; by default the clock of the system. */
+  sessionClock?: Clock | undefined;
   onStep?: StepListener | undefined;
   /** PEM; trusted instead of the built-in authorities. */
   ca?: string | undefined;
@@ -58,7 +60,8 @@ export function relayTransport(options: RelayTransportOptions): Transport {
   const problem = findCleartextPassword(relay);
   if (problem !== null) throw new Error(problem);
 
-  const pool = new Pool({ maxConnections: concurrency, pipelinesMails });
+  const { sessionClock } = options;
+  const pool = new Pool({ maxConnections: concurrency, pipelinesMails, clock: sessionClock });
   const name = `${relay.host}:${relay.port}`;
   const gate = createRelayGate({ relay: name, clock, log });
   const sessionOptions = { ...sessionOptionsOf(options), onOpen: gate.noteSession };
@@ -143,6 +146,7 @@ function sessionOptionsOf({
   relay,
   hostname,
   timeouts,
+  sessionClock,
   onStep,
   ca,
   resolve,
@@ -159,6 +163,7 @@ function sessionOptionsOf({
     tls,
     credentials,
     timeouts,
+    clock: sessionClock,
     onStep,
     resolve,
     checkAddress: isCleartextLogin ? requireLoopback : undefined,

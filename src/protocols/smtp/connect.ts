@@ -2,6 +2,7 @@
 
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import type { Clock } from "../../lib/clock.ts";
 import type { Dialogue } from "./dialogue.ts";
 import { describeSocketError, type Failure, type Fault } from "./failure.ts";
 
@@ -27,7 +28,7 @@ const MAX_ADDRESSES = 5;
 /** Tries one address after another until one answers; each is recorded as a step. */
 export async function connect(dialogue: Dialogue, endpoint: Endpoint): Promise<Failure | null> {
   dialogue.startStep();
-  const addresses = await addressesOf(endpoint, dialogue.timeouts.connectMs);
+  const addresses = await addressesOf(endpoint, dialogue);
   if ("kind" in addresses) return dialogue.fail("connect", addresses);
 
   let last: Fault = { kind: "dns", message: `${endpoint.host} has no address` };
@@ -42,12 +43,12 @@ export async function connect(dialogue: Dialogue, endpoint: Endpoint): Promise<F
 
 async function addressesOf(
   { host, address, resolve = resolveBySystem }: Endpoint,
-  timeoutMs: number,
+  { timeouts, clock }: Pick<Dialogue, "timeouts" | "clock">,
 ): Promise<readonly string[] | Fault> {
   if (address !== undefined) return [address];
   if (isIP(host) !== 0) return [host];
   try {
-    return await within(resolve(host), timeoutMs);
+    return await within(resolve(host), timeouts.connectMs, clock);
   } catch (error) {
     return { kind: "dns", message: `${host}: ${describeSocketError(error)}` };
   }
@@ -76,14 +77,14 @@ async function resolveBySystem(host: string): Promise<string[]> {
 }
 
 /** Rejects after the timeout; a later result is ignored. */
-async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+async function within<T>(work: Promise<T>, timeoutMs: number, clock: Clock): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
+  const cancel = clock.after(timeoutMs, () => {
     reject(new Error(`no answer within ${timeoutMs / 1_000} s`));
-  }, timeoutMs);
+  });
   try {
     return await Promise.race([work, late]);
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }

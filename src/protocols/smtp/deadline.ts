@@ -3,29 +3,31 @@
  * only if it would fire too late, so a fast session rarely sets it.
  */
 
-import { systemClock } from "../../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 
 export class Deadline {
+  readonly #clock: Clock;
   readonly #expired: (waitedMs: number) => void;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  #cancelTimer = () => {};
   #firesAt = Infinity;
   #stepAt = Infinity;
   #stepMs = 0;
   #watchdogAt = Infinity;
   #watchdogMs = 0;
 
-  constructor(expired: (waitedMs: number) => void) {
+  constructor(clock: Clock, expired: (waitedMs: number) => void) {
+    this.#clock = clock;
     this.#expired = expired;
   }
 
   /** Restarts the watchdog, which can expire only while a step is armed. */
   watch(ms: number): void {
-    this.#watchdogAt = systemClock.elapsed() + ms;
+    this.#watchdogAt = this.#clock.elapsed() + ms;
     this.#watchdogMs = ms;
   }
 
   arm(ms: number): void {
-    const now = systemClock.elapsed();
+    const now = this.#clock.elapsed();
     this.#stepAt = now + ms;
     this.#stepMs = ms;
     const at = Math.min(this.#stepAt, this.#watchdogAt);
@@ -39,22 +41,20 @@ export class Deadline {
   /** Stops the timer at the end of the session. */
   clear(): void {
     this.disarm();
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#cancelTimer();
     this.#firesAt = Infinity;
   }
 
   #schedule(at: number, now: number): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#cancelTimer();
     this.#firesAt = at;
-    this.#timer = setTimeout(() => this.#fire(), Math.max(0, Math.ceil(at - now)));
+    this.#cancelTimer = this.#clock.after(Math.max(0, at - now), () => this.#fire());
   }
 
   #fire(): void {
-    this.#timer = null;
     this.#firesAt = Infinity;
     if (this.#stepAt === Infinity) return;
-    const now = systemClock.elapsed();
+    const now = this.#clock.elapsed();
     const at = Math.min(this.#stepAt, this.#watchdogAt);
     if (now < at) return this.#schedule(at, now);
     const waitedMs = at === this.#stepAt ? this.#stepMs : this.#watchdogMs;

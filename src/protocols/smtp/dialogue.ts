@@ -1,6 +1,6 @@
 /** Sends commands, receives replies, and records each as a timed step (docs/delivery.md#R4). */
 
-import { systemClock } from "../../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 import type { Conversation, Step, StepListener } from "./conversation.ts";
 import type { Failure, Fault } from "./failure.ts";
 import { replyText, type Reply } from "./reply.ts";
@@ -24,20 +24,25 @@ type Question = Omit<Command, "command"> & { command: string | null };
 export class Dialogue {
   readonly wire: Wire;
   readonly timeouts: Readonly<Timeouts>;
+  readonly clock: Clock;
   /** The conversation of the current mail. */
   conversation: Conversation;
   onStep: StepListener | undefined;
   #stepStartedAt = 0;
 
-  constructor(wire: Wire, timeouts: Readonly<Timeouts>, conversation: Conversation) {
-    this.wire = wire;
-    this.timeouts = timeouts;
+  constructor(
+    parts: { wire: Wire; timeouts: Readonly<Timeouts>; clock: Clock },
+    conversation: Conversation,
+  ) {
+    this.wire = parts.wire;
+    this.timeouts = parts.timeouts;
+    this.clock = parts.clock;
     this.conversation = conversation;
   }
 
   /** Starts the time of a step. Without a call, it starts at the end of the previous step. */
   startStep(): void {
-    this.#stepStartedAt = systemClock.elapsed();
+    this.#stepStartedAt = this.clock.elapsed();
   }
 
   async ask(question: Command): Promise<Reply | Fault> {
@@ -63,7 +68,7 @@ export class Dialogue {
   }
 
   note(step: Step["step"], command: string | null, result: Reply | Fault | string): void {
-    const now = systemClock.elapsed();
+    const now = this.clock.elapsed();
     const ms = Math.round((now - this.#stepStartedAt) * 10) / 10;
     this.#stepStartedAt = now;
     const isReply = typeof result !== "string" && result.kind === "reply";

@@ -99,13 +99,15 @@ class Opening {
   #watchGreeting(): () => void {
     const { isHurried } = this.#route;
     if (isHurried === undefined) return () => {};
-    const { wire, timeouts } = this.#dialogue;
-    const timer = setInterval(() => {
-      if (!isHurried()) return;
-      const message = `no answer within ${timeouts.hurriedGreetingMs / 1_000} s`;
-      wire.close({ kind: "timeout", message });
-    }, timeouts.hurriedGreetingMs);
-    return () => clearInterval(timer);
+    const { wire, timeouts, clock } = this.#dialogue;
+    const waitMs = timeouts.hurriedGreetingMs;
+    const check = (): void => {
+      if (isHurried())
+        wire.close({ kind: "timeout", message: `no answer within ${waitMs / 1_000} s` });
+      else cancel = clock.after(waitMs, check);
+    };
+    let cancel = clock.after(waitMs, check);
+    return () => cancel();
   }
 
   async #sendEhlo(): Promise<Failure | null> {

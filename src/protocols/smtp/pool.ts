@@ -7,7 +7,7 @@
  */
 
 import type { Callbacks } from "../../lib/callbacks.ts";
-import { systemClock } from "../../lib/clock.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Conversation } from "./conversation.ts";
 import { type Delivery, SERVICE_CLOSING } from "./decision.ts";
 import type { Begin, Dispatch } from "./dispatch.ts";
@@ -31,6 +31,8 @@ export type PoolOptions = {
   maxIdle?: number;
   /** How long `close` waits for mails under way. */
   graceMs?: number;
+  /** Measures the idle times; by default the clock of the system. */
+  clock?: Clock | undefined;
 };
 
 /** How the delivery of a mail to one host ended, and what was said. */
@@ -51,14 +53,17 @@ const MAX_LEADER_BYTES = 128 * 1024;
 const INTERRUPTED = "interrupted: it took too long while other mail needed the connection";
 
 export class Pool {
-  readonly #options: Required<PoolOptions>;
+  readonly #options: Required<Omit<PoolOptions, "clock">>;
+  readonly #clock: Clock;
   readonly #destinations = new Map<string, SessionGroup>();
-  #idleTimer: ReturnType<typeof setTimeout> | null = null;
+  /** Null while no session is idle. */
+  #cancelIdleTimer: (() => void) | null = null;
   #closing: Promise<void> | null = null;
   #onEmpty: () => void = () => {};
   readonly #isClosing = (): boolean => this.#closing !== null;
 
-  constructor(options: PoolOptions) {
+  constructor({ clock = systemClock, ...options }: PoolOptions) {
+    this.#clock = clock;
     this.#options = {
       maxMessages: 100,
       pipelinesMails: false,
@@ -107,29 +112,33 @@ export class Pool {
   }
 
   async #shutDown(): Promise<void> {
-    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
+    this.#cancelIdleTimer?.();
     const { promise: empty, resolve } = Promise.withResolvers<void>();
     this.#onEmpty = resolve;
     for (const sessions of this.#destinations.values()) {
       sessions.stopWaiting();
-      sessions.quitIdle(0, systemClock.elapsed());
+      sessions.quitIdle(0, this.#clock.elapsed());
     }
-    const grace = setTimeout(() => {
+    const cancelGrace = this.#clock.after(this.#options.graceMs, () => {
       for (const sessions of this.#destinations.values()) sessions.closeAll();
       resolve();
-    }, this.#options.graceMs);
+    });
     if (this.#destinations.size > 0) await empty;
-    clearTimeout(grace);
+    cancelGrace();
   }
 
   #sessionsOf(destination: Destination): SessionGroup {
     const { key } = destination;
     const known = this.#destinations.get(key);
     if (known !== undefined) return known;
-    const sessions = new SessionGroup(destination, this.#options.maxConnections, () => {
-      this.#destinations.delete(key);
-      if (this.#destinations.size === 0) this.#onEmpty();
-    });
+    const sessions = new SessionGroup(
+      destination,
+      { maxConnections: this.#options.maxConnections, clock: this.#clock },
+      () => {
+        this.#destinations.delete(key);
+        if (this.#destinations.size === 0) this.#onEmpty();
+      },
+    );
     this.#destinations.set(key, sessions);
     return sessions;
   }
@@ -142,7 +151,7 @@ export class Pool {
     if (sessions.passOn(session)) return;
     if (this.#countIdle() >= this.#options.maxIdle) return sessions.quit(session);
     sessions.keepIdle(session);
-    this.#idleTimer ??= setTimeout(() => this.#closeExpired(), this.#options.idleMs);
+    this.#cancelIdleTimer ??= this.#clock.after(this.#options.idleMs, () => this.#closeExpired());
   }
 
   #countIdle(): number {
@@ -152,15 +161,15 @@ export class Pool {
   }
 
   #closeExpired(): void {
-    this.#idleTimer = null;
-    const now = systemClock.elapsed();
+    this.#cancelIdleTimer = null;
+    const now = this.#clock.elapsed();
     let earliest = Infinity;
     for (const sessions of this.#destinations.values()) {
       earliest = Math.min(earliest, sessions.quitIdle(this.#options.idleMs, now));
     }
     if (earliest === Infinity) return;
     const waitMs = Math.ceil(earliest + this.#options.idleMs - now);
-    this.#idleTimer = setTimeout(() => this.#closeExpired(), waitMs);
+    this.#cancelIdleTimer = this.#clock.after(waitMs, () => this.#closeExpired());
   }
 }
 

@@ -1,6 +1,6 @@
 /** The sessions of one destination, and the mails that wait for one of them. */
 
-import { systemClock } from "../../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { Place } from "./place.ts";
 import type { Session } from "./session.ts";
 
@@ -17,6 +17,7 @@ type UsePlace = (place: Place | null) => void;
 export class SessionGroup {
   readonly #destination: Destination;
   readonly #maxConnections: number;
+  readonly #clock: Clock;
   /** Called when the last session is gone. */
   readonly #onEmpty: () => void;
   /** All sessions: opening, busy, idle, and closing. */
@@ -28,9 +29,14 @@ export class SessionGroup {
   /** The other mails that wait. */
   readonly #waiting: UsePlace[] = [];
 
-  constructor(destination: Destination, maxConnections: number, onEmpty: () => void) {
+  constructor(
+    destination: Destination,
+    { maxConnections, clock }: { maxConnections: number; clock: Clock },
+    onEmpty: () => void,
+  ) {
     this.#destination = destination;
     this.#maxConnections = maxConnections;
+    this.#clock = clock;
     this.#onEmpty = onEmpty;
   }
 
@@ -79,7 +85,7 @@ export class SessionGroup {
   }
 
   keepIdle(session: Session): void {
-    this.#idle.push({ session, since: systemClock.elapsed() });
+    this.#idle.push({ session, since: this.#clock.elapsed() });
   }
 
   /** The slot is free only after QUIT, because servers count open connections as well. */

@@ -14,6 +14,7 @@
  * limits the time of each step.
  */
 
+import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Conversation, StepListener } from "./conversation.ts";
 import { Dialogue } from "./dialogue.ts";
 import { NO_EXTENSIONS, type Extensions } from "./extensions.ts";
@@ -24,6 +25,8 @@ import { Wire } from "./wire.ts";
 
 export type SessionOptions = Route & {
   timeouts?: Partial<Timeouts> | undefined;
+  /** Measures the steps and their timeouts; by default the clock of the system. */
+  clock?: Clock | undefined;
   onStep?: StepListener | undefined;
   /** Called once the session is ready for mail. */
   onOpen?: (() => void) | undefined;
@@ -31,7 +34,7 @@ export type SessionOptions = Route & {
 
 export class Session {
   readonly #options: SessionOptions;
-  readonly #wire = new Wire();
+  readonly #wire: Wire;
   readonly #dialogue: Dialogue;
   readonly #timeouts: Timeouts;
   #extensions: Extensions = NO_EXTENSIONS;
@@ -41,14 +44,12 @@ export class Session {
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
-    this.#dialogue = new Dialogue(this.#wire, this.#timeouts, {
-      host: options.host,
-      address: null,
-      port: options.port,
-      tls: null,
-      reused: false,
-      steps: [],
-    });
+    const { host, port, clock = systemClock } = options;
+    this.#wire = new Wire(clock);
+    this.#dialogue = new Dialogue(
+      { wire: this.#wire, timeouts: this.#timeouts, clock },
+      { host, address: null, port, tls: null, reused: false, steps: [] },
+    );
     this.#dialogue.onStep = options.onStep;
   }
 

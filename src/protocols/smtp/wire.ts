@@ -4,6 +4,7 @@
  */
 
 import net from "node:net";
+import type { Clock } from "../../lib/clock.ts";
 import type { TlsInfo } from "./conversation.ts";
 import { Connection } from "./connection.ts";
 import { Deadline } from "./deadline.ts";
@@ -22,10 +23,14 @@ export class Wire {
     onData: (chunk) => this.#onData(chunk),
     onBroken: (fault) => this.#onBroken(fault),
   });
-  readonly #deadline = new Deadline((waitedMs) => this.#connection.break(noAnswer(waitedMs)));
+  readonly #deadline: Deadline;
 
   /** Called once if the connection breaks while it is idle. */
   onIdleBroken: (() => void) | null = null;
+
+  constructor(clock: Clock) {
+    this.#deadline = new Deadline(clock, (waitedMs) => this.#connection.break(noAnswer(waitedMs)));
+  }
 
   get fault(): Fault | null {
     return this.#connection.fault;

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { Place } from "../../../src/protocols/smtp/place.ts";
 import { Session } from "../../../src/protocols/smtp/session.ts";
+import { DEFAULT_TIMEOUTS } from "../../../src/protocols/smtp/timeouts.ts";
+import { manualClock } from "../../support/clock.ts";
+import { passSilence } from "../../support/silence.ts";
 import { transact } from "../../support/smtp-transact.ts";
-import type { Timeouts } from "../../../src/protocols/smtp/timeouts.ts";
 import {
   startScript,
   type Action,
@@ -40,7 +42,7 @@ const STEPS = [
   "quit",
 ] as const;
 
-type Cell = { step: ScriptStep; action: Action; end: End };
+type Cell = { step: (typeof STEPS)[number]; action: Action; end: End };
 
 const CORRECT_REPLIES = new Set<unknown>(["trickle", "multiline", "huge"]);
 
@@ -60,7 +62,8 @@ function expectedEnd(step: ScriptStep, action: Action): End {
 }
 
 const SMALL = Buffer.from("Subject: a\r\n\r\nb\r\n");
-const LARGE = Buffer.alloc(16_000_000, "x");
+/** Larger than the buffers of a connection, so that the server can interrupt the message. */
+const LARGE = Buffer.alloc(8_000_000, "x");
 
 async function endOf(session: Session, message: Uint8Array): Promise<End> {
   if ((await session.open()) !== null) return "unopened";
@@ -70,22 +73,20 @@ async function endOf(session: Session, message: Uint8Array): Promise<End> {
   return delivery.kind === "broken" && delivery.isUnknown ? "unknown" : delivery.kind;
 }
 
-const SHORT_MS = 100;
-
-/** Only the silent step has a short timeout, so that a busy machine does not change the result. */
-function timeoutsFor(step: ScriptStep, action: Action): Partial<Timeouts> {
-  if (action !== "hang") return {};
-  const ms = { [step]: SHORT_MS };
-  return {
-    greetingMs: ms["greeting"] ?? 5_000,
-    commandMs: ms["ehlo"] ?? ms["auth"] ?? ms["mail"] ?? ms["rcpt"] ?? 5_000,
-    dataMs: ms["data"] ?? 5_000,
-    blockMs: ms["body"] ?? 5_000,
-    dotMs: ms["dot"] ?? 5_000,
-    resetMs: ms["rset"] ?? 5_000,
-    quitMs: ms["quit"] ?? 5_000,
-  };
-}
+const { greetingMs, commandMs, dataMs, blockMs, dotMs, resetMs, quitMs } = DEFAULT_TIMEOUTS;
+/** The timeout of each step. */
+const TIMEOUTS: Readonly<Record<(typeof STEPS)[number], number>> = {
+  greeting: greetingMs,
+  ehlo: commandMs,
+  auth: commandMs,
+  mail: commandMs,
+  rcpt: commandMs,
+  data: dataMs,
+  body: blockMs,
+  dot: dotMs,
+  rset: resetMs,
+  quit: quitMs,
+};
 
 async function run(cell: Cell, pipelining: boolean): Promise<{ end: End; reusable: boolean }> {
   const { step, action } = cell;
@@ -93,17 +94,21 @@ async function run(cell: Cell, pipelining: boolean): Promise<{ end: End; reusabl
   // RSET is sent only after a refusal.
   const refusal: Script = step === "rset" ? { rcpt: { code: 550 } } : {};
   const server = await startScript({ script: { ...refusal, [step]: action }, extensions });
+  const clock = manualClock();
   const session = new Session({
     host: "127.0.0.1",
     port: server.port,
     hostname: "client.test",
     tls: { mode: "none" },
     credentials: { user: "user", password: "pass" },
-    timeouts: timeoutsFor(step, action),
+    clock,
   });
+  const silence =
+    action === "hang" ? passSilence(clock, server, { ms: TIMEOUTS[step] }) : Promise.resolve();
   const end = await endOf(session, step === "body" ? LARGE : SMALL);
   const reusable = session.isUsable;
   await session.quit();
+  await silence;
   await server.close();
   return { end, reusable };
 }
