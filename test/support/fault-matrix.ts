@@ -1,15 +1,11 @@
-/**
- * Lists faults at each step of an SMTP session and the expected outcome of the attempt. Tests of
- * the transport and tests of the whole application share this table.
- */
+/** Lists faults at each step of an SMTP session and the expected outcome of the attempt. */
 
 import type { ReplyClass } from "../../src/protocols/smtp/reply-classes.ts";
 import type { Outcome } from "../../src/outbox/outcome.ts";
-import type { Timeouts } from "../../src/protocols/smtp/timeouts.ts";
+import { DEFAULT_TIMEOUTS } from "../../src/protocols/smtp/timeouts.ts";
 import type { Action, ScriptOptions, ScriptStep } from "./smtp-script.ts";
-import { makeCertificate } from "./tls.ts";
 
-const STEPS = [
+export const STEPS = [
   "connect",
   "greeting",
   "ehlo",
@@ -21,7 +17,7 @@ const STEPS = [
   "dot",
   "quit",
 ] as const satisfies readonly ScriptStep[];
-type FaultStep = (typeof STEPS)[number];
+export type FaultStep = (typeof STEPS)[number];
 
 /**
  * Faults and the actions of the script server. The 5xx reply says "no such user" at every step,
@@ -87,61 +83,42 @@ const MATRIX: Readonly<Record<FaultStep, readonly Expected[]>> = {
 };
 
 export type FaultCell = {
-  /** Step and fault, such as `rcpt: 4xx`. */
-  name: string;
   step: FaultStep;
   fault: Fault;
   expected: Expected;
   /** Options of the script server; it has the fault on every connection. */
   server: ScriptOptions;
-  /**
-   * Timeouts. Only that of the faulty step is short, so a busy machine does not change the result.
-   */
-  timeouts: Partial<Timeouts>;
-  /**
-   * Size of the message; at the step `body` it exceeds the socket buffers, so that sending blocks.
-   */
-  messageBytes: number;
+  /** The timeout of the session at this step if the server hangs there; null if it does not. */
+  silenceMs: number | null;
 };
 
-const CERTIFICATE = makeCertificate(["mx.fault.test"]);
-const SMALL_BYTES = 200;
-const LARGE_BYTES = 16_000_000;
-const SHORT_MS = 100;
-const LONG_MS = 10_000;
+const { greetingMs, commandMs, dataMs, blockMs, dotMs } = DEFAULT_TIMEOUTS;
+/** The timeout of each step; at `quit` no mail waits. */
+const TIMEOUTS: Readonly<Record<FaultStep, number | null>> = {
+  connect: greetingMs,
+  greeting: greetingMs,
+  ehlo: commandMs,
+  starttls: commandMs,
+  mail: commandMs,
+  rcpt: commandMs,
+  data: dataMs,
+  body: blockMs,
+  dot: dotMs,
+  quit: null,
+};
 
-export const FAULT_CELLS: readonly FaultCell[] = STEPS.flatMap((step) =>
-  FAULTS.map(([fault, action], at) => {
+/** One cell for each fault. */
+export function cellsOf(step: FaultStep): FaultCell[] {
+  return FAULTS.map(([fault, action], at) => {
     const expected = MATRIX[step][at];
     if (expected === undefined) throw new Error(`the matrix has no outcome for ${step}: ${fault}`);
+    const extensions = ["PIPELINING", "8BITMIME", "SIZE 50000000"];
     return {
-      name: `${step}: ${fault}`,
       step,
       fault,
       expected,
-      server: scriptFor(step, action),
-      timeouts: fault === "hang" ? timeoutsFor(step) : {},
-      messageBytes: step === "body" ? LARGE_BYTES : SMALL_BYTES,
+      server: { script: { [step]: action }, extensions },
+      silenceMs: fault === "hang" ? TIMEOUTS[step] : null,
     };
-  }),
-);
-
-function scriptFor(step: FaultStep, action: Action): ScriptOptions {
-  return {
-    script: { [step]: action },
-    extensions: ["PIPELINING", "8BITMIME", "SIZE 50000000"],
-    ...(step === "starttls" && { tls: CERTIFICATE }),
-  };
-}
-
-function timeoutsFor(step: FaultStep): Partial<Timeouts> {
-  const at = (...steps: FaultStep[]) => (steps.includes(step) ? SHORT_MS : LONG_MS);
-  return {
-    greetingMs: at("connect", "greeting"),
-    commandMs: at("ehlo", "starttls", "mail", "rcpt"),
-    dataMs: at("data"),
-    blockMs: at("body"),
-    dotMs: at("dot"),
-    quitMs: at("quit"),
-  };
+  });
 }
