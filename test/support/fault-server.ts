@@ -5,6 +5,7 @@
  */
 
 import net from "node:net";
+import { waitUntil } from "./eventually.ts";
 import { closeServer, portOf } from "./smtp-sink.ts";
 
 /**
@@ -31,16 +32,31 @@ export type FaultServerOptions = {
 
 export type FaultServer = {
   port: number;
+  /** Ends all connections and starts again: the fault happens once more, as these options say. */
+  begin(options: FaultServerOptions): Promise<FaultRun>;
+  close(): Promise<void>;
+};
+
+/** What happened since `begin`. */
+export type FaultRun = {
   /** Message-IDs of the messages that the server has, also if its reply was lost. */
   taken: string[];
   hasFaulted(): boolean;
   /** Number of final dots that were followed by commands of the next mail before their reply. */
   followed(): number;
-  close(): Promise<void>;
 };
 
-export async function startFaultServer(options: FaultServerOptions): Promise<FaultServer> {
-  const state = { options, taken: new Array<string>(), hasFaulted: false, followed: 0 };
+const HARMLESS: FaultServerOptions = { position: "mail", kind: "421", mail: 0, pipelining: true };
+
+const newState = (options: FaultServerOptions): State => ({
+  options,
+  taken: [],
+  hasFaulted: false,
+  followed: 0,
+});
+
+export async function startFaultServer(): Promise<FaultServer> {
+  let state = newState(HARMLESS);
   const sockets = new Set<net.Socket>();
   // Half open, so that the end of the connection is a FIN and not a RST for commands in flight.
   const server = net.createServer({ allowHalfOpen: true }, (socket) => {
@@ -58,9 +74,17 @@ export async function startFaultServer(options: FaultServerOptions): Promise<Fau
   await promise;
   return {
     port: portOf(server),
-    taken: state.taken,
-    hasFaulted: () => state.hasFaulted,
-    followed: () => state.followed,
+    async begin(options) {
+      for (const socket of sockets) socket.destroy();
+      await waitUntil(() => sockets.size === 0);
+      const run = newState(options);
+      state = run;
+      return {
+        taken: run.taken,
+        hasFaulted: () => run.hasFaulted,
+        followed: () => run.followed,
+      };
+    },
     close: () => closeServer(server, sockets),
   };
 }
