@@ -127,15 +127,15 @@ async function run(options: FaultServerOptions, source: Source): Promise<void> {
 }
 
 const CASES = [true, false]
-  .flatMap(
-    (pipelining) =>
-      [1, 2, 4].flatMap((mail) =>
-        FAULT_POSITIONS.flatMap((position) =>
-          FAULT_KINDS.map((kind): FaultServerOptions => ({ position, kind, mail, pipelining })),
-        ),
+  .flatMap((pipelining) =>
+    // Without PIPELINING the second mail of a connection is like all later ones.
+    (pipelining ? [1, 2, 4] : [1, 2]).flatMap((mail) =>
+      FAULT_POSITIONS.flatMap((position) =>
+        FAULT_KINDS.map((kind): FaultServerOptions => ({ position, kind, mail, pipelining })),
       ),
-    // A reset may overtake the reply before it, so that reply would be lost.
+    ),
   )
+  // A reset may overtake the reply before it, so that reply would be lost.
   .filter(({ position, kind }) => position !== "between" || kind !== "reset");
 
 describe.each([true, false])("mails of a campaign, with PIPELINING: %p", (pipelining) => {

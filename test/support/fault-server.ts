@@ -19,8 +19,8 @@ export type FaultPosition = (typeof FAULT_POSITIONS)[number];
 export const FAULT_KINDS = ["421", "close", "reset"] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** Time between the final dot and its reply, in which further commands may arrive. */
-const STORING_MS = 2;
+/** Iterations of the event loop between the final dot and its reply, in which commands may arrive. */
+const STORING_TURNS = 3;
 
 export type FaultServerOptions = {
   position: FaultPosition;
@@ -173,12 +173,17 @@ class FaultConnection {
     this.#pending = this.#pending.slice(end + ".\r\n".length);
     this.#isInData = false;
     this.#isBusy = true;
-    setTimeout(() => {
-      this.#isBusy = false;
-      this.#answerMessage(message);
-      this.#read();
-    }, STORING_MS);
+    void this.#store(message);
     return true;
+  }
+
+  async #store(message: string): Promise<void> {
+    for (let turn = 0; turn < STORING_TURNS; turn++) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    this.#isBusy = false;
+    this.#answerMessage(message);
+    this.#read();
   }
 
   #answerMessage(message: string): void {
