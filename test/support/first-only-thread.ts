@@ -11,10 +11,11 @@ import {
 } from "../../src/outbox/compose/tasks.ts";
 import { templateCache } from "../../src/render/template/cache.ts";
 
-const { keys }: ThreadData = workerData;
+const { keys, renderLimitMs }: ThreadData = workerData;
 const readBatch = createBatchReader();
 const preparation = createPreparation({
   keys,
+  renderLimitMs,
   templateCache: templateCache({ maxEntries: 10, maxBytes: 1_000_000 }),
   log: silentLog,
 });

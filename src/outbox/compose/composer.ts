@@ -57,8 +57,10 @@ type ComposerDeps = TokenKeys &
     noteTooSlow: (campaignSeq: number) => void;
     /** True if that happened to too many mails of a campaign, so that no more of it is rendered. */
     isTooCostly: (campaignSeq: number) => boolean;
-    /** The program of the threads and their time limit, for tests. */
-    threads?: Pick<PoolDeps, "file" | "limitMs">;
+    /** The program and the limits of the threads, for tests. */
+    threads?: Pick<PoolDeps, "file" | "renderLimitMs" | "limitMs" | "heldMs">;
+    /** Memory that the messages of campaigns may take while they wait to be sent. */
+    maxMessageBytes?: number;
   };
 
 export type Composer = {
@@ -75,14 +77,18 @@ const COPIES = 2;
 const HELD_MS = 20;
 /** This many signed transactional mails are prepared on the event loop; more go to threads. */
 const FEW = 4;
-/** Messages of campaigns that wait to be sent may take this much memory. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 export function createComposer(deps: ComposerDeps): Composer {
+  const { maxMessageBytes = MAX_MESSAGE_BYTES } = deps;
   const { isCheap, noteLong } = createCheapMails();
   const prepareHere = createEventLoopPreparation({
     ...deps,
-    preparation: createPreparation({ ...deps, keys: deps }),
+    preparation: createPreparation({
+      ...deps,
+      keys: deps,
+      renderLimitMs: deps.threads?.renderLimitMs,
+    }),
     isStopped,
     noteLong,
   });
@@ -93,7 +99,7 @@ export function createComposer(deps: ComposerDeps): Composer {
     log: deps.log,
     now: deps.clock.now,
     prepareHere,
-    mayCompose: () => messageBytes <= MAX_MESSAGE_BYTES,
+    mayCompose: () => messageBytes <= maxMessageBytes,
   });
   /** The mails of this iteration of the event loop. */
   let gathered: ComposeJob[] = [];
@@ -164,7 +170,7 @@ export function createComposer(deps: ComposerDeps): Composer {
     prepare,
     release({ campaignSeq }, message) {
       if (campaignSeq === null) return;
-      const wasFull = messageBytes > MAX_MESSAGE_BYTES;
+      const wasFull = messageBytes > maxMessageBytes;
       messageBytes -= message.byteLength;
       if (wasFull) pool.schedule();
     },

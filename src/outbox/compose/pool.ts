@@ -12,6 +12,7 @@
 
 import { availableParallelism } from "node:os";
 import { callForEach } from "../../lib/callbacks.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { threadFile } from "../../lib/thread-file.ts";
 import type { TokenKeys } from "../../render/shapes/tokens.ts";
@@ -24,10 +25,12 @@ import { createThreadSet } from "./thread-set.ts";
 import { resultsOf, createThread, type Thread, type ThreadEvents } from "./thread.ts";
 
 /**
- * Longest processor time of a batch: the template engine lets one render take a second, and a thread
- * continues no batch that has taken a tenth of a second.
+ * A batch may take this much processor time more than one render: a thread continues no batch that
+ * has taken a tenth of a second.
  */
-const LIMIT_MS = RENDER_LIMIT_MS + 500;
+const REST_OF_BATCH_MS = 500;
+/** A thread that works on a batch for this long is held by it: other mail goes to another thread. */
+const HELD_MS = 150;
 /** A thread without work ends after this time; it takes tens of megabytes. */
 const IDLE_MS = 60_000;
 /**
@@ -49,8 +52,11 @@ export type PoolDeps = {
   prepareHere: (job: ComposeJob) => void;
   /** False while the messages of campaigns take too much memory. */
   mayCompose: () => boolean;
+  clock?: Clock | undefined;
   file?: URL | undefined;
+  renderLimitMs?: number | undefined;
   limitMs?: number | undefined;
+  heldMs?: number | undefined;
   idleMs?: number | undefined;
 };
 
@@ -60,15 +66,18 @@ const FILE = threadFile(import.meta.url, {
 });
 
 export function createPool(deps: PoolDeps) {
-  const { log, prepareHere, file = FILE, limitMs = LIMIT_MS, idleMs = IDLE_MS } = deps;
+  const { log, prepareHere, clock = systemClock, file = FILE } = deps;
+  const { renderLimitMs = RENDER_LIMIT_MS, heldMs = HELD_MS, idleMs = IDLE_MS } = deps;
+  const { limitMs = renderLimitMs + REST_OF_BATCH_MS } = deps;
   const { url, linkKey, trackingUrl, trackingKey } = deps.keys;
-  const data = { keys: { url, linkKey, trackingUrl, trackingKey } };
+  const data = { keys: { url, linkKey, trackingUrl, trackingKey }, renderLimitMs };
   const costs = createFlowCosts();
   const queue = createJobQueue(costs);
-  const slowBatches = createSlowBatches(schedule);
+  const slowBatches = createSlowBatches(clock, schedule);
   const threads = createThreadSet({
     log,
-    start: () => createThread({ file, data, limitMs, idleMs }, events),
+    clock,
+    start: () => createThread({ file, data, clock, heldMs, limitMs, idleMs }, events),
   });
 
   const events: ThreadEvents = {

@@ -64,8 +64,11 @@ export type Prepared =
   | { kind: "failed"; reason: string; isTooSlow: boolean }
   | { kind: "deferred"; reason: string };
 
-/** A template that fails after this processor time is too slow, also if that is not why it failed. */
-const TOO_SLOW_MS = 0.9 * RENDER_LIMIT_MS;
+/**
+ * A template that fails after this share of its time limit is too slow, also if that is not why it
+ * failed.
+ */
+const TOO_SLOW_SHARE = 0.9;
 
 export type Preparation = {
   /** Makes RSA signatures on another thread. */
@@ -78,6 +81,8 @@ export function createPreparation(deps: {
   keys: TokenKeys;
   templateCache: TemplateCache;
   log: Log;
+  /** Longest processor time of a render. */
+  renderLimitMs?: number | undefined;
 }): Preparation {
   const compose = createComposition(deps);
 
@@ -113,8 +118,8 @@ export function unsigned(error: unknown): Prepared {
 
 /** Returns the function that renders and composes the unsigned message of a mail. */
 function createComposition(deps: Parameters<typeof createPreparation>[0]) {
-  const { keys, templateCache } = deps;
-  const shapes = createShapeCache(keys, deps.log);
+  const { keys, templateCache, renderLimitMs = RENDER_LIMIT_MS } = deps;
+  const shapes = createShapeCache(keys, deps.log, { renderMs: renderLimitMs });
   const headersOf = createHeaderReader();
 
   return function compose(mail: MailRow): Prepared {
@@ -122,7 +127,7 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
     if (submitted !== null) return { kind: "prepared", subject: given, message: submitted };
     const beganCpuMs = recentThreadCpuMs();
     const failed = (reason: string): Prepared => {
-      const isTooSlow = threadCpuMs() - beganCpuMs >= TOO_SLOW_MS;
+      const isTooSlow = threadCpuMs() - beganCpuMs >= TOO_SLOW_SHARE * renderLimitMs;
       return { kind: "failed", reason, isTooSlow };
     };
     const links = recipientLinks(keys.url, keys.linkKey, mail.id);
@@ -149,7 +154,7 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
     if (mail.campaignSeq === null) return { ok: true as const, text: mail.subject };
     const compiled = templateCache.compile(mail.subject, "text");
     if (!compiled.ok) return { ok: false as const, reason: compiled.message };
-    return render(compiled.template, variables);
+    return render(compiled.template, variables, renderLimitMs);
   }
 
   function marketingOf(mail: MailRow) {

@@ -4,7 +4,7 @@
  * due mail, so that they do not hold the leases that other mail needs.
  */
 
-import { systemClock } from "../../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 import type { Busy } from "../outcome.ts";
 import type { JobBatch } from "./job-queue.ts";
 import type { Thread } from "./thread.ts";
@@ -16,7 +16,7 @@ const MAX_WAITING = 4;
 const LONGEST_BACKLOG_MS = 10 * 60_000;
 
 /** `onFree` is called when the next slow batch may run. */
-export function createSlowBatches(onFree: () => void) {
+export function createSlowBatches(clock: Clock, onFree: () => void) {
   let running: { thread: Thread; kind: JobBatch["kind"]; beganMs: number } | null = null;
   let restsUntilMs = -Infinity;
   /** When the last mail that went back to the queue would begin. */
@@ -24,29 +24,29 @@ export function createSlowBatches(onFree: () => void) {
   let cancelTimer = () => {};
 
   return {
-    isFree: (): boolean => running === null && systemClock.elapsed() >= restsUntilMs,
+    isFree: (): boolean => running === null && clock.elapsed() >= restsUntilMs,
 
     begin(thread: Thread, batch: JobBatch): JobBatch {
-      running = { thread, kind: batch.kind, beganMs: systemClock.elapsed() };
+      running = { thread, kind: batch.kind, beganMs: clock.elapsed() };
       return batch;
     },
 
     /** The batch of this thread has ended, if it was a slow one. */
     end(thread: Thread): void {
       if (running?.thread !== thread) return;
-      const nowMs = systemClock.elapsed();
+      const nowMs = clock.elapsed();
       // Halves of a batch may contain mail of others, which should not wait.
       const restMs = running.kind === "half" ? 0 : REST_FACTOR * (nowMs - running.beganMs);
       running = null;
       restsUntilMs = nowMs + restMs;
       cancelTimer();
-      cancelTimer = systemClock.after(restMs, onFree);
+      cancelTimer = clock.after(restMs, onFree);
     },
 
     /** When to try a mail again while others of its slow flow wait; null if it may wait with them. */
     backlogOf({ waiting, meanMs }: { waiting: number; meanMs: number }): Busy | null {
       if (waiting < MAX_WAITING) return null;
-      const nowMs = systemClock.elapsed();
+      const nowMs = clock.elapsed();
       const timePerMailMs = meanMs * (1 + REST_FACTOR);
       const earliestMs = Math.max(backlogEndsMs, nowMs + waiting * timePerMailMs);
       backlogEndsMs = Math.min(earliestMs + timePerMailMs, nowMs + LONGEST_BACKLOG_MS);

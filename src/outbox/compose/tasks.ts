@@ -14,7 +14,7 @@ import type { MailRow, Prepared } from "./prepare.ts";
 export type Task = { mail: MailRow; signer: Signer | null };
 
 /** The data that a thread gets at its start. */
-export type ThreadData = { keys: TokenKeys };
+export type ThreadData = { keys: TokenKeys; renderLimitMs: number };
 
 /** The batch as JSON. Contents of attachments are beside it, and are copied. */
 export type ThreadBatch = { text: string; contents: readonly Uint8Array[] };

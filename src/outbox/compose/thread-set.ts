@@ -1,6 +1,6 @@
 /** The threads that run: when another one may start, and the pause after one has failed. */
 
-import { systemClock } from "../../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { ComposeJob } from "./job-queue.ts";
 import type { Thread } from "./thread.ts";
@@ -8,13 +8,14 @@ import type { Thread } from "./thread.ts";
 /** After a thread has failed, none is started for this time. */
 const RESTART_PAUSE_MS = 60_000;
 
-export function createThreadSet({ start, log }: { start: () => Thread; log: Log }) {
+export function createThreadSet(deps: { start: () => Thread; log: Log; clock: Clock }) {
+  const { start, log, clock } = deps;
   const threads = new Set<Thread>();
   let failedAtMs = -Infinity;
   let isClosed = false;
 
   const has = (test: (thread: Thread) => boolean) => [...threads].some(test);
-  const mayStart = () => !isClosed && systemClock.elapsed() - failedAtMs >= RESTART_PAUSE_MS;
+  const mayStart = () => !isClosed && clock.elapsed() - failedAtMs >= RESTART_PAUSE_MS;
   const isAnyUp = () => has((thread) => thread.isUp());
 
   /** Logs the first failure of several. */
@@ -24,7 +25,7 @@ export function createThreadSet({ start, log }: { start: () => Thread; log: Log 
         reason,
       });
     }
-    failedAtMs = systemClock.elapsed();
+    failedAtMs = clock.elapsed();
   }
 
   return {

@@ -4,7 +4,7 @@
  */
 
 import { Worker } from "node:worker_threads";
-import { systemClock } from "../../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { cpuMsOfThread, otherThreadsCpuMs } from "../../lib/thread-cpu.ts";
 import type { ComposeJob, JobBatch } from "./job-queue.ts";
 import type { Prepared } from "./prepare.ts";
@@ -12,8 +12,6 @@ import { type ThreadAnswer, createBatchWriter, readResults, type ThreadData } fr
 
 /** Longest time until a thread is ready. */
 const START_LIMIT_MS = 10_000;
-/** A thread that works on a batch for this long is held by it: other mail goes to another thread. */
-const HELD_MS = 150;
 /** Time for an answer that waits because the event loop itself was held. */
 const ANSWER_MS = 20;
 /** A batch may take this multiple of its limit by the clock, while other threads have the processors. */
@@ -49,6 +47,9 @@ export function createThread(
   options: {
     file: URL;
     data: ThreadData;
+    clock: Clock;
+    /** A thread that works on a batch for this long is held by it: other mail goes to another thread. */
+    heldMs: number;
     /** Longest processor time of a batch. */
     limitMs: number;
     /** The thread ends after this time without work. */
@@ -56,14 +57,14 @@ export function createThread(
   },
   events: ThreadEvents,
 ): Thread {
-  const { file, data, limitMs, idleMs } = options;
+  const { file, data, clock, heldMs, limitMs, idleMs } = options;
   const writeBatch = createBatchWriter();
   const batches: JobBatch[] = [];
   /** The number of the thread in the kernel, once it is up. */
   let number: number | null = null;
   let state: "starting" | "up" | "ended" = "starting";
   let isHeld = false;
-  let cancelTimer = systemClock.after(START_LIMIT_MS, () => fail("it did not start in time"));
+  let cancelTimer = clock.after(START_LIMIT_MS, () => fail("it did not start in time"));
   const worker = new Worker(file, { workerData: data });
   worker.unref();
   worker.on("message", receive);
@@ -107,7 +108,7 @@ export function createThread(
   function beIdle(): void {
     isHeld = false;
     cancelTimer();
-    cancelTimer = systemClock.after(idleMs, () => {
+    cancelTimer = clock.after(idleMs, () => {
       end();
       events.onIdle(thread);
     });
@@ -117,21 +118,21 @@ export function createThread(
   function beginFirst(): void {
     isHeld = false;
     cancelTimer();
-    cancelTimer = systemClock.after(HELD_MS, () => {
+    cancelTimer = clock.after(heldMs, () => {
       isHeld = true;
-      limitFirst({ beganMs: systemClock.elapsed(), beganCpuMs: cpuMs() });
+      limitFirst({ beganMs: clock.elapsed(), beganCpuMs: cpuMs() });
       events.onHeld();
     });
   }
 
   /** Ends the thread once the rest of the limit has passed in processor time. */
   function limitFirst(since: { beganMs: number; beganCpuMs: number }): void {
-    const maxMs = limitMs - HELD_MS;
+    const maxMs = limitMs - heldMs;
     const workedMs = cpuMs() - since.beganCpuMs;
-    const tookMs = systemClock.elapsed() - since.beganMs;
+    const tookMs = clock.elapsed() - since.beganMs;
     if (workedMs >= maxMs || tookMs >= MAX_STRETCH * limitMs) return timeOut(workedMs >= maxMs);
     // The answer may wait in the queue of the event loop.
-    cancelTimer = systemClock.after(maxMs - workedMs + ANSWER_MS, () => limitFirst(since));
+    cancelTimer = clock.after(maxMs - workedMs + ANSWER_MS, () => limitFirst(since));
   }
 
   /** The processor time of the thread; where it cannot be read, that of all but the event loop. */

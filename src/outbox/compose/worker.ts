@@ -30,12 +30,13 @@ const NOTED_MS = 2;
 /** Copies of a message that are garbage when it is prepared: parts, and the unsigned message. */
 const COPIES = 3;
 
-const { keys }: ThreadData = workerData;
+const { keys, renderLimitMs }: ThreadData = workerData;
 const garbage = createGarbage({ clock: systemClock });
 const readBatch = createBatchReader();
 let warnings: Warning[] = [];
 const { prepareSync } = createPreparation({
   keys,
+  renderLimitMs,
   templateCache: templateCache({ maxEntries: 200, maxBytes: 16 * 1024 * 1024 }),
   log: {
     ...silentLog,

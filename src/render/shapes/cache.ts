@@ -14,7 +14,7 @@ import type { TextParts } from "../../protocols/mime/message.ts";
 import { textPart } from "../../protocols/mime/parts.ts";
 import type { RecipientLinks } from "../links.ts";
 import { type OutgoingInput, prepareOutgoing } from "../outgoing.ts";
-import { BoundedEmitter } from "../template/limits.ts";
+import { BoundedEmitter, RENDER_LIMIT_MS } from "../template/limits.ts";
 import { checkResult, renderInto, type Template, type Variables } from "../template/template.ts";
 import { createFinishedBodies } from "./finished-bodies.ts";
 import { compileShape, fillShape, type Shape } from "./shape.ts";
@@ -44,7 +44,18 @@ type ShapeStats = {
   bytes: number;
 };
 
-type Limits = { maxShapes: number; maxBytes: number };
+type Limits = {
+  maxShapes: number;
+  maxBytes: number;
+  /** Longest processor time of a render. */
+  renderMs: number;
+};
+
+const LIMITS: Limits = {
+  maxShapes: 1_000,
+  maxBytes: 16 * 1024 * 1024,
+  renderMs: RENDER_LIMIT_MS,
+};
 
 /** A compiled shape, or null for renders that cannot have one. */
 type Entry = { owner: TemplateShapes; key: string; shape: Shape | null };
@@ -74,8 +85,10 @@ const EMPTY_BYTES = 1_024;
 export function createShapeCache(
   keys: TokenKeys,
   log: Log,
-  limits: Limits = { maxShapes: 1_000, maxBytes: 16 * 1024 * 1024 },
+  given: Partial<Limits> = {},
 ): ShapeCache {
+  const limits = { ...LIMITS, ...given };
+  const limitMs = limits.renderMs;
   const templates = new WeakMap<Template, TemplateShapes>();
   const firstOf = createFinishedBodies();
   /** All entries, the least recently used one first. */
@@ -169,9 +182,12 @@ export function createShapeCache(
     render(compiled, variables, links) {
       const template = firstOf(compiled);
       const shapes = shapesOf(template);
-      return mayTrace(shapes)
-        ? renderTraced(template, variables, { links, fixedTexts: shapes.fixedTexts })
-        : checked(template, renderInto(template, variables, new BoundedEmitter()));
+      if (!mayTrace(shapes)) {
+        const emitter = new BoundedEmitter();
+        return checked(template, renderInto(template, { variables, limitMs, emitter }));
+      }
+      const emitter = new TraceEmitter(shapes.fixedTexts, links);
+      return renderTraced(template, { variables, limitMs, emitter });
     },
     encode,
     stats,
@@ -211,10 +227,9 @@ function countTrial(shapes: TemplateShapes): void {
 
 function renderTraced(
   template: Template,
-  variables: Variables,
-  { links, fixedTexts }: { links: RecipientLinks; fixedTexts: FixedTexts },
+  rendering: { variables: Variables; limitMs: number; emitter: TraceEmitter },
 ): RenderedBody {
-  const rendered = renderInto(template, variables, new TraceEmitter(fixedTexts, links));
+  const rendered = renderInto(template, rendering);
   // A render with a key has no character that a mail must not contain.
   if (rendered.ok && rendered.emitter.key !== null) {
     return { ok: true, body: { template, emitter: rendered.emitter } };

@@ -111,14 +111,13 @@ export function renderUrl(template: Template, variables: Variables): RenderedUrl
  */
 export function renderInto<E extends BoundedEmitter>(
   template: Template,
-  variables: Variables,
-  emitter: E,
+  { variables, limitMs, emitter }: Rendering & { emitter: E },
 ): { ok: true; emitter: E } | { ok: false; reason: string } {
   if (template.nodes === null) {
     emitter.write(template.source);
     return { ok: true, emitter };
   }
-  const failure = runNodes(template, { variables, limitMs: RENDER_LIMIT_MS, emitter });
+  const failure = runNodes(template, { variables, limitMs, emitter });
   return failure ?? { ok: true, emitter };
 }
 
