@@ -5,6 +5,7 @@
 
 import { spyOn } from "bun:test";
 import type { Clock } from "../../src/lib/clock.ts";
+import { threadCpuMs } from "../../src/lib/thread-cpu.ts";
 
 export type ManualClock = Clock & {
   /** Advances both times by `ms` and runs the timers that become due, in order. */
@@ -57,4 +58,21 @@ export function stepSystemClock(ms: number): () => void {
   const trueNow = Date.now;
   const spy = spyOn(Date, "now").mockImplementation(() => trueNow() + ms);
   return () => spy.mockRestore();
+}
+
+/**
+ * Runs work while the monotonic clock of this process advances only with the processor time of this
+ * thread, as on a machine that does nothing else.
+ */
+export function withoutOtherWork<T>(work: () => T): T {
+  const beganMs = performance.now();
+  const beganCpuMs = threadCpuMs();
+  const spy = spyOn(performance, "now").mockImplementation(
+    () => beganMs + threadCpuMs() - beganCpuMs,
+  );
+  try {
+    return work();
+  } finally {
+    spy.mockRestore();
+  }
 }

@@ -20,6 +20,10 @@ export const TOKEN_KEYS = {
   trackingKey: new Uint8Array(32).fill(2),
 };
 
+/** A template that renders for longer than any limit. */
+export const ENDLESS =
+  "{% for i in (1..9999) %}{% for j in (1..9999) %}{% assign x = j %}{% endfor %}{% endfor %}";
+
 /** The time at which mails are signed. */
 export const SIGNED_AT = new Date("2026-03-02T10:00:00.700Z");
 
@@ -84,10 +88,11 @@ export function testJob(mail: MailRow, rest: Partial<ComposeJob> = {}) {
 }
 
 /** The preparation on this thread. */
-export function testPreparation() {
+export function testPreparation(rest: { renderLimitMs?: number } = {}) {
   return createPreparation({
     keys: TOKEN_KEYS,
     templateCache: templateCache({ maxEntries: 100, maxBytes: 1_000_000 }),
     log: silentLog,
+    ...rest,
   });
 }

@@ -5,7 +5,8 @@ import { dkimVerify } from "mailauth/lib/dkim/verify";
 import { simpleParser } from "mailparser";
 import type { MailRow } from "../../../src/outbox/compose/prepare.ts";
 import { dkimRecord } from "../../../src/protocols/dkim/keys.ts";
-import { mailRow, SIGNED_AT, testPreparation, testSigner } from "../../support/compose.ts";
+import { withoutOtherWork } from "../../support/clock.ts";
+import { ENDLESS, mailRow, SIGNED_AT, testPreparation, testSigner } from "../../support/compose.ts";
 import { dkimPairs } from "../../support/dkim.ts";
 
 const { prepare, prepareSync } = testPreparation();
@@ -120,5 +121,15 @@ test.each<[string, Partial<MailRow>, RegExp]>([
     kind: "failed",
     reason: expect.stringMatching(reason),
     isTooSlow: false,
+  });
+});
+
+test("a mail whose template takes too long fails, and counts as too slow", () => {
+  const slow = testPreparation({ renderLimitMs: 50 });
+  const mail = mailRow({ html: ENDLESS });
+  expect(withoutOtherWork(() => slow.prepareSync(mail, UNSIGNED))).toEqual({
+    kind: "failed",
+    reason: expect.stringMatching(/^The body cannot be rendered: .* takes longer than/),
+    isTooSlow: true,
   });
 });
