@@ -14,6 +14,8 @@ export type ManualClock = Clock & {
   stepWall(ms: number): void;
   /** Advances the monotonic time only and runs the timers that become due; the wall time stands still. */
   advanceElapsed(ms: number): void;
+  /** Milliseconds until the next timer becomes due; Infinity if there is none. */
+  untilNextTimer(): number;
 };
 
 export function manualClock(startMs: number = Date.parse("2026-03-02T10:00:00.000Z")): ManualClock {
@@ -50,6 +52,7 @@ export function manualClock(startMs: number = Date.parse("2026-03-02T10:00:00.00
       wallOffsetMs -= ms;
       advance(ms);
     },
+    untilNextTimer: () => Math.min(...timers.map(({ at }) => at)) - elapsedMs,
   };
 }
 

@@ -49,12 +49,18 @@ type Limits = {
   maxBytes: number;
   /** Longest processor time of a render. */
   renderMs: number;
+  /** After this number of traced mails, a template with fewer filled ones than a quarter is bypassed. */
+  trial: number;
+  /** The number of mails for which it is bypassed. */
+  bypassed: number;
 };
 
 const LIMITS: Limits = {
   maxShapes: 1_000,
   maxBytes: 16 * 1024 * 1024,
   renderMs: RENDER_LIMIT_MS,
+  trial: 256,
+  bypassed: 4_096,
 };
 
 /** A compiled shape, or null for renders that cannot have one. */
@@ -75,9 +81,6 @@ type TemplateShapes = {
 };
 
 const MAX_SEEN = 512;
-/** After this number of traced mails, a template with fewer filled ones than a quarter is bypassed. */
-const TRIAL = 256;
-const BYPASSED = 4_096;
 /** Estimated memory of an entry without a shape. */
 const EMPTY_BYTES = 1_024;
 
@@ -123,7 +126,7 @@ export function createShapeCache(
     trace: TraceEmitter,
     input: Omit<OutgoingInput, "html">,
   ): TextParts | null {
-    countTrial(owner);
+    countTrial(owner, limits);
     if (trace.key === null) return null;
     const key = `${contextKey(input)}\n${trace.key}`;
     const entry = owner.entries.get(key);
@@ -215,10 +218,10 @@ function mayTrace(shapes: TemplateShapes): boolean {
   return false;
 }
 
-function countTrial(shapes: TemplateShapes): void {
-  if (++shapes.traced < TRIAL) return;
+function countTrial(shapes: TemplateShapes, { trial, bypassed }: Limits): void {
+  if (++shapes.traced < trial) return;
   if (shapes.filled * 4 < shapes.traced) {
-    shapes.bypassed = BYPASSED;
+    shapes.bypassed = bypassed;
     shapes.seen.clear();
   }
   shapes.traced = 0;
