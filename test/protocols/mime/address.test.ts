@@ -120,14 +120,6 @@ describe("texts that are refused", () => {
       expect(parseAddress(text)).toEqual({ ok: false, reason: expect.any(String) });
     });
   }
-
-  test("hostile texts are parsed quickly", () => {
-    const started = performance.now();
-    for (const text of ["a.".repeat(500), `"${"\\a".repeat(450)}`, `a@${"a-".repeat(450)}`]) {
-      for (let i = 0; i < 100; i++) parseAddress(text);
-    }
-    expect(performance.now() - started).toBeLessThan(200);
-  });
 });
 
 describe("domains", () => {

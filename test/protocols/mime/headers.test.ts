@@ -77,15 +77,6 @@ describe("List-Unsubscribe", () => {
       }
     });
   }
-
-  test("a long value is checked quickly", () => {
-    const startedAt = performance.now();
-    for (const text of ["<https://a>,", "(", "()", " ", "<", "<mailto:a>()"]) {
-      checkHeaders({ "List-Unsubscribe": text.repeat(998 / text.length) });
-      checkHeaders({ "List-Unsubscribe": text.repeat(1_000_000) });
-    }
-    expect(performance.now() - startedAt).toBeLessThan(1000);
-  });
 });
 
 describe("headers that are refused", () => {

@@ -756,12 +756,4 @@ describe("odd replies", () => {
     const verdict = classifyReply({ step: "rcpt", code: 550, enhanced: "5.1.1", text });
     expect(verdict.class).toBe("no_such_recipient");
   });
-
-  test("a huge hostile text is classified quickly", () => {
-    const started = performance.now();
-    for (const part of ["a@", "<", "sender address ", "greylist ", "mailbox ", "5.1.1 ", "1 "]) {
-      classifyReply({ step: "rcpt", code: 450, enhanced: null, text: part.repeat(100_000) });
-    }
-    expect(performance.now() - started).toBeLessThan(200);
-  });
 });

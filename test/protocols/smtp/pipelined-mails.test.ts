@@ -4,13 +4,19 @@ import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
 import { Pool, type PoolOptions } from "../../../src/protocols/smtp/pool.ts";
 import type { Destination } from "../../../src/protocols/smtp/session-group.ts";
 import { Session } from "../../../src/protocols/smtp/session.ts";
+import { DEFAULT_TIMEOUTS } from "../../../src/protocols/smtp/timeouts.ts";
 import {
   type Action,
   type Script,
   type ScriptStep,
   startScript,
 } from "../../support/smtp-script.ts";
+import { manualClock } from "../../support/clock.ts";
+import { passSilence } from "../../support/silence.ts";
 import { closeServer, portOf } from "../../support/smtp-sink.ts";
+
+/** Measures the sessions. */
+const clock = manualClock();
 
 const closers: (() => unknown)[] = [];
 
@@ -25,9 +31,8 @@ function pool(options: Partial<PoolOptions> = {}): Pool {
 }
 
 function to(port: number): Destination {
-  const timeouts = { commandMs: 300, dataMs: 300, blockMs: 300, dotMs: 300 };
   const tls = { mode: "none" } as const;
-  const options = { host: "127.0.0.1", port, hostname: "client.test", tls, timeouts };
+  const options = { host: "127.0.0.1", port, hostname: "client.test", tls, clock };
   return { key: String(port), connect: () => new Session(options) };
 }
 
@@ -45,14 +50,22 @@ function numbersOf(bodies: readonly string[]): number[] {
     .map((body) => Number(/\d+/.exec(body)));
 }
 
-/** Sends six mails over one connection and returns how each ended. */
-async function sendSix(script: Script | Script[], options: Partial<PoolOptions> = {}) {
+/**
+ * Sends six mails over one connection and returns how each ended. With `hangs`, the server falls
+ * silent at a final dot.
+ */
+async function sendSix(
+  script: Script | Script[],
+  { hangs = false, ...options }: Partial<PoolOptions> & { hangs?: boolean } = {},
+) {
   const server = await startScript({ script });
   closers.push(() => server.close());
   const sessions = pool(options);
-  const results = await Promise.all(
-    [1, 2, 3, 4, 5, 6].map((number) => sessions.deliver(to(server.port), mail(number))),
+  const deliveries = [1, 2, 3, 4, 5, 6].map((number) =>
+    sessions.deliver(to(server.port), mail(number)),
   );
+  if (hangs) await passSilence(clock, server, { ms: DEFAULT_TIMEOUTS.dotMs });
+  const results = await Promise.all(deliveries);
   const kinds = results.map(({ delivery }) => delivery.kind);
   return { results, kinds, arrived: numbersOf(server.bodies), transcripts: server.transcripts };
 }
@@ -155,7 +168,9 @@ describe("a fault in the middle", () => {
     ["dot", "hang", "broken", true],
     ["dot", "garbage", "broken", true],
   ] as const)("at %s, %p, affects only its mail", async (step, action, kind, hasArrived) => {
-    const { kinds, arrived } = await sendSix([third(step, action), {}]);
+    const { kinds, arrived } = await sendSix([third(step, action), {}], {
+      hangs: action === "hang",
+    });
     // A session that is lost at MAIL is replaced, and the mail is sent over the new one.
     const isReplaced = step === "mail" && action === "closing";
     const expected = isReplaced ? "accepted" : kind;

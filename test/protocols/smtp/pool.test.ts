@@ -3,11 +3,18 @@ import type { Dispatch, WhenAllowed } from "../../../src/protocols/smtp/dispatch
 import { Pool, type PoolOptions } from "../../../src/protocols/smtp/pool.ts";
 import type { Destination } from "../../../src/protocols/smtp/session-group.ts";
 import { Session, type SessionOptions } from "../../../src/protocols/smtp/session.ts";
-import { stepSystemClock } from "../../support/clock.ts";
+import { manualClock } from "../../support/clock.ts";
+import { settleEventLoop } from "../../support/eventually.ts";
+import { passSilence } from "../../support/silence.ts";
 import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";
 import { startSink } from "../../support/smtp-sink.ts";
 
-const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
+const IDLE_MS = 5_000;
+const GRACE_MS = 2_000;
+
+/** Measures the idle times and the sessions. */
+const clock = manualClock();
 
 const closers: (() => unknown)[] = [];
 
@@ -28,9 +35,17 @@ async function sink() {
 }
 
 function pool(options: Partial<PoolOptions> = {}): Pool {
-  const created = new Pool({ maxConnections: 20, graceMs: 20, ...options });
-  closers.push(() => created.close());
+  const created = new Pool({ maxConnections: 20, clock, ...options });
+  closers.push(() => closePool(created));
   return created;
+}
+
+/** Closes a pool; the grace period of sessions that hang passes at once. */
+async function closePool(sessions: Pool): Promise<void> {
+  const closed = sessions.close();
+  await settleEventLoop();
+  clock.advance(GRACE_MS);
+  await closed;
 }
 
 function to(port: number, options: Partial<SessionOptions> = {}): Destination {
@@ -39,6 +54,7 @@ function to(port: number, options: Partial<SessionOptions> = {}): Destination {
     port,
     hostname: "client.test",
     tls: { mode: "none" },
+    clock,
     ...options,
   };
   return { key: String(port), connect: () => new Session(all) };
@@ -97,29 +113,28 @@ describe("the pool", () => {
 
   test("ends an idle connection with QUIT after its timeout", async () => {
     const server = await scripted();
-    const sessions = pool({ idleMs: 15 });
+    const sessions = pool();
     await Promise.all([1, 2].map(() => sessions.deliver(to(server.port), MAIL)));
+    clock.advance(IDLE_MS);
     await until(() => server.ended === 2);
     expect(server.transcripts.map((lines) => lines.at(-1))).toEqual(["QUIT", "QUIT"]);
     expect(await kindOf(sessions.deliver(to(server.port), MAIL))).toBe("accepted");
   });
 
   test.each([
-    ["back", -24 * HOUR_MS],
-    ["forward", 24 * HOUR_MS],
+    ["back", -DAY_MS],
+    ["forward", DAY_MS],
   ])("counts idle time although the clock is set %s by a day", async (_, stepMs) => {
     const server = await scripted();
-    const sessions = pool({ idleMs: 300 });
+    const sessions = pool();
     await sessions.deliver(to(server.port), MAIL);
-    const startedAt = performance.now();
-    const restore = stepSystemClock(stepMs);
+    clock.stepWall(stepMs);
+    clock.advance(IDLE_MS - 1);
+    await settleEventLoop();
     const { conversations } = await sessions.deliver(to(server.port), MAIL);
     expect(conversations).toMatchObject([{ reused: true }]);
+    clock.advance(IDLE_MS);
     await until(() => server.ended === 1);
-    restore();
-    const idleMs = performance.now() - startedAt;
-    expect(idleMs).toBeGreaterThanOrEqual(295);
-    expect(idleMs).toBeLessThan(5_000);
   });
 
   test("limits the idle connections of all destinations", async () => {
@@ -203,7 +218,7 @@ describe("a connection that went stale", () => {
 
   test("while its mail waits for the pace is replaced by one that expires as well", async () => {
     const server = await scripted();
-    const sessions = pool({ maxConnections: 1, idleMs: 15 });
+    const sessions = pool({ maxConnections: 1 });
     const destination = to(server.port);
     await sessions.deliver(destination, MAIL);
     const whenAllowed: WhenAllowed = (begin) => {
@@ -217,6 +232,7 @@ describe("a connection that went stale", () => {
     });
     expect(delivery.kind).toBe("accepted");
     expect(conversations.map(({ reused }) => reused)).toEqual([true, false]);
+    clock.advance(IDLE_MS);
     await until(() => server.ended === 2);
     expect(server.transcripts.map((lines) => lines.at(-1))).toEqual(["DATA", "QUIT"]);
   });
@@ -226,7 +242,9 @@ describe("a connection that went stale", () => {
     const sessions = pool();
     const destination = to(server.port, { timeouts: { commandMs: 150 } });
     await sessions.deliver(destination, MAIL);
-    const { delivery } = await sessions.deliver(destination, MAIL);
+    const delivering = sessions.deliver(destination, MAIL);
+    await passSilence(clock, server, { ms: 150 });
+    const { delivery } = await delivering;
     expect(delivery).toMatchObject({ kind: "broken", failure: { cause: { kind: "timeout" } } });
     expect(server.transcripts.length).toBe(1);
   });
@@ -309,7 +327,7 @@ describe("a mail whose signal is aborted", () => {
 describe("closing the pool", () => {
   test("sends QUIT on idle connections", async () => {
     const server = await scripted();
-    const sessions = pool({ graceMs: 60_000 });
+    const sessions = pool();
     await Promise.all([1, 2, 3].map(() => sessions.deliver(to(server.port), MAIL)));
     await sessions.close();
     expect(server.transcripts.map((lines) => lines.at(-1))).toEqual(["QUIT", "QUIT", "QUIT"]);
@@ -317,7 +335,7 @@ describe("closing the pool", () => {
 
   test("waits for mails under way, and ends waiting mails unsent", async () => {
     const server = await scripted();
-    const sessions = pool({ maxConnections: 1, graceMs: 60_000 });
+    const sessions = pool({ maxConnections: 1 });
     const mails = [1, 2].map(() => kindOf(sessions.deliver(to(server.port), MAIL)));
     await until(() => server.transcripts[0]?.includes("DATA") === true);
     await sessions.close();
@@ -333,10 +351,10 @@ describe("closing the pool", () => {
     "closes a connection that hangs at %s after the grace period",
     async (step, kind, lines) => {
       const server = await scripted({ script: { [step]: "hang" } });
-      const sessions = pool({ graceMs: 10 });
+      const sessions = pool();
       const delivering = sessions.deliver(to(server.port), MAIL);
       await until(() => server.transcripts[0]?.length === lines);
-      await sessions.close();
+      await closePool(sessions);
       const { delivery } = await delivering;
       expect(delivery).toMatchObject({
         kind,
