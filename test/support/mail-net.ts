@@ -36,6 +36,8 @@ export type MailNet = {
 export type MailNetOptions = TestDnsOptions & {
   /** Timeout of DNS queries: short if the name server is silent, long if it is only slow. */
   dnsTimeoutMs?: number;
+  /** Measures that timeout; by default the clock of the system. */
+  queryClock?: ManualClock;
 };
 
 export async function startMailNet(options: MailNetOptions = {}): Promise<MailNet> {
@@ -46,6 +48,7 @@ export async function startMailNet(options: MailNetOptions = {}): Promise<MailNe
       servers: [server.server],
       clock,
       timeoutMs: options.dnsTimeoutMs ?? 1_000,
+      queryClock: options.queryClock,
       tries: 1,
     });
   const dns = resolver();

@@ -11,7 +11,7 @@
  */
 
 import ipaddr from "ipaddr.js";
-import type { Clock } from "../../lib/clock.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
 import {
   A,
@@ -66,6 +66,8 @@ export type DnsOptions = {
   clock: Pick<Clock, "elapsed">;
   /** Time for one server to answer. */
   timeoutMs?: number;
+  /** Measures that time; by default the clock of the system. */
+  queryClock?: Clock | undefined;
   /** Largest number of times that a question is sent. */
   tries?: number;
   /** Largest number of cached answers for each record type. */
@@ -187,13 +189,15 @@ function clamp(seconds: number, max: number): number {
 class Resolver {
   readonly #servers: DnsServer[];
   readonly #timeoutMs: number;
+  readonly #clock: Clock;
   readonly #tries: number;
   readonly #cancels = new Set<() => void>();
   isClosed = false;
 
-  constructor({ servers, timeoutMs = 5_000, tries = 3 }: DnsOptions) {
+  constructor({ servers, timeoutMs = 5_000, queryClock = systemClock, tries = 3 }: DnsOptions) {
     this.#servers = [...servers];
     this.#timeoutMs = timeoutMs;
+    this.#clock = queryClock;
     this.#tries = tries;
   }
 
@@ -231,6 +235,7 @@ class Resolver {
     return exchangeDns(question, {
       server,
       timeoutMs: this.#timeoutMs,
+      clock: this.#clock,
       track: (cancel) => {
         this.#cancels.add(cancel);
         return () => void this.#cancels.delete(cancel);

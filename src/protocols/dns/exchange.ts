@@ -6,7 +6,7 @@
 import dgram from "node:dgram";
 import net from "node:net";
 import type { DecodedPacket } from "dns-packet";
-import { systemClock } from "../../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { isFormatError, makeQuery, type Query, type Question } from "./query.ts";
 import { formatServer, type DnsServer } from "./servers.ts";
 
@@ -18,6 +18,7 @@ type ExchangeResult =
 type ExchangeOptions = {
   server: DnsServer;
   timeoutMs: number;
+  clock: Clock;
   /** Gets a function that cancels the exchange; returns a function that is called at its end. */
   track(cancel: () => void): () => void;
 };
@@ -32,10 +33,11 @@ export async function exchangeDns(
 }
 
 async function askOnce(query: Query, options: ExchangeOptions): Promise<ExchangeResult> {
-  const startedAt = systemClock.elapsed();
+  const { clock } = options;
+  const startedAt = clock.elapsed();
   const result = await askUdp(query, options);
   if (result.kind === "no response" || !result.packet.flag_tc) return result;
-  const leftMs = options.timeoutMs - (systemClock.elapsed() - startedAt);
+  const leftMs = options.timeoutMs - (clock.elapsed() - startedAt);
   return askTcp(query, { ...options, timeoutMs: Math.max(1, leftMs) });
 }
 
@@ -84,12 +86,12 @@ function settle(
   const end = (result: ExchangeResult): void => {
     if (isOver) return;
     isOver = true;
-    clearTimeout(timer);
+    cancelTimer();
     untrack();
     cleanUp();
     resolve(result);
   };
-  const timer = setTimeout(() => end(silent(options)), options.timeoutMs);
+  const cancelTimer = options.clock.after(options.timeoutMs, () => end(silent(options)));
   const untrack = options.track(() => end({ ...silent(options), reason: "we are closing" }));
   try {
     cleanUp = begin(end);

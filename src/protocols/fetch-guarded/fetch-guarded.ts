@@ -11,6 +11,7 @@
  * between (DNS rebinding), /etc/hosts and the proxy variables of the environment have no effect.
  */
 
+import { type Clock, systemClock } from "../../lib/clock.ts";
 import { exchangeHttp, explain, isUnconnected, type GuardedResponse } from "./exchange.ts";
 import { FetchRefused } from "./refusal.ts";
 import { checkRequest, followRedirect, locationOf, type CheckedRequest } from "./request.ts";
@@ -31,6 +32,8 @@ export type FetchGuarded = (url: string, request: GuardedRequest) => Promise<Gua
 export type FetchGuardedOptions = TargetRules & {
   /** Timeout of the whole request, with look-ups, redirects and the body. */
   timeoutMs?: number | undefined;
+  /** Measures that time; by default the clock of the system. */
+  clock?: Clock | undefined;
   /** If false, a redirect is returned as the response. */
   followsRedirects?: boolean;
   /** PEM; trusted instead of the built-in authorities. */
@@ -41,10 +44,10 @@ const TIMEOUT_MS = 10_000;
 const MAX_REDIRECTS = 5;
 
 export function createFetchGuarded(options: FetchGuardedOptions): FetchGuarded {
-  const { timeoutMs = TIMEOUT_MS, followsRedirects = true, ca } = options;
+  const { timeoutMs = TIMEOUT_MS, clock = systemClock, followsRedirects = true, ca } = options;
 
   return async (url, request) => {
-    const deadline = new Deadline(timeoutMs, request.signal);
+    const deadline = new Deadline(clock, timeoutMs, request.signal);
     try {
       return await deadline.race(follow(checkRequest(readTarget(url), request), deadline.signal));
     } finally {
@@ -85,14 +88,13 @@ export function createFetchGuarded(options: FetchGuardedOptions): FetchGuarded {
 /** Aborts the request when its time is over or the caller aborts it. */
 class Deadline {
   readonly #ender = new AbortController();
-  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #cancelTimer: () => void;
   readonly #caller: AbortSignal | undefined;
 
-  constructor(timeoutMs: number, caller: AbortSignal | undefined) {
+  constructor(clock: Clock, timeoutMs: number, caller: AbortSignal | undefined) {
     const seconds = timeoutMs / 1_000;
-    this.#timer = setTimeout(
-      () => this.#end(new FetchRefused("timeout", `Timed out: no answer within ${seconds} s.`)),
-      timeoutMs,
+    this.#cancelTimer = clock.after(timeoutMs, () =>
+      this.#end(new FetchRefused("timeout", `Timed out: no answer within ${seconds} s.`)),
     );
     this.#caller = caller;
     if (caller?.aborted === true) this.#abort();
@@ -114,7 +116,7 @@ class Deadline {
   }
 
   end(): void {
-    clearTimeout(this.#timer);
+    this.#cancelTimer();
     this.#caller?.removeEventListener("abort", this.#abort);
   }
 

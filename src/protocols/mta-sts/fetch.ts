@@ -7,6 +7,7 @@
 import type { GuardedResponse } from "../fetch-guarded/exchange.ts";
 import { createFetchGuarded } from "../fetch-guarded/fetch-guarded.ts";
 import { FetchRefused } from "../fetch-guarded/refusal.ts";
+import type { Clock } from "../../lib/clock.ts";
 import type { Dns } from "../dns/client.ts";
 
 type Fetched = { ok: true; text: string } | { ok: false; reason: string };
@@ -20,6 +21,8 @@ export type PolicyFetcherOptions = {
   allowPrivateAddresses?: boolean;
   port?: number;
   timeoutMs?: number;
+  /** Measures that time; by default the clock of the system. */
+  clock?: Clock | undefined;
   /** PEM; trusted instead of the built-in authorities. */
   ca?: string | undefined;
 };

@@ -7,6 +7,7 @@ import {
   type DnsOptions,
 } from "../../../src/protocols/dns/client.ts";
 import type { DnsServer } from "../../../src/protocols/dns/servers.ts";
+import { waitUntil } from "../../support/eventually.ts";
 import { manualClock } from "../../support/clock.ts";
 import { startDnsServer, type TestDnsOptions } from "../../support/dns-server.ts";
 
@@ -229,8 +230,14 @@ describe("several servers", () => {
       await nameServer({ failures: { "*": "timeout" } }),
       await nameServer({ records }),
     ];
-    const { dns } = client([silent.server, good.server], { timeoutMs: 1_500 });
-    expect((await dns.resolve("example.com", "A")).kind).toBe("records");
+    const queryClock = manualClock();
+    const { dns } = client([silent.server, good.server], { timeoutMs: 1_500, queryClock });
+    const resolving = dns.resolve("example.com", "A");
+    await waitUntil(() => silent.queries.length === 1);
+    queryClock.advance(1_499);
+    expect(good.queries).toEqual([]);
+    queryClock.advance(1);
+    expect((await resolving).kind).toBe("records");
     expect((await dns.resolve("example.com", "MX")).kind).toBe("none");
     expect(silent.queries).toEqual(["example.com A udp"]);
     expect(good.queries.length).toBe(2);
@@ -257,7 +264,13 @@ describe("several servers", () => {
 
   test("a silent server is asked three times in total, one with SERVFAIL once", async () => {
     const silent = await nameServer({ failures: { "*": "timeout" } });
-    await client([silent.server], { timeoutMs: 15 }).dns.resolve("example.com", "A");
+    const queryClock = manualClock();
+    const resolving = client([silent.server], { queryClock }).dns.resolve("example.com", "A");
+    for (let sent = 1; sent <= 3; sent++) {
+      await waitUntil(() => silent.queries.length === sent);
+      queryClock.advance(1_000);
+    }
+    expect((await resolving).kind).toBe("failed");
     expect(silent.queries.length).toBe(3);
     const lame = await nameServer({ failures: { "*": "servfail" } });
     await client([lame.server]).dns.resolve("example.com", "A");

@@ -14,7 +14,7 @@ import { FetchRefused, type RefusalReason } from "../../../src/protocols/fetch-g
 import { VERSION } from "../../../src/lib/version.ts";
 import { manualClock } from "../../support/clock.ts";
 import { startDnsServer, type TestRecords } from "../../support/dns-server.ts";
-import { waitUntil } from "../../support/eventually.ts";
+import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
 import { portOf } from "../../support/smtp-sink.ts";
 import { makeCertificate } from "../../support/tls.ts";
 import { startWebServer, type WebServer, type WebServerOptions } from "../../support/web-server.ts";
@@ -49,6 +49,7 @@ async function setUp(options: Partial<FetchGuardedOptions> = {}) {
     dns,
     allowPrivateAddresses: false,
     isPublic: (address) => PUBLIC.includes(address),
+    clock,
     ...options,
   });
   const get = (url: string, request: Partial<GuardedRequest> = {}) =>
@@ -237,8 +238,11 @@ describe("the address", () => {
     ["broken.test", "unresolvable", true],
     ["silent.test", "timeout", true],
   ])("of %s: %s", async (host, reason, isTemporary) => {
-    const { get } = await setUp({ timeoutMs: 150 });
-    const refused = await refusal(get(`http://${host}/`));
+    const { get, clock, dnsServer } = await setUp({ timeoutMs: 150 });
+    const refusing = refusal(get(`http://${host}/`));
+    await waitUntil(() => dnsServer.count(`${host} A`) > 0);
+    if (reason === "timeout") clock.advance(150);
+    const refused = await refusing;
     expect(refused).toMatchObject({ reason, isTemporary });
   });
 
@@ -408,9 +412,13 @@ describe("a response", () => {
     ["never comes", () => {}],
     ["has no end", (response) => void response.write("a")],
   ])("that %s ends in the timeout of the whole request", async (_, write) => {
-    const { get } = await setUp({ timeoutMs: 150 });
+    const { get, clock } = await setUp({ timeoutMs: 150 });
     const server = await web({ answer: () => ({ write }) });
-    const refused = await refusal(get(`http://hook.test:${server.port}/`));
+    const refusing = refusal(get(`http://hook.test:${server.port}/`));
+    await waitUntil(() => server.requests.length === 1);
+    await settleEventLoop();
+    clock.advance(150);
+    const refused = await refusing;
     expect(refused).toMatchObject({ reason: "timeout", isTemporary: true });
     expect(refused.message).toBe("Timed out: no answer within 0.15 s.");
     await waitUntil(() => server.connections() === 0);
