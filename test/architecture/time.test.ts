@@ -59,7 +59,10 @@ const MEASURES_WORK = [
   "modules/workflows/run/slice.ts",
 ];
 
-/** Timeouts of sockets, locks and threads: the other side does not use the clock of a test. */
+/**
+ * Timeouts of sockets, locks and threads: the other side does not use the clock of a test, so they
+ * are measured with the clock of the system unless a test gives another one.
+ */
 const WAITS_FOR_A_PEER = [
   "db/durability/disk-sync.ts",
   "db/durability/sqlite-sync.ts",
@@ -67,15 +70,12 @@ const WAITS_FOR_A_PEER = [
   "db/reader.ts",
   "db/folder.ts",
   "db/write-lock.ts",
-  "protocols/smtp/deadline.ts",
-  "protocols/smtp/dialogue.ts",
+  "protocols/dns/client.ts",
+  "protocols/fetch-guarded/fetch-guarded.ts",
   "protocols/smtp/pool.ts",
-  "protocols/smtp/session-group.ts",
-  "outbox/compose/slow-batches.ts",
-  "outbox/compose/thread-set.ts",
-  "outbox/compose/thread.ts",
+  "protocols/smtp/session.ts",
+  "outbox/compose/pool.ts",
   "outbox/transports/direct.ts",
-  "protocols/dns/exchange.ts",
 ];
 
 /** The dashboard runs in browsers: its tests set the clock of the browser. */
