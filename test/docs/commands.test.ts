@@ -1,18 +1,11 @@
 /** Every block marked `sh` in the README and in docs/ runs against a real server and succeeds. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { valueAt } from "../support/json.ts";
+import { mailstead, startMailstead, stopServers } from "../support/command-line.ts";
+import { stringAt, valueAt } from "../support/json.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 /** Installing is what `./scripts/start` and `./scripts/test` do; a test must not run itself. */
@@ -34,60 +27,63 @@ function blocksOf(page: string, text: string): Block[] {
     .filter(({ script }) => !NOT_HERE.test(script));
 }
 
+/**
+ * The program `mailstead` of the blocks: it passes its words and its input to this process, which runs
+ * the command. The last line of the answer is the exit code.
+ */
+const PROGRAM = `#!/usr/bin/env bash
+words=()
+for word; do words+=(--form-string "word=$word"); done
+answer="$(curl --silent --fail --form "input=<-" "\${words[@]}" "$COMMANDS")"
+printf '%s\\n' "\${answer%$'\\n'*}"
+exit "\${answer##*$'\\n'}"
+`;
+
 let folder: string;
-let server: ReturnType<typeof Bun.spawn>;
+let commands: ReturnType<typeof runCommands>;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailstead-docs-"));
   const bin = join(folder, "bin");
   mkdirSync(bin);
-  const program = join(bin, "mailstead");
-  writeFileSync(
-    program,
-    `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "src/main.ts")}" "$@"\n`,
-  );
-  chmodSync(program, 0o755);
+  writeFileSync(join(bin, "mailstead"), PROGRAM, { mode: 0o755 });
+  const data = join(folder, "data");
+  const words = ["dev", "--data", data, "--port", "0", "--capture-smtp", "127.0.0.1:0", "--json"];
+  const info: unknown = JSON.parse((await startMailstead(words)).greeting);
+  const at = (name: string) => stringAt(info, name);
+  const settings = { MAILSTEAD_DATA: data, MAILSTEAD_CAPTURE_SMTP: at("smtp") };
+  commands = runCommands(settings);
   environment = {
     PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}`,
     HOME: folder,
-    MAILSTEAD_DATA: join(folder, "data"),
+    COMMANDS: String(commands.url),
+    URL: at("url"),
+    SECRET_KEY: at("secretKey"),
+    PUBLIC_KEY: at("publicKey"),
+    SMTP: at("smtp"),
   };
-  const started = Bun.spawn(
-    [program, "dev", "--port", "0", "--capture-smtp", "127.0.0.1:0", "--json"],
-    {
-      cwd: folder,
-      env: environment,
-      stdout: "pipe",
-      stderr: "pipe",
-    },
-  );
-  server = started;
-  const facts = await firstLine(started.stdout);
-  Object.assign(environment, {
-    URL: String(valueAt(facts, "url")),
-    SECRET_KEY: String(valueAt(facts, "secretKey")),
-    PUBLIC_KEY: String(valueAt(facts, "publicKey")),
-    // The commands of the pages send mail to the listener of this server.
-    MAILSTEAD_CAPTURE_SMTP: String(valueAt(facts, "smtp")),
-    SMTP: String(valueAt(facts, "smtp")),
-  });
   environment["TEMPLATE_ID"] = await makeTemplate();
-}, 30_000);
+});
 
 afterAll(async () => {
-  server.kill();
-  await server.exited;
+  await commands.stop();
+  await stopServers();
   rmSync(folder, { recursive: true });
 });
 
-async function firstLine(stream: ReadableStream<Uint8Array>): Promise<unknown> {
-  let text = "";
-  for await (const chunk of stream) {
-    text += Buffer.from(chunk).toString("utf8");
-    if (text.includes("\n")) return JSON.parse(text.slice(0, text.indexOf("\n")));
-  }
-  throw new Error("the server ended before it was ready");
+function runCommands(settings: Record<string, string>) {
+  return Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const form = await request.formData();
+      const words = form.getAll("word").map(String);
+      const stdin = String(form.get("input"));
+      const ran = await mailstead(words, settings, { cwd: folder, stdin });
+      return new Response(`${ran.stdout}${ran.stderr}${ran.code}`);
+    },
+  });
 }
 
 async function makeTemplate(): Promise<string> {
@@ -112,17 +108,25 @@ describe("each block marked sh succeeds", () => {
       const run = Bun.spawn(["bash", "-euo", "pipefail", "-c", script], {
         cwd: folder,
         env: environment,
+        stdin: "ignore",
         stdout: "pipe",
         stderr: "pipe",
       });
-      const output = await new Response(run.stdout).text();
-      const errors = await new Response(run.stderr).text();
+      const [output, errors] = await Promise.all([run.stdout.text(), run.stderr.text()]);
       const code = await run.exited;
-      expect({ code, output: code === 0 ? "" : output, errors: code === 0 ? "" : errors }).toEqual({
-        code: 0,
-        output: "",
-        errors: "",
-      });
-    }, 30_000);
+      expect({ code, said: code === 0 ? "" : output + errors }).toEqual({ code: 0, said: "" });
+    });
   }
+
+  test("a block with a command that fails does not succeed", async () => {
+    const script = "mailstead project disable nowhere";
+    const run = Bun.spawn(["bash", "-euo", "pipefail", "-c", script], {
+      cwd: folder,
+      env: environment,
+      stdin: "ignore",
+      stdout: "pipe",
+    });
+    expect(await run.stdout.text()).toContain('There is no project "nowhere"');
+    expect(await run.exited).toBe(1);
+  });
 });
