@@ -15,6 +15,7 @@
 
 import type { Database } from "bun:sqlite";
 import { createApp } from "../../src/app.ts";
+import type { AppOptions } from "../../src/core.ts";
 import { checkSteps } from "../../src/cli/check/steps.ts";
 import { readConfig } from "../../src/config/read.ts";
 import { openDataFolder } from "../../src/db/folder.ts";
@@ -45,6 +46,8 @@ export type DemoOptions = {
   untilMs: number;
   seed?: number;
   log?: (text: string) => void;
+  /** Makes the DKIM keys of a domain; without it, they are generated. */
+  makeDkimKeys?: AppOptions["makeDkimKeys"];
 };
 
 export type Demo = {
@@ -82,7 +85,16 @@ export async function seedDemo(folder: string, options: DemoOptions): Promise<De
   const clock = setClock(untilMs - 365 * DAY_MS);
   const { project, secretKey } = await createProject(db, clock);
   const config = readConfig({}, {}, { apiRate: 0, captureMaxMessages: 0, captureMaxDays: 0 });
-  const app = createApp({ config, db, folder, secret, clock, log: silentLog });
+  const { makeDkimKeys } = options;
+  const app = createApp({
+    config,
+    db,
+    folder,
+    secret,
+    clock,
+    log: silentLog,
+    ...(makeDkimKeys === undefined ? {} : { makeDkimKeys }),
+  });
   const api = createApi(app, secretKey);
   const setting = { app, api, db, clock, projectSeq: project.seq, untilMs };
   const step = createSteps(log);

@@ -1,10 +1,11 @@
 /** Every block marked `sh` in the README and in docs/ runs against a real server and succeeds. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { mailstead, startMailstead, stopServers } from "../support/command-line.ts";
+import { startMailstead, stopServers } from "../support/command-line.ts";
+import { startCommandServer } from "../support/command-server.ts";
 import { stringAt, valueAt } from "../support/json.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -27,37 +28,21 @@ function blocksOf(page: string, text: string): Block[] {
     .filter(({ script }) => !NOT_HERE.test(script));
 }
 
-/**
- * The program `mailstead` of the blocks: it passes its words and its input to this process, which runs
- * the command. The last line of the answer is the exit code.
- */
-const PROGRAM = `#!/usr/bin/env bash
-words=()
-for word; do words+=(--form-string "word=$word"); done
-answer="$(curl --silent --fail --form "input=<-" "\${words[@]}" "$COMMANDS")"
-printf '%s\\n' "\${answer%$'\\n'*}"
-exit "\${answer##*$'\\n'}"
-`;
-
 let folder: string;
-let commands: ReturnType<typeof runCommands>;
+let commands: ReturnType<typeof startCommandServer>;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailstead-docs-"));
-  const bin = join(folder, "bin");
-  mkdirSync(bin);
-  writeFileSync(join(bin, "mailstead"), PROGRAM, { mode: 0o755 });
   const data = join(folder, "data");
   const words = ["dev", "--data", data, "--port", "0", "--capture-smtp", "127.0.0.1:0", "--json"];
   const info: unknown = JSON.parse((await startMailstead(words)).greeting);
   const at = (name: string) => stringAt(info, name);
   const settings = { MAILSTEAD_DATA: data, MAILSTEAD_CAPTURE_SMTP: at("smtp") };
-  commands = runCommands(settings);
+  commands = startCommandServer(folder, settings);
   environment = {
-    PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}`,
+    PATH: `${commands.bin}${delimiter}${process.env["PATH"] ?? ""}`,
     HOME: folder,
-    COMMANDS: String(commands.url),
     URL: at("url"),
     SECRET_KEY: at("secretKey"),
     PUBLIC_KEY: at("publicKey"),
@@ -71,20 +56,6 @@ afterAll(async () => {
   await stopServers();
   rmSync(folder, { recursive: true });
 });
-
-function runCommands(settings: Record<string, string>) {
-  return Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    async fetch(request) {
-      const form = await request.formData();
-      const words = form.getAll("word").map(String);
-      const stdin = String(form.get("input"));
-      const ran = await mailstead(words, settings, { cwd: folder, stdin });
-      return new Response(`${ran.stdout}${ran.stderr}${ran.code}`);
-    },
-  });
-}
 
 async function makeTemplate(): Promise<string> {
   const answer = await fetch(`${environment["URL"]}/templates`, {

@@ -1,4 +1,4 @@
-/** The Dockerfile and the compose file agree with the program. image.test.ts builds the image. */
+/** The Dockerfile and the compose file agree with the program. `bun scripts/image.ts` builds the image. */
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

@@ -1,131 +1,48 @@
-/** The recipes of docs/testing.md: those whose tool is here are run, the others are checked as settings. */
+/**
+ * The recipes of docs/testing.md: those whose tool is here and starts quickly are run, all others by
+ * `bun scripts/recipes.ts`, and settings are checked as texts.
+ */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { type Running, startMailstead } from "../support/cli.ts";
+import { join } from "node:path";
+import { linkPackages, QUICK_RECIPES, readRecipes, runRecipe } from "../../scripts/recipes/run.ts";
+import { startMailstead, stopServers } from "../support/command-line.ts";
+import { startCommandServer } from "../support/command-server.ts";
 import { stringAt } from "../support/json.ts";
 
-const ROOT = join(import.meta.dir, "../..");
-const LIMIT_MS = 120_000;
-const page = readFileSync(join(ROOT, "docs/testing.md"), "utf8");
-
-/** The text of each block by the file that its first line names. */
-const recipes = new Map(
-  [...page.matchAll(/^```\w+\n((?:<\?php )?(?:#|\/\/|;) (\S+)[^]*?)^```$/gm)].map(
-    ([, text = "", file = ""]) => [file, text],
-  ),
-);
+const page = readFileSync(join(import.meta.dir, "../../docs/testing.md"), "utf8");
 
 let folder: string;
-let server: Running;
+let commands: ReturnType<typeof startCommandServer>;
 let url: string;
 let smtp: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailstead-recipes-"));
   const words = ["dev", "--json", "--data", join(folder, "data"), "--port", "0"];
-  const isReady = (text: string) => text.endsWith("}\n");
-  server = await startMailstead([...words, "--capture-smtp", "127.0.0.1:0"], isReady);
+  const server = await startMailstead([...words, "--capture-smtp", "127.0.0.1:0"]);
   const info: unknown = JSON.parse(server.greeting);
   [url, smtp] = [stringAt(info, "url"), stringAt(info, "smtp")];
-  symlinkSync(join(ROOT, "node_modules/nodemailer"), nodeModule("nodemailer"));
-  // The runner of Playwright is not installed; its requests are, and they are what the recipe uses.
-  writeFileSync(
-    join(nodeModule("@playwright/test/index.ts")),
-    `import { expect, test as bunTest } from "bun:test";
-     import { request } from ${JSON.stringify(join(ROOT, "node_modules/playwright-core/index.mjs"))};
-     export { expect };
-     export const test = (name, run) =>
-       bunTest(name, async () => run({ request: await request.newContext() }));`,
-  );
-}, LIMIT_MS);
+  commands = startCommandServer(folder, { MAILSTEAD_CAPTURE_SMTP: smtp });
+  linkPackages(folder);
+});
 afterAll(async () => {
-  await server.stop();
+  await commands.stop();
+  await stopServers();
   rmSync(folder, { recursive: true });
 });
 
-function nodeModule(path: string): string {
-  const file = join(folder, "node_modules", path);
-  mkdirSync(dirname(file), { recursive: true });
-  return file;
-}
-
-/** Writes a recipe with the ports of the server of this test. */
-function write(name: string): string {
-  const text = recipes.get(name);
-  if (text === undefined) throw new Error(`docs/testing.md has no ${name}`);
-  const port = smtp.slice(smtp.lastIndexOf(":") + 1);
-  const file = join(folder, name);
-  writeFileSync(file, text.replaceAll("http://127.0.0.1:8025", url).replaceAll("1025", port));
-  return file;
-}
-
-async function run(command: readonly string[]): Promise<void> {
-  const child = Bun.spawn([...command], {
-    cwd: folder,
-    env: {
-      ...process.env,
-      PATH: `${join(folder, "bin")}:${process.env["PATH"]}`,
-      MAILSTEAD_CAPTURE_SMTP: smtp,
-      GOFLAGS: "-mod=mod",
-      GOTOOLCHAIN: "local",
+for (const recipe of QUICK_RECIPES) {
+  test.skipIf(!recipe.isInstalled())(
+    `${recipe.name} (skipped if its tool is missing)`,
+    async () => {
+      const { code, output } = await runRecipe(recipe, { folder, url, smtp });
+      expect({ code, output: code === 0 ? "" : output }).toEqual({ code: 0, output: "" });
     },
-    stdout: "pipe",
-    stderr: "pipe",
-    timeout: LIMIT_MS,
-  });
-  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  const code = await child.exited;
-  expect({ code, output: code === 0 ? "" : out + err }).toEqual({ code: 0, output: "" });
+  );
 }
-
-const hasPytest = Bun.spawnSync(["sh", "-c", "python3 -m pytest --version"]).exitCode === 0;
-
-test.skipIf(!hasPytest)(
-  "Python with pytest (skipped if pytest is not installed)",
-  () => run(["python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", write("test_mail.py")]),
-  LIMIT_MS,
-);
-
-test("nodemailer", () => run([process.execPath, write("mail.mjs")]), LIMIT_MS);
-
-test.skipIf(Bun.which("node") === null)(
-  "nodemailer on Node (skipped if Node is not installed)",
-  () => run(["node", write("mail.mjs")]),
-  LIMIT_MS,
-);
-
-test(
-  "Playwright, with its requests and without its runner",
-  () => run([process.execPath, "test", write("sign-up.spec.ts")]),
-  LIMIT_MS,
-);
-
-test.skipIf(Bun.which("go") === null)(
-  "Go (skipped if Go is not installed)",
-  async () => {
-    writeFileSync(join(folder, "go.mod"), "module mail\n\ngo 1.21\n");
-    write("mail_test.go");
-    await run(["go", "test", "./..."]);
-  },
-  LIMIT_MS,
-);
-
-test.skipIf(Bun.which("php") === null)(
-  "PHP, with its sendmail (skipped if PHP is not installed)",
-  () => {
-    const program = join(folder, "bin/mailstead");
-    mkdirSync(dirname(program));
-    const main = join(ROOT, "src/main.ts");
-    writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, {
-      mode: 0o755,
-    });
-    return run(["php", "-c", write("php.ini"), write("mail.php")]);
-  },
-  LIMIT_MS,
-);
 
 describe("settings of frameworks", () => {
   const settings: [file: string, lines: string[]][] = [
@@ -136,7 +53,7 @@ describe("settings of frameworks", () => {
     ["cypress/support/commands.js", ["http://127.0.0.1:8025", "/inboxes/default/wait"]],
   ];
   test.each(settings)("%s", (file, lines) => {
-    const text = recipes.get(file) ?? "";
+    const text = readRecipes().get(file) ?? "";
     expect(lines.filter((line) => !text.includes(line))).toEqual([]);
   });
 });

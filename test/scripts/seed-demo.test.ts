@@ -15,14 +15,16 @@ import { CAMPAIGN_STATUSES } from "../../src/db/schema/campaigns.ts";
 import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../src/db/schema/emails.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { readResponse, type TestResponse } from "../support/app.ts";
-import { mailstead } from "../support/cli.ts";
+import { mailstead } from "../support/command-line.ts";
 import { manualClock } from "../support/clock.ts";
+import { dkimPairs } from "../support/dkim.ts";
 import { valueAt } from "../support/json.ts";
 
 const UNTIL_MS = Date.parse("2026-03-02T10:00:00.000Z");
 const SIZES = { contacts: 240, mails: 4_000, events: 9_000, inboxMessages: 24 };
 /** With this seed, even so few mails have every status. */
 const SEED = 3;
+const OPTIONS = { sizes: SIZES, untilMs: UNTIL_MS, seed: SEED, makeDkimKeys: dkimPairs };
 const LIMIT_MS = 60_000;
 
 const folder = mkdtempSync(join(tmpdir(), "mailstead-demo-"));
@@ -31,7 +33,7 @@ let app: Server;
 let call: (path: string) => Promise<TestResponse>;
 
 beforeAll(async () => {
-  demo = await seedDemo(folder, { sizes: SIZES, untilMs: UNTIL_MS, seed: SEED });
+  demo = await seedDemo(folder, OPTIONS);
   const { databaseFile, secret } = openDataFolder(folder, null);
   app = createApp({
     config: readConfig({}, {}, { apiRate: 0 }),
@@ -170,7 +172,7 @@ test(
   async () => {
     const second = mkdtempSync(join(tmpdir(), "mailstead-demo-"));
     try {
-      await seedDemo(second, { sizes: SIZES, untilMs: UNTIL_MS, seed: SEED });
+      await seedDemo(second, OPTIONS);
       expect(digestOf(second)).toEqual(digestOf(folder));
     } finally {
       rmSync(second, { recursive: true, force: true });
