@@ -2,18 +2,19 @@
  * The default sender of a project, which is used if neither request nor template names a sender.
  */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { simpleParser } from "mailparser";
-import { type TestApp, testApp } from "../../support/app.ts";
+import type { TestApp } from "../../support/app.ts";
 import { startAutomation } from "../../support/automation.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError } from "../../support/refusal.ts";
 import { chain, step } from "../workflows/graphs.ts";
 
+const projects = projectPerTest();
 let t: TestApp;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
 });
-afterEach(() => t.close());
 
 const SHOP = { address: "orders@acme.test", name: "Shop" };
 const mail = { to: "ada@example.com", subject: "Hi", body: "<p>Hi</p>" };
@@ -35,30 +36,20 @@ async function fromOf(fields: object): Promise<string | undefined> {
 describe("POST /v1/send", () => {
   beforeEach(() => setSender(SHOP));
 
-  test("uses the address and name of the default sender", async () => {
-    expect(await fromOf({})).toBe('"Shop" <orders@acme.test>');
-  });
-
-  test("prefers the name in the request to that of the default sender", async () => {
-    expect(await fromOf({ name: "Returns" })).toBe('"Returns" <orders@acme.test>');
-  });
-
-  test("uses the sender of the request without the name of the default sender", async () => {
-    expect(await fromOf({ from: "a@acme.test" })).toBe("a@acme.test");
-    expect(await fromOf({ from: { email: "a@acme.test", name: "A" } })).toBe('"A" <a@acme.test>');
-  });
-
-  test("uses the sender of the template without the name of the default sender", async () => {
-    const template = await t.create("/templates", { ...TEMPLATE, from: "t@acme.test" }, "data.id");
-    expect(await fromOf({ template })).toBe("t@acme.test");
-  });
-
-  test("uses the name of a template that has no address", async () => {
-    const template = await t.create("/templates", { ...TEMPLATE, fromName: "News" }, "data.id");
-    expect(await fromOf({ template })).toBe('"News" <orders@acme.test>');
-  });
-
-  test("uses a default sender without a name", async () => {
+  test("uses the default sender without a sender in the request or the template", async () => {
+    const template = (fields: object) =>
+      t.create("/templates", { ...TEMPLATE, ...fields }, "data.id");
+    const cases: [fields: object, from: string][] = [
+      [{}, '"Shop" <orders@acme.test>'],
+      [{ name: "Returns" }, '"Returns" <orders@acme.test>'],
+      [{ from: "a@acme.test" }, "a@acme.test"],
+      [{ from: { email: "a@acme.test", name: "A" } }, '"A" <a@acme.test>'],
+      [{ template: await template({ from: "t@acme.test" }) }, "t@acme.test"],
+      [{ template: await template({ fromName: "News" }) }, '"News" <orders@acme.test>'],
+    ];
+    for (const [fields, from] of cases) {
+      expect([fields, await fromOf(fields)]).toEqual([fields, from]);
+    }
     await setSender({ ...SHOP, name: null });
     expect(await fromOf({})).toBe("orders@acme.test");
   });

@@ -1,21 +1,27 @@
 /** `GET /emails`, `GET /emails/{id}` and `GET /emails/{id}/raw`. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { simpleParser } from "mailparser";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
 import { addSuppression } from "../../../src/modules/suppressions.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { valueAt, listAt } from "../../support/json.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError } from "../../support/refusal.ts";
-import { testTransport } from "../../support/transport.ts";
+import { ACCEPTED, DEFERRED, testTransport } from "../../support/transport.ts";
 
+/** Nothing is sent here, because no test starts this application. */
+const projects = projectPerTest();
+/** The mails of this application get the outcome that a test sets. */
+const transport = testTransport({ answer: ACCEPTED });
+const sending = projectPerTest({ transport });
 let t: TestApp;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
+  transport.answer = ACCEPTED;
 });
-afterEach(() => t.close());
 
-const START = "2026-03-02T10:00:00.000Z";
+const now = (app = t) => new Date(app.clock.now()).toISOString();
 const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
 const send = (fields: object = {}, app = t) =>
   app.create("/v1/send", { ...mail, ...fields }, "data.emails.0.email");
@@ -47,73 +53,56 @@ describe("an email record", () => {
       campaignId: null,
       workflowExecutionId: null,
       messageId: `<${id}@acme.test>`,
-      createdAt: START,
+      createdAt: now(),
       ...nothingYet,
-      nextAttemptAt: START,
-      wait: { cause: "QUEUE", name: null, reason: null, until: START },
+      nextAttemptAt: now(),
+      wait: { cause: "QUEUE", name: null, reason: null, until: now() },
       attempts: [],
       reports: [],
     });
   });
 
-  test("shows the time and the attempt of a sent mail", async () => {
-    const id = await send();
-    t.clock.advance(1500);
-    await t.deliver();
-    expect(await get(id)).toMatchObject({
-      ...nothingYet,
-      status: "SENT",
-      createdAt: START,
-      sentAt: "2026-03-02T10:00:01.500Z",
-      nextAttemptAt: null,
-      attempts: [
-        {
-          number: 1,
-          startedAt: "2026-03-02T10:00:01.500Z",
-          durationMs: expect.any(Number),
-          outcome: "accepted",
-          class: "accepted",
-          reason: null,
-          conversations: [],
-        },
+  test("shows status, time, reason, attempt and event of each outcome", async () => {
+    const at = now(await sending.next());
+    const outcomes: [outcome: Outcome, record: object, events: string[]][] = [
+      [ACCEPTED, { status: "SENT", sentAt: at }, ["email.sent"]],
+      [
+        { kind: "accepted", class: "accepted", reason: "250 ok", final: true, conversations: [] },
+        { status: "DELIVERED", sentAt: at, deliveredAt: at },
+        ["email.sent", "email.delivered"],
       ],
-    });
-  });
-
-  const outcomes: [outcome: Outcome, record: object, events: string[]][] = [
-    [
-      { kind: "accepted", class: "accepted", reason: "250 ok", final: true, conversations: [] },
-      { status: "DELIVERED", sentAt: START, deliveredAt: START },
-      ["email.sent", "email.delivered"],
-    ],
-    [
-      { kind: "bounced", class: "no_such_recipient", reason: "550 5.1.1 no", conversations: [] },
-      { status: "BOUNCED", bouncedAt: START, lastError: "550 5.1.1 no" },
-      ["email.bounced"],
-    ],
-    [
-      { kind: "failed", class: "content", reason: "554 no", conversations: [] },
-      { status: "FAILED", lastError: "554 no" },
-      ["email.failed"],
-    ],
-    [
-      { kind: "deferred", class: "temporary", reason: "451 later", conversations: [] },
-      { status: "QUEUED", lastError: "451 later" },
-      [],
-    ],
-  ];
-  for (const [outcome, record, events] of outcomes) {
-    test(`shows status, time, reason, attempt and event of a mail that is ${outcome.kind}`, async () => {
-      const own = await testApp({ transport: testTransport({ answer: outcome }) });
+      [
+        { kind: "bounced", class: "no_such_recipient", reason: "550 5.1.1 no", conversations: [] },
+        { status: "BOUNCED", bouncedAt: at, lastError: "550 5.1.1 no" },
+        ["email.bounced"],
+      ],
+      [
+        { kind: "failed", class: "content", reason: "554 no", conversations: [] },
+        { status: "FAILED", lastError: "554 no" },
+        ["email.failed"],
+      ],
+      [DEFERRED, { status: "QUEUED", lastError: "451 later" }, []],
+    ];
+    for (const [outcome, record, events] of outcomes) {
+      transport.answer = outcome;
+      const own = await sending.next();
       const id = await send({}, own);
       await own.deliver();
       const found = await get(id, own);
-      expect(found).toMatchObject({ ...record, attempts: [{ number: 1, outcome: outcome.kind }] });
+      const isDeferred = outcome.kind === "deferred";
+      const attempt = {
+        number: 1,
+        startedAt: at,
+        durationMs: expect.any(Number),
+        outcome: outcome.kind,
+        class: outcome.class,
+        conversations: [],
+      };
+      expect(found).toMatchObject({ ...nothingYet, ...record, attempts: [attempt] });
       expect(own.eventNames()).toEqual(events);
-      expect(valueAt(found, "nextAttemptAt") !== null).toBe(outcome.kind === "deferred");
-      await own.close();
-    });
-  }
+      expect(valueAt(found, "nextAttemptAt") !== null).toBe(isDeferred);
+    }
+  });
 
   test("shows the steps of the SMTP conversation", async () => {
     const conversation = {
@@ -133,61 +122,34 @@ describe("an email record", () => {
         },
       ],
     } satisfies Outcome["conversations"][number];
-    const answer: Outcome = {
-      kind: "accepted",
-      class: "accepted",
-      reason: "ok",
-      final: false,
-      conversations: [conversation],
-    };
-    const own = await testApp({ transport: testTransport({ answer }) });
+    transport.answer = { ...ACCEPTED, conversations: [conversation] };
+    const own = await sending.next();
     const id = await send({}, own);
     await own.deliver();
     expect(valueAt(await get(id, own), "attempts.0.conversations")).toEqual([conversation]);
-    await own.close();
   });
-
-  for (const id of ["x", "%00", "' OR 1=1 --", crypto.randomUUID()]) {
-    test(`${JSON.stringify(id)} is 404`, async () => {
-      await send();
-      const path = `/emails/${id.includes("%") ? id : encodeURIComponent(id)}`;
-      for (const suffix of ["", "/raw"]) {
-        expectError(await t.call("GET", path + suffix), { status: 404, code: "EMAIL_NOT_FOUND" });
-      }
-    });
-  }
 });
 
 describe("GET /emails", () => {
-  async function sendThree() {
-    addSuppression(t.app.app, t.project.seq, "bad@example.com", {
-      reason: "MANUAL",
-      at: 0,
-    });
+  test("returns the emails that the filters match, newest first, and counts them", async () => {
+    t = await sending.next();
+    const list = async (query = "") => {
+      const answer = await t.call("GET", `/emails${query}`);
+      return {
+        ids: listAt(answer.body, "data.items").map((item) => valueAt(item, "id")),
+        total: answer.at("data.total"),
+      };
+    };
+    addSuppression(t.app.app, t.project.seq, "bad@example.com", { reason: "MANUAL", at: 0 });
     const sent = await send();
     await t.deliver();
-    await t.app.stop();
+    transport.answer = DEFERRED;
     const suppressed = await send({ to: "bad@example.com" });
     const queued = await send();
-    return { sent, suppressed, queued };
-  }
-  const list = async (query = "") => {
-    const answer = await t.call("GET", `/emails${query}`);
-    return {
-      ids: listAt(answer.body, "data.items").map((item) => valueAt(item, "id")),
-      total: answer.at("data.total"),
-    };
-  };
-
-  test("returns all emails, newest first, with the same fields as GET /emails/{id}", async () => {
-    const { sent, suppressed, queued } = await sendThree();
+    await t.deliver();
     expect(await list()).toEqual({ ids: [queued, suppressed, sent], total: 3 });
     const { body } = await t.call("GET", "/emails");
     expect(valueAt(body, "data.items.2")).toEqual(await get(sent));
-  });
-
-  test("filters by status and by contact, and counts the filtered emails", async () => {
-    const { sent, suppressed, queued } = await sendThree();
     const contactId = String(valueAt(await get(sent), "contactId"));
     expect(await list("?status=SENT")).toEqual({ ids: [sent], total: 1 });
     expect(await list("?status=SUPPRESSED")).toEqual({ ids: [suppressed], total: 1 });
@@ -200,18 +162,11 @@ describe("GET /emails", () => {
     expect(await list("?status=BOUNCED")).toEqual({ ids: [], total: 0 });
     expect(await list("?contactId=nobody")).toEqual({ ids: [], total: 0 });
   });
-
-  for (const status of ["sent", "", "X"]) {
-    test(`refuses status=${status} with 422`, async () => {
-      const answer = await t.call("GET", `/emails?status=${status}`);
-      const errors = [["status", "invalid_value"]] as const;
-      expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
-    });
-  }
 });
 
 describe("GET /emails/{id}/raw", () => {
   test("returns the bytes that the transport was given", async () => {
+    t = await testApp();
     const id = await send({
       to: { name: "Ada Lövelace", email: "ada@example.com" },
       from: { name: "Acme, Inc.", email: "a@acme.test" },
@@ -249,11 +204,12 @@ describe("GET /emails/{id}/raw", () => {
     expect(parsed.html).toBe("<p>Hello Ada</p>");
     expect(parsed.text?.trim()).toBe("Hello Ada");
     expect(parsed.messageId).toBe(`<${id}@acme.test>`);
-    expect(parsed.date?.toISOString()).toBe(START);
+    expect(parsed.date?.toISOString()).toBe(now());
     expect(parsed.headers.get("x-order")).toBe("7");
     expect(parsed.attachments.map((a) => [a.filename, a.content.toString()])).toEqual([
       ["a.txt", "hello"],
     ]);
+    await t.close();
   });
 
   test("is 404 before the mail was sent, and with a transport that stores no messages", async () => {
@@ -262,20 +218,12 @@ describe("GET /emails/{id}/raw", () => {
       status: 404,
       code: "EMAIL_NOT_FOUND",
     });
-    const answer: Outcome = {
-      kind: "accepted",
-      class: "accepted",
-      reason: "ok",
-      final: false,
-      conversations: [],
-    };
-    const own = await testApp({ transport: testTransport({ answer }) });
+    const own = await sending.next();
     const sent = await send({}, own);
     await own.deliver();
     expectError(await own.call("GET", `/emails/${sent}/raw`), {
       status: 404,
       code: "EMAIL_NOT_FOUND",
     });
-    await own.close();
   });
 });

@@ -19,11 +19,17 @@ const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: 
 type Violation = readonly [field: string, code: string];
 
 async function expectRefused(fields: object, errors: readonly Violation[]): Promise<void> {
-  const before = t.contents();
+  const before = stored();
   const answer = await t.call("POST", "/v1/send", { ...mail, ...fields });
   expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
-  expect(t.contents()).toEqual(before);
+  expect(stored()).toEqual(before);
 }
+
+/** The rows of the tables that a request writes. */
+const stored = () =>
+  ["emails", "messages", "contacts", "events", "project_usage", "idempotency_keys"].map((table) =>
+    t.db.sqlite.query(`SELECT * FROM ${table}`).values(),
+  );
 
 async function expectAccepted(fields: object): Promise<void> {
   const answer = await t.call("POST", "/v1/send", { ...mail, ...fields });
@@ -70,14 +76,25 @@ describe("a character that could end a header is refused in every field", () => 
       (bad) => ({ attachments: [{ ...attachment, contentId: `a${bad}` }] }),
     ],
   ];
-  for (const [field, fields] of inputs) {
-    for (const [name, bad] of breaks) {
-      test(`${name} in ${field}`, () => expectRefused(fields(bad), [[field, "invalid_format"]]));
+  test.each(breaks)("%s", async (name, bad) => {
+    for (const [field, fields] of inputs) {
+      await expectRefused(fields(bad), [[field, "invalid_format"]]);
     }
-  }
+    const answer = await t.call("POST", "/v1/send", { ...mail, headers: { [`X-A${bad}`]: "x" } });
+    expect([answer.status, answer.at("error.errors.0.code")]).toEqual([422, "invalid_format"]);
+    expect(answer.text("error.errors.0.field")).toStartWith("headers");
+    if (name === "NUL") return; // It is refused in any JSON.
+    // In a variable that the subject renders.
+    const data = { name: `Ada${bad}` };
+    const errors = [["subject", "invalid_format"]] as const;
+    await expectRefused({ subject: "Hi {{ name }}", data }, errors);
+    await expectRefused({ template, subject: undefined, data }, errors);
+    const wrapped = { name: { value: `Ada${bad}`, persistent: false } };
+    await expectRefused({ subject: "{{ data.name }}", data: wrapped }, errors);
+  });
 
-  for (const bad of ["\v", "\f", "\b", "\u001b", "\u0001"]) {
-    test(`${JSON.stringify(bad)} in the text of any header`, async () => {
+  test("other control characters, in the text of any header", async () => {
+    for (const bad of ["\v", "\f", "\b", "\u001b", "\u0001"]) {
       const text = `A${bad}B`;
       const fields = {
         to: { email: "ada@example.com", name: text },
@@ -91,31 +108,8 @@ describe("a character that could end a header is refused in every field", () => 
         fields,
         refused.map((field) => [field, "invalid_format"]),
       );
-    });
-  }
-
-  for (const [name, bad] of breaks) {
-    test(`${name} in the name of a header`, async () => {
-      const before = t.contents();
-      const answer = await t.call("POST", "/v1/send", { ...mail, headers: { [`X-A${bad}`]: "x" } });
-      expect([answer.status, answer.at("error.errors.0.code")]).toEqual([422, "invalid_format"]);
-      expect(answer.text("error.errors.0.field")).toStartWith("headers");
-      expect(t.contents()).toEqual(before);
-    });
-  }
-
-  const inVariables = breaks.filter(([name]) => name !== "NUL"); // NUL is refused in any JSON.
-  for (const [name, bad] of inVariables) {
-    test(`${name} in a variable that the subject renders`, async () => {
-      const data = { name: `Ada${bad}` };
-      await expectRefused({ subject: "Hi {{ name }}", data }, [["subject", "invalid_format"]]);
-      await expectRefused({ template, subject: undefined, data }, [["subject", "invalid_format"]]);
-      const wrapped = { name: { value: `Ada${bad}`, persistent: false } };
-      await expectRefused({ subject: "{{ data.name }}", data: wrapped }, [
-        ["subject", "invalid_format"],
-      ]);
-    });
-  }
+    }
+  });
 
   test("a line break in stored data of the contact that the subject renders", async () => {
     const fields = { to: "known@example.com", subject: "Hi {{ line }}" };
@@ -153,15 +147,14 @@ describe("refuses as a header", () => {
     "ARC-Message-Signature",
     "Authentication-Results",
   ];
-  for (const name of owned) {
-    test(`${name}, in any letter case`, async () => {
+  test("one that the service writes, in any letter case", async () => {
+    for (const name of owned) {
       for (const spelled of [name, name.toLowerCase(), name.toUpperCase()]) {
-        await expectRefused({ headers: { [spelled]: "x" } }, [
-          [`headers.${spelled}`, "invalid_value"],
-        ]);
+        const errors = [[`headers.${spelled}`, "invalid_value"]] as const;
+        await expectRefused({ headers: { [spelled]: "x" } }, errors);
       }
-    });
-  }
+    }
+  });
 
   test("a name that is given in two spellings", () =>
     expectRefused({ headers: { "X-A": "1", "x-a": "2" } }, [["headers.x-a", "invalid_value"]]));
@@ -192,10 +185,11 @@ describe("refuses as a header", () => {
     await expectRefused({ headers: { "X-A": "ü".repeat(500) } }, [["headers.X-A", "too_big"]]);
   });
 
-  for (const name of ["", "X A", "X:A", "X-Ü", "X\tA"]) {
-    test(`${JSON.stringify(name)} is not a header name`, () =>
-      expectRefused({ headers: { [name]: "x" } }, [[`headers.${name}`, "invalid_format"]]));
-  }
+  test("a name that is no token", async () => {
+    for (const name of ["", "X A", "X:A", "X-Ü", "X\tA"]) {
+      await expectRefused({ headers: { [name]: "x" } }, [[`headers.${name}`, "invalid_format"]]);
+    }
+  });
 });
 
 describe("attachments", () => {
@@ -217,15 +211,10 @@ describe("attachments", () => {
       [...Array.from({ length: 9 }, () => mebibyte), Buffer.alloc(mebibyte.length + 1)],
     ],
   ];
-  for (const [why, bytes] of sizes) {
-    test(`refuses ${why}`, () => {
-      const attachments = bytes.map((content) => ({
-        ...file,
-        content: content.toString("base64"),
-      }));
-      return expectRefused({ attachments }, [["attachments", "too_big"]]);
-    });
-  }
+  test.each(sizes)("refuses %s", (_, bytes) => {
+    const attachments = bytes.map((content) => ({ ...file, content: content.toString("base64") }));
+    return expectRefused({ attachments }, [["attachments", "too_big"]]);
+  });
 
   const bad = [
     "Q",
@@ -245,16 +234,15 @@ describe("attachments", () => {
     "😀",
     "data:text/plain;base64,QQ==",
   ];
-  for (const content of bad) {
-    test(`${JSON.stringify(content)} is not base64`, () =>
-      expectRefused({ attachments: [{ ...file, content }] }, [
-        ["attachments.0.content", "invalid_format"],
-      ]));
-  }
-  for (const content of ["", "QQ==", "QUI=", "QUJD", "+/+/"]) {
-    test(`${JSON.stringify(content)} is base64`, () =>
-      expectAccepted({ attachments: [{ ...file, content }] }));
-  }
+  test("refuses text that is not base64", async () => {
+    for (const content of bad) {
+      const errors = [["attachments.0.content", "invalid_format"]] as const;
+      await expectRefused({ attachments: [{ ...file, content }] }, errors);
+    }
+    for (const content of ["", "QQ==", "QUI=", "QUJD", "+/+/"]) {
+      await expectAccepted({ attachments: [{ ...file, content }] });
+    }
+  });
 
   test("refuses an inline attachment without contentId and accepts one with it", async () => {
     const inline = { ...file, disposition: "inline" };
@@ -262,38 +250,34 @@ describe("attachments", () => {
     await expectAccepted({ attachments: [{ ...inline, contentId: "a@b" }] });
   });
 
-  for (const contentType of [
-    "pdf",
-    "text/",
-    "/plain",
-    "text plain",
-    "text/plain; charset",
-    "te xt/plain",
-    "",
-  ]) {
-    for (const field of ["contentType", "type"]) {
-      test(`refuses the ${field} ${JSON.stringify(contentType)}`, () =>
-        expectRefused({ attachments: [{ ...file, [field]: contentType }] }, [
-          [`attachments.0.${field}`, "invalid_format"],
-        ]));
+  test("refuses what is no media type, and two that differ", async () => {
+    const types = [
+      "pdf",
+      "text/",
+      "/plain",
+      "text plain",
+      "text/plain; charset",
+      "te xt/plain",
+      "",
+    ];
+    for (const type of types) {
+      for (const field of ["contentType", "type"]) {
+        const errors = [[`attachments.0.${field}`, "invalid_format"]] as const;
+        await expectRefused({ attachments: [{ ...file, [field]: type }] }, errors);
+      }
     }
-  }
-  test("refuses a type that differs from the contentType", () =>
-    expectRefused({ attachments: [{ ...file, contentType: "text/csv", type: "text/plain" }] }, [
-      ["attachments.0.type", "invalid_value"],
-    ]));
-  for (const contentId of ["", "<a@b>", "a b", "ü", "x".repeat(256)]) {
-    test(`refuses the content id ${JSON.stringify(contentId.slice(0, 10))}`, async () => {
-      const answer = await t.call("POST", "/v1/send", {
-        ...mail,
-        attachments: [{ ...file, contentId }],
-      });
-      expect([answer.status, answer.at("error.errors.0.field")]).toEqual([
-        422,
-        "attachments.0.contentId",
-      ]);
-    });
-  }
+    const different = { ...file, contentType: "text/csv", type: "text/plain" };
+    await expectRefused({ attachments: [different] }, [["attachments.0.type", "invalid_value"]]);
+  });
+
+  test("refuses what is no content id", async () => {
+    for (const contentId of ["", "<a@b>", "a b", "ü", "x".repeat(256)]) {
+      const body = { ...mail, attachments: [{ ...file, contentId }] };
+      const answer = await t.call("POST", "/v1/send", body);
+      const field = answer.at("error.errors.0.field");
+      expect([answer.status, field]).toEqual([422, "attachments.0.contentId"]);
+    }
+  });
 });
 
 describe("recipients", () => {
@@ -346,38 +330,6 @@ describe("recipients", () => {
       ["to.0", "invalid_format"],
       ["to.1", "too_small"],
     ]));
-
-  const addresses = [
-    "",
-    " ",
-    "x",
-    "@",
-    "a@",
-    "@b.co",
-    "a@b",
-    "a b@c.co",
-    "a@b..co",
-    "a@-b.co",
-    "a..b@c.co",
-    ".a@b.co",
-    "a@b.co, c@d.co",
-    "Ada <a@b.co>",
-    "a@[127.0.0.1]",
-    "a@127.0.0.1",
-    "a@b.co.",
-    "<a@b.co>",
-    "a\u200b@b.co",
-    "a@b.co\u202e",
-    `${"x".repeat(65)}@b.co`,
-    `a@${"x".repeat(64)}.co`,
-    `a@${"b.".repeat(130)}co`,
-    "a@exam ple.com",
-    "a@@b.co",
-  ];
-  for (const to of addresses) {
-    test(`${JSON.stringify(to.slice(0, 30))} is not an address`, () =>
-      expectRefused({ to }, [["to", "invalid_format"]]));
-  }
 });
 
 describe("the rendered subject", () => {
@@ -392,38 +344,14 @@ describe("the rendered subject", () => {
     ],
     ["may not be empty", "{{ nothing }}", {}, "too_small"],
   ];
-  for (const [why, subject, data, code] of cases) {
-    test(why, () =>
-      code === null
-        ? expectAccepted({ subject, data })
-        : expectRefused({ subject, data }, [["subject", code]]),
-    );
-  }
+  test.each(cases)("%s", (_, subject, data, code) =>
+    code === null
+      ? expectAccepted({ subject, data })
+      : expectRefused({ subject, data }, [["subject", code]]),
+  );
 });
 
 describe("templates that cannot be rendered", () => {
-  const bodies: [why: string, body: string][] = [
-    ["an unknown filter", "{{ 'x' | nosuchfilter }}"],
-    ["an unknown tag", "{% nosuchtag %}"],
-    ["an included file", "{% include 'etc/passwd' %}"],
-    ["a block that is never closed", "{% for i in (1..3) %}"],
-  ];
-  for (const [why, body] of bodies) {
-    test(`${why} is refused with line and column`, async () => {
-      const before = t.contents();
-      const answer = await t.call("POST", "/v1/send", { ...mail, body: `<p>\n\n  ${body}</p>` });
-      expectError(answer, {
-        status: 422,
-        code: "VALIDATION_ERROR",
-        errors: [["body", "invalid_format"]],
-      });
-      expect(answer.at("error.errors.0.message")).toMatch(
-        /^has a syntax error in line 3, column \d+: /,
-      );
-      expect(t.contents()).toEqual(before);
-    });
-  }
-
   test("a very long range is refused without being run", () =>
     expectRefused({ body: "{% for i in (1..99999999999) %}x{% endfor %}" }, [
       ["body", "invalid_value"],
@@ -449,9 +377,6 @@ describe("templates that cannot be rendered", () => {
 });
 
 describe("a contact's data", () => {
-  test("is refused beyond 64 KiB", () =>
-    expectRefused({ data: { x: "x".repeat(65_536) } }, [["data", "too_big"]]));
-
   test("is refused beyond 64 KiB together with stored data, for all recipients", async () => {
     await t.create(
       "/contacts",

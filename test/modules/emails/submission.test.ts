@@ -5,6 +5,7 @@ import { simpleParser } from "mailparser";
 import { EMAIL_INVARIANTS } from "../../../src/outbox/invariants.ts";
 import { findWrongUsage } from "../../../src/db/usage-recount.ts";
 import { addDomain } from "../../support/app.ts";
+import { waitUntil } from "../../support/eventually.ts";
 import { sendRaw } from "../../support/smtp-client.ts";
 import { submissionApp } from "../../support/submission.ts";
 
@@ -104,7 +105,7 @@ describe("a submitted message", () => {
       await client.say(`${line}\r\n`);
     }
     client.write(`From: a@acme.test\r\n\r\n${"a line\r\n".repeat(400_000)}`);
-    for (let n = 0; n < 500 && server.countRows("message_pieces") === 0; n++) await Bun.sleep(5);
+    await waitUntil(() => server.countRows("message_pieces") > 0);
     expect(server.countRows("messages")).toBe(1);
     const submission = server.app.modules.find(({ name }) => name === "submission");
     await submission?.start?.();
