@@ -2,8 +2,9 @@
  * One application for all tests of a file, and a project of its own for each test. An application and
  * its first request take 50 ms of processor time, a project takes 3 ms.
  *
- * Each project is named "acme" and has the domain `acme.test`; the one of the test before gives up both
- * names. The clock goes on from test to test, and so does all that belongs to no project, such as users.
+ * Each project is named "acme" and has the domain `acme.test`, because all projects and domains of the
+ * tests before get other names. The clock goes on from test to test, and so does all that belongs to no
+ * project, such as users.
  */
 
 import { afterAll } from "bun:test";
@@ -29,10 +30,8 @@ export function projectPerTest(options: TestOptions = {}) {
       }
       const { app, db, inProject, makeProject } = shared;
       await app.writer.write(() => {
-        db.sqlite.run("UPDATE projects SET name = 'acme-' || seq WHERE name = ?", [NAME]);
-        db.sqlite.run("UPDATE domains SET domain = seq || '.' || domain WHERE domain = ?", [
-          `${NAME}.test`,
-        ]);
+        db.sqlite.run("UPDATE projects SET name = 'earlier-' || seq");
+        db.sqlite.run("UPDATE domains SET domain = 'earlier-' || seq || '.test'");
       });
       return { ...shared, ...inProject(await makeProject(NAME)) };
     },

@@ -283,13 +283,13 @@ describe("the sender's domain must be exactly a verified one of the project", ()
     "a@mail.acme.test",
     "a@acme.test.example",
     "a@xacme.test",
-    "a@foreign.test",
+    "a@other.test",
     "a@pending.test",
     "a@unknown.test",
     '"a@acme.test"@unknown.test',
   ];
   test("another one is refused with 403, and nothing is stored", async () => {
-    await t.makeProject("foreign");
+    await t.makeProject("other");
     await addDomain(t.app, t.project.seq, "pending.test");
     t.db.sqlite.run("UPDATE domains SET status = 'PENDING' WHERE domain = 'pending.test'");
     const before = t.contents();
@@ -555,8 +555,8 @@ describe("a suppressed address", () => {
     const answer = await send({ to: " BAD@Example.COM " });
     const record = await t.call("GET", `/emails/${answer.text("emails.0.email")}`);
     expect(record.at("data.status")).toBe("SUPPRESSED");
-    const other = await t.makeProject("innocent");
-    const otherMail = { ...mail, to: "bad@example.com", from: "a@innocent.test" };
+    const other = await t.makeProject("other");
+    const otherMail = { ...mail, to: "bad@example.com", from: "a@other.test" };
     const key = { key: other.secretKey };
     const sent = await t.create("/v1/send", otherMail, "emails.0.email", key);
     const otherRecord = await t.call("GET", `/emails/${sent}`, undefined, key);
@@ -596,7 +596,7 @@ describe("common content of mails is stored once", () => {
   });
 
   test("but not for another project", async () => {
-    const other = await t.makeProject("equal");
+    const other = await t.makeProject("other");
     const giveDomainTo = (projectSeq: number) =>
       t.db.sqlite.run("UPDATE domains SET project_seq = ? WHERE domain = 'acme.test'", [
         projectSeq,

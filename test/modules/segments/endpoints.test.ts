@@ -1,17 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type TestResponse, type TestApp, testApp } from "../../support/app.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { TestResponse, TestApp } from "../../support/app.ts";
 import { valueAt, listAt } from "../../support/json.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError, type ExpectedError } from "../../support/refusal.ts";
 
+const projects = projectPerTest();
 let t: TestApp;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
 });
-afterEach(() => t.close());
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const START = "2026-03-02T10:00:00.000Z";
-const LATER = "2026-03-02T10:00:01.000Z";
+const now = () => new Date(t.clock.now()).toISOString();
 
 const pro = {
   logic: "AND",
@@ -30,6 +30,15 @@ const remove = (id: string) => t.call("DELETE", `/segments/${id}`);
 const contact = (email: string, data: object = {}) => t.create("/contacts", { email, data }, "id");
 const emailsOf = (answer: TestResponse) =>
   listAt(answer.body, "data.items").map((c) => valueAt(c, "email"));
+/** A function that counts the member rows of a segment, also once the segment is deleted. */
+function memberRowsOf(id: string): () => number {
+  const select = t.db.sqlite.query<{ seq: number }, [string]>(
+    "SELECT seq FROM segments WHERE id = ?",
+  );
+  const seq = select.get(id)?.seq;
+  return () => t.countRows(`segment_members WHERE segment_seq = ${seq}`);
+}
+
 const segmentEvents = () => t.eventNames().filter((name) => name.startsWith("segment."));
 
 type RefusedCase = [why: string, body: unknown, ...errors: (readonly [string, string])[]];
@@ -88,23 +97,24 @@ describe("POST /segments", () => {
       },
     ],
   ];
-  for (const [why, given, stored] of created) {
-    test(`creates a segment and reads it back unchanged: ${why}`, async () => {
+  test.each(created)(
+    "creates a segment and reads it back unchanged: %s",
+    async (_, given, stored) => {
       const answer = await post({ name: "Größte Kunden!", ...given });
       const data = {
         id: expect.stringMatching(UUID),
         name: "Größte Kunden!",
         slug: "grosste-kunden",
         memberCount: 0,
-        memberCountedAt: START,
-        createdAt: START,
-        updatedAt: START,
+        memberCountedAt: now(),
+        createdAt: now(),
+        updatedAt: now(),
         ...stored,
       };
       expect([answer.status, answer.body]).toEqual([201, { success: true, data }]);
       expect((await get(answer.text("data.id"))).body).toEqual(answer.body);
-    });
-  }
+    },
+  );
 
   test("counts existing members and records no events for them", async () => {
     await contact("ada@example.com", { plan: "pro" });
@@ -145,21 +155,11 @@ describe("POST /segments", () => {
 
   const refusedCases: RefusedCase[] = [
     ["an empty body", {}, ["name", "required"], ["condition", "required"]],
-    ["no condition", { name: "a" }, ["condition", "required"]],
     ["a condition of null", { name: "a", condition: null }, ["condition", "required"]],
     [
       "STATIC with a condition",
       { name: "a", type: "STATIC", condition: pro },
       ["condition", "invalid_value"],
-    ],
-    ["an empty name", { name: "", condition: pro }, ["name", "too_small"]],
-    ["a long name", { name: "x".repeat(256), condition: pro }, ["name", "too_big"]],
-    ["a name that is not text", { name: 5, condition: pro }, ["name", "invalid_type"]],
-    ["an unknown type", { name: "a", type: "MAGIC", condition: pro }, ["type", "invalid_value"]],
-    [
-      "trackMembership as text",
-      { name: "a", condition: pro, trackMembership: "true" },
-      ["trackMembership", "invalid_type"],
     ],
     [
       "several invalid fields",
@@ -171,17 +171,16 @@ describe("POST /segments", () => {
       ["condition.groups", "required"],
     ],
   ];
-  for (const [why, body, ...errors] of refusedCases) {
-    test(`refuses ${why}`, async () => {
-      expectError(await t.call("POST", "/segments", body), refusalOf(errors));
-      expect(t.countRows("segments")).toBe(0);
-    });
-  }
+  test.each(refusedCases)("refuses %s", async (_, body, ...errors) => {
+    expectError(await t.call("POST", "/segments", body), refusalOf(errors));
+    expect(t.countRows("segments")).toBe(0);
+  });
 });
 
 describe("PATCH /segments/{id}", () => {
   test("changes only the given fields and never the slug", async () => {
     const id = await create({ condition: pro, description: "Paying" });
+    const createdAt = now();
     await contact("ada@example.com");
     t.clock.advance(1000);
     const answer = await patch(id, { name: "Everybody", condition: everyContact });
@@ -197,10 +196,10 @@ describe("PATCH /segments/{id}", () => {
           type: "DYNAMIC",
           condition: everyContact,
           memberCount: 1,
-          memberCountedAt: LATER,
+          memberCountedAt: now(),
           trackMembership: false,
-          createdAt: START,
-          updatedAt: LATER,
+          createdAt,
+          updatedAt: now(),
         },
       },
     ]);
@@ -229,17 +228,13 @@ describe("PATCH /segments/{id}", () => {
       { condition: { ...pro, logic: "NOR" } },
       ["condition.logic", "invalid_value"],
     ],
-    ["DYNAMIC", "an empty name", { name: "" }, ["name", "too_small"]],
-    ["DYNAMIC", "a name of null", { name: null }, ["name", "invalid_type"]],
   ];
-  for (const [type, why, body, ...errors] of refusedCases) {
-    test(`refuses ${why} for a ${type} segment`, async () => {
-      const id = await create(type === "STATIC" ? { type } : { condition: pro });
-      const before = t.contents();
-      expectError(await t.call("PATCH", `/segments/${id}`, body), refusalOf(errors));
-      expect(t.contents()).toEqual(before);
-    });
-  }
+  test.each(refusedCases)("refuses for a %s segment: %s", async (type, _, body, ...errors) => {
+    const id = await create(type === "STATIC" ? { type } : { condition: pro });
+    const before = t.contents();
+    expectError(await t.call("PATCH", `/segments/${id}`, body), refusalOf(errors));
+    expect(t.contents()).toEqual(before);
+  });
 });
 
 describe("DELETE /segments/{id}", () => {
@@ -248,15 +243,13 @@ describe("DELETE /segments/{id}", () => {
     await contact("ada@example.com");
     await t.call("POST", `/segments/${id}/members`, { emails: ["ada@example.com"] });
     const events = t.eventNames();
+    const memberRows = memberRowsOf(id);
+    expect(memberRows()).toBe(1);
     const answer = await remove(id);
     expect([answer.status, answer.body]).toEqual([204, undefined]);
     expectError(await get(id), { status: 404, code: "SEGMENT_NOT_FOUND" });
     expectError(await remove(id), { status: 404, code: "SEGMENT_NOT_FOUND" });
-    expect([
-      t.countRows("segments"),
-      t.countRows("segment_members"),
-      t.countRows("contacts"),
-    ]).toEqual([0, 0, 1]);
+    expect([t.countRows("segments"), memberRows(), t.countRows("contacts")]).toEqual([0, 0, 1]);
     expect(t.eventNames()).toEqual(events);
   });
 
@@ -288,12 +281,14 @@ describe("DELETE /segments/{id}", () => {
     for (const half of [emails, emails.map((email) => `x${email}`)]) {
       await t.call("POST", `/segments/${id}/members`, { emails: half, createMissing: true });
     }
+    const memberRows = memberRowsOf(id);
+    expect(memberRows()).toBe(2000);
     expect((await remove(id)).status).toBe(204);
     expectError(await get(id), { status: 404, code: "SEGMENT_NOT_FOUND" });
     expect((await t.call("GET", "/segments")).at("data.total")).toBe(0);
     expect((await post({ name: "Large", type: "STATIC" })).at("data.slug")).toBe("large");
     await t.app.segments.recompute();
-    expect([t.countRows("segments"), t.countRows("segment_members")]).toEqual([1, 0]);
+    expect([t.countRows("segments"), memberRows()]).toEqual([1, 0]);
   });
 });
 
@@ -334,7 +329,7 @@ describe("GET /segments", () => {
     expect(await count()).toBe(0);
     await t.call("PATCH", `/contacts/${ada}`, { data: { plan: "pro" } });
     expect([await count(), await count()]).toEqual([1, 1]);
-    t.db.sqlite.run(`UPDATE contacts SET data = '{}'`);
+    t.db.sqlite.run("UPDATE contacts SET data = '{}' WHERE id = ?", [ada]);
     expect(await count()).toBe(0);
     await t.call("PATCH", `/contacts/${ada}`, { data: { plan: "pro" } });
     await t.call("DELETE", `/contacts/${ada}`);
@@ -406,21 +401,6 @@ describe("GET /segments/{id}/contacts", () => {
     );
     expect(rest.at("data.total")).toBe(11);
   });
-
-  const refused: [query: string, field: string, code: string][] = [
-    ["limit=0", "limit", "too_small"],
-    ["limit=101", "limit", "too_big"],
-    ["limit=x", "limit", "invalid_type"],
-    ["cursor=x", "cursor", "invalid_value"],
-  ];
-  for (const [query, field, code] of refused) {
-    test(`refuses ?${query}`, async () => {
-      const id = await create({ condition: pro });
-      for (const path of ["/segments", `/segments/${id}/contacts`]) {
-        expectError(await t.call("GET", `${path}?${query}`), refusalOf([[field, code]]));
-      }
-    });
-  }
 
   test("refuses a cursor that belongs to another segment", async () => {
     const [a, b] = [
@@ -553,14 +533,11 @@ describe("members of a STATIC segment", () => {
 
   const refusedCases: RefusedCase[] = [
     ["a missing body", undefined, ["", "invalid_type"]],
-    ["an empty body", {}, ["emails", "required"]],
-    ["an empty list", { emails: [] }, ["emails", "too_small"]],
     [
       "too many emails",
       { emails: Array.from({ length: 1001 }, (_, i) => `c${i}@example.com`) },
       ["emails", "too_big"],
     ],
-    ["one email as text", { emails: "ada@example.com" }, ["emails", "invalid_type"]],
     [
       "values that are not emails",
       { emails: ["ada@example.com", "ada", 5, null] },
@@ -569,46 +546,13 @@ describe("members of a STATIC segment", () => {
       ["emails.3", "invalid_type"],
     ],
   ];
-  for (const [why, body, ...errors] of refusedCases) {
-    test(`refuses ${why}`, async () => {
-      const id = await create({ type: "STATIC" });
-      for (const act of [add, drop]) expectError(await act(id, body), refusalOf(errors));
-    });
-  }
-
-  test("refuses createMissing as text", async () => {
+  test.each(refusedCases)("are refused for %s", async (_, body, ...errors) => {
     const id = await create({ type: "STATIC" });
-    const answer = await add(id, { emails: ["a@b.co"], createMissing: "true" });
-    expectError(answer, refusalOf([["createMissing", "invalid_type"]]));
+    for (const act of [add, drop]) expectError(await act(id, body), refusalOf(errors));
   });
 });
 
 describe("another project", () => {
-  const requests: [method: string, path: string, body?: unknown][] = [
-    ["GET", ""],
-    ["PATCH", "", { name: "mine" }],
-    ["PATCH", "", { type: "DYNAMIC" }],
-    ["DELETE", ""],
-    ["GET", "/contacts"],
-    ["POST", "/members", { emails: ["ada@example.com"], createMissing: true }],
-    ["DELETE", "/members", { emails: ["ada@example.com"] }],
-  ];
-  for (const [method, path, body] of requests) {
-    test(`gets 404 for ${method} /segments/{id}${path} ${JSON.stringify(body ?? "")}`, async () => {
-      const { secretKey } = await t.makeProject("stranger");
-      const id = await create({ type: "STATIC" });
-      await contact("ada@example.com");
-      await t.call("POST", `/segments/${id}/members`, { emails: ["ada@example.com"] });
-      const before = t.contents();
-      for (const unknown of [id, "nobody", "'; DROP TABLE segments; --"]) {
-        const url = `/segments/${encodeURIComponent(unknown)}${path}`;
-        const answer = await t.call(method, url, body, { key: secretKey });
-        expectError(answer, { status: 404, code: "SEGMENT_NOT_FOUND" });
-      }
-      expect(t.contents()).toEqual(before);
-    });
-  }
-
   test("does not list segments or count contacts of this one", async () => {
     const { secretKey: key } = await t.makeProject("stranger");
     const id = await create({ condition: everyContact, trackMembership: true });
@@ -616,13 +560,8 @@ describe("another project", () => {
     expect((await get(id)).at("data.memberCount")).toBe(0);
     expect((await t.call("GET", `/segments/${id}/contacts`)).at("data.total")).toBe(0);
     await t.app.segments.recompute();
-    expect(t.countRows("segment_members")).toBe(0);
-    expect((await t.call("GET", "/segments", undefined, { key })).at("data")).toEqual({
-      items: [],
-      nextCursor: null,
-      hasMore: false,
-      total: 0,
-    });
+    expect(memberRowsOf(id)()).toBe(0);
+    expect((await t.call("GET", "/segments", undefined, { key })).at("data.total")).toBe(0);
   });
 
   test("has contacts that this one cannot find by email", async () => {
