@@ -1,14 +1,15 @@
 /** Mail that is sent over HTTP with the transport `capture` appears in the default inbox. */
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type TestApp, testApp } from "../../support/app.ts";
+import { beforeEach, expect, test } from "bun:test";
+import type { TestApp } from "../../support/app.ts";
 import { listAt, stringAt, valueAt } from "../../support/json.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
 
+const projects = projectPerTest();
 let t: TestApp;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
 });
-afterEach(() => t.close());
 
 const MESSAGES = "/inboxes/default/messages";
 const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hello</p>" };

@@ -140,15 +140,15 @@ const filters: FilterCase[] = [
 ];
 
 describe("an invalid filter is refused", () => {
-  for (const [filter, ...faults] of filters) {
-    test(JSON.stringify(filter).slice(0, 100), async () => {
+  test("with the member that is at fault", async () => {
+    for (const [filter, ...faults] of filters) {
       const errors = faults.map(([member, code]): Fault => [
         member === "" ? FIRST : `${FIRST}.${member}`,
         code,
       ]);
       await expectRefused(wrap(filter), errors);
-    });
-  }
+    }
+  });
 
   test("with a number too large for a double", async () => {
     const before = t.contents();
@@ -250,9 +250,7 @@ const conditions: ConditionCase[] = [
 ];
 
 describe("an invalid condition is refused", () => {
-  for (const [what, condition, ...errors] of conditions) {
-    test(what, () => expectRefused(condition, errors));
-  }
+  test.each(conditions)("%s", (_, condition, ...errors) => expectRefused(condition, errors));
 
   const nested = (levels: number): object =>
     levels === 1

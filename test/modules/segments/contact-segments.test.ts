@@ -1,17 +1,18 @@
 /** The segments of a contact. */
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type TestApp, testApp } from "../../support/app.ts";
+import { beforeEach, expect, test } from "bun:test";
+import type { TestApp } from "../../support/app.ts";
 import { listAt, valueAt } from "../../support/json.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError } from "../../support/refusal.ts";
 
+const projects = projectPerTest();
 let t: TestApp;
 let id: string;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
   id = await t.create("/contacts", { email: "ada@x.io", data: { plan: "pro" } }, "id");
 });
-afterEach(() => t.close());
 
 const planIs = (value: string) => ({
   logic: "AND",

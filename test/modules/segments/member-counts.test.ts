@@ -1,19 +1,21 @@
 /** Lists of segments whose counting takes long: they show the stored counts with their times. */
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { silentLog } from "../../../src/lib/log.ts";
 import { nextIteration } from "../../../src/lib/yield.ts";
 import { createDefinitions } from "../../../src/modules/segments/definitions.ts";
 import { createMemberCounts } from "../../../src/modules/segments/member-counts.ts";
-import { type TestApp, testApp } from "../../support/app.ts";
+import type { TestApp } from "../../support/app.ts";
 import { waitUntil } from "../../support/eventually.ts";
-import { NOW } from "./crowd.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
 
+const projects = projectPerTest();
 let t: TestApp;
+let now: number;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
+  now = t.clock.now();
 });
-afterEach(() => t.close());
 
 /** Counts of the audiences in the order in which they are counted; each waits to be given. */
 type Given = { give: (total: number) => void };
@@ -39,7 +41,11 @@ beforeEach(async () => {
 });
 
 const stored = () =>
-  t.db.sqlite.query("SELECT member_count, member_counted_at FROM segments ORDER BY seq").values();
+  t.db.sqlite
+    .query(
+      "SELECT member_count, member_counted_at FROM segments WHERE project_seq = ? ORDER BY seq",
+    )
+    .values(t.project.seq);
 
 test("a list has new counts if they are there within 200 ms", async () => {
   const { list, waiting } = makeCounts();
@@ -52,8 +58,8 @@ test("a list has new counts if they are there within 200 ms", async () => {
       await waitUntil(() => waiting.length > 0);
       waiting.shift()?.give(total);
     }
-    expect(await page).toEqual(totals.map((total) => [total, NOW]));
-    await waitUntil(() => stored().join() === totals.map((total) => [total, NOW]).join());
+    expect(await page).toEqual(totals.map((total) => [total, now]));
+    await waitUntil(() => stored().join() === totals.map((total) => [total, now]).join());
   }
 });
 
@@ -66,22 +72,22 @@ test("a list has the stored counts after 200 ms, and the counting continues", as
   await waitUntil(() => waiting.length > 0);
   t.clock.advance(200);
   expect(await page).toEqual([
-    [7, NOW],
+    [7, now],
     [3, 1000],
   ]);
-  await waitUntil(() => stored().join() === [7, NOW, 3, 1000].join());
+  await waitUntil(() => stored().join() === [7, now, 3, 1000].join());
   const next = list(); // It waits for the same counting of b, and counts a again.
   waiting.shift()?.give(8);
   await nextIteration();
   expect(waiting).toEqual([]); // The counting of b took 200 ms, so there is a pause of 800.
   t.clock.advance(800);
   expect(await next).toEqual([
-    [7, NOW],
-    [8, NOW],
+    [7, now],
+    [8, now],
   ]);
   await waitUntil(() => waiting.length > 0);
   waiting.shift()?.give(9);
-  await waitUntil(() => stored().join() === [9, NOW + 1000, 8, NOW].join());
+  await waitUntil(() => stored().join() === [9, now + 1000, 8, now].join());
 });
 
 test("a list waits for the count of a segment that has none, and counts it first", async () => {
@@ -95,7 +101,7 @@ test("a list waits for the count of a segment that has none, and counts it first
   waiting.shift()?.give(6);
   expect(await page).toEqual([
     [3, 1000],
-    [6, NOW],
+    [6, now],
   ]);
 });
 
@@ -107,7 +113,7 @@ test("a recent count of one segment is the stored one after 200 ms", async () =>
   const quick = counts.recent(row);
   await waitUntil(() => waiting.length > 0);
   waiting.shift()?.give(7);
-  expect(await quick).toEqual({ total: 7, at: NOW });
+  expect(await quick).toEqual({ total: 7, at: now });
   const slow = counts.recent(row);
   await waitUntil(() => waiting.length > 0);
   t.clock.advance(200);
@@ -126,7 +132,7 @@ test("the recent count of a segment is requested by `counted`, and records no ev
     const answer = await t.call("GET", `/segments/${id}${query}`);
     expect([answer.status, answer.at("data.memberCount")]).toEqual([200, 1]);
   }
-  expect((await t.call("GET", `/segments/${id}?counted=NOW`)).status).toBe(422);
+  expect((await t.call("GET", `/segments/${id}?counted=now`)).status).toBe(422);
   expect(t.eventNames()).toEqual(before);
 });
 

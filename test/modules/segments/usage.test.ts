@@ -1,17 +1,18 @@
 /** Where a segment is used. */
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type TestApp, testApp } from "../../support/app.ts";
+import { beforeEach, expect, test } from "bun:test";
+import type { TestApp } from "../../support/app.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError } from "../../support/refusal.ts";
 import { chain, step } from "../workflows/graphs.ts";
 
+const projects = projectPerTest();
 let t: TestApp;
 let id: string;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
   id = await t.create("/segments", { name: "List", type: "STATIC" }, "data.id");
 });
-afterEach(() => t.close());
 
 const usage = (segment = id) => t.call("GET", `/segments/${segment}/usage`);
 const inSegment = {

@@ -1,17 +1,18 @@
 /** The routes of saved views: who sees, saves, shares, changes and deletes them. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { MemberRole } from "../../../src/db/schema/accounts.ts";
-import { type TestApp, testApp } from "../../support/app.ts";
+import type { TestApp } from "../../support/app.ts";
 import { listAt, stringAt } from "../../support/json.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError } from "../../support/refusal.ts";
 import { signIn } from "../../support/session.ts";
 
+const projects = projectPerTest();
 let t: TestApp;
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
 });
-afterEach(() => t.close());
 
 type Member = Awaited<ReturnType<typeof signIn>>;
 
