@@ -2,9 +2,9 @@
 
 import { type ParsedMail, simpleParser } from "mailparser";
 import type { TrackingMode } from "../../src/db/schema/projects.ts";
-import { type TestResponse, readResponse, testApp, type TestOptions } from "./app.ts";
+import { type TestApp, type TestResponse, readResponse, testApp, type TestOptions } from "./app.ts";
 
-export type Mailing = Awaited<ReturnType<typeof startMailing>>;
+export type Mailing = ReturnType<typeof mailingOf>;
 
 export type SendOptions = {
   to?: string;
@@ -32,9 +32,11 @@ export type Received = {
 const BODY = `<body><p>Hello</p><a href="https://example.com/a?b=1&amp;c=2">a</a>
 <a href="{{ manageUrl }}">manage</a> <a href="{{ subscribeUrl }}">in</a></body>`;
 
-export async function startMailing(options: TestOptions = {}) {
-  const t = await testApp(options);
+export const startMailing = async (options: TestOptions = {}): Promise<Mailing> =>
+  mailingOf(await testApp(options));
 
+/** Acts in the project of an application. */
+export function mailingOf(t: TestApp) {
   /** Sends a request with the user agent of a browser, unless `headers` has another one. */
   async function fetchAs(
     method: string,
@@ -83,28 +85,28 @@ export async function startMailing(options: TestOptions = {}) {
 
     isSubscribed: (email = "ada@example.net"): boolean | undefined => {
       const row = t.db.sqlite
-        .query<{ yes: number }, [string]>(
-          "SELECT is_subscribed AS yes FROM contacts WHERE email = ?",
+        .query<{ yes: number }, [string, number]>(
+          "SELECT is_subscribed AS yes FROM contacts WHERE email = ? AND project_seq = ?",
         )
-        .get(email);
+        .get(email, t.project.seq);
       return row === null ? undefined : row.yes === 1;
     },
 
     setProject(fields: { tracking?: TrackingMode; language?: string }): void {
       for (const [name, value] of Object.entries(fields)) {
-        t.db.sqlite.run(`UPDATE projects SET ${name} = ? WHERE seq = 1`, [value]);
+        t.db.sqlite.run(`UPDATE projects SET ${name} = ? WHERE seq = ?`, [value, t.project.seq]);
       }
     },
 
     /** Returns the events after the first one, except email.sent, with their mail and data. */
     events: () =>
       t.db.sqlite
-        .query<{ name: string; email: string | null; data: string | null }, []>(
+        .query<{ name: string; email: string | null; data: string | null }, [number]>(
           `SELECT ev.name, e.id AS email, ev.data FROM events ev
            LEFT JOIN emails e ON e.seq = ev.email_seq
-           WHERE ev.name NOT IN ('email.sent') AND ev.seq > 1 ORDER BY ev.seq`,
+           WHERE ev.name <> 'email.sent' AND ev.project_seq = ? ORDER BY ev.seq LIMIT -1 OFFSET 1`,
         )
-        .all(),
+        .all(t.project.seq),
   };
 }
 
