@@ -1,9 +1,11 @@
 /** A server that catches mail, with functions that send mail to it by nodemailer. */
 
+import { afterAll } from "bun:test";
 import { createTransport } from "nodemailer";
 import type Mail from "nodemailer/lib/mailer";
 import { captureApp } from "./capture.ts";
 import type { TestOptions } from "./app.ts";
+import { listAt, stringAt } from "./json.ts";
 import type { ExpectedError } from "./refusal.ts";
 
 export type InboxApp = Awaited<ReturnType<typeof inboxApp>>;
@@ -35,6 +37,36 @@ export async function inboxApp(options: TestOptions = {}) {
 
     /** Creates an inbox and returns its id. */
     createInbox: (name: string): Promise<string> => test.create("/inboxes", { name }, "data.id"),
+  };
+}
+
+/**
+ * One server for all tests of a file. `next` returns it with an empty default inbox and no others. Its
+ * clock goes on from test to test.
+ */
+export function emptyInboxes(options: TestOptions = {}) {
+  let shared: InboxApp | null = null;
+
+  afterAll(async () => {
+    await shared?.close();
+    shared = null;
+  });
+
+  return {
+    async next(): Promise<InboxApp> {
+      if (shared === null) {
+        shared = await inboxApp(options);
+        return shared;
+      }
+      await shared.caught();
+      const { body } = await shared.call("GET", "/inboxes");
+      for (const inbox of listAt(body, "data")) {
+        const path = `/inboxes/${stringAt(inbox, "id")}`;
+        if (stringAt(inbox, "name") !== "default") await shared.call("DELETE", path);
+        else await shared.call("DELETE", `${path}/messages`, { all: true });
+      }
+      return shared;
+    },
   };
 }
 

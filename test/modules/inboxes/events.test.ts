@@ -1,12 +1,12 @@
 /** GET /inboxes/{id}/events: server-sent events. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { createInboxChanges } from "../../../src/modules/inboxes/changes.ts";
 import { createLive } from "../../../src/modules/inboxes/live/stream.ts";
 import { manualClock } from "../../support/clock.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
 import { readInBackground } from "../../support/event-stream.ts";
-import { type InboxApp, inboxApp } from "../../support/inbox.ts";
+import { emptyInboxes, type InboxApp, inboxApp } from "../../support/inbox.ts";
 import { stringAt, valueAt } from "../../support/json.ts";
 import { openRequest } from "../../support/raw-http.ts";
 
@@ -28,11 +28,11 @@ function collect(stream: ReadableStream<Uint8Array>) {
 const names = (events: readonly Event[]) => events.map(({ name }) => name);
 
 describe("over HTTP", () => {
+  const inboxes = emptyInboxes();
   let t: InboxApp;
   beforeEach(async () => {
-    t = await inboxApp();
+    t = await inboxes.next();
   });
-  afterEach(() => t.close());
 
   async function listen(lastEventId?: string) {
     const headers = {
@@ -112,6 +112,7 @@ describe("over HTTP", () => {
   });
 
   test("a revoked key keeps it for at most ten minutes", async () => {
+    t = await inboxApp();
     const client = await listen();
     t.db.sqlite.run("UPDATE api_keys SET revoked_at = 1");
     t.clock.advance(600_000);
@@ -122,18 +123,23 @@ describe("over HTTP", () => {
     expect(client.state.text).not.toContain("after the revocation");
     const answer = await t.call("GET", "/inboxes/default/events");
     expect(answer.status).toBe(401);
+    await t.close();
   });
 
   test("a project can open 200, and those of another project are not affected", async () => {
     const stranger = await t.makeProject("stranger");
+    const opened: Response[] = [];
     const statusOf = async (key: string) => {
       const headers = { authorization: `Bearer ${key}` };
       const url = "http://localhost/inboxes/default/events";
-      return (await t.app.handle(new Request(url, { headers }))).status;
+      const response = await t.app.handle(new Request(url, { headers }));
+      opened.push(response);
+      return response.status;
     };
     for (let i = 0; i < 200; i++) expect(await statusOf(t.secretKey)).toBe(200);
     expect(await statusOf(t.secretKey)).toBe(429);
     expect(await statusOf(stranger.secretKey)).toBe(200);
+    for (const { body } of opened) await body?.cancel();
   });
 
   test("a comment comes every 15 seconds", async () => {
@@ -143,6 +149,7 @@ describe("over HTTP", () => {
       await settleEventLoop();
     }
     expect(client.state.text.match(/^: /gm)).toHaveLength(4);
+    await client.cancel();
   });
 
   test("the stop of the server ends it", async () => {

@@ -1,16 +1,16 @@
 /** The routes of messages: list, get, change, delete, and their contents. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { sendRaw } from "../../support/smtp-client.ts";
-import { type InboxApp, inboxApp, invalid } from "../../support/inbox.ts";
+import { emptyInboxes, type InboxApp, invalid } from "../../support/inbox.ts";
 import { listAt, stringAt, valueAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
 
+const inboxes = emptyInboxes();
 let t: InboxApp;
 beforeEach(async () => {
-  t = await inboxApp();
+  t = await inboxes.next();
 });
-afterEach(() => t.close());
 
 const MESSAGES = "/inboxes/default/messages";
 const PIXEL = Buffer.from("R0lGODlhAQABAAAAACw=", "base64");
@@ -60,20 +60,9 @@ describe("the list", () => {
     });
   });
 
-  const bad: [query: string, field: string, code: string][] = [
-    ["limit=0", "limit", "too_small"],
-    ["limit=101", "limit", "too_big"],
-    ["limit=x", "limit", "invalid_type"],
-    ["cursor=x", "cursor", "invalid_value"],
-    [`query=${"x".repeat(2_001)}`, "query", "too_big"],
-  ];
-  for (const [query, field, code] of bad) {
-    test(`with ${query.slice(0, 20)} is 422 for ${field}`, async () => {
-      expectError(await t.call("GET", `${MESSAGES}?${query}`), invalid(field, code));
-    });
-  }
-
-  test("of an unknown inbox is 404", async () => {
+  test("refuses a query of more than 2,000 characters, and an unknown inbox", async () => {
+    const long = await t.call("GET", `${MESSAGES}?query=${"x".repeat(2_001)}`);
+    expectError(long, invalid("query", "too_big"));
     expectError(await t.call("GET", "/inboxes/none/messages"), notFound("INBOX"));
   });
 });
@@ -229,20 +218,6 @@ describe("PATCH", () => {
     expect((await patch({ tags: [], read: false })).at("data")).toMatchObject({ tags: [] });
     expect((await t.call("GET", "/inboxes/default")).at("data.unread")).toBe(1);
   });
-
-  const bad: [body: unknown, field: string, code: string][] = [
-    [{ read: "yes" }, "read", "invalid_type"],
-    [{ pinned: 1 }, "pinned", "invalid_type"],
-    [{ tags: "a" }, "tags", "invalid_type"],
-    [{ tags: [""] }, "tags.0", "too_small"],
-    [{ tags: ["x".repeat(101)] }, "tags.0", "too_big"],
-  ];
-  for (const [body, field, code] of bad) {
-    test(`${JSON.stringify(body).slice(0, 30)} is 422 for ${field}`, async () => {
-      await t.mail();
-      expectError(await t.call("PATCH", `${MESSAGES}/latest`, body), invalid(field, code));
-    });
-  }
 });
 
 describe("DELETE", () => {
@@ -265,19 +240,13 @@ describe("DELETE", () => {
     [{ query: "  " }, "query", "too_small"],
     [{ all: false }, "all", "invalid_value"],
     [{ ids: ["a"], all: true }, "all", "invalid_value"],
-    [{ ids: [1] }, "ids.0", "invalid_type"],
+    [undefined, "", "invalid_type"],
   ];
-  for (const [body, field, code] of bad) {
-    test(`with ${JSON.stringify(body)} deletes nothing and is 422`, async () => {
-      await t.mail();
-      expectError(await t.call("DELETE", MESSAGES, body), invalid(field, code));
-      expect(await total()).toBe(1);
-    });
-  }
-
-  test("without a body deletes nothing", async () => {
+  test("deletes nothing if the body does not say what", async () => {
     await t.mail();
-    expect((await t.call("DELETE", MESSAGES)).status).toBe(422);
+    for (const [body, field, code] of bad) {
+      expectError(await t.call("DELETE", MESSAGES, body), invalid(field, code));
+    }
     expect(await total()).toBe(1);
   });
 });

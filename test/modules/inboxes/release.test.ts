@@ -1,6 +1,6 @@
 /** POST …/release, through a relay on loopback. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { parseRelayUrl } from "../../../src/protocols/smtp/relay-url.ts";
 import { type InboxApp, inboxApp, invalid } from "../../support/inbox.ts";
 import { listAt, stringAt } from "../../support/json.ts";
@@ -13,19 +13,24 @@ const ADA = { to: ["ada@example.com"] };
 
 let sink: Sink;
 let t: InboxApp;
-beforeEach(async () => {
+beforeAll(async () => {
   sink = await startSink();
-  const relay = parseRelayUrl(`smtp://127.0.0.1:${sink.port}?tls=none`);
-  if (!relay.ok) throw new Error(relay.message);
-  t = await inboxApp({ config: { transport: "relay", relayUrl: relay.relay } });
+  t = await relayed(sink);
 });
-afterEach(async () => {
+beforeEach(() => void sink.messages.splice(0));
+afterAll(async () => {
   await t.close();
   await sink.close();
 });
 
-async function receive(message: string | Uint8Array): Promise<void> {
-  const client = await t.connect();
+function relayed({ port }: Sink): Promise<InboxApp> {
+  const relay = parseRelayUrl(`smtp://127.0.0.1:${port}?tls=none`);
+  if (!relay.ok) throw new Error(relay.message);
+  return inboxApp({ config: { transport: "relay", relayUrl: relay.relay } });
+}
+
+async function receive(message: string | Uint8Array, app = t): Promise<void> {
+  const client = await app.connect();
   const reply = await sendRaw(client, message, { from: "a@acme.test", to: ["x@example.com"] });
   expect(reply).toStartWith("250");
   client.end();
@@ -68,21 +73,24 @@ describe("a release", () => {
   });
 
   test("reports the refusal of the server, and sends nothing again", async () => {
-    await receive(`${HEAD}\r\nHi`);
-    await sink.close();
-    const answer = await t.call("POST", RELEASE, ADA);
+    const closed = await startSink();
+    const own = await relayed(closed);
+    await receive(`${HEAD}\r\nHi`, own);
+    await closed.close();
+    const answer = await own.call("POST", RELEASE, ADA);
     expect(answer.at("data.0.outcome")).toBe("deferred");
     expect(answer.text("data.0.reason").length).toBeGreaterThan(5);
-    expect(t.countRows("emails")).toBe(0);
-    sink = await startSink();
+    expect(own.countRows("emails")).toBe(0);
+    await own.close();
   });
 
   test("sends nothing to a suppressed recipient", async () => {
     await receive(`${HEAD}\r\nHi`);
-    await t.call("POST", "/suppressions", { email: "ada@example.com" });
-    const answer = await t.call("POST", RELEASE, ADA);
+    const to = "suppressed@example.com";
+    await t.call("POST", "/suppressions", { email: to });
+    const answer = await t.call("POST", RELEASE, { to: [to] });
     expect(answer.at("data")).toEqual([
-      { to: "ada@example.com", outcome: "suppressed", reason: "MANUAL", conversations: [] },
+      { to, outcome: "suppressed", reason: "MANUAL", conversations: [] },
     ]);
     expect(sink.messages).toEqual([]);
   });
@@ -109,9 +117,6 @@ describe("a release is refused", () => {
 
   test("for bad recipients and an unknown message", async () => {
     const bad: [body: unknown, field: string, code: string][] = [
-      [{}, "to", "required"],
-      [{ to: [] }, "to", "too_small"],
-      [{ to: "ada@example.com" }, "to", "invalid_type"],
       [{ to: ["nobody"] }, "to.0", "invalid_format"],
       [{ to: ["a@b.co\r\nBcc: c@d.co"] }, "to.0", "invalid_format"],
       [{ to: Array.from({ length: 11 }, () => "a@b.co") }, "to", "too_big"],
@@ -119,6 +124,7 @@ describe("a release is refused", () => {
     for (const [body, field, code] of bad) {
       expectError(await t.call("POST", RELEASE, body), invalid(field, code));
     }
-    expectError(await t.call("POST", RELEASE, ADA), { status: 404, code: "MESSAGE_NOT_FOUND" });
+    const unknown = await t.call("POST", RELEASE.replace("latest", "none"), ADA);
+    expectError(unknown, { status: 404, code: "MESSAGE_NOT_FOUND" });
   });
 });

@@ -1,8 +1,8 @@
 /** The limit on the bytes of all captured messages. */
 
 import { randomBytes } from "node:crypto";
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type InboxApp, inboxApp } from "../../support/inbox.ts";
+import { beforeEach, expect, test } from "bun:test";
+import { emptyInboxes, type InboxApp } from "../../support/inbox.ts";
 import { listAt, stringAt } from "../../support/json.ts";
 
 const MESSAGES = "/inboxes/default/messages";
@@ -10,11 +10,11 @@ const MESSAGES = "/inboxes/default/messages";
 const LIMIT_BYTES = 100_000;
 const TEXT_BYTES = 24_000;
 
+const inboxes = emptyInboxes({ config: { captureMaxBytes: LIMIT_BYTES } });
 let t: InboxApp;
 beforeEach(async () => {
-  t = await inboxApp({ config: { captureMaxBytes: LIMIT_BYTES } });
+  t = await inboxes.next();
 });
-afterEach(() => t.close());
 
 /** Hexadecimal digits of random bytes are compressed to about half of their length. */
 const send = (subject: string) =>

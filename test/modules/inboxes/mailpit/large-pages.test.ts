@@ -17,8 +17,9 @@ test("a page has messages of 8 MiB in all, and the next one starts after them", 
   const mail = (number: number, bytes: number) =>
     `From: ada@example.com\nSubject: ${number}\n\n${line.repeat(Math.floor(bytes / line.length))}`;
   // The list begins with the newest.
-  await server.deliver(mail(4, 9 * MIB));
-  for (const number of [3, 2, 1]) await server.deliver(mail(number, 3 * MIB));
+  await server.deliver(mail(4, MIB / 2));
+  await server.deliver(mail(3, 9 * MIB));
+  for (const number of [2, 1]) await server.deliver(mail(number, MIB / 2));
 
   const subjects: string[][] = [];
   for (let start = 0; start < 4;) {
