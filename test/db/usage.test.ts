@@ -15,6 +15,7 @@ import { createRetention } from "../../src/modules/retention/service.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { startAutomation } from "../support/automation.ts";
 import { waitUntil } from "../support/eventually.ts";
+import { migratedDatabase } from "../support/database.ts";
 import { stringAt } from "../support/json.ts";
 import { startWebServer } from "../support/web-server.ts";
 import { runImport } from "../modules/contacts/upload.ts";
@@ -86,8 +87,7 @@ function expectChanged(t: TestApp, before: Usage, how: "more" | "less" | "same")
 
 describe("the definitions", () => {
   test("are those of the triggers in the database", () => {
-    const { sqlite } = openDatabase(":memory:");
-    migrate(sqlite);
+    const { sqlite } = migratedDatabase();
     const made = sqlite
       .query<{ sql: string }, []>(
         "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'usage_of_%'",
@@ -98,8 +98,7 @@ describe("the definitions", () => {
   });
 
   test("name every table, or it is known why not", () => {
-    const { sqlite } = openDatabase(":memory:");
-    migrate(sqlite);
+    const { sqlite } = migratedDatabase();
     const all = sqlite
       .query<{ name: string }, []>(
         `SELECT name FROM sqlite_master WHERE type = 'table'
@@ -112,14 +111,13 @@ describe("the definitions", () => {
   });
 
   test("count about what the rows take on disk", () => {
-    const { sqlite } = openDatabase(":memory:");
-    migrate(sqlite);
+    const { sqlite } = migratedDatabase();
     sqlite.run("INSERT INTO projects (seq, id, name, created_at) VALUES (1, 'p', 'P', 0)");
     const pageBytes = () =>
       4096 * (sqlite.query<{ page_count: number }, []>("PRAGMA page_count").get()?.page_count ?? 0);
     const emptyBytes = pageBytes();
     sqlite.run(`
-      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 20000)
+      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2000)
       INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
       SELECT lower(hex(randomblob(18))), 1, 'person-' || n || '@example.com', 1,
              json_object('name', printf('%0100d', n)), 1790000000000, 1790000000000 FROM numbers`);
@@ -147,8 +145,7 @@ describe("each metered table", () => {
   for (const metered of METERED) {
     const { table, parent, texts = {}, numbers = [], isInsertCounted = false } = metered;
     test(`${table}: rows that come, change and go are counted`, () => {
-      const { sqlite } = openDatabase(":memory:");
-      migrate(sqlite);
+      const { sqlite } = migratedDatabase();
       sqlite.run("PRAGMA foreign_keys = OFF");
       insertRow(sqlite, "projects", { seq: 1 });
       if (parent !== undefined) insertRow(sqlite, parent.table, { seq: 1, project_seq: 1 });

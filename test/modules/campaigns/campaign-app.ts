@@ -1,9 +1,10 @@
 /** A running application with the actions that tests of campaigns repeat. */
 
 import { type TestApp, testApp, type TestOptions } from "../../support/app.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
 import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
 
-export type CampaignApp = Awaited<ReturnType<typeof campaignApp>>;
+export type CampaignApp = ReturnType<typeof withCampaigns>;
 
 export const CONTENT = {
   name: "Spring",
@@ -16,14 +17,40 @@ export const CONTENT = {
 export async function campaignApp(options: TestOptions = {}) {
   const t: TestApp = await testApp(options);
   await t.app.start();
+  return withCampaigns(t);
+}
 
+/** The same on one application, with a new project for each test. */
+export function campaignsPerTest(options: TestOptions = {}) {
+  const projects = projectPerTest(options);
+  return async () => {
+    const t = await projects.next();
+    await t.start();
+    return withCampaigns(t);
+  };
+}
+
+function withCampaigns(t: TestApp) {
+  const projectSeq = t.project.seq;
+
+  /** Counts mails of the project. */
   const count = (where: string): number =>
-    t.db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM emails WHERE ${where}`).get()
-      ?.n ?? 0;
+    t.db.sqlite
+      .query<{ n: number }, [number]>(
+        `SELECT count(*) AS n FROM emails WHERE project_seq = ? AND ${where}`,
+      )
+      .get(projectSeq)?.n ?? 0;
 
   return {
     ...t,
     count,
+
+    /** Changes all rows of the project in a table. */
+    setAll: (table: string, assignments: string, ...values: (string | number)[]) =>
+      void t.db.sqlite.run(`UPDATE ${table} SET ${assignments} WHERE project_seq = ?`, [
+        ...values,
+        projectSeq,
+      ]),
 
     contact: (email: string, rest: Record<string, unknown> = {}) =>
       t.create("/contacts", { email, ...rest }, "id"),
@@ -32,9 +59,9 @@ export async function campaignApp(options: TestOptions = {}) {
     insertContacts(size: number): void {
       t.db.sqlite.run(
         `INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
-         WITH numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
-         SELECT 'crowd-' || n, ?, 'c' || n || '@x.test', 1, '{}', 0, 0 FROM numbers`,
-        [size, t.project.seq],
+         WITH numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1)
+         SELECT 'crowd-' || ?2 || '-' || n, ?2, 'c' || n || '@x.test', 1, '{}', 0, 0 FROM numbers`,
+        [size, projectSeq],
       );
     },
 
@@ -61,8 +88,11 @@ export async function campaignApp(options: TestOptions = {}) {
     /** The messages that the capture transport stored, oldest first. */
     received: (): string[] =>
       t.db.sqlite
-        .query<{ raw: Uint8Array }, []>("SELECT raw FROM captured_messages ORDER BY email_seq")
-        .all()
+        .query<{ raw: Uint8Array }, [number]>(
+          `SELECT raw FROM captured_messages JOIN emails ON emails.seq = email_seq
+           WHERE project_seq = ? ORDER BY email_seq`,
+        )
+        .all(projectSeq)
         .map(({ raw }) => Buffer.from(raw).toString()),
   };
 }

@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { listAt } from "../../support/json.ts";
-import { type CampaignApp, campaignApp, CONTENT } from "./campaign-app.ts";
+import { type CampaignApp, campaignsPerTest, CONTENT } from "./campaign-app.ts";
 
 let t: CampaignApp;
+const next = campaignsPerTest();
 
 beforeEach(async () => {
-  t = await campaignApp();
+  t = await next();
 });
-
-afterEach(() => t.close());
 
 describe("a campaign", () => {
   test("is created as DRAFT and returned with its type", async () => {
@@ -141,7 +140,7 @@ describe("a campaign", () => {
     await t.settle();
     await t.call("PATCH", `/contacts/${gone}`, { subscribed: false });
     await t.call("DELETE", `/contacts/${deleted}`);
-    t.db.sqlite.run("UPDATE campaigns SET rate = NULL");
+    t.setAll("campaigns", "rate = NULL");
     t.clock.advance(2_000_000);
     await t.settle();
     const stats = await t.call("GET", `/campaigns/${id}/stats`);
@@ -170,7 +169,7 @@ describe("a campaign", () => {
     const id = await t.campaign();
     const changed = await t.call("PATCH", `/campaigns/${id}`, { from: "news@sub.acme.test" });
     expect([changed.status, changed.at("error.code")]).toEqual(refusal);
-    t.db.sqlite.run("UPDATE domains SET status = 'FAILED'");
+    t.setAll("domains", "status = 'FAILED'");
     const sent = await t.act(id, "send");
     expect([sent.status, sent.at("error.code")]).toEqual(refusal);
   });
@@ -357,9 +356,11 @@ describe("each action in each status", () => {
   test.each(cases)("%s when %s → %s", async (action, state, next) => {
     await t.contact("ada@x.test");
     const id = await t.campaign();
-    t.db.sqlite.run(
-      "UPDATE campaigns SET status = ?, scheduled_at = ?, audience_cursor = 0, audience_end = 9",
-      [state, t.clock.now() + 60_000],
+    t.setAll(
+      "campaigns",
+      "status = ?, scheduled_at = ?, audience_cursor = 0, audience_end = 9",
+      state,
+      t.clock.now() + 60_000,
     );
     const answer =
       action === "edit"
@@ -410,12 +411,12 @@ describe("paused and cancelled", () => {
     await t.contact("ada@x.test");
     const id = await t.campaign();
     await t.act(id, "send");
-    t.db.sqlite.run("UPDATE domains SET status = 'FAILED'");
+    t.setAll("domains", "status = 'FAILED'");
     await t.settle();
     const answer = await t.call("GET", `/campaigns/${id}`);
     expect([answer.at("data.status"), t.received().length]).toEqual(["PAUSED", 0]);
     expect(answer.text("data.statusReason")).toContain("not verified");
-    t.db.sqlite.run("UPDATE domains SET status = 'VERIFIED'");
+    t.setAll("domains", "status = 'VERIFIED'");
     t.clock.advance(10 * 60_000);
     await t.settle();
     expect([await t.statusOf(id), t.received().length]).toEqual(["SENT", 1]);
@@ -425,12 +426,12 @@ describe("paused and cancelled", () => {
     await t.contact("ada@x.test");
     const id = await t.campaign();
     await t.act(id, "send");
-    t.db.sqlite.run("UPDATE domains SET status = 'FAILED'");
+    t.setAll("domains", "status = 'FAILED'");
     await t.settle();
     const paused = await t.act(id, "pause");
     expect([paused.status, paused.at("data.statusReason")]).toEqual([200, null]);
     expect((await t.act(id, "pause")).status).toBe(409);
-    t.db.sqlite.run("UPDATE domains SET status = 'VERIFIED'");
+    t.setAll("domains", "status = 'VERIFIED'");
     t.clock.advance(10 * 60_000);
     await t.settle();
     expect([await t.statusOf(id), t.received().length]).toEqual(["PAUSED", 0]);
