@@ -13,10 +13,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase } from "../../src/db/open.ts";
-import { createLog } from "../../src/lib/log.ts";
+import { type StorageFault, StorageFaultError } from "../../src/db/fault.ts";
+import { type Db, openDatabase } from "../../src/db/open.ts";
+import { createWriter, type Writer } from "../../src/db/writer.ts";
+import { createLog, silentLog } from "../../src/lib/log.ts";
 import { testApp } from "../support/app.ts";
 import { cutShort, PAGE_BYTES, scramble, scrambleFrames } from "../support/damage.ts";
+import { migratedImage } from "../support/database.ts";
 import { settleEventLoop } from "../support/eventually.ts";
 import { valueAt } from "../support/json.ts";
 import { expectError } from "../support/refusal.ts";
@@ -30,49 +33,95 @@ const FILES = ["mailstead.db", "mailstead.db-wal", "mailstead.db-shm", "lock"] a
 const ends: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  for (const end of ends.splice(0)) await end();
+  for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** Starts an application on a database file, with a mail that waits for its next attempt. */
-async function startWorld() {
+const CONTACTS = `INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+  WITH numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < 40)
+  SELECT 'c' || n, 1, 'c' || n || '@example.com', 1,
+    json_object('text', printf('%02000d', n)), 0, 0 FROM numbers`;
+
+/** A database file of the server in a folder of its own, with a file that the server has open as well. */
+async function openFile() {
   const parent = mkdtempSync(join(tmpdir(), "mailstead-fault-"));
   const folder = join(parent, "data");
   const file = join(folder, "mailstead.db");
   writeFileSync(join(parent, "other"), "");
   await Bun.write(join(folder, "lock"), "");
+  await Bun.write(file, migratedImage());
+  const db = openDatabase(file);
+  db.files.add(join(folder, "lock"));
+  ends.push(async () => rmSync(parent, { recursive: true, force: true }));
+  return { db, folder, file };
+}
+
+/** The database of the server and its writer, with forty contacts in the log. */
+async function startWriter() {
+  const { db, folder, file } = await openFile();
+  const writer = createWriter(db, silentLog);
+  db.sqlite.run("INSERT INTO projects (seq, id, name, created_at) VALUES (1, 'p', 'acme', 0)");
+  const insert = () => void db.sqlite.run(CONTACTS);
+  await writer.write(insert);
+  ends.push(async () => {
+    await writer.drain().catch(() => undefined);
+    db.sqlite.close();
+  });
+  const text = "SELECT sum(length(data)) FROM contacts";
+  return {
+    ...filesOf(db, folder, file, writer),
+    /** Reads all contacts and changes one; resolves to the error. */
+    change: () =>
+      writer
+        .write(() => {
+          db.sqlite.query(text).get();
+          db.sqlite.run("UPDATE contacts SET updated_at = updated_at + 1 WHERE id = 'c7'");
+        })
+        .then(
+          () => null,
+          (error: unknown) => error,
+        ),
+  };
+}
+
+function filesOf(
+  db: Db,
+  folder: string,
+  file: string,
+  writer: Pick<Writer, "drain" | "verifyFiles">,
+) {
+  return {
+    db,
+    folder,
+    file,
+    /** Copies all pages from the write-ahead log into the database file. */
+    async checkpoint(): Promise<void> {
+      await writer.drain();
+      db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    },
+    /** Makes the next statement read the files, as after a commit of another process. */
+    dropPageCache: () => void db.sqlite.run("PRAGMA shrink_memory"),
+    /** As once a second. */
+    verify: () => writer.verifyFiles(),
+  };
+}
+
+/** Starts an application on a database file, with a mail that waits for its next attempt. */
+async function startWorld() {
+  const { db, folder, file } = await openFile();
   const lines: string[] = [];
   const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
   const transport = testTransport({ answer: DEFERRED });
-  const db = openDatabase(file);
-  db.files.add(join(folder, "lock"));
   const t = await testApp({ db, folder, log, transport });
+  ends.push(() => t.close().catch(() => undefined)); // The last writes after a fault are refused.
   await t.app.start();
-  for (let n = 0; n < 40; n++) {
-    const data = { text: "x".repeat(2_000) };
-    expect((await t.call("POST", "/contacts", { email: `c${n}@example.com`, data })).status).toBe(
-      201,
-    );
-  }
+  await t.app.writer.write(() => void db.sqlite.run(CONTACTS));
   expect((await t.call("POST", "/v1/send", mail)).status).toBe(200);
   await t.deliver();
   transport.answer = ACCEPTED;
-  ends.push(async () => {
-    await t.close().catch(() => undefined); // The last writes of a damaged application are refused.
-    rmSync(parent, { recursive: true, force: true });
-  });
-  /** Copies all pages from the write-ahead log into the database file. */
-  async function checkpoint(): Promise<void> {
-    await t.app.writer.drain();
-    t.db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  }
   return {
     t,
-    folder,
-    file,
+    ...filesOf(db, folder, file, t.app.writer),
     transport,
-    checkpoint,
-    /** Makes the next statement read the files, as after a commit of another process. */
-    dropPageCache: () => void t.db.sqlite.run("PRAGMA shrink_memory"),
     ready: () => t.call("GET", "/readyz", undefined, { key: null }),
     errors: () =>
       lines
@@ -103,7 +152,8 @@ async function expectEnd(world: World, reason: string): Promise<void> {
   expect(errors()).toHaveLength(1);
 }
 
-type Damage = (world: World) => void | Promise<void>;
+type Files = ReturnType<typeof filesOf>;
+type Damage = (files: Files) => void | Promise<void>;
 
 const onDatabase =
   (damage: (file: string) => void): Damage =>
@@ -131,40 +181,59 @@ const damages: [name: string, damage: Damage][] = [
   ...cuts,
 ];
 
+/** Expects that no change is made any more. */
+async function expectFault(
+  { db, change }: Awaited<ReturnType<typeof startWriter>>,
+  kind: StorageFault["kind"],
+): Promise<void> {
+  const error = await change();
+  expect(error).toBeInstanceOf(StorageFaultError);
+  expect(db.fault.current()?.kind).toBe(kind);
+  expect(await change()).toBe(error);
+}
+
 describe("a database file with", () => {
   for (const [name, damage] of damages) {
-    test(`${name} ends all writing and sending permanently`, async () => {
-      const world = await startWorld();
-      const { t, folder, file, dropPageCache } = world;
+    test(`${name} is a fault for ever, also if the bytes come back`, async () => {
+      const world = await startWriter();
+      const { folder, file, dropPageCache } = world;
       const sound = FILES.filter((each) => existsSync(join(folder, each))).map(
         (each) => [join(folder, each), readFileSync(join(folder, each))] as const,
       );
       await damage(world);
       dropPageCache();
-      expectError(await t.call("POST", "/v1/send", mail), unavailable);
-      await expectEnd(world, "The database is damaged.");
-      const [line] = world.errors();
-      expect(valueAt(line, "file")).toStartWith(file);
-      expect(valueAt(line, "recovery")).toContain("mailstead check");
+      await expectFault(world, "damaged");
+      expect(world.db.fault.current()?.file).toStartWith(file);
       for (const [path, bytes] of sound) writeFileSync(path, bytes, { flag: "r+" });
       dropPageCache();
-      await expectEnd(world, "The database is damaged.");
+      await expectFault(world, "damaged");
     });
   }
 
   for (const [name, damage] of cuts) {
     test(`${name} is noticed before SQLite reads it, also after later writes`, async () => {
-      const world = await startWorld();
+      const world = await startWriter();
       const isLog = name.includes("log");
       if (!isLog) await world.checkpoint();
-      world.t.app.writer.verifyFiles();
+      expect(world.verify()).toBe(true);
       await damage(world);
-      if (isLog) await world.t.call("POST", "/v1/send", mail);
-      world.t.app.writer.verifyFiles(); // As once a second.
-      expectError(await world.t.call("POST", "/v1/send", mail), unavailable);
-      await expectEnd(world, "The database is damaged.");
+      if (isLog) await world.change();
+      expect(world.verify()).toBe(false);
+      await expectFault(world, "damaged");
     });
   }
+});
+
+test("a damaged file ends all writing and sending permanently, and the operator gets the steps", async () => {
+  const world = await startWorld();
+  await world.checkpoint();
+  scramble(world.file, PAGE_BYTES);
+  world.dropPageCache();
+  expectError(await world.t.call("POST", "/v1/send", mail), unavailable);
+  await expectEnd(world, "The database is damaged.");
+  const [line] = world.errors();
+  expect(valueAt(line, "file")).toStartWith(world.file);
+  expect(valueAt(line, "recovery")).toContain("mailstead check");
 });
 
 test("damage found by a read gets 503 without details, and ends all writing", async () => {
@@ -198,14 +267,20 @@ const AT_ONCE = /^its folder|^mailstead\.db was|^mailstead\.db-wal was deleted/;
 
 describe("after", () => {
   for (const [name, damage] of displacements) {
-    test(`${name}, the next mail and all later ones are refused`, async () => {
-      const world = await startWorld();
+    test(`${name}, the next change and all later ones are refused`, async () => {
+      const world = await startWriter();
       await damage(world);
-      if (!AT_ONCE.test(name)) world.t.app.writer.verifyFiles(); // As once a second.
-      expectError(await world.t.call("POST", "/v1/send", mail), unavailable);
-      await expectEnd(world, "A file of the database was deleted, moved or replaced.");
+      if (!AT_ONCE.test(name)) expect(world.verify()).toBe(false);
+      await expectFault(world, "displaced");
     });
   }
+});
+
+test("a file that was moved away ends all writing and sending", async () => {
+  const world = await startWorld();
+  renameSync(world.folder, `${world.folder}-moved`);
+  expectError(await world.t.call("POST", "/v1/send", mail), unavailable);
+  await expectEnd(world, "A file of the database was deleted, moved or replaced.");
 });
 
 test("leased mail is not sent any more, and reads still succeed", async () => {

@@ -249,7 +249,7 @@ test("every wrong query parameter gets 422 with its name", async () => {
 function* wrongTexts(schema: unknown): Generator<[text: string, code: string, why: string]> {
   const [only, ...others] = variantsOf(schema);
   if (only?.["type"] === "integer" || only?.["type"] === "boolean")
-    yield ["abc", "invalid_type", `is no ${String(only["type"])}`];
+    yield ["abc", "invalid_type", `is no ${only["type"]}`];
   for (const [value, code, why] of wrongValues(schema)) {
     const isText = typeof value === "string" && value !== "x";
     if (isText || (typeof value === "number" && value !== 5.5 && others.length === 0))

@@ -17,8 +17,7 @@ let image: Uint8Array | null = null;
  */
 export function migratedDatabase(): Db {
   if (process.env["TEST_FILES"] === "1") return migratedFile();
-  image ??= migratedImage();
-  return openCopy(image);
+  return openCopy(migratedImage());
 }
 
 let folder: string | null = null;
@@ -26,14 +25,19 @@ let files = 0;
 
 /** The same in a file. */
 export function migratedFile(): Db {
-  image ??= migratedImage();
   folder ??= newFolder();
   const file = join(folder, `${++files}.db`);
-  writeFileSync(file, image);
+  writeFileSync(file, migratedImage());
   return openDatabase(file);
 }
 
-function migratedImage(): Uint8Array {
+/** The bytes of a database file that has all migrations. */
+export function migratedImage(): Uint8Array {
+  image ??= makeImage();
+  return image;
+}
+
+function makeImage(): Uint8Array {
   const db = openDatabase(":memory:");
   migrate(db.sqlite);
   const bytes = db.sqlite.serialize();
