@@ -1,8 +1,9 @@
 /** Bodies on real sockets: their shares of the memory budget, and the order in which they wait. */
 
 import { afterEach, beforeEach, describe, expect, type Mock, spyOn, test } from "bun:test";
-import { type TestApp, testApp } from "../support/app.ts";
+import type { TestApp } from "../support/app.ts";
 import { waitUntil, settleEventLoop } from "../support/eventually.ts";
+import { projectPerTest } from "../support/project-per-test.ts";
 import { type OpenRequest, openRequest, readRaw } from "../support/raw-http.ts";
 import { expectError } from "../support/refusal.ts";
 
@@ -14,17 +15,18 @@ const LARGE = 20 * MIB;
 const UNKNOWN = 1.25 * MIB;
 
 let t: TestApp;
-let port: number;
+let port: number | undefined;
 let open: OpenRequest[] = [];
+const projects = projectPerTest({ config: { port: 0 } });
 beforeEach(async () => {
-  t = await testApp({ config: { port: 0 } });
-  await t.app.start();
-  port = await t.app.listen();
+  t = await projects.next();
+  await t.start();
+  port ??= await t.app.listen();
 });
 afterEach(async () => {
   for (const request of open) request.destroy();
   open = [];
-  await t.close();
+  await waitUntil(() => taken() === 0);
 });
 
 const taken = () => t.app.bodyBudget.takenBytes();
@@ -35,7 +37,7 @@ type Head = { path?: string; key?: string; length?: number | "chunked" };
 function begin({ path = "/v1/send", key = t.secretKey, length = LARGE }: Head): OpenRequest {
   const size = length === "chunked" ? "Transfer-Encoding: chunked" : `Content-Length: ${length}`;
   const request = openRequest({
-    port,
+    port: port ?? 0,
     head: [`POST ${path} HTTP/1.1`, `Authorization: Bearer ${key}`, size],
   });
   open.push(request);

@@ -5,13 +5,13 @@ import { createRouteRules, type RouteRule } from "../../src/http/route-rules.ts"
 import { type TestApp, testApp } from "../support/app.ts";
 import { stringAt } from "../support/json.ts";
 
-describe("the rules of routes", () => {
-  let t: TestApp;
-  beforeAll(async () => {
-    t = await testApp();
-  });
-  afterAll(() => t.close());
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+afterAll(() => t.close());
 
+describe("the rules of routes", () => {
   test("every route of the application declares a role", () => {
     const rules = createRouteRules();
     const { routes } = t.app.http;
@@ -122,11 +122,11 @@ function refusalOf(caller: Caller, rule: RouteRule, { method, path }: DeclaredRo
 type DeclaredRoute = { method: string; path: string };
 
 describe("every route of the application", () => {
-  let t: TestApp;
   const rules = createRouteRules();
   const users = new Map<string, number>();
+  /** The cookie of each caller, and the session that it names. */
+  const cookies = new Map<Caller, { text: string; seq: number }>();
   beforeAll(async () => {
-    t = await testApp();
     rules.registerRoutes(t.app.http.routes);
     const other = await t.makeProject("other");
     const { accounts, writer } = t.app;
@@ -145,21 +145,30 @@ describe("every route of the application", () => {
       }
     });
   });
-  afterAll(() => t.close());
 
-  async function statusFor(caller: Caller, { method, path }: DeclaredRoute): Promise<number> {
+  /** The cookie of the caller's session. A request may have ended the one of the request before. */
+  async function cookieFor(caller: Caller): Promise<string> {
+    const known = cookies.get(caller);
+    const isAlive = "SELECT 1 FROM user_sessions WHERE seq = ?";
+    const hasEnded = caller.name === "a session that has ended";
+    if (known !== undefined && (hasEnded || t.db.sqlite.query(isAlive).get(known.seq) !== null)) {
+      return known.text;
+    }
     const userSeq = users.get(caller.name) ?? 0;
     const client = { address: "", userAgent: "", earlierSession: null };
     const { sessions } = t.app.accounts;
     const { row, text } = await t.app.writer.write(
       sessions.create({ userSeq, signedInBy: "LINK", client }),
     );
-    if (caller.name === "a session that has ended") {
-      t.db.sqlite.run("DELETE FROM user_sessions WHERE seq = ?", [row.seq]);
-    }
+    if (hasEnded) t.db.sqlite.run("DELETE FROM user_sessions WHERE seq = ?", [row.seq]);
+    cookies.set(caller, { text, seq: row.seq });
+    return text;
+  }
+
+  async function statusFor(caller: Caller, { method, path }: DeclaredRoute): Promise<number> {
     const headers = new Headers({
       host: "localhost",
-      cookie: `mailstead=${text}`,
+      cookie: `mailstead=${await cookieFor(caller)}`,
       "x-project": t.project.id,
       origin: "http://localhost",
       "x-requested-with": "mailstead",
