@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestApp, type TestResponse, testApp } from "../support/app.ts";
 import { valueAt } from "../support/json.ts";
+import { openApiDocument } from "../support/openapi.ts";
 
 const PACKAGES = join(import.meta.dir, "../../node_modules");
 /** False in a checkout whose packages were installed before the generator was one of them. */
@@ -24,7 +25,7 @@ beforeAll(async () => {
   t = await testApp({ config: { port: 0, apiRate: 1000 } });
   await t.app.start();
   port = await t.app.listen();
-  document = await t.call("GET", "/openapi.json", undefined, { key: null });
+  document = await openApiDocument();
   folder = mkdtempSync(join(tmpdir(), "openapi-client-"));
   symlinkSync(PACKAGES, join(folder, "node_modules"));
   await Bun.write(join(folder, "openapi.json"), JSON.stringify(document.body));

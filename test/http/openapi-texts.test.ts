@@ -6,13 +6,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
+import { openApiDocument } from "../support/openapi.ts";
 import { signIn, type UserSession } from "../support/session.ts";
 
 let t: TestApp;
 let document: TestResponse;
 beforeAll(async () => {
   t = await testApp({ config: { apiRate: 100_000 } });
-  document = await t.call("GET", "/openapi.json", undefined, { key: null });
+  document = await openApiDocument();
 });
 afterAll(() => t.close());
 

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
 import { valueAt, listAt, stringAt } from "../support/json.ts";
+import { openApiDocument } from "../support/openapi.ts";
 
 let t: TestApp;
 let answer: TestResponse;
 beforeAll(async () => {
   t = await testApp();
-  answer = await t.call("GET", "/openapi.json", undefined, { key: null });
+  answer = await openApiDocument();
 });
 afterAll(() => t.close());
 

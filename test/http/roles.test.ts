@@ -4,6 +4,7 @@ import { includesRole, mayReadBody, type Role, ROLES } from "../../src/http/role
 import { createRouteRules, type RouteRule } from "../../src/http/route-rules.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { stringAt } from "../support/json.ts";
+import { openApiDocument } from "../support/openapi.ts";
 
 let t: TestApp;
 beforeAll(async () => {
@@ -44,7 +45,7 @@ describe("the rules of routes", () => {
   });
 
   test("the document shows the role of each operation", async () => {
-    const { at } = await t.call("GET", "/openapi.json", undefined, { key: null });
+    const { at } = await openApiDocument();
     expect(stringAt(at("paths"), "/contacts.get.x-role")).toBe("VIEWER");
     expect(stringAt(at("paths"), "/webhooks.post.x-role")).toBe("ADMIN");
     expect(stringAt(at("paths"), "/livez.get.x-role")).toBe("ANYONE");

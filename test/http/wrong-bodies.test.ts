@@ -7,6 +7,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type TestApp, type TestResponse, testApp } from "../support/app.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
+import { openApiDocument } from "../support/openapi.ts";
 import { signIn, type UserSession } from "../support/session.ts";
 
 let t: TestApp;
@@ -18,7 +19,7 @@ let workflow: string;
 beforeAll(async () => {
   t = await testApp();
   owner = await signIn(t);
-  document = await t.call("GET", "/openapi.json", undefined, { key: null });
+  document = await openApiDocument();
   const steps = [{ id: "wait", type: "DELAY", config: { amount: 2, unit: "days" } }];
   const graph = { trigger: { type: "EVENT", eventName: "seen" }, steps, transitions: [] };
   workflow = await t.create("/workflows", { name: "Flow", ...graph }, "data.id");
