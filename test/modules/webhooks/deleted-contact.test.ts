@@ -2,8 +2,9 @@
 
 import { afterEach, expect, test } from "bun:test";
 import type { TestApp } from "../../support/app.ts";
-import { closeAll, startWebhook } from "./setup.ts";
+import { closeAll, webhooksPerTest } from "./setup.ts";
 
+const { nextWebhook } = webhooksPerTest();
 afterEach(closeAll);
 
 async function removeContact(t: TestApp, email: string): Promise<void> {
@@ -14,14 +15,15 @@ async function removeContact(t: TestApp, email: string): Promise<void> {
 
 const excerpts = (t: TestApp): unknown[] =>
   t.db.sqlite
-    .query<{ excerpt: string | null }, []>(
-      "SELECT response_excerpt AS excerpt FROM webhook_deliveries ORDER BY seq",
+    .query<{ excerpt: string | null }, [number]>(
+      `SELECT response_excerpt AS excerpt FROM webhook_deliveries
+       WHERE webhook_seq IN (SELECT seq FROM webhooks WHERE project_seq = ?) ORDER BY seq`,
     )
-    .all()
+    .all(t.project.seq)
     .map(({ excerpt }) => excerpt);
 
 test.each([200, 500])("responses with status %i are erased with the contact", async (status) => {
-  const { t, track, settled } = await startWebhook({
+  const { t, track, settled } = await nextWebhook({
     events: ["a", "b"],
     answer: ({ body }) => ({ status, body }),
   });
@@ -41,7 +43,7 @@ test.each([200, 500])("responses with status %i are erased with the contact", as
 });
 
 test("a response that arrives after its contact was deleted is not stored", async () => {
-  const { t, server, track, attempted, rows } = await startWebhook({ events: ["a"] });
+  const { t, server, track, attempted, rows } = await nextWebhook({ events: ["a"] });
   server.answer = ({ body }) => ({
     write: (response) =>
       void removeContact(t, "ada@example.net").then(() => response.writeHead(200).end(body)),

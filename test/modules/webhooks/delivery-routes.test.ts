@@ -3,13 +3,14 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { expectError } from "../../support/refusal.ts";
 import { signIn } from "../../support/session.ts";
-import { closeAll, HOUR, startWebhook, webhookApp } from "./setup.ts";
+import { closeAll, HOUR, webhooksPerTest } from "./setup.ts";
 
+const { nextApp, nextWebhook } = webhooksPerTest();
 afterEach(closeAll);
 
 describe("a delivery", () => {
   test("is shown with the request that the receiver got, without the signature", async () => {
-    const { t, id, server, track, attempted, rows } = await startWebhook({
+    const { t, id, server, track, attempted, rows } = await nextWebhook({
       events: ["order.*"],
       answer: () => ({ status: 503, body: "later" }),
     });
@@ -33,7 +34,7 @@ describe("a delivery", () => {
 
   test("shows how long the latest try took, and how the nine tries before it ended", async () => {
     let tries = 0;
-    const { t, id, server, track, attempted, rows } = await startWebhook({
+    const { t, id, server, track, attempted, rows } = await nextWebhook({
       events: ["a"],
       answer: () => {
         t.clock.advance(100 + tries++);
@@ -73,7 +74,7 @@ describe("a delivery", () => {
   });
 
   test("of another webhook is not found", async () => {
-    const { t, track, attempted, rows } = await startWebhook({ events: ["a"] });
+    const { t, track, attempted, rows } = await nextWebhook({ events: ["a"] });
     await track("a");
     await attempted(1);
     const other = await t.create("/webhooks", { url: "https://a.test/", events: ["b"] }, "data.id");
@@ -84,13 +85,15 @@ describe("a delivery", () => {
 
 describe("retrying all failed deliveries", () => {
   test("makes each of them due once, and records no event", async () => {
-    const { t, id, server, track, attempted, settled, rows } = await startWebhook({
+    const { t, id, server, track, attempted, settled, rows } = await nextWebhook({
       events: ["a", "b", "c"],
     });
     for (const [i, name] of ["a", "b", "c"].entries()) await track(name, `p${i}@example.net`);
     await attempted(3);
+    const [first, , third] = rows();
     t.db.sqlite.run(
-      "UPDATE webhook_deliveries SET status = 'FAILED', attempts = 8 WHERE seq IN (1, 3)",
+      "UPDATE webhook_deliveries SET status = 'FAILED', attempts = 8 WHERE seq IN (?, ?)",
+      [first?.seq ?? 0, third?.seq ?? 0],
     );
     const before = t.eventNames();
     const answer = await t.call("POST", `/webhooks/${id}/deliveries/retry`);
@@ -105,7 +108,7 @@ describe("retrying all failed deliveries", () => {
   });
 
   test("is refused for a disabled webhook", async () => {
-    const { t, id } = await startWebhook();
+    const { t, id } = await nextWebhook();
     await t.call("PATCH", `/webhooks/${id}`, { enabled: false });
     const answer = await t.call("POST", `/webhooks/${id}/deliveries/retry`);
     expectError(answer, { status: 409, code: "INVALID_STATE" });
@@ -113,7 +116,7 @@ describe("retrying all failed deliveries", () => {
 });
 
 test("a session needs a fresh password for a secret, and a key does not", async () => {
-  const t = await webhookApp();
+  const t = await nextApp();
   const input = { url: "https://hooks.example.com/", events: ["*"] };
   const id = await t.create("/webhooks", input, "data.id");
   const session = await signIn(t);

@@ -18,8 +18,10 @@ import {
   startWebhook,
   verifiedBody,
   observe,
+  webhooksPerTest,
 } from "./setup.ts";
 
+const { nextApp, nextWebhook } = webhooksPerTest();
 afterEach(closeAll);
 
 describe("an event", () => {
@@ -52,7 +54,7 @@ describe("an event", () => {
   });
 
   test("that the service records is sent with the id of its mail", async () => {
-    const { t, server, attempted } = await startWebhook({ events: ["email.*"] });
+    const { t, server, attempted } = await nextWebhook({ events: ["email.*"] });
     const mail = { to: "ada@example.net", from: "a@acme.test", subject: "s", body: "b" };
     const emailId = await t.create("/v1/send", mail, "data.emails.0.email");
     await t.deliver();
@@ -65,7 +67,7 @@ describe("an event", () => {
   });
 
   test("is sent only to enabled webhooks of its project with a matching pattern", async () => {
-    const { t, server, track, attempted } = await startWebhook({ events: ["order.*"] });
+    const { t, server, track, attempted } = await nextWebhook({ events: ["order.*"] });
     const others = await Promise.all([startReceiver(), startReceiver(), startReceiver()]);
     const [named, disabled, strangers] = others;
     if (named === undefined || disabled === undefined || strangers === undefined) throw new Error();
@@ -82,7 +84,7 @@ describe("an event", () => {
   });
 
   test("is not sent if it was recorded before the webhook was created or enabled", async () => {
-    const t = await webhookApp();
+    const t = await nextApp();
     const { track, attempted } = observe(t);
     await track("before");
     await t.deliver();
@@ -101,7 +103,7 @@ describe("an event", () => {
   });
 
   test("is not sent if its change was rolled back", async () => {
-    const { t, server, track, attempted } = await startWebhook();
+    const { t, server, track, attempted } = await nextWebhook();
     await t.app.writer
       .write(() => {
         t.db.sqlite.run(
@@ -116,7 +118,7 @@ describe("an event", () => {
   });
 
   test("of a deleted contact is retried without personal data", async () => {
-    const { t, server, track, attempted, advanceToNextTry } = await startWebhook({
+    const { t, server, track, attempted, advanceToNextTry } = await nextWebhook({
       events: ["a"],
       answer: (_, count) => ({ status: count === 1 ? 500 : 200 }),
     });
@@ -162,7 +164,7 @@ describe("a delivery that fails", () => {
   });
 
   test("waits for the delay in Retry-After", async () => {
-    const { t, track, attempted, rows } = await startWebhook({
+    const { t, track, attempted, rows } = await nextWebhook({
       events: ["a"],
       answer: () => ({ status: 429, headers: { "retry-after": "3600" } }),
     });
@@ -172,7 +174,7 @@ describe("a delivery that fails", () => {
   });
 
   test.each([301, 304, 400, 404, 500])("is pending after a response %i", async (status) => {
-    const { track, attempted, rows } = await startWebhook({
+    const { track, attempted, rows } = await nextWebhook({
       events: ["a"],
       answer: () => ({ status }),
     });
@@ -182,7 +184,7 @@ describe("a delivery that fails", () => {
   });
 
   test.each([200, 201, 202, 204, 299])("has succeeded after a response %i", async (status) => {
-    const { track, attempted, rows } = await startWebhook({
+    const { track, attempted, rows } = await nextWebhook({
       events: ["a"],
       answer: () => ({ status }),
     });
@@ -192,7 +194,7 @@ describe("a delivery that fails", () => {
   });
 
   test("is pending if no server listens", async () => {
-    const { server, track, attempted, rows } = await startWebhook({ events: ["a"] });
+    const { server, track, attempted, rows } = await nextWebhook({ events: ["a"] });
     await server.close();
     await track("a");
     await attempted(1);
@@ -223,7 +225,7 @@ describe("a delivery that fails", () => {
 
 describe("events of one contact", () => {
   test("arrive in order, because a later one waits for an earlier one", async () => {
-    const { server, track, attempted, advanceToNextTry, rows } = await startWebhook({
+    const { server, track, attempted, advanceToNextTry, rows } = await nextWebhook({
       events: ["a", "b", "c"],
       answer: (_, count) => ({ status: count <= 2 ? 500 : 200 }),
     });
@@ -242,7 +244,7 @@ describe("events of one contact", () => {
   });
 
   test("do not wait for more than three tries of an earlier one", async () => {
-    const { t, server, track, attempted, advanceToNextTry } = await startWebhook({
+    const { t, server, track, attempted, advanceToNextTry } = await nextWebhook({
       events: ["a", "b", "c"],
       answer: ({ body }) => ({ status: body.includes('"type":"a"') ? 500 : 200 }),
     });
@@ -260,7 +262,7 @@ describe("events of one contact", () => {
   });
 
   test("do not wait for other contacts or other webhooks", async () => {
-    const { t, track, attempted, rows } = await startWebhook({
+    const { t, track, attempted, rows } = await nextWebhook({
       events: ["a", "b"],
       answer: () => ({ status: 500 }),
     });
@@ -276,7 +278,7 @@ describe("events of one contact", () => {
 
   test("continue in order after one has failed for good", async () => {
     let answer = () => {};
-    const { t, id, server, track, attempted, rows } = await startWebhook({
+    const { t, id, server, track, attempted, rows } = await nextWebhook({
       events: ["a", "b", "c"],
       answer: () => ({ write: (response) => (answer = () => response.writeHead(410).end()) }),
     });
@@ -293,7 +295,7 @@ describe("events of one contact", () => {
 
 describe("a webhook that fails", () => {
   test("does not delay other webhooks while its calls hang", async () => {
-    const { t, server, track } = await startWebhook({ answer: () => ({ write: () => {} }) });
+    const { t, server, track } = await nextWebhook({ answer: () => ({ write: () => {} }) });
     const fine = await startReceiver();
     await t.call("POST", "/webhooks", { url: fine.origin, events: ["e"] });
     for (let i = 0; i < 150; i++) await track("e", `person-${i}@example.net`);
@@ -304,7 +306,7 @@ describe("a webhook that fails", () => {
   });
 
   test("is disabled after five days, and other webhooks receive webhook.disabled", async () => {
-    const { t, id, server, track, attempted, rows } = await startWebhook({
+    const { t, id, server, track, attempted, rows } = await nextWebhook({
       events: ["a"],
       answer: () => ({ status: 500 }),
     });
@@ -348,7 +350,7 @@ describe("a webhook that fails", () => {
   });
 
   test("is not disabled while some deliveries succeed", async () => {
-    const { t, id, track, settled, rows } = await startWebhook({
+    const { t, id, track, settled, rows } = await nextWebhook({
       events: ["a", "b"],
       answer: ({ body }) => ({ status: body.includes('"type":"a"') ? 500 : 200 }),
     });
@@ -364,7 +366,7 @@ describe("a webhook that fails", () => {
   });
 
   test("is disabled at once by a 410", async () => {
-    const { t, id, server, track, attempted, rows } = await startWebhook({
+    const { t, id, server, track, attempted, rows } = await nextWebhook({
       events: ["a"],
       answer: () => ({ status: 410 }),
     });
@@ -383,7 +385,7 @@ describe("a webhook that fails", () => {
   });
 
   test("receives nothing after it is deleted", async () => {
-    const { t, id, server, track, attempted, rows } = await startWebhook({
+    const { t, id, server, track, attempted, rows } = await nextWebhook({
       events: ["a"],
       answer: () => ({ status: 500 }),
     });
@@ -399,7 +401,7 @@ describe("a webhook that fails", () => {
 
 describe("requests of the API", () => {
   test("retry a delivery at once, whether it is pending, failed or succeeded", async () => {
-    const { t, id, server, track, attempted, advanceToNextTry, rows } = await startWebhook({
+    const { t, id, server, track, attempted, advanceToNextTry, rows } = await nextWebhook({
       events: ["a"],
       answer: () => ({ status: 500 }),
     });
@@ -425,7 +427,7 @@ describe("requests of the API", () => {
   });
 
   test("do not retry a delivery that waits for an earlier one of its contact", async () => {
-    const { t, id, track, attempted, rows } = await startWebhook({
+    const { t, id, track, attempted, rows } = await nextWebhook({
       events: ["a", "b"],
       answer: () => ({ status: 500 }),
     });
@@ -439,7 +441,7 @@ describe("requests of the API", () => {
   });
 
   test("do not find a delivery of another webhook", async () => {
-    const { t, track, attempted, rows } = await startWebhook({ events: ["a"] });
+    const { t, track, attempted, rows } = await nextWebhook({ events: ["a"] });
     await track("a");
     await attempted(1);
     const input = { url: "https://a.test/", events: ["b"] };

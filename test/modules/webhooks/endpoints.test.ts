@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { type TestApp, testApp } from "../../support/app.ts";
 import { listAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
-import { closeAll, webhookApp, startWebhook } from "./setup.ts";
+import { closeAll, webhooksPerTest } from "./setup.ts";
 
+const { nextApp, nextWebhook } = webhooksPerTest();
 afterEach(closeAll);
 
 const INPUT = { url: "https://hooks.example.com/in?a=b", events: ["email.*", "bought"] };
@@ -17,7 +18,7 @@ function everything(t: TestApp): string {
 
 describe("webhooks", () => {
   test("are created with a secret that is shown once and stored sealed", async () => {
-    const t = await webhookApp();
+    const t = await nextApp();
     const created = await t.call("POST", "/webhooks", { ...INPUT, description: "Shop", extra: 1 });
     expect(created.status).toBe(201);
     const webhook = {
@@ -48,7 +49,7 @@ describe("webhooks", () => {
   });
 
   test("accept an Idempotency-Key, and the stored response does not contain the secret", async () => {
-    const t = await webhookApp();
+    const t = await nextApp();
     const headers = { "idempotency-key": "k" };
     const first = await t.call("POST", "/webhooks", INPUT, { headers });
     const second = await t.call("POST", "/webhooks", INPUT, { headers });
@@ -65,7 +66,7 @@ describe("webhooks", () => {
   });
 
   test("are changed field by field", async () => {
-    const t = await webhookApp();
+    const t = await nextApp();
     const id = await t.create("/webhooks", { ...INPUT, enabled: false }, "data.id");
     const path = `/webhooks/${id}`;
     t.clock.advance(1000);
@@ -87,7 +88,7 @@ describe("webhooks", () => {
   });
 
   test("are deleted", async () => {
-    const t = await webhookApp();
+    const t = await nextApp();
     const id = await t.create("/webhooks", INPUT, "data.id");
     expect((await t.call("DELETE", `/webhooks/${id}`)).status).toBe(204);
     expect((await t.call("GET", "/webhooks")).at("data.total")).toBe(0);
@@ -98,7 +99,7 @@ describe("webhooks", () => {
   });
 
   test("are at most 50 in a project", async () => {
-    const t = await webhookApp();
+    const t = await nextApp();
     for (let i = 0; i < 50; i++) await t.create("/webhooks", INPUT, "data.id");
     const before = t.contents();
     const refused = await t.call("POST", "/webhooks", INPUT);
@@ -189,7 +190,7 @@ describe("invalid input", () => {
 
 describe("deliveries", () => {
   test("are listed newest first with the response, filtered by status", async () => {
-    const { t, id, track, attempted } = await startWebhook({
+    const { t, id, track, attempted } = await nextWebhook({
       events: ["a", "b"],
       answer: ({ body }) =>
         body.includes('"type":"a"')

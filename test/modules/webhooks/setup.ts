@@ -5,7 +5,8 @@ import type { Config } from "../../../src/config/settings.ts";
 import { testApp, type TestApp, type TestOptions } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { waitUntil } from "../../support/eventually.ts";
-import { stringAt } from "../../support/json.ts";
+import { listAt, stringAt } from "../../support/json.ts";
+import { projectPerTest } from "../../support/project-per-test.ts";
 import { startWebServer, type WebRequest, type WebServer } from "../../support/web-server.ts";
 
 export type DeliveryRow = {
@@ -48,29 +49,58 @@ export async function webhookApp(options: TestOptions = {}): Promise<TestApp> {
   return t;
 }
 
+type WebhookOptions = { events?: string[]; answer?: WebServer["answer"] };
+
 /** Starts an application with one webhook, which by default receives all events. */
-export async function startWebhook(
-  options: { app?: TestOptions; events?: string[]; answer?: WebServer["answer"] } = {},
-) {
-  const t = await webhookApp(options.app);
+export async function startWebhook(options: WebhookOptions = {}) {
+  return addWebhook(await webhookApp(), options);
+}
+
+/**
+ * The same on one application, with a new project for each test. Its clock goes on from test to test, so a
+ * verifier of signatures soon finds them too new.
+ */
+export function webhooksPerTest() {
+  const projects = projectPerTest({
+    clock: manualClock(Date.now()),
+    config: { allowPrivateAddresses: true },
+  });
+
+  async function nextApp(): Promise<TestApp> {
+    const t = await projects.next();
+    closers.push(async () => {
+      const { body } = await t.call("GET", "/webhooks");
+      for (const webhook of listAt(body, "data.items"))
+        await t.call("DELETE", `/webhooks/${stringAt(webhook, "id")}`);
+    });
+    return t;
+  }
+
+  return {
+    nextApp,
+    nextWebhook: async (options: WebhookOptions = {}) => addWebhook(await nextApp(), options),
+  };
+}
+
+async function addWebhook(t: TestApp, { events = ["*"], answer }: WebhookOptions) {
   await t.deliver();
-  const server = await startReceiver(options.answer);
-  const { events = ["*"] } = options;
+  const server = await startReceiver(answer);
   const created = await t.call("POST", "/webhooks", { url: `${server.origin}/hook`, events });
   const id = created.text("data.id");
   return { t, server, id, secret: created.text("data.secret"), ...observe(t) };
 }
 
-/** Functions that track events and observe the deliveries of an application. */
+/** Functions that track events and observe the deliveries of a project. */
 export function observe(t: TestApp) {
   const rows = (): DeliveryRow[] =>
     t.db.sqlite
-      .query<DeliveryRow, []>(
+      .query<DeliveryRow, [number]>(
         `SELECT d.seq, d.id, d.webhook_seq AS webhookSeq, e.name AS event, d.status, d.attempts,
            d.next_at AS nextAt, d.response_code AS responseCode, d.error
-         FROM webhook_deliveries d JOIN events e ON e.seq = d.event_seq ORDER BY d.seq`,
+         FROM webhook_deliveries d JOIN events e ON e.seq = d.event_seq
+         WHERE e.project_seq = ? ORDER BY d.seq`,
       )
-      .all();
+      .all(t.project.seq);
   const totalAttempts = () => rows().reduce((sum, { attempts }) => sum + attempts, 0);
 
   return {
