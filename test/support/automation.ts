@@ -1,9 +1,10 @@
 /** Creates an application that runs workflows, with functions that act on them as a user would. */
 
 import { valueAt, listAt, stringAt } from "./json.ts";
-import { testApp, type TestOptions } from "./app.ts";
+import { testApp, type TestApp, type TestOptions } from "./app.ts";
+import { projectPerTest } from "./project-per-test.ts";
 
-export type Automation = Awaited<ReturnType<typeof startAutomation>>;
+export type Automation = ReturnType<typeof withAutomation>;
 
 export type Given = Record<string, unknown>;
 
@@ -21,12 +22,28 @@ export type TestExecution = {
   details: unknown[];
 };
 
+const withPrivateAddresses = (options: TestOptions): TestOptions => ({
+  ...options,
+  config: { allowPrivateAddresses: true, ...options.config },
+});
+
 export async function startAutomation(options: TestOptions = {}) {
-  const t = await testApp({
-    ...options,
-    config: { allowPrivateAddresses: true, ...options.config },
-  });
+  const t = await testApp(withPrivateAddresses(options));
   await t.deliver();
+  return withAutomation(t);
+}
+
+/** The same on one application, with a new project for each test. */
+export function automationPerTest(options: TestOptions = {}) {
+  const projects = projectPerTest(withPrivateAddresses(options));
+  return async (): Promise<Automation> => {
+    const t = await projects.next();
+    await t.deliver();
+    return withAutomation(t);
+  };
+}
+
+function withAutomation(t: TestApp) {
   const settle = () => t.app.automation.idle();
 
   /** Returns the fields of an execution that tests compare. */
@@ -107,17 +124,19 @@ export async function startAutomation(options: TestOptions = {}) {
 
     contactId: (email = "ada@example.net"): string =>
       t.db.sqlite
-        .query<{ id: string }, [string]>("SELECT id FROM contacts WHERE email = ?")
-        .get(email)?.id ?? "",
+        .query<{ id: string }, [number, string]>(
+          "SELECT id FROM contacts WHERE project_seq = ? AND email = ?",
+        )
+        .get(t.project.seq, email)?.id ?? "",
 
     /** Returns the mails that workflows created, as `address subject status`. */
     mails: (): string[] =>
       t.db.sqlite
-        .query<{ mail: string }, []>(
+        .query<{ mail: string }, [number]>(
           `SELECT coalesce(to_address, 'nobody') || ' ' || subject || ' ' || status AS mail
-           FROM emails WHERE source = 'WORKFLOW' ORDER BY seq`,
+           FROM emails WHERE source = 'WORKFLOW' AND project_seq = ? ORDER BY seq`,
         )
-        .all()
+        .all(t.project.seq)
         .map(({ mail }) => mail),
 
     close: () => t.close(),

@@ -37,3 +37,16 @@ export function projectPerTest(options: TestOptions = {}) {
     },
   };
 }
+
+/** Changes all rows of the project in a table, such as `updateRows(t, "domains", "status = 'FAILED'")`. */
+export function updateRows(
+  { db, project }: Pick<TestApp, "db" | "project">,
+  table: string,
+  assignments: string,
+  ...values: (string | number)[]
+): void {
+  db.sqlite.run(`UPDATE ${table} SET ${assignments} WHERE project_seq = ?`, [
+    ...values,
+    project.seq,
+  ]);
+}

@@ -1,7 +1,7 @@
 /** A running application with the actions that tests of campaigns repeat. */
 
 import { type TestApp, testApp, type TestOptions } from "../../support/app.ts";
-import { projectPerTest } from "../../support/project-per-test.ts";
+import { projectPerTest, updateRows } from "../../support/project-per-test.ts";
 import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
 
 export type CampaignApp = ReturnType<typeof withCampaigns>;
@@ -47,10 +47,7 @@ function withCampaigns(t: TestApp) {
 
     /** Changes all rows of the project in a table. */
     setAll: (table: string, assignments: string, ...values: (string | number)[]) =>
-      void t.db.sqlite.run(`UPDATE ${table} SET ${assignments} WHERE project_seq = ?`, [
-        ...values,
-        projectSeq,
-      ]),
+      updateRows(t, table, assignments, ...values),
 
     contact: (email: string, rest: Record<string, unknown> = {}) =>
       t.create("/contacts", { email, ...rest }, "id"),

@@ -1,16 +1,16 @@
 /** The executions of a contact in all workflows. */
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type Automation, startAutomation } from "../../support/automation.ts";
+import { beforeEach, expect, test } from "bun:test";
+import { type Automation, automationPerTest } from "../../support/automation.ts";
 import { listAt, valueAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
 import { chain, step } from "./graphs.ts";
 
 let a: Automation;
+const next = automationPerTest();
 beforeEach(async () => {
-  a = await startAutomation();
+  a = await next();
 });
-afterEach(() => a.close());
 
 const WAIT = chain(step("wait", "WAIT_FOR_EVENT", { eventName: "bought" }));
 const read = (contactId: string, query = "") =>

@@ -1,17 +1,17 @@
 /** Exact numbers of executions by status and by step, and the list of those at a step. */
 
-import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { type Automation, startAutomation } from "../../support/automation.ts";
+import { beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { type Automation, automationPerTest } from "../../support/automation.ts";
 import { listAt, valueAt } from "../../support/json.ts";
 import { planOf } from "../../support/outbox.ts";
 import { expectError } from "../../support/refusal.ts";
 import { chain, step } from "./graphs.ts";
 
 let a: Automation;
+const next = automationPerTest();
 beforeEach(async () => {
-  a = await startAutomation();
+  a = await next();
 });
-afterEach(() => a.close());
 
 const NONE = { RUNNING: 0, WAITING: 0, COMPLETED: 0, EXITED: 0, FAILED: 0, CANCELLED: 0 };
 const waiting = () =>
@@ -51,7 +51,10 @@ describe("GET /workflows/{id}/counts", () => {
 
   test("still counts the completed steps of executions that were removed", async () => {
     const id = await fill();
-    a.t.db.sqlite.run("DELETE FROM workflow_executions WHERE status <> 'WAITING'");
+    a.t.db.sqlite.run(
+      "DELETE FROM workflow_executions WHERE status <> 'WAITING' AND project_seq = ?",
+      [a.t.project.seq],
+    );
     const { executions, steps } = Object(
       (await a.t.call("GET", `/workflows/${id}/counts`)).at("data"),
     );

@@ -1,14 +1,14 @@
 /** Tests which events start an execution, re-entry, versions and the loop limit. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type Automation, HOUR, MINUTE, startAutomation } from "../../support/automation.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { type Automation, HOUR, MINUTE, automationPerTest } from "../../support/automation.ts";
 import { chain, delay, graph, step, trigger } from "./graphs.ts";
 
 let a: Automation;
+const next = automationPerTest();
 beforeEach(async () => {
-  a = await startAutomation();
+  a = await next();
 });
-afterEach(() => a.close());
 
 const statuses = async (id: string) => (await a.executions(id)).map(({ status }) => status);
 
@@ -57,12 +57,18 @@ describe("a workflow", () => {
     await a.track("signed-up");
     await a.t.call("PATCH", `/workflows/${id}`, chain(step("b", "EXIT", { reason: "new" })));
     await a.track("signed-up", {}, "bob@example.net");
-    expect(a.t.countRows("workflow_versions")).toBe(2);
+    const versions = () =>
+      a.t.db.sqlite
+        .query(
+          "SELECT 1 FROM workflow_versions JOIN workflows w ON w.seq = workflow_seq WHERE w.id = ?",
+        )
+        .all(id);
+    expect(versions()).toHaveLength(2);
     await a.advance(HOUR);
     const executions = await a.executions(id);
     expect(executions.map(({ exitReason }) => exitReason)).toEqual(["old", "new"]);
     // The old version has no active execution any more, so it is deleted.
-    expect(a.t.countRows("workflow_versions")).toBe(1);
+    expect(versions()).toHaveLength(1);
   });
 
   test("is not started by events that were recorded before it was created", async () => {
@@ -195,7 +201,10 @@ test("a defect fails one execution and does not delay the others", async () => {
   await a.track("signed-up", {}, "ada@example.net");
   await a.track("signed-up", {}, "bob@example.net");
   // A state that the program never writes.
-  a.t.db.sqlite.run("UPDATE workflow_executions SET current_step_id = 'nowhere' WHERE seq = 1");
+  const [broken] = await a.executions(id);
+  a.t.db.sqlite.run("UPDATE workflow_executions SET current_step_id = 'nowhere' WHERE id = ?", [
+    broken?.id ?? "",
+  ]);
   await a.advance(HOUR);
   const [first, second] = await a.executions(id);
   expect(first).toMatchObject({ status: "FAILED" });

@@ -1,16 +1,16 @@
 /** Tests the endpoints of executions. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type Automation, HOUR, startAutomation } from "../../support/automation.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { type Automation, HOUR, automationPerTest } from "../../support/automation.ts";
 import { listAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
 import { chain, delay, step } from "./graphs.ts";
 
 let a: Automation;
+const next = automationPerTest();
 beforeEach(async () => {
-  a = await startAutomation();
+  a = await next();
 });
-afterEach(() => a.close());
 
 const waiting = () => a.workflow(chain(step("wait", "WAIT_FOR_EVENT", { eventName: "bought" })));
 
@@ -179,7 +179,7 @@ describe("a request to cancel", () => {
       status: "CANCELLED",
       currentStepId: "wait",
       exitReason: "Cancelled by hand.",
-      completedAt: "2026-03-02T10:00:00.000Z",
+      completedAt: new Date(a.t.clock.now()).toISOString(),
     });
     expectError(await a.t.call("POST", path), { status: 409, code: "INVALID_STATE" });
     await a.advance(HOUR);

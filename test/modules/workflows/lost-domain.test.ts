@@ -1,19 +1,20 @@
 /** Tests SEND_EMAIL steps while the sender's domain has lost its verification. */
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type Automation, DAY, HOUR, MINUTE, startAutomation } from "../../support/automation.ts";
+import { beforeEach, expect, test } from "bun:test";
+import { type Automation, DAY, HOUR, MINUTE, automationPerTest } from "../../support/automation.ts";
 import { chain, delay, step } from "./graphs.ts";
+import { updateRows } from "../../support/project-per-test.ts";
 
 const LOST = "The sender's domain acme.test is not verified any more.";
 
 let a: Automation;
+const next = automationPerTest();
 beforeEach(async () => {
-  a = await startAutomation();
+  a = await next();
 });
-afterEach(() => a.close());
 
 const setStatus = (status: "VERIFIED" | "FAILED") =>
-  a.t.db.sqlite.run("UPDATE domains SET status = ?", [status]);
+  updateRows(a.t, "domains", "status = ?", status);
 
 /** Starts an execution that reaches its SEND_EMAIL step now, after the domain was lost. */
 async function startWithLostDomain(): Promise<string> {
@@ -100,7 +101,7 @@ test("a domain that belongs to another project is no reason to wait", async () =
   const templateId = await a.template();
   const id = await a.workflow(chain(step("mail", "SEND_EMAIL", { templateId })));
   setStatus("FAILED");
-  a.t.db.sqlite.run("UPDATE domains SET project_seq = ?", [project.seq]);
+  updateRows(a.t, "domains", "project_seq = ?", project.seq);
   await a.track("signed-up");
   const execution = await a.only(id);
   expect(execution.status).toBe("FAILED");
@@ -109,7 +110,10 @@ test("a domain that belongs to another project is no reason to wait", async () =
 
 test("waits across a restart of the runner with the same time of the next try", async () => {
   const id = await startWithLostDomain();
-  const dueAt = () => a.t.db.sqlite.query("SELECT due_at FROM workflow_executions").all();
+  const dueAt = () =>
+    a.t.db.sqlite
+      .query("SELECT due_at FROM workflow_executions WHERE project_seq = ?")
+      .all(a.t.project.seq);
   const before = dueAt();
   await a.t.app.automation.stop();
   await a.t.app.automation.start();

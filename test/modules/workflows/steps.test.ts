@@ -1,14 +1,15 @@
 /** Tests the effects and the failures of each type of step. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type Automation, DAY, MINUTE, startAutomation } from "../../support/automation.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { type Automation, DAY, MINUTE, automationPerTest } from "../../support/automation.ts";
 import { chain, delay, graph, step, trigger } from "./graphs.ts";
+import { updateRows } from "../../support/project-per-test.ts";
 
 let a: Automation;
+const next = automationPerTest();
 beforeEach(async () => {
-  a = await startAutomation();
+  a = await next();
 });
-afterEach(() => a.close());
 
 describe("SEND_EMAIL", () => {
   test("enqueues a mail with the data of contact and event, and stores its id with the step", async () => {
@@ -92,17 +93,17 @@ describe("SEND_EMAIL", () => {
     ],
     [
       "a template without a sender",
-      () => a.t.db.sqlite.run("UPDATE templates SET from_address = NULL"),
+      () => updateRows(a.t, "templates", "from_address = NULL"),
       "names no sender",
     ],
     [
       "a domain that was never verified",
-      () => a.t.db.sqlite.run("UPDATE domains SET status = 'FAILED', verified_at = NULL"),
+      () => updateRows(a.t, "domains", "status = 'FAILED', verified_at = NULL"),
       "domain acme.test is not a verified domain",
     ],
     [
       "a subject that is empty for this contact",
-      () => a.t.db.sqlite.run("UPDATE templates SET subject = '{{ nothing }}'"),
+      () => updateRows(a.t, "templates", "subject = '{{ nothing }}'"),
       "The subject is empty once it is rendered.",
     ],
   ])("fails with %s", async (_, spoil, error) => {
@@ -239,7 +240,7 @@ describe("CONDITION", () => {
     const segment = await a.t.create("/segments", { name: "All", condition }, "data.id");
     const id = await a.workflow(yesNo({ field: `segment.${segment}`, operator: "memberOf" }));
     await a.track("signed-up", {}, "ada@example.net");
-    a.t.db.sqlite.run("UPDATE segments SET deleted_at = 1");
+    updateRows(a.t, "segments", "deleted_at = 1");
     await a.track("signed-up", {}, "bob@example.net");
     const [before, after] = await a.executions(id);
     expect(before).toMatchObject({ status: "EXITED", exitReason: "yes" });

@@ -1,17 +1,17 @@
 /** Templates and segments that a workflow or its running executions need cannot be deleted. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type Automation, startAutomation } from "../../support/automation.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { type Automation, automationPerTest } from "../../support/automation.ts";
 import { expectError } from "../../support/refusal.ts";
 import { chain, graph, step, trigger } from "./graphs.ts";
 
 const EMPTY = { steps: [], transitions: [] };
 
 let a: Automation;
+const next = automationPerTest();
 beforeEach(async () => {
-  a = await startAutomation();
+  a = await next();
 });
-afterEach(() => a.close());
 
 const wait = step("wait", "WAIT_FOR_EVENT", { eventName: "paid" });
 const sending = (templateId: string) => chain(wait, step("mail", "SEND_EMAIL", { templateId }));

@@ -1,15 +1,15 @@
 /** Tests WAIT_FOR_EVENT: the events that end the wait, and the race with its timeout. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type Automation, HOUR, MINUTE, startAutomation } from "../../support/automation.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { type Automation, HOUR, MINUTE, automationPerTest } from "../../support/automation.ts";
 import { summarizeLog } from "../../support/log.ts";
 import { chain, graph, step, trigger } from "./graphs.ts";
 
 let a: Automation;
+const next = automationPerTest();
 beforeEach(async () => {
-  a = await startAutomation();
+  a = await next();
 });
-afterEach(() => a.close());
 
 /** Waits one hour for `purchase`, then exits with the reason `bought` or `late`. */
 const race = () =>
@@ -29,8 +29,8 @@ const outcome = async (id: string) => (await a.only(id)).exitReason;
 function recorded(name: string, at: number, data: unknown = null): void {
   a.t.db.sqlite.run(
     `INSERT INTO events (id, project_seq, name, contact_seq, data, created_at)
-     SELECT ?, project_seq, ?, seq, ?, ? FROM contacts WHERE email = 'ada@example.net'`,
-    [crypto.randomUUID(), name, JSON.stringify(data), at],
+     SELECT ?, project_seq, ?, seq, ?, ? FROM contacts WHERE email = 'ada@example.net' AND project_seq = ?`,
+    [crypto.randomUUID(), name, JSON.stringify(data), at, a.t.project.seq],
   );
   summarizeLog(a.t.db.sqlite);
 }
@@ -158,8 +158,8 @@ describe("the race with the timeout", () => {
     await a.track("signed-up");
     await a.t.deliver();
     await a.settle();
-    const [emailId] = a.t.db.sqlite.query<{ id: string }, []>("SELECT id FROM emails").all();
-    const raw = (await a.t.call("GET", `/emails/${emailId?.id ?? ""}/raw`)).text("");
+    const emailId = (await a.t.call("GET", "/emails")).text("data.items.0.id");
+    const raw = (await a.t.call("GET", `/emails/${emailId}/raw`)).text("");
     const [, path = ""] =
       /href="https?:\/\/[^/]+(\/c\/[^"]+)"/.exec(
         raw.replaceAll("=\r\n", "").replaceAll("=3D", "="),
