@@ -1,38 +1,42 @@
 /** Tests versions of graphs, and the deletion of workflows. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { createVersions } from "../../../src/modules/workflows/versions.ts";
-import { type TestApp, testApp } from "../../support/app.ts";
+import type { TestApp } from "../../support/app.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { startAutomation } from "../../support/automation.ts";
 import { waitUntil } from "../../support/eventually.ts";
+import { projectPerTest, updateRows } from "../../support/project-per-test.ts";
 import { startWebServer } from "../../support/web-server.ts";
 import { chain, delay, step } from "./graphs.ts";
 
 let t: TestApp;
 let id: string;
+const projects = projectPerTest();
 beforeEach(async () => {
-  t = await testApp();
+  t = await projects.next();
   id = await t.create(
     "/workflows",
     { name: "W", enabled: true, ...chain(delay("wait")) },
     "data.id",
   );
 });
-afterEach(() => t.close());
 
 const versionSeqs = () =>
   t.db.sqlite
-    .query<{ seq: number }, []>("SELECT seq FROM workflow_versions ORDER BY seq")
-    .all()
+    .query<{ seq: number }, [number]>(
+      `SELECT v.seq FROM workflow_versions v JOIN workflows w ON w.seq = v.workflow_seq
+       WHERE w.project_seq = ? ORDER BY v.seq`,
+    )
+    .all(t.project.seq)
     .map(({ seq }) => seq);
 
 const current = () =>
   t.db.sqlite
-    .query<{ seq: number; workflow: number }, []>(
-      "SELECT version_seq AS seq, seq AS workflow FROM workflows",
+    .query<{ seq: number; workflow: number }, [number]>(
+      "SELECT version_seq AS seq, seq AS workflow FROM workflows WHERE project_seq = ?",
     )
-    .get() ?? { seq: 0, workflow: 0 };
+    .get(t.project.seq) ?? { seq: 0, workflow: 0 };
 
 let contacts = 0;
 
@@ -45,7 +49,8 @@ async function execution(status: string, versionSeq = current().seq): Promise<nu
       `INSERT INTO workflow_executions
          (id, project_seq, workflow_seq, version_seq, contact_seq, status, current_step_id, context,
           step_started_at, started_at)
-       SELECT ?, 1, ?, ?, seq, ?, 'wait', '{}', 0, 0 FROM contacts WHERE email = ? RETURNING seq`,
+       SELECT ?, project_seq, ?, ?, seq, ?, 'wait', '{}', 0, 0 FROM contacts WHERE email = ?
+       RETURNING seq`,
     )
     .get(crypto.randomUUID(), current().workflow, versionSeq, status, email);
   const seq = row?.seq ?? 0;
@@ -165,12 +170,11 @@ describe("DELETE /workflows/{id}", () => {
     expect([answer.status, answer.body]).toEqual([204, undefined]);
     expect((await t.call("GET", `/workflows/${id}`)).status).toBe(404);
     expect((await t.call("DELETE", `/workflows/${id}`)).status).toBe(404);
-    for (const table of ["", "_versions", "_executions", "_execution_steps"]) {
-      expect([table, t.countRows(table === "" ? "workflows" : `workflow${table}`)]).toEqual([
-        table,
-        0,
-      ]);
-    }
+    expect([t.countRows("workflows"), t.countRows("workflow_executions")]).toEqual([0, 0]);
+    const left = `SELECT 1 FROM workflow_execution_steps
+      WHERE execution_seq NOT IN (SELECT seq FROM workflow_executions)
+      UNION ALL SELECT 1 FROM workflow_versions WHERE workflow_seq NOT IN (SELECT seq FROM workflows)`;
+    expect(t.db.sqlite.query(left).all()).toEqual([]);
     expect(t.countRows("contacts")).toBe(2);
   });
 
@@ -178,41 +182,42 @@ describe("DELETE /workflows/{id}", () => {
     const statement = t.db.sqlite.prepare(
       `INSERT INTO workflow_executions
          (id, project_seq, workflow_seq, version_seq, status, context, step_started_at, started_at)
-       VALUES (?, 1, ?, ?, ?, '{}', 0, 0)`,
+       VALUES (?, ?, ?, ?, ?, '{}', 0, 0)`,
     );
     const { seq, workflow } = current();
     await t.app.writer.write(() => {
       for (let i = 0; i < 6000; i++) {
         const status = i % 5 === 0 ? "WAITING" : "COMPLETED";
-        statement.run(crypto.randomUUID(), workflow, seq, status);
+        statement.run(crypto.randomUUID(), t.project.seq, workflow, seq, status);
       }
     });
     expect((await t.call("DELETE", `/workflows/${id}`)).status).toBe(204);
     const active = t.db.sqlite
-      .query<{ n: number }, []>(
-        "SELECT count(*) AS n FROM workflow_executions WHERE status = 'WAITING'",
+      .query<{ n: number }, [number]>(
+        `SELECT count(*) AS n FROM workflow_executions
+         WHERE status = 'WAITING' AND project_seq = ?`,
       )
-      .get();
+      .get(t.project.seq);
     expect(active?.n).toBe(0);
     expect(t.countRows("workflow_executions")).toBeGreaterThan(0);
-    expect((await t.app.workflows.list(1, {})).items).toEqual([]);
+    expect((await t.app.workflows.list(t.project.seq, {})).items).toEqual([]);
     await t.app.workflows.removeDeleted();
     expect([t.countRows("workflow_executions"), t.countRows("workflows")]).toEqual([0, 0]);
   });
 
   test("is finished by sweep after a crash", async () => {
     await execution("WAITING");
-    t.db.sqlite.run("UPDATE workflows SET deleted_at = 1, is_enabled = 0");
+    updateRows(t, "workflows", "deleted_at = 1, is_enabled = 0");
     expect((await t.call("GET", `/workflows/${id}`)).status).toBe(404);
-    expect(t.app.workflows.findTriggered(1, "signed-up")).toEqual([]);
+    expect(t.app.workflows.findTriggered(t.project.seq, "signed-up")).toEqual([]);
     await t.app.workflows.removeDeleted();
-    await waitUntil(() => t.countRows("workflow_versions") === 0);
+    await waitUntil(() => versionSeqs().length === 0);
     expect(t.countRows("workflow_executions")).toBe(0);
   });
 });
 
 describe("findTriggered", () => {
-  const started = (eventName: string, projectSeq = 1) =>
+  const started = (eventName: string, projectSeq = t.project.seq) =>
     t.app.workflows.findTriggered(projectSeq, eventName).map((workflow) => workflow.id);
 
   test("returns the enabled workflows of the project whose current TRIGGER has the name", async () => {
@@ -224,8 +229,10 @@ describe("findTriggered", () => {
       "data.id",
     );
     expect(started("signed-up")).toEqual([id, both]);
-    expect(t.app.workflows.findTriggered(1, "signed-up")[1]).toMatchObject({ allowReentry: 1 });
-    expect([started("left"), started("signed-up", 2)]).toEqual([[], []]);
+    expect(t.app.workflows.findTriggered(t.project.seq, "signed-up")[1]).toMatchObject({
+      allowReentry: 1,
+    });
+    expect([started("left"), started("signed-up", t.project.seq + 1)]).toEqual([[], []]);
     await t.call("PATCH", `/workflows/${off}`, { enabled: true });
     await t.call("PATCH", `/workflows/${id}`, { trigger: { type: "EVENT", eventName: "left" } });
     await t.call("PATCH", `/workflows/${both}`, { enabled: false });
