@@ -3,10 +3,11 @@ import type { TestApp } from "../support/app.ts";
 import { HOUR, MINUTE } from "../support/automation.ts";
 import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import {
-  closeAll,
   countWhere,
   FORWARD,
   mail,
+  closeAll,
+  mailingPerTest,
   startMailing,
   advanceTime,
   setClock,
@@ -18,6 +19,7 @@ const SECOND = 1000;
 afterEach(closeAll);
 
 describe("campaigns", () => {
+  const next = mailingPerTest();
   async function campaign(t: TestApp, recipients: number, rest: object = {}): Promise<string> {
     for (let i = 0; i < recipients; i++)
       await t.call("POST", "/contacts", { email: `c${i}@example.net` });
@@ -34,7 +36,7 @@ describe("campaigns", () => {
   }
 
   test.each(STEPS)("start at their scheduled date by the clock that was set %s", async (_, ms) => {
-    const { t } = await startMailing();
+    const { t } = await next();
     const id = await campaign(t, 3);
     const scheduledFor = new Date(t.clock.now() + 30 * HOUR).toISOString();
     await t.call("POST", `/campaigns/${id}/send`, { scheduledFor });
@@ -61,7 +63,7 @@ describe("campaigns", () => {
   );
 
   test.each(STEPS)("under way keep their own rate if the clock is set %s", async (_, ms) => {
-    const { t, handedMs } = await startMailing();
+    const { t, handedMs } = await next();
     const id = await campaign(t, 10, { rate: 1 });
     await t.call("POST", `/campaigns/${id}/send`);
     await waitUntil(() => countWhere(t, "campaign_seq IS NOT NULL") === 10);

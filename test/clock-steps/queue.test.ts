@@ -1,15 +1,16 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createLog } from "../../src/lib/log.ts";
-import { testApp, type TestApp } from "../support/app.ts";
+import { testApp } from "../support/app.ts";
 import { HOUR, MINUTE } from "../support/automation.ts";
 import { manualClock } from "../support/clock.ts";
 import { waitUntil, settleEventLoop } from "../support/eventually.ts";
-import { ACCEPTED, DEFERRED, testTransport, type TestTransport } from "../support/transport.ts";
+import { ACCEPTED, DEFERRED, testTransport } from "../support/transport.ts";
 import {
   BACK,
   closeAll,
   countWhere,
   FORWARD,
+  mailingPerTest,
   startMailing,
   startApp,
   advanceTime,
@@ -23,8 +24,12 @@ const SECOND = 1000;
 afterEach(closeAll);
 
 describe("the queue", () => {
+  const next = mailingPerTest();
+  const nextPaced = mailingPerTest({ sendRate: 14 });
+
   test.each(STEPS)("delivers at its usual pace if the clock is set %s", async (_, stepMs) => {
-    const { t, handedMs } = await startMailing({ sendRate: 14 });
+    const { t, handedMs } = await nextPaced();
+    t.clock.advance(SECOND); // The pace of the test before has passed.
     await send(t, 20);
     await advanceTime(t, 400);
     expect(handedMs.length).toBeGreaterThan(8);
@@ -38,13 +43,14 @@ describe("the queue", () => {
     expect(tooSoon).toEqual([]);
   });
 
-  async function deferred(): Promise<{ t: TestApp; transport: TestTransport }> {
-    const { t, transport } = await startMailing();
+  type Mailing = Awaited<ReturnType<typeof startMailing>>;
+  async function deferred(mailing: Promise<Mailing> = next()): Promise<Mailing> {
+    const { t, transport, handedMs } = await mailing;
     transport.answer = DEFERRED;
     await send(t, 1);
     await waitUntil(() => countWhere(t, "status = 'QUEUED' AND attempts = 1") === 1);
     transport.answer = ACCEPTED;
-    return { t, transport };
+    return { t, transport, handedMs };
   }
 
   // The first retry is due after 4 to 6 minutes.
@@ -58,8 +64,9 @@ describe("the queue", () => {
     expect(transport.handed).toHaveLength(2);
   });
 
+  // A step forward after a step back only makes up for it, so this needs a clock of its own.
   test.each(FORWARD)("retries at once if the clock is set %s", async (_, ms) => {
-    const { t, transport } = await deferred();
+    const { t, transport } = await deferred(startMailing());
     await setClock(t, ms);
     await waitUntil(() => transport.handed.length === 2);
   });
@@ -93,7 +100,7 @@ describe("the queue", () => {
   test.each(BACK)(
     "schedules the retry from the outcome if it is stored after the clock was set %s",
     async (_, ms) => {
-      const { t, transport } = await startMailing();
+      const { t, transport } = await next();
       transport.answer = null;
       await send(t, 1);
       await waitUntil(() => transport.open().length === 1);
@@ -107,8 +114,8 @@ describe("the queue", () => {
       t.clock.advance(SECOND);
       await waitUntil(() => countWhere(t, "status = 'QUEUED' AND attempts = 1") === 1);
       const [waitMs = 0] = t.db.sqlite
-        .query<{ at: number }, []>("SELECT next_at AS at FROM emails")
-        .all()
+        .query<{ at: number }, [number]>("SELECT next_at AS at FROM emails WHERE project_seq = ?")
+        .all(t.project.seq)
         .map(({ at }) => at - t.clock.now());
       expect(waitMs).toBeGreaterThanOrEqual(4 * MINUTE - SECOND);
       expect(waitMs).toBeLessThanOrEqual(6 * MINUTE - SECOND);
@@ -137,7 +144,9 @@ describe("the queue", () => {
   test("adopts the new time only together with the due times", async () => {
     const { t, transport } = await deferred();
     const dueAt = () =>
-      t.db.sqlite.query<{ at: number }, []>("SELECT next_at AS at FROM emails").get()?.at ?? 0;
+      t.db.sqlite
+        .query<{ at: number }, [number]>("SELECT next_at AS at FROM emails WHERE project_seq = ?")
+        .get(t.project.seq)?.at ?? 0;
     const before = { dueAt: dueAt(), now: t.clock.now() };
     t.db.sqlite.run("PRAGMA query_only = ON");
     t.clock.stepWall(-HOUR);

@@ -3,8 +3,9 @@
 import type { Config } from "../../src/config/settings.ts";
 import { testApp, type TestApp, type TestOptions } from "../support/app.ts";
 import { DAY, HOUR } from "../support/automation.ts";
-import { manualClock } from "../support/clock.ts";
+import { type ManualClock, manualClock } from "../support/clock.ts";
 import { settleEventLoop } from "../support/eventually.ts";
+import { projectPerTest } from "../support/project-per-test.ts";
 import { ACCEPTED, testTransport } from "../support/transport.ts";
 
 const closers: (() => Promise<void>)[] = [];
@@ -50,18 +51,38 @@ export async function startApp(options: TestOptions = {}): Promise<TestApp> {
   return t;
 }
 
-/** Starts an application that records the monotonic times at which mails reach its transport. */
-export async function startMailing(config: Partial<Config> = {}, options: TestOptions = {}) {
+/** A transport that records the monotonic times at which mails reach it. */
+function timedTransport(clock: ManualClock) {
   const transport = testTransport({ answer: ACCEPTED });
-  const clock = options.clock ?? manualClock();
   const handedMs: number[] = [];
   const hand = transport.hand.bind(transport);
   transport.hand = (dispatch) => {
     handedMs.push(clock.elapsed());
     return hand(dispatch);
   };
+  return { transport, handedMs };
+}
+
+/** Starts an application that records the monotonic times at which mails reach its transport. */
+export async function startMailing(config: Partial<Config> = {}, options: TestOptions = {}) {
+  const clock = options.clock ?? manualClock();
+  const { transport, handedMs } = timedTransport(clock);
   const t = await startApp({ transport, config, ...options, clock });
   return { t, transport, handedMs };
+}
+
+/** The same on one application, with a new project for each test. */
+export function mailingPerTest(config: Partial<Config> = {}) {
+  const clock = manualClock();
+  const { transport, handedMs } = timedTransport(clock);
+  const projects = projectPerTest({ clock, transport, config });
+  return async () => {
+    const t = await projects.next();
+    await t.start();
+    transport.answer = ACCEPTED;
+    for (const list of [handedMs, transport.handed]) list.length = 0;
+    return { t, transport, handedMs };
+  };
 }
 
 export const mail = { from: "hello@acme.test", subject: "Hi", body: "<p>Hello</p>" };
@@ -73,5 +94,8 @@ export async function send(t: TestApp, count: number): Promise<void> {
 }
 
 export const countWhere = (t: TestApp, where: string): number =>
-  t.db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM emails WHERE ${where}`).get()
-    ?.n ?? 0;
+  t.db.sqlite
+    .query<{ n: number }, [number]>(
+      `SELECT count(*) AS n FROM emails WHERE project_seq = ? AND ${where}`,
+    )
+    .get(t.project.seq)?.n ?? 0;
