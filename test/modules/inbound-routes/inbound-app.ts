@@ -3,6 +3,7 @@
 import { systemClock } from "../../../src/lib/clock.ts";
 import { createDns } from "../../../src/protocols/dns/client.ts";
 import type { TestOptions } from "../../support/app.ts";
+import { manualClock } from "../../support/clock.ts";
 import { startDnsServer } from "../../support/dns-server.ts";
 import { rawSmtp, sendRaw } from "../../support/smtp-client.ts";
 import { bounceApp } from "../bounces/reports.ts";
@@ -16,8 +17,9 @@ export async function inboundApp(options: TestOptions = {}) {
   const server = await startDnsServer({
     records: { "in.acme.test": MX, "acme.test": { MX: ["10 elsewhere.test"] } },
   });
-  const dns = createDns({ servers: [server.server], clock: systemClock });
-  const t = await bounceApp({ dns, ...options, config: { ...INBOUND, ...options.config } });
+  const clock = options.clock ?? manualClock();
+  const dns = createDns({ servers: [server.server], clock: systemClock, queryClock: clock });
+  const t = await bounceApp({ clock, dns, ...options, config: { ...INBOUND, ...options.config } });
 
   return {
     ...t,

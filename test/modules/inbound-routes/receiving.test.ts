@@ -12,8 +12,9 @@ import { type InboundApp, inboundApp, mail } from "./inbound-app.ts";
 
 const MIB = 1024 * 1024;
 const TO = "support@in.acme.test";
-/** The sender whose SPF record is never answered. */
-const SLOW = "x@slow.example";
+/** The domain of a sender whose SPF record is never answered; each test has its own. */
+let slow = "";
+let tests = 0;
 const TOO_MANY = "451 4.3.2 Too many messages are being received, try again later";
 
 let t: InboundApp;
@@ -21,10 +22,10 @@ beforeAll(async () => {
   t = await inboundApp();
   await t.start();
   await t.route(TO);
-  t.server.failures["slow.example"] = "timeout";
 });
 beforeEach(() => {
-  t.server.queries.splice(0);
+  slow = `slow-${++tests}.example`;
+  t.server.failures[slow] = "timeout";
 });
 afterAll(() => t.close());
 
@@ -72,19 +73,19 @@ async function end(works: readonly Work[]): Promise<void> {
   await Promise.all(works.map(({ reply }) => reply));
 }
 
-const isAsked = () => waitUntil(() => t.server.count("slow.example TXT") > 0);
+const isAsked = () => waitUntil(() => t.server.count(`${slow} TXT`) > 0);
 const subjects = () => t.received().map((data) => valueAt(data, "subject"));
 
 describe("messages whose look-ups are not answered", () => {
   test("delay no large message of another sender", async () => {
-    const slow: Work[] = [];
+    const works: Work[] = [];
     for (let i = 0; i < 6; i++) {
-      slow.push(await begin(message("slow", LARGE), { from: SLOW, peer: "8.8.8.8" }));
+      works.push(await begin(message("slow", LARGE), { from: `x@${slow}`, peer: "8.8.8.8" }));
     }
     await isAsked();
     const honest = await begin(message("honest", LARGE), { peer: "9.9.9.9" });
     expect(await honest.reply).toBe("250");
-    await end(slow);
+    await end(works);
   });
 
   test("are received after 20 s", async () => {
@@ -92,26 +93,28 @@ describe("messages whose look-ups are not answered", () => {
     await (
       await begin(message("first", 1_000), { peer: "9.9.9.9" })
     ).reply;
-    const slow = await begin(message("slow", 1_000), { from: SLOW, peer: "8.8.8.8" });
+    const work = await begin(message("slow", 1_000), { from: `x@${slow}`, peer: "8.8.8.8" });
     await isAsked();
     t.clock.advance(20_000);
-    expect(await slow.reply).toBe("250");
+    expect(await work.reply).toBe("250");
     expect(valueAt(t.received().at(-1), "spf")).toBe("temperror");
   });
 
   test("of one sender take 16 MiB of memory, and leave the rest to other senders", async () => {
-    const slow: Work[] = [];
+    const works: Work[] = [];
     // All addresses of an IPv6 network count as one sender.
     for (let i = 0; i < 18; i++) {
-      slow.push(await begin(message("held", WHOLE), { from: SLOW, peer: `2600:1:2:3::${i}` }));
+      works.push(
+        await begin(message("held", WHOLE), { from: `x@${slow}`, peer: `2600:1:2:3::${i}` }),
+      );
     }
-    const refused = slow.splice(16);
+    const refused = works.splice(16);
     expect(await Promise.all(refused.map(({ reply }) => reply))).toEqual([TOO_MANY, TOO_MANY]);
     const small = await begin(message("small", 1_000), { peer: "2600:1:2:3::99" });
     expect(await small.reply).toBe("250");
     const honest = await begin(message("honest", WHOLE), { peer: "9.9.9.9" });
     expect(await honest.reply).toBe("250");
-    await end(slow);
+    await end(works);
     const later = await begin(message("later", WHOLE), { peer: "2600:1:2:3::1" });
     expect(await later.reply).toBe("250");
   });
