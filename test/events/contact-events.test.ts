@@ -13,7 +13,7 @@ import { openOutbox, planOf } from "../support/outbox.ts";
 
 const NAMES = ["login", "page.view", "purchase", "rare"];
 const PEOPLE = [1, 2, 3];
-const ROWS = 6_000;
+const ROWS = 3_000;
 
 let t: TestApp;
 beforeEach(async () => {
@@ -98,7 +98,7 @@ describe("the events of a contact", () => {
       const name = random() < 0.4 ? NAMES[Math.floor(random() * NAMES.length)] : undefined;
       const [from = 0, to = 0] = [random() * ROWS, random() * ROWS].sort((a, b) => a - b);
       const isWithin = random() < 0.5 ? undefined : (at: number) => at >= from && at <= to;
-      const largestPage = random() < 0.5 ? 2_500 : 200;
+      const largestPage = random() < 0.5 ? 1_250 : 100;
       const seqs = expected({ projectSeq: 1, contactSeq, name }, isWithin);
       const limit = () => 1 + Math.floor(random() * largestPage);
       expect(await readAll({ projectSeq: 1, contactSeq, name }, limit, isWithin)).toEqual({
@@ -113,7 +113,7 @@ describe("the events of a contact", () => {
     const { read } = createContactEvents({ db: t.db, scheduler: createFairScheduler() });
     for (const contactSeq of PEOPLE) {
       const first = await read({ projectSeq: 1, contactSeq }, { after: null, limit: 50 });
-      t.db.sqlite.run("DELETE FROM events WHERE seq <= ?", [1000 * contactSeq]);
+      t.db.sqlite.run("DELETE FROM events WHERE seq <= ?", [500 * contactSeq]);
       const after = first.cursorAt(first.seqs.at(-1) ?? 0);
       const rest = await read({ projectSeq: 1, contactSeq }, { after, limit: ROWS });
       const seqs = [...first.seqs, ...rest.seqs];

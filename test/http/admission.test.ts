@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMITS } from "../../src/http/body-limits.ts";
 import { type TestApp, testApp } from "../support/app.ts";
+import { projectPerTest } from "../support/project-per-test.ts";
 import { expectError } from "../support/refusal.ts";
 import { createKey, revokeKey } from "../../src/modules/keys.ts";
 
@@ -199,8 +200,11 @@ describe("the order of checks", () => {
 });
 
 describe("the rate limit of a project", () => {
+  const threeRequests = projectPerTest({ config: { apiRate: 3 } });
+  const oneRequest = projectPerTest({ config: { apiRate: 1 } });
+
   test("accepts that many requests, counts down, and then reports when the next is possible", async () => {
-    const t = await testApp({ config: { apiRate: 3 } });
+    const t = await threeRequests.next();
     const seen = [];
     for (let i = 0; i < 5; i++) {
       const { status, headers } = await t.call("GET", "/contacts");
@@ -220,7 +224,6 @@ describe("the rate limit of a project", () => {
     t.clock.advance(10_000); // The first request is 60 s old now.
     expect((await t.call("GET", "/contacts")).status).toBe(200);
     expect((await t.call("GET", "/contacts")).status).toBe(429);
-    await t.close();
   });
 
   const steps: [step: string, ms: number][] = [
@@ -230,7 +233,7 @@ describe("the rate limit of a project", () => {
     ["a day forward", 24 * HOUR_MS],
   ];
   test.each(steps)("does not change if the clock is set %s", async (_, stepMs) => {
-    const t = await testApp({ config: { apiRate: 3 } });
+    const t = await threeRequests.next();
     for (let i = 0; i < 3; i++) await t.call("GET", "/contacts");
     t.clock.advance(20_000);
     t.clock.stepWall(stepMs);
@@ -239,11 +242,10 @@ describe("the rate limit of a project", () => {
     t.clock.advance(40_000);
     const accepted = await t.call("GET", "/contacts");
     expect([accepted.status, accepted.headers.get("ratelimit-reset")]).toEqual([200, "60"]);
-    await t.close();
   });
 
   test("is shown on errors too, and counts refused requests unless the limit refused them", async () => {
-    const t = await testApp({ config: { apiRate: 3 } });
+    const t = await threeRequests.next();
     const remaining = async (method: string, path: string, body?: unknown) => {
       const answer = await t.call(method, path, body);
       return [answer.status, answer.headers.get("ratelimit-remaining")];
@@ -252,11 +254,10 @@ describe("the rate limit of a project", () => {
     expect(await remaining("POST", "/contacts", {})).toEqual([422, "1"]);
     expect(await remaining("POST", "/contacts", { email: "a@b.co" })).toEqual([201, "0"]);
     expect(await remaining("GET", "/contacts")).toEqual([429, "0"]);
-    await t.close();
   });
 
   test("is shared by the secret keys of a project and not by projects", async () => {
-    const t = await testApp({ config: { apiRate: 1 } });
+    const t = await oneRequest.next();
     const other = await t.makeProject("other");
     const again = await t.makeProject("acme"); // This creates new keys of the same project.
     const event = { email: "a@b.co", event: "x" };
@@ -265,22 +266,20 @@ describe("the rate limit of a project", () => {
     expect((await t.call("GET", "/contacts", undefined, { key: other.secretKey })).status).toBe(
       200,
     );
-    await t.close();
   });
 
   test("is not used up by requests without a valid key or without permission", async () => {
-    const t = await testApp({ config: { apiRate: 1 } });
+    const t = await oneRequest.next();
     await t.call("GET", "/contacts", undefined, { key: null });
     await t.call("GET", "/contacts", undefined, { key: t.publicKey });
     expect((await t.call("GET", "/contacts")).status).toBe(200);
-    await t.close();
   });
 
   test("is switched off by 0, with its headers", async () => {
-    const t = await testApp({ config: { apiRate: 0 } });
-    const answer = await t.call("GET", "/contacts");
+    const own = await testApp({ config: { apiRate: 0 } });
+    const answer = await own.call("GET", "/contacts");
     expect(answer.headers.get("ratelimit-limit")).toBeNull();
-    await t.close();
+    await own.close();
   });
 });
 

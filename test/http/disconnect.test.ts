@@ -135,6 +135,11 @@ describe("a malformed chunk", () => {
   }
 });
 
+/** Resolves when the server has answered requests that came later. */
+async function answerOthers(): Promise<void> {
+  for (let i = 0; i < 3; i++) await (await fetch(`http://127.0.0.1:${port}/livez`)).text();
+}
+
 describe("an invalid request", () => {
   const greeting = (line: string, ...headers: string[]) =>
     `${[line, "Host: localhost", ...headers].join("\r\n")}\r\n\r\n`;
@@ -161,7 +166,7 @@ describe("an invalid request", () => {
       const before = t.contents();
       const request = openRequest({ port, head: null });
       request.write(bytes);
-      const answer = await Promise.race([request.next(), Bun.sleep(300).then(() => "silent")]);
+      const answer = await Promise.race([request.next(), answerOthers().then(() => "silent")]);
       expect(answer).not.toMatch(/^HTTP\/1.1 (?:2|5(?!05))/);
       request.destroy();
       await expectQuiet(before);

@@ -1,15 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type TestApp, testApp } from "../support/app.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { TestApp } from "../support/app.ts";
+import { projectPerTest } from "../support/project-per-test.ts";
 import { expectError } from "../support/refusal.ts";
-import { signIn, type UserSession } from "../support/session.ts";
+import { removeUsers, signIn, type UserSession } from "../support/session.ts";
 
 const MINUTE_MS = 60_000;
 
 let t: TestApp;
+const projects = projectPerTest({ config: { apiRate: 3 } });
 beforeEach(async () => {
-  t = await testApp({ config: { apiRate: 3 } });
+  t = await projects.next();
+  removeUsers(t);
 });
-afterEach(() => t.close());
 
 type Given = { role?: "ADMIN" | "EDITOR" | "VIEWER"; isOwner?: boolean };
 
@@ -189,6 +191,7 @@ describe("the audit log", () => {
       "CREATE TRIGGER broken BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'x'); END",
     );
     expect((await t.call("POST", "/contacts", contact)).status).toBe(500);
+    t.db.sqlite.run("DROP TRIGGER broken");
     expect(t.countRows("contacts")).toBe(0);
   });
 
