@@ -16,7 +16,7 @@ import { linkBase } from "./installation.ts";
 import type { Clock } from "./lib/clock.ts";
 import { deriveKey } from "./lib/crypto.ts";
 import { type Log, withoutErrors } from "./lib/log.ts";
-import { createLoopWatch, platformWatch } from "./lib/loop-watch.ts";
+import { createLoopWatch, type LoopWatchDeps, platformWatch } from "./lib/loop-watch.ts";
 import { createReferences } from "./lib/references.ts";
 import { announcements } from "./lib/announcements.ts";
 import { createSignal } from "./lib/signal.ts";
@@ -44,6 +44,8 @@ export type AppOptions = {
   dns?: Dns;
   makeDkimKeys?: () => Promise<DkimKeyPair[]>;
   fetchGuarded?: FetchGuarded;
+  /** Limits of the watchdog of the event loop. */
+  loopWatch?: Pick<LoopWatchDeps, "heldMs" | "logIntervalMs">;
   /** Parameters of Argon2id for new passwords: memory in KiB, and passes over it. */
   passwordCost?: { memoryCost: number; timeCost: number };
 };
@@ -56,7 +58,7 @@ export function createCore(options: AppOptions) {
   const log = withoutErrors(options.log, () => db.fault.current() !== null);
   // On a developer's machine other programs take the processor, so holds there are no warnings.
   const holdLog = options.hasOpenInboxes === true ? { ...log, warn: log.debug } : log;
-  const loopWatch = createLoopWatch(platformWatch(holdLog));
+  const loopWatch = createLoopWatch({ ...platformWatch(holdLog), ...options.loopWatch });
   const reader: DatabaseReader = createDatabaseReader(db, {
     verify: () => writer.verifyFiles(),
   });

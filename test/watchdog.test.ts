@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createLog } from "../src/lib/log.ts";
 import { type TestApp, type TestOptions, testApp } from "./support/app.ts";
-import { settleEventLoop, waitUntil } from "./support/eventually.ts";
+import { waitUntil } from "./support/eventually.ts";
 import { valueAt } from "./support/json.ts";
 import { expectError } from "./support/refusal.ts";
 import { ACCEPTED, testTransport } from "./support/transport.ts";
@@ -30,37 +30,28 @@ describe("a hold of the event loop", () => {
     const lines: unknown[] = [];
     const write = (line: string) => void lines.push(JSON.parse(line));
     const log = createLog({ level: "warn", format: "json", write });
-    const t = await started({ log });
+    const t = await started({ log, loopWatch: { heldMs: 5, logIntervalMs: 0 } });
     const { subject, from } = mail;
-    const template = { name: "Slow", type: "TRANSACTIONAL", subject, from, body: slow("rounds") };
+    const template = { name: "Slow", type: "TRANSACTIONAL", subject, from, body: slow(20_000) };
     const id = (await t.call("POST", "/templates", template)).text("data.id");
-    const find = () => lines.find((line) => valueAt(line, "route") !== undefined);
-    // A faster machine needs more rounds. A line about another hold delays that of the route by 5 s.
-    const deadline = performance.now() + 15_000;
-    for (let rounds = 2_500; find() === undefined && performance.now() < deadline;) {
-      const startedAt = performance.now();
-      const answer = await t.call("POST", `/templates/${id}/preview`, { data: { rounds } });
-      expect(answer.status).toBe(200);
-      if (performance.now() - startedAt < 150) rounds *= 2;
-      await settleEventLoop();
-    }
+    const path = `/templates/${id}/preview`;
+    expect((await t.call("POST", path, {})).status).toBe(200);
+    const find = () =>
+      lines.find((line) => valueAt(line, "route") === "POST /templates/:id/preview");
+    await waitUntil(() => find() !== undefined);
     expect(valueAt(find(), "message")).toBe("event loop held");
-    expect(valueAt(find(), "route")).toBe("POST /templates/:id/preview");
-    expect(Number(valueAt(find(), "ms"))).toBeGreaterThan(50);
-  }, 30_000);
+    expect(Number(valueAt(find(), "ms"))).toBeGreaterThan(5);
+  });
 });
 
 describe("rendering for one request", () => {
   test("is refused when all recipients together take longer than a second", async () => {
     const t = await started();
     const to = Array.from({ length: 300 }, (_, i) => `person${i}@example.com`);
-    const startedAt = performance.now();
     const answer = await t.call("POST", "/v1/send", { ...mail, to, body: slow(4_000) });
-    const tookMs = performance.now() - startedAt;
     const errors: [string, string][] = [["body", "invalid_value"]];
     expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
     expect(answer.text("error.errors.0.message")).toMatch(/longer than 1000 ms/);
-    expect(tookMs).toBeLessThan(5_000);
     expect(t.countRows("emails")).toBe(0);
   });
 

@@ -29,7 +29,7 @@ type LoopWatch = {
 };
 
 /** Functions of the platform that the watchdog uses; tests replace them. */
-type LoopWatchDeps = {
+export type LoopWatchDeps = {
   log: Log;
   /** Monotonic milliseconds. */
   elapsed: () => number;
@@ -37,14 +37,15 @@ type LoopWatchDeps = {
   cpuMs: () => number;
   /** Runs `tick` every `ms` until the returned function is called. */
   every: (ms: number, tick: () => void) => () => void;
+  /** A hold that is longer than this is counted and logged. */
+  heldMs?: number;
+  /** Later holds within this time are counted in the next line. */
+  logIntervalMs?: number;
 };
 
 const TICK_MS = 20;
-/** A hold that is longer than this is counted and logged. */
 export const HELD_MS = 50;
-/**
- * Later holds within this time are counted in the next line, so that an attack cannot fill the log.
- */
+/** It is not shorter, so that an attack cannot fill the log. */
 const LOG_INTERVAL_MS = 5_000;
 const BUCKETS_MS = [50, 100, 250, 500, 1_000, 5_000];
 /** Marks that are remembered; a hold made of more pieces names the longest of the latest ones. */
@@ -72,7 +73,9 @@ export function platformWatch(log: Log): LoopWatchDeps {
   };
 }
 
-export function createLoopWatch({ log, elapsed, cpuMs, every }: LoopWatchDeps): LoopWatch {
+export function createLoopWatch(deps: LoopWatchDeps): LoopWatch {
+  const { log, elapsed, cpuMs, every, heldMs: limitMs = HELD_MS } = deps;
+  const { logIntervalMs = LOG_INTERVAL_MS } = deps;
   const marks: Mark[] = [];
   let nextMark = 0;
   let tickedAt = 0;
@@ -89,7 +92,7 @@ export function createLoopWatch({ log, elapsed, cpuMs, every }: LoopWatchDeps): 
     const now = elapsed();
     const heldMs = now - tickedAt - TICK_MS;
     const cpu = cpuMs();
-    if (heldMs > HELD_MS) noteHold(now, heldMs, cpu - cpuAtTick);
+    if (heldMs > limitMs) noteHold(now, heldMs, cpu - cpuAtTick);
     tickedAt = now;
     cpuAtTick = cpu;
   }
@@ -101,7 +104,7 @@ export function createLoopWatch({ log, elapsed, cpuMs, every }: LoopWatchDeps): 
       if (heldMs <= bound) counts[i] = (counts[i] ?? 0) + 1;
     });
     recent.note(now, heldMs);
-    if (now - loggedAt < LOG_INTERVAL_MS) {
+    if (now - loggedAt < logIntervalMs) {
       unlogged++;
       return;
     }

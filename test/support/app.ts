@@ -2,6 +2,7 @@
 
 import "./production.ts";
 import { type Server, createApp } from "../../src/app.ts";
+import type { AppOptions } from "../../src/core.ts";
 import { readConfig } from "../../src/config/read.ts";
 import type { Config } from "../../src/config/settings.ts";
 import { migrate } from "../../src/db/migrate.ts";
@@ -42,6 +43,7 @@ export type TestOptions = {
   /** DNS client; by default all queries fail. */
   dns?: Dns;
   fetchGuarded?: FetchGuarded;
+  loopWatch?: AppOptions["loopWatch"];
   log?: Log;
   clock?: ManualClock;
   /** An existing database, as after a restart. */
@@ -86,6 +88,7 @@ export async function testApp(options: TestOptions = {}) {
     makeDkimKeys: () => (hasDkimKeys ? dkimPairs() : Promise.resolve([])),
     ...(options.transport === undefined ? {} : { transport: options.transport }),
     ...(options.fetchGuarded === undefined ? {} : { fetchGuarded: options.fetchGuarded }),
+    ...(options.loopWatch === undefined ? {} : { loopWatch: options.loopWatch }),
   });
   const first = await makeProject(app, options.project ?? "acme");
   hasDkimKeys = true;
