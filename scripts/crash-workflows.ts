@@ -8,65 +8,26 @@
  * way at a kill.
  */
 
-import { relayTo, removeFolder, startServer, temporaryFolder } from "./bench/children.ts";
-import { reportAims, printValue, whole } from "./bench/report.ts";
-import { prepareStore } from "./bench/store.ts";
-import { runWorkflowCrash } from "./crash/workflows.ts";
+import { printValue, reportOutcome, whole } from "./bench/report.ts";
+import { runCheck } from "./bench/run-check.ts";
 import { crashOptions } from "./crash/options.ts";
+import { crashWorkflows } from "./crash/workflows.ts";
 
-const DRAIN_LIMIT_MS = 10 * 60_000;
-
-const options = crashOptions("crash-workflows.ts", { kills: 50, executions: 2_000, seed: 1 });
-const { kills, executions, seed, binary } = options;
-const data = temporaryFolder();
-const key = await prepareStore(data, 0);
-console.log(`crash-workflows: ${whole(executions)} executions, ${kills} × kill -9`);
-const report = await runWorkflowCrash({
-  kills,
-  executions,
-  seed,
-  data,
-  key,
-  launch: (_, { port, relayPort }) =>
-    startServer({
-      binary,
-      data,
-      port,
-      args: [...relayTo(relayPort, 0), "--allow-private-addresses", "true"],
-    }),
-  drainLimitMs: DRAIN_LIMIT_MS,
-  onKill: (kill, tracked) => {
-    if ((kill + 1) % 10 === 0)
+async function run(): Promise<boolean> {
+  const options = crashOptions("crash-workflows.ts", { kills: 50, executions: 2_000, seed: 1 });
+  console.log(
+    `crash-workflows: ${whole(options.executions)} executions, ${options.kills} × kill -9`,
+  );
+  const outcome = await crashWorkflows({
+    ...options,
+    isHourly: false,
+    drainLimitMs: 10 * 60_000,
+    onKill: (kill, tracked) => {
+      if ((kill + 1) % 10 !== 0) return;
       printValue(`after ${kill + 1} kills`, `${whole(tracked)} contacts tracked`);
-  },
-});
-removeFolder(data);
+    },
+  });
+  return reportOutcome(outcome);
+}
 
-printValue("executions", whole(report.executions));
-printValue("webhook steps that sent a request", whole(report.called));
-printValue("calls, mails under way at kills", `${report.callsAtKills}, ${report.mailsAtKills}`);
-if (report.example !== "") printValue("example of a wrong path", report.example);
-const none = (name: string, count: number) => ({
-  name,
-  isMet: count === 0,
-  measured: whole(count),
-  wanted: "0",
-});
-const atMost = (name: string, count: number, limit: number) => ({
-  name,
-  isMet: count <= limit,
-  measured: whole(count),
-  wanted: `≤ ${whole(limit)}, the number under way at kills`,
-});
-const isKept = reportAims([
-  none("executions that did not start", report.missing),
-  none("executions on a wrong path", report.astray),
-  none("mails created beyond one per step", report.surplusMails),
-  none("mails not created", report.missingMails),
-  none("mails that did not arrive", report.lostMails),
-  none("contacts with wrong data", report.wrongContacts),
-  none("projects with wrong counters", report.wrongCounters),
-  atMost("calls repeated with the same id", report.repeatedCalls, report.callsAtKills),
-  atMost("mails that arrived twice", report.duplicateMails, report.mailsAtKills),
-]);
-process.exit(isKept ? 0 : 1);
+await runCheck(run, 60 * 60_000);

@@ -138,6 +138,8 @@ export type ServerOptions = {
   binary: string | null;
   /** Command that is run instead, with the same arguments. */
   program?: readonly string[];
+  /** Variables besides those of every helper. */
+  env?: Readonly<Record<string, string>>;
   data: string;
   args: readonly string[];
   port?: number;
@@ -169,14 +171,14 @@ export function logFileOf(data: string): string {
 
 /** Starts `mailstead serve` and waits until it is ready; its log is written to the data folder. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { data, args, port = freePort(), preload } = options;
+  const { data, args, port = freePort(), preload, env } = options;
   const program =
     options.program ??
     (options.binary === null ? [process.execPath, "src/main.ts"] : [options.binary]);
   const settings = ["--data", data, "--port", String(port), "--log-format", "json"];
   const command = [...program, "serve", ...settings, ...args];
-  const env = preload === undefined ? {} : { BUN_OPTIONS: `--preload=${preload}` };
-  return startProgram({ command, logFile: logFileOf(data), port, env });
+  const loaded = preload === undefined ? {} : { BUN_OPTIONS: `--preload=${preload}` };
+  return startProgram({ command, logFile: logFileOf(data), port, env: { ...env, ...loaded } });
 }
 
 /** Starts a program and waits until its `/readyz` answers 200 on the port. */

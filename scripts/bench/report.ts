@@ -15,6 +15,29 @@ export function reportAims(aims: readonly Aim[]): boolean {
   return aims.every(({ isMet }) => isMet);
 }
 
+/** The aim that something was found as often as it may be; `limit` is 0 for what must not happen. */
+export function limitAim(name: string, count: number, limit = 0, reason = ""): Aim {
+  const wanted = limit === 0 ? "0" : `≤ ${whole(limit)}${reason === "" ? "" : `, ${reason}`}`;
+  return { name, isMet: count <= limit, measured: whole(count), wanted };
+}
+
+/** The aim that something was found at all; without it, the other aims would show nothing. */
+export function presenceAim(name: string, count: number, least = 1): Aim {
+  return { name, isMet: count >= least, measured: whole(count), wanted: `≥ ${whole(least)}` };
+}
+
+/** What a proof found: figures for people, and the aims that must be met. */
+export type Outcome = {
+  figures: readonly (readonly [name: string, value: string])[];
+  aims: readonly Aim[];
+};
+
+/** Prints an outcome, and returns true if all its aims were met. */
+export function reportOutcome({ figures, aims }: Outcome): boolean {
+  for (const [name, value] of figures) printValue(name, value);
+  return reportAims(aims);
+}
+
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }

@@ -10,10 +10,19 @@ import { recountUsage } from "../../src/db/usage-recount.ts";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { createApi } from "../bench/api.ts";
-import { freePort, type Server } from "../bench/children.ts";
+import { type Api, createApi } from "../bench/api.ts";
+import { relayTo, type Server } from "../bench/children.ts";
 import { BODY, SENDER } from "../bench/mail.ts";
-import { countWrongCounters, createGenerator, leasedAtStarts } from "./loop.ts";
+import { type Aim, limitAim, type Outcome, presenceAim, whole } from "../bench/report.ts";
+import {
+  type CrashOptions,
+  killRepeatedly,
+  leasedAtStarts,
+  randomOf,
+  stopAndCheck,
+  sum,
+  withCrashStore,
+} from "./kills.ts";
 import { type Mailbox, openMailbox } from "./mailbox.ts";
 
 /**
@@ -21,51 +30,14 @@ import { type Mailbox, openMailbox } from "./mailbox.ts";
  * and two for each of the relay's 20 connections (src/outbox/transports/relay.ts).
  */
 export const MAX_LEASED = 297;
-const MIN_UPTIME_MS = 20;
 const MAX_UPTIME_MS = 1_000;
 const POLL_MS = 50;
 
-export type CampaignCrashOptions = {
-  kills: number;
-  seed: number;
+export type CampaignCrashOptions = CrashOptions & {
   recipients: number;
+  isSigned: boolean;
   /** TERM lets the server end the mails under way, so that none is leased afterwards. */
   signal: "KILL" | "TERM";
-  data: string;
-  key: string;
-  /** Starts the server; `start` counts from 0. Resolves once the server is ready. */
-  launch: (start: number, at: { port: number; relayPort: number }) => Promise<Server>;
-  /** Time limit for sending the mails that were under way at the kills, in milliseconds. */
-  drainLimitMs: number;
-  /** Receives the number of the kill, from 0, and the number of recipients so far. */
-  onKill?: (kill: number, arrived: number) => void;
-};
-
-export type CampaignCrashReport = {
-  recipients: number;
-  arrived: number;
-  skipped: number;
-  /** Arrivals after the first one of each recipient. */
-  duplicates: number;
-  /** Duplicates whose Message-ID or bytes differ from the first arrival. */
-  differing: number;
-  inFlightAtKills: number;
-  /** The largest number of mails that were leased at one kill. */
-  mostLeased: number;
-  /** Kills after which recipients were left and before which mails had left since the start. */
-  killsWhileSending: number;
-  /** Servers that SIGTERM ended with another exit code than 0. */
-  faultyEnds: number;
-  paused: number;
-  /** Statistics of the first campaign from the API. */
-  stats: { totalRecipients: number; sent: number; queued: number };
-  status: string;
-  /** Mails of the second campaign that arrived after it was cancelled. */
-  afterCancel: number;
-  /** Projects whose counters differ from their rows. */
-  wrongCounters: number;
-  /** Statistics of the second campaign from the API. */
-  cancelled: { sent: number; cancelled: number; queued: number };
 };
 
 const Created = Type.Object({ data: Type.Object({ id: Type.String() }) });
@@ -79,110 +51,134 @@ const Stats = Type.Object({
 });
 const Shown = Type.Object({ data: Type.Object({ status: Type.String() }) });
 
-export async function runCampaignCrash(options: CampaignCrashOptions) {
-  const { data, key, kills, recipients } = options;
-  addContacts(data, recipients);
-  const mailbox = await openMailbox();
-  const at = { port: freePort(), relayPort: mailbox.port };
-  const api = createApi(at, key);
-  const random = createGenerator(options.seed);
-  let paused = 0;
-  let killsWhileSending = 0;
-  let faultyEnds = 0;
+export function crashCampaign(options: CampaignCrashOptions): Promise<Outcome> {
+  const { kills, recipients, signal, isSigned, drainLimitMs } = options;
+  return withCrashStore(options, { isSigned }, async (store) => {
+    const { data, key, launch } = store;
+    addContacts(data, recipients);
+    const mailbox = await openMailbox();
+    const args = relayTo(mailbox.port, 0);
+    const campaigns = createCampaigns(createApi(store, key));
+    const ends = { faulty: 0, whileSending: 0, arrivedBefore: 0 };
 
-  const statusOf = async (id: string) =>
-    (await api.read(Shown, "GET", `/campaigns/${id}`)).data.status;
-  const statsOf = async (id: string) =>
-    (await api.read(Stats, "GET", `/campaigns/${id}/stats`)).data;
-
-  async function create(subject: string): Promise<string> {
-    const content = { name: subject, subject, body: BODY, from: SENDER, audienceType: "ALL" };
-    return (await api.read(Created, "POST", "/campaigns", content)).data.id;
-  }
-
-  /** Resumes a paused campaign, and sometimes pauses a campaign that is sending, as a user would. */
-  async function pauseOrResume(id: string): Promise<void> {
-    const status = await statusOf(id);
-    if (status === "PAUSED") await api.send("POST", `/campaigns/${id}/resume`);
-    else if (status === "SENDING" && random() < 0.3) {
-      await api.send("POST", `/campaigns/${id}/pause`);
-      paused++;
+    async function end(server: Server): Promise<void> {
+      if (signal === "KILL") await server.crash();
+      else if ((await server.stop()) !== 0) ends.faulty++;
+      const arrived = mailbox.recipients();
+      if (arrived > ends.arrivedBefore && arrived < recipients) ends.whileSending++;
+      ends.arrivedBefore = arrived;
     }
-  }
 
-  async function end(server: Server): Promise<void> {
-    if (options.signal === "KILL") return server.crash();
-    if ((await server.stop()) !== 0) faultyEnds++;
-  }
+    const random = randomOf(options.seed);
+    let first = "";
+    let isPaused = false;
+    let paused = 0;
+    await killRepeatedly(store, options, {
+      args,
+      maxUptimeMs: MAX_UPTIME_MS,
+      async begin(kill) {
+        if (kill === 0) first = await campaigns.send("First");
+        else isPaused = await campaigns.pauseOrResume(first, random.integer(10) < 3);
+        if (isPaused) paused++;
+      },
+      progress: () => mailbox.recipients(),
+      maxProgress: recipients / kills,
+      // The first kill may come while the audience is written.
+      expectsProgress: (kill) => kill > 0 && !isPaused && mailbox.recipients() < recipients,
+      end,
+    });
 
-  let first = "";
-  for (let kill = 0; kill < kills; kill++) {
-    const before = mailbox.recipients();
-    const server = await options.launch(kill, at);
-    if (kill === 0) {
-      first = await create("First");
-      await api.send("POST", `/campaigns/${first}/send`);
-    } else await pauseOrResume(first);
-    await Bun.sleep(MIN_UPTIME_MS + random() * (MAX_UPTIME_MS - MIN_UPTIME_MS));
-    await end(server);
-    const arrived = mailbox.recipients();
-    if (arrived > before && arrived < recipients) killsWhileSending++;
-    options.onKill?.(kill, arrived);
-  }
+    const last = await launch(kills, args);
+    await campaigns.resume(first);
+    await waitUntil(drainLimitMs, async () => (await campaigns.status(first)) === "SENT");
+    const stats = await campaigns.stats(first);
+    const arrivals = compareArrivals(mailbox, recipients);
 
-  const last = await options.launch(kills, at);
-  if ((await statusOf(first)) === "PAUSED") await api.send("POST", `/campaigns/${first}/resume`);
-  await waitUntil(options.drainLimitMs, async () => (await statusOf(first)) === "SENT");
-  const stats = await statsOf(first);
-  const status = await statusOf(first);
-  const arrivals = compareArrivals(mailbox, recipients);
+    // The second campaign is cancelled while it is being sent, and the server is killed at once.
+    const second = await campaigns.send("Second");
+    await waitUntil(
+      drainLimitMs,
+      async () => (await campaigns.stats(second)).sent > recipients / 50,
+    );
+    await campaigns.cancel(second);
+    await last.crash();
+    const before = countArrivals(mailbox, recipients);
+    const server = await launch(kills + 1, args);
+    await waitUntil(drainLimitMs, async () => (await campaigns.stats(second)).queued === 0);
+    const cancelled = await campaigns.stats(second);
+    const checks = await stopAndCheck(server, data);
+    const afterCancel = countArrivals(mailbox, recipients) - before;
+    await mailbox.close();
 
-  // The second campaign is cancelled while it is being sent, and the server is killed at once.
-  const second = await create("Second");
-  await api.send("POST", `/campaigns/${second}/send`);
-  await waitUntil(options.drainLimitMs, async () => (await statsOf(second)).sent > recipients / 50);
-  await api.send("POST", `/campaigns/${second}/cancel`);
-  await last.crash();
-  const before = countArrivals(mailbox, recipients);
-  const server = await options.launch(kills + 1, at);
-  await waitUntil(options.drainLimitMs, async () => (await statsOf(second)).queued === 0);
-  const cancelled = await statsOf(second);
-  await server.stop();
-  const afterCancel = countArrivals(mailbox, recipients) - before;
-  await mailbox.close();
-  const leased = leasedAtStarts(data);
-  return {
-    ...arrivals,
-    recipients,
-    inFlightAtKills: leased.reduce((sum, count) => sum + count, 0),
-    mostLeased: Math.max(0, ...leased),
-    killsWhileSending,
-    faultyEnds,
-    paused,
-    stats,
-    status,
-    afterCancel,
-    wrongCounters: countWrongCounters(data),
-    cancelled,
-  } satisfies CampaignCrashReport;
+    const leased = leasedAtStarts(data);
+    const underWay = sum(leased);
+    return {
+      figures: [
+        ["arrived", `${whole(arrivals.arrived)} of ${whole(recipients)}`],
+        ["under way at the kills", whole(underWay)],
+        ["kills while mails were sent", `${ends.whileSending} of ${kills}`],
+        ["paused by request", `${paused} times`],
+        [
+          "cancelled, then killed",
+          `${whole(cancelled.sent)} sent, ${whole(cancelled.cancelled)} cancelled`,
+        ],
+      ],
+      aims: [
+        limitAim("skipped", recipients - arrivals.arrived),
+        signal === "TERM"
+          ? limitAim("duplicates", arrivals.duplicates)
+          : limitAim("duplicates", arrivals.duplicates, underWay, "the mails that were not ended"),
+        limitAim("duplicates that differ", arrivals.differing),
+        limitAim("most mails leased at a kill", Math.max(0, ...leased), MAX_LEASED),
+        presenceAim("kills while mails were sent", ends.whileSending, kills / 3),
+        limitAim("exit codes other than 0 after SIGTERM", ends.faulty),
+        statisticsAim(stats, recipients),
+        limitAim("arrived after the cancel", afterCancel),
+        ...checks,
+      ],
+    };
+  });
 }
 
-/** Returns whether each recipient has the mail once, or twice if it was under way at a kill. */
-export function isCampaignKept(report: CampaignCrashReport): boolean {
-  const { recipients, stats, cancelled } = report;
-  return (
-    report.skipped === 0 &&
-    report.differing === 0 &&
-    report.duplicates <= report.inFlightAtKills &&
-    report.mostLeased <= MAX_LEASED &&
-    report.faultyEnds === 0 &&
-    report.status === "SENT" &&
-    stats.totalRecipients === recipients &&
-    stats.sent === recipients &&
-    stats.queued === 0 &&
-    report.afterCancel + report.wrongCounters === 0 &&
-    cancelled.queued === 0
-  );
+function statisticsAim(
+  { totalRecipients, sent, queued }: { totalRecipients: number; sent: number; queued: number },
+  recipients: number,
+): Aim {
+  return {
+    name: "statistics",
+    isMet: totalRecipients === recipients && sent === recipients && queued === 0,
+    measured: `${whole(totalRecipients)} recipients, ${whole(sent)} sent, ${whole(queued)} queued`,
+    wanted: `${whole(recipients)} recipients and sent, 0 queued`,
+  };
+}
+
+function createCampaigns(api: Api) {
+  const status = async (id: string) =>
+    (await api.read(Shown, "GET", `/campaigns/${id}`)).data.status;
+  const resume = async (id: string) => {
+    if ((await status(id)) === "PAUSED") await api.send("POST", `/campaigns/${id}/resume`);
+  };
+  return {
+    status,
+    resume,
+    stats: async (id: string) => (await api.read(Stats, "GET", `/campaigns/${id}/stats`)).data,
+    cancel: (id: string) => api.send("POST", `/campaigns/${id}/cancel`),
+
+    async send(subject: string): Promise<string> {
+      const content = { name: subject, subject, body: BODY, from: SENDER, audienceType: "ALL" };
+      const { data } = await api.read(Created, "POST", "/campaigns", content);
+      await api.send("POST", `/campaigns/${data.id}/send`);
+      return data.id;
+    },
+
+    /** Resumes a paused campaign, as a user would; if `mayPause`, pauses one that is sending. */
+    async pauseOrResume(id: string, mayPause: boolean): Promise<boolean> {
+      const isPausing = mayPause && (await status(id)) === "SENDING";
+      if (isPausing) await api.send("POST", `/campaigns/${id}/pause`);
+      else await resume(id);
+      return isPausing;
+    },
+  };
 }
 
 const addressOf = (number: number) => `reader-${number}@example.net`;
@@ -217,7 +213,7 @@ function compareArrivals(mailbox: Mailbox, recipients: number) {
       ({ messageId, digest }) => messageId !== first.messageId || digest !== first.digest,
     ).length;
   }
-  return { arrived, skipped: recipients - arrived, duplicates, differing };
+  return { arrived, duplicates, differing };
 }
 
 function countArrivals(mailbox: Mailbox, recipients: number): number {

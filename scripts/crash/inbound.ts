@@ -1,42 +1,19 @@
 /**
- * Sends mail to an inbound route without pause while the server is killed and restarted. A message
- * without an answer is sent again, as every mail server does. Afterwards each message that was
- * answered with 250 was received with the bytes that were sent, has one event, and was forwarded
- * once. SMTP has no idempotency: a message whose answer got lost may have been received twice.
+ * Sends mail to an inbound route. A message without an answer is sent again, as every mail server
+ * does. Each message that was answered with 250 must be received with the bytes that were sent, have
+ * one event, and be forwarded once. SMTP has no idempotency: a message whose answer got lost may have
+ * been received twice.
  */
 
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { SENDER_DOMAIN } from "../bench/mail.ts";
-import {
-  type ApiClient,
-  get,
-  listAll,
-  sendDuringKills,
-  sendMessage,
-  type SmtpCrashOptions,
-} from "./smtp-load.ts";
+import { limitAim } from "../bench/report.ts";
+import { type ApiClient, get, listAll } from "./emails.ts";
+import { sendMessage, type SmtpLoad } from "./smtp-load.ts";
 
 const ADDRESS = `in@in.${SENDER_DOMAIN}`;
-
-/** `data` is the data folder, with a project and a verified domain. */
-type InboundCrashOptions = SmtpCrashOptions & { data: string };
-
-type InboundReport = {
-  /** Messages that were answered with 250. */
-  accepted: number;
-  /** Messages that were sent again because they had no answer. */
-  repeated: number;
-  /** Messages that were answered with 250 and were not received. */
-  lost: number;
-  /** Received messages beyond one for each message and each repetition. */
-  duplicates: number;
-  /** Received messages with other bytes. */
-  damaged: number;
-  /** Received messages that have not one event and one forwarded mail. */
-  incomplete: number;
-};
 
 const Received = Type.Object({
   id: Type.String(),
@@ -44,6 +21,27 @@ const Received = Type.Object({
   forwarded: Type.Array(Type.String()),
 });
 type Received = Static<typeof Received>;
+
+export const INBOUND_LOAD: SmtpLoad = {
+  listener: "--inbound",
+  args: ["--transport", "capture", "--send-rate", "0"],
+  logsIn: false,
+  repeats: true,
+  prepare: ({ data }) => addRoute(data),
+  send: (client, number) =>
+    sendMessage(client, { from: "a@example.org", to: ADDRESS }, messageOf(number)),
+  async compare({ accepted, repeated }, client) {
+    const received = await listAll(client, "/received-mails", Received);
+    const numbers = new Set(received.map(numberOf));
+    const surplus = Math.max(0, received.length - numbers.size - repeated);
+    return [
+      limitAim("lost", [...accepted.keys()].filter((number) => !numbers.has(number)).length),
+      limitAim("received beyond one for each message and each repetition", surplus),
+      limitAim("with other bytes, or not forwarded", await countDamaged(client, received)),
+    ];
+  },
+  inspect: (data) => [limitAim("without one event and one forwarded mail", countIncomplete(data))],
+};
 
 /** Adds the route directly, because there is no DNS here that names its MX record. */
 function addRoute(data: string): void {
@@ -54,23 +52,6 @@ function addRoute(data: string): void {
     [ADDRESS, `in.${SENDER_DOMAIN}`],
   );
   database.close();
-}
-
-export async function runInboundCrashLoop(options: InboundCrashOptions): Promise<InboundReport> {
-  addRoute(options.data);
-  const { accepted, repeated, server, client } = await sendDuringKills(options, {
-    listener: "--inbound",
-    args: ["--transport", "capture", "--send-rate", "0", "--api-rate", "0"],
-    logsIn: false,
-    repeats: true,
-    send: (smtp, number) =>
-      sendMessage(smtp, { from: "a@example.org", to: ADDRESS }, messageOf(number)),
-  });
-  const received = await listAll(client, "/received-mails", Received);
-  const damaged = await countDamaged(client, received);
-  await server.stop();
-  const incomplete = countIncomplete(options.data);
-  return { ...compare(accepted, received, repeated), repeated, damaged, incomplete };
 }
 
 /** Every thirtieth message is larger than a MiB in the database, and is stored while it arrives. */
@@ -107,18 +88,5 @@ function countIncomplete(data: string): number {
     )
     .get();
   database.close();
-  return found?.n ?? -1;
-}
-
-function compare(
-  accepted: ReadonlyMap<number, string>,
-  received: readonly Received[],
-  repeated: number,
-) {
-  const numbers = new Set(received.map(numberOf));
-  return {
-    accepted: accepted.size,
-    lost: [...accepted.keys()].filter((number) => !numbers.has(number)).length,
-    duplicates: Math.max(0, received.length - numbers.size - repeated),
-  };
+  return found?.n ?? Number.NaN;
 }

@@ -1,28 +1,21 @@
 /** Sends messages over SMTP without pause while the server is killed and restarted. */
 
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { parse, type Server, twoFreePorts } from "../bench/children.ts";
+import { type Server, twoFreePorts } from "../bench/children.ts";
+import { type Aim, type Outcome, presenceAim, whole } from "../bench/report.ts";
 import { connectSmtp, RefusedError, type SmtpClient } from "../bench/smtp-client.ts";
-import { createGenerator } from "./loop.ts";
+import type { ApiClient } from "./emails.ts";
+import {
+  type CrashOptions,
+  type CrashStore,
+  killRepeatedly,
+  stopAndCheck,
+  withCrashStore,
+} from "./kills.ts";
 
-const MIN_UPTIME_MS = 20;
+const CONNECTIONS = 10;
 const MAX_UPTIME_MS = 400;
-const ANSWER_LIMIT_MS = 5_000;
-const PAGE = 100;
 
-export type SmtpCrashOptions = {
-  kills: number;
-  seed: number;
-  /** Secret key of the project. */
-  key: string;
-  connections: number;
-  /** Starts the server with these arguments. Resolves once it is ready. */
-  launch: (at: { port: number; args: string[] }) => Promise<Server>;
-  /** Receives the number of the kill, from 0, and the number of messages answered with 250. */
-  onKill?: (kill: number, accepted: number) => void;
-};
-
-type Load = {
+export type SmtpLoad = {
   /** The listener that takes the messages. */
   listener: "--inbound" | "--submission" | "--capture-smtp";
   /** Further arguments of the server. */
@@ -31,38 +24,62 @@ type Load = {
   logsIn: boolean;
   /** Whether a message without an answer is sent again, as every mail server does. */
   repeats: boolean;
+  prepare?: (store: CrashStore) => void;
   /** Sends the message with this number. Resolves to what `sendMessage` returns. */
   send: (client: SmtpClient, number: number) => Promise<string | null>;
+  /** Compares what was answered with what is stored; the server runs. */
+  compare: (sent: Sent, client: ApiClient, limitMs: number) => Promise<Aim[]>;
+  /** Further checks of the data folder after the server stopped. */
+  inspect?: (data: string) => Aim[];
 };
 
-type Outcome = {
+export type Sent = {
   /** Reply by number of the message, of those that were answered with 250. */
   accepted: ReadonlyMap<number, string>;
-  /** Messages that have no answer at the end. */
-  unanswered: number;
   /** Messages that were sent again because they had no answer. */
   repeated: number;
-  /** The server after the last kill; the caller stops it. */
-  server: Server;
-  client: ApiClient;
 };
 
-export type ApiClient = { url: string; key: string };
+export function crashSmtp(load: SmtpLoad, options: CrashOptions): Promise<Outcome> {
+  return withCrashStore(options, {}, async (store) => {
+    load.prepare?.(store);
+    const { sent, unanswered, server } = await sendDuringKills(load, store, options);
+    const client = { url: `http://127.0.0.1:${store.port}`, key: store.key };
+    const compared = await load.compare(sent, client, options.drainLimitMs);
+    const checks = await stopAndCheck(server, store.data);
+    return {
+      figures: [
+        ["answered with 250", whole(sent.accepted.size)],
+        ["sent again after a kill", whole(sent.repeated)],
+        ["without an answer", whole(unanswered)],
+      ],
+      aims: [
+        presenceAim("answered with 250", sent.accepted.size),
+        ...compared,
+        ...(load.inspect?.(store.data) ?? []),
+        ...checks,
+      ],
+    };
+  });
+}
 
-export async function sendDuringKills(options: SmtpCrashOptions, load: Load): Promise<Outcome> {
-  const { key, kills, connections, launch, onKill } = options;
-  const [port, smtpPort] = twoFreePorts();
-  const at = { port, args: [load.listener, `127.0.0.1:${smtpPort}`, ...load.args] };
-  const random = createGenerator(options.seed);
+async function sendDuringKills(
+  load: SmtpLoad,
+  store: CrashStore,
+  options: CrashOptions,
+): Promise<{ sent: Sent; unanswered: number; server: Server }> {
+  const smtpPort = freePortBeside(store.port);
+  const args = [load.listener, `127.0.0.1:${smtpPort}`, "--api-rate", "0", ...load.args];
   const accepted = new Map<number, string>();
   const unanswered: number[] = [];
   let repeated = 0;
   let next = 0;
 
-  async function sendUntilDead(isDead: () => boolean): Promise<void> {
-    const client = await connectSmtp(smtpPort, load.logsIn ? key : undefined).catch(() => null);
+  async function sendUntil(isOver: () => boolean): Promise<void> {
+    const password = load.logsIn ? store.key : undefined;
+    const client = await connectSmtp(smtpPort, password).catch(() => null);
     if (client === null) return;
-    while (!isDead()) {
+    while (!isOver()) {
       const again = load.repeats ? unanswered.shift() : undefined;
       if (again !== undefined) repeated++;
       const number = again ?? next++;
@@ -73,23 +90,21 @@ export async function sendDuringKills(options: SmtpCrashOptions, load: Load): Pr
     client.close();
   }
 
-  for (let kill = 0; kill < kills; kill++) {
-    const server = await launch(at);
-    let isDead = false;
-    const senders = Array.from({ length: connections }, () => sendUntilDead(() => isDead));
-    const before = accepted.size;
-    await Bun.sleep(MIN_UPTIME_MS + random() * (MAX_UPTIME_MS - MIN_UPTIME_MS));
-    // On a busy machine the first answer may take longer; a kill before it would prove nothing.
-    const deadline = performance.now() + ANSWER_LIMIT_MS;
-    while (accepted.size === before && performance.now() < deadline) await Bun.sleep(1);
-    await server.crash();
-    isDead = true;
-    await Promise.all(senders);
-    onKill?.(kill, accepted.size);
-  }
-  const server = await launch(at);
-  const client = { url: `http://127.0.0.1:${port}`, key };
-  return { accepted, unanswered: unanswered.length, repeated, server, client };
+  await killRepeatedly(store, options, {
+    args,
+    maxUptimeMs: MAX_UPTIME_MS,
+    work: async (_, isOver) => {
+      await Promise.all(Array.from({ length: CONNECTIONS }, () => sendUntil(isOver)));
+    },
+    progress: () => accepted.size,
+    expectsProgress: () => true,
+  });
+  const server = await store.launch(options.kills, args);
+  return { sent: { accepted, repeated }, unanswered: unanswered.length, server };
+}
+
+function freePortBeside(port: number): number {
+  return twoFreePorts().find((free) => free !== port) ?? port;
 }
 
 /** Resolves to the reply to the message; null if the server died before its answer. */
@@ -112,34 +127,4 @@ export function idOf(reply: string): string {
   const id = /queued as (\S+)/.exec(reply)?.[1];
   if (id === undefined) throw new Error(`no id in the reply: ${reply}`);
   return id;
-}
-
-export async function get({ url, key }: ApiClient, path: string): Promise<Response> {
-  const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return response;
-}
-
-/** All items of a list of the interface. */
-export async function listAll<T extends TSchema>(
-  client: ApiClient,
-  path: string,
-  item: T,
-): Promise<Static<T>[]> {
-  const page = Type.Object({
-    data: Type.Object({
-      items: Type.Array(item),
-      nextCursor: Type.Union([Type.String(), Type.Null()]),
-    }),
-  });
-  const all: Static<T>[] = [];
-  let cursor: string | null = null;
-  do {
-    const after: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-    const response = await get(client, `${path}?limit=${PAGE}${after}`);
-    const { data } = parse(page, await response.json());
-    all.push(...data.items);
-    cursor = data.nextCursor;
-  } while (cursor !== null);
-  return all;
 }

@@ -5,13 +5,22 @@
  * with the same `webhook-id`.
  */
 
-import { readFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { type Api, createApi } from "../bench/api.ts";
-import { freePort, logFileOf, type Server } from "../bench/children.ts";
+import { relayTo } from "../bench/children.ts";
+import { type Aim, limitAim, type Outcome, presenceAim, whole } from "../bench/report.ts";
 import { openReader } from "../bench/store.ts";
-import { createGenerator, inFlightAtStarts } from "./loop.ts";
-import { openMailbox } from "./mailbox.ts";
+import {
+  type CrashOptions,
+  type CrashStore,
+  killRepeatedly,
+  leasedAtStarts,
+  returnedAtStarts,
+  stopAndCheck,
+  sum,
+  withCrashStore,
+} from "./kills.ts";
+import { type Mailbox, openMailbox } from "./mailbox.ts";
 import { RECIPIENT_DOMAIN } from "./sender.ts";
 import {
   amountOf,
@@ -26,99 +35,77 @@ import {
   WELCOME,
 } from "./workflow-graphs.ts";
 
-const MIN_UPTIME_MS = 10;
 const MAX_UPTIME_MS = 800;
 const POLL_MS = 100;
 const CONNECTIONS = 24;
 const REQUEST_LIMIT_MS = 10_000;
 /** Longest delay of a response of the webhook receiver, so that some calls are under way at kills. */
 const MAX_RESPONSE_DELAY_MS = 40;
+/** With an hourly clock, the server is started again if nothing is due within this time. */
+const SOON_MS = 500;
 
-export type WorkflowCrashOptions = {
-  kills: number;
-  executions: number;
-  seed: number;
-  data: string;
-  key: string;
-  /** Starts the server; `start` counts from 0. Resolves once the server is ready. */
-  launch: (start: number, at: { port: number; relayPort: number }) => Promise<Server>;
-  /** Time limit for all executions to end after the last kill, in milliseconds. */
-  drainLimitMs: number;
-  /** Restarts the server after this time; used when each start has a later clock. */
-  relaunchAfterMs?: number;
-  /** Receives the number of the kill, from 0, and the number of contacts tracked so far. */
-  onKill?: (kill: number, tracked: number) => void;
-};
-
-export type WorkflowCrashReport = {
-  executions: number;
-  /** Executions that took another path than expected. */
-  astray: number;
-  /** One of these executions; empty if there are none. */
-  example: string;
-  /** Expected executions that do not exist. */
-  missing: number;
-  /** Email records in excess of one per mail step. */
-  surplusMails: number;
-  /** Mail steps without an email record. */
-  missingMails: number;
-  /** Mails that did not arrive. */
-  lostMails: number;
-  /** Webhook steps that sent at least one request. */
-  called: number;
-  /** Requests after the first one of each webhook step. */
-  repeatedCalls: number;
-  /** Webhook calls under way at the kills; only these may be repeated. */
-  callsAtKills: number;
-  /** Mails under way at the kills; only these may arrive twice. */
-  mailsAtKills: number;
-  duplicateMails: number;
-  /** Contacts whose data or subscription differs from what the workflow sets. */
-  wrongContacts: number;
-  /** Projects whose counters differ from their rows. */
-  wrongCounters: number;
-};
+export type WorkflowCrashOptions = CrashOptions & { executions: number };
 
 const Created = Type.Object({ data: Type.Object({ id: Type.String() }) });
 
-export async function runWorkflowCrash(
-  options: WorkflowCrashOptions,
-): Promise<WorkflowCrashReport> {
-  const { data, key, kills, executions } = options;
-  const mailbox = await openMailbox();
-  const receiver = startReceiver();
-  const at = { port: freePort(), relayPort: mailbox.port };
-  const api = createApi(at, key);
-  const random = createGenerator(options.seed);
-  const tracker = createTracker(at.port, key, executions);
+export function crashWorkflows(options: WorkflowCrashOptions): Promise<Outcome> {
+  const { kills, executions } = options;
+  return withCrashStore(options, {}, async (store) => {
+    const { data, key, port } = store;
+    const mailbox = await openMailbox();
+    const receiver = startReceiver();
+    const args = [...relayTo(mailbox.port, 0), "--allow-private-addresses", "true"];
+    const tracker = createTracker(port, key, executions);
 
-  const preparing = await options.launch(0, at);
-  await createWorkflows(api, `http://127.0.0.1:${receiver.port}`);
-  await preparing.stop();
-  for (let kill = 0; kill < kills; kill++) {
-    const server = await options.launch(kill, at);
-    const tracking = tracker.run(Math.ceil((executions * (kill + 1)) / kills));
-    await Bun.sleep(MIN_UPTIME_MS + random() * (MAX_UPTIME_MS - MIN_UPTIME_MS));
-    tracker.halt();
-    await server.crash();
-    await tracking;
-    options.onKill?.(kill, tracker.done());
-  }
-  await waitUntilEnded(options, at, tracker);
-  const report = compareResults(data, executions, { mailbox, callCounts: receiver.callCounts });
-  await mailbox.close();
-  await receiver.close();
-  return report;
-}
-
-/** Returns whether every step happened once, except calls and mails under way at a kill. */
-export function isWorkflowKept(report: WorkflowCrashReport): boolean {
-  return (
-    report.astray + report.missing + report.surplusMails + report.missingMails === 0 &&
-    report.lostMails + report.wrongContacts + report.wrongCounters === 0 &&
-    report.repeatedCalls <= report.callsAtKills &&
-    report.duplicateMails <= report.mailsAtKills
-  );
+    await killRepeatedly(store, options, {
+      args,
+      maxUptimeMs: MAX_UPTIME_MS,
+      async begin(kill) {
+        if (kill > 0) return;
+        await createWorkflows(createApi(store, key), `http://127.0.0.1:${receiver.port}`);
+      },
+      work: (kill, isOver) => tracker.run(Math.ceil((executions * (kill + 1)) / kills), isOver),
+      progress: tracker.done,
+      expectsProgress: () => true,
+    });
+    const checks = await runToEnd(options, { store, args, tracker });
+    const found = compareResults(data, executions, mailbox);
+    await mailbox.close();
+    await receiver.close();
+    const calls = [...receiver.callCounts.values()];
+    const callsAtKills = sum(returnedAtStarts(data, /\bwebhook.*"returned":(\d+)/i));
+    const mailsAtKills = sum(leasedAtStarts(data));
+    return {
+      figures: [
+        ["executions", whole(found.executions)],
+        ["webhook steps that sent a request", whole(calls.length)],
+        ["calls, mails under way at kills", `${callsAtKills}, ${mailsAtKills}`],
+        ...(found.example === "" ? [] : [["example of a wrong path", found.example] as const]),
+      ],
+      aims: [
+        limitAim("executions that did not start", found.missing),
+        limitAim("executions on a wrong path", found.astray),
+        limitAim("mails created beyond one per step", found.surplusMails),
+        limitAim("mails not created", found.missingMails),
+        limitAim("mails that did not arrive", found.lostMails),
+        limitAim("contacts with wrong data", found.wrongContacts),
+        presenceAim("webhook steps that sent a request", calls.length, Math.floor(executions / 2)),
+        limitAim(
+          "calls repeated with the same id",
+          sum(calls) - calls.length,
+          callsAtKills,
+          "the calls under way at kills",
+        ),
+        limitAim(
+          "mails that arrived twice",
+          found.duplicateMails,
+          mailsAtKills,
+          "the mails under way at kills",
+        ),
+        ...checks,
+      ],
+    };
+  });
 }
 
 async function createWorkflows(api: Api, url: string): Promise<void> {
@@ -150,7 +137,6 @@ const addressOf = (number: number): string => `customer-${number}@${RECIPIENT_DO
 
 /** Tracks the events of each contact over several connections, and repeats unanswered requests. */
 function createTracker(port: number, key: string, executions: number) {
-  const state = { isHalted: false };
   let next = 0;
   let done = 0;
   const open: { number: number; events: string[] }[] = [];
@@ -174,8 +160,8 @@ function createTracker(port: number, key: string, executions: number) {
     if (response.status !== 200) throw new RefusedError(`${response.status}: ${text}`);
   }
 
-  async function work(upTo: number): Promise<void> {
-    while (!state.isHalted) {
+  async function work(upTo: number, isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
       if (open.length === 0 && next >= Math.min(upTo, executions)) return;
       const item = open.shift() ?? begin(next++);
       try {
@@ -198,53 +184,53 @@ function createTracker(port: number, key: string, executions: number) {
 
   return {
     done: () => done,
-    halt() {
-      state.isHalted = true;
-    },
-    async run(upTo: number): Promise<void> {
-      state.isHalted = false;
-      await Promise.all(Array.from({ length: CONNECTIONS }, () => work(upTo)));
+    /** Tracks the contacts up to this number, until `isOver` or the server is gone. */
+    async run(upTo: number, isOver: () => boolean): Promise<void> {
+      await Promise.all(Array.from({ length: CONNECTIONS }, () => work(upTo, isOver)));
     },
   };
 }
 
 class RefusedError extends Error {}
 
-async function waitUntilEnded(
-  options: WorkflowCrashOptions,
-  at: { port: number; relayPort: number },
-  tracker: ReturnType<typeof createTracker>,
-): Promise<void> {
-  const { data, drainLimitMs, relaunchAfterMs = Infinity } = options;
+/**
+ * Runs the server until all executions have ended. With an hourly clock, it is started again as soon
+ * as all of them wait for a later time.
+ */
+async function runToEnd(
+  { kills, executions, isHourly, drainLimitMs }: WorkflowCrashOptions,
+  run: { store: CrashStore; args: readonly string[]; tracker: ReturnType<typeof createTracker> },
+): Promise<Aim[]> {
+  const { store, args, tracker } = run;
   const deadline = performance.now() + drainLimitMs;
-  const reader = openReader(data);
-  const open = () =>
-    reader.count("workflow_executions WHERE status IN ('RUNNING', 'WAITING')") +
-    reader.count("emails WHERE status IN ('QUEUED', 'SENDING')");
-  const started = () => reader.count("workflow_executions");
-  for (let start = options.kills; ; start++) {
-    const server = await options.launch(start, at);
-    const relaunchAt = performance.now() + relaunchAfterMs;
-    await tracker.run(options.executions);
-    const isOver = () => started() >= options.executions && open() === 0;
-    while (!isOver() && performance.now() < Math.min(deadline, relaunchAt))
+  const reader = openReader(store.data);
+  const count = (condition: { execution: string; mail: string }) =>
+    reader.count(
+      `workflow_executions WHERE status IN ('RUNNING', 'WAITING') AND ${condition.execution}`,
+    ) + reader.count(`emails WHERE status IN ('QUEUED', 'SENDING') AND ${condition.mail}`);
+  const isOver = () =>
+    reader.count("workflow_executions") >= executions &&
+    count({ execution: "true", mail: "true" }) === 0;
+  for (let start = kills; ; start++) {
+    const server = await store.launch(start, args);
+    const isIdle = () => {
+      const soon = Date.now() + store.aheadMs(start) + SOON_MS;
+      return count({ execution: `due_at <= ${soon}`, mail: `next_at <= ${soon}` }) === 0;
+    };
+    await tracker.run(executions, () => false);
+    while (!isOver() && !(isHourly && isIdle())) {
+      if (performance.now() >= deadline) throw new Error("some executions did not end in time");
       await Bun.sleep(POLL_MS);
-    const wasOver = isOver();
-    const code = await server.stop();
-    if (code !== 0) throw new Error(`the server exited with code ${code}`);
-    if (wasOver) break;
-    if (performance.now() >= deadline) {
-      throw new Error(`${open()} executions and mails are unfinished after ${drainLimitMs} ms`);
     }
+    if (isOver()) {
+      reader.close();
+      return stopAndCheck(server, store.data);
+    }
+    await server.stop();
   }
-  reader.close();
 }
 
-function compareResults(
-  data: string,
-  executions: number,
-  seen: { mailbox: Awaited<ReturnType<typeof openMailbox>>; callCounts: Map<string, number> },
-): WorkflowCrashReport {
+function compareResults(data: string, executions: number, mailbox: Mailbox) {
   const reader = openReader(data);
   const paths = new Map<string, string[]>();
   for (const text of reader.texts(`
@@ -273,7 +259,6 @@ function compareResults(
     missingMails: 0,
     lostMails: 0,
     wrongContacts: 0,
-    wrongCounters: reader.wrongCounters(),
     duplicateMails: 0,
   };
   for (let number = 0; number < executions; number++) {
@@ -288,7 +273,7 @@ function compareResults(
     const createdMails = mails.get(address) ?? 0;
     report.surplusMails += Math.max(0, createdMails - expectedMails);
     report.missingMails += Math.max(0, expectedMails - createdMails);
-    const arrivals = seen.mailbox.to(address);
+    const arrivals = mailbox.to(address);
     const distinct = new Set(arrivals.map(({ messageId }) => messageId)).size;
     report.lostMails += Math.max(0, expectedMails - distinct);
     report.duplicateMails += arrivals.length - distinct;
@@ -296,14 +281,7 @@ function compareResults(
     if (contacts.get(address) !== stage) report.wrongContacts++;
   }
   reader.close();
-  const calls = [...seen.callCounts.values()];
-  return {
-    ...report,
-    called: calls.length,
-    repeatedCalls: calls.reduce((sum, count) => sum + count - 1, 0),
-    callsAtKills: callsAtStarts(data),
-    mailsAtKills: inFlightAtStarts(data),
-  };
+  return report;
 }
 
 function mailsOf(reader: ReturnType<typeof openReader>): Map<string, number> {
@@ -314,12 +292,4 @@ function mailsOf(reader: ReturnType<typeof openReader>): Map<string, number> {
     mails.set(address, (mails.get(address) ?? 0) + 1);
   }
   return mails;
-}
-
-/** Sums up how many calls were under way at the kills: each start of the server logs that number. */
-function callsAtStarts(data: string): number {
-  const lines = readFileSync(logFileOf(data), "utf8").split("\n");
-  return lines
-    .map((line) => Number(/\bwebhook.*"returned":(\d+)/i.exec(line)?.[1] ?? 0))
-    .reduce((sum, returned) => sum + returned, 0);
 }
