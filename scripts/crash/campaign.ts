@@ -19,6 +19,7 @@ import {
   killRepeatedly,
   leasedAtStarts,
   randomOf,
+  runUntilDone,
   stopAndCheck,
   sum,
   withCrashStore,
@@ -31,7 +32,7 @@ import { type Mailbox, openMailbox } from "./mailbox.ts";
  */
 export const MAX_LEASED = 297;
 const MAX_UPTIME_MS = 1_000;
-const POLL_MS = 50;
+const POLL_MS = 10;
 
 export type CampaignCrashOptions = CrashOptions & {
   recipients: number;
@@ -52,9 +53,9 @@ const Stats = Type.Object({
 const Shown = Type.Object({ data: Type.Object({ status: Type.String() }) });
 
 export function crashCampaign(options: CampaignCrashOptions): Promise<Outcome> {
-  const { kills, recipients, signal, isSigned, drainLimitMs } = options;
+  const { kills, recipients, signal, isSigned } = options;
   return withCrashStore(options, { isSigned }, async (store) => {
-    const { data, key, launch } = store;
+    const { data, key } = store;
     addContacts(data, recipients);
     const mailbox = await openMailbox();
     const args = relayTo(mailbox.port, 0);
@@ -88,23 +89,30 @@ export function crashCampaign(options: CampaignCrashOptions): Promise<Outcome> {
       end,
     });
 
-    const last = await launch(kills, args);
-    await campaigns.resume(first);
-    await waitUntil(drainLimitMs, async () => (await campaigns.status(first)) === "SENT");
+    const last = await runUntilDone(store, options, {
+      args,
+      start: kills,
+      begin: () => campaigns.resume(first),
+      async isDone() {
+        const { sent, queued } = await campaigns.stats(first);
+        return sent >= recipients && queued === 0;
+      },
+    });
     const stats = await campaigns.stats(first);
     const arrivals = compareArrivals(mailbox, recipients);
 
     // The second campaign is cancelled while it is being sent, and the server is killed at once.
     const second = await campaigns.send("Second");
-    await waitUntil(
-      drainLimitMs,
-      async () => (await campaigns.stats(second)).sent > recipients / 50,
-    );
+    while ((await campaigns.stats(second)).sent <= recipients / 50) await Bun.sleep(POLL_MS);
     await campaigns.cancel(second);
-    await last.crash();
+    await last.server.crash();
     const before = countArrivals(mailbox, recipients);
-    const server = await launch(kills + 1, args);
-    await waitUntil(drainLimitMs, async () => (await campaigns.stats(second)).queued === 0);
+    const { server } = await runUntilDone(store, options, {
+      args,
+      start: last.nextStart,
+      isDone: async () =>
+        (await campaigns.stats(second)).queued === 0 && (await campaigns.status(first)) === "SENT",
+    });
     const cancelled = await campaigns.stats(second);
     const checks = await stopAndCheck(server, data);
     const afterCancel = countArrivals(mailbox, recipients) - before;
@@ -222,13 +230,4 @@ function countArrivals(mailbox: Mailbox, recipients: number): number {
     total += mailbox.to(addressOf(number)).length;
   }
   return total;
-}
-
-async function waitUntil(limitMs: number, isTrue: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + limitMs;
-  while (!(await isTrue())) {
-    if (performance.now() > deadline)
-      throw new Error(`still false after ${limitMs} ms: ${String(isTrue)}`);
-    await Bun.sleep(POLL_MS);
-  }
 }

@@ -22,6 +22,9 @@ import { createRandom, type Random } from "../seed/random.ts";
 const HOUR_MS = 60 * 60_000;
 const MIN_UPTIME_MS = 20;
 const PROGRESS_LIMIT_MS = 5_000;
+/** With an hourly clock, what is not done after this time waits for a later start. */
+const RESTART_MS = 1_000;
+const POLL_MS = 50;
 
 export type CrashOptions = {
   kills: number;
@@ -45,8 +48,6 @@ export type CrashStore = {
   port: number;
   /** Starts the server with these flags; `start` counts from 0. Resolves when it is ready. */
   launch(start: number, args: readonly string[]): Promise<Server>;
-  /** How far the clock of that start is ahead, in milliseconds. */
-  aheadMs(start: number): number;
 };
 
 /** Makes a data folder with a project for the time of `work`. */
@@ -58,21 +59,19 @@ export async function withCrashStore<T>(
   const data = temporaryFolder();
   const key = await prepareStore(data, 0, { isSigned });
   const port = freePort();
-  const aheadMs = (start: number) => (isHourly ? start * HOUR_MS : 0);
   const preload = join(import.meta.dir, "clock-ahead.ts");
   try {
     return await work({
       data,
       key,
       port,
-      aheadMs,
       launch: (start, args) =>
         startServer({
           binary,
           data,
           port,
           args: [...args, "--durability", start % 2 === 0 ? "background" : "sqlite"],
-          ...(isHourly ? { preload, env: { CLOCK_AHEAD_MS: String(aheadMs(start)) } } : {}),
+          ...(isHourly ? { preload, env: { CLOCK_AHEAD_MS: String(start * HOUR_MS) } } : {}),
         }),
     });
   } finally {
@@ -145,6 +144,35 @@ async function untilKill(life: {
     if (passedMs >= uptimeMs && (progress > 0 || !expects)) return;
     if (passedMs >= uptimeMs + PROGRESS_LIMIT_MS) return;
     await Bun.sleep(1);
+  }
+}
+
+/**
+ * Starts the server until all is done. With an hourly clock, it is stopped and started again each
+ * second, so that what waits for a later time becomes due. Resolves to the server, which runs, and
+ * the number of the next start.
+ */
+export async function runUntilDone(
+  { launch }: CrashStore,
+  { isHourly, drainLimitMs }: CrashOptions,
+  load: {
+    args: readonly string[];
+    start: number;
+    begin?: () => Promise<void>;
+    isDone: () => boolean | Promise<boolean>;
+  },
+): Promise<{ server: Server; nextStart: number }> {
+  const deadline = performance.now() + drainLimitMs;
+  for (let { start } = load; ; start++) {
+    const server = await launch(start, load.args);
+    await load.begin?.();
+    const restartAt = performance.now() + (isHourly ? RESTART_MS : Infinity);
+    while (performance.now() < restartAt) {
+      if (await load.isDone()) return { server, nextStart: start + 1 };
+      if (performance.now() > deadline) throw new Error("some work is not done after the kills");
+      await Bun.sleep(POLL_MS);
+    }
+    await server.stop();
   }
 }
 

@@ -8,14 +8,14 @@
 import { Type } from "@sinclair/typebox";
 import { type Api, createApi } from "../bench/api.ts";
 import { relayTo } from "../bench/children.ts";
-import { type Aim, limitAim, type Outcome, presenceAim, whole } from "../bench/report.ts";
+import { limitAim, type Outcome, presenceAim, whole } from "../bench/report.ts";
 import { openReader } from "../bench/store.ts";
 import {
   type CrashOptions,
-  type CrashStore,
   killRepeatedly,
   leasedAtStarts,
   returnedAtStarts,
+  runUntilDone,
   stopAndCheck,
   sum,
   withCrashStore,
@@ -36,13 +36,10 @@ import {
 } from "./workflow-graphs.ts";
 
 const MAX_UPTIME_MS = 800;
-const POLL_MS = 100;
 const CONNECTIONS = 24;
 const REQUEST_LIMIT_MS = 10_000;
 /** Longest delay of a response of the webhook receiver, so that some calls are under way at kills. */
 const MAX_RESPONSE_DELAY_MS = 40;
-/** With an hourly clock, the server is started again if nothing is due within this time. */
-const SOON_MS = 500;
 
 export type WorkflowCrashOptions = CrashOptions & { executions: number };
 
@@ -68,7 +65,18 @@ export function crashWorkflows(options: WorkflowCrashOptions): Promise<Outcome> 
       progress: tracker.done,
       expectsProgress: () => true,
     });
-    const checks = await runToEnd(options, { store, args, tracker });
+    const reader = openReader(data);
+    const { server } = await runUntilDone(store, options, {
+      args,
+      start: kills,
+      begin: () => tracker.run(executions, () => false),
+      isDone: () =>
+        reader.count("workflow_executions") >= executions &&
+        reader.count("workflow_executions WHERE status IN ('RUNNING', 'WAITING')") === 0 &&
+        reader.count("emails WHERE status IN ('QUEUED', 'SENDING')") === 0,
+    });
+    reader.close();
+    const checks = await stopAndCheck(server, data);
     const found = compareResults(data, executions, mailbox);
     await mailbox.close();
     await receiver.close();
@@ -192,43 +200,6 @@ function createTracker(port: number, key: string, executions: number) {
 }
 
 class RefusedError extends Error {}
-
-/**
- * Runs the server until all executions have ended. With an hourly clock, it is started again as soon
- * as all of them wait for a later time.
- */
-async function runToEnd(
-  { kills, executions, isHourly, drainLimitMs }: WorkflowCrashOptions,
-  run: { store: CrashStore; args: readonly string[]; tracker: ReturnType<typeof createTracker> },
-): Promise<Aim[]> {
-  const { store, args, tracker } = run;
-  const deadline = performance.now() + drainLimitMs;
-  const reader = openReader(store.data);
-  const count = (condition: { execution: string; mail: string }) =>
-    reader.count(
-      `workflow_executions WHERE status IN ('RUNNING', 'WAITING') AND ${condition.execution}`,
-    ) + reader.count(`emails WHERE status IN ('QUEUED', 'SENDING') AND ${condition.mail}`);
-  const isOver = () =>
-    reader.count("workflow_executions") >= executions &&
-    count({ execution: "true", mail: "true" }) === 0;
-  for (let start = kills; ; start++) {
-    const server = await store.launch(start, args);
-    const isIdle = () => {
-      const soon = Date.now() + store.aheadMs(start) + SOON_MS;
-      return count({ execution: `due_at <= ${soon}`, mail: `next_at <= ${soon}` }) === 0;
-    };
-    await tracker.run(executions, () => false);
-    while (!isOver() && !(isHourly && isIdle())) {
-      if (performance.now() >= deadline) throw new Error("some executions did not end in time");
-      await Bun.sleep(POLL_MS);
-    }
-    if (isOver()) {
-      reader.close();
-      return stopAndCheck(server, store.data);
-    }
-    await server.stop();
-  }
-}
 
 function compareResults(data: string, executions: number, mailbox: Mailbox) {
   const reader = openReader(data);
