@@ -26,9 +26,11 @@ import { type PreparedContent, type PreparedProject, prepareContent } from "./st
 import { type ContentTemplate, TEMPLATES } from "./templates.ts";
 
 const WAIT_LIMIT_MS = 10 * 60_000;
-const POLL_MS = 100;
+const POLL_MS = 50;
 
 export type ContentReport = {
+  /** The number of recipients of each campaign. */
+  contacts: number;
   templates: { name: string; mails: number; equal: number; withShape: number; refused: number }[];
   /** Descriptions of mails that are not as expected. */
   faults: string[];
@@ -51,13 +53,13 @@ export async function runContent(options: {
   const sink = await startSink();
   const urls = ["--url", URLS.url, "--tracking-url", URLS.trackingUrl];
   const server = await startServer({ binary, data, args: [...relayTo(sink.port, 0), ...urls] });
-  await sendCampaigns(server, data, prepared);
+  await sendCampaigns(server, prepared);
   const accepted = await sendTemplates(server, prepared, sends);
-  await waitUntil(data, "emails WHERE next_at IS NOT NULL");
+  await waitUntilSent(data, contacts * TEMPLATES.length);
   const exitCode = await server.stop();
   await sink.close();
   if (exitCode !== 0) throw new Error(`the server exited with code ${exitCode}`);
-  return compareAll({ data, prepared, accepted, sink });
+  return { contacts, ...(await compareAll({ data, prepared, accepted, sink })) };
 }
 
 const projectOf = ({ projects }: PreparedContent, template: number): PreparedProject => {
@@ -68,7 +70,7 @@ const projectOf = ({ projects }: PreparedContent, template: number): PreparedPro
 
 const Created = Type.Object({ data: Type.Object({ id: Type.String() }) });
 
-async function sendCampaigns(server: Server, data: string, prepared: PreparedContent) {
+async function sendCampaigns(server: Server, prepared: PreparedContent) {
   for (const [number, { subject, body, replyTo }] of TEMPLATES.entries()) {
     const project = projectOf(prepared, number);
     const api = createApi(server, project.key);
@@ -83,7 +85,6 @@ async function sendCampaigns(server: Server, data: string, prepared: PreparedCon
     });
     await api.send("POST", `/campaigns/${campaign.id}/send`);
   }
-  await waitUntil(data, "campaigns WHERE status <> 'SENT'");
 }
 
 /** The template and its type of the mails that POST /v1/send accepted, by id, and the refused ones. */
@@ -168,12 +169,12 @@ async function compareAll(found: {
   prepared: PreparedContent;
   accepted: Accepted;
   sink: Sink;
-}): Promise<ContentReport> {
+}): Promise<Omit<ContentReport, "contacts">> {
   const { data, prepared, accepted, sink } = found;
   const keys = keysOf(readFileSync(join(data, "secret"), "utf8").trim());
   const shapes = createShapeCache(keys, createLog({ level: "error", format: "text" }));
   const arrivals = Map.groupBy(sink.messages, (message) => idOf(message.data));
-  const report: ContentReport = {
+  const report: Omit<ContentReport, "contacts"> = {
     templates: TEMPLATES.map(({ name }) => ({
       name,
       mails: 0,
@@ -277,12 +278,15 @@ function idOf(message: Uint8Array): string {
   return /^Message-ID: <([^>@]+)@/im.exec(head)?.[1] ?? "";
 }
 
-/** Waits until no row is left. */
-async function waitUntil(data: string, rows: string): Promise<void> {
+/** Waits until the campaigns have as many mails as that, and none of all mails is open. */
+async function waitUntilSent(data: string, campaignMails: number): Promise<void> {
   const reader = openReader(data);
   const deadline = performance.now() + WAIT_LIMIT_MS;
-  while (reader.count(rows) > 0) {
-    if (performance.now() > deadline) throw new Error(`${reader.count(rows)} ${rows}`);
+  const missing = () =>
+    campaignMails - reader.count("emails WHERE campaign_seq IS NOT NULL AND next_at IS NULL");
+  const open = () => reader.count("emails WHERE next_at IS NOT NULL");
+  while (missing() > 0 || open() > 0) {
+    if (performance.now() > deadline) throw new Error(`${missing()} missing, ${open()} open`);
     await Bun.sleep(POLL_MS);
   }
   reader.close();

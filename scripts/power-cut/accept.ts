@@ -1,8 +1,8 @@
 /** A load of mails and events: every one that was answered with 200 must be in the database. */
 
 import { SENDER } from "../bench/mail.ts";
-import { printValue, whole } from "../bench/report.ts";
-import type { Load } from "./load.ts";
+import { limitAim, presenceAim, whole } from "../bench/report.ts";
+import { type Load, totalOf } from "./load.ts";
 
 const CONNECTIONS = 8;
 /** Size of a mail body, so large that the log soon reaches 64 MiB, after which it is restarted. */
@@ -12,7 +12,6 @@ const ANSWERED_ID = /"(?:email|event)":"([0-9a-f-]{36})"/g;
 
 export function createAcceptLoad(mails: number, searches: number): Load {
   const answered = new Set<string>();
-  let lost = 0;
   return {
     args: ["--transport", "capture", "--api-rate", "0"],
     steps: 2 * mails * STEPS_PER_REQUEST,
@@ -23,12 +22,15 @@ export function createAcceptLoad(mails: number, searches: number): Load {
     check(sqlite) {
       const ids = sqlite.query("SELECT id FROM emails UNION ALL SELECT id FROM events").values();
       const there = new Set(ids.flat().map(String));
-      lost += answered.difference(there).size;
+      return { lost: answered.difference(there).size };
     },
-    report() {
-      printValue("answered", whole(answered.size));
-      return [{ name: "answered but lost", isMet: lost === 0, measured: whole(lost), wanted: "0" }];
-    },
+    report: (findings) => ({
+      figures: [["answered", whole(answered.size)]],
+      aims: [
+        presenceAim("answered", answered.size, mails),
+        limitAim("answered but lost", totalOf(findings, "lost")),
+      ],
+    }),
     close: () => Promise.resolve(),
   };
 }

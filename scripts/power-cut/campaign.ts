@@ -10,9 +10,9 @@ import { startSink } from "../../test/support/smtp-sink.ts";
 import { createApi } from "../bench/api.ts";
 import { relayTo } from "../bench/children.ts";
 import { BODY, SENDER } from "../bench/mail.ts";
-import { printValue, whole } from "../bench/report.ts";
+import { limitAim, presenceAim, whole } from "../bench/report.ts";
 import { addContacts, MAX_LEASED } from "../crash/campaign.ts";
-import type { Load } from "./load.ts";
+import { type Load, mostOf, totalOf } from "./load.ts";
 
 const STEPS_PER_MAIL = 8;
 const POLL_MS = 200;
@@ -31,7 +31,6 @@ export async function createCampaignLoad(data: string, mails: number): Promise<L
   const left = new Set<string>();
   /** The end of what was written to each socket. */
   const tails = new Map<string, string>();
-  const counts = { sentOnly: 0, leftOnly: 0, mostLeased: 0, mostInDoubt: 0 };
 
   return {
     args: relayTo(sink.port, 0),
@@ -45,34 +44,27 @@ export async function createCampaignLoad(data: string, mails: number): Promise<L
     check(sqlite) {
       const sent = idsOf(sqlite, "status IN ('SENT', 'DELIVERED')");
       const leased = idsOf(sqlite, "status = 'SENDING'");
-      counts.sentOnly += sent.difference(left).size;
-      counts.leftOnly += left.difference(sent).difference(leased).size;
-      counts.mostLeased = Math.max(counts.mostLeased, leased.size);
-      counts.mostInDoubt = Math.max(counts.mostInDoubt, leased.intersection(left).size);
+      return {
+        sentOnly: sent.difference(left).size,
+        leftOnly: left.difference(sent).difference(leased).size,
+        leased: leased.size,
+        inDoubt: leased.intersection(left).size,
+      };
     },
-    report() {
-      const { sentOnly, leftOnly, mostLeased, mostInDoubt } = counts;
-      printValue("mails that left", whole(left.size));
-      printValue("most mails that left and were not settled", whole(mostInDoubt));
-      return [
-        aim("SENT without having left", sentOnly, 0),
-        aim("left without a lease", leftOnly, 0),
-        aim("most mails leased after a cut", mostLeased, MAX_LEASED),
-        {
-          name: "arrived",
-          isMet: sink.counts.messages === mails,
-          measured: whole(sink.counts.messages),
-          wanted: whole(mails),
-        },
-      ];
-    },
+    report: (findings) => ({
+      figures: [
+        ["mails that left", whole(left.size)],
+        ["most mails that left and were not settled", whole(mostOf(findings, "inDoubt"))],
+      ],
+      aims: [
+        limitAim("SENT without having left", totalOf(findings, "sentOnly")),
+        limitAim("left without a lease", totalOf(findings, "leftOnly")),
+        limitAim("most mails leased after a cut", mostOf(findings, "leased"), MAX_LEASED),
+        presenceAim("arrived", sink.counts.messages, mails),
+      ],
+    }),
     close: () => sink.close(),
   };
-}
-
-function aim(name: string, measured: number, most: number) {
-  const wanted = most === 0 ? "0" : `≤ ${most}`;
-  return { name, isMet: measured <= most, measured: whole(measured), wanted };
 }
 
 function idsOf(sqlite: Database, condition: string): Set<string> {
