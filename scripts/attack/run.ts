@@ -10,6 +10,7 @@ import {
   startServer,
   temporaryFolder,
 } from "../bench/children.ts";
+import { type Aim, limitAim, ms, whole } from "../bench/report.ts";
 import { openStore, prepareStore } from "../bench/store.ts";
 import { FORMS } from "./forms.ts";
 import { findTargets, type Target } from "./targets.ts";
@@ -45,6 +46,9 @@ const FORMS_OF_FILES = ["text", "blanks", "slow", "aborted"];
 /** Longer than the server waits for a slow body. */
 const LIMIT_MS = 60_000;
 
+/** More would not leave enough for other programs on a small machine. */
+const MOST_MIB = 600;
+
 /** The worst of all results, and the bytes of bodies that the server still counts at the end. */
 export type Worst = Static<typeof Watched> & { leftBytes: number };
 
@@ -72,6 +76,28 @@ export async function runAttack(options: AttackOptions): Promise<Worst> {
   await server.stop();
   removeFolder(data);
   return { ...worst, leftBytes };
+}
+
+/**
+ * The aims for memory and for `/livez`, which may take `longestMs`; a busy machine needs more than
+ * the time for which other processes had the processors.
+ */
+export function attackAims(worst: Worst, longestMs: number): Aim[] {
+  return [
+    {
+      name: "peak of resident memory",
+      isMet: worst.peakMiB < MOST_MIB,
+      measured: `${whole(worst.peakMiB)} MiB`,
+      wanted: `< ${MOST_MIB} MiB`,
+    },
+    {
+      name: "slowest /livez",
+      isMet: worst.slowestOwnMs < longestMs,
+      measured: `${ms(worst.slowestOwnMs)}; ${ms(worst.slowestMs)} with other processes`,
+      wanted: `< ${longestMs} ms`,
+    },
+    limitAim("bytes of bodies still counted at the end", worst.leftBytes),
+  ];
 }
 
 /** Waits until the server counts no bytes of bodies any more; resolves to the bytes that are left. */

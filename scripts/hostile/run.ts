@@ -9,18 +9,20 @@ import { type Api, createApi } from "../bench/api.ts";
 import { relayTo, residentMiB } from "../bench/children.ts";
 import { type ProbedServer, startProbedServer } from "../bench/loop.ts";
 import { BODY } from "../bench/mail.ts";
-import type { Aim } from "../bench/report.ts";
+import { type Aim, limitAim, presenceAim, whole } from "../bench/report.ts";
 import { addDomain, openReader, openStore } from "../bench/store.ts";
 import { HOSTILE, ITEMS } from "./templates.ts";
 import { createKey } from "../../src/modules/keys.ts";
 
 const RATE = 20;
 const HOSTILE_CONTACTS = 200;
+const WARM_UP_SECONDS = 2;
 const WARM_UP_MS = 1_000;
 const SAMPLE_MS = 100;
 const RESUME_MS = 500;
 const ARRIVAL_LIMIT_MS = 30_000;
 const LIMIT_MS = 5 * 60_000;
+const MAX_MORE_MIB = 256;
 
 /** Times until B's mails arrived, in milliseconds. */
 export type Round = { acceptedMs: number[]; requestedMs: number[] };
@@ -37,6 +39,7 @@ export type HostileReport = {
 
 const Created = Type.Object({ data: Type.Object({ id: Type.String() }) });
 const Shown = Type.Object({ data: Type.Object({ status: Type.String() }) });
+const Stats = Type.Object({ data: Type.Object({ sent: Type.Integer() }) });
 const Accepted = Type.Object({ emails: Type.Array(Type.Object({ email: Type.String() })) });
 
 export async function runHostile(options: {
@@ -47,8 +50,8 @@ export async function runHostile(options: {
   /** Recipients of the ordinary campaign. */
   recipients: number;
 }): Promise<HostileReport> {
-  const { data, binary, rounds, seconds } = options;
-  const keys = await prepare(data, options.recipients);
+  const { data, binary, rounds, seconds, recipients } = options;
+  const keys = await prepare(data, recipients);
   const arrivals = new Map<string, number>();
   const sink = await startSink({
     onMessage({ data: message }) {
@@ -66,8 +69,11 @@ export async function runHostile(options: {
     loopAims: [],
   };
 
-  memory.ordinary = await peakWhile(server, () => sendOrdinary(createApi(server, keys.ordinary)));
-  await measure({ api: sender, arrivals, seconds: 2, attack }); // Compiles the code.
+  memory.ordinary = await peakWhile(server, () =>
+    sendOrdinary(createApi(server, keys.ordinary), recipients),
+  );
+  // Compiles the code.
+  await measure({ api: sender, arrivals, seconds: Math.min(seconds, WARM_UP_SECONDS), attack });
   await server.reportLoop("before the rounds");
   for (let round = 0; round < rounds; round++) {
     report.alone.push(await measure({ api: sender, arrivals, seconds, attack }));
@@ -83,12 +89,30 @@ export async function runHostile(options: {
     attack.resumed += await campaigns.stop();
     if (round === 0) report.loopAims.push(...(await server.reportLoop("attacked")));
   }
-  await server.stop();
+  // A server that stops would first compute the mails that it has leased.
+  await server.crash();
   await sink.close();
   const reader = openReader(data);
   attack.failed = reader.count("emails WHERE status = 'FAILED'");
   reader.close();
   return { ...report, ordinaryPeakMiB: memory.ordinary, attackedPeakMiB: memory.attacked, attack };
+}
+
+/** The aims that hold on a busy machine as well; scripts/hostile-template.ts adds those for times. */
+export function hostileAims(report: HostileReport): Aim[] {
+  const { attacked, ordinaryPeakMiB, attackedPeakMiB, attack } = report;
+  const most = ordinaryPeakMiB + MAX_MORE_MIB;
+  return [
+    {
+      name: "memory, highest while attacked",
+      isMet: attackedPeakMiB <= most,
+      measured: `${whole(attackedPeakMiB)} MiB`,
+      wanted: `≤ ${whole(most)} MiB`,
+    },
+    presenceAim("mails of the hostile campaigns that failed", attack.failed),
+    presenceAim("transactional mails", attacked.flatMap(({ acceptedMs }) => acceptedMs).length),
+    limitAim("transactional mails that did not arrive", attack.lost),
+  ];
 }
 
 /** Creates the three projects with their contacts, and returns their keys. */
@@ -136,11 +160,11 @@ async function createCampaign(api: Api, from: string, body: string): Promise<str
 const statusOf = async (api: Api, id: string): Promise<string> =>
   (await api.read(Shown, "GET", `/campaigns/${id}`)).data.status;
 
-/** Sends an ordinary campaign, whose memory is the baseline. */
-async function sendOrdinary(api: Api): Promise<void> {
+/** Sends an ordinary campaign, whose memory is the baseline, to so many recipients. */
+async function sendOrdinary(api: Api, recipients: number): Promise<void> {
   const id = await createCampaign(api, "news@ordinary.test", BODY);
   const deadline = performance.now() + LIMIT_MS;
-  while ((await statusOf(api, id)) !== "SENT") {
+  while ((await api.read(Stats, "GET", `/campaigns/${id}/stats`)).data.sent < recipients) {
     if (performance.now() > deadline) throw new Error("the ordinary campaign did not end");
     await Bun.sleep(SAMPLE_MS);
   }
