@@ -5,27 +5,39 @@
  *
  * In half of the runs, several events are recorded before the engine handles the first one, or while
  * it is stopped. In the others the engine handles each action before the next, and conditions test
- * contacts. The environment sets the seed and the number of runs: `SEED=7 RUNS=5000`.
+ * contacts.
  */
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect } from "bun:test";
+import { type Aim, limitAim, presenceAim } from "../../../scripts/bench/report.ts";
+import { plain } from "../../modules/segments/crowd.ts";
+import { type Random, seeded } from "../../modules/segments/seeded.ts";
+import { KEYS, type Material, randomGraph, VALUES } from "../../modules/workflows/generate.ts";
+import {
+  type NaiveEvent,
+  type NaiveExecution,
+  NaiveWorkflow,
+} from "../../modules/workflows/naive.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { settleEventLoop } from "../../support/eventually.ts";
-import { valueAt, listAt, stringAt } from "../../support/json.ts";
-import { plain } from "../segments/crowd.ts";
-import { type Random, seeded } from "../segments/seeded.ts";
-import { KEYS, type Material, randomGraph, VALUES } from "./generate.ts";
-import { type NaiveEvent, type NaiveExecution, NaiveWorkflow } from "./naive.ts";
+import { listAt, stringAt, valueAt } from "../../support/json.ts";
 
-const SEED = Number(process.env["SEED"] ?? 20260302);
-const RUNS = Number(process.env["RUNS"] ?? 1000);
 const BATCH = 100;
 const TICKS = 7;
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
 const JUMPS = [61 * SECOND, HOUR, 7 * HOUR, 25 * HOUR, 80 * HOUR];
 
+type World = {
+  t: TestApp;
+  port: number;
+  templates: readonly [marketing: string, transactional: string];
+  /** Requests of webhook steps, by number of the run. */
+  calls: ReadonlyMap<string, number>;
+};
+
 type Run = {
+  t: TestApp;
   number: number;
   random: Random;
   isConcurrent: boolean;
@@ -38,52 +50,57 @@ type Run = {
   unhandled: NaiveEvent[];
 };
 
-let t: TestApp;
-let server: ReturnType<typeof Bun.serve>;
-const templates: string[] = [];
-let marketing = "";
-const calls = new Map<string, number>();
-
-beforeAll(async () => {
-  server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: receive });
-  // The test does not check the delivery of mails; a low rate saves its time.
-  t = await testApp({ config: { allowPrivateAddresses: true, sendRate: 1 } });
-  for (const type of ["MARKETING", "TRANSACTIONAL"]) {
-    const template = { name: type, subject: "s", body: "b", type, from: "a@acme.test" };
-    templates.push(await t.create("/templates", template, "data.id"));
+/** Compares so many random runs. */
+export async function compareWorkflows(size: { runs: number; seed: number }): Promise<Aim[]> {
+  const calls = new Map<string, number>();
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch({ url }) {
+      const [, run = "", path = ""] = new URL(url).pathname.split("/");
+      calls.set(run, (calls.get(run) ?? 0) + 1);
+      return new Response(null, { status: path === "fails" ? 400 : 200 });
+    },
+  });
+  // The delivery of mails is not compared; a low rate saves its time.
+  const t = await testApp({ config: { allowPrivateAddresses: true, sendRate: 1 } });
+  const createTemplate = (type: string) =>
+    t.create(
+      "/templates",
+      { name: type, subject: "s", body: "b", type, from: "a@acme.test" },
+      "data.id",
+    );
+  try {
+    const templates = [
+      await createTemplate("MARKETING"),
+      await createTemplate("TRANSACTIONAL"),
+    ] as const;
+    await t.app.start();
+    return await compareRuns({ t, port: server.port ?? 0, templates, calls }, size);
+  } finally {
+    await t.close();
+    await server.stop(true);
   }
-  [marketing = ""] = templates;
-  await t.app.start();
-});
-afterAll(async () => {
-  await t.close();
-  await server.stop(true);
-});
-
-function receive({ url }: Request): Response {
-  const [, run = "", path = ""] = new URL(url).pathname.split("/");
-  calls.set(run, (calls.get(run) ?? 0) + 1);
-  return new Response(null, { status: path === "fails" ? 400 : 200 });
 }
 
-async function makeRun(number: number): Promise<Run> {
-  const random = seeded(SEED + 7919 * number);
+async function makeRun({ t, port, templates }: World, number: number, seed: number): Promise<Run> {
+  const random = seeded(seed + 7919 * number);
   const isConcurrent = number % 2 === 1;
   const prefix = `r${number}`;
   const material: Material = {
     trigger: `${prefix}.go`,
     awaited: [`${prefix}.a`, `${prefix}.b`],
     templates,
-    plain: templates[1] ?? "",
-    webhooks:
-      !isConcurrent && number % 8 === 0 ? `http://127.0.0.1:${server.port}/${number}` : null,
+    plain: templates[1],
+    webhooks: !isConcurrent && number % 8 === 0 ? `http://127.0.0.1:${port}/${number}` : null,
     readsContact: !isConcurrent,
   };
   const allowReentry = random.chance(0.5);
   const graph = randomGraph(random, material);
-  const naive = new NaiveWorkflow(graph, { allowReentry, marketing: new Set([marketing]) });
+  const naive = new NaiveWorkflow(graph, { allowReentry, marketing: new Set([templates[0]]) });
   const workflow = { name: prefix, enabled: true, allowReentry, ...graph };
   const run: Run = {
+    t,
     number,
     random,
     isConcurrent,
@@ -97,7 +114,7 @@ async function makeRun(number: number): Promise<Run> {
   return run;
 }
 
-async function addContact({ random, contacts, naive }: Run, email: string): Promise<void> {
+async function addContact({ t, random, contacts, naive }: Run, email: string): Promise<void> {
   const data = Object.fromEntries(random.list(2, () => [random.pick(KEYS), random.pick(VALUES)]));
   const subscribed = random.chance(0.7);
   contacts.set(email, await t.create("/contacts", { email, subscribed, data }, "id"));
@@ -116,7 +133,7 @@ async function act(run: Run, isAlone: boolean): Promise<void> {
 }
 
 /** Brings the naive implementation to the present time. */
-function advanceInterpreter({ naive, unhandled }: Run): void {
+function advanceInterpreter({ t, naive, unhandled }: Run): void {
   const now = t.clock.now();
   for (const event of unhandled.splice(0)) naive.event(event, now);
   naive.time(now);
@@ -124,7 +141,7 @@ function advanceInterpreter({ naive, unhandled }: Run): void {
 
 type Action = (run: Run, email: string, isAlone: boolean) => Promise<void>;
 
-const track: Action = async ({ random, naive, material, unhandled }, email, isAlone) => {
+const track: Action = async ({ t, random, naive, material, unhandled }, email, isAlone) => {
   const event = random.pick([material.trigger, material.trigger, ...material.awaited]);
   const resolved = Object.fromEntries(
     random.list(2, () => [random.pick(KEYS), random.pick(VALUES)]),
@@ -141,7 +158,7 @@ const track: Action = async ({ random, naive, material, unhandled }, email, isAl
   unhandled.push({ contact: email, name: event, data: resolved, at: t.clock.now() });
 };
 
-const change: Action = async ({ random, naive, contacts }, email) => {
+const change: Action = async ({ t, random, naive, contacts }, email) => {
   const person = naive.contacts.get(email);
   const subscribed = random.chance(0.5);
   const data = { [random.pick(KEYS)]: random.pick(VALUES) };
@@ -152,7 +169,7 @@ const change: Action = async ({ random, naive, contacts }, email) => {
   Object.assign(person.data, data);
 };
 
-const startManually: Action = async ({ id, random, naive, contacts }, email) => {
+const startManually: Action = async ({ t, id, random, naive, contacts }, email) => {
   if (!naive.isEnabled) return;
   const context = { [random.pick(KEYS)]: random.pick(VALUES) };
   const body = { contactId: contacts.get(email), context };
@@ -161,36 +178,36 @@ const startManually: Action = async ({ id, random, naive, contacts }, email) => 
   expect(answer.status).toBe(isStarted ? 201 : 409);
 };
 
-const cancel: Action = async ({ id, naive }, email) => {
+const cancel: Action = async ({ t, id, naive }, email) => {
   const index = naive.executions.findIndex((e) => e.contact === email && e.status === "WAITING");
   const execution = naive.executions[index];
   if (execution === undefined) return;
-  const executionId = (await executionIds(id))[index];
+  const executionId = (await executionIds(t, id))[index];
   const answer = await t.call("POST", `/workflows/${id}/executions/${executionId}/cancel`);
   expect(answer.status).toBe(200);
   naive.cancel(execution);
 };
 
-const toggle: Action = async ({ id, naive }) => {
+const toggle: Action = async ({ t, id, naive }) => {
   naive.isEnabled = !naive.isEnabled;
   await t.call("PATCH", `/workflows/${id}`, { enabled: naive.isEnabled });
 };
 
 /** Replaces the graph; active executions continue with the old one. */
-const replace: Action = async ({ id, random, naive, material }) => {
+const replace: Action = async ({ t, id, random, naive, material }) => {
   naive.graph = randomGraph(random, material);
   const answer = await t.call("PATCH", `/workflows/${id}`, naive.graph);
   expect(answer.status).toBe(200);
 };
 
-const deleteContact: Action = async ({ random, naive, contacts }, email) => {
+const deleteContact: Action = async ({ t, random, naive, contacts }, email) => {
   if (random.chance(0.5)) return;
   expect((await t.call("DELETE", `/contacts/${contacts.get(email)}`)).status).toBe(204);
   naive.deleteContact(email);
 };
 
 /** Ids of all executions, oldest first. */
-async function executionIds(id: string): Promise<string[]> {
+async function executionIds(t: TestApp, id: string): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor = ""; ;) {
     const answer = await t.call("GET", `/workflows/${id}/executions?limit=100${cursor}`);
@@ -201,10 +218,10 @@ async function executionIds(id: string): Promise<string[]> {
 }
 
 /** The state of the engine in the form of `expected`. */
-async function observed({ id, naive, contacts }: Run): Promise<unknown> {
+async function observed({ t, id, naive, contacts }: Run): Promise<unknown> {
   const emails = new Map([...contacts].map(([email, contact]) => [contact, email]));
   const executions = await Promise.all(
-    (await executionIds(id)).map(async (executionId) => {
+    (await executionIds(t, id)).map(async (executionId) => {
       const { body } = await t.call("GET", `/workflows/${id}/executions/${executionId}`);
       const status = stringAt(body, "data.status");
       return {
@@ -223,7 +240,7 @@ async function observed({ id, naive, contacts }: Run): Promise<unknown> {
       return { email, subscribed: valueAt(body, "subscribed"), data: valueAt(body, "data") };
     }),
   );
-  return { executions, people, mails: mailsOf(id) };
+  return { executions, people, mails: mailsOf(t, id) };
 }
 
 function trailOf(step: unknown): string {
@@ -232,7 +249,7 @@ function trailOf(step: unknown): string {
   return `${stringAt(step, "stepId")}${branch === null ? "" : `:${stringAt(step, "branch")}`}${mark}`;
 }
 
-function mailsOf(workflowId: string): string[] {
+function mailsOf(t: TestApp, workflowId: string): string[] {
   return t.db.sqlite
     .query<{ mail: string }, [string]>(
       `SELECT coalesce(to_address, 'gone') || ' ' || template_id AS mail FROM emails
@@ -271,13 +288,15 @@ function expected({ naive, contacts }: Run): unknown {
   };
 }
 
-test(`the engine agrees with the naive implementation in ${RUNS} random runs`, async () => {
-  const random = seeded(SEED);
+async function compareRuns(world: World, size: { runs: number; seed: number }): Promise<Aim[]> {
+  const { t, calls } = world;
+  const random = seeded(size.seed);
   const runs: Run[] = [];
   // In batches, because the server limits the request bodies that are in flight.
-  for (let first = 0; first < RUNS; first += BATCH) {
-    const length = Math.min(BATCH, RUNS - first);
-    runs.push(...(await Promise.all(Array.from({ length }, (_, i) => makeRun(first + i)))));
+  for (let first = 0; first < size.runs; first += BATCH) {
+    const length = Math.min(BATCH, size.runs - first);
+    const batch = Array.from({ length }, (_, i) => makeRun(world, first + i, size.seed));
+    runs.push(...(await Promise.all(batch)));
   }
   const concurrent = runs.filter(({ isConcurrent }) => isConcurrent);
   const sequential = runs.filter(({ isConcurrent }) => !isConcurrent);
@@ -291,32 +310,31 @@ test(`the engine agrees with the naive implementation in ${RUNS} random runs`, a
       t.clock.advance(random.pick(JUMPS) + 7);
       await t.app.automation.start();
     }
-    await settle();
+    await settle(t);
     runs.forEach(advanceInterpreter);
     await Promise.all(sequential.map((run) => act(run, true)));
-    await settle();
+    await settle(t);
     sequential.forEach(advanceInterpreter);
   }
-  let executions = 0;
-  let steps = 0;
   const all = await Promise.all(runs.map(observed));
   for (const [i, run] of runs.entries()) {
-    const seen = { run: run.number, ...Object(all[i]) };
-    expect(seen).toEqual({ run: run.number, ...Object(expected(run)) });
-    expect([run.number, calls.get(String(run.number)) ?? 0]).toEqual([
-      run.number,
-      run.naive.calls.length,
-    ]);
-    executions += run.naive.executions.length;
-    steps += run.naive.executions.reduce((sum, { trail }) => sum + trail.length, 0);
+    const name = { run: run.number, seed: size.seed };
+    expect({ ...name, ...Object(all[i]) }).toEqual({ ...name, ...Object(expected(run)) });
   }
-  // The runs must contain enough executions and steps to be a test.
-  expect(executions).toBeGreaterThan(RUNS);
-  expect(steps).toBeGreaterThan(3 * RUNS);
-}, 120_000);
+  const wrongCalls = runs.filter(
+    ({ number, naive }) => (calls.get(String(number)) ?? 0) !== naive.calls.length,
+  );
+  const executions = runs.flatMap(({ naive }) => naive.executions);
+  const steps = executions.reduce((sum, { trail }) => sum + trail.length, 0);
+  return [
+    limitAim("runs whose webhooks were called otherwise", wrongCalls.length),
+    presenceAim("executions", executions.length, runs.length),
+    presenceAim("steps", steps, 3 * runs.length),
+  ];
+}
 
 /** Resolves when the engine has no work left. */
-async function settle(): Promise<void> {
+async function settle(t: TestApp): Promise<void> {
   for (let i = 0; i < 3; i++) {
     await settleEventLoop();
     await t.app.automation.idle();
