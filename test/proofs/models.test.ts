@@ -1,5 +1,6 @@
-/** The program does the same as simple models of it, with random data. */
+/** The program does what simple models of it do, with random data, and what it does without crashes. */
 
+import { crashImport } from "./import.ts";
 import { compareSearches } from "./models/search.ts";
 import { compareSegments } from "./models/segments.ts";
 import { compareWorkflows } from "./models/workflows.ts";
@@ -25,5 +26,15 @@ prove([
         queries: { short: 200, long: 2_000 }[form],
         seed,
       }),
+  },
+  {
+    name: "an import continues after each of many crashes, without losing or repeating a row",
+    run: (form) =>
+      crashImport(
+        {
+          short: { lines: 2_000, between: 400 },
+          long: { lines: 200_000, between: 1_000 },
+        }[form],
+      ),
   },
 ]);
