@@ -19,7 +19,7 @@ const TEST = join(import.meta.dir, "..");
 
 /** A rule, the file below test/, and the beginning of the name of the test. */
 const RULES: readonly [rule: string, file: string, name: string][] = [
-  ["250 is answered after the write is on disk", "smtp/crash.test.ts", "every submitted message"],
+  ["250 is answered after the write is on disk", "proofs/crash.test.ts", "every submitted message"],
   ["452 if the storage refuses", "modules/emails/submission.test.ts", "is refused with 452 while"],
   ["unknown parameters", "smtp/parameters.test.ts", "refuses MAIL with the parameters"],
   ["a bare CR or LF is refused", "smtp/submission.test.ts", "bare"],

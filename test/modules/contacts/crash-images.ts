@@ -47,7 +47,7 @@ export function createCrashImages() {
     close,
 
     async remove(): Promise<void> {
-      for (const app of [...apps]) await close(app);
+      for (const app of apps.toReversed()) await close(app);
       rmSync(root, { recursive: true });
     },
   };
