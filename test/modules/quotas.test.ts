@@ -6,6 +6,7 @@ import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
 import { type Automation, MINUTE, startAutomation } from "../support/automation.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { waitUntil } from "../support/eventually.ts";
+import { projectPerTest } from "../support/project-per-test.ts";
 import { expectError } from "../support/refusal.ts";
 import { DEFERRED, testTransport } from "../support/transport.ts";
 import { runImport, upload } from "./contacts/upload.ts";
@@ -46,10 +47,12 @@ test("the flags in the messages exist", () => {
 describe("the quota of queued mails", () => {
   const send = (fields: object = {}, key = t.secretKey) =>
     t.call("POST", "/v1/send", { ...MAIL, ...fields }, { key });
+  const OPTIONS = { config: { quotaQueuedMails: 3 } };
+  /** Nothing is sent here, because no test starts this application. */
+  const projects = projectPerTest(OPTIONS);
   beforeEach(async () => {
-    t = await testApp({ config: { quotaQueuedMails: 3 } });
+    t = await projects.next();
   });
-  afterEach(() => t.close());
 
   test("refuses further mail when it is reached, and stores nothing", async () => {
     expect((await send({ to: ["a@x.io", "b@x.io"] })).status).toBe(200);
@@ -68,10 +71,12 @@ describe("the quota of queued mails", () => {
   });
 
   test("accepts mail again after queued mail was sent", async () => {
+    t = await testApp(OPTIONS);
     await send({ to: ["a@x.io", "b@x.io", "c@x.io"] });
     expectQueueExceeded(await send(), 3);
     await t.deliver();
     expect((await send()).status).toBe(200);
+    await t.close();
   });
 
   test("a repeated request gets its first answer", async () => {
@@ -89,15 +94,16 @@ describe("the quota of queued mails", () => {
   });
 
   test("counts deferred mail", async () => {
-    await t.close();
     const transport = testTransport({ answer: DEFERRED });
     t = await testApp({ config: { quotaQueuedMails: 1 }, transport });
     await send();
     await t.deliver();
     expectQueueExceeded(await send(), 1);
+    await t.close();
   });
 
   test("applies to the test mail of a campaign, but not to the mails of a campaign", async () => {
+    t = await testApp(OPTIONS);
     await t.create("/contacts", { email: "a@x.io" }, "id");
     await t.create("/contacts", { email: "b@x.io" }, "id");
     const content = { name: "c", subject: "s", body: "b", from: "a@acme.test" };
@@ -110,6 +116,7 @@ describe("the quota of queued mails", () => {
     await t.app.campaigns.start();
     await waitUntil(() => t.countRows("emails WHERE campaign_seq IS NOT NULL") === 2);
     expectQueueExceeded(await send(), 3);
+    await t.close();
   });
 });
 
@@ -187,7 +194,10 @@ describe("a workflow waits and loses no mail at the quota", () => {
 });
 
 describe("the quota of stored data", () => {
-  let lines: string[];
+  let lines: string[] = [];
+  const log = createLog({ level: "warn", format: "json", write: (line) => void lines.push(line) });
+  const OPTIONS = { config: { quotaStorage: 1 }, log };
+  const projects = projectPerTest(OPTIONS);
   /** Stores a mail of 1 MiB, which reaches the quota. */
   async function fill(app = t): Promise<void> {
     const content = Buffer.alloc(MIB, 7).toString("base64");
@@ -196,11 +206,8 @@ describe("the quota of stored data", () => {
   }
   beforeEach(async () => {
     lines = [];
-    const write = (line: string) => void lines.push(line);
-    const log = createLog({ level: "warn", format: "json", write });
-    t = await testApp({ config: { quotaStorage: 1 }, log });
+    t = await projects.next();
   });
-  afterEach(() => t.close());
 
   test("leaves a tenth to the secret keys when strangers fill it with a public key", async () => {
     const track = (key: string) => {
@@ -228,22 +235,16 @@ describe("the quota of stored data", () => {
     ["/webhooks", { url: "https://hooks.example.com/", events: ["*"] }],
     ["/domains", { domain: "new.example" }],
   ];
-  test.each(storing)(
-    "refuses POST %s when it is reached, and nothing changes",
-    async (path, body) => {
-      await fill();
-      const before = t.contents();
-      expectStorageExceeded(await t.call("POST", path, body));
-      expect(t.contents()).toEqual(before);
-    },
-  );
-
-  test("refuses an event of an existing contact", async () => {
+  test("refuses requests that store something when it is reached, and nothing changes", async () => {
     const event = { event: "bought", email: "ada@example.com" };
     expect((await t.call("POST", "/v1/track", event)).status).toBe(200);
     await fill();
     const before = t.contents();
-    expectStorageExceeded(await t.call("POST", "/v1/track", event));
+    for (const [path, body] of [...storing, ["/v1/track", event] as const]) {
+      const answer = await t.call("POST", path, body);
+      expect([path, answer.status]).toEqual([path, 409]);
+      expectStorageExceeded(answer);
+    }
     expect(t.contents()).toEqual(before);
   });
 
@@ -269,6 +270,7 @@ describe("the quota of stored data", () => {
   });
 
   test("accepts requests again after single and bulk deletions", async () => {
+    t = await testApp(OPTIONS);
     const data = { text: "x".repeat(60_000) };
     const ids: string[] = [];
     for (let i = 0; i < 17; i++) {
@@ -276,15 +278,17 @@ describe("the quota of stored data", () => {
     }
     await t.create("/contacts", { email: "last@x.io", data }, "id");
     expectStorageExceeded(await t.call("POST", "/contacts", { email: "new@x.io" }));
-    await t.app.start();
+    await t.start();
     const bulk = { action: "delete", ids: ids.slice(1) };
     expect((await t.call("POST", "/contacts/bulk", bulk)).status).toBe(202);
     await waitUntil(() => t.countRows("contacts") === 2);
     expect((await t.call("POST", "/contacts", { email: "new@x.io" })).status).toBe(201);
     expect((await t.call("DELETE", `/contacts/${ids[0] ?? ""}`)).status).toBe(204);
+    await t.close();
   });
 
   test("refuses an import, and ends a running one as FAILED with its rows so far", async () => {
+    t = await testApp(OPTIONS);
     const rows = Array.from({ length: 9_000 }, (_, i) => `person-${i}@x.io,${"x".repeat(30)}`);
     const progress = await runImport(t, `email,text\n${rows.join("\n")}\n`);
     expect(progress.at("data.status")).toBe("FAILED");
@@ -295,6 +299,7 @@ describe("the quota of stored data", () => {
     expect(t.countRows("contacts")).toBeGreaterThan(500);
     await fill();
     expectStorageExceeded(await upload(t, "email\nnew@x.io\n"));
+    await t.close();
   });
 
   test("a repeated request gets its first answer", async () => {

@@ -12,7 +12,7 @@ export async function captureApp(options: TestOptions = {}) {
       ...options.config,
     },
   });
-  await test.app.start();
+  await test.start();
   const { inboxes, capture } = test.app;
   const port = capture.port();
   if (port === null) throw new Error("the SMTP listener has no port");

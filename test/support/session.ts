@@ -51,8 +51,10 @@ export function createSession({ app }: Pick<TestApp, "app">) {
 
 /** Removes all users and what belongs to them, for an application that several tests use. */
 export function removeUsers({ db }: Pick<TestApp, "db">): void {
-  const tables = ["user_sessions", "user_tokens", "memberships", "system_mails", "audit", "users"];
-  for (const table of tables) db.sqlite.run(`DELETE FROM ${table}`);
+  const owned = ["user_sessions", "user_tokens", "memberships", "saved_views"];
+  for (const table of [...owned, "system_mails", "audit", "users"]) {
+    db.sqlite.run(`DELETE FROM ${table}`);
+  }
 }
 
 /** Creates a user and returns a browser in which the user has signed in with a link. */

@@ -8,7 +8,7 @@ export async function submissionApp(options: TestOptions = {}) {
     ...options,
     config: { submission: { host: "127.0.0.1", port: 0 }, ...options.config },
   });
-  await test.app.start();
+  await test.start();
   const { ports } = test.app.submission;
   const port = ports().submission ?? 0;
 

@@ -1,6 +1,6 @@
 /** GET /app/api/live: what happens in a project, for the dashboard. */
 
-import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { createLiveFeed } from "../../../src/modules/live/feed.ts";
 import { prepareLiveRows } from "../../../src/modules/live/rows.ts";
 import { openDatabase } from "../../../src/db/open.ts";
@@ -8,7 +8,7 @@ import { migrate } from "../../../src/db/migrate.ts";
 import { manualClock } from "../../support/clock.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
 import { readInBackground } from "../../support/event-stream.ts";
-import { type InboxApp, inboxApp } from "../../support/inbox.ts";
+import { emptyInboxes, type InboxApp, inboxApp } from "../../support/inbox.ts";
 import { listAt, stringAt, valueAt } from "../../support/json.ts";
 import { signIn } from "../../support/session.ts";
 import { planOf } from "../../support/outbox.ts";
@@ -30,11 +30,11 @@ function collect(stream: ReadableStream<Uint8Array>) {
 const dataOf = (lines: readonly Line[]) => lines.map(({ data }) => data);
 
 describe("over HTTP", () => {
+  const inboxes = emptyInboxes();
   let t: InboxApp;
   beforeEach(async () => {
-    t = await inboxApp();
+    t = await inboxes.next();
   });
-  afterEach(() => t.close());
 
   async function listen(lastEventId?: string, key = t.secretKey) {
     const headers = {
@@ -121,7 +121,9 @@ describe("over HTTP", () => {
     await flush();
     expect(own.lines().length).toBeGreaterThan(1);
     expect(other.lines()).toEqual([]);
-    expect((await listen("0.0.0", stranger.secretKey)).lines()).toEqual([]);
+    const again = await listen("0.0.0", stranger.secretKey);
+    expect(again.lines()).toEqual([]);
+    for (const { cancel } of [own, other, again]) await cancel();
   });
 
   test("a client that reconnects gets what it missed, once", async () => {
@@ -146,10 +148,20 @@ describe("over HTTP", () => {
     // Only what happened meanwhile, such as the sending of the mail, may follow.
     expect(dataOf(third.lines())).not.toContainEqual({ type: "email.queued", id: email });
     expect(JSON.stringify(third.lines())).not.toContain("order.paid");
+    await third.cancel();
   });
 
   test("an id that is too old, or is none of ours, leads to reload", async () => {
-    for (const id of ["x", "1", "1.2", "9.9.9", "1.1.1.1", "-1.0.0", `${"1".repeat(16)}.0.0`, ""]) {
+    for (const id of [
+      "x",
+      "1",
+      "1.2",
+      "99999.99999.99999",
+      "1.1.1.1",
+      "-1.0.0",
+      `${"1".repeat(16)}.0.0`,
+      "",
+    ]) {
       const client = await listen(id);
       await settleEventLoop();
       expect([id, dataOf(client.lines())]).toEqual([id, [{ type: "reload", id: "" }]]);
@@ -176,11 +188,6 @@ describe("over HTTP", () => {
     for (let i = 1; i < 20; i++) expect((await open()).status).toBe(200);
     expect((await open()).status).toBe(429);
     expect((await listen()).state.isOver).toBe(false);
-  });
-
-  test("needs a key or a session", async () => {
-    const answer = await t.call("GET", "/app/api/live", undefined, { key: null });
-    expect(answer.status).toBe(401);
   });
 
   test("the stop of the server ends it", async () => {

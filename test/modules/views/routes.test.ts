@@ -6,12 +6,13 @@ import type { TestApp } from "../../support/app.ts";
 import { listAt, stringAt } from "../../support/json.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError } from "../../support/refusal.ts";
-import { signIn } from "../../support/session.ts";
+import { removeUsers, signIn } from "../../support/session.ts";
 
 const projects = projectPerTest();
 let t: TestApp;
 beforeEach(async () => {
   t = await projects.next();
+  removeUsers(t);
 });
 
 type Member = Awaited<ReturnType<typeof signIn>>;
