@@ -1,90 +1,153 @@
-/** A key gives access to its own project only: every route is called for objects of another one. */
+/**
+ * A key gives access to its own project only: every operation is called for an object of another
+ * project, and for one that does not exist.
+ */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
 import { waitUntil } from "../support/eventually.ts";
-import { listAt } from "../support/json.ts";
+import { listAt, valueAt } from "../support/json.ts";
 import { expectError } from "../support/refusal.ts";
+import { ACCEPTED, testTransport } from "../support/transport.ts";
+import { chain, step } from "./workflows/graphs.ts";
 
 let t: TestApp;
 let stranger: string;
-const ids: Record<"contact" | "template" | "email" | "webhook" | "delivery", string> = {
-  contact: "",
-  template: "",
-  email: "",
-  webhook: "",
-  delivery: "",
-};
+/** The id of an object for the first segment of a path, or for another parameter by its name. */
+const ids: Record<string, string> = {};
+/** The answers to the owner's requests that show one object. */
+const shown: [path: string, status: number][] = [];
 beforeAll(async () => {
-  t = await testApp();
+  t = await testApp({ transport: testTransport({ answer: ACCEPTED }) });
   stranger = (await t.makeProject("stranger")).secretKey;
-  const template = { name: "n", subject: "s", body: "b", type: "TRANSACTIONAL" };
-  ids.template = await t.create("/templates", template, "data.id");
-  ids.contact = await t.create("/contacts", { email: "ada@example.com", data: { a: 1 } }, "id");
-  const mail = { to: "ada@example.com", from: "a@acme.test", subject: "s", body: "b" };
-  ids.email = await t.create("/v1/send", mail, "data.emails.0.email");
+  ids["templates"] = await t.create("/templates", TEMPLATE, "data.id");
+  ids["contacts"] = await t.create("/contacts", { email: ADA, data: { a: 1 } }, "id");
+  ids["segments"] = await t.create("/segments", { name: "s", type: "STATIC" }, "data.id");
+  const mail = { to: ADA, from: "a@acme.test", subject: "s", body: "b" };
+  ids["emails"] = await t.create("/v1/send", mail, "data.emails.0.email");
+  const campaign = { name: "c", subject: "s", body: "b", from: "a@acme.test", audienceType: "ALL" };
+  ids["campaigns"] = await t.create("/campaigns", campaign, "data.id");
+  const flow = chain(step("wait", "DELAY", { amount: 1, unit: "days" }));
+  ids["workflows"] = await t.create("/workflows", { name: "w", ...flow }, "data.id");
+  ids["stepId"] = "wait";
+  const workflow = await t.call("GET", `/workflows/${ids["workflows"]}`);
+  ids["transitionId"] = workflow.text("data.transitions.0.id");
+  ids["domains"] = await t.create("/domains", { domain: "isolated.test" }, "data.id");
+  ids["suppressions"] = await t.create("/suppressions", { email: "bad@example.com" }, "data.email");
+  ids["inboxes"] = await t.create("/inboxes", { name: "mine" }, "data.id");
   // The delivery fails, because no host can be resolved here, and its record remains.
   const webhook = { url: "https://hooks.example.com/", events: ["bought"] };
-  ids.webhook = await t.create("/webhooks", webhook, "data.id");
-  await t.call("POST", "/v1/track", { email: "ada@example.com", event: "bought" });
+  ids["webhooks"] = await t.create("/webhooks", webhook, "data.id");
+  const event = { email: ADA, event: "bought" };
+  ids["events"] = await t.create("/v1/track", event, "data.event");
+  const bulk = { action: "unsubscribe", ids: ["none"] };
+  ids["contacts/bulk"] = await t.create("/contacts/bulk", bulk, "data.jobId");
+  BODIES["POST /workflows/{id}/executions"] = { contactId: ids["contacts"] };
   await t.deliver();
   const findDelivery = t.db.sqlite.query<{ id: string }, []>(
     "SELECT id FROM webhook_deliveries WHERE attempts = 1",
   );
   await waitUntil(() => findDelivery.get() !== null);
-  ids.delivery = findDelivery.get()?.id ?? "";
+  ids["deliveryId"] = findDelivery.get()?.id ?? "";
+  for (const operation of await operations()) {
+    const { method, path, kind } = operation;
+    if (method !== "GET" || ids[kind] === undefined || !path.endsWith("{id}")) continue;
+    shown.push([path, (await t.call("GET", fill(operation))).status]);
+  }
   await t.app.stop(); // Recurring work would change rows.
 });
 afterAll(() => t.close());
 
-type Case = [method: string, path: string, code: string, body?: unknown];
-const cases: Case[] = [
-  ["GET", "/contacts/{contact}", "CONTACT_NOT_FOUND"],
-  ["PATCH", "/contacts/{contact}", "CONTACT_NOT_FOUND", { data: { a: 2 } }],
-  ["DELETE", "/contacts/{contact}", "CONTACT_NOT_FOUND"],
-  ["GET", "/templates/{template}", "TEMPLATE_NOT_FOUND"],
-  ["PATCH", "/templates/{template}", "TEMPLATE_NOT_FOUND", { name: "mine" }],
-  ["DELETE", "/templates/{template}", "TEMPLATE_NOT_FOUND"],
-  ["GET", "/emails/{email}", "EMAIL_NOT_FOUND"],
-  ["GET", "/emails/{email}/raw", "EMAIL_NOT_FOUND"],
-  ["GET", "/webhooks/{webhook}", "WEBHOOK_NOT_FOUND"],
-  ["PATCH", "/webhooks/{webhook}", "WEBHOOK_NOT_FOUND", { enabled: false }],
-  ["DELETE", "/webhooks/{webhook}", "WEBHOOK_NOT_FOUND"],
-  ["GET", "/webhooks/{webhook}/deliveries", "WEBHOOK_NOT_FOUND"],
-  ["GET", "/webhooks/{webhook}/deliveries/{delivery}", "WEBHOOK_NOT_FOUND"],
-  ["POST", "/webhooks/{webhook}/deliveries/retry", "WEBHOOK_NOT_FOUND"],
-  ["POST", "/webhooks/{webhook}/rotate-secret", "WEBHOOK_NOT_FOUND"],
-  ["POST", "/webhooks/{webhook}/test", "WEBHOOK_NOT_FOUND"],
-  ["POST", "/webhooks/{webhook}/deliveries/{delivery}/retry", "WEBHOOK_NOT_FOUND"],
-];
+const ADA = "ada@example.com";
+const TEMPLATE = { name: "n", subject: "s", body: "b", type: "TRANSACTIONAL" };
 
-const fill = (path: string) =>
-  path.replaceAll(/\{(\w+)\}/g, (_, name: keyof typeof ids) => ids[name]);
+/** Valid bodies of the requests that need one. */
+const BODIES: Record<string, unknown> = {
+  "PATCH /contacts/{id}": { data: { a: 2 } },
+  "PATCH /templates/{id}": { name: "mine" },
+  "POST /templates/{id}/preview": {},
+  "PATCH /segments/{id}": { name: "mine" },
+  "POST /segments/{id}/members": { emails: [ADA], createMissing: true },
+  "DELETE /segments/{id}/members": { emails: [ADA] },
+  "PATCH /webhooks/{id}": { enabled: false },
+  "PATCH /workflows/{id}": { name: "mine" },
+  "POST /workflows/{id}/steps": { ...step("end", "EXIT"), after: "wait" },
+  "PATCH /workflows/{id}/steps/{stepId}": { name: "mine" },
+  "POST /workflows/{id}/transitions": { from: "start", to: "wait" },
+  "PATCH /workflows/{id}/transitions/{transitionId}": { to: "wait" },
+  "PATCH /campaigns/{id}": { name: "mine" },
+  "POST /campaigns/{id}/test": { email: "me@example.com" },
+  "POST /campaigns/{id}/preview": {},
+  "DELETE /inboxes/{id}/messages": { all: true },
+  "POST /inboxes/{id}/messages": {},
+  "PATCH /inboxes/{id}/messages/{messageId}": { read: true },
+  "POST /inboxes/{id}/messages/{messageId}/release": { to: ["me@example.com"] },
+  "POST /inboxes/{id}/rules": { stage: "mail", action: { reply: "550 5.0.0 no" }, times: 1 },
+};
 
-describe("an object of another project is not found and not changed", () => {
-  for (const [method, path, code, body] of cases) {
-    test(`${method} ${path}`, async () => {
-      // The object exists for its owner.
-      const readable = fill(path).replace(/\/(?:rotate-secret|test|[\w-]+\/retry)$/, "");
-      expect((await t.call("GET", readable)).status).toBe(200);
-      const before = t.contents();
-      const answer = await t.call(method, fill(path), body, { key: stranger });
-      expectError(answer, { status: 404, code });
-      expect(t.contents()).toEqual(before);
-    });
-  }
+/** The code of the error if the object of a path is missing. */
+const CODES: Record<string, string> = {
+  "contacts/import": "JOB_NOT_FOUND",
+  "contacts/bulk": "JOB_NOT_FOUND",
+  "inbound-routes": "INBOUND_ROUTE_NOT_FOUND",
+  "received-mails": "RECEIVED_MAIL_NOT_FOUND",
+  inboxes: "INBOX_NOT_FOUND",
+};
 
-  test("every route of these resources with an id is in this table", () => {
-    const registered = t.app.http.routes
-      .filter(({ path }) => /^\/((contacts|templates|emails)\/:id(\/raw)?$|webhooks\/:)/.test(path))
-      .map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, "")}`);
-    const tested = cases.map(([method, path]) => `${method} ${path.replaceAll(/\{\w+\}/g, "")}`);
-    expect(registered.sort()).toEqual(tested.sort());
+type Operation = { method: string; path: string; kind: string };
+
+/** All operations of an API key that name an object in their path. */
+async function operations(): Promise<Operation[]> {
+  const { body } = await t.call("GET", "/openapi.json", undefined, { key: null });
+  return Object.entries<object>(Object(valueAt(body, "paths"))).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([, operation]) => path.includes("{") && Object(operation).security === undefined)
+      .map(([method]) => {
+        const kind = /^\/([\w-]+(?:\/[\w-]+)?)\/\{/.exec(path)?.[1] ?? "";
+        return { method: method.toUpperCase(), path, kind };
+      }),
+  );
+}
+
+const codeOf = (kind: string) =>
+  CODES[kind] ?? `${kind.replace(/s$/, "").replaceAll("-", "_").toUpperCase()}_NOT_FOUND`;
+
+/** The path with the ids of the objects; `own` replaces the first one. */
+function fill({ path, kind }: Operation, own = ids[kind] ?? "none"): string {
+  const rest = path.slice(path.indexOf("}") + 1);
+  const filled = rest.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? "none");
+  return `/${kind}/${encodeURIComponent(own)}${filled}`;
+}
+
+describe("an object in a path", () => {
+  test("is found with the key of its project", () => {
+    expect(shown.length).toBeGreaterThan(10);
+    expect(shown.filter(([, status]) => status !== 200)).toEqual([]);
   });
 
-  test("a template of another project cannot be sent", async () => {
+  test("is not found and not changed if it belongs to another project, or does not exist", async () => {
+    const found = await operations();
+    expect(found.length).toBeGreaterThan(90);
     const before = t.contents();
-    const mail = { to: "a@b.co", from: "a@stranger.test", template: ids.template };
+    for (const operation of found) {
+      const { method, path, kind } = operation;
+      const name = `${method} ${path}`;
+      const body = BODIES[name];
+      const refusal = { status: 404, code: codeOf(kind) };
+      const unknown = ["none", crypto.randomUUID(), "' OR 1=1 --", "x".repeat(2000)];
+      for (const id of [ids[kind] ?? "none", ...unknown]) {
+        const key = id === ids[kind] ? stranger : t.secretKey;
+        const answer = await t.call(method, fill(operation, id), body, { key });
+        expect([name, id, answer.status]).toEqual([name, id, 404]);
+        expectError(answer, refusal);
+      }
+    }
+    expect(t.contents()).toEqual(before);
+  });
+
+  test("is not sent if it is a template of another project", async () => {
+    const before = t.contents();
+    const mail = { to: "a@b.co", from: "a@stranger.test", template: ids["templates"] };
     const answer = await t.call("POST", "/v1/send", mail, { key: stranger });
     expectError(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
     expect(t.contents()).toEqual(before);
@@ -104,6 +167,7 @@ describe("lists return only objects of their project", () => {
     });
   }
 
+  const fillQuery = (path: string) => path.replace("{contact}", ids["contacts"] ?? "");
   const filters = [
     "/contacts?search=ada",
     "/emails?status=SENT",
@@ -115,8 +179,8 @@ describe("lists return only objects of their project", () => {
   for (const path of filters) {
     test(`${path} finds no object of another project`, async () => {
       const total = path.startsWith("/contacts") ? "total" : "data.total";
-      expect(Number((await t.call("GET", fill(path))).at(total))).toBeGreaterThan(0);
-      const answer = await t.call("GET", fill(path), undefined, { key: stranger });
+      expect(Number((await t.call("GET", fillQuery(path))).at(total))).toBeGreaterThan(0);
+      const answer = await t.call("GET", fillQuery(path), undefined, { key: stranger });
       expect([answer.status, answer.at(total)]).toEqual([200, 0]);
     });
   }
@@ -124,7 +188,7 @@ describe("lists return only objects of their project", () => {
 
 test("contacts with the same address in two projects are separate", async () => {
   const { secretKey } = await t.makeProject("third");
-  const before = (await t.call("GET", `/contacts/${ids.contact}`)).body;
+  const before = (await t.call("GET", `/contacts/${ids["contacts"]}`)).body;
   const mail = {
     to: "ada@example.com",
     from: "a@third.test",
@@ -134,6 +198,6 @@ test("contacts with the same address in two projects are separate", async () => 
     subscribed: false,
   };
   const answer = await t.call("POST", "/v1/send", mail, { key: secretKey });
-  expect(answer.at("emails.0.contact.id")).not.toBe(ids.contact);
-  expect((await t.call("GET", `/contacts/${ids.contact}`)).body).toEqual(before);
+  expect(answer.at("emails.0.contact.id")).not.toBe(ids["contacts"]);
+  expect((await t.call("GET", `/contacts/${ids["contacts"]}`)).body).toEqual(before);
 });
