@@ -228,19 +228,6 @@ describe("GET and PATCH /contacts/{id}", () => {
     });
   });
 
-  test("every method answers 404 for an unknown id", async () => {
-    const known = await create({ email: "ada@example.com" });
-    const ids = [known.toUpperCase(), "1", "' OR 1=1 --", "x".repeat(4000), crypto.randomUUID()];
-    for (const id of [...ids.map(encodeURIComponent), "%00", "..%2fcontacts"]) {
-      for (const method of ["GET", "PATCH", "DELETE"]) {
-        const body = method === "PATCH" ? { subscribed: false } : undefined;
-        const answer = await t.call(method, `/contacts/${id}`, body);
-        expectError(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
-      }
-    }
-    expect(t.countRows("contacts")).toBe(1);
-  });
-
   test("PATCH with an empty body changes nothing", async () => {
     const id = await create({ email: "ada@example.com" });
     const createdAt = now();

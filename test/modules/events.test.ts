@@ -131,15 +131,6 @@ describe("GET /events", () => {
       expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
     }
   });
-
-  test("does not show events of another project", async () => {
-    const other = await t.makeProject("other");
-    await track("mine");
-    const answer = await t.call("GET", "/events", undefined, { key: other.secretKey });
-    expect(answer.at("data")).toEqual({ items: [], nextCursor: null, hasMore: false, total: 0 });
-    const known = await t.call("GET", "/events/names", undefined, { key: other.secretKey });
-    expect(known.at("data.items")).toEqual([]);
-  });
 });
 
 describe("GET /events/names", () => {

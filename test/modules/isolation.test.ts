@@ -155,7 +155,19 @@ describe("an object in a path", () => {
 });
 
 describe("lists return only objects of their project", () => {
-  const lists = ["/contacts", "/templates", "/emails", "/events", "/events/names", "/webhooks"];
+  const lists = [
+    "/contacts",
+    "/contacts/fields",
+    "/templates",
+    "/emails",
+    "/events",
+    "/events/names",
+    "/webhooks",
+    "/segments",
+    "/suppressions",
+    "/campaigns",
+    "/workflows",
+  ];
   for (const path of lists) {
     test(path, async () => {
       const items = path === "/contacts" ? "contacts" : "data.items";

@@ -120,16 +120,6 @@ test("does not contain entries of other contacts", async () => {
   expect((await activity()).at("data.total")).toBe(1);
 });
 
-test("is 404 for an unknown contact and for one of another project", async () => {
-  const refusal = { status: 404, code: "CONTACT_NOT_FOUND" };
-  expectError(await activity("", "nope"), refusal);
-  const other = await t.makeProject("other");
-  const answer = await t.call("GET", `/contacts/${id}/activity`, undefined, {
-    key: other.secretKey,
-  });
-  expectError(answer, refusal);
-});
-
 test("refuses a cursor of another contact", async () => {
   await track("login");
   const page = await activity("?limit=1");

@@ -4,7 +4,6 @@ import { type TestResponse, type TestApp, testApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { startDnsServer, type TestDns } from "../../support/dns-server.ts";
 import { valueAt, listAt, stringAt } from "../../support/json.ts";
-import { expectError } from "../../support/refusal.ts";
 import { publish, statuses } from "../../support/zone.ts";
 
 const HOUR = 3_600_000;
@@ -197,13 +196,6 @@ describe("POST /domains/{id}/verify", () => {
     dns.records[name] = key ?? {};
     expect((await verify()).at("data")).toMatchObject({ status: "VERIFIED", failingSince: null });
     expect(await send()).toBe(200);
-  });
-
-  test("does not find a domain of another project", async () => {
-    const other = await t.makeProject("other");
-    const path = `/domains/${stringAt(domain, "id")}/verify`;
-    const answer = await t.call("POST", path, undefined, { key: other.secretKey });
-    expectError(answer, { status: 404, code: "DOMAIN_NOT_FOUND" });
   });
 
   test("sends one set of DNS queries for two concurrent requests", async () => {

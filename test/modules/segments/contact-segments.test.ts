@@ -4,7 +4,6 @@ import { beforeEach, expect, test } from "bun:test";
 import type { TestApp } from "../../support/app.ts";
 import { listAt, valueAt } from "../../support/json.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
-import { expectError } from "../../support/refusal.ts";
 
 const projects = projectPerTest();
 let t: TestApp;
@@ -61,14 +60,4 @@ test("pages through more segments than one statement reads", async () => {
   expect([...(await names("?limit=15")), ...(await names(`?limit=15&cursor=${cursor}`))]).toEqual(
     expected,
   );
-});
-
-test("shows nothing of another project", async () => {
-  await create({ name: "Pro", condition: planIs("pro") });
-  const other = await t.makeProject("other");
-  const answer = await t.call("GET", `/contacts/${id}/segments`, undefined, {
-    key: other.secretKey,
-  });
-  expectError(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
-  expectError(await read("", "nobody"), { status: 404, code: "CONTACT_NOT_FOUND" });
 });

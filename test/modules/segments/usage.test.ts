@@ -52,10 +52,3 @@ test("lists the segments, workflows and unfinished campaigns that use it, which 
     { kind: "workflow", id: workflow, name: "Welcome" },
   ]);
 });
-
-test("shows nothing of another project", async () => {
-  const other = await t.makeProject("other");
-  const answer = await t.call("GET", `/segments/${id}/usage`, undefined, { key: other.secretKey });
-  expectError(answer, { status: 404, code: "SEGMENT_NOT_FOUND" });
-  expectError(await usage("none"), { status: 404, code: "SEGMENT_NOT_FOUND" });
-});

@@ -54,13 +54,6 @@ describe("POST /suppressions", () => {
     expect([again.status, again.at("data.reason")]).toEqual([200, "COMPLAINT"]);
   });
 
-  test("does not show suppressions to another project", async () => {
-    const other = await t.makeProject("other");
-    await add({ email: "mine@example.net" });
-    const list = await t.call("GET", "/suppressions", undefined, { key: other.secretKey });
-    expect(list.at("data.items")).toEqual([]);
-  });
-
   const refused: [why: string, body: unknown, field: string, code: string][] = [
     ["a missing address", {}, "email", "required"],
     ["text that is not an address", { email: "nobody" }, "email", "invalid_format"],
@@ -91,15 +84,6 @@ describe("DELETE /suppressions/{email}", () => {
   test.each(["never@example.net", "no address", "%"])("answers 404 for %s", async (email) => {
     const answer = await remove(email);
     expectError(answer, { status: 404, code: "SUPPRESSION_NOT_FOUND" });
-  });
-
-  test("answers 404 for a suppression of another project", async () => {
-    const other = await t.makeProject("third");
-    await add({ email: "kept@example.net" });
-    const path = "/suppressions/kept@example.net";
-    const answer = await t.call("DELETE", path, undefined, { key: other.secretKey });
-    expectError(answer, { status: 404, code: "SUPPRESSION_NOT_FOUND" });
-    expect(await statusOfMailTo("kept@example.net")).toBe("SUPPRESSED");
   });
 });
 
