@@ -182,14 +182,6 @@ test("an export does not contain contacts of another project", async () => {
   expect(await exportContacts()).toBe("email,subscribed\r\nada@x.io,true\r\n");
 });
 
-test("an unknown format is 422", async () => {
-  expectError(await t.call("GET", "/contacts/export?format=xml"), {
-    status: 422,
-    code: "VALIDATION_ERROR",
-    errors: [["format", "invalid_value"]],
-  });
-});
-
 test("an import of an exported CSV file restores the same contacts", async () => {
   const values = [
     "text",

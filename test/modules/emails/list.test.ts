@@ -205,13 +205,6 @@ test("an invalid filter is refused", async () => {
     ["to=@a_b", "to", "invalid_format"],
     ["from=a@b@", "from", "invalid_format"],
     ["from=%00", "from", "invalid_format"],
-    [`to=@${"a".repeat(400)}.com`, "to", "too_big"],
-    ["since=yesterday", "since", "invalid_format"],
-    ["until=2026-03-02", "until", "invalid_format"],
-    ["source=NONE", "source", "invalid_value"],
-    ["status=NONE", "status", "invalid_value"],
-    ["subject=", "subject", "too_small"],
-    [`subject=${"a".repeat(201)}`, "subject", "too_big"],
   ];
   for (const [query, field, code] of faults) {
     const answer = await t.call("GET", `/emails?${query}`);

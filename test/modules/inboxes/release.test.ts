@@ -119,7 +119,6 @@ describe("a release is refused", () => {
     const bad: [body: unknown, field: string, code: string][] = [
       [{ to: ["nobody"] }, "to.0", "invalid_format"],
       [{ to: ["a@b.co\r\nBcc: c@d.co"] }, "to.0", "invalid_format"],
-      [{ to: Array.from({ length: 11 }, () => "a@b.co") }, "to", "too_big"],
     ];
     for (const [body, field, code] of bad) {
       expectError(await t.call("POST", RELEASE, body), invalid(field, code));

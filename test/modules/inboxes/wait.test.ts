@@ -168,18 +168,8 @@ test("a project has at most 100 waits; one more is 429", async () => {
   for (const answer of answers) expect((await answer).at("data.matched")).toBe(true);
 });
 
-const bad: [query: string, field: string, code: string][] = [
-  ["count=0", "count", "too_small"],
-  ["count=101", "count", "too_big"],
-  ["timeoutSeconds=61", "timeoutSeconds", "too_big"],
-  ["timeoutSeconds=-1", "timeoutSeconds", "too_small"],
-  ["timeoutSeconds=x", "timeoutSeconds", "invalid_type"],
-  ["quietMs=0", "quietMs", "too_small"],
-  ["since=yesterday", "since", "invalid_format"],
-  ["since=2026-13-01T00:00:00Z", "since", "invalid_format"],
-];
-test("a wrong query is 422", async () => {
-  for (const [query, field, code] of bad) {
-    expectError(await wait(query), invalid(field, code));
+test("a time or an id that is none is 422", async () => {
+  for (const since of ["yesterday", "2026-13-01T00:00:00Z"]) {
+    expectError(await wait(`since=${since}`), invalid("since", "invalid_format"));
   }
 });

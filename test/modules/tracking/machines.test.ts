@@ -134,14 +134,6 @@ describe("a machine is recognised by headers and method", () => {
   });
 });
 
-test("long headers are checked in a short time", () => {
-  const startedAt = performance.now();
-  for (const text of ["bot", "x", "Mozilla/5.0 (", "google", " "]) {
-    isMachineRequest({ "user-agent": text.repeat(16_000 / text.length) });
-  }
-  expect(performance.now() - startedAt).toBeLessThan(200);
-});
-
 test("every rule has a name", () => {
   expect(MACHINES.every(({ name }) => name !== "")).toBe(true);
 });

@@ -91,14 +91,9 @@ describe("saving a view", () => {
   test("names the field that is wrong", async () => {
     const viewer = await member("VIEWER");
     const refused: [object, string, string][] = [
-      [{ name: "" }, "name", "too_small"],
       [{ name: "  " }, "name", "invalid_format"],
-      [{ name: "x".repeat(101) }, "name", "too_big"],
-      [{ page: "settings" }, "page", "invalid_value"],
-      [{ query: "" }, "query", "too_small"],
       [{ query: "color=red" }, "query", "invalid_value"],
       [{ query: `to=${"x".repeat(2_000)}` }, "query", "too_big"],
-      [{ isShared: "yes" }, "isShared", "invalid_type"],
     ];
     for (const [view, field, code] of refused) {
       const answer = await call(viewer, "POST", "/views", { ...BOUNCED, ...view });
