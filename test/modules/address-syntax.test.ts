@@ -6,92 +6,29 @@ import { listAt } from "../support/json.ts";
 import { storedContacts, runImport } from "./contacts/upload.ts";
 import { chain, step } from "./workflows/graphs.ts";
 
-/**
- * Most of these texts become this address after `String.prototype.trim`, but not all of them are
- * valid.
- */
+/** Most texts become this address after `String.prototype.trim`, but not all of them are valid. */
 const STORED = "ada@acme.test";
 
+/** One text for each rule; test/protocols/mime/address.test.ts has all. */
 const TEXTS: [what: string, text: string, address: string | null][] = [
   ["plain", "ada@acme.test", STORED],
   ["capitals", "ADA@Acme.Test", STORED],
-  ["a space before it", " ada@acme.test", STORED],
-  ["a space after it", "ada@acme.test ", STORED],
   ["tabs and spaces around it", "\t ada@acme.test \t", STORED],
   ["302 spaces after it", "ada@acme.test".padEnd(320), STORED],
   ["303 spaces after it", "ada@acme.test".padEnd(321), null],
-  ["CR before it", "\rada@acme.test", null],
-  ["CR after it", "ada@acme.test\r", null],
-  ["LF before it", "\nada@acme.test", null],
-  ["LF after it", "ada@acme.test\n", null],
   ["CRLF after it", "ada@acme.test\r\n", null],
-  ["CRLF and a space after it", "ada@acme.test\r\n ", null],
   ["NUL after it", "ada@acme.test\0", null],
-  ["a vertical tab before it", "\vada@acme.test", null],
-  ["a form feed after it", "ada@acme.test\f", null],
-  ["NEL after it", "ada@acme.test\u0085", null],
   ["a no-break space before it", "\u00a0ada@acme.test", null],
-  ["a no-break space after it", "ada@acme.test\u00a0", null],
-  ["an ogham space before it", "\u1680ada@acme.test", null],
-  ["an en quad before it", "\u2000ada@acme.test", null],
-  ["a thin space after it", "ada@acme.test\u2009", null],
-  ["a line separator after it", "ada@acme.test\u2028", null],
-  ["a paragraph separator before it", "\u2029ada@acme.test", null],
-  ["a narrow no-break space before it", "\u202fada@acme.test", null],
-  ["an ideographic space after it", "ada@acme.test\u3000", null],
-  ["a byte order mark before it", "\ufeffada@acme.test", null],
-  ["a byte order mark after it", "ada@acme.test\ufeff", null],
   ["a zero-width space after it", "ada@acme.test\u200b", null],
-  ["a right-to-left mark before it", "\u200fada@acme.test", null],
-  ["a soft hyphen inside it", "a\u00adda@acme.test", null],
   ["a space inside it", "a da@acme.test", null],
-  ["a space before the @", "ada @acme.test", null],
-  ["a space after the @", "ada@ acme.test", null],
-  ["angle brackets", "<ada@acme.test>", null],
   ["a display name", "Ada <ada@acme.test>", null],
-  ["a final dot", "ada@acme.test.", null],
-  ["a comment", "ada(x)@acme.test", null],
   ["two addresses", "ada@acme.test,bob@acme.test", null],
-  ["an address literal", "ada@[192.0.2.1]", null],
-  ["a quoted local part", '"ada"@acme.test', STORED],
   ["a space inside quotes", '"a da"@acme.test', '"a da"@acme.test'],
-  ["a space before the quotes", ' "a da"@acme.test', '"a da"@acme.test'],
   ["a tab inside quotes", '"a\tda"@acme.test', null],
   ["a quoted pair of a letter", '"a\\da"@acme.test', STORED],
-  ["a quoted pair of a space", '"a\\ da"@acme.test', '"a da"@acme.test'],
-  ["a quoted pair of a quote", '"a\\"da"@acme.test', '"a\\"da"@acme.test'],
-  ["a quoted pair of a tab", '"a\\\tda"@acme.test', null],
-  ["a quoted pair of a copyright sign", '"test\\\u00a9"@acme.test', null],
-  ["a quoted pair of an emoji", '"test\\\u{1f600}"@acme.test', null],
-  ["a quoted pair of a Kelvin sign", '"test\\\u212a"@acme.test', null],
-  ["a quoted pair before a combining mark", '"a\\e\u0301"@acme.test', "a\u00e9@acme.test"],
-  ["a copyright sign", "test\u00a9@acme.test", "test\u00a9@acme.test"],
-  ["a copyright sign in quotes", '"test\u00a9"@acme.test', "test\u00a9@acme.test"],
   ["a decomposed letter", "jo\u0308rg@acme.test", "j\u00f6rg@acme.test"],
   ["an international domain", "ada@B\u00dcCHER.test", "ada@xn--bcher-kva.test"],
 ];
-
-/** One text for each rule. `POST /contacts` gets all texts, other endpoints only these. */
-const TYPICAL = new Set([
-  "plain",
-  "capitals",
-  "tabs and spaces around it",
-  "302 spaces after it",
-  "303 spaces after it",
-  "CRLF after it",
-  "NUL after it",
-  "a no-break space before it",
-  "a zero-width space after it",
-  "a space inside it",
-  "a display name",
-  "two addresses",
-  "a space inside quotes",
-  "a tab inside quotes",
-  "a quoted pair of a letter",
-  "a decomposed letter",
-  "an international domain",
-]);
-const TYPICAL_TEXTS = TEXTS.filter(([what]) => TYPICAL.has(what));
 
 let t: TestApp;
 let templateId: string;
@@ -219,12 +156,11 @@ function campaign(fields: object, at: string): Promise<StoredAddress> {
 
 test.each(Object.entries(ENDPOINTS))(
   "%s accepts the same texts as all other endpoints",
-  async (name, endpoint) => {
+  async (_, endpoint) => {
     t.db.sqlite.run("DELETE FROM suppressions");
     const results: [what: string, address: StoredAddress][] = [];
-    const texts = name === "POST /contacts" ? TEXTS : TYPICAL_TEXTS;
-    for (const [what, text] of texts) results.push([what, await endpoint(text)]);
-    expect(results).toEqual(texts.map(([what, , address]) => [what, address]));
+    for (const [what, text] of TEXTS) results.push([what, await endpoint(text)]);
+    expect(results).toEqual(TEXTS.map(([what, , address]) => [what, address]));
   },
 );
 
@@ -280,7 +216,7 @@ test.each(Object.entries(LOOKUPS))(
   "%s finds a contact only by a valid address",
   async (_, isFound) => {
     const found: [what: string, isFound: boolean][] = [];
-    for (const [what, text, address] of TYPICAL_TEXTS) {
+    for (const [what, text, address] of TEXTS) {
       t.db.sqlite.run("DELETE FROM contacts");
       t.db.sqlite.run("DELETE FROM suppressions");
       const email = address ?? STORED;
@@ -288,6 +224,6 @@ test.each(Object.entries(LOOKUPS))(
       await t.create("/suppressions", { email }, "data.email");
       found.push([what, await isFound(text)]);
     }
-    expect(found).toEqual(TYPICAL_TEXTS.map(([what, , address]) => [what, address !== null]));
+    expect(found).toEqual(TEXTS.map(([what, , address]) => [what, address !== null]));
   },
 );

@@ -5,20 +5,16 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
-import { waitUntil } from "../support/eventually.ts";
 import { listAt, valueAt } from "../support/json.ts";
 import { expectError } from "../support/refusal.ts";
-import { ACCEPTED, testTransport } from "../support/transport.ts";
 import { chain, step } from "./workflows/graphs.ts";
 
 let t: TestApp;
 let stranger: string;
 /** The id of an object for the first segment of a path, or for another parameter by its name. */
 const ids: Record<string, string> = {};
-/** The answers to the owner's requests that show one object. */
-const shown: [path: string, status: number][] = [];
 beforeAll(async () => {
-  t = await testApp({ transport: testTransport({ answer: ACCEPTED }) });
+  t = await testApp(); // It is not started, so that no row changes by itself.
   stranger = (await t.makeProject("stranger")).secretKey;
   ids["templates"] = await t.create("/templates", TEMPLATE, "data.id");
   ids["contacts"] = await t.create("/contacts", { email: ADA, data: { a: 1 } }, "id");
@@ -35,7 +31,6 @@ beforeAll(async () => {
   ids["domains"] = await t.create("/domains", { domain: "isolated.test" }, "data.id");
   ids["suppressions"] = await t.create("/suppressions", { email: "bad@example.com" }, "data.email");
   ids["inboxes"] = await t.create("/inboxes", { name: "mine" }, "data.id");
-  // The delivery fails, because no host can be resolved here, and its record remains.
   const webhook = { url: "https://hooks.example.com/", events: ["bought"] };
   ids["webhooks"] = await t.create("/webhooks", webhook, "data.id");
   const event = { email: ADA, event: "bought" };
@@ -43,18 +38,6 @@ beforeAll(async () => {
   const bulk = { action: "unsubscribe", ids: ["none"] };
   ids["contacts/bulk"] = await t.create("/contacts/bulk", bulk, "data.jobId");
   BODIES["POST /workflows/{id}/executions"] = { contactId: ids["contacts"] };
-  await t.deliver();
-  const findDelivery = t.db.sqlite.query<{ id: string }, []>(
-    "SELECT id FROM webhook_deliveries WHERE attempts = 1",
-  );
-  await waitUntil(() => findDelivery.get() !== null);
-  ids["deliveryId"] = findDelivery.get()?.id ?? "";
-  for (const operation of await operations()) {
-    const { method, path, kind } = operation;
-    if (method !== "GET" || ids[kind] === undefined || !path.endsWith("{id}")) continue;
-    shown.push([path, (await t.call("GET", fill(operation))).status]);
-  }
-  await t.app.stop(); // Recurring work would change rows.
 });
 afterAll(() => t.close());
 
@@ -96,12 +79,12 @@ const CODES: Record<string, string> = {
 
 type Operation = { method: string; path: string; kind: string };
 
-/** All operations of an API key that name an object in their path. */
+/** All operations of an API key. */
 async function operations(): Promise<Operation[]> {
   const { body } = await t.call("GET", "/openapi.json", undefined, { key: null });
   return Object.entries<object>(Object(valueAt(body, "paths"))).flatMap(([path, item]) =>
     Object.entries(item)
-      .filter(([, operation]) => path.includes("{") && Object(operation).security === undefined)
+      .filter(([, operation]) => Object(operation).security === undefined)
       .map(([method]) => {
         const kind = /^\/([\w-]+(?:\/[\w-]+)?)\/\{/.exec(path)?.[1] ?? "";
         return { method: method.toUpperCase(), path, kind };
@@ -114,15 +97,22 @@ const codeOf = (kind: string) =>
 
 /** The path with the ids of the objects; `own` replaces the first one. */
 function fill({ path, kind }: Operation, own = ids[kind] ?? "none"): string {
+  if (!path.includes("{")) return path;
   const rest = path.slice(path.indexOf("}") + 1);
   const filled = rest.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? "none");
   return `/${kind}/${encodeURIComponent(own)}${filled}`;
 }
 
 describe("an object in a path", () => {
-  test("is found with the key of its project", () => {
-    expect(shown.length).toBeGreaterThan(10);
-    expect(shown.filter(([, status]) => status !== 200)).toEqual([]);
+  test("is found with the key of its project", async () => {
+    const kinds = new Set<string>();
+    for (const operation of await operations()) {
+      const { method, path, kind } = operation;
+      if (method !== "GET" || ids[kind] === undefined || !path.endsWith("{id}")) continue;
+      kinds.add(kind);
+      expect([path, (await t.call("GET", fill(operation))).status]).toEqual([path, 200]);
+    }
+    expect(kinds.size).toBeGreaterThan(10);
   });
 
   test("is not found and not changed if it belongs to another project, or does not exist", async () => {
@@ -131,10 +121,11 @@ describe("an object in a path", () => {
     const before = t.contents();
     for (const operation of found) {
       const { method, path, kind } = operation;
+      if (!path.includes("{")) continue;
       const name = `${method} ${path}`;
       const body = BODIES[name];
       const refusal = { status: 404, code: codeOf(kind) };
-      const unknown = ["none", crypto.randomUUID(), "' OR 1=1 --", "x".repeat(2000)];
+      const unknown = ["none", "' OR 1=1 --"];
       for (const id of [ids[kind] ?? "none", ...unknown]) {
         const key = id === ids[kind] ? stranger : t.secretKey;
         const answer = await t.call(method, fill(operation, id), body, { key });
@@ -152,6 +143,19 @@ describe("an object in a path", () => {
     expectError(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
     expect(t.contents()).toEqual(before);
   });
+});
+
+test("a public key may record events and nothing else", async () => {
+  const { publicKey: key } = t;
+  const before = t.contents();
+  for (const operation of await operations()) {
+    const { method, path } = operation;
+    if (path === "/v1/track") continue;
+    const answer = await t.call(method, fill(operation), BODIES[`${method} ${path}`], { key });
+    expect([method, path, answer.status]).toEqual([method, path, 403]);
+    expectError(answer, { status: 403, code: "FORBIDDEN" });
+  }
+  expect(t.contents()).toEqual(before);
 });
 
 describe("lists return only objects of their project", () => {
@@ -182,7 +186,7 @@ describe("lists return only objects of their project", () => {
   const fillQuery = (path: string) => path.replace("{contact}", ids["contacts"] ?? "");
   const filters = [
     "/contacts?search=ada",
-    "/emails?status=SENT",
+    "/emails?status=QUEUED",
     "/emails?contactId={contact}",
     "/events?contactId={contact}",
     "/events?email=ada@example.com",

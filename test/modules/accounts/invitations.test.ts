@@ -154,17 +154,3 @@ describe("an invitation", () => {
     expect((await invite("user1@example.com")).link).not.toBeNull();
   });
 });
-
-test("the role of a member is changed and taken away", async () => {
-  const { members } = t.app.accounts;
-  const eve = await signIn(t, { email: "eve@example.com", isOwner: false });
-  await t.app.writer.write(() => members.put(t.project.seq, eve.user.seq, "VIEWER"));
-  const change = { projectSeq: t.project.seq, userId: eve.user.id, by: { isOwner: true } };
-  await t.app.writer.write(members.setRole(change, "ADMIN"));
-  expect(roles()).toEqual(["eve@example.com ADMIN"]);
-  await t.app.writer.write(members.remove(change));
-  expect(roles()).toEqual([]);
-  const gone = t.app.writer.write(members.setRole(change, "ADMIN"));
-  expect(gone).rejects.toThrow("not a member");
-  await t.app.writer.drain();
-});

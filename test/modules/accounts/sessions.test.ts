@@ -1,7 +1,6 @@
 /** Sessions: how they begin, which role they give, and when they end. */
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { MemberRole } from "../../../src/db/schema/accounts.ts";
 import { sha256 } from "../../../src/lib/crypto.ts";
 import type { TestApp } from "../../support/app.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
@@ -85,53 +84,11 @@ describe("a session", () => {
     expect(storedAt()).toBe(createdAt + 60_000);
   });
 
-  test("of a disabled user is refused, and works again when the user is enabled", async () => {
-    await signedIn({ email: "owner@example.com", isOwner: true });
-    const { find, user } = await signedIn();
-    const { users } = t.app.accounts;
-    await t.app.writer.write(users.setDisabled(user, true));
-    expect(await find()).toBeNull();
-    await t.app.writer.write(users.setDisabled(users.get(user.id), false));
-    expect(await find()).not.toBeNull();
-  });
-
   test("is removed from the database when it has ended", async () => {
     await signedIn();
     t.clock.advance(14 * DAY_MS + 1);
     await t.app.recurring.find(({ name }) => name === "accounts purge")?.run();
     expect(t.countRows("user_sessions")).toBe(0);
-  });
-
-  test("is listed, and ended by its id", async () => {
-    const { id, user, find } = await signedIn();
-    const { sessions } = t.app.accounts;
-    expect(sessions.list(user.seq).map((row) => row.id)).toEqual([id]);
-    expect(await t.app.writer.write(() => sessions.end(user.seq + 1, id))).toBe(false);
-    expect(await t.app.writer.write(() => sessions.end(user.seq, id))).toBe(true);
-    expect(await find()).toBeNull();
-    expect(sessions.list(user.seq)).toEqual([]);
-  });
-});
-
-describe("the role of a session in a project", () => {
-  test("is that of the membership, and null without one", async () => {
-    const { user, find } = await signedIn();
-    const { members } = t.app.accounts;
-    const other = await t.makeProject("other");
-    expect((await find())?.roleOf(t.project.seq)).toBeNull();
-    for (const role of ["VIEWER", "ADMIN", "EDITOR"] satisfies MemberRole[]) {
-      await t.app.writer.write(() => members.put(t.project.seq, user.seq, role));
-      expect((await find())?.roleOf(t.project.seq)).toBe(role);
-      expect((await find())?.roleOf(other.project.seq)).toBeNull();
-    }
-    const change = { projectSeq: t.project.seq, userId: user.id, by: { isOwner: true } };
-    await t.app.writer.write(() => void members.remove(change)());
-    expect((await find())?.roleOf(t.project.seq)).toBeNull();
-  });
-
-  test("is OWNER in every project for an owner", async () => {
-    const { find } = await signedIn({ isOwner: true });
-    expect((await find())?.roleOf(t.project.seq)).toBe("OWNER");
   });
 });
 

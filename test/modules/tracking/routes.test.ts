@@ -354,27 +354,6 @@ describe("queued hits are counted", () => {
     await t.close();
     expect(storedHits()).toMatchObject({ status: "CLICKED" });
   });
-
-  test("at once when there are 500 of them", async () => {
-    const { fetchAs, pixel, storedHits } = await sendTracked();
-    for (let i = 0; i < 500; i++) await fetchAs("GET", pixel);
-    await settleEventLoop();
-    expect(storedHits()).toMatchObject({ status: "OPENED" });
-  });
-
-  test("when the storage accepts writes again", async () => {
-    const { t, fetchAs, link, flushHits, storedHits, events } = await sendTracked();
-    await fetchAs("GET", link);
-    t.db.sqlite.run("PRAGMA query_only = ON");
-    await flushHits();
-    await flushHits();
-    expect(storedHits()).toEqual(UNTOUCHED);
-    t.db.sqlite.run("PRAGMA query_only = OFF");
-    await flushHits();
-    await flushHits();
-    expect(storedHits()).toMatchObject({ status: "CLICKED" });
-    expect(events()).toHaveLength(2);
-  });
 });
 
 describe("the tracking mode of a project decides which mail is tracked", () => {
