@@ -1,13 +1,14 @@
 /**
  * Builds the executable: one file that contains the program and the Bun runtime.
  *
- * `bun scripts/build.ts [--target TARGET] [--outfile PATH] [--release]`
+ * `bun scripts/build.ts [--target TARGET] [--outfile PATH] [--release | --quick]`
  *
  * First `scripts/ui.ts` builds the dashboard, which the executable contains; --release compresses it
  * at the highest level.
  * Without a target, the executable is for this machine and contains the Bun that runs this script.
  * The program is compiled twice: the first executable starts a server and records which functions a
  * start uses, and the final one holds their bytecode together, so that a start reads less of the file.
+ * With --quick, for tests, it is compiled once, and the dashboard is built only if it has changed.
  * With a target, the build fetches Bun for that platform, in the same version, from the npm registry
  * into `.bun/targets/`, and compares its digest with the one in `bun.lock`. One executable serves all
  * x64 processors: it requires SSE4.2 and uses AVX2 if the processor has it.
@@ -54,10 +55,11 @@ const START_LIMIT_MS = 60_000;
 /** Time in which the recurring work of each second runs. */
 const RECORDED_MS = 1_500;
 
-const usage = `Usage: bun scripts/build.ts [--target TARGET] [--outfile PATH] [--release]
+const usage = `Usage: bun scripts/build.ts [--target TARGET] [--outfile PATH] [--release | --quick]
   --target   ${targets.join(", ")} or all (default: this machine)
   --outfile  path of the executable (default: dist/mailstead, or dist/mailstead-TARGET)
-  --release  compress the dashboard at the highest level, which takes longer`;
+  --release  compress the dashboard at the highest level, which takes longer
+  --quick    compile once: the executable starts a little slower`;
 
 const root = resolve(import.meta.dir, "..");
 const bunVersion = manifest.devDependencies.bun;
@@ -73,6 +75,7 @@ function readArguments(args: string[]) {
         target: { type: "string" },
         outfile: { type: "string" },
         release: { type: "boolean" },
+        quick: { type: "boolean" },
       },
     }).values;
   } catch (error) {
@@ -263,11 +266,15 @@ async function main(args: string[]): Promise<void> {
       `this is Bun ${Bun.version}, but package.json requires ${bunVersion}; run ./scripts/setup`,
     );
   }
-  runBun([join(root, "scripts", "ui.ts"), ...(given.release === true ? ["--release"] : [])], root);
+  const isQuick = given.quick === true;
+  if (isQuick && given.release === true)
+    throw new UsageError(`--quick excludes --release\n${usage}`);
+  const uiFlags = isQuick ? ["--if-needed"] : given.release === true ? ["--release"] : [];
+  runBun([join(root, "scripts", "ui.ts"), ...uiFlags], root);
   const revision = readRevision();
   const folder = await mkdtemp(join(tmpdir(), "mailstead-build-"));
   try {
-    const order = await recordStart(folder, revision);
+    const order = isQuick ? null : await recordStart(folder, revision);
     for (const job of jobs) {
       const startedMs = performance.now();
       await compile(job, revision, order);
