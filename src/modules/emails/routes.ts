@@ -47,7 +47,7 @@ export function emailRoutes(deps: {
         once(async () => {
           ensureSendable(body, project);
           const holder = { projectSeq: project.seq, isPublic: false };
-          const reserveCopies = async () => void (await bodies.takeCopies(request, holder));
+          const reserveCopies = () => bodies.takeCopies(request, holder);
           const commit = await accept(project, body, {
             userEmail: user?.email ?? null,
             reserveCopies,
