@@ -73,7 +73,7 @@ describe("a message", () => {
   test("of several MiB is stored in pieces and read back byte for byte", async () => {
     const client = await server.connect();
     const line = `${"0123456789abcdef".repeat(60)}\r\n`;
-    const big = `${MESSAGE}\r\n${line.repeat(3_000)}`;
+    const big = `${MESSAGE}\r\n${line.repeat(1_500)}`;
     expect(await sendRaw(client, big)).toStartWith("250 ");
     const [message] = await server.caught();
     const raw = Buffer.from(server.inboxes.store.raw(message?.seq ?? 0)).toString("latin1");
@@ -377,6 +377,7 @@ describe("a message that was stored but not parsed when the process ended", () =
     expect(messages.map(({ state, subject }) => [state, subject])).toEqual([["PARSED", "Hello"]]);
     expect(second.countRows("inbox_messages")).toBe(1);
     await second.close();
+    await first.close();
   });
 
   test("is parsed at the next start if the process stopped while the parser worked on it", async () => {
@@ -410,5 +411,6 @@ describe("a message that was stored but not parsed when the process ended", () =
       ["PARSED", "Two parts"],
     ]);
     await second.close();
+    await first.close();
   });
 });

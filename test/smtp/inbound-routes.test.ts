@@ -256,9 +256,9 @@ describe("a message is refused", () => {
   });
 });
 
-test("a message of 20 MiB is kept in pieces of a MiB", async () => {
+test("a message of several MiB is kept in pieces of a MiB", async () => {
   const line = "x".repeat(998).concat("\r\n");
-  const raw = mail(HEAD) + line.repeat(20 * 1024);
+  const raw = mail(HEAD) + line.repeat(3 * 1024);
   const id = idOf(await receive(raw));
   const record = await t.call("GET", `/received-mails/${id}`);
   expect(record.at("data.size")).toBe(raw.length);
@@ -267,7 +267,7 @@ test("a message of 20 MiB is kept in pieces of a MiB", async () => {
       "SELECT count(*) AS n FROM received_pieces p JOIN received_mails m ON m.seq = p.mail_seq WHERE m.id = ?",
     )
     .all(id);
-  expect(row?.n).toBe(20);
+  expect(row?.n).toBe(3);
 });
 
 test("the total of the list has no mail that is still arriving", async () => {
@@ -282,7 +282,7 @@ test("the total of the list has no mail that is still arriving", async () => {
 
 test("mails are listed in pages, newest first, and removed after 30 days", async () => {
   const first = await t.call("GET", "/received-mails?limit=2");
-  expect(first.at("data.items.0.size")).toBeGreaterThan(20_000_000);
+  expect(first.at("data.items.0.size")).toBeGreaterThan(3_000_000);
   const cursor = encodeURIComponent(first.text("data.nextCursor"));
   const second = await t.call("GET", `/received-mails?limit=2&cursor=${cursor}`);
   expect(second.at("data.items.0.id")).not.toBe(first.at("data.items.1.id"));

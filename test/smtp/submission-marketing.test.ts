@@ -29,7 +29,8 @@ async function submit(fields: readonly string[], body = BODY, to = ["bob@example
 
 async function sent(count = 1) {
   const messages = await server.sent(count);
-  return Promise.all(messages.map((raw) => simpleParser(Buffer.from(raw, "latin1"))));
+  const options = { skipTextToHtml: true, skipTextLinks: true };
+  return Promise.all(messages.map((raw) => simpleParser(Buffer.from(raw, "latin1"), options)));
 }
 
 const setTracking = (mode: string) =>
@@ -134,9 +135,9 @@ describe("X-Mailstead-Type: MARKETING", () => {
     expect(["emails", "messages"].map(server.countRows)).toEqual([0, 0]);
   });
 
-  test("of several MiB leaves no piece of the submitted message", async () => {
+  test("of several pieces leaves no piece of the submitted message", async () => {
     await subscribe("bob@example.com");
-    const text = "line of a long mail\r\n".repeat(30_000);
+    const text = "line of a long mail\r\n".repeat(15_000);
     expect(await submit([FIELDS, MARKETING], text)).toStartWith("250 ");
     expect(["messages", "message_pieces"].map(server.countRows)).toEqual([1, 0]);
     const [mail] = await sent();

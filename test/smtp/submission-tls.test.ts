@@ -1,49 +1,62 @@
 /** Submission with TLS: which listeners start, and that no password is taken without it. */
 
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { createTransport } from "nodemailer";
-import { expectSoon } from "../support/eventually.ts";
+import { expectSoon, settleEventLoop, waitUntil } from "../support/eventually.ts";
 import { networkAddress as address } from "../support/smtp-client.ts";
 import { plain, submissionApp } from "../support/submission.ts";
 import { makeCertificate } from "../support/tls.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
+  for (const close of closers.splice(0).toReversed()) await close();
+  // The server counts a session until its socket is closed.
+  await settleEventLoop();
 });
 
-/** Writes a certificate for `localhost` into a new folder. */
-function certificateFiles() {
+/** A folder that is removed at the end. */
+function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "mailstead-submission-"));
-  closers.push(() => rmSync(folder, { recursive: true, force: true }));
-  const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
-  const write = () => {
-    const { cert, key, ca } = makeCertificate(["localhost", "127.0.0.1"]);
-    writeFileSync(files.cert, cert);
-    writeFileSync(files.key, key);
-    return ca;
-  };
-  return { ...files, write, ca: write() };
+  folders.push(folder);
+  return folder;
 }
 
-async function start(host = "127.0.0.1") {
-  const files = certificateFiles();
-  const server = await submissionApp({
+const folders: string[] = [];
+let server: Awaited<ReturnType<typeof submissionApp>>;
+let files: { cert: string; key: string; ca: string };
+
+/** Writes a new certificate for `localhost`. */
+function writeCertificate(): void {
+  const { cert, key, ca } = makeCertificate(["localhost", "127.0.0.1"]);
+  writeFileSync(files.cert, cert);
+  writeFileSync(files.key, key);
+  files.ca = ca;
+}
+
+beforeAll(async () => {
+  const folder = temporaryFolder();
+  files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem"), ca: "" };
+  writeCertificate();
+  const listener = { host: "0.0.0.0", port: 0 };
+  server = await submissionApp({
     config: {
-      submission: { host, port: 0 },
-      submissions: { host, port: 0 },
+      submission: listener,
+      submissions: listener,
       smtpTlsCert: files.cert,
       smtpTlsKey: files.key,
     },
   });
-  closers.push(server.close);
-  return { server, files };
-}
+});
+
+afterAll(async () => {
+  await server.close();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
 
 describe("with a certificate", () => {
   for (const [name, isImplicit] of [
@@ -51,8 +64,8 @@ describe("with a certificate", () => {
     ["TLS from the first byte", true],
   ] as const) {
     test(`nodemailer submits over ${name} and verifies the certificate`, async () => {
-      const { server, files } = await start();
       const { submission, submissions } = server.ports();
+      const before = server.countRows("captured_messages");
       const transport = createTransport({
         host: "localhost",
         port: isImplicit ? submissions : submission,
@@ -63,15 +76,15 @@ describe("with a certificate", () => {
       });
       await transport.sendMail({ from: "a@acme.test", to: "b@example.com", text: "Hi" });
       transport.close();
-      expect(await server.sent(1)).toHaveLength(1);
+      expect(await server.sent(before + 1)).toHaveLength(before + 1);
     });
   }
 
   test("a changed certificate is used for later sessions, without a restart", async () => {
-    const { server, files } = await start();
     const { submissions = 0 } = server.ports();
     const before = files.ca;
-    const ca = files.write();
+    writeCertificate();
+    const { ca } = files;
     utimesSync(files.cert, new Date(), new Date(statSync(files.cert).mtimeMs + 5_000));
     await server.app.recurring.find(({ name }) => name === "submission certificate")?.run();
     const isTrusted = (authority: string) =>
@@ -87,7 +100,6 @@ describe("with a certificate", () => {
   test.skipIf(address === undefined)(
     "session 51 of another address is refused; this machine has no limit",
     async () => {
-      const { server } = await start("0.0.0.0");
       const greeting = async (host: string) => {
         const socket = connect(server.port, host);
         closers.push(() => socket.destroy());
@@ -106,7 +118,6 @@ describe("with a certificate", () => {
   test.skipIf(address === undefined)(
     "clients that never begin the TLS handshake count as well",
     async () => {
-      const { server, files } = await start("0.0.0.0");
       const { submissions = 0 } = server.ports();
       const open = async (host: string) => {
         const socket = connect(submissions, host);
@@ -142,7 +153,6 @@ describe("with a certificate", () => {
   test.skipIf(address === undefined)(
     "AUTH from another address is neither announced nor taken without TLS",
     async () => {
-      const { server } = await start("0.0.0.0");
       const client = await sessionFrom(address ?? "", server.port);
       const greeting = await client("EHLO client.test");
       expect(greeting).toContain("STARTTLS");
@@ -160,7 +170,7 @@ async function sessionFrom(address: string, port: number) {
   const chunks: string[] = [];
   socket.on("data", (bytes) => chunks.push(String(bytes)));
   const replied = async (): Promise<string> => {
-    while (!/^\d{3} .*\r\n/m.test(chunks.join(""))) await Bun.sleep(2);
+    await waitUntil(() => /^\d{3} .*\r\n/m.test(chunks.join("")));
     return chunks.splice(0).join("");
   };
   await replied();
@@ -181,14 +191,12 @@ describe("without a certificate", () => {
   });
 
   test("--submissions on loopback uses the self-signed certificate of the data folder", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "mailstead-submission-"));
-    closers.push(() => rmSync(folder, { recursive: true, force: true }));
-    const server = await submissionApp({
-      folder,
+    const other = await submissionApp({
+      folder: temporaryFolder(),
       config: { submission: null, submissions: { host: "127.0.0.1", port: 0 } },
     });
-    closers.push(server.close);
-    const { submissions = 0 } = server.ports();
+    closers.push(other.close);
+    const { submissions = 0 } = other.ports();
     const socket = connectTls({ port: submissions, host: "127.0.0.1", rejectUnauthorized: false });
     closers.push(() => socket.destroy());
     const [greeting] = await new Promise<string[]>((resolve) =>

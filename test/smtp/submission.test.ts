@@ -5,6 +5,7 @@ import { isAscii } from "node:buffer";
 import { once } from "node:events";
 import { createTransport } from "nodemailer";
 import { simpleParser } from "mailparser";
+import { waitUntil } from "../support/eventually.ts";
 import { submissionApp, plain } from "../support/submission.ts";
 import { relayForms } from "../support/relay-forms.ts";
 import { type RawSmtp, sendRaw } from "../support/smtp-client.ts";
@@ -90,10 +91,10 @@ describe("a submitted message", () => {
   });
 
   test("of several MiB is stored in pieces and leaves byte for byte", async () => {
-    const body = "0123456789".repeat(7).concat("\r\n").repeat(60_000);
+    const body = "0123456789".repeat(7).concat("\r\n").repeat(20_000);
     const client = await server.signIn();
     expect(await sendRaw(client, `${HEADER}\r\n${body}`)).toStartWith("250 ");
-    expect(server.countRows("message_pieces")).toBeGreaterThan(4);
+    expect(server.countRows("message_pieces")).toBeGreaterThan(2);
     const [raw] = await server.sent(1);
     expect(raw === `${HEADER}\r\n${body}\r\n`).toBe(true);
     client.end();
@@ -104,11 +105,11 @@ describe("a submitted message", () => {
     await client.say("MAIL FROM:<a@acme.test>\r\n");
     await client.say("RCPT TO:<bob@example.com>\r\n");
     await client.say("DATA\r\n");
-    client.write(`${HEADER}\r\n${"a line\r\n".repeat(400_000)}`);
-    for (let n = 0; n < 500 && server.countRows("message_pieces") === 0; n++) await Bun.sleep(5);
+    client.write(`${HEADER}\r\n${"a line\r\n".repeat(100_000)}`);
+    await waitUntil(() => server.countRows("message_pieces") > 0);
     client.end();
     await client.closed;
-    for (let n = 0; n < 500 && server.countRows("messages") > 0; n++) await Bun.sleep(5);
+    await waitUntil(() => server.countRows("messages") === 0);
     expect(counts()).toEqual([0, 0, 0]);
   });
 });
@@ -355,6 +356,14 @@ describe("an idempotency key", () => {
   });
 });
 
+/** The UTF-8 text of a quoted-printable body (RFC 2045 §6.7). */
+function decodeQuotedPrintable(body: string): string {
+  const octets = body
+    .replaceAll("=\r\n", "")
+    .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  return Buffer.from(octets, "latin1").toString("utf8");
+}
+
 describe("8-bit text", () => {
   test("is encoded part by part; other parts stay byte for byte", async () => {
     const ascii = "Content-Type: text/html\r\n\r\n<p>plain = plain</p>   \r\n";
@@ -397,7 +406,7 @@ describe("8-bit text", () => {
   });
 
   test("in a large message is encoded in stored pieces", async () => {
-    const text = "Ein Satz mit Umlaut: ä, ö und ü.\r\n".repeat(100_000);
+    const text = "Ein Satz mit Umlaut: ä, ö und ü.\r\n".repeat(60_000);
     const client = await server.signIn();
     const message = Buffer.from(
       `From: a@acme.test\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${text}`,
@@ -405,8 +414,9 @@ describe("8-bit text", () => {
     expect(await sendRaw(client, message)).toStartWith("250 ");
     client.end();
     const [raw = ""] = await server.sent(1);
-    const mail = await simpleParser(raw);
-    expect(mail.text?.trim() === text.replaceAll("\r\n", "\n").trim()).toBe(true);
+    expect(raw).toContain("\r\nContent-Transfer-Encoding: quoted-printable\r\n");
+    const [, body = ""] = raw.split(/\r\n\r\n(.*)/s);
+    expect(decodeQuotedPrintable(body).trim() === text.trim()).toBe(true);
     expect(server.countRows("messages")).toBe(1);
   });
 

@@ -1,6 +1,7 @@
 /** A server that takes mail for sending over SMTP, and what left it, for tests. */
 
 import { type TestOptions, testApp } from "./app.ts";
+import { waitUntil } from "./eventually.ts";
 import { type RawSmtp, rawSmtp } from "./smtp-client.ts";
 
 export async function submissionApp(options: TestOptions = {}) {
@@ -38,7 +39,7 @@ export async function submissionApp(options: TestOptions = {}) {
       const select = test.db.sqlite.query<{ raw: Uint8Array }, []>(
         "SELECT raw FROM captured_messages ORDER BY email_seq",
       );
-      for (let round = 0; round < 500 && select.all().length < count; round++) await Bun.sleep(5);
+      await waitUntil(() => select.all().length >= count);
       return select.all().map(({ raw }) => Buffer.from(raw).toString("latin1"));
     },
   };
