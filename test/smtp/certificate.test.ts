@@ -1,6 +1,6 @@
 /** STARTTLS of the listener that catches mail. */
 
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,8 +13,8 @@ import type { RawSmtp } from "../support/smtp-client.ts";
 import { makeCertificate } from "../support/tls.ts";
 
 const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
 function temporaryFolder(): string {
@@ -36,30 +36,29 @@ async function shownCertificate(client: RawSmtp): Promise<string> {
   expect(await client.say("STARTTLS\r\n")).toStartWith("220 ");
   const secure = connectTls({ socket: client.socket, rejectUnauthorized: false });
   await new Promise((resolve) => secure.once("secureConnect", resolve));
-  return new X509Certificate(secure.getPeerCertificate().raw).toString().trim();
+  const shown = new X509Certificate(secure.getPeerCertificate().raw).toString().trim();
+  secure.destroy();
+  return shown;
 }
 
 describe("the listener with the operator's certificate", () => {
+  const folder = temporaryFolder();
+  const files = writeCertificate(folder, "one.test");
+  let server: Awaited<ReturnType<typeof captureApp>>;
+  beforeAll(async () => {
+    server = await captureApp({ config: { smtpTlsCert: files.cert, smtpTlsKey: files.key } });
+  });
+  afterAll(() => server.close());
+
   test("shows it after STARTTLS, and a new one after the files changed", async () => {
-    const folder = temporaryFolder();
-    const files = writeCertificate(folder, "one.test");
-    const server = await captureApp({
-      config: { smtpTlsCert: files.cert, smtpTlsKey: files.key },
-    });
     expect(await shownCertificate(await server.connect())).toBe(files.text.trim());
     const changed = writeCertificate(folder, "two.test");
     utimesSync(files.cert, new Date(), new Date(statSync(files.cert).mtimeMs + 5_000));
     await server.app.recurring.find(({ name }) => name === "SMTP certificate")?.run();
     expect(await shownCertificate(await server.connect())).toBe(changed.text.trim());
-    await server.close();
   });
 
   test("ignores commands that came before the handshake ended", async () => {
-    const folder = temporaryFolder();
-    const files = writeCertificate(folder, "one.test");
-    const server = await captureApp({
-      config: { smtpTlsCert: files.cert, smtpTlsKey: files.key },
-    });
     const client = await server.connect();
     const injected = "STARTTLS\r\nEHLO x\r\nMAIL FROM:<evil@example.com>\r\n";
     expect(await client.say(injected)).toStartWith("220 ");
@@ -71,7 +70,6 @@ describe("the listener with the operator's certificate", () => {
     expect(replies).toContain("250 ");
     expect(replies).toContain("503 5.5.1 Error: need MAIL command");
     expect(replies).not.toContain("evil");
-    await server.close();
   });
 });
 

@@ -1,17 +1,22 @@
 /** A full disk: SMTP answers 452, and nothing is listed. When space is free, mail is accepted again. */
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { STORAGE_PAUSE_MS } from "../../src/db/write-result.ts";
 import { settleEventLoop, waitUntil } from "../support/eventually.ts";
 import { type InboxApp, inboxApp } from "../support/inbox.ts";
 import { sendRaw } from "../support/smtp-client.ts";
 
 let t: InboxApp;
-beforeEach(async () => {
+beforeAll(async () => {
   t = await inboxApp();
-  await t.call("GET", "/inboxes/default");
 });
-afterEach(() => t.close());
+/** Begins with an empty default inbox, and without free pages that messages could fill. */
+beforeEach(async () => {
+  await t.call("DELETE", "/inboxes/default");
+  await t.call("GET", "/inboxes/default");
+  t.db.sqlite.run("VACUUM");
+});
+afterAll(() => t.close());
 
 const fill = () => void t.db.sqlite.run("PRAGMA max_page_count = 1");
 const freeSpace = () => void t.db.sqlite.run("PRAGMA max_page_count = 1000000");
@@ -98,4 +103,5 @@ test("a message whose index cannot be stored does not keep others out of the lis
   const states = (await t.caught()).map(({ subject, state }) => `${state} ${subject}`);
   expect(states.toSorted()).toEqual(["PARSED good", "UNREADABLE faulty"]);
   for (const client of [first, second]) client.end();
+  t.db.sqlite.run("DROP TRIGGER refuse");
 });

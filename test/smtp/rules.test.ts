@@ -1,6 +1,6 @@
 /** Failure rules at each stage of an SMTP transaction, and the transcripts of sessions. */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { type InboxApp, inboxApp, invalid } from "../support/inbox.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
@@ -8,10 +8,20 @@ import { expectError } from "../support/refusal.ts";
 import { rawSmtp, sendRaw } from "../support/smtp-client.ts";
 
 let t: InboxApp;
-beforeEach(async () => {
+beforeAll(async () => {
   t = await inboxApp();
 });
-afterEach(() => t.close());
+afterAll(() => t.close());
+
+/** Removes the inboxes of the test before, with their rules, messages and sessions. */
+beforeEach(async () => {
+  await waitUntil(() => t.inboxes.sessions.size() === 0);
+  for (const inbox of listAt((await t.call("GET", "/inboxes")).body, "data")) {
+    const removed = await t.call("DELETE", `/inboxes/${stringAt(inbox, "name")}`);
+    expect(removed.status).toBe(204);
+  }
+  t.db.sqlite.run("DELETE FROM inbox_sessions");
+});
 
 const RULES = "/inboxes/default/rules";
 const addRule = (rule: object) => t.create(RULES, rule, "data.id");
@@ -37,7 +47,9 @@ describe("a rule with a reply", () => {
     const client = await rawSmtp(t.port);
     await client.closed;
     await t.call("DELETE", RULES);
-    expect(await (await t.connect()).say("NOOP\r\n")).toStartWith("250");
+    const next = await t.connect();
+    expect(await next.say("NOOP\r\n")).toStartWith("250");
+    next.end();
   });
 
   test("at auth refuses one user", async () => {
@@ -274,14 +286,13 @@ describe("sessions", () => {
   test("are limited in lines and in number", async () => {
     await t.call("GET", "/inboxes/default");
     const client = await t.connect();
-    for (let i = 0; i < 600; i++) await client.say("NOOP\r\n");
+    client.write("NOOP\r\n".repeat(600));
+    for (let i = 0; i < 600; i++) await client.reply();
     await client.say("QUIT\r\n");
     await waitUntil(() => t.countRows("inbox_sessions") === 1);
     expect((await t.call("GET", SESSIONS)).at("data.0.lines")).toBe(501);
-    for (let i = 0; i < 260; i++) {
-      const other = await rawSmtp(t.port);
-      await other.say("QUIT\r\n");
-    }
+    const quit = async () => (await rawSmtp(t.port)).say("QUIT\r\n");
+    await Promise.all(Array.from({ length: 260 }, quit));
     await waitUntil(() => t.countRows("inbox_sessions") > 200);
     await settleEventLoop();
     expect(t.countRows("inbox_sessions")).toBeLessThanOrEqual(250);
