@@ -195,12 +195,12 @@ test("a full queue puts the sender off, and nothing is kept", async () => {
 });
 
 test("a storage quota that is reached during the copy puts the sender off, and nothing is kept", async () => {
-  const full = await inboundApp({ config: { quotaStorage: 2 } });
+  const full = await inboundApp({ config: { quotaStorage: 3 } });
   await full.start();
   await full.route(TO, TARGET);
   const before = [full.countRows("messages"), full.countRows("message_pieces")];
   // The message fits into the quota, and its copy does not, because its text is random.
-  const body = randomBytes(1_500_000).toString("base64").replace(/.{76}/g, "$&\n");
+  const body = randomBytes(2_400_000).toString("base64").replace(/.{76}/g, "$&\n");
   expect((await full.submit(mail(HEAD, body), { to: [TO] })).dot).toBe(
     "452 4.3.1 A quota of the recipient is reached, try again later",
   );
