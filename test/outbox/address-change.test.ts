@@ -1,15 +1,16 @@
 /** Queued mail of a contact whose address changes. */
 
-import { afterEach, expect, test } from "bun:test";
-import { type Automation, DAY, startAutomation } from "../support/automation.ts";
+import { expect, test } from "bun:test";
+import { type Automation, automationPerTest, DAY } from "../support/automation.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "../support/transport.ts";
 
 const OLD = "old@example.net";
 const NEW = "new@example.net";
 
+const transport = testTransport({ answer: DEFERRED });
+const start = automationPerTest({ transport });
 let a: Automation;
-afterEach(() => a.close());
 
 const senders: [name: string, type: string, send: (type: string) => Promise<void>][] = [
   ["a workflow", "MARKETING", sendByWorkflow],
@@ -37,8 +38,9 @@ async function sendByRequest(type: string): Promise<void> {
 test.each(senders)(
   "mail of %s with a %s template goes to the right address",
   async (_, type, send) => {
-    const transport = testTransport({ answer: DEFERRED });
-    a = await startAutomation({ transport });
+    transport.answer = DEFERRED;
+    transport.handed.length = 0;
+    a = await start();
     await send(type);
     const queued = a.t.db.sqlite.query<{ n: number }, []>(
       "SELECT count(*) AS n FROM emails WHERE status = 'QUEUED' AND attempts = 1",

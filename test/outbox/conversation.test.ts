@@ -1,4 +1,7 @@
-/** The email record in the API after real conversations with a relay. */
+/**
+ * The email record in the API after real conversations with a relay. The outcome of each reply is
+ * tested in transports/relay.test.ts, and the record of each outcome in fault-matrix.test.ts.
+ */
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { relayTransport } from "../../src/outbox/transports/relay.ts";
@@ -10,11 +13,8 @@ import { withoutSignatures } from "../support/dkim.ts";
 import { valueAt, listAt } from "../support/json.ts";
 import { type Script, type ScriptOptions, startScript } from "../support/smtp-script.ts";
 import { startSink } from "../support/smtp-sink.ts";
-import { makeCertificate } from "../support/tls.ts";
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const CERTIFICATE = makeCertificate(["127.0.0.1"]);
+const MINUTE = 60_000;
 
 const closers: (() => unknown)[] = [];
 
@@ -58,12 +58,6 @@ async function startApp(port: number, relay: Partial<Relay> = {}) {
       return (await t.call("GET", `/emails/${String(valueAt(email, "id"))}`)).at("data");
     },
   };
-}
-
-/** Sends one mail through a relay with scripted replies and returns its record. */
-async function sendThrough(script: Script): Promise<unknown> {
-  const server = await scriptedServer({ script });
-  return (await startApp(server.port)).send();
 }
 
 function waitOf(t: { clock: { now(): number } }, email: unknown): number {
@@ -122,52 +116,6 @@ describe("a relay that accepts the mail", () => {
 });
 
 describe("a relay that cannot be used", () => {
-  test("because it is down defers the mail", async () => {
-    const sink = await startSink();
-    await sink.close();
-    const { t, send } = await startApp(sink.port);
-    const email = await send();
-    expect(email).toMatchObject({
-      status: "QUEUED",
-      lastError: expect.stringContaining("connect"),
-      attempts: [{ outcome: "deferred", class: "infrastructure" }],
-    });
-    expect(stepsOf(email)).toEqual(["connect null"]);
-    // The time of the next probe, with up to a fifth of jitter.
-    expect(waitOf(t, email)).toBeWithin(2 * SECOND, 2.4 * SECOND + 1);
-  });
-
-  test("because its certificate is not trusted receives neither mail nor password", async () => {
-    const server = await scriptedServer({ tls: CERTIFICATE });
-    const { send } = await startApp(server.port, {
-      tls: "starttls",
-      user: "u",
-      password: "geheim",
-    });
-    const email = await send();
-    expect(email).toMatchObject({
-      status: "QUEUED",
-      attempts: [{ outcome: "deferred", class: "infrastructure" }],
-    });
-    expect(String(valueAt(email, "lastError"))).toMatch(/certificate/i);
-    expect(stepsOf(email).at(-1)).toBe("tls null");
-    expect(server.transcripts.flat()).toEqual(["EHLO sender.test", "STARTTLS"]);
-  });
-
-  test("because it offers no STARTTLS receives neither mail nor password", async () => {
-    const server = await scriptedServer({});
-    const { send } = await startApp(server.port, {
-      tls: "starttls",
-      user: "u",
-      password: "geheim",
-    });
-    expect(await send()).toMatchObject({
-      status: "QUEUED",
-      attempts: [{ class: "infrastructure" }],
-    });
-    expect(server.transcripts.flat().join()).not.toMatch(/AUTH|MAIL/);
-  });
-
   test("because it refuses our password defers the mail, and the password is stored nowhere", async () => {
     const server = await scriptedServer({
       script: { auth: { code: 535, text: "5.7.8 Wrong user or password" } },
@@ -187,44 +135,6 @@ describe("a relay that cannot be used", () => {
 });
 
 describe("a relay that refuses", () => {
-  const temporary = [
-    { name: "the session because it is busy", step: "greeting", code: 421, text: "4.3.2 Busy" },
-    { name: "the session permanently", step: "greeting", code: 554, text: "5.7.1 Go away" },
-    { name: "the sender temporarily", step: "mail", code: 451, text: "4.3.0 Later" },
-    { name: "the recipient temporarily", step: "rcpt", code: 450, text: "4.2.0 Later" },
-    { name: "the data temporarily", step: "data", code: 451, text: "4.3.0 Later" },
-    { name: "the message temporarily", step: "dot", code: 452, text: "4.3.1 Disk full" },
-  ] as const;
-
-  test.each(temporary)("$name defers the mail", async ({ step, code, text }) => {
-    const email = await sendThrough({ [step]: { code, text } });
-    expect(email).toMatchObject({
-      status: "QUEUED",
-      bouncedAt: null,
-      lastError: expect.stringContaining(`${code} ${text}`),
-      attempts: [{ number: 1, outcome: "deferred" }],
-    });
-    expect(stepsOf(email)).toContain(`${step} ${code}`);
-  });
-
-  const permanent = [
-    { name: "the sender", step: "mail", code: 553, text: "5.1.8 Not you" },
-    { name: "the recipient", step: "rcpt", code: 550, text: "5.1.1 No such user" },
-    { name: "the recipient by policy", step: "rcpt", code: 554, text: "5.7.1 No" },
-    { name: "the data", step: "data", code: 554, text: "5.5.1 No" },
-    { name: "the message", step: "dot", code: 552, text: "5.3.4 Too big" },
-  ] as const;
-
-  test.each(permanent)("$name permanently bounces the mail", async ({ step, code, text }) => {
-    expect(await sendThrough({ [step]: { code, text } })).toMatchObject({
-      status: "BOUNCED",
-      bouncedAt: expect.stringMatching(/Z$/),
-      nextAttemptAt: null,
-      lastError: expect.stringContaining(`${code} ${text}`),
-      attempts: [{ number: 1, outcome: "bounced" }],
-    });
-  });
-
   test("an unknown recipient gets no more mail", async () => {
     const script: Script = { rcpt: [{ code: 550, text: "5.1.1 No such user" }] };
     const server = await scriptedServer({ script });
@@ -255,20 +165,6 @@ describe("a relay that refuses", () => {
 });
 
 describe("a connection that is lost", () => {
-  test("during the message defers the mail, which has not arrived", async () => {
-    const server = await scriptedServer({ script: [{ body: "reset" }, {}] });
-    const { t, send, retry } = await startApp(server.port);
-    const email = await send();
-    expect(email).toMatchObject({
-      status: "QUEUED",
-      attempts: [{ outcome: "deferred", class: "infrastructure" }],
-    });
-    expect(waitOf(t, email)).toBeWithin(4 * MINUTE, 6 * MINUTE + 1);
-    expect(server.bodies).toHaveLength(0);
-    expect(await retry(email)).toMatchObject({ status: "SENT" });
-    expect(server.bodies).toHaveLength(1);
-  });
-
   test("after the final dot leaves the outcome unknown, and the same message is sent again later", async () => {
     const server = await scriptedServer({ script: [{ dot: "close" }, {}] });
     const { t, send, retry } = await startApp(server.port);

@@ -1,19 +1,12 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { dkimVerify } from "mailauth/lib/dkim/verify";
 import { valueAt, listAt, stringAt } from "../support/json.ts";
-import { type Mailing, type Received, startMailing } from "../support/mailing.ts";
+import { type Mailing, mailingOf, type Received } from "../support/mailing.ts";
+import { projectPerTest } from "../support/project-per-test.ts";
 
-const opened: Mailing[] = [];
+const projects = projectPerTest({ config: { url: "https://mail.example.com" } });
 
-afterEach(async () => {
-  for (const { t } of opened.splice(0)) await t.close();
-});
-
-async function start(): Promise<Mailing> {
-  const mailing = await startMailing({ config: { url: "https://mail.example.com" } });
-  opened.push(mailing);
-  return mailing;
-}
+const start = async (): Promise<Mailing> => mailingOf(await projects.next());
 
 /** The unfolded value of a header in the message; null if there is none. */
 function header({ raw }: Received, name: string): string | null {

@@ -8,6 +8,7 @@ import {
 import { parseRelayUrl, type Relay } from "../../../src/protocols/smtp/relay-url.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { manualClock } from "../../support/clock.ts";
+import { passSilence } from "../../support/silence.ts";
 import { startScript, type Script, type ScriptOptions } from "../../support/smtp-script.ts";
 import { startSink, type SinkOptions } from "../../support/smtp-sink.ts";
 import { makeCertificate } from "../../support/tls.ts";
@@ -52,12 +53,21 @@ function mail(to = "b@example.net", text = "Subject: a\r\n\r\nb\r\n"): Dispatch 
   return { envelope: { from: "a@example.com", to }, message: Buffer.from(text) };
 }
 
+/** The timeout of the steps at which a server may be silent. */
+const TIMEOUT_MS = 150;
+
+/** The outcome of a mail to a server with this script; if it hangs, the timeout passes. */
 async function outcomeOf(
   script: Script,
   options: Partial<RelayTransportOptions> = {},
 ): Promise<Outcome> {
   const server = await scriptedServer({ script });
-  return transport(server.port, {}, options).send(mail());
+  const sessionClock = manualClock();
+  const sending = transport(server.port, {}, { sessionClock, ...options }).send(mail());
+  if (Object.values(script).includes("hang")) {
+    await passSilence(sessionClock, server, { ms: TIMEOUT_MS });
+  }
+  return sending;
 }
 
 describe("the relay transport", () => {
@@ -276,8 +286,9 @@ const CONNECTION_FAULTS: [name: string, script: Script, reason: string][] = [
 
 describe("a relay that cannot be used", () => {
   test.each(CONNECTION_FAULTS)("because of %s", async (_, script, reason) => {
-    const timeouts = { greetingMs: 150, commandMs: 150 };
-    const outcome = await outcomeOf(script, { timeouts });
+    const outcome = await outcomeOf(script, {
+      timeouts: { greetingMs: TIMEOUT_MS, commandMs: TIMEOUT_MS },
+    });
     expect(outcome).toMatchObject(LATER);
     expect(outcome.reason).toContain(reason);
     expect(outcome.reason).not.toContain("unknown");
@@ -320,7 +331,7 @@ describe("a relay that cannot be used", () => {
   test.each(["close", "reset", "hang", "garbage"] as const)(
     "because of %s after the final dot leaves the outcome unknown",
     async (dot) => {
-      const outcome = await outcomeOf({ dot }, { timeouts: { dotMs: 50 } });
+      const outcome = await outcomeOf({ dot }, { timeouts: { dotMs: TIMEOUT_MS } });
       expect(outcome).toMatchObject({ ...LATER, reason: expect.stringContaining("is unknown") });
     },
   );
