@@ -5,7 +5,7 @@
 
 import { spyOn } from "bun:test";
 import type { Clock } from "../../src/lib/clock.ts";
-import { threadCpuMs } from "../../src/lib/thread-cpu.ts";
+import { otherThreadsCpuMs, threadCpuMs } from "../../src/lib/thread-cpu.ts";
 
 export type ManualClock = Clock & {
   /** Advances both times by `ms` and runs the timers that become due, in order. */
@@ -78,4 +78,27 @@ export function withoutOtherWork<T>(work: () => T): T {
   } finally {
     spy.mockRestore();
   }
+}
+
+/**
+ * A clock that advances only while other threads of this process have a processor, so that a thread
+ * never waits for one. Its wall time stands still.
+ */
+export function threadsClock(): Clock {
+  const beganMs = otherThreadsCpuMs();
+  const elapsed = () => otherThreadsCpuMs() - beganMs;
+  const wallMs = Date.parse("2026-03-02T10:00:00.000Z");
+  return {
+    now: () => wallMs,
+    elapsed,
+    after(delayMs, run) {
+      const dueMs = elapsed() + delayMs;
+      const timer = setInterval(() => {
+        if (elapsed() < dueMs) return;
+        clearInterval(timer);
+        run();
+      }, 5);
+      return () => clearInterval(timer);
+    },
+  };
 }

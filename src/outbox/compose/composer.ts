@@ -57,8 +57,8 @@ type ComposerDeps = TokenKeys &
     noteTooSlow: (campaignSeq: number) => void;
     /** True if that happened to too many mails of a campaign, so that no more of it is rendered. */
     isTooCostly: (campaignSeq: number) => boolean;
-    /** The program and the limits of the threads, for tests. */
-    threads?: Pick<PoolDeps, "file" | "renderLimitMs" | "limitMs" | "heldMs">;
+    /** The program, the clock and the limits of the threads, for tests. */
+    threads?: Pick<PoolDeps, "file" | "clock" | "renderLimitMs" | "limitMs" | "heldMs">;
     /** Memory that the messages of campaigns may take while they wait to be sent. */
     maxMessageBytes?: number;
   };

@@ -9,14 +9,14 @@ import type { LeasedMail } from "../../../src/outbox/lease-rows.ts";
 import { type Busy, WITHDRAWN } from "../../../src/outbox/outcome.ts";
 import type { Signer } from "../../../src/protocols/dkim/sign.ts";
 import { templateCache } from "../../../src/render/template/cache.ts";
-import { manualClock } from "../../support/clock.ts";
+import { manualClock, threadsClock } from "../../support/clock.ts";
 import { ENDLESS, mailRow, testSigner, TOKEN_KEYS } from "../../support/compose.ts";
 import { waitUntil } from "../../support/eventually.ts";
 
 const LOOP = "{% for i in list %}{{ i }}{% endfor %}";
 
 /** A thread that works on a batch for longer than this is ended. */
-const THREADS = { heldMs: 20, limitMs: 80 };
+const LIMITS = { heldMs: 20, limitMs: 80 };
 
 const closing: (() => void)[] = [];
 
@@ -164,7 +164,7 @@ test("the mail of a stopped campaign goes back to the queue", async () => {
 });
 
 test("a mail whose template takes too long is counted for its campaign", async () => {
-  const { many, tooSlow } = setUp({ threads: THREADS });
+  const { many, tooSlow } = setUp({ threads: { ...LIMITS, clock: threadsClock() } });
   const { results, here } = await many(1, { campaignSeq: 7, html: ENDLESS, messageSeq: 2 });
   expect(results[0]).toMatchObject({ kind: "failed", isTooSlow: true });
   expect([tooSlow, here]).toEqual([[7], 0]);

@@ -6,7 +6,7 @@ import type { ComposeJob } from "../../../src/outbox/compose/job-queue.ts";
 import { createPool, type PoolDeps } from "../../../src/outbox/compose/pool.ts";
 import type { MailRow, Prepared } from "../../../src/outbox/compose/prepare.ts";
 import { WITHDRAWN, type Busy } from "../../../src/outbox/outcome.ts";
-import { type ManualClock, manualClock } from "../../support/clock.ts";
+import { type ManualClock, manualClock, threadsClock } from "../../support/clock.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
 import {
   ENDLESS,
@@ -212,7 +212,11 @@ const LIMIT_MS = 80;
 
 describe("a mail that takes too long", () => {
   test("fails alone: its batch is split until it is found", async () => {
-    const { prepare, here } = setUp({ heldMs: HELD_MS, limitMs: LIMIT_MS });
+    const { prepare, here } = setUp({
+      clock: threadsClock(),
+      heldMs: HELD_MS,
+      limitMs: LIMIT_MS,
+    });
     const mails = many(3, (i) => ({ campaignSeq: 1, html: i === 2 ? ENDLESS : "<p>{{ n }}</p>" }));
     const results = await prepare(mails);
     expect(results.map(({ kind }) => kind)).toEqual(["prepared", "prepared", "failed"]);
@@ -282,7 +286,7 @@ describe("a mail that takes too long", () => {
   });
 
   test("does not delay the mail of others until it is done", async () => {
-    const { prepare } = setUp({ heldMs: HELD_MS });
+    const { prepare } = setUp({ clock: threadsClock(), heldMs: HELD_MS });
     await prepare(many(2));
     let isSlowDone = false;
     const slow = prepare(many(4, () => ({ campaignSeq: 1, html: ENDLESS }))).then((results) => {
