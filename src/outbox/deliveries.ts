@@ -31,7 +31,7 @@ type WaitForDisk = (answer: Callbacks<void>) => void;
 
 /** The dependencies and the state that all deliveries share. */
 type Shared = Omit<DeliveryDeps, "settle"> &
-  Omit<DeliveryOptions, "isRunning"> & {
+  DeliveryOptions & {
     /** Prepared mails that wait for the pace. */
     waiting: Set<Delivery>;
     settle: ReturnType<typeof createStoreOutcome>["settle"];
@@ -118,7 +118,9 @@ class Delivery {
   };
 
   readonly #waitForPace = (): void => {
-    const { prefetch, clock, pace, waiting } = this.#shared;
+    const { prefetch, clock, pace, waiting, isRunning } = this.#shared;
+    // The process is about to end, and has withdrawn the mails that waited.
+    if (!isRunning()) return this.withdraw();
     prefetch.noteLatency(clock.elapsed() - this.#startedMs);
     this.#reserved.stopTimeout();
     waiting.add(this);

@@ -255,8 +255,8 @@ describe("a transport that throws", () => {
     transport.start = start;
     const [faulty = ""] = await send();
     transport.open()[0]?.end(ACCEPTED);
-    await waitUntil(() => one()?.status === "SENT" && stored(faulty)?.status === "QUEUED");
-    expect(stored(faulty)).toMatchObject({ attempts: 1 });
+    await waitUntil(() => one()?.status === "SENT" && t.countRows("attempts") === 2);
+    expect(stored(faulty)).toMatchObject({ status: "QUEUED", attempts: 1 });
     delete transport.start;
     const later = await send(3);
     transport.answer = ACCEPTED;
@@ -553,6 +553,29 @@ describe("a quiet queue", () => {
     dispatcher.wake();
     await settleEventLoop();
     expect([outbox.row(mail).attempts, transport.handed.length]).toEqual([1, 0]);
+  });
+
+  test("sends no mail whose lease comes to the disk after the stop", async () => {
+    const waiting: (() => void)[] = [];
+    let isSlow = false;
+    const disk: DiskSync = {
+      sync: () => (isSlow ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
+      verify: () => true,
+      pause: () => null,
+      yieldLog() {},
+      findHold: () => null,
+      release: () => Promise.resolve(),
+    };
+    const { outbox, clock, dispatcher, transport } = await counting({ disk });
+    isSlow = true;
+    outbox.add({ nextAt: clock.now() });
+    dispatcher.wake();
+    await waitUntil(() => waiting.length === 1);
+    const stopped = dispatcher.stop(10_000);
+    isSlow = false;
+    waiting.shift()?.();
+    expect(await stopped).toBe(true);
+    expect(transport.handed).toHaveLength(0);
   });
 
   test("sends a mail only after its lease is on disk, and releases its slot before its outcome is", async () => {
