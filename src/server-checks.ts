@@ -42,6 +42,6 @@ export function createServerChecks(parts: Parts): () => Promise<Finding[]> {
           .slice(0, MAX_DOMAINS)
           .map((row) => presentDomain(row, domains.recordsOf(row))),
     };
-    return Array.fromAsync(examine(world, { checks: SERVER_CHECKS, limitMs: LIMIT_MS }));
+    return Array.fromAsync(examine(world, { checks: SERVER_CHECKS, limitMs: LIMIT_MS, clock }));
   };
 }

@@ -49,7 +49,8 @@ export const doctor: Command = {
     });
     const findings: Finding[] = [];
     const world = realWorld({ input, config, dns, clock: systemClock });
-    for await (const finding of examine(world, { checks: ALL_CHECKS, limitMs: LIMIT_MS })) {
+    const limits = { limitMs: LIMIT_MS, clock: systemClock };
+    for await (const finding of examine(world, { ...limits, checks: ALL_CHECKS })) {
       findings.push(finding);
       if (!input.isJson) input.io.stdout.line(lineOf(finding));
     }

@@ -2,6 +2,7 @@
 
 import { describeFault, recoverySteps, StorageFaultError } from "../db/fault.ts";
 import { DataFolderError } from "../db/folder.ts";
+import type { Clock } from "../lib/clock.ts";
 import { describeError } from "../lib/log.ts";
 import { type Check, fail, type Finding, lineOf, type World } from "./check.ts";
 import { checkInbound, checkSmtpCertificate } from "./inbound.ts";
@@ -43,15 +44,21 @@ export const SERVER_CHECKS: readonly Check[] = ALL_CHECKS.filter(
   (check) => check !== checkEventLoop && check !== checkRecurringWork,
 );
 
+type Limits = {
+  /** Longest time for one check. */
+  limitMs: number;
+  clock: Pick<Clock, "after">;
+};
+
 /**
  * Runs all checks concurrently and yields their findings in order, each as early as possible. A
  * finding that several checks report is yielded once.
  */
 export async function* examine(
   world: World,
-  { checks, limitMs }: { checks: readonly Check[]; limitMs: number },
+  limits: Limits & { checks: readonly Check[] },
 ): AsyncGenerator<Finding> {
-  const running = checks.map((check) => within(check(world).catch(findingsOf), limitMs));
+  const running = limits.checks.map((check) => within(check(world).catch(findingsOf), limits));
   const yielded = new Set<string>();
   for (const findings of running) {
     for (const finding of await findings) {
@@ -73,12 +80,14 @@ function findingsOf(error: unknown): Finding[] {
   return [fail("doctor", describeError(error), "this is a bug in Mailstead: please report it")];
 }
 
-async function within(findings: Promise<Finding[]>, limitMs: number): Promise<Finding[]> {
+async function within(
+  findings: Promise<Finding[]>,
+  { limitMs, clock }: Limits,
+): Promise<Finding[]> {
   const { promise: late, resolve } = Promise.withResolvers<Finding[]>();
   const finding = `a check did not finish within ${limitMs / 1000} s`;
-  const timer = setTimeout(
-    () => resolve([fail("doctor", finding, "find out why the network does not answer")]),
-    limitMs,
+  const cancelTimer = clock.after(limitMs, () =>
+    resolve([fail("doctor", finding, "find out why the network does not answer")]),
   );
-  return Promise.race([findings, late]).finally(() => clearTimeout(timer));
+  return Promise.race([findings, late]).finally(cancelTimer);
 }

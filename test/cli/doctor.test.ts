@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import dgram from "node:dgram";
 import net from "node:net";
-import { lineOf, type World } from "../../src/doctor/check.ts";
+import { type Check, lineOf, type World } from "../../src/doctor/check.ts";
 import { ALL_CHECKS, examine } from "../../src/doctor/examine.ts";
 import { greet, isOwnAddress } from "../../src/doctor/probes.ts";
 import { askTimeServer } from "../../src/doctor/sntp.ts";
@@ -15,11 +15,14 @@ import { UnreadableKeyError } from "../../src/modules/domains/keys.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createDns, type Dns } from "../../src/protocols/dns/client.ts";
 import type { Domain } from "../../src/modules/domains/model.ts";
+import { type ManualClock, manualClock } from "../support/clock.ts";
 import { testStreams } from "../support/command-line.ts";
 import { startDnsServer, type TestDns, type TestRecords } from "../support/dns-server.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { startSink } from "../support/smtp-sink.ts";
 
 const GIB = 1024 ** 3;
+const LIMIT_MS = 30_000;
 const HOST = "mail.example.org";
 const ADDRESS = "8.8.4.4";
 
@@ -111,11 +114,24 @@ function recordsAs(status: "MISSING" | "PENDING"): Domain["records"] {
   return domain({}, status).records;
 }
 
-async function lines(examined: World, limitMs = 2_000): Promise<string[]> {
+/** The lines of the report. All waiting is done by the clock. */
+async function lines(examined: World, clock: ManualClock = manualClock()): Promise<string[]> {
   const found: string[] = [];
-  for await (const finding of examine(examined, { checks: ALL_CHECKS, limitMs: limitMs }))
-    found.push(lineOf(finding));
+  const limits = { checks: ALL_CHECKS, limitMs: LIMIT_MS, clock };
+  for await (const finding of examine(examined, limits)) found.push(lineOf(finding));
   return found;
+}
+
+/** Advances the clock until the work has ended. */
+async function passTime<T>(clock: ManualClock, work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = () => (isOver = true);
+  work.then(over, over);
+  await waitUntil(() => {
+    clock.advance(250);
+    return isOver;
+  });
+  return work;
 }
 
 test("prints one ok line per check of a healthy server", async () => {
@@ -372,7 +388,10 @@ describe("the DNS checks", () => {
 
   test("fail for a resolver that does not answer", async () => {
     server.failures["*"] = "timeout";
-    const found = await lines(world(), 20_000);
+    const clock = manualClock();
+    const silent = createDns({ servers: [server.server], clock, queryClock: clock, tries: 1 });
+    const found = await passTime(clock, lines(world({ dns: silent }), clock));
+    silent.close();
     expect(found[4]).toMatch(/^fail {2}DNS resolver: MX of gmail\.com/);
     expect(found[5]).toMatch(/^warn {2}hostname: .* — run this again later/);
     expect(found[6]).toMatch(/^fail {2}port 25: no mail server of .* — set --dns to a resolver/);
@@ -394,15 +413,23 @@ test("reports one finding for a domain whose records could not be looked up", as
 });
 
 test("reports the other checks if one hangs and one throws", async () => {
-  const found = await lines(
-    world({
-      tryRelay: () => Promise.reject(new Error("x")),
-      clockAheadMs: () => new Promise(() => {}),
-      domains: () => Promise.reject(new Error("broken")),
-    }),
-    1000,
+  const clock = manualClock();
+  let ended = 0;
+  const checks = ALL_CHECKS.map(
+    (check): Check =>
+      (given) =>
+        check(given).finally(() => ended++),
   );
-  expect(found[1]).toMatch(/^fail {2}doctor: a check did not finish within 1 s/);
+  const examined = world({
+    tryRelay: () => Promise.reject(new Error("x")),
+    clockAheadMs: () => new Promise(() => {}),
+    domains: () => Promise.reject(new Error("broken")),
+  });
+  const examining = Array.fromAsync(examine(examined, { checks, limitMs: LIMIT_MS, clock }));
+  await waitUntil(() => ended === checks.length - 1);
+  clock.advance(LIMIT_MS);
+  const found = (await examining).map(lineOf);
+  expect(found[1]).toMatch(/^fail {2}doctor: a check did not finish within 30 s/);
   expect(found.at(-1)).toMatch(/^fail {2}doctor: Error: broken/);
   expect(found).toHaveLength(11);
 });
