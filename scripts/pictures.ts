@@ -9,7 +9,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { deflateSync, inflateSync, constants, crc32 } from "node:zlib";
 import type { Browser } from "playwright-core";
-import { buildDashboard, openPage, startBrowser } from "../test/support/browser.ts";
+import { buildDashboard, openPageIn, startBrowser } from "../test/support/browser.ts";
 import { stringAt } from "../test/support/json.ts";
 import { removeFolder, ROOT, startServer, temporaryFolder } from "./bench/children.ts";
 import { signIn } from "./pages/sign-in.ts";
@@ -65,7 +65,7 @@ async function save(
   browser: Browser,
   { url, layout, cookie }: { url: string; layout: "light" | "dark"; cookie: string },
 ): Promise<void> {
-  const opened = await openPage(browser, url, { layout, cookie });
+  const opened = await openPageIn(browser, url, { layout, cookie });
   await opened.page.getByRole("region", { name: "Transcript" }).waitFor();
   await Bun.sleep(SETTLE_MS);
   const path = join(FOLDER, `emails-${layout}.png`);

@@ -1,7 +1,7 @@
 /** The requests of each page of the dashboard, recorded in Chromium, and of its searches. */
 
 import type { Browser } from "playwright-core";
-import { openPage, startBrowser, withoutLiveMessages } from "../../test/support/browser.ts";
+import { openPageIn, startBrowser, withoutLiveMessages } from "../../test/support/browser.ts";
 import { stringAt } from "../../test/support/json.ts";
 import { DASHBOARD_PAGES, OBJECT_LISTS, type Place } from "../pages/dashboard-pages.ts";
 
@@ -73,7 +73,7 @@ async function record(
   { base, cookie, url }: { base: string; cookie: string; url: string },
 ): Promise<string[]> {
   const paths: string[] = [];
-  const { page, close } = await openPage(browser, url, {
+  const { page, close } = await openPageIn(browser, url, {
     cookie,
     async prepare(opened) {
       await withoutLiveMessages(opened);

@@ -8,7 +8,7 @@
 
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { hasChromium, openPage, startBrowser } from "../../test/support/browser.ts";
+import { hasChromium, openPageIn, startBrowser } from "../../test/support/browser.ts";
 import { listAt, stringAt, valueAt } from "../../test/support/json.ts";
 import { signIn } from "../pages/sign-in.ts";
 import { seedDemo } from "../seed/demo.ts";
@@ -160,7 +160,7 @@ async function measureBrowser(base: string, project: string, cookie: string): Pr
     ["inboxes", ".inbox-row"],
   ] as const) {
     const url = `${base}/app/p/${project}/${name}`;
-    const { page, close } = await openPage(browser, url, { cookie });
+    const { page, close } = await openPageIn(browser, url, { cookie });
     await page.locator(row).first().waitFor();
     const times: number[] = [];
     for (let i = 0; i < QUICK_LOADS; i++) {

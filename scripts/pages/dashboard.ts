@@ -14,7 +14,7 @@ import {
   buildDashboard,
   type Layout,
   LAYOUT_NAMES,
-  openPage,
+  openPageIn,
   startBrowser,
 } from "../../test/support/browser.ts";
 import { stringAt } from "../../test/support/json.ts";
@@ -121,22 +121,26 @@ type View = { page: DashboardPage; state: PageState; layout: Layout };
 async function checkPage(site: Site, { page, state, layout }: View): Promise<string[]> {
   let settle: () => Promise<void> = () => Promise.resolve();
   const refusals: string[] = [];
-  const opened = await openPage(site.browser, `${site.base}/app${page.path(site.places[state])}`, {
-    layout,
-    prepare: async (target) => {
-      settle = watchRequests(target);
-      target.on("response", (response) => {
-        const isExpected = state === "BROKEN" && response.status() === 500;
-        if (response.status() < 400 || isExpected) return;
-        const { pathname } = new URL(response.url());
-        if (pathname === page.refused) return;
-        refusals.push(
-          `${response.request().method()} ${pathname} is answered with ${response.status()}`,
-        );
-      });
-      await prepare(target, site, { page, state });
+  const opened = await openPageIn(
+    site.browser,
+    `${site.base}/app${page.path(site.places[state])}`,
+    {
+      layout,
+      prepare: async (target) => {
+        settle = watchRequests(target);
+        target.on("response", (response) => {
+          const isExpected = state === "BROKEN" && response.status() === 500;
+          if (response.status() < 400 || isExpected) return;
+          const { pathname } = new URL(response.url());
+          if (pathname === page.refused) return;
+          refusals.push(
+            `${response.request().method()} ${pathname} is answered with ${response.status()}`,
+          );
+        });
+        await prepare(target, site, { page, state });
+      },
     },
-  });
+  );
   try {
     const heading = opened.page.getByRole("heading", { level: 1, name: page.heading });
     const isShown = await heading.waitFor({ timeout: SETTLE_LIMIT_MS }).then(

@@ -1,87 +1,69 @@
 /** The audit log: its states, filters and words. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { actionWords, SUGGESTED_ACTIONS } from "../../src/dashboard/pages/settings/audit-words.ts";
 import { createRouteRules } from "../../src/http/route-rules.ts";
 import { testApp } from "../support/app.ts";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { expectSoon } from "../support/eventually.ts";
-import { failingList, openAs, type PeopledServer, startWithPeople } from "./people.ts";
+import { failingList, openAs, type PeopledProject, newProjectWithPeople } from "./people.ts";
 import { expectNoFaults } from "./layouts.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
+beforePages(async () => {
+  server = await newProjectWithPeople();
 });
 
 const params = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
-describe.skipIf(!hasChromium)("the audit log", () => {
-  test(
-    "every layout is accessible, quiet and fits the window",
-    async () => {
-      await expectNoFaults(await openAs(browser, server, "/settings/audit"), {
-        name: "settings-audit",
-        isShown: (page) => page.getByText("Accepted an invitation").first().waitFor(),
-      });
-    },
-    BROWSER_LIMIT_MS,
-  );
+describe("the audit log", () => {
+  pageTest("every layout is accessible, quiet and fits the window", async () => {
+    await expectNoFaults(await openAs(server, "/settings/audit"), {
+      name: "settings-audit",
+      isShown: (page) => page.getByText("Accepted an invitation").first().waitFor(),
+    });
+  });
 
-  test(
-    "filters by keyboard and by a click, with its state in the URL",
-    async () => {
-      const { page, problems, close } = await openAs(browser, server, "/settings/audit");
-      const rows = page.locator("[data-row]");
-      await rows.first().waitFor();
-      const all = await rows.count();
-      await page.keyboard.press("/");
-      await page.keyboard.type("action:inviteMember");
-      await page.keyboard.press("Enter");
-      await page.getByText("Accepted an invitation").first().waitFor({ state: "detached" });
-      await expectSoon(() => params(page), { action: "inviteMember" });
-      await page
-        .getByRole("link", { name: /^invitation/ })
-        .first()
-        .click();
-      await page.getByText("1 change", { exact: true }).waitFor();
-      expect(Object.keys(params(page))).toEqual(["action", "object"]);
-      await page.goBack();
-      await page.goBack();
-      await page.getByText("Accepted an invitation").first().waitFor();
-      await expectSoon(() => rows.count(), all);
-      await page.goto(`${page.url()}?action=nothing`);
-      await page.getByRole("button", { name: "Clear filters" }).click();
-      await rows.first().waitFor();
-      await expectSoon(() => params(page), {});
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("filters by keyboard and by a click, with its state in the URL", async () => {
+    const { page, problems, close } = await openAs(server, "/settings/audit");
+    const rows = page.locator("[data-row]");
+    await rows.first().waitFor();
+    const all = await rows.count();
+    await page.keyboard.press("/");
+    await page.keyboard.type("action:inviteMember");
+    await page.keyboard.press("Enter");
+    await page.getByText("Accepted an invitation").first().waitFor({ state: "detached" });
+    await expectSoon(() => params(page), { action: "inviteMember" });
+    await page
+      .getByRole("link", { name: /^invitation/ })
+      .first()
+      .click();
+    await page.getByText("1 change", { exact: true }).waitFor();
+    expect(Object.keys(params(page))).toEqual(["action", "object"]);
+    await page.goBack();
+    await page.goBack();
+    await page.getByText("Accepted an invitation").first().waitFor();
+    await expectSoon(() => rows.count(), all);
+    await page.goto(`${page.url()}?action=nothing`);
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await rows.first().waitFor();
+    await expectSoon(() => params(page), {});
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test(
-    "shows a list that cannot be read, and tries again",
-    async () => {
-      const { page, close } = await openAs(browser, server, "/settings/audit", {
-        prepare: failingList("/audit"),
-      });
-      await page.getByText("The list is not available.").waitFor();
-      await page.unroute("**/audit?*");
-      await page.getByRole("button", { name: "Try again" }).click();
-      await page.locator("[data-row]").first().waitFor();
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("shows a list that cannot be read, and tries again", async () => {
+    const { page, close } = await openAs(server, "/settings/audit", {
+      prepare: failingList("/audit"),
+    });
+    await page.getByText("The list is not available.").waitFor();
+    await page.unroute("**/audit?*");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.locator("[data-row]").first().waitFor();
+    await close();
+  });
 });
 
 test("every audited change of the interface has words for the audit log", async () => {

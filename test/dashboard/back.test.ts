@@ -1,36 +1,24 @@
 /** Back shows a long list where it was left; a link to the list shows its beginning. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  type Dashboard,
-  hasChromium,
-  type Layout,
-  openPage,
-  startBrowser,
-  startDashboard,
-} from "../support/browser.ts";
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { BROWSER_LIMIT_MS, type Layout, openPage } from "../support/browser.ts";
+import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { expectSoon } from "../support/eventually.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
 /** More than two pages of a list. */
 const ROWS = 250;
 
-let browser: Browser;
-let server: Dashboard;
+let server: DashboardProject;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
+beforePages(async () => {
+  server = await newProject();
   const emails = Array.from({ length: ROWS }, (_, i) => `c${String(i).padStart(3, "0")}@x.example`);
   for (const email of emails) {
     await server.call("POST", "/contacts", { email });
     await server.call("POST", "/suppressions", { email, reason: "MANUAL" });
   }
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
 });
 
 const topOf = (page: Page) =>
@@ -44,7 +32,7 @@ async function scrollTo(page: Page, top: number): Promise<void> {
   }, top);
 }
 
-describe.skipIf(!hasChromium)("Back", () => {
+describe("Back", () => {
   test.each([
     ["/contacts", "light", 6_000],
     ["/contacts", "phone", 9_000],
@@ -54,7 +42,6 @@ describe.skipIf(!hasChromium)("Back", () => {
     "to %s (%s) shows the rows that were left",
     async (path, layout, top) => {
       const { page, problems, close } = await openPage(
-        browser,
         `${server.url}/app/p/${server.project}${path}`,
         { cookie: server.cookie, layout },
       );
@@ -76,23 +63,17 @@ describe.skipIf(!hasChromium)("Back", () => {
     BROWSER_LIMIT_MS,
   );
 
-  test(
-    "is not a link to the list, which shows its beginning",
-    async () => {
-      const { page, close } = await openPage(
-        browser,
-        `${server.url}/app/p/${server.project}/contacts`,
-        { cookie: server.cookie },
-      );
-      await page.locator("[data-row]").first().waitFor();
-      await scrollTo(page, 6_000);
-      await page.locator("[data-row] [data-primary]").nth(12).click();
-      await page.locator(".table-scroll").waitFor({ state: "detached" });
-      await page.getByRole("link", { name: "Contacts" }).first().click();
-      await page.locator("[data-row='0']").waitFor();
-      expect(await topOf(page)).toBe(0);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("is not a link to the list, which shows its beginning", async () => {
+    const { page, close } = await openPage(`${server.url}/app/p/${server.project}/contacts`, {
+      cookie: server.cookie,
+    });
+    await page.locator("[data-row]").first().waitFor();
+    await scrollTo(page, 6_000);
+    await page.locator("[data-row] [data-primary]").nth(12).click();
+    await page.locator(".table-scroll").waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Contacts" }).first().click();
+    await page.locator("[data-row='0']").waitFor();
+    expect(await topOf(page)).toBe(0);
+    await close();
+  });
 });

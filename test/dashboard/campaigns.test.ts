@@ -1,23 +1,21 @@
 /** The pages of campaigns: the list, the report of one, its recipients, its actions and roles. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { Browser, Locator, Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import type { Locator, Page } from "playwright-core";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
-import { type DemoServer, startDemoServer } from "./demo-server.ts";
+import { type DemoServer, sharedDemo } from "./demo-server.ts";
 import { expectNoFaults } from "./layouts.ts";
 import { failingList } from "./people.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
 let server: DemoServer;
 /** Ids of campaigns by their status. */
 let ids: Record<"SENT" | "SENDING" | "PAUSED" | "SCHEDULED" | "DRAFT", string>;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startDemoServer()]);
+beforePages(async () => {
+  server = await sharedDemo();
   const idOf = async (status: string, name = "") => {
     const filter = name === "" ? "" : `&name=${encodeURIComponent(name)}`;
     const [first] = await server.items(`/campaigns/summaries?status=${status}${filter}&limit=1`);
@@ -30,9 +28,6 @@ beforeAll(async () => {
     SCHEDULED: await idOf("SCHEDULED"),
     DRAFT: await idOf("DRAFT"),
   };
-}, 2 * BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (hasChromium) await Promise.all([browser.close(), server.stop()]);
 });
 
 const statusOf = async (id: string) =>
@@ -76,29 +71,25 @@ const pointsText = (points: number) =>
 /** The texts of the last five cells of a row. */
 const rowTexts = async (row: Locator) => (await row.locator("td").allTextContents()).slice(-5);
 
-describe.skipIf(!hasChromium)("the pages of campaigns", () => {
-  test(
-    "every layout is accessible, quiet and fits the window",
-    async () => {
-      for (const [name, path, ready] of [
-        ["campaigns", "/campaigns", "text=Newsletter October"],
-        ["campaign", `/campaigns/${ids.SENT}`, "text=Beside earlier campaigns"],
-        ["campaign-paused", `/campaigns/${ids.PAUSED}`, "text=Show the bounces"],
-        ["campaign-recipients", `/campaigns/${ids.SENT}?tab=recipients`, ".table-primary"],
-      ] as const) {
-        await expectNoFaults(await server.open(browser, path), {
-          name,
-          isShown: (page) => page.locator(ready).first().waitFor(),
-        });
-      }
-    },
-    BROWSER_LIMIT_MS * 3,
-  );
+describe("the pages of campaigns", () => {
+  pageTest("every layout is accessible, quiet and fits the window", async () => {
+    for (const [name, path, ready] of [
+      ["campaigns", "/campaigns", "text=Newsletter October"],
+      ["campaign", `/campaigns/${ids.SENT}`, "text=Beside earlier campaigns"],
+      ["campaign-paused", `/campaigns/${ids.PAUSED}`, "text=Show the bounces"],
+      ["campaign-recipients", `/campaigns/${ids.SENT}?tab=recipients`, ".table-primary"],
+    ] as const) {
+      await expectNoFaults(await server.open(path), {
+        name,
+        isShown: (page) => page.locator(ready).first().waitFor(),
+      });
+    }
+  });
 
-  test(
+  pageTest(
     "by keyboard: a sent campaign is found in the list, and its report has the numbers of the server",
     async () => {
-      const opened = await server.open(browser, "/campaigns");
+      const opened = await server.open("/campaigns");
       const { page, problems } = opened;
       await page.getByRole("link", { name: "Newsletter October" }).waitFor();
       await page.keyboard.press("/");
@@ -122,14 +113,13 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
       expect(problems).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "the overview shows running and paused campaigns from their summaries alone",
     async () => {
       const requests: string[] = [];
-      const opened = await server.open(browser, "", {
+      const opened = await server.open("", {
         prepare: async (page) => {
           page.on("request", (request) => requests.push(new URL(request.url()).pathname));
         },
@@ -149,10 +139,9 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
       expect(problems).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "a campaign is compared with the five that were sent before it, and the first with none",
     async () => {
       const [own] = await server.items(
@@ -162,7 +151,7 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
         `/campaigns/summaries?status=SENT&before=${ids.SENT}&limit=5`,
       );
       expect(earlier.length).toBe(5);
-      const opened = await server.open(browser, `/campaigns/${ids.SENT}`);
+      const opened = await server.open(`/campaigns/${ids.SENT}`);
       const { page, problems } = opened;
       const table = page.getByRole("region", { name: "Rates of the campaigns" });
       await table.locator("tbody tr").nth(6).waitFor();
@@ -192,13 +181,12 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
       expect(problems).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "by mouse: a link leads to those who clicked it, and the recipients are saved as CSV",
     async () => {
-      const opened = await server.open(browser, `/campaigns/${ids.SENT}`);
+      const opened = await server.open(`/campaigns/${ids.SENT}`);
       const { page, problems } = opened;
       const [link] = listAt(await statsOf(ids.SENT), "links");
       const url = stringAt(link, "url");
@@ -232,145 +220,124 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
       expect(problems).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "the chart shows the chosen part of the time, also as a table",
-    async () => {
-      const opened = await server.open(browser, `/campaigns/${ids.SENT}?view=table`);
-      const { page, problems } = opened;
-      const table = page.getByRole("region", { name: "as a table" });
-      await table.waitFor();
-      await expectSoon(() => table.locator("tbody tr").count(), 48);
-      await page.getByText("All", { exact: true }).click();
-      await page.waitForURL(/range=all/);
-      const stats = await statsOf(ids.SENT);
-      const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
-      for (const [i, [list, key]] of [
-        ["sentByHour", "sent"],
-        ["timeline", "opens"],
-        ["timeline", "clicks"],
-      ].entries()) {
-        const counted = listAt(stats, list ?? "").map((entry) => Number(valueAt(entry, key ?? "")));
-        await expectSoon(async () => {
-          const cells = await table.locator(`tbody tr td:nth-of-type(${i + 1})`).allTextContents();
-          return sum(cells.map((text) => Number(text.replaceAll(",", ""))));
-        }, sum(counted));
-      }
-      await page.getByText("Chart", { exact: true }).click();
-      const over = page.locator(".chart-canvas .u-over");
-      await over.waitFor();
-      await opened.screenshot("campaign-chart");
-      const box = await over.boundingBox();
-      if (box === null) throw new Error("the chart has no size");
-      await page.mouse.move(box.x + 5, box.y + 20);
-      await page.mouse.down();
-      await page.mouse.move(box.x + box.width / 4, box.y + 20, { steps: 4 });
-      await page.mouse.up();
-      await page.waitForURL(/since=/);
-      expect(Object.keys(params(page)).toSorted()).toEqual(["since", "until"]);
-      expect(problems).toEqual([]);
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("the chart shows the chosen part of the time, also as a table", async () => {
+    const opened = await server.open(`/campaigns/${ids.SENT}?view=table`);
+    const { page, problems } = opened;
+    const table = page.getByRole("region", { name: "as a table" });
+    await table.waitFor();
+    await expectSoon(() => table.locator("tbody tr").count(), 48);
+    await page.getByText("All", { exact: true }).click();
+    await page.waitForURL(/range=all/);
+    const stats = await statsOf(ids.SENT);
+    const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+    for (const [i, [list, key]] of [
+      ["sentByHour", "sent"],
+      ["timeline", "opens"],
+      ["timeline", "clicks"],
+    ].entries()) {
+      const counted = listAt(stats, list ?? "").map((entry) => Number(valueAt(entry, key ?? "")));
+      await expectSoon(async () => {
+        const cells = await table.locator(`tbody tr td:nth-of-type(${i + 1})`).allTextContents();
+        return sum(cells.map((text) => Number(text.replaceAll(",", ""))));
+      }, sum(counted));
+    }
+    await page.getByText("Chart", { exact: true }).click();
+    const over = page.locator(".chart-canvas .u-over");
+    await over.waitFor();
+    await opened.screenshot("campaign-chart");
+    const box = await over.boundingBox();
+    if (box === null) throw new Error("the chart has no size");
+    await page.mouse.move(box.x + 5, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 4, box.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/since=/);
+    expect(Object.keys(params(page)).toSorted()).toEqual(["since", "until"]);
+    expect(problems).toEqual([]);
+    await opened.close();
+  });
 
-  test(
-    "a campaign is paused with undo, and every open page follows",
-    async () => {
-      const [first, second] = await Promise.all([
-        server.open(browser, `/campaigns/${ids.SENDING}`),
-        server.open(browser, `/campaigns?status=paused`),
-      ]);
-      await second.page.getByText("1 campaign", { exact: true }).waitFor();
-      await first.page.getByRole("progressbar", { name: "Mails that are done" }).waitFor();
-      await first.page.getByRole("button", { name: "Pause" }).click();
-      await first.page.getByText("Somebody paused this campaign").waitFor();
-      await second.page.getByText("2 campaigns", { exact: true }).waitFor();
-      await expectSoon(() => statusOf(ids.SENDING), "PAUSED");
-      await first.page.getByRole("button", { name: "Undo" }).click();
-      await first.page.getByRole("button", { name: "Pause" }).waitFor();
-      await second.page.getByText("1 campaign", { exact: true }).waitFor();
-      await expectSoon(() => statusOf(ids.SENDING), "SENDING");
-      expect([...first.problems, ...second.problems]).toEqual([]);
-      await Promise.all([first.close(), second.close()]);
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a campaign is paused with undo, and every open page follows", async () => {
+    const [first, second] = await Promise.all([
+      server.open(`/campaigns/${ids.SENDING}`),
+      server.open(`/campaigns?status=paused`),
+    ]);
+    await second.page.getByText("1 campaign", { exact: true }).waitFor();
+    await first.page.getByRole("progressbar", { name: "Mails that are done" }).waitFor();
+    await first.page.getByRole("button", { name: "Pause" }).click();
+    await first.page.getByText("Somebody paused this campaign").waitFor();
+    await second.page.getByText("2 campaigns", { exact: true }).waitFor();
+    await expectSoon(() => statusOf(ids.SENDING), "PAUSED");
+    await first.page.getByRole("button", { name: "Undo" }).click();
+    await first.page.getByRole("button", { name: "Pause" }).waitFor();
+    await second.page.getByText("1 campaign", { exact: true }).waitFor();
+    await expectSoon(() => statusOf(ids.SENDING), "SENDING");
+    expect([...first.problems, ...second.problems]).toEqual([]);
+    await Promise.all([first.close(), second.close()]);
+  });
 
-  test(
-    "a scheduled campaign goes back to a draft, and Undo restores its time",
-    async () => {
-      const opened = await server.open(browser, `/campaigns/${ids.SCHEDULED}`);
-      const { page, problems } = opened;
-      const time = async () =>
-        valueAt((await server.call("GET", `/campaigns/${ids.SCHEDULED}`)).body, "data.scheduledAt");
-      const before = await time();
-      await page.getByText("Will get it").waitFor();
-      await page.getByRole("button", { name: "Back to draft" }).press("Enter");
-      await page.getByText("Draft", { exact: true }).waitFor();
-      expect([await statusOf(ids.SCHEDULED), await time()]).toEqual(["DRAFT", null]);
-      await page.getByRole("button", { name: "Undo" }).click();
-      await page.getByRole("button", { name: "Back to draft" }).waitFor();
-      expect([await statusOf(ids.SCHEDULED), await time()]).toEqual(["SCHEDULED", before]);
-      expect(problems).toEqual([]);
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a scheduled campaign goes back to a draft, and Undo restores its time", async () => {
+    const opened = await server.open(`/campaigns/${ids.SCHEDULED}`);
+    const { page, problems } = opened;
+    const time = async () =>
+      valueAt((await server.call("GET", `/campaigns/${ids.SCHEDULED}`)).body, "data.scheduledAt");
+    const before = await time();
+    await page.getByText("Will get it").waitFor();
+    await page.getByRole("button", { name: "Back to draft" }).press("Enter");
+    await page.getByText("Draft", { exact: true }).waitFor();
+    expect([await statusOf(ids.SCHEDULED), await time()]).toEqual(["DRAFT", null]);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("button", { name: "Back to draft" }).waitFor();
+    expect([await statusOf(ids.SCHEDULED), await time()]).toEqual(["SCHEDULED", before]);
+    expect(problems).toEqual([]);
+    await opened.close();
+  });
 
-  test(
-    "an automatic pause says why; resuming and cancelling ask first",
-    async () => {
-      const opened = await server.open(browser, `/campaigns/${ids.PAUSED}`);
-      const { page, problems } = opened;
-      await page.getByText(/^Paused: \d+\.\d% of the mails bounced, more than 10\.0%$/).waitFor();
-      await page.getByRole("button", { name: "Resume" }).click();
-      const question = page.getByRole("dialog", { name: /^Resume / });
-      await question.waitFor();
-      await expectSoon(() => statusOf(ids.PAUSED), "PAUSED");
-      expect(await opened.findings()).toEqual([]);
-      await question.getByRole("button", { name: "Cancel" }).click();
-      await page.getByRole("button", { name: "Cancel campaign" }).click();
-      await page
-        .getByRole("dialog", { name: /^Cancel / })
-        .getByRole("button", { name: "Cancel the campaign" })
-        .click();
-      await page.getByText("This campaign was cancelled").waitFor();
-      await expectSoon(() => statusOf(ids.PAUSED), "CANCELLED");
-      for (const name of ["Resume", "Pause", "Cancel campaign"]) {
-        await expectSoon(() => page.getByRole("button", { name, exact: true }).count(), 0);
-      }
-      expect(problems).toEqual([]);
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("an automatic pause says why; resuming and cancelling ask first", async () => {
+    const opened = await server.open(`/campaigns/${ids.PAUSED}`);
+    const { page, problems } = opened;
+    await page.getByText(/^Paused: \d+\.\d% of the mails bounced, more than 10\.0%$/).waitFor();
+    await page.getByRole("button", { name: "Resume" }).click();
+    const question = page.getByRole("dialog", { name: /^Resume / });
+    await question.waitFor();
+    await expectSoon(() => statusOf(ids.PAUSED), "PAUSED");
+    expect(await opened.findings()).toEqual([]);
+    await question.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Cancel campaign" }).click();
+    await page
+      .getByRole("dialog", { name: /^Cancel / })
+      .getByRole("button", { name: "Cancel the campaign" })
+      .click();
+    await page.getByText("This campaign was cancelled").waitFor();
+    await expectSoon(() => statusOf(ids.PAUSED), "CANCELLED");
+    for (const name of ["Resume", "Pause", "Cancel campaign"]) {
+      await expectSoon(() => page.getByRole("button", { name, exact: true }).count(), 0);
+    }
+    expect(problems).toEqual([]);
+    await opened.close();
+  });
 
-  test(
-    "viewers read everything and change nothing",
-    async () => {
-      const opened = await server.open(browser, `/campaigns/${ids.SENDING}`, { role: "VIEWER" });
-      const { page, problems } = opened;
-      await page.getByRole("progressbar", { name: "Mails that are done" }).waitFor();
-      await expectSoon(() => page.locator(".page-actions button").count(), 0);
-      expect(problems).toEqual([]);
-      await opened.close();
-      for (const action of ["pause", "resume", "cancel", "unschedule"]) {
-        const { status } = await server.call("POST", `/campaigns/${ids.SENDING}/${action}`, {
-          role: "VIEWER",
-        });
-        expect([action, status]).toEqual([action, 403]);
-      }
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("viewers read everything and change nothing", async () => {
+    const opened = await server.open(`/campaigns/${ids.SENDING}`, { role: "VIEWER" });
+    const { page, problems } = opened;
+    await page.getByRole("progressbar", { name: "Mails that are done" }).waitFor();
+    await expectSoon(() => page.locator(".page-actions button").count(), 0);
+    expect(problems).toEqual([]);
+    await opened.close();
+    for (const action of ["pause", "resume", "cancel", "unschedule"]) {
+      const { status } = await server.call("POST", `/campaigns/${ids.SENDING}/${action}`, {
+        role: "VIEWER",
+      });
+      expect([action, status]).toEqual([action, 403]);
+    }
+  });
 
-  test(
+  pageTest(
     "shows a list and a report that cannot be read, and a campaign that does not exist",
     async () => {
-      const broken = await server.open(browser, "/campaigns", {
+      const broken = await server.open("/campaigns", {
         prepare: failingList("/campaigns/summaries"),
       });
       await broken.page.getByText("The list is not available.").waitFor();
@@ -378,7 +345,7 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
       await broken.page.getByRole("button", { name: "Try again" }).click();
       await broken.page.getByRole("link", { name: "Newsletter October" }).waitFor();
       await broken.close();
-      const missing = await server.open(browser, "/campaigns/nothing");
+      const missing = await server.open("/campaigns/nothing");
       await missing.page.getByRole("alert").first().waitFor();
       await missing.page.getByRole("link", { name: "Campaigns" }).first().click();
       await missing.page.getByRole("heading", { level: 1, name: "Campaigns" }).waitFor();
@@ -388,6 +355,5 @@ describe.skipIf(!hasChromium)("the pages of campaigns", () => {
       await missing.page.getByRole("link", { name: "Newsletter October" }).waitFor();
       await missing.close();
     },
-    BROWSER_LIMIT_MS,
   );
 });

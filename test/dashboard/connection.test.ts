@@ -1,28 +1,16 @@
 /** A page whose server does not answer: what it shows meanwhile, and how it goes on afterwards. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  type Dashboard,
-  hasChromium,
-  type OpenedPage,
-  openPage,
-  startBrowser,
-  startDashboard,
-} from "../support/browser.ts";
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { BROWSER_LIMIT_MS, type OpenedPage, openPage } from "../support/browser.ts";
+import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { expectSoon } from "../support/eventually.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: Dashboard;
+let server: DashboardProject;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
+beforePages(async () => {
+  server = await newProject();
 });
 
 /** The error in place of a page or of a part of it. */
@@ -34,7 +22,7 @@ const heading = (page: Page, name: string) => page.getByRole("heading", { level:
 
 /** Opens a page of the project; the browser is online again afterwards. */
 async function withPage(path: string, run: (opened: OpenedPage) => Promise<void>) {
-  const opened = await openPage(browser, `${server.url}/app/p/${server.project}${path}`, {
+  const opened = await openPage(`${server.url}/app/p/${server.project}${path}`, {
     cookie: server.cookie,
   });
   try {
@@ -48,7 +36,7 @@ async function withPage(path: string, run: (opened: OpenedPage) => Promise<void>
   }
 }
 
-describe.skipIf(!hasChromium)("while the server cannot be reached", () => {
+describe("while the server cannot be reached", () => {
   test(
     "a page whose script is not loaded yet shows the error in the frame, and opens when it is back",
     () =>
@@ -100,33 +88,29 @@ describe.skipIf(!hasChromium)("while the server cannot be reached", () => {
     BROWSER_LIMIT_MS,
   );
 
-  test(
-    "a live stream that ends shows the banner only if a request fails too",
-    async () => {
-      let isStopped = false;
-      const streams: string[] = [];
-      const opened = await openPage(browser, `${server.url}/app/p/${server.project}/contacts`, {
-        cookie: server.cookie,
-        prepare: async (page) => {
-          await page.route("**/app/api/live*", (route) => {
-            streams.push("opened");
-            return isStopped
-              ? route.abort()
-              : route.fulfill({ contentType: "text/event-stream", body: "retry: 50\n\n" });
-          });
-        },
-      });
-      const { page, close } = opened;
-      await heading(page, "Contacts").waitFor();
-      await expectSoon(() => streams.length > 3, true);
-      expect(await banner(page).count()).toBe(0);
-      isStopped = true;
-      await page.route("**/app/api/state", (route) => route.abort());
-      await banner(page).waitFor();
-      await page.unroute("**/app/api/state");
-      await banner(page).waitFor({ state: "hidden" });
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a live stream that ends shows the banner only if a request fails too", async () => {
+    let isStopped = false;
+    const streams: string[] = [];
+    const opened = await openPage(`${server.url}/app/p/${server.project}/contacts`, {
+      cookie: server.cookie,
+      prepare: async (page) => {
+        await page.route("**/app/api/live*", (route) => {
+          streams.push("opened");
+          return isStopped
+            ? route.abort()
+            : route.fulfill({ contentType: "text/event-stream", body: "retry: 50\n\n" });
+        });
+      },
+    });
+    const { page, close } = opened;
+    await heading(page, "Contacts").waitFor();
+    await expectSoon(() => streams.length > 3, true);
+    expect(await banner(page).count()).toBe(0);
+    isStopped = true;
+    await page.route("**/app/api/state", (route) => route.abort());
+    await banner(page).waitFor();
+    await page.unroute("**/app/api/state");
+    await banner(page).waitFor({ state: "hidden" });
+    await close();
+  });
 });

@@ -1,16 +1,15 @@
 /** The page of one contact: its parts, the subscription with undo, the editor of its data, and deletion. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page, Route } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { describe, expect } from "bun:test";
+import type { Page, Route } from "playwright-core";
 import { stringAt, valueAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { send } from "./email-server.ts";
 import { expectNoFaults } from "./layouts.ts";
-import { openAs, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
+import { openAs, type PeopledProject, statusOf, newProjectWithPeople } from "./people.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 /** Ids of contacts. */
 let ada = "";
 let hostile = "";
@@ -38,9 +37,8 @@ async function startDelay(contactId: string): Promise<string> {
   return workflow;
 }
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+beforePages(async () => {
+  server = await newProjectWithPeople();
   ada = await addContact("ada@example.com", DATA);
   hostile = await addContact("hostile@example.com", {
     [ATTACK]: ATTACK,
@@ -58,186 +56,154 @@ beforeAll(async () => {
   await server.call("PATCH", `/contacts/${ada}`, { subscribed: false });
   await server.call("POST", "/suppressions", { email: "ada@example.com" });
   await send(server, [{ to: "ada@example.com", subject: "Your order", body: "<p>Thanks.</p>" }]);
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
 });
 
 const card = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 const stored = async (id: string) => server.call("GET", `/contacts/${id}`);
 
-describe.skipIf(!hasChromium)("the page of a contact", () => {
-  test(
-    "every layout is accessible, quiet and fits the window, with any data",
-    async () => {
-      await expectNoFaults(await openAs(browser, server, `/contacts/${ada}`), {
-        name: "contact",
-        isShown: (page) => card(page, "Segments").getByText("Buyers").waitFor(),
-      });
-      const opened = await openAs(browser, server, `/contacts/${hostile}`);
-      await opened.page.getByRole("button", { name: "Show all of it" }).first().click();
-      await expectNoFaults(opened, {
-        name: "contact-hostile",
-        layouts: ["light", "phone-dark"],
-        isShown: (page) => card(page, "Data").getByText(ATTACK).first().waitFor(),
-      });
-    },
-    BROWSER_LIMIT_MS,
-  );
+describe("the page of a contact", () => {
+  pageTest("every layout is accessible, quiet and fits the window, with any data", async () => {
+    await expectNoFaults(await openAs(server, `/contacts/${ada}`), {
+      name: "contact",
+      isShown: (page) => card(page, "Segments").getByText("Buyers").waitFor(),
+    });
+    const opened = await openAs(server, `/contacts/${hostile}`);
+    await opened.page.getByRole("button", { name: "Show all of it" }).first().click();
+    await expectNoFaults(opened, {
+      name: "contact-hostile",
+      layouts: ["light", "phone-dark"],
+      isShown: (page) => card(page, "Data").getByText(ATTACK).first().waitFor(),
+    });
+  });
 
-  test(
-    "shows what happened by day, and why the contact gets nothing",
-    async () => {
-      const { page, problems, close } = await openAs(browser, server, `/contacts/${ada}`);
-      const timeline = card(page, "Timeline");
-      await timeline.getByText("Mail not sent: the address is suppressed").waitFor();
-      await timeline.getByRole("heading", { name: "Today" }).waitFor();
-      const titles = await timeline.locator("li strong").allTextContents();
-      expect(new Set(titles)).toEqual(
-        new Set([
-          "Mail not sent: the address is suppressed",
-          "Mail queued",
-          "Unsubscribed",
-          "Subscribed",
-        ]),
-      );
-      const history = page.getByRole("list", { name: "History of the subscription" });
-      await expectSoon(
-        () => history.locator("li > span:first-child").allTextContents(),
-        ["Unsubscribed ", "Subscribed "],
-      );
-      await card(page, "Workflows").getByText("The contact was in no workflow.").waitFor();
-      await page.getByRole("link", { name: "Open the suppression" }).click();
-      await page.getByText("added this address").waitFor();
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("shows what happened by day, and why the contact gets nothing", async () => {
+    const { page, problems, close } = await openAs(server, `/contacts/${ada}`);
+    const timeline = card(page, "Timeline");
+    await timeline.getByText("Mail not sent: the address is suppressed").waitFor();
+    await timeline.getByRole("heading", { name: "Today" }).waitFor();
+    const titles = await timeline.locator("li strong").allTextContents();
+    expect(new Set(titles)).toEqual(
+      new Set([
+        "Mail not sent: the address is suppressed",
+        "Mail queued",
+        "Unsubscribed",
+        "Subscribed",
+      ]),
+    );
+    const history = page.getByRole("list", { name: "History of the subscription" });
+    await expectSoon(
+      () => history.locator("li > span:first-child").allTextContents(),
+      ["Unsubscribed ", "Subscribed "],
+    );
+    await card(page, "Workflows").getByText("The contact was in no workflow.").waitFor();
+    await page.getByRole("link", { name: "Open the suppression" }).click();
+    await page.getByText("added this address").waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test(
-    "an editor subscribes and undoes it, and edits the data and undoes it",
-    async () => {
-      const { page, problems, close } = await openAs(browser, server, `/contacts/${ada}`, {
-        person: "editor",
-      });
-      await page.getByRole("button", { name: "Subscribe", exact: true }).click();
-      await page.getByText("ada@example.com is subscribed.").waitFor();
-      expect(valueAt(await stored(ada), "subscribed")).toBe(true);
-      await page.getByRole("button", { name: "Undo" }).click();
-      await page.getByRole("button", { name: "Subscribe", exact: true }).waitFor();
-      expect(valueAt(await stored(ada), "subscribed")).toBe(false);
+  pageTest("an editor subscribes and undoes it, and edits the data and undoes it", async () => {
+    const { page, problems, close } = await openAs(server, `/contacts/${ada}`, {
+      person: "editor",
+    });
+    await page.getByRole("button", { name: "Subscribe", exact: true }).click();
+    await page.getByText("ada@example.com is subscribed.").waitFor();
+    expect(valueAt(await stored(ada), "subscribed")).toBe(true);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("button", { name: "Subscribe", exact: true }).waitFor();
+    expect(valueAt(await stored(ada), "subscribed")).toBe(false);
 
-      await card(page, "Data").getByRole("button", { name: "Edit" }).click();
-      await page.getByLabel("Value of orders").fill("four");
-      await page.getByRole("button", { name: "Remove tags" }).click();
-      await page.getByRole("button", { name: "Add a field" }).click();
-      await page.getByLabel("Name of the field").fill("city");
-      await page.getByLabel("Value of city").fill("Bath");
-      await page.getByRole("button", { name: "Save" }).click();
-      await page.getByText("Write a number, such as 12.5.").waitFor();
-      await page.locator("[aria-invalid=true]:focus").fill("4");
-      await page.getByRole("button", { name: "Save" }).click();
-      await page.getByText("The data was saved.").waitFor();
-      const edited = { name: "Ada", orders: 4, isVip: true, city: "Bath" };
-      expect(valueAt(await stored(ada), "data")).toEqual(edited);
-      await page.getByRole("button", { name: "Undo" }).click();
-      await card(page, "Data").getByText("early").waitFor();
-      expect(valueAt(await stored(ada), "data")).toEqual(DATA);
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+    await card(page, "Data").getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Value of orders").fill("four");
+    await page.getByRole("button", { name: "Remove tags" }).click();
+    await page.getByRole("button", { name: "Add a field" }).click();
+    await page.getByLabel("Name of the field").fill("city");
+    await page.getByLabel("Value of city").fill("Bath");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Write a number, such as 12.5.").waitFor();
+    await page.locator("[aria-invalid=true]:focus").fill("4");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The data was saved.").waitFor();
+    const edited = { name: "Ada", orders: 4, isVip: true, city: "Bath" };
+    expect(valueAt(await stored(ada), "data")).toEqual(edited);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await card(page, "Data").getByText("early").waitFor();
+    expect(valueAt(await stored(ada), "data")).toEqual(DATA);
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test(
-    "a viewer is offered no change, and an unknown contact is explained",
-    async () => {
-      const viewer = await openAs(browser, server, `/contacts/${ada}`, { person: "viewer" });
-      await card(viewer.page, "Segments").getByText("Buyers").waitFor();
-      const changes = /^(Subscribe|Edit|Delete)/;
-      await expectSoon(() => viewer.page.getByRole("button", { name: changes }).count(), 0);
-      expect(viewer.problems).toEqual([]);
-      await viewer.close();
-      const patch = { subscribed: true };
-      expect(await statusOf(server, "viewer", ["PATCH", `/contacts/${ada}`, patch])).toBe(403);
-      expect(await statusOf(server, "viewer", ["DELETE", `/contacts/${ada}`])).toBe(403);
-      const { page, close } = await openAs(browser, server, "/contacts/nobody");
-      await page.getByText("This contact does not exist.").waitFor();
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a viewer is offered no change, and an unknown contact is explained", async () => {
+    const viewer = await openAs(server, `/contacts/${ada}`, { person: "viewer" });
+    await card(viewer.page, "Segments").getByText("Buyers").waitFor();
+    const changes = /^(Subscribe|Edit|Delete)/;
+    await expectSoon(() => viewer.page.getByRole("button", { name: changes }).count(), 0);
+    expect(viewer.problems).toEqual([]);
+    await viewer.close();
+    const patch = { subscribed: true };
+    expect(await statusOf(server, "viewer", ["PATCH", `/contacts/${ada}`, patch])).toBe(403);
+    expect(await statusOf(server, "viewer", ["DELETE", `/contacts/${ada}`])).toBe(403);
+    const { page, close } = await openAs(server, "/contacts/nobody");
+    await page.getByText("This contact does not exist.").waitFor();
+    await close();
+  });
 
-  test(
-    "shows live that an execution ended, also without an event of the contact",
-    async () => {
-      const contactId = await addContact("waiting@example.com", {});
-      const workflow = await startDelay(contactId);
-      const opened = await openAs(browser, server, `/contacts/${contactId}`, { isLive: true });
-      const workflows = card(opened.page, "Workflows");
-      await workflows.getByText("Waiting").waitFor();
-      await server.call("POST", `/workflows/${workflow}/executions/cancel`, {});
-      await workflows.getByText("Cancelled by hand.").waitFor();
-      expect(opened.problems).toEqual([]);
-      await opened.close();
-      await server.call("DELETE", `/contacts/${contactId}`);
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("shows live that an execution ended, also without an event of the contact", async () => {
+    const contactId = await addContact("waiting@example.com", {});
+    const workflow = await startDelay(contactId);
+    const opened = await openAs(server, `/contacts/${contactId}`, { isLive: true });
+    const workflows = card(opened.page, "Workflows");
+    await workflows.getByText("Waiting").waitFor();
+    await server.call("POST", `/workflows/${workflow}/executions/cancel`, {});
+    await workflows.getByText("Cancelled by hand.").waitFor();
+    expect(opened.problems).toEqual([]);
+    await opened.close();
+    await server.call("DELETE", `/contacts/${contactId}`);
+  });
 
-  test(
-    "shows live that an execution ended while the list was being read",
-    async () => {
-      const contactId = await addContact("reading@example.com", {});
-      const workflow = await startDelay(contactId);
-      const read = Promise.withResolvers<void>();
-      const connected = Promise.withResolvers<unknown>();
-      const released = Promise.withResolvers<void>();
-      const { page, problems, close } = await openAs(browser, server, `/contacts/${contactId}`, {
-        isLive: true,
-        // The first answer is made while the execution waits, and arrives after the message.
-        prepare: async (opened) => {
-          opened.waitForResponse("**/app/api/live*").then(connected.resolve, connected.reject);
-          const holdAnswer = async (route: Route) => {
-            const response = await route.fetch();
-            read.resolve();
-            await released.promise;
-            await route.fulfill({ response });
-          };
-          await opened.route("**/executions?*", holdAnswer, { times: 1 });
-        },
-      });
-      await Promise.all([read.promise, connected.promise]);
-      await server.call("POST", `/workflows/${workflow}/executions/cancel`, {});
-      // The message of this mail arrives after that of the execution, and makes the page ask.
-      const asked = page.waitForRequest("**/activity?limit=1");
-      await send(server, [{ to: "hostile@example.com", subject: "Hello", body: "<p>Hi</p>" }]);
-      await asked;
-      released.resolve();
-      await card(page, "Workflows").getByText("Cancelled by hand.").waitFor();
-      expect(problems).toEqual([]);
-      await close();
-      await server.call("DELETE", `/contacts/${contactId}`);
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("shows live that an execution ended while the list was being read", async () => {
+    const contactId = await addContact("reading@example.com", {});
+    const workflow = await startDelay(contactId);
+    const read = Promise.withResolvers<void>();
+    const connected = Promise.withResolvers<unknown>();
+    const released = Promise.withResolvers<void>();
+    const { page, problems, close } = await openAs(server, `/contacts/${contactId}`, {
+      isLive: true,
+      // The first answer is made while the execution waits, and arrives after the message.
+      prepare: async (opened) => {
+        opened.waitForResponse("**/app/api/live*").then(connected.resolve, connected.reject);
+        const holdAnswer = async (route: Route) => {
+          const response = await route.fetch();
+          read.resolve();
+          await released.promise;
+          await route.fulfill({ response });
+        };
+        await opened.route("**/executions?*", holdAnswer, { times: 1 });
+      },
+    });
+    await Promise.all([read.promise, connected.promise]);
+    await server.call("POST", `/workflows/${workflow}/executions/cancel`, {});
+    // The message of this mail arrives after that of the execution, and makes the page ask.
+    const asked = page.waitForRequest("**/activity?limit=1");
+    await send(server, [{ to: "hostile@example.com", subject: "Hello", body: "<p>Hi</p>" }]);
+    await asked;
+    released.resolve();
+    await card(page, "Workflows").getByText("Cancelled by hand.").waitFor();
+    expect(problems).toEqual([]);
+    await close();
+    await server.call("DELETE", `/contacts/${contactId}`);
+  });
 
-  test(
-    "is deleted after a confirmation",
-    async () => {
-      const id = await addContact("leaving@example.com", {});
-      const { page, problems, close } = await openAs(browser, server, `/contacts/${id}`);
-      await page.getByRole("button", { name: "Delete" }).click();
-      const question = page.getByRole("dialog", { name: "Delete this contact?" });
-      await question.getByText("leaving@example.com").waitFor();
-      await question.getByRole("button", { name: "Delete the contact" }).click();
-      await page.getByText("2 contacts").waitFor();
-      expect(problems).toEqual([]);
-      await close();
-      expect(await statusOf(server, "admin", ["GET", `/contacts/${id}`])).toBe(404);
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("is deleted after a confirmation", async () => {
+    const id = await addContact("leaving@example.com", {});
+    const { page, problems, close } = await openAs(server, `/contacts/${id}`);
+    await page.getByRole("button", { name: "Delete" }).click();
+    const question = page.getByRole("dialog", { name: "Delete this contact?" });
+    await question.getByText("leaving@example.com").waitFor();
+    await question.getByRole("button", { name: "Delete the contact" }).click();
+    await page.getByText("2 contacts").waitFor();
+    expect(problems).toEqual([]);
+    await close();
+    expect(await statusOf(server, "admin", ["GET", `/contacts/${id}`])).toBe(404);
+  });
 });

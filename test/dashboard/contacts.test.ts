@@ -1,11 +1,11 @@
 /** The list of contacts: search, columns, export, 50,000 rows, and its states. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, openPage, startBrowser } from "../support/browser.ts";
+import type { Page } from "playwright-core";
+import { openPage } from "../support/browser.ts";
 import { stringAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { expectNoFaults } from "./layouts.ts";
@@ -14,13 +14,13 @@ import {
   openAs,
   PASSWORD,
   ageSessions,
-  type PeopledServer,
-  startWithPeople,
+  type PeopledProject,
   statusOf,
+  newProjectWithPeople,
 } from "./people.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 
 const LONG_NAME = "A very long name ".repeat(600);
 const CONTACTS = [
@@ -34,106 +34,85 @@ const CONTACTS = [
   },
 ];
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+beforePages(async () => {
+  server = await newProjectWithPeople();
   for (const contact of CONTACTS) await server.call("POST", "/contacts", contact);
   await server.call("POST", "/contacts", { email: "gone@acme.example", subscribed: false });
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
 });
 
 const rows = (page: Page) => page.locator("[data-row]");
 const params = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 const heads = (page: Page) => page.locator("thead th").allTextContents();
 
-describe.skipIf(!hasChromium)("the list of contacts", () => {
-  test(
-    "every layout is accessible, quiet and fits the window, with any data",
-    async () => {
-      await expectNoFaults(await openAs(browser, server, "/contacts"), {
-        name: "contacts",
-        isShown: (page) => rows(page).nth(5).waitFor(),
-      });
-    },
-    BROWSER_LIMIT_MS,
-  );
+describe("the list of contacts", () => {
+  pageTest("every layout is accessible, quiet and fits the window, with any data", async () => {
+    await expectNoFaults(await openAs(server, "/contacts"), {
+      name: "contacts",
+      isShown: (page) => rows(page).nth(5).waitFor(),
+    });
+  });
 
-  test(
-    "searches by words and subscription, with its state in the URL",
-    async () => {
-      const { page, problems, close } = await openAs(browser, server, "/contacts");
-      await page.getByText("6 contacts").waitFor();
-      await page.keyboard.press("/");
-      await page.keyboard.type("ACME");
-      await page.keyboard.press("Enter");
-      await page.getByText("2 contacts").waitFor();
-      await page.keyboard.type("subscribed:no");
-      await page.keyboard.press("Enter");
-      await page.getByText("1 contact", { exact: true }).waitFor();
-      await expectSoon(() => params(page), { q: "ACME", subscribed: "no" });
-      await page.keyboard.press("Escape");
-      await page.keyboard.press("Tab");
-      await rows(page).getByRole("link", { name: "gone@acme.example" }).click();
-      await page.getByRole("heading", { level: 1, name: "gone@acme.example" }).waitFor();
-      await page.goBack();
-      await page.getByText("1 contact", { exact: true }).waitFor();
-      await page.goto(`${page.url()}nowhere`);
-      await page.getByText("must be true or false").waitFor();
-      expect(problems.filter((text) => !text.includes("status of 422"))).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("searches by words and subscription, with its state in the URL", async () => {
+    const { page, problems, close } = await openAs(server, "/contacts");
+    await page.getByText("6 contacts").waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("ACME");
+    await page.keyboard.press("Enter");
+    await page.getByText("2 contacts").waitFor();
+    await page.keyboard.type("subscribed:no");
+    await page.keyboard.press("Enter");
+    await page.getByText("1 contact", { exact: true }).waitFor();
+    await expectSoon(() => params(page), { q: "ACME", subscribed: "no" });
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Tab");
+    await rows(page).getByRole("link", { name: "gone@acme.example" }).click();
+    await page.getByRole("heading", { level: 1, name: "gone@acme.example" }).waitFor();
+    await page.goBack();
+    await page.getByText("1 contact", { exact: true }).waitFor();
+    await page.goto(`${page.url()}nowhere`);
+    await page.getByText("must be true or false").waitFor();
+    expect(problems.filter((text) => !text.includes("status of 422"))).toEqual([]);
+    await close();
+  });
 
-  test(
-    "has the columns that a user chose, also after it is loaded again",
-    async () => {
-      const { page, problems, close } = await openAs(browser, server, "/contacts");
-      await rows(page).first().waitFor();
-      await expectSoon(() => heads(page), ["Address", "Subscription", "name", "plan", "Created"]);
-      await page.getByRole("button", { name: "Columns" }).click();
-      const picker = page.getByRole("dialog", { name: "Columns" });
-      await picker.getByLabel("Find a field").fill("ORD");
-      await picker.getByLabel("orders").check();
-      await picker.getByLabel("Subscription").uncheck();
-      const chosen = ["Address", "name", "plan", "Created", "orders"];
-      await expectSoon(() => heads(page), chosen);
-      await page.keyboard.press("Escape");
-      await page.reload();
-      await rows(page).first().waitFor();
-      await page.getByRole("columnheader", { name: "orders" }).waitFor();
-      await expectSoon(() => heads(page), chosen);
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("has the columns that a user chose, also after it is loaded again", async () => {
+    const { page, problems, close } = await openAs(server, "/contacts");
+    await rows(page).first().waitFor();
+    await expectSoon(() => heads(page), ["Address", "Subscription", "name", "plan", "Created"]);
+    await page.getByRole("button", { name: "Columns" }).click();
+    const picker = page.getByRole("dialog", { name: "Columns" });
+    await picker.getByLabel("Find a field").fill("ORD");
+    await picker.getByLabel("orders").check();
+    await picker.getByLabel("Subscription").uncheck();
+    const chosen = ["Address", "name", "plan", "Created", "orders"];
+    await expectSoon(() => heads(page), chosen);
+    await page.keyboard.press("Escape");
+    await page.reload();
+    await rows(page).first().waitFor();
+    await page.getByRole("columnheader", { name: "orders" }).waitFor();
+    await expectSoon(() => heads(page), chosen);
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test(
-    "a contact is found by a part of its address in the command palette",
-    async () => {
-      const { page, problems, close } = await openAs(browser, server, "/keys");
-      await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
-      await page.keyboard.press("Control+K");
-      await page.getByRole("textbox", { name: /Search pages, contacts/ }).waitFor();
-      await page.keyboard.type("GRACE@ac");
-      await page.getByRole("button", { name: "grace@acme.example" }).waitFor();
-      await page.keyboard.press("Enter");
-      await page.getByRole("heading", { level: 1, name: "grace@acme.example" }).waitFor();
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a contact is found by a part of its address in the command palette", async () => {
+    const { page, problems, close } = await openAs(server, "/keys");
+    await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
+    await page.keyboard.press("Control+K");
+    await page.getByRole("textbox", { name: /Search pages, contacts/ }).waitFor();
+    await page.keyboard.type("GRACE@ac");
+    await page.getByRole("button", { name: "grace@acme.example" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "grace@acme.example" }).waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test(
+  pageTest(
     "an editor adds a contact and saves the rows of a search after the password; a viewer may not",
     async () => {
       ageSessions(server);
-      const { page, problems, close } = await openAs(browser, server, "/contacts?subscribed=no", {
+      const { page, problems, close } = await openAs(server, "/contacts?subscribed=no", {
         person: "editor",
       });
       await rows(page).first().waitFor();
@@ -160,7 +139,7 @@ describe.skipIf(!hasChromium)("the list of contacts", () => {
       expect(problems.filter((text) => !text.includes("status of 403"))).toEqual([]);
       await close();
 
-      const viewer = await openAs(browser, server, "/contacts", { person: "viewer" });
+      const viewer = await openAs(server, "/contacts", { person: "viewer" });
       await rows(viewer.page).first().waitFor();
       await expectSoon(() => viewer.page.getByRole("button", { name: /Export|Add/ }).count(), 0);
       await viewer.close();
@@ -168,82 +147,68 @@ describe.skipIf(!hasChromium)("the list of contacts", () => {
       const forced = { email: "forced@example.com" };
       expect(await statusOf(server, "viewer", ["POST", "/contacts", forced])).toBe(403);
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "keeps new contacts behind a button until they are asked for",
-    async () => {
-      const path = "/contacts?q=@live.example";
-      const { page, problems, close } = await openPage(
-        browser,
-        `${server.url}/app/p/${server.project}${path}`,
-        { cookie: server.people.admin },
-      );
-      const add = (name: string) =>
-        server.call("POST", "/contacts", { email: `${name}@live.example` });
-      await page.getByText("No rows match").waitFor();
-      await add("one");
-      // An empty list shows the first contact at once.
-      await rows(page).getByText("one@live.example").waitFor();
-      await add("two");
-      await page.getByRole("button", { name: "1 new" }).click();
-      await rows(page).getByText("two@live.example").waitFor();
-      await page.getByText("2 contacts").waitFor();
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("keeps new contacts behind a button until they are asked for", async () => {
+    const path = "/contacts?q=@live.example";
+    const { page, problems, close } = await openPage(
+      `${server.url}/app/p/${server.project}${path}`,
+      { cookie: server.people.admin },
+    );
+    const add = (name: string) =>
+      server.call("POST", "/contacts", { email: `${name}@live.example` });
+    await page.getByText("No rows match").waitFor();
+    await add("one");
+    // An empty list shows the first contact at once.
+    await rows(page).getByText("one@live.example").waitFor();
+    await add("two");
+    await page.getByRole("button", { name: "1 new" }).click();
+    await rows(page).getByText("two@live.example").waitFor();
+    await page.getByText("2 contacts").waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test(
-    "shows a list that cannot be read, one without matches, and an empty one",
-    async () => {
-      const { page, close } = await openAs(browser, server, "/contacts", {
-        prepare: failingList("/contacts"),
-      });
-      await page.getByText("The list is not available.").waitFor();
-      await page.unroute("**/contacts?*");
-      await page.getByRole("button", { name: "Try again" }).click();
-      await rows(page).first().waitFor();
-      await page.goto(`${page.url()}?q=nowhere`);
-      await page.getByRole("button", { name: "Clear filters" }).click();
-      await page.getByText("8 contacts").waitFor();
-      await close();
+  pageTest("shows a list that cannot be read, one without matches, and an empty one", async () => {
+    const { page, close } = await openAs(server, "/contacts", {
+      prepare: failingList("/contacts"),
+    });
+    await page.getByText("The list is not available.").waitFor();
+    await page.unroute("**/contacts?*");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await rows(page).first().waitFor();
+    await page.goto(`${page.url()}?q=nowhere`);
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.getByText("8 contacts").waitFor();
+    await close();
 
-      const empty = { items: [], nextCursor: null, hasMore: false, total: 0 };
-      const opened = await openAs(browser, server, "/contacts", {
-        prepare: async (target) => {
-          await target.route("**/contacts?*", (route) => route.fulfill({ json: empty }));
-        },
-      });
-      await expectNoFaults(opened, {
-        name: "contacts-empty",
-        layouts: ["light", "phone-dark"],
-        isShown: (target) => target.getByText("No contacts yet").waitFor(),
-      });
-    },
-    BROWSER_LIMIT_MS,
-  );
+    const empty = { items: [], nextCursor: null, hasMore: false, total: 0 };
+    const opened = await openAs(server, "/contacts", {
+      prepare: async (target) => {
+        await target.route("**/contacts?*", (route) => route.fulfill({ json: empty }));
+      },
+    });
+    await expectNoFaults(opened, {
+      name: "contacts-empty",
+      layouts: ["light", "phone-dark"],
+      isShown: (target) => target.getByText("No contacts yet").waitFor(),
+    });
+  });
 
-  test(
-    "scrolls through 50,000 contacts with few rows in the document",
-    async () => {
-      fill(50_000);
-      const { page, problems, close } = await openAs(browser, server, "/contacts?q=@many.example");
-      await page.getByText("50,000 contacts").waitFor();
-      await rows(page).first().waitFor();
-      // Each scroll to the end loads the next hundred.
-      while ((await page.locator('[data-row="1999"]').count()) === 0) {
-        await page.evaluate("document.querySelector('.table-scroll').scrollTo(0, 1e9)");
-      }
-      expect(await rows(page).count()).toBeLessThanOrEqual(60);
-      await expectSoon(() => page.locator("table").getAttribute("aria-rowcount"), "50001");
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("scrolls through 50,000 contacts with few rows in the document", async () => {
+    fill(50_000);
+    const { page, problems, close } = await openAs(server, "/contacts?q=@many.example");
+    await page.getByText("50,000 contacts").waitFor();
+    await rows(page).first().waitFor();
+    // Each scroll to the end loads the next hundred.
+    while ((await page.locator('[data-row="1999"]').count()) === 0) {
+      await page.evaluate("document.querySelector('.table-scroll').scrollTo(0, 1e9)");
+    }
+    expect(await rows(page).count()).toBeLessThanOrEqual(60);
+    await expectSoon(() => page.locator("table").getAttribute("aria-rowcount"), "50001");
+    expect(problems).toEqual([]);
+    await close();
+  });
 });
 
 /** Adds contacts to the project directly. */

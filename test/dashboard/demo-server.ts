@@ -1,25 +1,33 @@
-/** A server with the small demonstration project, and a session for each of its roles. */
+/**
+ * A server with the small demonstration project, and a session for each of its roles. All test files
+ * of a process share it, so a test that changes the project changes it back.
+ */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { seedDemo } from "../../scripts/seed/demo.ts";
 import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
 import { buildDashboard, type Layout, openPage } from "../support/browser.ts";
-import { startMailstead } from "../support/cli.ts";
+import { isExecutable, startMailstead } from "../support/cli.ts";
 import { listAt } from "../support/json.ts";
+import { processFolder } from "../support/process-folder.ts";
+import { shared } from "../support/shared.ts";
 
 const ROLES = ["OWNER", "EDITOR", "VIEWER"] as const;
 type Role = (typeof ROLES)[number];
 type Answer = { status: number; body: unknown };
 
-export type DemoServer = Awaited<ReturnType<typeof startDemoServer>>;
+export type DemoServer = Awaited<ReturnType<typeof startDemo>>;
 
-/** Seeds a new folder, which is removed at the end, and starts a server that captures mail. */
-export async function startDemoServer() {
-  buildDashboard();
-  const folder = mkdtempSync(join(tmpdir(), "mailstead-demo-"));
+/** Returns the server of this process, which starts at the first call and ends with the process. */
+export const sharedDemo = shared(startDemo, ({ child }) => child.exitCode === null);
+
+/** Seeds a folder, and starts a server that captures mail. */
+async function startDemo() {
+  if (!isExecutable) buildDashboard();
+  const folder = join(processFolder(), "demo");
+  mkdirSync(folder);
   const demo = await seedDemo(folder, { sizes: DEMO_SCALES.small, untilMs: Date.now() });
   const server = await startMailstead(
     ["serve", "--transport", "capture", "--data", folder, "--port", "0"],
@@ -66,24 +74,23 @@ export async function startDemoServer() {
   }
 
   return {
+    child: server.child,
+    url,
+    project: demo.projectId,
+    secretKey: demo.secretKey,
+    cookies,
     call,
     items: async (path: string): Promise<unknown[]> =>
       listAt((await call("GET", path)).body, "data.items"),
 
     /** Opens a page below the project, by default for the editor. */
     open: (
-      browser: Browser,
       path: string,
       options: { role?: Role; layout?: Layout; prepare?: (page: Page) => Promise<void> } = {},
     ) => {
       const { role = "EDITOR", ...rest } = options;
       const address = `${url}/app/p/${demo.projectId}${path}`;
-      return openPage(browser, address, { ...rest, cookie: cookies[role] });
-    },
-
-    async stop(): Promise<void> {
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
+      return openPage(address, { ...rest, cookie: cookies[role] });
     },
   };
 }

@@ -1,37 +1,36 @@
 /** The pages of domains: the checklist against a real name server, its states and roles. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import { describe, expect, test } from "bun:test";
 import { differenceOf } from "../../src/dashboard/pages/domains/difference.ts";
 import { hostIn } from "../../src/dashboard/pages/domains/record-texts.ts";
 import { zoneFile } from "../../src/dashboard/pages/domains/zone-file.ts";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
-import { startDnsServer, type TestDns, type TestRecords } from "../support/dns-server.ts";
+import { sharedServer } from "../support/dashboard-server.ts";
+import type { TestDns, TestRecords } from "../support/dns-server.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { publish } from "../support/zone.ts";
 import { expectSoon } from "../support/eventually.ts";
-import { failingList, openAs, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
+import {
+  failingList,
+  openAs,
+  type PeopledProject,
+  newProjectWithPeople,
+  statusOf,
+} from "./people.ts";
 import { expectNoFaults } from "./layouts.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 let dns: TestDns;
 const ZONE: Record<string, TestRecords> = {
   "mixed.example": { TXT: ["v=spf1 ip4:192.0.2.1 -all", "v=spf1 -all", "other=1"] },
 };
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  dns = await startDnsServer({ records: ZONE });
-  const words = ["--dns", `127.0.0.1:${dns.server.port}`];
-  [browser, server] = await Promise.all([startBrowser(), startWithPeople(words)]);
+beforePages(async () => {
+  ({ dns } = await sharedServer());
+  Object.assign(dns.records, ZONE);
+  server = await newProjectWithPeople();
   await server.call("POST", "/domains", { domain: "mixed.example" });
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop(), dns.close()]);
 });
-
 type Shown = { id: string; records: unknown[] };
 
 /** The domain as the interface shows it. */
@@ -43,29 +42,25 @@ async function domainNamed(domain: string): Promise<Shown | undefined> {
   return { id: stringAt(found, "id"), records: listAt(found, "records") };
 }
 
-describe.skipIf(!hasChromium)("the pages of domains", () => {
-  test(
-    "every layout is accessible, quiet and fits the window",
-    async () => {
-      const id = (await domainNamed("mixed.example"))?.id;
-      await server.call("POST", `/domains/${id}/verify`);
-      for (const [name, path, ready] of [
-        ["domains", "/domains", "mixed.example"],
-        ["domain", `/domains/${id}`, "Different value"],
-      ] as const) {
-        await expectNoFaults(await openAs(browser, server, path), {
-          name,
-          isShown: (page) => page.getByText(ready).first().waitFor(),
-        });
-      }
-    },
-    BROWSER_LIMIT_MS * 2,
-  );
+describe("the pages of domains", () => {
+  pageTest("every layout is accessible, quiet and fits the window", async () => {
+    const id = (await domainNamed("mixed.example"))?.id;
+    await server.call("POST", `/domains/${id}/verify`);
+    for (const [name, path, ready] of [
+      ["domains", "/domains", "mixed.example"],
+      ["domain", `/domains/${id}`, "Different value"],
+    ] as const) {
+      await expectNoFaults(await openAs(server, path), {
+        name,
+        isShown: (page) => page.getByText(ready).first().waitFor(),
+      });
+    }
+  });
 
-  test(
+  pageTest(
     "by keyboard: a domain is added, its records are published, checked and found",
     async () => {
-      const opened = await openAs(browser, server, "/domains");
+      const opened = await openAs(server, "/domains");
       const { page } = opened;
       await page.getByText("mixed.example").waitFor();
       await page.keyboard.press("c");
@@ -92,13 +87,12 @@ describe.skipIf(!hasChromium)("the pages of domains", () => {
       expect(opened.problems.filter((problem) => !problem.includes("status of 422"))).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "by mouse: a host and the zone file are copied, and the domain is removed by its name",
     async () => {
-      const opened = await openAs(browser, server, "/domains");
+      const opened = await openAs(server, "/domains");
       const { page, problems } = opened;
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
       await page.getByRole("link", { name: "mixed.example" }).click();
@@ -124,49 +118,40 @@ describe.skipIf(!hasChromium)("the pages of domains", () => {
       expect(problems).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "shows a list that cannot be read, and a domain that does not exist",
-    async () => {
-      const broken = await openAs(browser, server, "/domains", {
-        prepare: failingList("/domains"),
-      });
-      await broken.page.getByText("The list is not available.").waitFor();
-      await broken.close();
-      const missing = await openAs(browser, server, "/domains/nothing");
-      await missing.page.getByRole("alert").waitFor();
-      await missing.page.getByRole("link", { name: "Domains" }).first().click();
-      await missing.page.getByRole("heading", { level: 1, name: "Domains" }).waitFor();
-      await missing.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("shows a list that cannot be read, and a domain that does not exist", async () => {
+    const broken = await openAs(server, "/domains", {
+      prepare: failingList("/domains"),
+    });
+    await broken.page.getByText("The list is not available.").waitFor();
+    await broken.close();
+    const missing = await openAs(server, "/domains/nothing");
+    await missing.page.getByRole("alert").waitFor();
+    await missing.page.getByRole("link", { name: "Domains" }).first().click();
+    await missing.page.getByRole("heading", { level: 1, name: "Domains" }).waitFor();
+    await missing.close();
+  });
 
-  test(
-    "viewers read the records and change nothing",
-    async () => {
-      await server.call("POST", "/domains", { domain: "read.example" });
-      const id = (await domainNamed("read.example"))?.id;
-      const opened = await openAs(browser, server, `/domains/${id}`, { person: "viewer" });
-      const { page, problems } = opened;
-      await page.getByRole("heading", { level: 1, name: "read.example" }).waitFor();
-      await page.getByText("Sign your mail (DKIM)").waitFor();
-      for (const name of ["Check now", "Remove the domain", "Add a domain"]) {
-        await expectSoon(() => page.getByRole("button", { name }).count(), 0);
-      }
-      expect(problems).toEqual([]);
-      await opened.close();
-      const add = ["POST", "/domains", { domain: "forced.example" }] as const;
-      for (const person of ["viewer", "editor"] as const) {
-        expect(await statusOf(server, person, add)).toBe(403);
-        expect(await statusOf(server, person, ["DELETE", `/domains/${id}`])).toBe(403);
-        expect(await statusOf(server, person, ["POST", `/domains/${id}/verify`])).toBe(403);
-      }
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("viewers read the records and change nothing", async () => {
+    await server.call("POST", "/domains", { domain: "read.example" });
+    const id = (await domainNamed("read.example"))?.id;
+    const opened = await openAs(server, `/domains/${id}`, { person: "viewer" });
+    const { page, problems } = opened;
+    await page.getByRole("heading", { level: 1, name: "read.example" }).waitFor();
+    await page.getByText("Sign your mail (DKIM)").waitFor();
+    for (const name of ["Check now", "Remove the domain", "Add a domain"]) {
+      await expectSoon(() => page.getByRole("button", { name }).count(), 0);
+    }
+    expect(problems).toEqual([]);
+    await opened.close();
+    const add = ["POST", "/domains", { domain: "forced.example" }] as const;
+    for (const person of ["viewer", "editor"] as const) {
+      expect(await statusOf(server, person, add)).toBe(403);
+      expect(await statusOf(server, person, ["DELETE", `/domains/${id}`])).toBe(403);
+      expect(await statusOf(server, person, ["POST", `/domains/${id}/verify`])).toBe(403);
+    }
+  });
 });
 
 test.each([

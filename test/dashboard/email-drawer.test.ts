@@ -1,12 +1,12 @@
 /** An email in the drawer and as a page: each tab, in every layout, and removed or refused content. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser, startDashboard } from "../support/browser.ts";
+import { describe, expect } from "bun:test";
+import type { Page } from "playwright-core";
 import { openEmails, send, type Server } from "./email-server.ts";
 import { expectFaultless } from "./layouts.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
+import { newProject } from "../support/dashboard-server.ts";
 
-let browser: Browser;
 let server: Server;
 let id: string;
 
@@ -14,14 +14,9 @@ const BODY = `<h1>Thank you</h1>
 <p>Your order is on its way. <a href="http://shop.example/order">See the order</a></p>
 <img src="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=">`;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
+beforePages(async () => {
+  server = await newProject();
   [id = ""] = await send(server, [{ to: "ada@example.com", subject: "Order 1", body: BODY }]);
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
 });
 
 /** The tabs with a text that shows that they are complete. */
@@ -41,16 +36,16 @@ async function openTab(page: Page, [name, text]: (typeof TABS)[number]): Promise
   await page.getByText(text).first().waitFor();
 }
 
-describe.skipIf(!hasChromium)("an email", () => {
+describe("an email", () => {
   for (const [width, ...layouts] of [
     ["wide", "light", "dark"],
     ["narrow", "phone", "phone-dark"],
   ] as const) {
-    test(
+    pageTest(
       `in a ${width} drawer, each tab is accessible, quiet and fits the window`,
       async () => {
         const path = `/emails?email=${id}`;
-        const opened = await openEmails(browser, server, path, { layout: layouts[0] });
+        const opened = await openEmails(server, path, { layout: layouts[0] });
         await opened.page.getByRole("dialog").waitFor();
         for (const tab of TABS) {
           await openTab(opened.page, tab);
@@ -62,14 +57,13 @@ describe.skipIf(!hasChromium)("an email", () => {
         }
         await opened.close();
       },
-      BROWSER_LIMIT_MS,
     );
   }
 
-  test(
+  pageTest(
     "as a page it has its own address, and its tab stays when it is loaded again",
     async () => {
-      const { page, ...opened } = await openEmails(browser, server, `/emails/${id}?tab=headers`);
+      const { page, ...opened } = await openEmails(server, `/emails/${id}?tab=headers`);
       await page.getByRole("heading", { level: 1, name: "Order 1" }).waitFor();
       await page.getByText("Message-ID").waitFor();
       await openTab(page, ["Timeline", "Accepted and queued"]);
@@ -80,13 +74,12 @@ describe.skipIf(!hasChromium)("an email", () => {
       expect(opened.problems).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "the preview changes its width and its colours, and adds nothing to the history",
     async () => {
-      const { page, ...opened } = await openEmails(browser, server, `/emails?email=${id}`);
+      const { page, ...opened } = await openEmails(server, `/emails?email=${id}`);
       const body = page.frameLocator("iframe").locator("html");
       await body.waitFor();
       const before = await page.evaluate("history.length");
@@ -101,18 +94,17 @@ describe.skipIf(!hasChromium)("an email", () => {
       expect(opened.problems).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
   for (const [name, status, code, title] of [
     ["refused to viewers", 403, "FORBIDDEN", "You may not read this email"],
     ["removed", 404, "CONTENT_PURGED", "The content is no longer stored"],
   ] as const) {
-    test(
+    pageTest(
       `says why its content is ${name}, and shows the record and the transcript`,
       async () => {
         const error = { code, message: "The content is not available.", requestId: "r-1" };
-        const { page, ...opened } = await openEmails(browser, server, `/emails?email=${id}`, {
+        const { page, ...opened } = await openEmails(server, `/emails?email=${id}`, {
           prepare: async (page) => {
             await page.route(/\/emails\/[^/]+\/(content|source|checks|raw)/, (route) =>
               route.fulfill({ status, json: { success: false, error } }),
@@ -129,7 +121,6 @@ describe.skipIf(!hasChromium)("an email", () => {
         await openTab(page, ["Transcript", "Attempt 1"]);
         await opened.close();
       },
-      BROWSER_LIMIT_MS,
     );
   }
 });

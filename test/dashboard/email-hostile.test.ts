@@ -1,20 +1,19 @@
 /** Mails that attack whoever looks at them: nothing leaves the preview, the source or the list. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser, startDashboard } from "../support/browser.ts";
+import { afterAll, describe, expect } from "bun:test";
+import { hasChromium } from "../support/browser.ts";
 import { openEmails, send, type Server } from "./email-server.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
+import { newProject } from "../support/dashboard-server.ts";
 
 /** The server renders and signs megabytes for a tab, also on a busy machine. */
 const SLOW_MS = 25_000;
 
-let browser: Browser;
 let server: Server;
 let evil: ReturnType<typeof Bun.serve>;
 let requested: string[];
 
-beforeAll(async () => {
-  if (!hasChromium) return;
+beforePages(async () => {
   requested = [];
   evil = Bun.serve({
     port: 0,
@@ -23,11 +22,11 @@ beforeAll(async () => {
       return new Response("");
     },
   });
-  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
-}, BROWSER_LIMIT_MS);
+  server = await newProject();
+});
 afterAll(async () => {
   if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop(), evil.stop(true)]);
+  await evil.stop(true);
 });
 
 const SUBJECT = `<img src=x onerror="document.title='ran'">{{constructor}}`;
@@ -43,48 +42,44 @@ function hostileBody(base: string): string {
 <p>The end of the mail</p></body></html>`;
 }
 
-describe.skipIf(!hasChromium)("a hostile mail", () => {
-  test(
-    "runs nothing and loads nothing in any tab",
-    async () => {
-      const origin = `http://127.0.0.1:${evil.port}`;
-      const body = hostileBody(origin);
-      const [id = ""] = await send(server, [{ to: "ada@example.com", subject: SUBJECT, body }]);
-      const { page, problems, close } = await openEmails(browser, server, `/emails?email=${id}`);
-      const frame = page.frameLocator("iframe");
-      await frame.getByText("The end of the mail").waitFor();
-      await frame.getByText("Win a prize").click();
-      await frame.getByText("Click here").click();
-      for (const [tab, text] of [
-        ["Text", "The end of the mail"],
-        ["Source", "Content-Type"],
-        ["Headers", "Message-ID"],
-        ["Checks", "Structure and headers"],
-        ["Raw", "The bytes that were captured"],
-      ] as const) {
-        await page.getByRole("link", { name: tab, exact: true }).click();
-        await page.getByText(text).first().waitFor();
-      }
-      expect(await page.title()).toStartWith("Emails");
-      expect(new URL(page.url()).origin).toBe(server.url);
-      expect(page.context().pages()).toHaveLength(1);
-      expect(requested).toEqual([]);
-      // The browser tells what the policy and the sandbox of the frame refused to request.
-      const refusals = new RegExp(`Content Security Policy|sandbox|^request: ${origin}`, "i");
-      expect(problems.filter((problem) => !refusals.test(problem))).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+describe("a hostile mail", () => {
+  pageTest("runs nothing and loads nothing in any tab", async () => {
+    const origin = `http://127.0.0.1:${evil.port}`;
+    const body = hostileBody(origin);
+    const [id = ""] = await send(server, [{ to: "ada@example.com", subject: SUBJECT, body }]);
+    const { page, problems, close } = await openEmails(server, `/emails?email=${id}`);
+    const frame = page.frameLocator("iframe");
+    await frame.getByText("The end of the mail").waitFor();
+    await frame.getByText("Win a prize").click();
+    await frame.getByText("Click here").click();
+    for (const [tab, text] of [
+      ["Text", "The end of the mail"],
+      ["Source", "Content-Type"],
+      ["Headers", "Message-ID"],
+      ["Checks", "Structure and headers"],
+      ["Raw", "The bytes that were captured"],
+    ] as const) {
+      await page.getByRole("link", { name: tab, exact: true }).click();
+      await page.getByText(text).first().waitFor();
+    }
+    expect(await page.title()).toStartWith("Emails");
+    expect(new URL(page.url()).origin).toBe(server.url);
+    expect(page.context().pages()).toHaveLength(1);
+    expect(requested).toEqual([]);
+    // The browser tells what the policy and the sandbox of the frame refused to request.
+    const refusals = new RegExp(`Content Security Policy|sandbox|^request: ${origin}`, "i");
+    expect(problems.filter((problem) => !refusals.test(problem))).toEqual([]);
+    await close();
+  });
 
-  test(
+  pageTest(
     "of megabytes of nested tables is shown in part, and the page stays usable",
     async () => {
       const tables = "<table><tr><td>\n".repeat(1_000);
       const body = `<p>The start of the mail</p>{% for i in (1..300) %}${tables}{% endfor %}`;
       const [id = ""] = await send(server, [{ to: "ada@example.com", subject: "Tables", body }]);
       const path = `/emails?email=${id}&tab=source`;
-      const { page, problems, close } = await openEmails(browser, server, path);
+      const { page, problems, close } = await openEmails(server, path);
       await page.getByText(/[\d,]{5,} lines/).waitFor({ timeout: SLOW_MS });
       expect(await page.locator(".message-line").count()).toBeLessThan(80);
       await page.getByRole("link", { name: "Preview", exact: true }).click();
@@ -96,6 +91,5 @@ describe.skipIf(!hasChromium)("a hostile mail", () => {
       expect(problems).toEqual([]);
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 });

@@ -1,10 +1,11 @@
 /** Mails of a server, and pages of its dashboard for the tests of emails. */
 
-import type { Browser, Page } from "playwright-core";
-import { type Dashboard, type Layout, openPage } from "../support/browser.ts";
+import type { Page } from "playwright-core";
+import { type Layout, openPage } from "../support/browser.ts";
+import { type Dashboard } from "../support/dashboard-server.ts";
 import { listAt, stringAt } from "../support/json.ts";
 
-export type Server = Pick<Dashboard, "url" | "secretKey" | "cookie" | "project" | "stop">;
+export type Server = Pick<Dashboard, "url" | "secretKey" | "cookie" | "project">;
 
 export type Mail = { to: string; subject: string; body: string };
 
@@ -48,9 +49,9 @@ export async function signIn(
 type Options = { layout?: Layout; prepare?: (page: Page) => Promise<void> };
 
 /** Opens a page of the project as its user, such as `/emails?status=sent`. */
-export function openEmails(browser: Browser, server: Server, path: string, options: Options = {}) {
+export function openEmails(server: Server, path: string, options: Options = {}) {
   const { layout = "light", prepare } = options;
-  return openPage(browser, `${server.url}/app/p/${server.project}${path}`, {
+  return openPage(`${server.url}/app/p/${server.project}${path}`, {
     layout,
     cookie: server.cookie,
     ...(prepare === undefined ? {} : { prepare }),

@@ -1,78 +1,51 @@
 /** The emails of a year: a long list, mails that were refused or wait, and what they show. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { seedDemo } from "../../scripts/seed/demo.ts";
-import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
-import { BROWSER_LIMIT_MS, buildDashboard, hasChromium, startBrowser } from "../support/browser.ts";
-import { startMailstead } from "../support/cli.ts";
-import { openEmails, type Server, signIn } from "./email-server.ts";
+import { describe, expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { sharedDemo } from "./demo-server.ts";
+import { openEmails, type Server } from "./email-server.ts";
 import { expectNoFaults } from "./layouts.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
 /** Rows that may be in the document, of any number of mails. */
 const MAX_ROWS = 60;
 
-let browser: Browser;
 let server: Server;
 /** The same server, for a user who may read the bodies of marketing mail alone. */
 let viewer: Server;
-const OWNER = "olivia@harbourbooks.example";
-const VIEWER = "victor@harbourbooks.example";
-const folder = mkdtempSync(join(tmpdir(), "mailstead-emails-"));
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  buildDashboard();
-  const demo = await seedDemo(folder, { sizes: DEMO_SCALES.small, untilMs: Date.now() });
-  const running = await startMailstead(
-    ["serve", "--transport", "capture", "--data", folder, "--port", "0"],
-    (greeting) => /listening +http\S+\n/.test(greeting),
-  );
-  const [, url = ""] = /listening +(http\S+)\n/.exec(running.greeting) ?? [];
-  const { projectId: project, secretKey } = demo;
-  const cookieOf = (email: string) => signIn(url, { email, password: demo.password });
-  server = { ...running, url, secretKey, cookie: await cookieOf(OWNER), project };
-  viewer = { ...server, cookie: await cookieOf(VIEWER) };
-  browser = await startBrowser();
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (hasChromium) await Promise.all([browser.close(), server.stop()]);
-  rmSync(folder, { recursive: true, force: true });
+beforePages(async () => {
+  const { url, project, secretKey, cookies } = await sharedDemo();
+  server = { url, project, secretKey, cookie: cookies.OWNER };
+  viewer = { ...server, cookie: cookies.VIEWER };
 });
 
 const rows = (page: Page) => page.locator(".email-table [data-row]");
 
-describe.skipIf(!hasChromium)("the emails of a year", () => {
-  test(
-    "a list of 20,000 mails has few rows in the document, also at its end",
-    async () => {
-      const { page, problems, close } = await openEmails(browser, server, "/emails");
-      await page.getByText(/\d\d,\d{3} emails/).waitFor();
-      const table = page.locator(".email-table .table-scroll");
-      for (let i = 0; i < 8; i++) {
-        await Promise.all([
-          page.waitForResponse(/\/emails\?.*cursor=/),
-          table.evaluate((element) => element.scrollTo(0, element.scrollHeight)),
-        ]);
-        expect(await rows(page).count()).toBeWithin(10, MAX_ROWS + 1);
-      }
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+describe("the emails of a year", () => {
+  pageTest("a list of 20,000 mails has few rows in the document, also at its end", async () => {
+    const { page, problems, close } = await openEmails(server, "/emails");
+    await page.getByText(/\d\d,\d{3} emails/).waitFor();
+    const table = page.locator(".email-table .table-scroll");
+    for (let i = 0; i < 8; i++) {
+      await Promise.all([
+        page.waitForResponse(/\/emails\?.*cursor=/),
+        table.evaluate((element) => element.scrollTo(0, element.scrollHeight)),
+      ]);
+      expect(await rows(page).count()).toBeWithin(10, MAX_ROWS + 1);
+    }
+    expect(problems).toEqual([]);
+    await close();
+  });
 
   for (const [status, badge, text] of [
     ["bounced", "Bounced", /is permanent: /],
     ["queued", "Deferred", /is temporary: /],
   ] as const) {
-    test(
+    pageTest(
       `a ${status} mail shows its transcript first, with the reply in plain words`,
       async () => {
-        const opened = await openEmails(browser, server, `/emails?status=${status}`);
+        const opened = await openEmails(server, `/emails?status=${status}`);
         const { page } = opened;
         await rows(page).filter({ hasText: badge }).first().locator("[data-primary]").click();
         await expectNoFaults(opened, {
@@ -85,15 +58,14 @@ describe.skipIf(!hasChromium)("the emails of a year", () => {
           },
         });
       },
-      BROWSER_LIMIT_MS,
     );
   }
 
-  test(
+  pageTest(
     "a viewer reads marketing mail, and the record and transcript of other mail",
     async () => {
       const path = "/emails?source=transactional&status=delivered";
-      const { page, ...opened } = await openEmails(browser, viewer, path);
+      const { page, ...opened } = await openEmails(viewer, path);
       await rows(page).first().locator("[data-primary]").click();
       await page.getByText("Attempt 1").waitFor();
       for (const tab of ["Preview", "Text", "Source", "Headers", "Checks", "Raw"]) {
@@ -107,14 +79,13 @@ describe.skipIf(!hasChromium)("the emails of a year", () => {
       await page.frameLocator("iframe").getByText("Harbour Books").first().waitFor();
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "after an error further rows are requested only when asked, and the drawer reads on",
     async () => {
       let requests = 0;
-      const { page, close } = await openEmails(browser, server, "/emails", {
+      const { page, close } = await openEmails(server, "/emails", {
         prepare: async (page) => {
           const error = { code: "X", message: "The rows are not available." };
           await page.route(/\/emails\?.*cursor=/, (route) => {
@@ -144,22 +115,17 @@ describe.skipIf(!hasChromium)("the emails of a year", () => {
       await page.locator('[data-row="130"] [data-primary]:focus').waitFor();
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "the mails of a campaign are found by its name",
-    async () => {
-      const { page, problems, close } = await openEmails(browser, server, "/emails");
-      await rows(page).first().waitFor();
-      await page.keyboard.press("/");
-      await page.keyboard.type("campaign:advent");
-      await page.getByRole("option", { name: "Advent calendar" }).click();
-      await page.getByText("campaign: Advent calendar").waitFor();
-      await page.getByRole("cell", { name: "Twenty-four doors" }).first().waitFor();
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("the mails of a campaign are found by its name", async () => {
+    const { page, problems, close } = await openEmails(server, "/emails");
+    await rows(page).first().waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("campaign:advent");
+    await page.getByRole("option", { name: "Advent calendar" }).click();
+    await page.getByText("campaign: Advent calendar").waitFor();
+    await page.getByRole("cell", { name: "Twenty-four doors" }).first().waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
 });

@@ -1,38 +1,24 @@
 /** The last steps of the set-up while the DNS does not have the record of the domain yet. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  buildDashboard,
-  faultsOf,
-  hasChromium,
-  NO_FAULTS,
-  type OpenedPage,
-  openPage,
-  startBrowser,
-} from "../support/browser.ts";
+import type { Page } from "playwright-core";
+import { faultsOf, hasChromium, NO_FAULTS, type OpenedPage, openPage } from "../support/browser.ts";
 import { type Running, startMailstead } from "../support/cli.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { stringAt } from "../support/json.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
 const EMAIL = "ada@shop.example";
 const RELAY = ["--transport", "relay", "--relay-url", "smtp://127.0.0.1:9?tls=none"];
 
-let browser: Browser;
 const folder = mkdtempSync(join(tmpdir(), "mailstead-entry-domain-"));
 const servers: Running[] = [];
-beforeAll(async () => {
-  if (!hasChromium) return;
-  buildDashboard();
-  browser = await startBrowser();
-}, BROWSER_LIMIT_MS);
+beforePages(async () => {});
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop()));
-  if (hasChromium) await browser.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -48,7 +34,7 @@ async function setUp(words: readonly string[] = []): Promise<OpenedPage> {
     (greeting) => greeting.endsWith("}\n"),
   );
   servers.push(server);
-  const opened = await openPage(browser, stringAt(JSON.parse(server.greeting), "setUpUrl"));
+  const opened = await openPage(stringAt(JSON.parse(server.greeting), "setUpUrl"));
   const { page } = opened;
   await page.getByLabel("Your name").fill("Ada Lovelace");
   await page.getByLabel("Email address").fill(EMAIL);
@@ -68,7 +54,7 @@ async function addDomain(page: Page): Promise<void> {
 }
 
 describe.skipIf(!hasChromium)("a domain without its DNS record", () => {
-  test(
+  pageTest(
     "sends the first mail of a server that catches mail, with the prefilled values",
     async () => {
       const opened = await setUp();
@@ -87,10 +73,9 @@ describe.skipIf(!hasChromium)("a domain without its DNS record", () => {
       expect(await faultsOf(opened)).toEqual(NO_FAULTS);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "is named with its record before a mail is sent, where mail leaves the server",
     async () => {
       const opened = await setUp(RELAY);
@@ -107,43 +92,34 @@ describe.skipIf(!hasChromium)("a domain without its DNS record", () => {
       await heading(page, "shop.example");
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "is shown again after a reload of its step, and Back returns to it",
-    async () => {
-      const opened = await setUp(RELAY);
-      const { page } = opened;
-      await addDomain(page);
-      await page.reload();
-      await heading(page, "Your domain");
-      await page.getByText("Add this record at the provider").waitFor();
-      await press(page, "Continue");
-      await heading(page, "Send yourself a mail");
-      await page.reload();
-      await heading(page, "Send yourself a mail");
-      await page.goBack();
-      await heading(page, "Your domain");
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("is shown again after a reload of its step, and Back returns to it", async () => {
+    const opened = await setUp(RELAY);
+    const { page } = opened;
+    await addDomain(page);
+    await page.reload();
+    await heading(page, "Your domain");
+    await page.getByText("Add this record at the provider").waitFor();
+    await press(page, "Continue");
+    await heading(page, "Send yourself a mail");
+    await page.reload();
+    await heading(page, "Send yourself a mail");
+    await page.goBack();
+    await heading(page, "Your domain");
+    await opened.close();
+  });
 
-  test(
-    "is asked for where mail leaves the server and no domain was added",
-    async () => {
-      const opened = await setUp(RELAY);
-      const { page } = opened;
-      await press(page, "Skip this step");
-      await page.getByText("this project has no domain yet").waitFor();
-      expect(await page.getByRole("link", { name: "Add a domain", exact: true }).count()).toBe(1);
-      await opened.screenshot("first-mail-no-domain");
-      expect(await faultsOf(opened)).toEqual(NO_FAULTS);
-      await page.getByRole("link", { name: "Go to the dashboard" }).click();
-      await heading(page, "Overview");
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("is asked for where mail leaves the server and no domain was added", async () => {
+    const opened = await setUp(RELAY);
+    const { page } = opened;
+    await press(page, "Skip this step");
+    await page.getByText("this project has no domain yet").waitFor();
+    expect(await page.getByRole("link", { name: "Add a domain", exact: true }).count()).toBe(1);
+    await opened.screenshot("first-mail-no-domain");
+    expect(await faultsOf(opened)).toEqual(NO_FAULTS);
+    await page.getByRole("link", { name: "Go to the dashboard" }).click();
+    await heading(page, "Overview");
+    await opened.close();
+  });
 });

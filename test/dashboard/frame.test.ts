@@ -1,29 +1,16 @@
 /** The frame of the dashboard by keyboard: palette, shortcuts, menus, themes, and what is lost. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  hasChromium,
-  type Layout,
-  type OpenedPage,
-  openPage,
-  startBrowser,
-  startDashboard,
-} from "../support/browser.ts";
+import { describe, expect, test } from "bun:test";
+import { BROWSER_LIMIT_MS, type Layout, type OpenedPage, openPage } from "../support/browser.ts";
+import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { answerState, PROJECT, SIGNED_OUT } from "./answers.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: Awaited<ReturnType<typeof startDashboard>>;
+let server: DashboardProject;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
+beforePages(async () => {
+  server = await newProject();
 });
 
 type Options = { path?: string; layout?: Layout; state?: object };
@@ -31,7 +18,7 @@ type Options = { path?: string; layout?: Layout; state?: object };
 /** Opens a page of the project, runs the test, and expects that the page logged nothing. */
 async function withPage(run: (opened: OpenedPage) => Promise<void>, options: Options = {}) {
   const { path = `/p/${PROJECT.id}`, layout = "light", state } = options;
-  const opened = await openPage(browser, `${server.url}/app${path}`, {
+  const opened = await openPage(`${server.url}/app${path}`, {
     layout,
     prepare: async (page) => {
       await page.setExtraHTTPHeaders({ authorization: `Bearer ${server.secretKey}` });
@@ -46,7 +33,7 @@ async function withPage(run: (opened: OpenedPage) => Promise<void>, options: Opt
 
 const schemeOf = "document.documentElement.getAttribute('data-mantine-color-scheme')";
 
-describe.skipIf(!hasChromium)("the frame", () => {
+describe("the frame", () => {
   test(
     "the command palette opens by Ctrl K, finds a page and closes by Esc",
     () =>
@@ -173,33 +160,29 @@ describe.skipIf(!hasChromium)("the frame", () => {
   /** The browser logs each refused request. */
   const isExpected = (problem: string) => /status of 40[13]/.test(problem);
 
-  test(
-    "an action that needs the password again asks for it, and then runs",
-    async () => {
-      const opened = await openPage(browser, `${server.url}/app/account`, { prepare: answerState });
-      const { page } = opened;
-      await page.getByRole("button", { name: "End" }).waitFor();
-      const calls: string[] = [];
-      await page.route("**/app/api/confirm", (route) => {
-        calls.push("confirm");
-        return route.fulfill({ status: 204 });
-      });
-      await page.route("**/app/api/account/sessions/*", (route) => {
-        calls.push("end");
-        return route.fulfill(
-          calls.includes("confirm") ? { status: 204 } : refusal(403, "CONFIRMATION_REQUIRED"),
-        );
-      });
-      await page.getByRole("button", { name: "End" }).click();
-      const dialog = page.getByRole("dialog", { name: "Enter your password" });
-      await dialog.getByRole("textbox", { name: "Password" }).fill("the harbour is quiet");
-      expect(await opened.findings()).toEqual([]);
-      await page.keyboard.press("Enter");
-      await dialog.waitFor({ state: "hidden" });
-      expect(calls).toEqual(["end", "confirm", "end"]);
-      expect(opened.problems.filter((problem) => !isExpected(problem))).toEqual([]);
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("an action that needs the password again asks for it, and then runs", async () => {
+    const opened = await openPage(`${server.url}/app/account`, { prepare: answerState });
+    const { page } = opened;
+    await page.getByRole("button", { name: "End" }).waitFor();
+    const calls: string[] = [];
+    await page.route("**/app/api/confirm", (route) => {
+      calls.push("confirm");
+      return route.fulfill({ status: 204 });
+    });
+    await page.route("**/app/api/account/sessions/*", (route) => {
+      calls.push("end");
+      return route.fulfill(
+        calls.includes("confirm") ? { status: 204 } : refusal(403, "CONFIRMATION_REQUIRED"),
+      );
+    });
+    await page.getByRole("button", { name: "End" }).click();
+    const dialog = page.getByRole("dialog", { name: "Enter your password" });
+    await dialog.getByRole("textbox", { name: "Password" }).fill("the harbour is quiet");
+    expect(await opened.findings()).toEqual([]);
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "hidden" });
+    expect(calls).toEqual(["end", "confirm", "end"]);
+    expect(opened.problems.filter((problem) => !isExpected(problem))).toEqual([]);
+    await opened.close();
+  });
 });

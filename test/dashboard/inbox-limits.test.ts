@@ -1,27 +1,25 @@
 /** The inbox with hostile mail, with many messages, and with a transport that sends. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { afterAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { BROWSER_LIMIT_MS, hasChromium } from "../support/browser.ts";
 import { expectSoon, waitUntilRead } from "../support/eventually.ts";
 import { type Sink, startSink } from "../support/smtp-sink.ts";
 import { type InboxServer, openInbox, startInbox } from "./inbox-server.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
 const MESSAGES = 10_000;
 /** Connections that send at the same time. */
 const SENDERS = 4;
 const MAX_ROWS = 60;
 
-let browser: Browser;
 let server: InboxServer;
 let relay: Sink;
 /** The server of an attacker, and the paths that were requested from it. */
 let evil: ReturnType<typeof Bun.serve>;
 const stolen: string[] = [];
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  browser = await startBrowser();
+beforePages(async () => {
   relay = await startSink();
   evil = Bun.serve({
     port: 0,
@@ -38,10 +36,10 @@ beforeAll(async () => {
     "--relay-url",
     `smtp://127.0.0.1:${relay.port}?tls=none`,
   ]);
-}, BROWSER_LIMIT_MS);
+});
 afterAll(async () => {
   if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop(), relay.close(), evil.stop(true)]);
+  await Promise.all([server.stop(), relay.close(), evil.stop(true)]);
 });
 
 /** Paths of images in the hostile mail. */
@@ -68,69 +66,61 @@ function hostileBody(base: string): string {
     <p id="text">Hello from inside</p>`;
 }
 
-describe.skipIf(!hasChromium)("the inbox", () => {
-  test(
-    "keeps a hostile mail in its frame",
-    async () => {
-      const base = `http://127.0.0.1:${evil.port}`;
-      const subject = `<img src="${base}/subject" onerror="x">`;
-      await server.mail([{ subject, html: hostileBody(base), text: "<script>1</script>" }]);
-      const opened = await openInbox(browser, server);
-      const { page } = opened;
-      await rows(page).first().click();
-      const frame = page.frameLocator("iframe");
-      await frame.locator("#text").waitFor({ state: "attached" });
-      const address = page.url();
-      await frame.locator("#submit").dispatchEvent("click");
-      await frame.locator("#script").dispatchEvent("click");
-      for (const tab of ["Text", "Source", "Headers", "Links", "Checks", "HTML"]) {
-        await page.getByRole("link", { name: tab, exact: true }).click();
-        await page.locator(".message-panel > *").first().waitFor();
-      }
-      await frame.locator("#text").waitFor({ state: "attached" });
-      expect(new URL(page.url()).pathname).toBe(new URL(address).pathname);
-      expect(stolen).toEqual([]);
-      expect(await opened.overflowPx()).toBe(0);
-      // Images are loaded when they are asked for, and nothing else.
-      await Promise.all([
-        page.waitForResponse((response) => response.url().endsWith("/image")),
-        page.getByRole("button", { name: "Show images" }).click(),
-      ]);
-      await frame.locator("#text").waitFor({ state: "attached" });
-      expect(stolen.filter((path) => !IMAGES.includes(path))).toEqual([]);
-      expect(stolen).toContain("/image");
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+describe("the inbox", () => {
+  pageTest("keeps a hostile mail in its frame", async () => {
+    const base = `http://127.0.0.1:${evil.port}`;
+    const subject = `<img src="${base}/subject" onerror="x">`;
+    await server.mail([{ subject, html: hostileBody(base), text: "<script>1</script>" }]);
+    const opened = await openInbox(server);
+    const { page } = opened;
+    await rows(page).first().click();
+    const frame = page.frameLocator("iframe");
+    await frame.locator("#text").waitFor({ state: "attached" });
+    const address = page.url();
+    await frame.locator("#submit").dispatchEvent("click");
+    await frame.locator("#script").dispatchEvent("click");
+    for (const tab of ["Text", "Source", "Headers", "Links", "Checks", "HTML"]) {
+      await page.getByRole("link", { name: tab, exact: true }).click();
+      await page.locator(".message-panel > *").first().waitFor();
+    }
+    await frame.locator("#text").waitFor({ state: "attached" });
+    expect(new URL(page.url()).pathname).toBe(new URL(address).pathname);
+    expect(stolen).toEqual([]);
+    expect(await opened.overflowPx()).toBe(0);
+    // Images are loaded when they are asked for, and nothing else.
+    await Promise.all([
+      page.waitForResponse((response) => response.url().endsWith("/image")),
+      page.getByRole("button", { name: "Show images" }).click(),
+    ]);
+    await frame.locator("#text").waitFor({ state: "attached" });
+    expect(stolen.filter((path) => !IMAGES.includes(path))).toEqual([]);
+    expect(stolen).toContain("/image");
+    await opened.close();
+  });
 
-  test(
-    "releases a message to an address, with the conversation",
-    async () => {
-      await server.mail([{ subject: "To be released" }]);
-      const { page, problems, close } = await openInbox(browser, server);
-      await rows(page).getByText("To be released").click();
-      await page.getByRole("button", { name: "Release", exact: true }).click();
-      const dialog = page.getByRole("dialog", { name: "Release to an address" });
-      await dialog.getByLabel("Addresses").fill("not an address");
-      await dialog.getByRole("button", { name: "Release" }).click();
-      await dialog.locator("[aria-invalid=true]").waitFor();
-      await dialog.getByLabel("Addresses").fill("grace@example.com");
-      await dialog.getByRole("button", { name: "Release" }).click();
-      await dialog.getByText("Accepted", { exact: true }).waitFor();
-      await dialog.getByText("RCPT TO:<grace@example.com>").waitFor();
-      expect(relay.messages.map(({ to }) => to)).toEqual([["grace@example.com"]]);
-      expect(problems.filter((text) => !text.includes("422"))).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("releases a message to an address, with the conversation", async () => {
+    await server.mail([{ subject: "To be released" }]);
+    const { page, problems, close } = await openInbox(server);
+    await rows(page).getByText("To be released").click();
+    await page.getByRole("button", { name: "Release", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Release to an address" });
+    await dialog.getByLabel("Addresses").fill("not an address");
+    await dialog.getByRole("button", { name: "Release" }).click();
+    await dialog.locator("[aria-invalid=true]").waitFor();
+    await dialog.getByLabel("Addresses").fill("grace@example.com");
+    await dialog.getByRole("button", { name: "Release" }).click();
+    await dialog.getByText("Accepted", { exact: true }).waitFor();
+    await dialog.getByText("RCPT TO:<grace@example.com>").waitFor();
+    expect(relay.messages.map(({ to }) => to)).toEqual([["grace@example.com"]]);
+    expect(problems.filter((text) => !text.includes("422"))).toEqual([]);
+    await close();
+  });
 
   test(
     `shows ${MESSAGES} messages that arrive while the list is open in at most ${MAX_ROWS} rows`,
     async () => {
       await server.call("DELETE", "/inboxes/default/messages", { all: true });
-      const { page, problems, close } = await openInbox(browser, server);
+      const { page, problems, close } = await openInbox(server);
       await page.getByRole("heading", { name: "Send a mail and it appears here" }).waitFor();
       const mails = Array.from({ length: MESSAGES / SENDERS }, (_, i) => ({ subject: `No. ${i}` }));
       await Promise.all(Array.from({ length: SENDERS }, () => server.mail(mails)));

@@ -2,8 +2,9 @@
 
 import { createTransport } from "nodemailer";
 import type Mail from "nodemailer/lib/mailer";
-import type { Browser, Page } from "playwright-core";
-import { type Layout, openPage, startDashboard } from "../support/browser.ts";
+import type { Page } from "playwright-core";
+import { type Layout, openPage } from "../support/browser.ts";
+import { startDashboard } from "../support/dashboard-server.ts";
 import { stringAt, valueAt } from "../support/json.ts";
 
 export type InboxServer = Awaited<ReturnType<typeof startInbox>>;
@@ -42,9 +43,9 @@ export async function startInbox(words: readonly string[] = []) {
 type Options = { layout?: Layout; prepare?: (page: Page) => Promise<void> };
 
 /** Opens the inbox, with a path such as `?q=to%3Aada` or `/signup-test` behind it. */
-export function openInbox(browser: Browser, server: InboxServer, path = "", options: Options = {}) {
+export function openInbox(server: InboxServer, path = "", options: Options = {}) {
   const { url, project, cookie } = server;
-  return openPage(browser, `${url}/app/p/${project}/inboxes${path}`, { ...options, cookie });
+  return openPage(`${url}/app/p/${project}/inboxes${path}`, { ...options, cookie });
 }
 
 /** The value of an inbox's member, such as `password`. */

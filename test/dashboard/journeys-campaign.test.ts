@@ -4,29 +4,19 @@
  * `bun scripts/journeys.ts` runs it against the executable.
  */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { Browser, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  faultsOf,
-  hasChromium,
-  NO_FAULTS,
-  startBrowser,
-} from "../support/browser.ts";
+import type { Page } from "playwright-core";
+import { faultsOf, NO_FAULTS } from "../support/browser.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { stringAt, valueAt } from "../support/json.ts";
-import { type DemoServer, startDemoServer } from "./demo-server.ts";
+import { type DemoServer, sharedDemo } from "./demo-server.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
 let server: DemoServer;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startDemoServer()]);
-}, 2 * BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (hasChromium) await Promise.all([browser.close(), server.stop()]);
+beforePages(async () => {
+  server = await sharedDemo();
 });
 
 const NAME = "Newsletter October";
@@ -52,11 +42,11 @@ async function addressesOf(id: string, query: string): Promise<string[]> {
   return found;
 }
 
-describe.skipIf(!hasChromium)("a campaign is judged", () => {
-  test(
+describe("a campaign is judged", () => {
+  pageTest(
     "from the overview to the figures, the bounces with their reasons, and those who clicked",
     async () => {
-      const opened = await server.open(browser, "/");
+      const opened = await server.open("/");
       const { page } = opened;
       await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
       await page.getByRole("link", { name: "Campaigns", exact: true }).click();
@@ -106,6 +96,5 @@ describe.skipIf(!hasChromium)("a campaign is judged", () => {
       expect(await faultsOf(opened)).toEqual(NO_FAULTS);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 });

@@ -3,39 +3,24 @@
  * meanwhile: missing, wrong, found. `bun scripts/journeys.ts` runs it against the executable.
  */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  faultsOf,
-  hasChromium,
-  NO_FAULTS,
-  startBrowser,
-} from "../support/browser.ts";
-import { startDnsServer, type TestDns } from "../support/dns-server.ts";
+import { describe, expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { faultsOf, NO_FAULTS } from "../support/browser.ts";
+import { sharedServer } from "../support/dashboard-server.ts";
+import type { TestDns } from "../support/dns-server.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { publish } from "../support/zone.ts";
-import { openAs, type PeopledServer, startWithPeople } from "./people.ts";
+import { openAs, type PeopledProject, newProjectWithPeople } from "./people.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 let dns: TestDns;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  // A short lifetime, so that each check asks again.
-  dns = await startDnsServer({ ttlSeconds: 0, negativeSeconds: 0 });
-  [browser, server] = await Promise.all([
-    startBrowser(),
-    startWithPeople([`--dns=127.0.0.1:${dns.server.port}`]),
-  ]);
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop(), dns.close()]);
+beforePages(async () => {
+  ({ dns } = await sharedServer());
+  server = await newProjectWithPeople();
 });
-
 /** The records that the domain needs, as the interface shows them. */
 async function neededRecords(): Promise<unknown[]> {
   const [domain] = listAt(await server.call("GET", "/domains"), "data.items");
@@ -44,11 +29,11 @@ async function neededRecords(): Promise<unknown[]> {
 
 const verdicts = (page: Page) => page.locator(".record-head .status").allTextContents();
 
-describe.skipIf(!hasChromium)("a domain is brought to verified", () => {
-  test(
+describe("a domain is brought to verified", () => {
+  pageTest(
     "missing, wrong, found: every check says what to do next, without a reload",
     async () => {
-      const opened = await openAs(browser, server, "/", { person: "admin" });
+      const opened = await openAs(server, "/", { person: "admin" });
       const { page } = opened;
       await page.getByRole("link", { name: "Domains", exact: true }).click();
       await page.getByRole("heading", { level: 1, name: "Domains" }).waitFor();
@@ -88,24 +73,19 @@ describe.skipIf(!hasChromium)("a domain is brought to verified", () => {
       expect(await faultsOf(opened)).toEqual(NO_FAULTS);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "a record that disappears again is said in the list and on the page",
-    async () => {
-      for (const each of await neededRecords()) {
-        if (stringAt(each, "purpose") === "DKIM") delete dns.records[stringAt(each, "name")];
-      }
-      const opened = await openAs(browser, server, "/domains", { person: "admin" });
-      const { page } = opened;
-      await page.getByRole("link", { name: "harbour.example" }).click();
-      await page.getByRole("button", { name: "Check now" }).click();
-      await page.getByText("The signing key has been missing from the DNS since").waitFor();
-      await opened.screenshot("domain-journey-4-lost");
-      expect(await faultsOf(opened)).toEqual(NO_FAULTS);
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a record that disappears again is said in the list and on the page", async () => {
+    for (const each of await neededRecords()) {
+      if (stringAt(each, "purpose") === "DKIM") delete dns.records[stringAt(each, "name")];
+    }
+    const opened = await openAs(server, "/domains", { person: "admin" });
+    const { page } = opened;
+    await page.getByRole("link", { name: "harbour.example" }).click();
+    await page.getByRole("button", { name: "Check now" }).click();
+    await page.getByText("The signing key has been missing from the DNS since").waitFor();
+    await opened.screenshot("domain-journey-4-lost");
+    expect(await faultsOf(opened)).toEqual(NO_FAULTS);
+    await opened.close();
+  });
 });

@@ -4,32 +4,21 @@
  * runs them against the executable.
  */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, CDPSession, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  faultsOf,
-  hasChromium,
-  NO_FAULTS,
-  startBrowser,
-} from "../support/browser.ts";
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { faultsOf, NO_FAULTS } from "../support/browser.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
-import { openAs, type PeopledServer, startWithPeople } from "./people.ts";
+import { openAs, type PeopledProject, newProjectWithPeople } from "./people.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 /** Id of a contact. */
 let ada = "";
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+beforePages(async () => {
+  server = await newProjectWithPeople();
   const created = await server.call("POST", "/contacts", { email: "ada@example.com" });
   ada = stringAt(created, "id");
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
 });
 
 const setEnabled = (isEnabled: boolean) =>
@@ -44,12 +33,12 @@ async function memberId(email: string): Promise<string> {
 
 const isRefusal = (problem: string) => problem.includes("status of 403");
 
-describe.skipIf(!hasChromium)("while a page is open", () => {
-  test(
+describe("while a page is open", () => {
+  pageTest(
     "the project is disabled: a banner says so until it is enabled, and the action is refused",
     async () => {
       const path = `/contacts/${ada}`;
-      const opened = await openAs(browser, server, path, { person: "editor", isLive: true });
+      const opened = await openAs(server, path, { person: "editor", isLive: true });
       const { page, problems } = opened;
       await page.getByRole("button", { name: "Unsubscribe", exact: true }).waitFor();
       const banner = page.getByText(
@@ -69,13 +58,12 @@ describe.skipIf(!hasChromium)("while a page is open", () => {
       expect(problems.filter((problem) => !isRefusal(problem))).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "an editor becomes a viewer: the action is refused, a banner says why, and it is not offered again",
     async () => {
-      const opened = await openAs(browser, server, `/contacts/${ada}`, { person: "editor" });
+      const opened = await openAs(server, `/contacts/${ada}`, { person: "editor" });
       const { page, problems } = opened;
       const button = page.getByRole("button", { name: "Delete", exact: true });
       await button.waitFor();
@@ -93,27 +81,22 @@ describe.skipIf(!hasChromium)("while a page is open", () => {
       expect(problems.filter((problem) => !isRefusal(problem))).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "a member is removed: the page says that the project is no longer theirs",
-    async () => {
-      const opened = await openAs(browser, server, "/contacts", { person: "viewer" });
-      const { page } = opened;
-      await page.getByRole("link", { name: "ada@example.com" }).waitFor();
-      await server.call("DELETE", `/team/${await memberId("vera@acme.example")}`);
-      await page.getByRole("link", { name: "ada@example.com" }).click();
-      await page.getByRole("heading", { name: "You are not a member of this project" }).waitFor();
-      await opened.screenshot("fault-removed");
-      expect(await opened.findings()).toEqual([]);
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a member is removed: the page says that the project is no longer theirs", async () => {
+    const opened = await openAs(server, "/contacts", { person: "viewer" });
+    const { page } = opened;
+    await page.getByRole("link", { name: "ada@example.com" }).waitFor();
+    await server.call("DELETE", `/team/${await memberId("vera@acme.example")}`);
+    await page.getByRole("link", { name: "ada@example.com" }).click();
+    await page.getByRole("heading", { name: "You are not a member of this project" }).waitFor();
+    await opened.screenshot("fault-removed");
+    expect(await opened.findings()).toEqual([]);
+    await opened.close();
+  });
 });
 
-describe.skipIf(!hasChromium)("names in any form", () => {
+describe("names in any form", () => {
   const NAMES = [
     ["html", '<img src=x onerror="alert(1)"><b>bold</b> {{ 7 | times: 7 }}'],
     ["arabic", `مرحبا ${"بك ".repeat(60)}`],
@@ -121,7 +104,7 @@ describe.skipIf(!hasChromium)("names in any form", () => {
     ["one word", "w".repeat(255)],
   ] as const;
 
-  test(
+  pageTest(
     "of campaigns, templates, workflows and segments fit every list and do nothing",
     async () => {
       const body = "<p>Hi</p>";
@@ -136,7 +119,7 @@ describe.skipIf(!hasChromium)("names in any form", () => {
         await server.call("POST", "/segments", { name, type: "STATIC" });
       }
       for (const path of ["campaigns", "templates", "workflows", "segments"]) {
-        const opened = await openAs(browser, server, `/${path}`);
+        const opened = await openAs(server, `/${path}`);
         for (const layout of ["light", "phone-dark"] as const) {
           await opened.setLayout(layout);
           for (const [, name] of NAMES) await nameIn(opened.page, name).first().waitFor();
@@ -150,25 +133,23 @@ describe.skipIf(!hasChromium)("names in any form", () => {
         await opened.close();
       }
     },
-    2 * BROWSER_LIMIT_MS,
   );
 
   const nameIn = (page: Page, name: string) =>
     page.locator("[data-row]").getByText(name.trim(), { exact: true });
 });
 
-describe.skipIf(!hasChromium)("times", () => {
-  let zoneSession: CDPSession | null = null;
-
+describe("times", () => {
   test.each([["Pacific/Kiritimati"], ["America/St_Johns"]])(
     "are those of the zone of the reader, which is named: %s",
     async (zone) => {
       const contact = await server.call("GET", `/contacts/${ada}`);
       const at = new Date(stringAt(contact, "createdAt"));
-      const opened = await openAs(browser, server, "/", {
-        prepare: (page) => setZone(page, zone),
-      });
+      const opened = await openAs(server, "/");
       const { page } = opened;
+      // The zone is that of the browser again when the session ends.
+      const session = await page.context().newCDPSession(page);
+      await session.send("Emulation.setTimezoneOverride", { timezoneId: zone });
       await page.goto(`${server.url}/app/p/${server.project}/contacts/${ada}`);
       const created = page.getByRole("button", { name: "just now" }).first();
       await created.hover();
@@ -176,14 +157,8 @@ describe.skipIf(!hasChromium)("times", () => {
       const exact = new Intl.DateTimeFormat("en-US", format).format(at);
       await page.getByText(`${exact} (${zone})`).waitFor();
       await opened.screenshot("fault-zone");
+      await session.detach();
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
-
-  /** Changes the time zone of the page, which had another one before. */
-  async function setZone(page: Page, timezoneId: string): Promise<void> {
-    zoneSession ??= await page.context().newCDPSession(page);
-    await zoneSession.send("Emulation.setTimezoneOverride", { timezoneId });
-  }
 });

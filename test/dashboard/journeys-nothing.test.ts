@@ -4,22 +4,16 @@
  * and mail servers on loopback. `bun scripts/journeys.ts` runs it against the executable.
  */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  faultsOf,
-  hasChromium,
-  NO_FAULTS,
-  startBrowser,
-} from "../support/browser.ts";
+import { afterAll, describe, expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { faultsOf, hasChromium, NO_FAULTS } from "../support/browser.ts";
 import { startDnsServer, type TestDns } from "../support/dns-server.ts";
 import { waitUntilRead } from "../support/eventually.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { type ScriptServer, startScript } from "../support/smtp-script.ts";
 import { openAs, type PeopledServer, startWithPeople } from "./people.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
 let server: PeopledServer;
 let dns: TestDns;
 const mailServers: ScriptServer[] = [];
@@ -39,8 +33,7 @@ const SITES = [
   },
 ];
 
-beforeAll(async () => {
-  if (!hasChromium) return;
+beforePages(async () => {
   let port = 0;
   for (const { address, script } of SITES) {
     const started = await startScript({ address, port, script });
@@ -54,20 +47,17 @@ beforeAll(async () => {
     ]),
   );
   dns = await startDnsServer({ records });
-  [browser, server] = await Promise.all([
-    startBrowser(),
-    startWithPeople([
-      "--transport=direct",
-      `--direct-port=${port}`,
-      `--dns=127.0.0.1:${dns.server.port}`,
-      "--hostname=sender.example",
-      "--allow-private-addresses",
-    ]),
+  server = await startWithPeople([
+    "--transport=direct",
+    `--direct-port=${port}`,
+    `--dns=127.0.0.1:${dns.server.port}`,
+    "--hostname=sender.example",
+    "--allow-private-addresses",
   ]);
-}, BROWSER_LIMIT_MS);
+});
 afterAll(async () => {
   if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop(), dns.close()]);
+  await Promise.all([server.stop(), dns.close()]);
   await Promise.all(mailServers.map((each) => each.close()));
 });
 
@@ -83,7 +73,7 @@ const recordHas = (id: string, text: string) =>
 
 /** Opens the overview and finds the contact by the command palette. */
 async function findPerson(email: string) {
-  const opened = await openAs(browser, server, "/", { person: "editor" });
+  const opened = await openAs(server, "/", { person: "editor" });
   const { page } = opened;
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   await page.keyboard.press("Control+k");
@@ -103,62 +93,46 @@ async function finish(opened: Opened, name: string): Promise<void> {
   await opened.close();
 }
 
-describe.skipIf(!hasChromium)("why a person got nothing", () => {
-  test(
-    "mail reaches a person without obstacles",
-    async () => {
-      const email = "fine@works.example";
-      await server.call("POST", "/contacts", { email });
-      await recordHas(await sendTo(email), '"DELIVERED"');
-      const opened = await findPerson(email);
-      await answer(opened.page).getByText("Mail to this contact is delivered as usual.").waitFor();
-      await answer(opened.page).getByText("The last mail was accepted by a mail server").waitFor();
-      await finish(opened, "fine");
-    },
-    BROWSER_LIMIT_MS,
-  );
+describe("why a person got nothing", () => {
+  pageTest("mail reaches a person without obstacles", async () => {
+    const email = "fine@works.example";
+    await server.call("POST", "/contacts", { email });
+    await recordHas(await sendTo(email), '"DELIVERED"');
+    const opened = await findPerson(email);
+    await answer(opened.page).getByText("Mail to this contact is delivered as usual.").waitFor();
+    await answer(opened.page).getByText("The last mail was accepted by a mail server").waitFor();
+    await finish(opened, "fine");
+  });
 
-  test(
-    "the address is suppressed: by whom, since when, and it can be removed",
-    async () => {
-      const email = "suppressed@works.example";
-      await server.call("POST", "/contacts", { email });
-      await server.call("POST", "/suppressions", { email });
-      const opened = await findPerson(email);
-      const { page } = opened;
-      await answer(page)
-        .getByText("The address is suppressed, so no mail is sent to it.")
-        .waitFor();
-      await answer(page).getByText("Somebody, or one of your programs, added this").waitFor();
-      await opened.screenshot("nothing-suppressed-contact");
-      await answer(page).getByRole("link", { name: "Open the suppression" }).click();
-      const drawer = page.getByRole("dialog");
-      await drawer.getByText("The project sends it no mail.").waitFor();
-      await drawer.getByRole("button", { name: "Remove the suppression" }).waitFor();
-      await finish(opened, "suppressed");
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("the address is suppressed: by whom, since when, and it can be removed", async () => {
+    const email = "suppressed@works.example";
+    await server.call("POST", "/contacts", { email });
+    await server.call("POST", "/suppressions", { email });
+    const opened = await findPerson(email);
+    const { page } = opened;
+    await answer(page).getByText("The address is suppressed, so no mail is sent to it.").waitFor();
+    await answer(page).getByText("Somebody, or one of your programs, added this").waitFor();
+    await opened.screenshot("nothing-suppressed-contact");
+    await answer(page).getByRole("link", { name: "Open the suppression" }).click();
+    const drawer = page.getByRole("dialog");
+    await drawer.getByText("The project sends it no mail.").waitFor();
+    await drawer.getByRole("button", { name: "Remove the suppression" }).waitFor();
+    await finish(opened, "suppressed");
+  });
 
-  test(
-    "the person unsubscribed: since when, how, and what is still sent",
-    async () => {
-      const email = "unsubscribed@works.example";
-      const id = stringAt(await server.call("POST", "/contacts", { email }), "id");
-      await server.call("PATCH", `/contacts/${id}`, { subscribed: false });
-      const opened = await findPerson(email);
-      const { page } = opened;
-      await answer(page)
-        .getByText("The contact is unsubscribed, so it gets no campaigns")
-        .waitFor();
-      await answer(page).getByText("Since a moment ago.").waitFor();
-      await answer(page).getByText("Subscribe the contact again only if the person asks").waitFor();
-      await finish(opened, "unsubscribed");
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("the person unsubscribed: since when, how, and what is still sent", async () => {
+    const email = "unsubscribed@works.example";
+    const id = stringAt(await server.call("POST", "/contacts", { email }), "id");
+    await server.call("PATCH", `/contacts/${id}`, { subscribed: false });
+    const opened = await findPerson(email);
+    const { page } = opened;
+    await answer(page).getByText("The contact is unsubscribed, so it gets no campaigns").waitFor();
+    await answer(page).getByText("Since a moment ago.").waitFor();
+    await answer(page).getByText("Subscribe the contact again only if the person asks").waitFor();
+    await finish(opened, "unsubscribed");
+  });
 
-  test(
+  pageTest(
     "the mail bounced: the words of the server, what to do, and the conversation",
     async () => {
       const email = "nobody@refuses.example";
@@ -178,34 +152,29 @@ describe.skipIf(!hasChromium)("why a person got nothing", () => {
       await page.getByText("550 5.1.1 is permanent: the mailbox does not exist.").waitFor();
       await finish(opened, "bounced");
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "a mail waits behind a paused site: which site, why, and until when",
-    async () => {
-      await recordHas(await sendTo("first@paused.example"), "4.7.28");
-      const email = "waits@paused.example";
-      await recordHas(await sendTo(email), "SITE_PAUSED");
-      const opened = await findPerson(email);
-      const { page } = opened;
-      await answer(page)
-        .getByText("1 mail waits for mx.paused.example, which takes no mail at present.")
-        .waitFor();
-      await answer(page).getByText("Its servers answered that too much mail arrives.").waitFor();
-      await answer(page).getByText("the mail is sent when the pause is over.").waitFor();
-      await opened.screenshot("nothing-paused-contact");
-      await answer(page)
-        .getByText(/^\S.* Next attempt in .+\.$/)
-        .waitFor();
-      await answer(page).getByRole("link", { name: "Open the mail" }).click();
-      await page.getByText("It waits for mx.paused.example").waitFor();
-      await finish(opened, "paused");
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a mail waits behind a paused site: which site, why, and until when", async () => {
+    await recordHas(await sendTo("first@paused.example"), "4.7.28");
+    const email = "waits@paused.example";
+    await recordHas(await sendTo(email), "SITE_PAUSED");
+    const opened = await findPerson(email);
+    const { page } = opened;
+    await answer(page)
+      .getByText("1 mail waits for mx.paused.example, which takes no mail at present.")
+      .waitFor();
+    await answer(page).getByText("Its servers answered that too much mail arrives.").waitFor();
+    await answer(page).getByText("the mail is sent when the pause is over.").waitFor();
+    await opened.screenshot("nothing-paused-contact");
+    await answer(page)
+      .getByText(/^\S.* Next attempt in .+\.$/)
+      .waitFor();
+    await answer(page).getByRole("link", { name: "Open the mail" }).click();
+    await page.getByText("It waits for mx.paused.example").waitFor();
+    await finish(opened, "paused");
+  });
 
-  test(
+  pageTest(
     "the person never entered the workflow: the event that is missing, and a way to start",
     async () => {
       const body = {
@@ -242,6 +211,5 @@ describe.skipIf(!hasChromium)("why a person got nothing", () => {
       ]);
       await finish(opened, "workflow");
     },
-    BROWSER_LIMIT_MS,
   );
 });

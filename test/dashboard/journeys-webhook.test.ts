@@ -5,37 +5,29 @@
  */
 
 import { createHmac } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  faultsOf,
-  hasChromium,
-  NO_FAULTS,
-  startBrowser,
-} from "../support/browser.ts";
+import { afterAll, describe, expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { faultsOf, hasChromium, NO_FAULTS } from "../support/browser.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { stringAt } from "../support/json.ts";
 import { startWebServer, type WebRequest, type WebServer } from "../support/web-server.ts";
-import { openAs, type PeopledServer, startWithPeople } from "./people.ts";
+import { openAs, type PeopledProject, newProjectWithPeople } from "./people.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 let receiver: WebServer;
 /** The secret with which the receiver checks signatures. */
 let secret = "";
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server, receiver] = await Promise.all([
-    startBrowser(),
-    startWithPeople(["--allow-private-addresses"]),
+beforePages(async () => {
+  [server, receiver] = await Promise.all([
+    newProjectWithPeople(),
     startWebServer({ answer: () => ({ status: 500, body: "out of disk space" }) }),
   ]);
-}, BROWSER_LIMIT_MS);
+});
 afterAll(async () => {
   if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop(), receiver.close()]);
+  await receiver.close();
 });
 
 /** Whether the signature of a request is right for a secret (Standard Webhooks). */
@@ -51,8 +43,8 @@ const statuses = (page: Page) => rows(page).locator(".status").allTextContents()
 const track = (email: string) =>
   server.call("POST", "/v1/track", { event: "order.paid", email, data: { total: 12 } });
 
-describe.skipIf(!hasChromium)("a failing webhook is repaired", () => {
-  test(
+describe("a failing webhook is repaired", () => {
+  pageTest(
     "from the overview to the response, and to deliveries that succeed without a reload",
     async () => {
       const created = await server.call("POST", "/webhooks", {
@@ -62,7 +54,7 @@ describe.skipIf(!hasChromium)("a failing webhook is repaired", () => {
       });
       secret = stringAt(created, "data.secret");
       await track("ada@acme.example");
-      const opened = await openAs(browser, server, "/", { isLive: true });
+      const opened = await openAs(server, "/", { isLive: true });
       const { page } = opened;
       await page.getByRole("link", { name: "Webhooks", exact: true }).click();
       await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor();
@@ -94,13 +86,12 @@ describe.skipIf(!hasChromium)("a failing webhook is repaired", () => {
       expect(await faultsOf(opened)).toEqual(NO_FAULTS);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "a secret is replaced, and no event is refused while the receiver changes its own",
     async () => {
-      const opened = await openAs(browser, server, "/webhooks", { isLive: true });
+      const opened = await openAs(server, "/webhooks", { isLive: true });
       const { page } = opened;
       await rows(page).getByRole("link").first().click();
       const parts = page.getByRole("navigation", { name: "Parts of the webhook" });
@@ -131,6 +122,5 @@ describe.skipIf(!hasChromium)("a failing webhook is repaired", () => {
       expect(await faultsOf(opened)).toEqual(NO_FAULTS);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 });

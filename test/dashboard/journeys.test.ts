@@ -8,21 +8,20 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import {
   BROWSER_LIMIT_MS,
-  buildDashboard,
   faultsOf,
   hasChromium,
   NO_FAULTS,
   openPage,
-  startBrowser,
 } from "../support/browser.ts";
 import { type Running, startMailstead } from "../support/cli.ts";
 import { stringAt } from "../support/json.ts";
 import { type Sink, startSink } from "../support/smtp-sink.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { expectFaultless } from "./layouts.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
 const PASSWORD = "the harbour is quiet at night";
 const EMAIL = "ada@harbour.example";
@@ -33,17 +32,11 @@ const LAN_HOST = "0.0.0.0";
 /** How the banner of a lost connection begins. */
 const LOST = "The server cannot be reached. The page shows";
 
-let browser: Browser;
 let folder: string;
-beforeAll(async () => {
-  if (!hasChromium) return;
-  buildDashboard();
+beforePages(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailstead-journeys-"));
-  browser = await startBrowser();
-}, BROWSER_LIMIT_MS);
+});
 afterAll(async () => {
-  if (!hasChromium) return;
-  await browser.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -88,10 +81,10 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
     await sink.close();
   });
 
-  test(
+  pageTest(
     "the first ten minutes: owner, project, domain, and a mail whose transcript appears",
     async () => {
-      const opened = await openPage(browser, setUpUrl);
+      const opened = await openPage(setUpUrl);
       const { page, screenshot } = opened;
       await heading(page, "Set up Mailstead");
       await page.getByLabel("Your name").fill("Ada Lovelace");
@@ -129,13 +122,12 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       expect(await faultsOf(opened)).toEqual(NO_FAULTS);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "a server that is killed and started again leaves a banner, and nothing typed is lost",
     async () => {
-      const { page, close } = await openPage(browser, `${url}/app/account`);
+      const { page, close } = await openPage(`${url}/app/account`);
       await signIn(page);
       await heading(page, "Account");
       await page.getByLabel("Name", { exact: true }).fill("Ada King");
@@ -150,13 +142,12 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       await page.getByRole("button", { name: "Account: Ada King" }).waitFor();
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "a session that is ended in another tab asks for the password and keeps the page",
     async () => {
-      const { page, close } = await openPage(browser, `${url}/app/account`);
+      const { page, close } = await openPage(`${url}/app/account`);
       await signIn(page);
       await heading(page, "Account");
       await page.getByLabel("Name", { exact: true }).fill("Ada Byron");
@@ -176,14 +167,13 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       await page.getByRole("button", { name: "Account: Ada Byron" }).waitFor();
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "over plain HTTP under another name everything works, and a banner asks for TLS",
     async () => {
       const lan = url.replace("127.0.0.1", LAN_HOST).replace("localhost", LAN_HOST);
-      const { page, problems, close } = await openPage(browser, `${lan}/app/account`);
+      const { page, problems, close } = await openPage(`${lan}/app/account`);
       await signIn(page);
       await heading(page, "Account");
       expect(await page.evaluate("window.isSecureContext")).toBe(false);
@@ -196,47 +186,39 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       expect(problems).toEqual([]);
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "by keyboard alone: palette, search, a mail beside the list, and back",
-    async () => {
-      const { page, problems, close } = await openPage(browser, `${url}/app/account`);
-      await signIn(page);
-      await heading(page, "Account");
-      await page.keyboard.press("Control+k");
-      await page.getByPlaceholder("Search pages, contacts, projects and actions").waitFor();
-      await page.keyboard.type("emails");
-      await page.keyboard.press("Enter");
-      await heading(page, "Emails");
-      await page.getByText("Hello from Mailstead").first().waitFor();
-      await page.keyboard.press("/");
-      await page.keyboard.type("subject:hello");
-      await page.keyboard.press("Enter");
-      await page.waitForURL(/subject=hello/);
-      await page.getByText("Hello from Mailstead").first().waitFor();
-      await page.keyboard.press("Escape");
-      await page.locator(".filter-bar input:focus").waitFor({ state: "detached" });
-      await page.keyboard.press("j");
-      await page.locator("[data-primary]:focus").waitFor();
-      await page.keyboard.press("Enter");
-      await page
-        .getByRole("dialog")
-        .getByRole("heading", { name: "Hello from Mailstead" })
-        .waitFor();
-      await page.keyboard.press("Escape");
-      await page.getByRole("dialog").waitFor({ state: "hidden" });
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("by keyboard alone: palette, search, a mail beside the list, and back", async () => {
+    const { page, problems, close } = await openPage(`${url}/app/account`);
+    await signIn(page);
+    await heading(page, "Account");
+    await page.keyboard.press("Control+k");
+    await page.getByPlaceholder("Search pages, contacts, projects and actions").waitFor();
+    await page.keyboard.type("emails");
+    await page.keyboard.press("Enter");
+    await heading(page, "Emails");
+    await page.getByText("Hello from Mailstead").first().waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("subject:hello");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/subject=hello/);
+    await page.getByText("Hello from Mailstead").first().waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".filter-bar input:focus").waitFor({ state: "detached" });
+    await page.keyboard.press("j");
+    await page.locator("[data-primary]:focus").waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByRole("heading", { name: "Hello from Mailstead" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test(
+  pageTest(
     "a forged request with the session of the owner is refused and changes nothing",
     async () => {
-      const { page, close } = await openPage(browser, `${url}/app/account`);
+      const { page, close } = await openPage(`${url}/app/account`);
       await signIn(page);
       await heading(page, "Account");
       const cookies = await page.context().cookies();
@@ -260,7 +242,6 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
       await page.getByRole("button", { name: /^Account: Ada / }).waitFor();
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 });
 
@@ -287,15 +268,15 @@ describe.skipIf(!hasChromium)("mailstead dev", () => {
   /** Each link works once, so the session of the first page is used for the others. */
   let cookie = "";
   const open = (prepare?: (page: Page) => Promise<void>) =>
-    openPage(browser, `${new URL(dashboard).origin}/app`, {
+    openPage(`${new URL(dashboard).origin}/app`, {
       cookie,
       ...(prepare === undefined ? {} : { prepare }),
     });
 
-  test(
+  pageTest(
     "one link signs in, the inbox is open, and the first mail appears without a reload",
     async () => {
-      const opened = await openPage(browser, dashboard);
+      const opened = await openPage(dashboard);
       const { page } = opened;
       await heading(page, "Inbox");
       const [session] = await page.context().cookies();
@@ -313,10 +294,9 @@ describe.skipIf(!hasChromium)("mailstead dev", () => {
       expect(await faultsOf(opened)).toEqual(NO_FAULTS);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "subjects and names of 10,000 characters, in any direction, fit the window",
     async () => {
       const [long, arabic, faces] = [
@@ -341,7 +321,6 @@ describe.skipIf(!hasChromium)("mailstead dev", () => {
       }
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
   test.each([

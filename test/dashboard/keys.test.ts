@@ -1,31 +1,25 @@
 /** The page of API keys: its states, a new key by mouse and keyboard, and what other roles see. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { expiryOf, NEVER, ON_A_DAY } from "../../src/dashboard/pages/keys/expiry.ts";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { expectSoon } from "../support/eventually.ts";
 import {
   ageSessions,
   failingList,
   openAs,
   PASSWORD,
-  type PeopledServer,
-  startWithPeople,
+  type PeopledProject,
   statusOf,
+  newProjectWithPeople,
 } from "./people.ts";
 import { expectFaultless } from "./layouts.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
+beforePages(async () => {
+  server = await newProjectWithPeople();
 });
 
 const rows = (page: Page) => page.locator("[data-row]");
@@ -40,11 +34,11 @@ async function statusWith(key: string, path: string): Promise<number> {
   return (await fetch(server.url + path, { headers })).status;
 }
 
-describe.skipIf(!hasChromium)("the page of API keys", () => {
-  test(
+describe("the page of API keys", () => {
+  pageTest(
     "every layout is accessible, quiet and fits the window, with and without the dialog",
     async () => {
-      const opened = await openAs(browser, server, "/keys");
+      const opened = await openAs(server, "/keys");
       const { page } = opened;
       for (const layouts of [
         ["light", "dark"],
@@ -65,169 +59,146 @@ describe.skipIf(!hasChromium)("the page of API keys", () => {
       }
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "by mouse: a secret key is copied, works, is listed and is revoked",
-    async () => {
-      const opened = await openAs(browser, server, "/keys");
-      const { page, problems } = opened;
-      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-      await page.getByRole("button", { name: "Create a key" }).click();
-      await page.getByLabel("Name").fill("Checkout");
-      await page.getByRole("button", { name: "Create the key" }).click();
-      const key = await shownKey(page);
-      expect(key).toStartWith("sk_");
-      await opened.screenshot("keys-new");
-      expect(await opened.findings()).toEqual([]);
-      // Before the key was copied, only the button closes the dialog.
-      await page.keyboard.press("Escape");
-      await page.mouse.click(5, 5);
-      await expectSoon(() => shownKey(page), key);
-      await page.getByRole("button", { name: "Copy the key" }).click();
-      await page.getByRole("button", { name: "Copied" }).waitFor();
-      await expectSoon(() => page.evaluate("navigator.clipboard.readText()"), key);
-      await page.keyboard.press("Escape");
-      await dialog(page, "Save this key now").waitFor({ state: "detached" });
+  pageTest("by mouse: a secret key is copied, works, is listed and is revoked", async () => {
+    const opened = await openAs(server, "/keys");
+    const { page, problems } = opened;
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByLabel("Name").fill("Checkout");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    const key = await shownKey(page);
+    expect(key).toStartWith("sk_");
+    await opened.screenshot("keys-new");
+    expect(await opened.findings()).toEqual([]);
+    // Before the key was copied, only the button closes the dialog.
+    await page.keyboard.press("Escape");
+    await page.mouse.click(5, 5);
+    await expectSoon(() => shownKey(page), key);
+    await page.getByRole("button", { name: "Copy the key" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    await expectSoon(() => page.evaluate("navigator.clipboard.readText()"), key);
+    await page.keyboard.press("Escape");
+    await dialog(page, "Save this key now").waitFor({ state: "detached" });
 
-      expect(await statusWith(key, "/emails?limit=1")).toBe(200);
-      const row = rows(page).filter({ hasText: "Checkout" });
-      await row.getByText(`sk_…${key.slice(-4)}`).waitFor();
-      await row.getByRole("button", { name: "Revoke Checkout" }).click();
-      await dialog(page, "Revoke Checkout?")
-        .getByRole("button", { name: "Revoke the key" })
-        .click();
-      await row.getByText("Revoked").waitFor();
-      expect(await statusWith(key, "/emails?limit=1")).toBe(401);
-      await expectSoon(() => row.getByRole("button").count(), 0);
+    expect(await statusWith(key, "/emails?limit=1")).toBe(200);
+    const row = rows(page).filter({ hasText: "Checkout" });
+    await row.getByText(`sk_…${key.slice(-4)}`).waitFor();
+    await row.getByRole("button", { name: "Revoke Checkout" }).click();
+    await dialog(page, "Revoke Checkout?").getByRole("button", { name: "Revoke the key" }).click();
+    await row.getByText("Revoked").waitFor();
+    expect(await statusWith(key, "/emails?limit=1")).toBe(401);
+    await expectSoon(() => row.getByRole("button").count(), 0);
+    expect(problems).toEqual([]);
+    await opened.close();
+  });
+
+  pageTest("by keyboard: a public key with its web sites and a last day", async () => {
+    const { page, problems, close } = await openAs(server, "/keys");
+    await rows(page).first().waitFor();
+    await page.keyboard.press("c");
+    await dialog(page, "Create an API key").waitFor();
+    await page.keyboard.type("Landing page");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("ArrowDown");
+    await page.getByLabel("Web sites").waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("shop");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("option", { name: "After a certain day" }).waitFor();
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Last day").fill("2999-12-31");
+    await page.keyboard.press("Enter");
+    await page.getByText("This must be a web origin").waitFor();
+    // The focus goes to the faulty field, after the message is shown.
+    await page.getByLabel("Web sites").and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type("https://shop.example");
+    await page.getByLabel("Last day").press("Enter");
+    expect(await shownKey(page)).toStartWith("pk_");
+    // The focus is on "Copy the key"; Shift+Tab leaves it for the key.
+    await page.keyboard.press("Shift+Tab");
+    await expectSoon(
+      () => page.evaluate("document.activeElement.getAttribute('aria-label')"),
+      "The new key",
+    );
+    await page.getByRole("button", { name: "I have it" }).press("Enter");
+    const row = rows(page).filter({ hasText: "Landing page" });
+    await row.getByText("only on shop.example").waitFor();
+    await row.getByText("2999").waitFor();
+    // The browser logs the refused request.
+    expect(problems.filter((problem) => !problem.includes("status of 422"))).toEqual([]);
+    // The dialog starts again with a form.
+    await page.keyboard.press("c");
+    await dialog(page, "Create an API key").waitFor();
+    await close();
+  });
+
+  pageTest("a session that is not fresh needs the password, and then creates the key", async () => {
+    ageSessions(server);
+    const opened = await openAs(server, "/keys");
+    const { page } = opened;
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByLabel("Name").fill("After the password");
+    await page.keyboard.press("Enter");
+    const question = dialog(page, "Enter your password");
+    await question.getByRole("textbox", { name: "Password" }).fill("a wrong password");
+    await page.keyboard.press("Enter");
+    await question.getByText("The address or the password is wrong.").waitFor();
+    expect(await opened.findings()).toEqual([]);
+    await question.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+    await page.keyboard.press("Enter");
+    expect(await shownKey(page)).toStartWith("sk_");
+    await page.getByRole("button", { name: "I have it" }).click();
+    await rows(page).filter({ hasText: "After the password" }).waitFor();
+    const expected = /status of 40[13]/;
+    expect(opened.problems.filter((problem) => !expected.test(problem))).toEqual([]);
+    await opened.close();
+  });
+
+  pageTest("shows a list that cannot be read, and an empty one", async () => {
+    const broken = await openAs(server, "/keys", { prepare: failingList("/keys") });
+    await broken.page.getByText("The list is not available.").waitFor();
+    await broken.page.getByText("r-1").waitFor();
+    await broken.page.unroute("**/keys?*");
+    await broken.page.getByRole("button", { name: "Try again" }).click();
+    await rows(broken.page).first().waitFor();
+    await broken.close();
+
+    const empty = { items: [], nextCursor: null, hasMore: false, total: 0 };
+    const opened = await openAs(server, "/keys", {
+      prepare: async (page) => {
+        await page.route("**/keys?*", (route) =>
+          route.fulfill({ json: { success: true, data: empty } }),
+        );
+      },
+    });
+    await opened.page.getByText("No API keys yet").waitFor();
+    await opened.screenshot("keys-empty");
+    expect(await opened.findings()).toEqual([]);
+    expect(opened.problems).toEqual([]);
+    await opened.close();
+  });
+
+  pageTest("editors and viewers are offered no keys, and the server refuses them", async () => {
+    for (const person of ["editor", "viewer"] as const) {
+      const opened = await openAs(server, "/keys", { person });
+      const { page, problems } = opened;
+      await page.getByText("This page is for admins").waitFor();
+      await expectSoon(() => page.getByRole("button", { name: "Create a key" }).count(), 0);
+      await expectSoon(() => page.getByRole("link", { name: "API keys" }).count(), 0);
+      // The page did not even ask.
       expect(problems).toEqual([]);
       await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
-
-  test(
-    "by keyboard: a public key with its web sites and a last day",
-    async () => {
-      const { page, problems, close } = await openAs(browser, server, "/keys");
-      await rows(page).first().waitFor();
-      await page.keyboard.press("c");
-      await dialog(page, "Create an API key").waitFor();
-      await page.keyboard.type("Landing page");
-      await page.keyboard.press("Tab");
-      await page.keyboard.press("ArrowDown");
-      await page.getByLabel("Web sites").waitFor();
-      await page.keyboard.press("Tab");
-      await page.keyboard.type("shop");
-      await page.keyboard.press("Tab");
-      await page.keyboard.press("Enter");
-      await page.getByRole("option", { name: "After a certain day" }).waitFor();
-      await page.keyboard.press("ArrowUp");
-      await page.keyboard.press("Enter");
-      await page.getByLabel("Last day").fill("2999-12-31");
-      await page.keyboard.press("Enter");
-      await page.getByText("This must be a web origin").waitFor();
-      // The focus goes to the faulty field, after the message is shown.
-      await page.getByLabel("Web sites").and(page.locator(":focus")).waitFor();
-      await page.keyboard.press("ControlOrMeta+a");
-      await page.keyboard.type("https://shop.example");
-      await page.getByLabel("Last day").press("Enter");
-      expect(await shownKey(page)).toStartWith("pk_");
-      // The focus is on "Copy the key"; Shift+Tab leaves it for the key.
-      await page.keyboard.press("Shift+Tab");
-      await expectSoon(
-        () => page.evaluate("document.activeElement.getAttribute('aria-label')"),
-        "The new key",
-      );
-      await page.getByRole("button", { name: "I have it" }).press("Enter");
-      const row = rows(page).filter({ hasText: "Landing page" });
-      await row.getByText("only on shop.example").waitFor();
-      await row.getByText("2999").waitFor();
-      // The browser logs the refused request.
-      expect(problems.filter((problem) => !problem.includes("status of 422"))).toEqual([]);
-      // The dialog starts again with a form.
-      await page.keyboard.press("c");
-      await dialog(page, "Create an API key").waitFor();
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
-
-  test(
-    "a session that is not fresh needs the password, and then creates the key",
-    async () => {
-      ageSessions(server);
-      const opened = await openAs(browser, server, "/keys");
-      const { page } = opened;
-      await page.getByRole("button", { name: "Create a key" }).click();
-      await page.getByLabel("Name").fill("After the password");
-      await page.keyboard.press("Enter");
-      const question = dialog(page, "Enter your password");
-      await question.getByRole("textbox", { name: "Password" }).fill("a wrong password");
-      await page.keyboard.press("Enter");
-      await question.getByText("The address or the password is wrong.").waitFor();
-      expect(await opened.findings()).toEqual([]);
-      await question.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
-      await page.keyboard.press("Enter");
-      expect(await shownKey(page)).toStartWith("sk_");
-      await page.getByRole("button", { name: "I have it" }).click();
-      await rows(page).filter({ hasText: "After the password" }).waitFor();
-      const expected = /status of 40[13]/;
-      expect(opened.problems.filter((problem) => !expected.test(problem))).toEqual([]);
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
-
-  test(
-    "shows a list that cannot be read, and an empty one",
-    async () => {
-      const broken = await openAs(browser, server, "/keys", { prepare: failingList("/keys") });
-      await broken.page.getByText("The list is not available.").waitFor();
-      await broken.page.getByText("r-1").waitFor();
-      await broken.page.unroute("**/keys?*");
-      await broken.page.getByRole("button", { name: "Try again" }).click();
-      await rows(broken.page).first().waitFor();
-      await broken.close();
-
-      const empty = { items: [], nextCursor: null, hasMore: false, total: 0 };
-      const opened = await openAs(browser, server, "/keys", {
-        prepare: async (page) => {
-          await page.route("**/keys?*", (route) =>
-            route.fulfill({ json: { success: true, data: empty } }),
-          );
-        },
-      });
-      await opened.page.getByText("No API keys yet").waitFor();
-      await opened.screenshot("keys-empty");
-      expect(await opened.findings()).toEqual([]);
-      expect(opened.problems).toEqual([]);
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
-
-  test(
-    "editors and viewers are offered no keys, and the server refuses them",
-    async () => {
-      for (const person of ["editor", "viewer"] as const) {
-        const opened = await openAs(browser, server, "/keys", { person });
-        const { page, problems } = opened;
-        await page.getByText("This page is for admins").waitFor();
-        await expectSoon(() => page.getByRole("button", { name: "Create a key" }).count(), 0);
-        await expectSoon(() => page.getByRole("link", { name: "API keys" }).count(), 0);
-        // The page did not even ask.
-        expect(problems).toEqual([]);
-        await opened.close();
-        expect(await statusOf(server, person, ["GET", "/keys"])).toBe(403);
-        expect(await statusOf(server, person, ["POST", "/keys", { name: "Forced" }])).toBe(403);
-        expect(await statusOf(server, person, ["DELETE", "/keys/1"])).toBe(403);
-      }
-      expect(await statusOf(server, "admin", ["GET", "/keys"])).toBe(200);
-    },
-    BROWSER_LIMIT_MS,
-  );
+      expect(await statusOf(server, person, ["GET", "/keys"])).toBe(403);
+      expect(await statusOf(server, person, ["POST", "/keys", { name: "Forced" }])).toBe(403);
+      expect(await statusOf(server, person, ["DELETE", "/keys/1"])).toBe(403);
+    }
+    expect(await statusOf(server, "admin", ["GET", "/keys"])).toBe(200);
+  });
 });
 
 describe("the expiry of a key", () => {

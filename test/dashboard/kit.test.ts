@@ -1,26 +1,20 @@
 /** The parts of the kit in a browser: the table with its keys, filters, drawer, forms and frames. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Elysia } from "elysia";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { uiRoutes } from "../../src/http/ui.ts";
-import {
-  BROWSER_LIMIT_MS,
-  buildDashboard,
-  hasChromium,
-  openPage,
-  startBrowser,
-} from "../support/browser.ts";
+import { BROWSER_LIMIT_MS, buildDashboard, hasChromium, openPage } from "../support/browser.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { expectNoFaults } from "./layouts.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const OUTPUT = join(ROOT, "dist", "gallery");
 const MAIL =
   "<p>Your order has been shipped.</p><script>document.body.textContent = 'ran'</script>";
 
-let browser: Browser;
 let url: string;
 
 async function findFile(name: string): Promise<Blob | null> {
@@ -32,40 +26,33 @@ const app = new Elysia()
   .use(uiRoutes(findFile))
   .get("/mail", () => new Response(MAIL, { headers: { "Content-Type": "text/html" } }));
 
-beforeAll(async () => {
-  if (!hasChromium) return;
+beforePages(async () => {
   buildDashboard(["--page", "test/dashboard/gallery/index.html", "--output", OUTPUT]);
   app.listen({ hostname: "127.0.0.1", port: 0 });
   url = `http://127.0.0.1:${app.server?.port}/app`;
-  browser = await startBrowser();
-}, BROWSER_LIMIT_MS);
+});
 afterAll(async () => {
   if (!hasChromium) return;
-  await browser.close();
   await app.stop(true);
 });
 
-describe.skipIf(!hasChromium)("the kit", () => {
+describe("the kit", () => {
   for (const [name, ready] of [
     ["parts", "Parts"],
     ["table", "Emails"],
   ] as const) {
-    test(
-      `${name}: every layout is accessible, quiet and fits the window`,
-      async () => {
-        await expectNoFaults(await openPage(browser, `${url}/${name}`), {
-          name: `kit-${name}`,
-          isShown: (page) => page.getByRole("heading", { level: 1, name: ready }).waitFor(),
-          // The frame of the mail tries a script, which its sandbox refuses.
-          expected: "Blocked script",
-        });
-      },
-      BROWSER_LIMIT_MS,
-    );
+    pageTest(`${name}: every layout is accessible, quiet and fits the window`, async () => {
+      await expectNoFaults(await openPage(`${url}/${name}`), {
+        name: `kit-${name}`,
+        isShown: (page) => page.getByRole("heading", { level: 1, name: ready }).waitFor(),
+        // The frame of the mail tries a script, which its sandbox refuses.
+        expected: "Blocked script",
+      });
+    });
   }
 
   async function withPage(name: string, run: (page: Page) => Promise<void>): Promise<void> {
-    const { page, close } = await openPage(browser, `${url}/${name}`);
+    const { page, close } = await openPage(`${url}/${name}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
     await run(page);
     await close();
@@ -88,10 +75,10 @@ describe.skipIf(!hasChromium)("the kit", () => {
     BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "on phones a row is one cell beside its checkbox, and its link covers the row",
     async () => {
-      const { page, close } = await openPage(browser, `${url}/table`, { layout: "phone" });
+      const { page, close } = await openPage(`${url}/table`, { layout: "phone" });
       const cell = page.locator("tr[data-row='0'] td").nth(1);
       await cell.waitFor();
       const { width = 0 } = (await cell.boundingBox()) ?? {};
@@ -100,7 +87,6 @@ describe.skipIf(!hasChromium)("the kit", () => {
       await page.getByRole("dialog").waitFor();
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 
   test(

@@ -1,32 +1,28 @@
 /** Long names and subjects, from right to left or in one word, in lists, previews and drawers. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Locator } from "playwright-core";
+import { describe, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
 import {
   BROWSER_LIMIT_MS,
-  type Dashboard,
   faultsOf,
-  hasChromium,
   type Layout,
   NO_FAULTS,
   openPage,
-  startBrowser,
-  startDashboard,
 } from "../support/browser.ts";
+import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { listAt, stringAt } from "../support/json.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
 const ARABIC = `مرحبا ${"بكم في متجرنا ".repeat(15)}`.trim();
 const WORD = "w".repeat(300);
 const KEY = "k".repeat(90);
 
-let browser: Browser;
-let server: Dashboard;
+let server: DashboardProject;
 let template = "";
 let email = "";
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
+beforePages(async () => {
+  server = await newProject();
   const mail = { subject: ARABIC, body: "<p>Hi</p>", from: "news@acme.example" };
   const campaign = { name: ARABIC, ...mail, audienceType: "ALL" };
   await server.call("POST", "/campaigns", campaign);
@@ -39,14 +35,10 @@ beforeAll(async () => {
   await server.call("POST", "/v1/send", { to, ...mail, subject: WORD });
   email = stringAt(listAt(await server.call("GET", "/emails"), "data.items")[0], "id");
   await server.call("POST", "/v1/send", { to, ...mail });
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
 });
 
 const open = (path: string, layout: Layout) =>
-  openPage(browser, `${server.url}/app/p/${server.project}${path}`, {
+  openPage(`${server.url}/app/p/${server.project}${path}`, {
     cookie: server.cookie,
     layout,
   });
@@ -62,7 +54,7 @@ const isStartVisible = (text: Locator) =>
     return cell !== undefined && start.left >= cell.left && start.right <= cell.right;
   });
 
-describe.skipIf(!hasChromium)("a long text from right to left", () => {
+describe("a long text from right to left", () => {
   test.each([
     ["/campaigns", "light"],
     ["/campaigns", "phone"],
@@ -88,98 +80,81 @@ describe.skipIf(!hasChromium)("a long text from right to left", () => {
   );
 });
 
-describe.skipIf(!hasChromium)("on a phone", () => {
-  test(
-    "the label of a subject of several lines stays in one line",
-    async () => {
-      const opened = await open(`/templates/${template}`, "phone");
-      const label = opened.page.locator(".contact-preview-subject > span");
-      await label.waitFor();
-      const box = await label.boundingBox();
-      expect(box?.width).toBeGreaterThan(40);
-      await opened.screenshot("long-subject-preview");
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+describe("on a phone", () => {
+  pageTest("the label of a subject of several lines stays in one line", async () => {
+    const opened = await open(`/templates/${template}`, "phone");
+    const label = opened.page.locator(".contact-preview-subject > span");
+    await label.waitFor();
+    const box = await label.boundingBox();
+    expect(box?.width).toBeGreaterThan(40);
+    await opened.screenshot("long-subject-preview");
+    await opened.close();
+  });
 
-  test(
-    "a long key does not widen the choice of columns",
-    async () => {
-      const opened = await open("/contacts", "phone");
-      await opened.page.getByRole("button", { name: "Columns" }).click();
-      const picker = opened.page.getByRole("dialog", { name: "Columns" });
-      await picker.getByText(KEY).waitFor();
-      const share = await picker.getByText("100%").boundingBox();
-      const box = await picker.boundingBox();
-      expect([box !== null, share !== null]).toEqual([true, true]);
-      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
-      expect((share?.x ?? 0) + (share?.width ?? 0)).toBeLessThanOrEqual(
-        (box?.x ?? 0) + (box?.width ?? 0),
-      );
-      await opened.screenshot("long-key-columns");
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a long key does not widen the choice of columns", async () => {
+    const opened = await open("/contacts", "phone");
+    await opened.page.getByRole("button", { name: "Columns" }).click();
+    const picker = opened.page.getByRole("dialog", { name: "Columns" });
+    await picker.getByText(KEY).waitFor();
+    const share = await picker.getByText("100%").boundingBox();
+    const box = await picker.boundingBox();
+    expect([box !== null, share !== null]).toEqual([true, true]);
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+    expect((share?.x ?? 0) + (share?.width ?? 0)).toBeLessThanOrEqual(
+      (box?.x ?? 0) + (box?.width ?? 0),
+    );
+    await opened.screenshot("long-key-columns");
+    await opened.close();
+  });
 
-  test(
-    "a long word as the subject does not run under the buttons of the drawer",
-    async () => {
-      const opened = await open(`/emails?email=${email}`, "phone");
-      const { page } = opened;
-      const title = page.getByRole("dialog").getByRole("heading", { name: WORD });
-      await title.waitFor();
-      const button = page.getByRole("dialog").getByRole("link", { name: "Open as a page" });
-      const [text, first] = [await title.locator(".cut").boundingBox(), await button.boundingBox()];
-      expect((text?.x ?? 0) + (text?.width ?? 0)).toBeLessThanOrEqual(first?.x ?? 0);
-      await opened.screenshot("long-subject-drawer");
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a long word as the subject does not run under the buttons of the drawer", async () => {
+    const opened = await open(`/emails?email=${email}`, "phone");
+    const { page } = opened;
+    const title = page.getByRole("dialog").getByRole("heading", { name: WORD });
+    await title.waitFor();
+    const button = page.getByRole("dialog").getByRole("link", { name: "Open as a page" });
+    const [text, first] = [await title.locator(".cut").boundingBox(), await button.boundingBox()];
+    expect((text?.x ?? 0) + (text?.width ?? 0)).toBeLessThanOrEqual(first?.x ?? 0);
+    await opened.screenshot("long-subject-drawer");
+    await opened.close();
+  });
 });
 
-describe.skipIf(!hasChromium)("a campaign that is being sent", () => {
+describe("a campaign that is being sent", () => {
   const COUNTS = { totalRecipients: 1_010_600, queued: 100_000, sent: 899_120, bounced: 8_000 };
 
-  test(
-    "shows how many mails left, not how many are settled, and the figures fit",
-    async () => {
-      for (const layout of ["light", "phone"] as const) {
-        const { page, screenshot, close } = await openPage(
-          browser,
-          `${server.url}/app/p/${server.project}/campaigns`,
-          {
-            cookie: server.cookie,
-            layout,
-            prepare: async (each) => {
-              await each.route("**/campaigns/summaries?*", async (route) => {
-                const response = await route.fetch();
-                const body: unknown = await response.json();
-                const items = listAt(body, "data.items").map((item) =>
-                  Object.assign({}, item, COUNTS, {
-                    status: "SENDING",
-                    startedAt: "2026-01-02T10:00:00.000Z",
-                  }),
-                );
-                await route.fulfill({ response, json: { success: true, data: { items } } });
-              });
-            },
+  pageTest("shows how many mails left, not how many are settled, and the figures fit", async () => {
+    for (const layout of ["light", "phone"] as const) {
+      const { page, screenshot, close } = await openPage(
+        `${server.url}/app/p/${server.project}/campaigns`,
+        {
+          cookie: server.cookie,
+          layout,
+          prepare: async (each) => {
+            await each.route("**/campaigns/summaries?*", async (route) => {
+              const response = await route.fetch();
+              const body: unknown = await response.json();
+              const items = listAt(body, "data.items").map((item) =>
+                Object.assign({}, item, COUNTS, {
+                  status: "SENDING",
+                  startedAt: "2026-01-02T10:00:00.000Z",
+                }),
+              );
+              await route.fulfill({ response, json: { success: true, data: { items } } });
+            });
           },
-        );
-        const figure = page.locator("[data-row]").getByText("899,120 of 1,010,600").first();
-        await figure.waitFor();
-        const cell = "document.querySelector('[data-row] td:nth-child(5)')";
-        if (layout === "light") {
-          expect(await page.evaluate(`${cell}.scrollWidth <= ${cell}.clientWidth`)).toBe(true);
-        } else {
-          expect(await figure.textContent()).toMatch(/^899,120 of 1,010,600 sent, /);
-        }
-        await screenshot("campaign-figures");
-        await close();
+        },
+      );
+      const figure = page.locator("[data-row]").getByText("899,120 of 1,010,600").first();
+      await figure.waitFor();
+      const cell = "document.querySelector('[data-row] td:nth-child(5)')";
+      if (layout === "light") {
+        expect(await page.evaluate(`${cell}.scrollWidth <= ${cell}.clientWidth`)).toBe(true);
+      } else {
+        expect(await figure.textContent()).toMatch(/^899,120 of 1,010,600 sent, /);
       }
-    },
-    BROWSER_LIMIT_MS,
-  );
+      await screenshot("campaign-figures");
+      await close();
+    }
+  });
 });

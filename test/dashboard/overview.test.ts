@@ -1,62 +1,27 @@
 /** The overview: its numbers, ranges, chart and table, and what needs attention. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { seedDemo } from "../../scripts/seed/demo.ts";
-import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
-import {
-  BROWSER_LIMIT_MS,
-  buildDashboard,
-  hasChromium,
-  type Layout,
-  openPage,
-  startBrowser,
-  startDashboard,
-} from "../support/browser.ts";
-import { startMailstead } from "../support/cli.ts";
+import { describe, expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { type Layout, openPage } from "../support/browser.ts";
 import { expectSoon, waitUntilRead } from "../support/eventually.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
+import { sharedDemo } from "./demo-server.ts";
 import { expectNoFaults } from "./layouts.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
+import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 
-let browser: Browser;
-let server: Awaited<ReturnType<typeof startMailstead>>;
-let empty: Awaited<ReturnType<typeof startDashboard>>;
-let site: { url: string; cookie: string; project: string };
-const folder = mkdtempSync(join(tmpdir(), "mailstead-overview-"));
+type Site = { url: string; cookie: string; project: string };
+let site: Site;
+let empty: DashboardProject;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  buildDashboard();
-  const demo = await seedDemo(folder, { sizes: DEMO_SCALES.small, untilMs: Date.now() });
-  server = await startMailstead(
-    ["serve", "--transport", "capture", "--data", folder, "--port", "0"],
-    (greeting) => /listening +http\S+\n/.test(greeting),
-  );
-  const [, url = ""] = /listening +(http\S+)\n/.exec(server.greeting) ?? [];
-  const owner = demo.users.find(({ role }) => role === null);
-  const response = await fetch(`${url}/app/api/login`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      origin: url,
-      "x-requested-with": "mailstead",
-    },
-    body: JSON.stringify({ email: owner?.email, password: demo.password }),
-  });
-  const [cookie = ""] = (response.headers.get("set-cookie") ?? "").split(";");
-  site = { url, cookie, project: demo.projectId };
-  [browser, empty] = await Promise.all([startBrowser(), startDashboard()]);
-}, 2 * BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (hasChromium) await Promise.all([browser.close(), server.stop(), empty.stop()]);
-  rmSync(folder, { recursive: true, force: true });
+beforePages(async () => {
+  const { url, project, cookies } = await sharedDemo();
+  site = { url, project, cookie: cookies.OWNER };
+  empty = await newProject();
 });
 
 async function openOverview(query = "", layout: Layout = "light", of = site) {
-  return openPage(browser, `${of.url}/app/p/${of.project}${query}`, { layout, cookie: of.cookie });
+  return openPage(`${of.url}/app/p/${of.project}${query}`, { layout, cookie: of.cookie });
 }
 
 const FIGURES = ["sent", "delivered", "opened", "clicked", "bounced"];
@@ -75,162 +40,134 @@ async function statsOf(page: Page, step: () => Promise<unknown>): Promise<unknow
   return body;
 }
 
-describe.skipIf(!hasChromium)("the overview", () => {
-  test(
-    "every layout is accessible, quiet and fits the window",
-    async () => {
-      await expectNoFaults(await openOverview(), {
-        name: "overview-full",
-        async isShown(page) {
-          await chart(page).waitFor();
-          await page.getByRole("heading", { name: "Queue of all projects" }).waitFor();
-        },
-      });
-    },
-    BROWSER_LIMIT_MS,
-  );
+describe("the overview", () => {
+  pageTest("every layout is accessible, quiet and fits the window", async () => {
+    await expectNoFaults(await openOverview(), {
+      name: "overview-full",
+      async isShown(page) {
+        await chart(page).waitFor();
+        await page.getByRole("heading", { name: "Queue of all projects" }).waitFor();
+      },
+    });
+  });
 
-  test(
-    "shows the totals of the interface",
-    async () => {
-      const { page, problems, close } = await openOverview();
-      const body = await statsOf(page, () => page.reload());
-      await chart(page).waitFor();
-      const total = (name: string) => Number(valueAt(body, `data.totals.${name}`));
-      expect(total("sent")).toBeGreaterThan(0);
-      await expectSoon(
-        () => figuresOf(page),
-        [
-          total("sent"),
-          total("delivered"),
-          total("opened"),
-          total("clicked"),
-          total("bounced") + total("complained"),
-        ],
-      );
-      expect(listAt(body, "data.points").length).toBe(30);
-      const zone = await page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone");
-      expect(stringAt(body, "data.timeZone")).toBe(String(zone));
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("shows the totals of the interface", async () => {
+    const { page, problems, close } = await openOverview();
+    const body = await statsOf(page, () => page.reload());
+    await chart(page).waitFor();
+    const total = (name: string) => Number(valueAt(body, `data.totals.${name}`));
+    expect(total("sent")).toBeGreaterThan(0);
+    await expectSoon(
+      () => figuresOf(page),
+      [
+        total("sent"),
+        total("delivered"),
+        total("opened"),
+        total("clicked"),
+        total("bounced") + total("complained"),
+      ],
+    );
+    expect(listAt(body, "data.points").length).toBe(30);
+    const zone = await page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone");
+    expect(stringAt(body, "data.timeZone")).toBe(String(zone));
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test(
-    "changes the range by keyboard, with its state in the URL",
-    async () => {
-      const { page, problems, close } = await openOverview();
-      await chart(page).waitFor();
-      await page.getByRole("radio", { name: "30 days" }).focus();
-      const week = await statsOf(page, () => page.keyboard.press("ArrowLeft"));
-      await expectSoon(() => params(page), { range: "7d" });
-      expect(listAt(week, "data.points").length).toBe(7);
-      const day = await statsOf(page, () => page.keyboard.press("ArrowLeft"));
-      await expectSoon(() => params(page), { range: "24h" });
-      expect(stringAt(day, "data.interval")).toBe("HOUR");
-      expect(listAt(day, "data.points").length).toBe(24);
-      await page.goBack();
-      await expectSoon(() => params(page), { range: "7d" });
-      await page.getByRole("button", { name: "Custom" }).press("Enter");
-      await page.getByLabel("From", { exact: true }).fill("2026-01-01");
-      await page.getByLabel("To", { exact: true }).fill("2026-01-10");
-      const days = await statsOf(page, () => page.keyboard.press("Enter"));
-      await expectSoon(() => params(page), { since: "2026-01-01", until: "2026-01-10" });
-      expect(listAt(days, "data.points").length).toBe(10);
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("changes the range by keyboard, with its state in the URL", async () => {
+    const { page, problems, close } = await openOverview();
+    await chart(page).waitFor();
+    await page.getByRole("radio", { name: "30 days" }).focus();
+    const week = await statsOf(page, () => page.keyboard.press("ArrowLeft"));
+    await expectSoon(() => params(page), { range: "7d" });
+    expect(listAt(week, "data.points").length).toBe(7);
+    const day = await statsOf(page, () => page.keyboard.press("ArrowLeft"));
+    await expectSoon(() => params(page), { range: "24h" });
+    expect(stringAt(day, "data.interval")).toBe("HOUR");
+    expect(listAt(day, "data.points").length).toBe(24);
+    await page.goBack();
+    await expectSoon(() => params(page), { range: "7d" });
+    await page.getByRole("button", { name: "Custom" }).press("Enter");
+    await page.getByLabel("From", { exact: true }).fill("2026-01-01");
+    await page.getByLabel("To", { exact: true }).fill("2026-01-10");
+    const days = await statsOf(page, () => page.keyboard.press("Enter"));
+    await expectSoon(() => params(page), { since: "2026-01-01", until: "2026-01-10" });
+    expect(listAt(days, "data.points").length).toBe(10);
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test(
-    "shows the points as a table, without the series that are switched off",
-    async () => {
-      const opened = await openOverview("?range=7d");
-      const { page } = opened;
-      await chart(page).waitFor();
-      await page.getByText("Show as table").click();
-      const table = page.getByRole("region", { name: "as a table" });
-      await table.waitFor();
-      await expectSoon(() => table.locator("tbody tr").count(), 7);
-      const columns = await table.locator("tbody tr td:nth-of-type(1)").allTextContents();
-      const sum = columns.reduce((sum, text) => sum + Number(text.replaceAll(",", "")), 0);
-      expect(sum).toBe((await figuresOf(page))[0] ?? NaN);
-      await page.getByRole("button", { name: "Opened", exact: true }).click();
-      await table.getByText("Opened").waitFor({ state: "detached" });
-      await expectSoon(() => params(page), { range: "7d", view: "table", hide: "opened" });
-      await expectNoFaults(opened, {
-        name: "overview-table",
-        layouts: ["light", "phone-dark"],
-        isShown: () => table.locator("tbody tr").first().waitFor(),
-      });
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("shows the points as a table, without the series that are switched off", async () => {
+    const opened = await openOverview("?range=7d");
+    const { page } = opened;
+    await chart(page).waitFor();
+    await page.getByText("Show as table").click();
+    const table = page.getByRole("region", { name: "as a table" });
+    await table.waitFor();
+    await expectSoon(() => table.locator("tbody tr").count(), 7);
+    const columns = await table.locator("tbody tr td:nth-of-type(1)").allTextContents();
+    const sum = columns.reduce((sum, text) => sum + Number(text.replaceAll(",", "")), 0);
+    expect(sum).toBe((await figuresOf(page))[0] ?? NaN);
+    await page.getByRole("button", { name: "Opened", exact: true }).click();
+    await table.getByText("Opened").waitFor({ state: "detached" });
+    await expectSoon(() => params(page), { range: "7d", view: "table", hide: "opened" });
+    await expectNoFaults(opened, {
+      name: "overview-table",
+      layouts: ["light", "phone-dark"],
+      isShown: () => table.locator("tbody tr").first().waitFor(),
+    });
+  });
 
-  test(
-    "one tooltip shows all series, and dragging narrows the range to days",
-    async () => {
-      const opened = await openOverview("?range=90d");
-      const { page, problems, close } = opened;
-      const over = page.locator(".chart-canvas .u-over");
-      await over.waitFor();
-      const box = await over.boundingBox();
-      if (box === null) throw new Error("the chart has no size");
-      const y = box.y + box.height / 2;
-      await page.mouse.move(box.x + box.width / 4, y);
-      await page.locator(".chart-tip dd").first().waitFor();
-      await expectSoon(() => page.locator(".chart-tip dd").count(), FIGURES.length);
-      await opened.screenshot("overview-tooltip");
-      expect(await opened.findings()).toEqual([]);
-      const narrow = await statsOf(page, async () => {
-        await page.mouse.down();
-        await page.mouse.move(box.x + box.width / 2, y, { steps: 4 });
-        await page.mouse.up();
-      });
-      expect(Object.keys(params(page))).toEqual(["since", "until"]);
-      expect(listAt(narrow, "data.points").length).toBeWithin(15, 35);
-      await page.goBack();
-      await expectSoon(() => params(page), { range: "90d" });
-      await page.locator(".chart-canvas").focus();
-      await page.keyboard.press("ArrowLeft");
-      await page.getByText("(so far)").waitFor();
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("one tooltip shows all series, and dragging narrows the range to days", async () => {
+    const opened = await openOverview("?range=90d");
+    const { page, problems, close } = opened;
+    const over = page.locator(".chart-canvas .u-over");
+    await over.waitFor();
+    const box = await over.boundingBox();
+    if (box === null) throw new Error("the chart has no size");
+    const y = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width / 4, y);
+    await page.locator(".chart-tip dd").first().waitFor();
+    await expectSoon(() => page.locator(".chart-tip dd").count(), FIGURES.length);
+    await opened.screenshot("overview-tooltip");
+    expect(await opened.findings()).toEqual([]);
+    const narrow = await statsOf(page, async () => {
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width / 2, y, { steps: 4 });
+      await page.mouse.up();
+    });
+    expect(Object.keys(params(page))).toEqual(["since", "until"]);
+    expect(listAt(narrow, "data.points").length).toBeWithin(15, 35);
+    await page.goBack();
+    await expectSoon(() => params(page), { range: "90d" });
+    await page.locator(".chart-canvas").focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.getByText("(so far)").waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test(
-    "the chart follows the width of the window",
-    async () => {
-      const { page, problems, close } = await openOverview();
-      await chart(page).waitFor();
-      const widthOf = async () => (await chart(page).boundingBox())?.width ?? 0;
-      const before = await widthOf();
-      expect(before).toBeGreaterThan(500);
-      await page.setViewportSize({ width: 900, height: 800 });
-      await waitUntilRead(async () => (await widthOf()) < before - 100);
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("the chart follows the width of the window", async () => {
+    const { page, problems, close } = await openOverview();
+    await chart(page).waitFor();
+    const widthOf = async () => (await chart(page).boundingBox())?.width ?? 0;
+    const before = await widthOf();
+    expect(before).toBeGreaterThan(500);
+    await page.setViewportSize({ width: 900, height: 800 });
+    await waitUntilRead(async () => (await widthOf()) < before - 100);
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test(
-    "a project without mails shows how to send the first one",
-    async () => {
-      const { page, problems, close } = await openOverview("", "light", empty);
-      await page.getByRole("heading", { name: "Send a mail" }).waitFor();
-      await expectSoon(() => page.locator(".figure-count").count(), 0);
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a project without mails shows how to send the first one", async () => {
+    const { page, problems, close } = await openOverview("", "light", empty);
+    await page.getByRole("heading", { name: "Send a mail" }).waitFor();
+    await expectSoon(() => page.locator(".figure-count").count(), 0);
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test(
+  pageTest(
     "a project without mails shows its steps, and samples with the domain of the project",
     async () => {
       const opened = await openOverview("", "light", empty);
@@ -247,7 +184,7 @@ describe.skipIf(!hasChromium)("the overview", () => {
           await page.getByText("hello@pending.example").waitFor();
         },
       });
-      const emails = await openPage(browser, `${empty.url}/app/p/${empty.project}/emails`, {
+      const emails = await openPage(`${empty.url}/app/p/${empty.project}/emails`, {
         cookie: empty.cookie,
       });
       await emails.page.getByText("hello@pending.example").waitFor();
@@ -257,18 +194,13 @@ describe.skipIf(!hasChromium)("the overview", () => {
       await again.page.getByRole("heading", { level: 1, name: "pending.example" }).waitFor();
       await again.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "a refused period shows why, and the range can be changed",
-    async () => {
-      const { page, close } = await openOverview("?since=2020-01-01&until=2026-01-01");
-      await page.getByText("731 days").waitFor();
-      await page.getByText("7 days", { exact: true }).click();
-      await chart(page).waitFor();
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a refused period shows why, and the range can be changed", async () => {
+    const { page, close } = await openOverview("?since=2020-01-01&until=2026-01-01");
+    await page.getByText("731 days").waitFor();
+    await page.getByText("7 days", { exact: true }).click();
+    await chart(page).waitFor();
+    await close();
+  });
 });

@@ -1,24 +1,16 @@
 /** The command palette finds an object by its id. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  type Dashboard,
-  hasChromium,
-  openPage,
-  startBrowser,
-  startDashboard,
-} from "../support/browser.ts";
+import { describe, expect, test } from "bun:test";
+import { BROWSER_LIMIT_MS, openPage } from "../support/browser.ts";
+import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { listAt, stringAt } from "../support/json.ts";
+import { beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: Dashboard;
+let server: DashboardProject;
 const ids = new Map<string, string>();
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
+beforePages(async () => {
+  server = await newProject();
   const create = async (noun: string, path: string, body: object) => {
     const answer = await server.call("POST", path, body);
     ids.set(noun, stringAt(answer, noun === "contact" ? "id" : "data.id"));
@@ -36,13 +28,9 @@ beforeAll(async () => {
   });
   await server.call("POST", "/v1/send", { to: ["ada@example.com"], ...mail });
   ids.set("email", stringAt(listAt(await server.call("GET", "/emails"), "data.items")[0], "id"));
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
 });
 
-describe.skipIf(!hasChromium)("the command palette", () => {
+describe("the command palette", () => {
   test.each([
     ["email", "Hi", "emails"],
     ["contact", "ada@example.com", "contacts"],
@@ -53,7 +41,7 @@ describe.skipIf(!hasChromium)("the command palette", () => {
   ])(
     "offers the %s that has the id, and nothing else",
     async (noun, name, folder) => {
-      const opened = await openPage(browser, `${server.url}/app/account`, {
+      const opened = await openPage(`${server.url}/app/account`, {
         cookie: server.cookie,
       });
       const { page, screenshot, findings, close } = opened;

@@ -1,16 +1,16 @@
-/** A server with people of every role, and pages that each of them opens. */
+/** Projects with people of every role, and pages that each of them opens. */
 
-import { Database } from "bun:sqlite";
-import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
+import { type Layout, openPage, withoutLiveMessages } from "../support/browser.ts";
 import {
   type Dashboard,
-  type Layout,
-  openPage,
+  type DashboardProject,
+  newProject,
+  openData,
+  sharedServer,
   startDashboard,
-  withoutLiveMessages,
-} from "../support/browser.ts";
-import { stringAt } from "../support/json.ts";
+} from "../support/dashboard-server.ts";
+import { stringAt, valueAt } from "../support/json.ts";
 
 export const PASSWORD = "the harbour is quiet at night";
 
@@ -18,48 +18,79 @@ export const PASSWORD = "the harbour is quiet at night";
 export type People = { owner: string; admin: string; editor: string; viewer: string };
 export type Person = keyof People;
 export type PeopledServer = Dashboard & { people: People };
+export type PeopledProject = DashboardProject & { people: People };
 
-/** Starts a server whose project has an admin, an editor and a viewer, who have a password. `words` are flags. */
-export async function startWithPeople(words: readonly string[] = []): Promise<PeopledServer> {
+const MEMBERS = { admin: "Anna Admin", editor: "Eva Editor", viewer: "Vera Viewer" } as const;
+
+/** The sessions of the members, who are members of each project of the shared server. */
+const sessionsOf = new WeakMap<object, Omit<People, "owner">>();
+
+/**
+ * Makes a project in the shared server. The admin, the editor and the viewer have the password
+ * PASSWORD, and the same sessions in all projects: a test that ends one or changes a user invites a
+ * person of its own (`invite`).
+ */
+export async function newProjectWithPeople(): Promise<PeopledProject> {
+  const [server, project] = await Promise.all([sharedServer(), newProject()]);
+  const known = sessionsOf.get(server.child);
+  const people = {
+    owner: project.cookie,
+    admin: (await invite(project, MEMBERS.admin, "ADMIN")) ?? known?.admin ?? "",
+    editor: (await invite(project, MEMBERS.editor, "EDITOR")) ?? known?.editor ?? "",
+    viewer: (await invite(project, MEMBERS.viewer, "VIEWER")) ?? known?.viewer ?? "",
+  };
+  sessionsOf.set(server.child, people);
+  return { ...project, people };
+}
+
+/** Starts a server with flags, whose project has an admin, an editor and a viewer. */
+export async function startWithPeople(words: readonly string[]): Promise<PeopledServer> {
   const server = await startDashboard(words);
   const people = {
     owner: server.cookie,
-    admin: await accept(server, "Anna Admin", "ADMIN"),
-    editor: await accept(server, "Eva Editor", "EDITOR"),
-    viewer: await accept(server, "Vera Viewer", "VIEWER"),
+    admin: (await invite(server, MEMBERS.admin, "ADMIN")) ?? "",
+    editor: (await invite(server, MEMBERS.editor, "EDITOR")) ?? "",
+    viewer: (await invite(server, MEMBERS.viewer, "VIEWER")) ?? "",
   };
   return { ...server, people };
 }
 
-/** Invites a person, who accepts; resolves to the header Cookie of the new session. */
-async function accept(server: Dashboard, name: string, role: string): Promise<string> {
+/**
+ * Invites a person with the address `FIRST NAME@acme.example`, who accepts. Resolves to the header
+ * Cookie of the session of a new user, and to null for a known one, who is not signed in by this.
+ */
+export async function invite(
+  project: DashboardProject,
+  name: string,
+  role: "ADMIN" | "EDITOR" | "VIEWER",
+): Promise<string | null> {
   const email = `${name.split(" ")[0]?.toLowerCase()}@acme.example`;
-  const invited = await server.call("POST", "/team/invitations", { email, role });
+  const invited = await project.call("POST", "/team/invitations", { email, role });
   const token = new URL(stringAt(invited, "data.link")).hash.slice(1);
-  const response = await fetch(`${server.url}/app/api/invitation/accept`, {
+  const response = await fetch(`${project.url}/app/api/invitation/accept`, {
     method: "POST",
     headers: {
       "content-type": "application/json",
-      origin: server.url,
+      origin: project.url,
       "x-requested-with": "mailstead",
     },
     body: JSON.stringify({ token, name, password: PASSWORD }),
   });
-  const [cookie = ""] = (response.headers.get("set-cookie") ?? "").split(";");
-  if (cookie === "") throw new Error(`the invitation was refused: ${await response.text()}`);
-  return cookie;
+  const answer: unknown = await response.json();
+  if (!response.ok) throw new Error(`the invitation was refused: ${JSON.stringify(answer)}`);
+  if (valueAt(answer, "data.isSignedIn") !== true) return null;
+  return (response.headers.get("set-cookie") ?? "").split(";")[0] ?? null;
 }
 
 /** Makes all sessions old enough that the password must be entered again. */
-export function ageSessions(server: Dashboard): void {
-  const db = new Database(join(stringAt(server.info, "data"), "mailstead.db"));
+export function ageSessions(project: DashboardProject): void {
+  using db = openData(project);
   db.run("UPDATE user_sessions SET confirmed_at = confirmed_at - 3600000");
-  db.close();
 }
 
 /** The status of a request that a person sends without the dashboard. */
 export async function statusOf(
-  server: PeopledServer,
+  server: PeopledProject,
   person: Person,
   [method, path, body]: readonly [method: string, path: string, body?: unknown],
 ): Promise<number> {
@@ -87,12 +118,11 @@ type Options = {
 
 /** Opens a page below the project, such as `/keys`; by default for the admin. */
 export function openAs(
-  browser: Browser,
-  server: PeopledServer,
+  server: PeopledProject,
   path: string,
   { person = "admin", layout = "light", prepare, isLive = false }: Options = {},
 ) {
-  return openPage(browser, `${server.url}/app/p/${server.project}${path}`, {
+  return openPage(`${server.url}/app/p/${server.project}${path}`, {
     layout,
     cookie: server.people[person],
     prepare: async (page) => {

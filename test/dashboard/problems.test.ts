@@ -1,38 +1,27 @@
 /** Pages show refusals of the interface in words for people, whose texts are for programs as well. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  type Dashboard,
-  hasChromium,
-  openPage,
-  startBrowser,
-  startDashboard,
-} from "../support/browser.ts";
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { BROWSER_LIMIT_MS, openPage } from "../support/browser.ts";
+import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { stringAt } from "../support/json.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: Dashboard;
+let server: DashboardProject;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
+beforePages(async () => {
+  server = await newProject();
 });
 
 const MISSING = "0199b6f2-6f6a-7000-8000-000000000000";
 const FOR_PROGRAMS = /API key|header|errors|Request id/;
 
 const open = (path: string) =>
-  openPage(browser, `${server.url}/app/p/${server.project}${path}`, { cookie: server.cookie });
+  openPage(`${server.url}/app/p/${server.project}${path}`, { cookie: server.cookie });
 
 const mainText = (page: Page) => page.locator("main").innerText();
 
-describe.skipIf(!hasChromium)("an object that does not exist", () => {
+describe("an object that does not exist", () => {
   test.each([
     ["/campaigns/", "campaign"],
     ["/emails/", "email"],
@@ -57,28 +46,24 @@ describe.skipIf(!hasChromium)("an object that does not exist", () => {
     BROWSER_LIMIT_MS,
   );
 
-  test(
-    "a template that is deleted elsewhere leaves its page",
-    async () => {
-      const mail = { subject: "Hi", body: "<p>Hi</p>", from: "news@acme.example" };
-      const created = await server.call("POST", "/templates", {
-        name: "Greeting",
-        ...mail,
-        type: "MARKETING",
-      });
-      const id = stringAt(created, "data.id");
-      const { page, close } = await open(`/templates/${id}`);
-      await page.getByRole("heading", { level: 1, name: "Greeting" }).waitFor();
-      await server.call("DELETE", `/templates/${id}`);
-      await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-      await page.getByText("This template does not exist.").waitFor();
-      expect(await page.getByRole("heading", { name: "Greeting" }).count()).toBe(0);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a template that is deleted elsewhere leaves its page", async () => {
+    const mail = { subject: "Hi", body: "<p>Hi</p>", from: "news@acme.example" };
+    const created = await server.call("POST", "/templates", {
+      name: "Greeting",
+      ...mail,
+      type: "MARKETING",
+    });
+    const id = stringAt(created, "data.id");
+    const { page, close } = await open(`/templates/${id}`);
+    await page.getByRole("heading", { level: 1, name: "Greeting" }).waitFor();
+    await server.call("DELETE", `/templates/${id}`);
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.getByText("This template does not exist.").waitFor();
+    expect(await page.getByRole("heading", { name: "Greeting" }).count()).toBe(0);
+    await close();
+  });
 
-  test(
+  pageTest(
     "the data of a contact that was deleted elsewhere is not saved, and the form says why",
     async () => {
       const created = await server.call("POST", "/contacts", {
@@ -100,11 +85,10 @@ describe.skipIf(!hasChromium)("an object that does not exist", () => {
       expect(await mainText(page)).not.toMatch(FOR_PROGRAMS);
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 });
 
-describe.skipIf(!hasChromium)("a search that is refused", () => {
+describe("a search that is refused", () => {
   test.each([["to=rtl"], ["status=nonsense"]])(
     "%s says why in words for people",
     async (search) => {

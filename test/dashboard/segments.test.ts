@@ -1,24 +1,28 @@
 /** The pages of segments: the list with its counts, and one segment with its condition, uses and members. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { Browser, Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import type { Page } from "playwright-core";
 import { stringAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { expectNoFaults } from "./layouts.ts";
-import { failingList, openAs, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
+import {
+  failingList,
+  openAs,
+  type PeopledProject,
+  statusOf,
+  newProjectWithPeople,
+} from "./people.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 let pro = "";
 let outer = "";
 
 const ATTACK = "<img src=x onerror=alert(1)>";
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+beforePages(async () => {
+  server = await newProjectWithPeople();
   for (const [email, plan] of [
     ["ada@example.com", "pro"],
     ["grace@example.com", "pro"],
@@ -44,10 +48,6 @@ beforeAll(async () => {
   };
   outer = await create({ name: `Outer ${ATTACK}`, condition, description: "الوصف ".repeat(100) });
   await create({ name: "List", type: "STATIC" });
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
 });
 
 const create = async (body: object) =>
@@ -55,132 +55,119 @@ const create = async (body: object) =>
 const rows = (page: Page) => page.locator("[data-row]");
 const card = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
-describe.skipIf(!hasChromium)("the pages of segments", () => {
-  test(
+describe("the pages of segments", () => {
+  pageTest(
     "every layout of the list and of a segment is accessible, quiet and fits the window",
     async () => {
-      await expectNoFaults(await openAs(browser, server, "/segments"), {
+      await expectNoFaults(await openAs(server, "/segments"), {
         name: "segments",
         isShown: (page) => rows(page).nth(2).waitFor(),
       });
-      await expectNoFaults(await openAs(browser, server, `/segments/${outer}`), {
+      await expectNoFaults(await openAs(server, `/segments/${outer}`), {
         name: "segment",
         isShown: (page) => page.getByText("Contact is in the segment Pro").waitFor(),
       });
-      await expectNoFaults(await openAs(browser, server, `/segments/${pro}?tab=members`), {
+      await expectNoFaults(await openAs(server, `/segments/${pro}?tab=members`), {
         name: "segment-members",
         layouts: ["light", "phone-dark"],
         isShown: (page) => rows(page).nth(1).waitFor(),
       });
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "the list leads to a segment, its condition, its uses and its members",
-    async () => {
-      const { page, problems, close } = await openAs(browser, server, "/segments");
-      const row = rows(page).filter({ hasText: "Pro" }).last();
-      await row.waitFor();
-      await expectSoon(
-        () => row.locator("td").allTextContents(),
-        ["Pro", "–", "Condition", "2", "just now", "just now"],
-      );
-      await row.getByRole("link", { name: "Pro" }).click();
-      await card(page, "Who is in it").getByText("plan is pro").waitFor();
-      await card(page, "Where it is used").getByRole("link", { name: "Outer" }).click();
-      const definition = card(page, "Who is in it");
-      await definition.getByText("Contact is in the segment Pro").waitFor();
-      await expectSoon(
-        () => definition.getByRole("listitem").allInnerTexts(),
-        [
-          expect.stringContaining("All of these are true:"),
-          "Contact is in the segment Pro",
-          `plan is ${ATTACK}`,
-          "A mail was opened in the last 30 days",
-        ],
-      );
-      await page.goBack();
-      await page.getByRole("link", { name: "2 members" }).click();
-      await rows(page).nth(1).waitFor();
-      expect(new URL(page.url()).search).toBe("?tab=members");
-      const [download] = await Promise.all([
-        page.waitForEvent("download"),
-        page.getByRole("button", { name: "Export CSV" }).click(),
-      ]);
-      const lines = readFileSync(await download.path(), "utf8")
-        .trimEnd()
-        .split("\r\n");
-      expect(lines.map((line) => line.split(",")[0])).toEqual([
-        "email",
-        "ada@example.com",
-        "grace@example.com",
-      ]);
-      await rows(page).getByRole("link", { name: "ada@example.com" }).click();
-      await card(page, "Segments").getByRole("link", { name: "Pro", exact: true }).waitFor();
-      expect(problems).toEqual([]);
-      await close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("the list leads to a segment, its condition, its uses and its members", async () => {
+    const { page, problems, close } = await openAs(server, "/segments");
+    const row = rows(page).filter({ hasText: "Pro" }).last();
+    await row.waitFor();
+    await expectSoon(
+      () => row.locator("td").allTextContents(),
+      ["Pro", "–", "Condition", "2", "just now", "just now"],
+    );
+    await row.getByRole("link", { name: "Pro" }).click();
+    await card(page, "Who is in it").getByText("plan is pro").waitFor();
+    await card(page, "Where it is used").getByRole("link", { name: "Outer" }).click();
+    const definition = card(page, "Who is in it");
+    await definition.getByText("Contact is in the segment Pro").waitFor();
+    await expectSoon(
+      () => definition.getByRole("listitem").allInnerTexts(),
+      [
+        expect.stringContaining("All of these are true:"),
+        "Contact is in the segment Pro",
+        `plan is ${ATTACK}`,
+        "A mail was opened in the last 30 days",
+      ],
+    );
+    await page.goBack();
+    await page.getByRole("link", { name: "2 members" }).click();
+    await rows(page).nth(1).waitFor();
+    expect(new URL(page.url()).search).toBe("?tab=members");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export CSV" }).click(),
+    ]);
+    const lines = readFileSync(await download.path(), "utf8")
+      .trimEnd()
+      .split("\r\n");
+    expect(lines.map((line) => line.split(",")[0])).toEqual([
+      "email",
+      "ada@example.com",
+      "grace@example.com",
+    ]);
+    await rows(page).getByRole("link", { name: "ada@example.com" }).click();
+    await card(page, "Segments").getByRole("link", { name: "Pro", exact: true }).waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
 
-  test(
-    "an editor deletes an unused segment only, and a viewer none",
-    async () => {
-      const unused = await create({ name: "Unused", type: "STATIC" });
-      const editor = await openAs(browser, server, `/segments/${pro}`, { person: "editor" });
-      const { page } = editor;
-      const question = page.getByRole("dialog", { name: "Delete this segment?" });
-      await page.getByRole("button", { name: "Delete" }).click();
-      await question.getByRole("button", { name: "Delete the segment" }).click();
-      await question.getByText("This segment is used by").waitFor();
-      await page.goto(page.url().replace(pro, unused));
-      await page.getByRole("button", { name: "Delete" }).click();
-      await question.getByRole("button", { name: "Delete the segment" }).click();
-      await rows(page).nth(2).waitFor();
-      await expectSoon(() => rows(page).count(), 3);
-      await editor.close();
+  pageTest("an editor deletes an unused segment only, and a viewer none", async () => {
+    const unused = await create({ name: "Unused", type: "STATIC" });
+    const editor = await openAs(server, `/segments/${pro}`, { person: "editor" });
+    const { page } = editor;
+    const question = page.getByRole("dialog", { name: "Delete this segment?" });
+    await page.getByRole("button", { name: "Delete" }).click();
+    await question.getByRole("button", { name: "Delete the segment" }).click();
+    await question.getByText("This segment is used by").waitFor();
+    await page.goto(page.url().replace(pro, unused));
+    await page.getByRole("button", { name: "Delete" }).click();
+    await question.getByRole("button", { name: "Delete the segment" }).click();
+    await rows(page).nth(2).waitFor();
+    await expectSoon(() => rows(page).count(), 3);
+    await editor.close();
 
-      const viewer = await openAs(browser, server, `/segments/${outer}`, { person: "viewer" });
-      await card(viewer.page, "Where it is used")
-        .getByText("No workflow, no other segment")
-        .waitFor();
-      await expectSoon(() => viewer.page.getByRole("button", { name: "Delete" }).count(), 0);
-      await viewer.close();
-      expect(await statusOf(server, "viewer", ["DELETE", `/segments/${outer}`])).toBe(403);
-      expect(await statusOf(server, "viewer", ["GET", `/segments/${outer}/usage`])).toBe(200);
-    },
-    BROWSER_LIMIT_MS,
-  );
+    const viewer = await openAs(server, `/segments/${outer}`, { person: "viewer" });
+    await card(viewer.page, "Where it is used")
+      .getByText("No workflow, no other segment")
+      .waitFor();
+    await expectSoon(() => viewer.page.getByRole("button", { name: "Delete" }).count(), 0);
+    await viewer.close();
+    expect(await statusOf(server, "viewer", ["DELETE", `/segments/${outer}`])).toBe(403);
+    expect(await statusOf(server, "viewer", ["GET", `/segments/${outer}/usage`])).toBe(200);
+  });
 
-  test(
-    "shows a list that cannot be read, an empty one, and an unknown segment",
-    async () => {
-      const { page, close } = await openAs(browser, server, "/segments", {
-        prepare: failingList("/segments"),
-      });
-      await page.getByText("The list is not available.").waitFor();
-      await page.unroute("**/segments?*");
-      await page.getByRole("button", { name: "Try again" }).click();
-      await rows(page).first().waitFor();
-      await page.goto(`${page.url()}/none`);
-      await page.getByText("This segment does not exist.").waitFor();
-      await close();
+  pageTest("shows a list that cannot be read, an empty one, and an unknown segment", async () => {
+    const { page, close } = await openAs(server, "/segments", {
+      prepare: failingList("/segments"),
+    });
+    await page.getByText("The list is not available.").waitFor();
+    await page.unroute("**/segments?*");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await rows(page).first().waitFor();
+    await page.goto(`${page.url()}/none`);
+    await page.getByText("This segment does not exist.").waitFor();
+    await close();
 
-      const empty = { items: [], nextCursor: null, hasMore: false, total: 0 };
-      const opened = await openAs(browser, server, "/segments", {
-        prepare: async (target) => {
-          await target.route("**/segments?*", (route) =>
-            route.fulfill({ json: { success: true, data: empty } }),
-          );
-        },
-      });
-      await expectNoFaults(opened, {
-        name: "segments-empty",
-        layouts: ["light", "phone-dark"],
-        isShown: (target) => target.getByText("No segments yet").waitFor(),
-      });
-    },
-    BROWSER_LIMIT_MS,
-  );
+    const empty = { items: [], nextCursor: null, hasMore: false, total: 0 };
+    const opened = await openAs(server, "/segments", {
+      prepare: async (target) => {
+        await target.route("**/segments?*", (route) =>
+          route.fulfill({ json: { success: true, data: empty } }),
+        );
+      },
+    });
+    await expectNoFaults(opened, {
+      name: "segments-empty",
+      layouts: ["light", "phone-dark"],
+      isShown: (target) => target.getByText("No segments yet").waitFor(),
+    });
+  });
 });

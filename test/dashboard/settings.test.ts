@@ -1,25 +1,19 @@
 /** The settings of a project and its team, for each role. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { LANGUAGE_TAGS } from "../../src/dashboard/pages/settings/choices.ts";
 import { LANGUAGES } from "../../src/render/language.ts";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
-import { openAs, PASSWORD, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
+import { openAs, PASSWORD, type PeopledProject, statusOf, newProjectWithPeople } from "./people.ts";
 import { expectNoFaults } from "./layouts.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
+beforePages(async () => {
+  server = await newProjectWithPeople();
 });
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
@@ -31,27 +25,23 @@ async function memberRole(email: string): Promise<string | undefined> {
   return found === undefined ? undefined : stringAt(found, "role");
 }
 
-describe.skipIf(!hasChromium)("the settings of a project", () => {
+describe("the settings of a project", () => {
   for (const [name, path, ready] of [
     ["settings-general", "/settings/general", "Project id"],
     ["settings-team", "/settings/team", "Vera Viewer"],
   ] as const) {
-    test(
-      `${name}: every layout is accessible, quiet and fits the window`,
-      async () => {
-        await expectNoFaults(await openAs(browser, server, path), {
-          name,
-          isShown: (page) => page.getByText(ready).first().waitFor(),
-        });
-      },
-      BROWSER_LIMIT_MS,
-    );
+    pageTest(`${name}: every layout is accessible, quiet and fits the window`, async () => {
+      await expectNoFaults(await openAs(server, path), {
+        name,
+        isShown: (page) => page.getByText(ready).first().waitFor(),
+      });
+    });
   }
 
-  test(
+  pageTest(
     "general: an admin changes the name, the sender, tracking and the language",
     async () => {
-      const { page, problems, close } = await openAs(browser, server, "/settings");
+      const { page, problems, close } = await openAs(server, "/settings");
       await page.getByText("Recipients see it below marketing mail").waitFor();
       await page.getByLabel("Name", { exact: true }).fill("Harbour Books");
       await page.getByLabel("Default sender").fill("not an address@");
@@ -78,18 +68,14 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
       expect(problems.filter((problem) => !problem.includes("status of 422"))).toEqual([]);
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "general: an owner makes a project, disables it by its name and enables it again",
     async () => {
-      const { page, problems, close, findings } = await openAs(
-        browser,
-        server,
-        "/settings/general",
-        { person: "owner" },
-      );
+      const { page, problems, close, findings } = await openAs(server, "/settings/general", {
+        person: "owner",
+      });
       await page.getByRole("button", { name: "New project" }).click();
       await dialog(page, "New project").getByLabel("Project name").fill("Lighthouse");
       expect(await findings()).toEqual([]);
@@ -107,52 +93,47 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
       expect(problems).toEqual([]);
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "team: an invitation by keyboard, whose link a person accepts",
-    async () => {
-      const opened = await openAs(browser, server, "/settings/team");
-      const { page } = opened;
-      await member(page, "Vera Viewer").waitFor();
-      await page.keyboard.press("c");
-      await dialog(page, "Invite a person").waitFor();
-      await page.keyboard.type("nora@acme.example");
-      await page.keyboard.press("Tab");
-      await page.keyboard.press("ArrowDown");
-      await page.keyboard.press("Enter");
-      const link = await dialog(page, "Invited").getByLabel("Link of the invitation").inputValue();
-      await page.getByText("nora@acme.example is invited as viewer.").waitFor();
-      await opened.screenshot("settings-team-invited");
-      expect(await opened.findings()).toEqual([]);
-      // Enter copies the link, and does not close what is shown only once.
-      await page.keyboard.press("Enter");
-      await page.getByRole("button", { name: "Copied" }).waitFor();
-      await page.keyboard.press("Tab");
-      await page.getByRole("button", { name: "Done" }).press("Enter");
-      await dialog(page, "Invited").waitFor({ state: "detached" });
-      await member(page, "nora@acme.example").getByText("Viewer").waitFor();
+  pageTest("team: an invitation by keyboard, whose link a person accepts", async () => {
+    const opened = await openAs(server, "/settings/team");
+    const { page } = opened;
+    await member(page, "Vera Viewer").waitFor();
+    await page.keyboard.press("c");
+    await dialog(page, "Invite a person").waitFor();
+    await page.keyboard.type("nora@acme.example");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    const link = await dialog(page, "Invited").getByLabel("Link of the invitation").inputValue();
+    await page.getByText("nora@acme.example is invited as viewer.").waitFor();
+    await opened.screenshot("settings-team-invited");
+    expect(await opened.findings()).toEqual([]);
+    // Enter copies the link, and does not close what is shown only once.
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    await page.keyboard.press("Tab");
+    await page.getByRole("button", { name: "Done" }).press("Enter");
+    await dialog(page, "Invited").waitFor({ state: "detached" });
+    await member(page, "nora@acme.example").getByText("Viewer").waitFor();
 
-      const invited = await openAs(browser, server, "", { person: "viewer" });
-      await invited.page.context().clearCookies();
-      await invited.page.goto(link);
-      await invited.page.reload();
-      await invited.page.getByLabel("Your name").fill("Nora New");
-      await invited.page.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
-      await invited.page.keyboard.press("Enter");
-      await invited.page.getByRole("button", { name: "Account: Nora New" }).waitFor();
-      await invited.close();
-      await page.reload();
-      await member(page, "Nora New").waitFor();
-      await expectSoon(() => memberRole("nora@acme.example"), "VIEWER");
-      expect(opened.problems).toEqual([]);
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+    const invited = await openAs(server, "", { person: "viewer" });
+    await invited.page.context().clearCookies();
+    await invited.page.goto(link);
+    await invited.page.reload();
+    await invited.page.getByLabel("Your name").fill("Nora New");
+    await invited.page.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+    await invited.page.keyboard.press("Enter");
+    await invited.page.getByRole("button", { name: "Account: Nora New" }).waitFor();
+    await invited.close();
+    await page.reload();
+    await member(page, "Nora New").waitFor();
+    await expectSoon(() => memberRole("nora@acme.example"), "VIEWER");
+    expect(opened.problems).toEqual([]);
+    await opened.close();
+  });
 
-  test(
+  pageTest(
     "team: a role is changed and the change undone; a member is removed; an invitation withdrawn",
     async () => {
       await server.call("POST", "/team/invitations", {
@@ -163,7 +144,7 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
         email: "otto@acme.example",
         role: "EDITOR",
       });
-      const { page, problems, close } = await openAs(browser, server, "/settings/team");
+      const { page, problems, close } = await openAs(server, "/settings/team");
       await page.getByRole("combobox", { name: "Role of Eva Editor" }).click();
       await page.getByRole("option", { name: "Viewer" }).click();
       await page.getByText("The role of Eva Editor was changed.").waitFor();
@@ -196,30 +177,25 @@ describe.skipIf(!hasChromium)("the settings of a project", () => {
       expect(problems).toEqual([]);
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "viewers read the general settings, and change nothing",
-    async () => {
-      const opened = await openAs(browser, server, "/settings/general", { person: "viewer" });
-      const { page } = opened;
-      await page.getByText("Admins of the project may change these settings.").waitFor();
-      await opened.screenshot("settings-viewer");
-      await expectSoon(() => page.getByRole("link", { name: "Team" }).count(), 0);
-      await expectSoon(() => page.getByRole("link", { name: "Audit" }).count(), 0);
-      await expectSoon(() => page.getByRole("button", { name: "Save changes" }).count(), 0);
-      await expectSoon(() => page.getByRole("button", { name: "New project" }).count(), 0);
-      for (const path of ["team", "audit"]) {
-        await page.goto(`${server.url}/app/p/${server.project}/settings/${path}`);
-        await page.getByText("This page is for admins").waitFor();
-      }
-      expect(await opened.findings()).toEqual([]);
-      expect(opened.problems).toEqual([]);
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("viewers read the general settings, and change nothing", async () => {
+    const opened = await openAs(server, "/settings/general", { person: "viewer" });
+    const { page } = opened;
+    await page.getByText("Admins of the project may change these settings.").waitFor();
+    await opened.screenshot("settings-viewer");
+    await expectSoon(() => page.getByRole("link", { name: "Team" }).count(), 0);
+    await expectSoon(() => page.getByRole("link", { name: "Audit" }).count(), 0);
+    await expectSoon(() => page.getByRole("button", { name: "Save changes" }).count(), 0);
+    await expectSoon(() => page.getByRole("button", { name: "New project" }).count(), 0);
+    for (const path of ["team", "audit"]) {
+      await page.goto(`${server.url}/app/p/${server.project}/settings/${path}`);
+      await page.getByText("This page is for admins").waitFor();
+    }
+    expect(await opened.findings()).toEqual([]);
+    expect(opened.problems).toEqual([]);
+    await opened.close();
+  });
 
   test("the server refuses what a role may not do", async () => {
     const project = `/projects/${server.project}`;

@@ -1,27 +1,17 @@
 /** The frame of the dashboard and the pages before sign-in, in every layout. */
 
-import { afterAll, beforeAll, describe, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import {
-  BROWSER_LIMIT_MS,
-  hasChromium,
-  openPage,
-  startBrowser,
-  startDashboard,
-} from "../support/browser.ts";
+import { describe } from "bun:test";
+import type { Page } from "playwright-core";
+import { openPage } from "../support/browser.ts";
+import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { answerState, EMPTY_STATE, PROJECT, SIGNED_OUT } from "./answers.ts";
 import { expectNoFaults } from "./layouts.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: Awaited<ReturnType<typeof startDashboard>>;
+let server: DashboardProject;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startDashboard()]);
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
+beforePages(async () => {
+  server = await newProject();
 });
 
 const PAGES = [
@@ -33,26 +23,22 @@ const PAGES = [
   { name: "not-found", path: "/nowhere", heading: "This page does not exist", state: undefined },
 ];
 
-describe.skipIf(!hasChromium)("every page is accessible, quiet and fits the window", () => {
+describe("every page is accessible, quiet and fits the window", () => {
   for (const { name, path, heading, state } of PAGES) {
-    test(
-      name,
-      async () => {
-        const opened = await openPage(browser, `${server.url}/app${path}`, {
-          prepare: async (page: Page) => {
-            await page.setExtraHTTPHeaders({ authorization: `Bearer ${server.secretKey}` });
-            await answerState(page, state);
-          },
-        });
-        await expectNoFaults(opened, {
-          name,
-          async isShown(page) {
-            await page.getByRole("heading", { level: 1, name: heading }).waitFor();
-            await page.evaluate("document.fonts.ready");
-          },
-        });
-      },
-      BROWSER_LIMIT_MS,
-    );
+    pageTest(name, async () => {
+      const opened = await openPage(`${server.url}/app${path}`, {
+        prepare: async (page: Page) => {
+          await page.setExtraHTTPHeaders({ authorization: `Bearer ${server.secretKey}` });
+          await answerState(page, state);
+        },
+      });
+      await expectNoFaults(opened, {
+        name,
+        async isShown(page) {
+          await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+          await page.evaluate("document.fonts.ready");
+        },
+      });
+    });
   }
 });

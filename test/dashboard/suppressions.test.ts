@@ -1,26 +1,30 @@
 /** The page of suppressions: its states, adding and removing, its search, and what roles may do. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import type { Page } from "playwright-core";
 import { RECIPIENT, standard } from "../protocols/dsn/corpus/build.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { stringAt, valueAt } from "../support/json.ts";
 import { send } from "./email-server.ts";
 import { expectNoFaults } from "./layouts.ts";
-import { failingList, openAs, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
+import {
+  failingList,
+  openAs,
+  type PeopledProject,
+  statusOf,
+  newProjectWithPeople,
+} from "./people.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 
 const LONG = `${"a-very-long-local-part-".repeat(2)}x@${"long.".repeat(20)}example`;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+beforePages(async () => {
+  server = await newProjectWithPeople();
   const [mail = ""] = await send(server, [
     { to: "gone@acme.example", subject: "Your order", body: "<p>Thank you.</p>" },
   ]);
@@ -36,10 +40,6 @@ beforeAll(async () => {
   ]) {
     await server.call("POST", "/suppressions", { email, reason });
   }
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
 });
 
 /** Writes what a refusal of the mail by its server leaves behind. */
@@ -59,29 +59,28 @@ const rows = (page: Page) => page.locator("[data-row]");
 const params = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 
-describe.skipIf(!hasChromium)("the page of suppressions", () => {
-  test(
+describe("the page of suppressions", () => {
+  pageTest(
     "every layout of the list and of an entry is accessible, quiet and fits the window",
     async () => {
-      await expectNoFaults(await openAs(browser, server, "/suppressions"), {
+      await expectNoFaults(await openAs(server, "/suppressions"), {
         name: "suppressions",
         isShown: (page) => rows(page).nth(3).waitFor(),
       });
       const path = "/suppressions?address=gone@acme.example";
-      await expectNoFaults(await openAs(browser, server, path), {
+      await expectNoFaults(await openAs(server, path), {
         name: "suppression",
         layouts: ["light", "phone-dark"],
         isShown: (page) =>
           dialog(page, "Suppression").getByText("550 5.1.1 No such user").waitFor(),
       });
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "the command palette finds a suppressed address, and Enter opens the first row",
     async () => {
-      const { page, problems, close } = await openAs(browser, server, "/keys");
+      const { page, problems, close } = await openAs(server, "/keys");
       await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
       await page.keyboard.press("Control+k");
       await page.getByRole("textbox", { name: /Search pages, contacts/ }).fill("ada@example");
@@ -92,13 +91,12 @@ describe.skipIf(!hasChromium)("the page of suppressions", () => {
       expect(problems).toEqual([]);
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "searches by words and reason, shows an entry, and saves exactly the rows of the search",
     async () => {
-      const { page, problems, close } = await openAs(browser, server, "/suppressions");
+      const { page, problems, close } = await openAs(server, "/suppressions");
       await rows(page).nth(3).waitFor();
       await page.keyboard.press("/");
       await page.keyboard.type("ACME reason:hard_bounce");
@@ -124,13 +122,12 @@ describe.skipIf(!hasChromium)("the page of suppressions", () => {
       expect(problems).toEqual([]);
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "an editor adds an address, undoes it, and removes another after a warning",
     async () => {
-      const { page, problems, close } = await openAs(browser, server, "/suppressions", {
+      const { page, problems, close } = await openAs(server, "/suppressions", {
         person: "editor",
       });
       await rows(page).nth(3).waitFor();
@@ -160,93 +157,77 @@ describe.skipIf(!hasChromium)("the page of suppressions", () => {
       expect(problems.filter((problem) => !problem.includes("status of 422"))).toEqual([]);
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "a viewer is offered no change, and the server refuses it",
-    async () => {
-      const path = "/suppressions?address=ada@example.com";
-      const { page, problems, close } = await openAs(browser, server, path, { person: "viewer" });
-      await page.getByText("added this address").waitFor();
-      await expectSoon(
-        () => page.getByRole("button", { name: "Remove the suppression" }).count(),
-        0,
-      );
-      await page.keyboard.press("Escape");
-      await rows(page).first().waitFor();
-      await expectSoon(() => page.getByRole("button", { name: "Suppress an address" }).count(), 0);
-      expect(problems).toEqual([]);
-      await close();
-      const entry = { email: "forced@example.com" };
-      expect(await statusOf(server, "viewer", ["POST", "/suppressions", entry])).toBe(403);
-      const remove = "/suppressions/ada@example.com";
-      expect(await statusOf(server, "viewer", ["DELETE", remove])).toBe(403);
-      expect(await statusOf(server, "viewer", ["GET", "/suppressions"])).toBe(200);
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("a viewer is offered no change, and the server refuses it", async () => {
+    const path = "/suppressions?address=ada@example.com";
+    const { page, problems, close } = await openAs(server, path, { person: "viewer" });
+    await page.getByText("added this address").waitFor();
+    await expectSoon(() => page.getByRole("button", { name: "Remove the suppression" }).count(), 0);
+    await page.keyboard.press("Escape");
+    await rows(page).first().waitFor();
+    await expectSoon(() => page.getByRole("button", { name: "Suppress an address" }).count(), 0);
+    expect(problems).toEqual([]);
+    await close();
+    const entry = { email: "forced@example.com" };
+    expect(await statusOf(server, "viewer", ["POST", "/suppressions", entry])).toBe(403);
+    const remove = "/suppressions/ada@example.com";
+    expect(await statusOf(server, "viewer", ["DELETE", remove])).toBe(403);
+    expect(await statusOf(server, "viewer", ["GET", "/suppressions"])).toBe(200);
+  });
 
-  test(
-    "shows an address that a bounce suppresses while the list is open",
-    async () => {
-      const [mail = ""] = await send(server, [
-        { to: RECIPIENT, subject: "Your order", body: "<p>Thank you.</p>" },
-      ]);
-      while (stringAt(await server.call("GET", `/emails/${mail}`), "data.status") !== "SENT") {
-        await Bun.sleep(50);
-      }
-      const opened = await openAs(browser, server, "/suppressions", { isLive: true });
-      await rows(opened.page).first().waitFor();
-      await opened.page.getByText(RECIPIENT).waitFor({ state: "detached" });
-      const report = standard({ general: [`Original-Envelope-Id: ${mail}`], returned: null });
-      const answer = await fetch(`${server.url}/v1/bounces`, {
-        method: "POST",
-        headers: {
-          authorization: `Bearer ${server.secretKey}`,
-          "content-type": "message/rfc822",
-        },
-        body: report,
-      });
-      expect([answer.status, valueAt(await answer.json(), "data.matched")]).toEqual([200, true]);
-      await rows(opened.page).getByText(RECIPIENT).waitFor();
-      expect(opened.problems).toEqual([]);
-      await opened.close();
-      await server.call("DELETE", `/suppressions/${RECIPIENT}`);
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("shows an address that a bounce suppresses while the list is open", async () => {
+    const [mail = ""] = await send(server, [
+      { to: RECIPIENT, subject: "Your order", body: "<p>Thank you.</p>" },
+    ]);
+    while (stringAt(await server.call("GET", `/emails/${mail}`), "data.status") !== "SENT") {
+      await Bun.sleep(50);
+    }
+    const opened = await openAs(server, "/suppressions", { isLive: true });
+    await rows(opened.page).first().waitFor();
+    await opened.page.getByText(RECIPIENT).waitFor({ state: "detached" });
+    const report = standard({ general: [`Original-Envelope-Id: ${mail}`], returned: null });
+    const answer = await fetch(`${server.url}/v1/bounces`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${server.secretKey}`,
+        "content-type": "message/rfc822",
+      },
+      body: report,
+    });
+    expect([answer.status, valueAt(await answer.json(), "data.matched")]).toEqual([200, true]);
+    await rows(opened.page).getByText(RECIPIENT).waitFor();
+    expect(opened.problems).toEqual([]);
+    await opened.close();
+    await server.call("DELETE", `/suppressions/${RECIPIENT}`);
+  });
 
-  test(
-    "shows a list that cannot be read, one without matches, and an empty one",
-    async () => {
-      const broken = await openAs(browser, server, "/suppressions", {
-        prepare: failingList("/suppressions"),
-      });
-      await broken.page.getByText("The list is not available.").waitFor();
-      await broken.page.unroute("**/suppressions?*");
-      await broken.page.getByRole("button", { name: "Try again" }).click();
-      await rows(broken.page).first().waitFor();
-      await broken.page.goto(`${broken.page.url()}?q=nowhere`);
-      await broken.page.getByText("No rows match").waitFor();
-      await broken.page.getByRole("button", { name: "Clear filters" }).click();
-      await rows(broken.page).first().waitFor();
-      await broken.close();
+  pageTest("shows a list that cannot be read, one without matches, and an empty one", async () => {
+    const broken = await openAs(server, "/suppressions", {
+      prepare: failingList("/suppressions"),
+    });
+    await broken.page.getByText("The list is not available.").waitFor();
+    await broken.page.unroute("**/suppressions?*");
+    await broken.page.getByRole("button", { name: "Try again" }).click();
+    await rows(broken.page).first().waitFor();
+    await broken.page.goto(`${broken.page.url()}?q=nowhere`);
+    await broken.page.getByText("No rows match").waitFor();
+    await broken.page.getByRole("button", { name: "Clear filters" }).click();
+    await rows(broken.page).first().waitFor();
+    await broken.close();
 
-      const empty = { items: [], nextCursor: null, hasMore: false, total: 0 };
-      const opened = await openAs(browser, server, "/suppressions", {
-        prepare: async (page) => {
-          await page.route("**/suppressions?*", (route) =>
-            route.fulfill({ json: { success: true, data: empty } }),
-          );
-        },
-      });
-      await expectNoFaults(opened, {
-        name: "suppressions-empty",
-        layouts: ["light", "phone"],
-        isShown: (page) => page.getByText("No address is suppressed").waitFor(),
-      });
-    },
-    BROWSER_LIMIT_MS,
-  );
+    const empty = { items: [], nextCursor: null, hasMore: false, total: 0 };
+    const opened = await openAs(server, "/suppressions", {
+      prepare: async (page) => {
+        await page.route("**/suppressions?*", (route) =>
+          route.fulfill({ json: { success: true, data: empty } }),
+        );
+      },
+    });
+    await expectNoFaults(opened, {
+      name: "suppressions-empty",
+      layouts: ["light", "phone"],
+      isShown: (page) => page.getByText("No address is suppressed").waitFor(),
+    });
+  });
 });

@@ -1,26 +1,21 @@
 /** The page of the installation: for owners, with problems, while the checks run, and broken. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, openPage, startBrowser } from "../support/browser.ts";
+import { describe, expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { openPage } from "../support/browser.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { expectNoFaults } from "./layouts.ts";
-import { type PeopledServer, startWithPeople } from "./people.ts";
+import { type PeopledProject, newProjectWithPeople } from "./people.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
+beforePages(async () => {
+  server = await newProjectWithPeople();
 });
 
 const open = (person: "owner" | "admin", prepare?: (page: Page) => Promise<void>) =>
-  openPage(browser, `${server.url}/app/admin/system`, {
+  openPage(`${server.url}/app/admin/system`, {
     cookie: server.people[person],
     ...(prepare === undefined ? {} : { prepare }),
   });
@@ -60,47 +55,39 @@ const API = (url: URL) => url.pathname === "/system";
 const answer = (page: Page, data: object) =>
   page.route(API, (route) => route.fulfill({ json: { success: true, data } }));
 
-describe.skipIf(!hasChromium)("the page of the installation", () => {
-  test(
-    "shows an owner the real state, from the menu of the user",
-    async () => {
-      const opened = await openPage(browser, `${server.url}/app/account`, {
-        cookie: server.people.owner,
-      });
-      const { page, problems } = opened;
-      await page.getByRole("button", { name: /^Account:/ }).click();
-      await page.getByRole("menuitem", { name: "System", exact: true }).click();
-      await page.getByRole("heading", { name: "Queue of all projects" }).waitFor();
-      await page.getByText("0 emails").first().waitFor();
-      await page.getByText("Captured: no mail leaves this server").waitFor();
-      await page.getByText(/Checked/).waitFor();
-      await page.getByRole("button", { name: "Check again" }).click();
-      expect(problems).toEqual([]);
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+describe("the page of the installation", () => {
+  pageTest("shows an owner the real state, from the menu of the user", async () => {
+    const opened = await openPage(`${server.url}/app/account`, {
+      cookie: server.people.owner,
+    });
+    const { page, problems } = opened;
+    await page.getByRole("button", { name: /^Account:/ }).click();
+    await page.getByRole("menuitem", { name: "System", exact: true }).click();
+    await page.getByRole("heading", { name: "Queue of all projects" }).waitFor();
+    await page.getByText("0 emails").first().waitFor();
+    await page.getByText("Captured: no mail leaves this server").waitFor();
+    await page.getByText(/Checked/).waitFor();
+    await page.getByRole("button", { name: "Check again" }).click();
+    expect(problems).toEqual([]);
+    await opened.close();
+  });
 
-  test(
-    "names problems first and says what to do, in every layout",
-    async () => {
-      const opened = await open("owner", async (page) => void (await answer(page, SICK)));
-      const { page } = opened;
-      await page.getByText("1 problem and 1 warning in 3 checks.").waitFor();
-      const shown = await page.locator(".system-finding strong").allInnerTexts();
-      expect(shown).toEqual(["Port 25", "Disk", "Clock"]);
-      await page.getByText("Due mail has not moved for 10 minutes.").waitFor();
-      await page.getByText("420.0 MB").waitFor();
-      await page.getByText("5.4 GB").waitFor();
-      await expectNoFaults(opened, {
-        name: "system",
-        isShown: () => page.getByText("1 problem and 1 warning in 3 checks.").waitFor(),
-      });
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("names problems first and says what to do, in every layout", async () => {
+    const opened = await open("owner", async (page) => void (await answer(page, SICK)));
+    const { page } = opened;
+    await page.getByText("1 problem and 1 warning in 3 checks.").waitFor();
+    const shown = await page.locator(".system-finding strong").allInnerTexts();
+    expect(shown).toEqual(["Port 25", "Disk", "Clock"]);
+    await page.getByText("Due mail has not moved for 10 minutes.").waitFor();
+    await page.getByText("420.0 MB").waitFor();
+    await page.getByText("5.4 GB").waitFor();
+    await expectNoFaults(opened, {
+      name: "system",
+      isShown: () => page.getByText("1 problem and 1 warning in 3 checks.").waitFor(),
+    });
+  });
 
-  test(
+  pageTest(
     "reads the queue again while the page is visible, and the button stays ready",
     async () => {
       const opened = await open("owner", async (page) => void (await answer(page, SICK)));
@@ -114,10 +101,9 @@ describe.skipIf(!hasChromium)("the page of the installation", () => {
       expect(problems).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "asks again while the checks run; an error can be tried again; others see whom to ask",
     async () => {
       const running = { ...SICK, checks: { checkedAt: null, isRunning: true, findings: [] } };
@@ -148,6 +134,5 @@ describe.skipIf(!hasChromium)("the page of the installation", () => {
       expect(admin.problems).toEqual([]);
       await admin.close();
     },
-    BROWSER_LIMIT_MS,
   );
 });

@@ -1,27 +1,24 @@
 /** The pages of templates, and the names that the command palette finds. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { describe, expect } from "bun:test";
 import { stringAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
-import { failingList, openAs, type PeopledServer, startWithPeople } from "./people.ts";
+import { failingList, openAs, type PeopledProject, newProjectWithPeople } from "./people.ts";
 import { expectNoFaults } from "./layouts.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
 const BODY = `<html><body><h1>Hello {{ name ?? friend }}</h1><p>Order {{ order }}</p>
 <script>document.title = "attacked"</script>
 <form action="https://other.example/"><button>Send</button></form></body></html>`;
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 let id: string;
 
 const create = async (path: string, body: object, idPath = "data.id") =>
   stringAt(await server.call("POST", path, body), idPath);
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+beforePages(async () => {
+  server = await newProjectWithPeople();
   id = await create("/templates", {
     name: "Receipt",
     description: "After each order",
@@ -48,34 +45,26 @@ beforeAll(async () => {
     ],
     transitions: [{ from: "start", to: "mail" }],
   });
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (hasChromium) await Promise.all([browser.close(), server.stop()]);
 });
+describe("the pages of templates", () => {
+  pageTest("every layout is accessible, quiet and fits the window", async () => {
+    for (const [name, path, ready] of [
+      ["templates", "/templates", "Receipt"],
+      ["template", `/templates/${id}`, "Shown for"],
+      ["template-variables", `/templates/${id}?tab=variables`, "Required"],
+      ["template-source", `/templates/${id}?tab=source`, "<script>"],
+    ] as const) {
+      await expectNoFaults(await openAs(server, path), {
+        name,
+        isShown: (page) => page.getByText(ready).first().waitFor(),
+      });
+    }
+  });
 
-describe.skipIf(!hasChromium)("the pages of templates", () => {
-  test(
-    "every layout is accessible, quiet and fits the window",
-    async () => {
-      for (const [name, path, ready] of [
-        ["templates", "/templates", "Receipt"],
-        ["template", `/templates/${id}`, "Shown for"],
-        ["template-variables", `/templates/${id}?tab=variables`, "Required"],
-        ["template-source", `/templates/${id}?tab=source`, "<script>"],
-      ] as const) {
-        await expectNoFaults(await openAs(browser, server, path), {
-          name,
-          isShown: (page) => page.getByText(ready).first().waitFor(),
-        });
-      }
-    },
-    BROWSER_LIMIT_MS * 3,
-  );
-
-  test(
+  pageTest(
     "a template is shown for a chosen contact, as HTML in a sandbox and as text",
     async () => {
-      const opened = await openAs(browser, server, "/templates", { person: "viewer" });
+      const opened = await openAs(server, "/templates", { person: "viewer" });
       const { page, problems } = opened;
       await page.getByRole("link", { name: "Receipt" }).click();
       await page.getByRole("heading", { level: 1, name: "Receipt" }).waitFor();
@@ -104,41 +93,36 @@ describe.skipIf(!hasChromium)("the pages of templates", () => {
       expect(problems).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "the tabs have the variables, the source and the workflows that send it",
-    async () => {
-      const opened = await openAs(browser, server, `/templates/${id}`);
-      const { page, problems } = opened;
-      await page.getByRole("link", { name: "Variables" }).click();
-      const rows = page.locator(".template-table tbody tr");
-      await rows.first().waitFor();
-      expect((await rows.allInnerTexts()).map((text) => text.split(/\s+/).slice(0, 2))).toEqual([
-        ["order", "Required"],
-        ["name", "Optional"],
-      ]);
-      await page.getByRole("link", { name: "Source" }).click();
-      await page.getByText('<form action="https://other.example/">').waitFor();
-      await page.getByRole("link", { name: "Where it is used" }).click();
-      await page.getByRole("link", { name: "After an order" }).click();
-      await page.getByRole("heading", { level: 1, name: "After an order" }).waitFor();
-      expect(new URL(page.url()).pathname).toContain("/workflows/");
-      await page.goBack();
-      await page.getByRole("link", { name: "Show the emails made from it" }).click();
-      await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor();
-      expect(new URL(page.url()).searchParams.get("template")).toBe(id);
-      expect(problems).toEqual([]);
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("the tabs have the variables, the source and the workflows that send it", async () => {
+    const opened = await openAs(server, `/templates/${id}`);
+    const { page, problems } = opened;
+    await page.getByRole("link", { name: "Variables" }).click();
+    const rows = page.locator(".template-table tbody tr");
+    await rows.first().waitFor();
+    expect((await rows.allInnerTexts()).map((text) => text.split(/\s+/).slice(0, 2))).toEqual([
+      ["order", "Required"],
+      ["name", "Optional"],
+    ]);
+    await page.getByRole("link", { name: "Source" }).click();
+    await page.getByText('<form action="https://other.example/">').waitFor();
+    await page.getByRole("link", { name: "Where it is used" }).click();
+    await page.getByRole("link", { name: "After an order" }).click();
+    await page.getByRole("heading", { level: 1, name: "After an order" }).waitFor();
+    expect(new URL(page.url()).pathname).toContain("/workflows/");
+    await page.goBack();
+    await page.getByRole("link", { name: "Show the emails made from it" }).click();
+    await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("template")).toBe(id);
+    expect(problems).toEqual([]);
+    await opened.close();
+  });
 
-  test(
+  pageTest(
     "shows why a template cannot be rendered, a list that cannot be read, and a missing template",
     async () => {
-      const opened = await openAs(browser, server, "/templates?q=broken");
+      const opened = await openAs(server, "/templates?q=broken");
       await opened.page.getByRole("link", { name: "Broken" }).click();
       const reason = opened.page.getByRole("alert");
       await reason.waitFor();
@@ -147,22 +131,21 @@ describe.skipIf(!hasChromium)("the pages of templates", () => {
       expect(await reason.innerText()).not.toContain("Request id");
       await expectSoon(() => opened.page.locator("iframe").count(), 0);
       await opened.close();
-      const failing = await openAs(browser, server, "/templates", {
+      const failing = await openAs(server, "/templates", {
         prepare: failingList("/templates"),
       });
       await failing.page.getByText("The list is not available.").waitFor();
       await failing.close();
-      const missing = await openAs(browser, server, "/templates/nothing");
+      const missing = await openAs(server, "/templates/nothing");
       await missing.page.getByRole("alert").first().waitFor();
       await missing.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "the command palette finds campaigns and templates by a part of their name",
     async () => {
-      const opened = await openAs(browser, server, "/templates");
+      const opened = await openAs(server, "/templates");
       const { page, problems } = opened;
       await page.getByRole("link", { name: "Receipt" }).waitFor();
       await page.keyboard.press("ControlOrMeta+k");
@@ -175,6 +158,5 @@ describe.skipIf(!hasChromium)("the pages of templates", () => {
       expect(problems).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 });

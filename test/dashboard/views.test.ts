@@ -1,19 +1,17 @@
 /** Saved views: saving, choosing, sharing, renaming, deleting, and the command palette. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { describe, expect } from "bun:test";
+import type { Page } from "playwright-core";
 import { expectSoon } from "../support/eventually.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { expectNoFaults } from "./layouts.ts";
-import { openAs, type PeopledServer, startWithPeople } from "./people.ts";
+import { openAs, type PeopledProject, newProjectWithPeople } from "./people.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
+beforePages(async () => {
+  server = await newProjectWithPeople();
   for (const email of ["ada@example.com", "grace@example.com"]) {
     await server.call("POST", "/suppressions", { email, reason: "MANUAL" });
   }
@@ -26,10 +24,6 @@ beforeAll(async () => {
     url: "https://hooks.shop.example/mail",
     events: ["email.sent"],
   });
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
 });
 
 const rows = (page: Page) => page.locator("[data-row]");
@@ -56,11 +50,11 @@ async function save(page: Page, name: string, isShared = false): Promise<void> {
   await form.getByRole("button", { name: "Save the view" }).click();
 }
 
-describe.skipIf(!hasChromium)("saved views", () => {
-  test(
+describe("saved views", () => {
+  pageTest(
     "an editor saves a search, chooses it, shares it, renames it, deletes it and undoes that",
     async () => {
-      const { page, problems, close } = await openAs(browser, server, "/suppressions", {
+      const { page, problems, close } = await openAs(server, "/suppressions", {
         person: "editor",
       });
       await rows(page).nth(2).waitFor();
@@ -111,13 +105,12 @@ describe.skipIf(!hasChromium)("saved views", () => {
       expect(problems.filter((problem) => !problem.includes("status of 409"))).toEqual([]);
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "a viewer uses a shared view and has own ones, and an admin deletes it after a question",
     async () => {
-      const viewer = await openAs(browser, server, "/suppressions?reason=manual", {
+      const viewer = await openAs(server, "/suppressions?reason=manual", {
         person: "viewer",
       });
       await rows(viewer.page).nth(1).waitFor();
@@ -142,7 +135,7 @@ describe.skipIf(!hasChromium)("saved views", () => {
       expect(viewer.problems).toEqual([]);
       await viewer.close();
 
-      const { page, problems, close } = await openAs(browser, server, "/suppressions");
+      const { page, problems, close } = await openAs(server, "/suppressions");
       await rows(page).nth(2).waitFor();
       await views(page).click();
       await item(page, "Manage views…").click();
@@ -158,10 +151,9 @@ describe.skipIf(!hasChromium)("saved views", () => {
       expect(problems).toEqual([]);
       await close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "every layout of the list, its menu and its dialog is accessible, quiet and fits the window",
     async () => {
       for (const [name, query] of [
@@ -172,7 +164,7 @@ describe.skipIf(!hasChromium)("saved views", () => {
         await server.call("POST", "/views", view);
       }
       const path = "/suppressions?reason=complaint";
-      await expectNoFaults(await openAs(browser, server, path), {
+      await expectNoFaults(await openAs(server, path), {
         name: "views-menu",
         layouts: ["light", "dark", "phone"],
         async isShown(page) {
@@ -184,7 +176,7 @@ describe.skipIf(!hasChromium)("saved views", () => {
       const wide = { page: "emails", name: "Bounced in the last ninety days, by all" };
       const query = "status=bounced&range=90d";
       await server.call("POST", "/views", { ...wide, query, isShared: true });
-      await expectNoFaults(await openAs(browser, server, `/emails?${query}`), {
+      await expectNoFaults(await openAs(server, `/emails?${query}`), {
         name: "views-emails",
         layouts: ["light", "phone"],
         async isShown(page) {
@@ -192,7 +184,7 @@ describe.skipIf(!hasChromium)("saved views", () => {
           await page.getByText("No rows match these filters.").waitFor();
         },
       });
-      await expectNoFaults(await openAs(browser, server, path), {
+      await expectNoFaults(await openAs(server, path), {
         name: "views-manage",
         layouts: ["light", "phone-dark"],
         async isShown(page) {
@@ -205,11 +197,10 @@ describe.skipIf(!hasChromium)("saved views", () => {
         },
       });
     },
-    BROWSER_LIMIT_MS,
   );
 });
 
-describe.skipIf(!hasChromium)("the command palette", () => {
+describe("the command palette", () => {
   const PLACE = "Search pages, contacts, projects and actions";
 
   async function find(page: Page, text: string): Promise<void> {
@@ -219,12 +210,12 @@ describe.skipIf(!hasChromium)("the command palette", () => {
   const found = (page: Page, name: string) =>
     page.locator("[data-action]").filter({ hasText: name });
 
-  test(
+  pageTest(
     "opens a view, a segment and a webhook by a part of the name, and an action by role",
     async () => {
       const view = { page: "emails", name: "Bounced lately", query: "status=bounced" };
       await server.call("POST", "/views", { ...view, isShared: true });
-      const { page, problems, close } = await openAs(browser, server, "/suppressions");
+      const { page, problems, close } = await openAs(server, "/suppressions");
       await rows(page).nth(2).waitFor();
       await find(page, "ounced la");
       await found(page, "Bounced lately").click();
@@ -250,13 +241,12 @@ describe.skipIf(!hasChromium)("the command palette", () => {
       expect(problems).toEqual([]);
       await close();
 
-      const viewer = await openAs(browser, server, "/suppressions", { person: "viewer" });
+      const viewer = await openAs(server, "/suppressions", { person: "viewer" });
       await rows(viewer.page).nth(2).waitFor();
       await find(viewer.page, "suppress");
       await found(viewer.page, "Suppressions").first().waitFor();
       expect(await found(viewer.page, "Suppress an address").count()).toBe(0);
       await viewer.close();
     },
-    BROWSER_LIMIT_MS,
   );
 });

@@ -1,30 +1,25 @@
 /** The pages of webhooks: a webhook is created, fails, is repaired, and what other roles see. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page, Route } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { afterAll, describe, expect } from "bun:test";
+import type { Page, Route } from "playwright-core";
+import { hasChromium } from "../support/browser.ts";
 import { stringAt } from "../support/json.ts";
 import { startWebServer, type WebServer } from "../support/web-server.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { expectFaultless } from "./layouts.ts";
-import { ageSessions, failingList, openAs, PASSWORD, type PeopledServer } from "./people.ts";
-import { startWithPeople, statusOf } from "./people.ts";
+import { ageSessions, failingList, openAs, PASSWORD, type PeopledProject } from "./people.ts";
+import { newProjectWithPeople, statusOf } from "./people.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 let receiver: WebServer;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server, receiver] = await Promise.all([
-    startBrowser(),
-    startWithPeople(["--allow-private-addresses"]),
-    startWebServer(),
-  ]);
-}, BROWSER_LIMIT_MS);
+beforePages(async () => {
+  [server, receiver] = await Promise.all([newProjectWithPeople(), startWebServer()]);
+});
 afterAll(async () => {
   if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop(), receiver.close()]);
+  await receiver.close();
 });
 
 const rows = (page: Page) => page.locator("[data-row]");
@@ -52,11 +47,11 @@ async function answerLate(route: Route): Promise<void> {
 const track = (event: string, email = "ada@acme.example") =>
   server.call("POST", "/v1/track", { event, email, data: { total: 12 } });
 
-describe.skipIf(!hasChromium)("the pages of webhooks", () => {
-  test(
+describe("the pages of webhooks", () => {
+  pageTest(
     "by keyboard: a webhook is created, shows its secret once, is tested and fails",
     async () => {
-      const opened = await openAs(browser, server, "/webhooks");
+      const opened = await openAs(server, "/webhooks");
       const { page, problems } = opened;
       await page.getByText("No webhooks yet").waitFor();
       await opened.screenshot("webhooks-empty");
@@ -88,15 +83,14 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       expect(problems.filter((problem) => !problem.includes("status of 422"))).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "a failing webhook is repaired: the response is read, the delivery is sent again, live",
     async () => {
       receiver.answer = () => ({ status: 500, body: "<b>broken</b>" });
       const id = await createWebhook(["order.paid"], "/hook?source=mail");
-      const opened = await openAs(browser, server, `/webhooks/${id}`, { isLive: true });
+      const opened = await openAs(server, `/webhooks/${id}`, { isLive: true });
       const { page, problems } = opened;
       await page.getByText("No deliveries yet").waitFor();
       await track("order.paid");
@@ -134,16 +128,15 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       expect(problems).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "a disabled webhook says why, and is enabled again; failed deliveries are retried together",
     async () => {
       receiver.answer = () => ({ status: 410 });
       const id = await createWebhook(["gone.*"], "/gone");
       await track("gone.a");
-      const opened = await openAs(browser, server, `/webhooks/${id}?status=failed`);
+      const opened = await openAs(server, `/webhooks/${id}?status=failed`);
       const { page } = opened;
       await page.getByText("The receiver answered 410").waitFor();
       receiver.answer = () => ({});
@@ -156,16 +149,15 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       expect(opened.problems).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "settings: saved, disabled with undo, a new secret after the password, deleted",
     async () => {
       receiver.answer = () => ({});
       await track("order.paid");
       const id = await createWebhook(["old.*"], "/settings");
-      const opened = await openAs(browser, server, `/webhooks/${id}?tab=settings`);
+      const opened = await openAs(server, `/webhooks/${id}?tab=settings`);
       const { page } = opened;
       await page.getByLabel("Events").fill("order.paid\nemail.*");
       await page.getByText("Matches now: order.paid").waitFor();
@@ -196,17 +188,16 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       expect(opened.problems.filter((problem) => !problem.includes("status of 403"))).toEqual([]);
       await opened.close();
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
+  pageTest(
     "every layout is accessible, quiet and fits the window; errors and viewers",
     async () => {
       receiver.answer = () => ({ status: 503, body: "Service Unavailable" });
       const id = await createWebhook(["*"], "/layouts");
       await track("layout.a");
       await track("layout.b", "bea@acme.example");
-      const opened = await openAs(browser, server, `/webhooks/${id}`);
+      const opened = await openAs(server, `/webhooks/${id}`);
       await opened.page.getByText("Answered 503").first().waitFor();
       const deliveries = await server.call("GET", `/webhooks/${id}/deliveries`);
       const delivery = stringAt(deliveries, "data.items.0.id");
@@ -229,7 +220,7 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       }
       await opened.close();
 
-      const broken = await openAs(browser, server, "/webhooks", {
+      const broken = await openAs(server, "/webhooks", {
         prepare: failingList("/webhooks"),
       });
       await broken.page.getByText("The list is not available.").waitFor();
@@ -238,7 +229,7 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       await rows(broken.page).first().waitFor();
       await broken.close();
 
-      const viewer = await openAs(browser, server, `/webhooks/${id}?delivery=${delivery}`, {
+      const viewer = await openAs(server, `/webhooks/${id}?delivery=${delivery}`, {
         person: "viewer",
       });
       await viewer.page.getByText("Service Unavailable").waitFor();
@@ -250,6 +241,5 @@ describe.skipIf(!hasChromium)("the pages of webhooks", () => {
       expect(await statusOf(server, "viewer", ["POST", retry])).toBe(403);
       expect(await statusOf(server, "editor", ["POST", `/webhooks/${id}/rotate-secret`])).toBe(403);
     },
-    BROWSER_LIMIT_MS,
   );
 });

@@ -1,23 +1,23 @@
 /** The pages of workflows: the list, the graph with its numbers, an execution, and what roles may do. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../support/browser.ts";
+import { describe, expect } from "bun:test";
+import type { Page } from "playwright-core";
 import { stringAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { expectFaultless, expectNoFaults } from "./layouts.ts";
-import { failingList, openAs, type PeopledServer, startWithPeople, statusOf } from "./people.ts";
+import {
+  failingList,
+  openAs,
+  type PeopledProject,
+  statusOf,
+  newProjectWithPeople,
+} from "./people.ts";
+import { pageTest, beforePages } from "../support/page-test.ts";
 
-let browser: Browser;
-let server: PeopledServer;
+let server: PeopledProject;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
-  [browser, server] = await Promise.all([startBrowser(), startWithPeople()]);
-}, BROWSER_LIMIT_MS);
-afterAll(async () => {
-  if (!hasChromium) return;
-  await Promise.all([browser.close(), server.stop()]);
+beforePages(async () => {
+  server = await newProjectWithPeople();
 });
 
 const rows = (page: Page) => page.locator("[data-row]");
@@ -67,102 +67,94 @@ async function createWorkflow(name: string, enabled: boolean): Promise<string> {
   return stringAt(created, "data.id");
 }
 
-describe.skipIf(!hasChromium)("the pages of workflows", () => {
-  test(
-    "is empty at first; a list with states and numbers, filtered, broken",
-    async () => {
-      const opened = await openAs(browser, server, "/workflows");
-      const { page } = opened;
-      await page.getByText("No workflows yet").waitFor();
-      await opened.screenshot("workflows-empty");
-      expect(await opened.findings()).toEqual([]);
-      await createWorkflow("welcome", true);
-      await createWorkflow("birthday", false);
-      await track("signed.up.welcome", "zoe@acme.example");
-      await page.reload();
-      await rows(page).filter({ hasText: "welcome" }).getByText("Enabled").waitFor();
-      await expectFaultless(opened, {
-        name: "workflows",
-        isShown: () => rows(page).filter({ hasText: "welcome" }).waitFor(),
-      });
-      await opened.setLayout("light");
-      await page.getByText("Disabled", { exact: true }).first().click();
-      await page.getByText("1 workflow", { exact: true }).waitFor();
-      expect(new URL(page.url()).searchParams.get("enabled")).toBe("false");
-      await opened.close();
-      const broken = await openAs(browser, server, "/workflows", {
-        prepare: failingList("/workflows"),
-      });
-      await broken.page.getByText("The list is not available.").waitFor();
-      await broken.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+describe("the pages of workflows", () => {
+  pageTest("is empty at first; a list with states and numbers, filtered, broken", async () => {
+    const opened = await openAs(server, "/workflows");
+    const { page } = opened;
+    await page.getByText("No workflows yet").waitFor();
+    await opened.screenshot("workflows-empty");
+    expect(await opened.findings()).toEqual([]);
+    await createWorkflow("welcome", true);
+    await createWorkflow("birthday", false);
+    await track("signed.up.welcome", "zoe@acme.example");
+    await page.reload();
+    await rows(page).filter({ hasText: "welcome" }).getByText("Enabled").waitFor();
+    await expectFaultless(opened, {
+      name: "workflows",
+      isShown: () => rows(page).filter({ hasText: "welcome" }).waitFor(),
+    });
+    await opened.setLayout("light");
+    await page.getByText("Disabled", { exact: true }).first().click();
+    await page.getByText("1 workflow", { exact: true }).waitFor();
+    expect(new URL(page.url()).searchParams.get("enabled")).toBe("false");
+    await opened.close();
+    const broken = await openAs(server, "/workflows", {
+      prepare: failingList("/workflows"),
+    });
+    await broken.page.getByText("The list is not available.").waitFor();
+    await broken.close();
+  });
 
-  test(
-    "the graph follows executions live; one is drawn over it and cancelled",
-    async () => {
-      const id = await createWorkflow("orders", true);
-      const opened = await openAs(browser, server, `/workflows/${id}`, {
-        person: "editor",
-        isLive: true,
-      });
-      const { page, problems } = opened;
-      const box = (name: string) => page.locator(".step-box").filter({ hasText: name });
-      await page.getByText("0 active").waitFor();
-      await track("signed.up.orders", "ada@acme.example", { plan: "free" });
-      await track("signed.up.orders", "bea@acme.example", { plan: "pro" });
-      await box("Wait for an order").getByText("1 here now").waitFor({ state: "attached" });
-      await box("Mark as customer").getByText("1 completed").waitFor({ state: "attached" });
-      await box("Which plan?").click();
-      await dialog(page, "Step").getByText('context.plan equals "pro"').waitFor();
-      await page.keyboard.press("Escape");
-      await dialog(page, "Step").waitFor({ state: "detached" });
-      await box("Wait for an order").click();
-      await dialog(page, "Step").getByRole("button", { name: "1, show them" }).click();
-      await page.getByText("At “Wait for an order”").waitFor();
-      await expectSoon(() => rows(page).count(), 1);
-      await opened.screenshot("workflow-executions-at-step");
-      await page.getByRole("button", { name: "Show the executions at all steps" }).click();
-      await page.getByText("At “Wait for an order”").waitFor({ state: "detached" });
-      await page.goBack();
-      await dialog(page, "Step").waitFor();
-      await page.keyboard.press("Escape");
-      await dialog(page, "Step").waitFor({ state: "detached" });
+  pageTest("the graph follows executions live; one is drawn over it and cancelled", async () => {
+    const id = await createWorkflow("orders", true);
+    const opened = await openAs(server, `/workflows/${id}`, {
+      person: "editor",
+      isLive: true,
+    });
+    const { page, problems } = opened;
+    const box = (name: string) => page.locator(".step-box").filter({ hasText: name });
+    await page.getByText("0 active").waitFor();
+    await track("signed.up.orders", "ada@acme.example", { plan: "free" });
+    await track("signed.up.orders", "bea@acme.example", { plan: "pro" });
+    await box("Wait for an order").getByText("1 here now").waitFor({ state: "attached" });
+    await box("Mark as customer").getByText("1 completed").waitFor({ state: "attached" });
+    await box("Which plan?").click();
+    await dialog(page, "Step").getByText('context.plan equals "pro"').waitFor();
+    await page.keyboard.press("Escape");
+    await dialog(page, "Step").waitFor({ state: "detached" });
+    await box("Wait for an order").click();
+    await dialog(page, "Step").getByRole("button", { name: "1, show them" }).click();
+    await page.getByText("At “Wait for an order”").waitFor();
+    await expectSoon(() => rows(page).count(), 1);
+    await opened.screenshot("workflow-executions-at-step");
+    await page.getByRole("button", { name: "Show the executions at all steps" }).click();
+    await page.getByText("At “Wait for an order”").waitFor({ state: "detached" });
+    await page.goBack();
+    await dialog(page, "Step").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog(page, "Step").waitFor({ state: "detached" });
 
-      await page.getByRole("link", { name: "Executions" }).click();
-      await rows(page).filter({ hasText: "bea@acme.example" }).getByText("Left early").waitFor();
-      await opened.screenshot("workflow-executions");
-      expect(await opened.findings()).toEqual([]);
-      await rows(page).filter({ hasText: "ada@acme.example" }).getByRole("link").click();
-      const panel = page.getByRole("region", { name: "Execution", exact: true });
-      await panel.getByText("ada@acme.example").waitFor();
-      await box("Wait for an order").getByText("Since").waitFor();
-      await expectSoon(() => page.locator(".canvas-lines > path[data-taken]").count(), 2);
-      await expectFaultless(opened, {
-        name: "workflow-execution",
-        isShown: () => box("Wait for an order").getByText("Since").waitFor(),
-        layouts: ["light", "dark"],
-      });
-      await opened.setLayout("light");
-      await panel.getByRole("button", { name: "Cancel the execution" }).click();
-      await dialog(page, "Cancel this execution?")
-        .getByRole("button", { name: "Cancel the execution" })
-        .click();
-      await panel.getByText("Cancelled", { exact: true }).waitFor();
-      await panel.getByRole("button", { name: "Show all executions" }).click();
-      await page.getByText("1 cancelled").waitFor();
-      expect(problems).toEqual([]);
-      await opened.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+    await page.getByRole("link", { name: "Executions" }).click();
+    await rows(page).filter({ hasText: "bea@acme.example" }).getByText("Left early").waitFor();
+    await opened.screenshot("workflow-executions");
+    expect(await opened.findings()).toEqual([]);
+    await rows(page).filter({ hasText: "ada@acme.example" }).getByRole("link").click();
+    const panel = page.getByRole("region", { name: "Execution", exact: true });
+    await panel.getByText("ada@acme.example").waitFor();
+    await box("Wait for an order").getByText("Since").waitFor();
+    await expectSoon(() => page.locator(".canvas-lines > path[data-taken]").count(), 2);
+    await expectFaultless(opened, {
+      name: "workflow-execution",
+      isShown: () => box("Wait for an order").getByText("Since").waitFor(),
+      layouts: ["light", "dark"],
+    });
+    await opened.setLayout("light");
+    await panel.getByRole("button", { name: "Cancel the execution" }).click();
+    await dialog(page, "Cancel this execution?")
+      .getByRole("button", { name: "Cancel the execution" })
+      .click();
+    await panel.getByText("Cancelled", { exact: true }).waitFor();
+    await panel.getByRole("button", { name: "Show all executions" }).click();
+    await page.getByText("1 cancelled").waitFor();
+    expect(problems).toEqual([]);
+    await opened.close();
+  });
 
-  test(
+  pageTest(
     "by keyboard: the list of steps is the same graph; the workflow is disabled, with undo",
     async () => {
       const id = await createWorkflow("keyboard", true);
-      const opened = await openAs(browser, server, `/workflows/${id}?tab=list`);
+      const opened = await openAs(server, `/workflows/${id}?tab=list`);
       const { page, problems } = opened;
       const step = page.getByRole("button", { name: "2. Which plan?" });
       await step.focus();
@@ -185,31 +177,26 @@ describe.skipIf(!hasChromium)("the pages of workflows", () => {
         layouts: ["dark", "phone"],
       });
     },
-    BROWSER_LIMIT_MS,
   );
 
-  test(
-    "the graph in every layout; a viewer is offered no change",
-    async () => {
-      const id = await createWorkflow("layouts", true);
-      for (const [i, plan] of ["free", "pro", "pro"].entries()) {
-        await track("signed.up.layouts", `p${i}@acme.example`, { plan });
-      }
-      const opened = await openAs(browser, server, `/workflows/${id}`, { person: "viewer" });
-      await opened.page.getByText("1 active").waitFor();
-      await expectSoon(() => opened.page.getByRole("button", { name: "Disable" }).count(), 0);
-      await expectSoon(
-        () => opened.page.getByRole("button", { name: "Cancel all active" }).count(),
-        0,
-      );
-      await expectNoFaults(opened, {
-        name: "workflow",
-        isShown: (page) => page.getByText("1 active").waitFor(),
-      });
-      expect(await statusOf(server, "viewer", ["PATCH", `/workflows/${id}`, {}])).toBe(403);
-      const cancel = `/workflows/${id}/executions/cancel`;
-      expect(await statusOf(server, "viewer", ["POST", cancel])).toBe(403);
-    },
-    BROWSER_LIMIT_MS,
-  );
+  pageTest("the graph in every layout; a viewer is offered no change", async () => {
+    const id = await createWorkflow("layouts", true);
+    for (const [i, plan] of ["free", "pro", "pro"].entries()) {
+      await track("signed.up.layouts", `p${i}@acme.example`, { plan });
+    }
+    const opened = await openAs(server, `/workflows/${id}`, { person: "viewer" });
+    await opened.page.getByText("1 active").waitFor();
+    await expectSoon(() => opened.page.getByRole("button", { name: "Disable" }).count(), 0);
+    await expectSoon(
+      () => opened.page.getByRole("button", { name: "Cancel all active" }).count(),
+      0,
+    );
+    await expectNoFaults(opened, {
+      name: "workflow",
+      isShown: (page) => page.getByText("1 active").waitFor(),
+    });
+    expect(await statusOf(server, "viewer", ["PATCH", `/workflows/${id}`, {}])).toBe(403);
+    const cancel = `/workflows/${id}/executions/cancel`;
+    expect(await statusOf(server, "viewer", ["POST", cancel])).toBe(403);
+  });
 });

@@ -1,14 +1,16 @@
 /**
- * A browser for the tests of the dashboard: starts Chromium and a server from source, opens pages in
- * a layout, collects what a page must not do (console messages, requests to other origins), runs axe
- * and saves screenshots in `dist/dashboard/`.
+ * A browser for the tests of the dashboard: starts Chromium, opens pages in a layout, collects what
+ * a page must not do (console messages, requests to other origins), runs axe and saves screenshots
+ * in `dist/dashboard/`. All test files of a process share one Chromium (`sharedBrowser`).
  */
 
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { listAt, stringAt } from "./json.ts";
-import { startMailstead } from "./cli.ts";
+import { processFolder } from "./process-folder.ts";
+import { shared } from "./shared.ts";
+import { addScript, takeTab } from "./tabs.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const OUTPUT = join(ROOT, "dist", "dashboard");
@@ -62,78 +64,23 @@ export function startBrowser(): Promise<Browser> {
   });
 }
 
-export type Dashboard = Awaited<ReturnType<typeof startDashboard>>;
+/** Returns the browser of this process, which starts at the first call and ends with the process. */
+export const sharedBrowser = shared(
+  () => withTemporaryFolder(processFolder(), startBrowser),
+  // Chromium is closed if it crashed, or a test took too long.
+  (browser) => browser.isConnected(),
+);
 
-/**
- * Starts `mailstead dev` from source on free ports, with data that is removed at the end, and signs
- * its user in: `openPage(browser, url, { cookie: server.cookie })` opens a page for that user.
- */
-export async function startDashboard(words: readonly string[] = []) {
-  buildDashboard();
-  const isReady = (greeting: string) => greeting.endsWith("}\n");
-  const ports = ["--port", "0", "--capture-smtp", "127.0.0.1:0"];
-  const server = await startMailstead(
-    ["dev", "--json", "--data", "temporary", ...ports, ...words],
-    isReady,
-  );
-  const info: unknown = JSON.parse(server.greeting);
-  const url = stringAt(info, "url");
-  const cookie = await signIn(url, stringAt(info, "dashboard"));
-  const state = await call(url, cookie, "GET", "/app/api/state");
-  return {
-    ...server,
-    info,
-    url,
-    /** The session, as in the header Cookie. */
-    cookie,
-    secretKey: stringAt(info, "secretKey"),
-    project: stringAt(state, "data.projects.0.id"),
-    /** Calls the interface as the signed-in user, for the project; resolves to the parsed body. */
-    call: (method: string, path: string, body?: unknown) =>
-      call(url, cookie, method, path, {
-        body,
-        project: stringAt(state, "data.projects.0.id"),
-      }),
-  };
-}
-
-/** Signs in with the link that the server printed; resolves to the header Cookie. */
-async function signIn(url: string, link: string): Promise<string> {
-  const token = new URL(link).hash.slice(1);
-  const response = await fetch(`${url}/app/api/link`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...browserHeaders(url) },
-    body: JSON.stringify({ token }),
-  });
-  const [cookie = ""] = (response.headers.get("set-cookie") ?? "").split(";");
-  if (cookie === "") throw new Error(`the sign-in link was refused: ${await response.text()}`);
-  return cookie;
-}
-
-/** The headers that the server requires of requests with a cookie. */
-const browserHeaders = (url: string) => ({ origin: url, "x-requested-with": "mailstead" });
-
-async function call(
-  url: string,
-  cookie: string,
-  method: string,
-  path: string,
-  { body, project }: { body?: unknown; project?: string } = {},
-): Promise<unknown> {
-  const response = await fetch(url + path, {
-    method,
-    headers: {
-      cookie,
-      ...browserHeaders(url),
-      ...(project === undefined ? {} : { "x-project": project }),
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  const answer: unknown = text === "" ? {} : JSON.parse(text);
-  return answer;
+/** Runs a function while temporary files are made in the folder. */
+async function withTemporaryFolder<T>(folder: string, run: () => Promise<T>): Promise<T> {
+  const before = process.env["TMPDIR"];
+  process.env["TMPDIR"] = folder;
+  try {
+    return await run();
+  } finally {
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+  }
 }
 
 export type OpenedPage = {
@@ -149,59 +96,33 @@ export type OpenedPage = {
   /** By how many pixels the page is wider than the window. */
   overflowPx(): Promise<number>;
   close(): Promise<void>;
+  /** As `close`, for a page with settings that cannot be undone, such as a clock. */
+  discard(): Promise<void>;
 };
 
-type User = { context: BrowserContext; idle: Page[] };
-/** The users of a browser by their cookies. */
-const usersOf = new WeakMap<Browser, Map<string, User>>();
+type PageOptions = {
+  layout?: Layout;
+  /** The session of the user, as in the header Cookie. */
+  cookie?: string;
+  /** Runs before the first request. */
+  prepare?: (page: Page) => Promise<void>;
+};
 
-/**
- * Returns an empty page of a user. A new page costs a second of processor time and reads all scripts
- * again, so that pages are used several times.
- */
-async function takePage(browser: Browser, cookie: string, url: string) {
-  const users = usersOf.get(browser) ?? new Map<string, User>();
-  usersOf.set(browser, users);
-  const user = users.get(cookie) ?? { context: await browser.newContext(), idle: [] };
-  users.set(cookie, user);
-  const { context, idle } = user;
-  await context.clearCookies();
-  const [name = "", value = ""] = cookie.split("=");
-  if (cookie !== "") {
-    await context.addCookies([{ name, value, url, httpOnly: true, sameSite: "Lax" }]);
-  }
-  const page = idle.pop() ?? (await context.newPage());
-
-  async function putBack(): Promise<void> {
-    await page.evaluate(CLEAR_STORAGE);
-    for (const event of ["console", "pageerror", "request"] as const)
-      page.removeAllListeners(event);
-    await page.unrouteAll({ behavior: "ignoreErrors" });
-    await page.setExtraHTTPHeaders({});
-    await page.goto("about:blank");
-    idle.push(page);
-  }
-  return { page, putBack };
+/** Opens a page with an empty storage in the shared browser. */
+export async function openPage(url: string, options: PageOptions = {}): Promise<OpenedPage> {
+  return openPageIn(await sharedBrowser(), url, options);
 }
 
-const CLEAR_STORAGE = `if (location.protocol.startsWith("http")) {
-  localStorage.clear();
-  sessionStorage.clear();
-}`;
-
-/**
- * Opens a page with an empty storage. `cookie` is the session of `startDashboard`; `prepare` runs
- * before the first request.
- */
-export async function openPage(
+/** As `openPage`, in another browser. */
+export async function openPageIn(
   browser: Browser,
   url: string,
-  options: { layout?: Layout; cookie?: string; prepare?: (page: Page) => Promise<void> } = {},
+  options: PageOptions = {},
 ): Promise<OpenedPage> {
   const { cookie = "", prepare } = options;
   let { layout = "light" } = options;
   const { origin } = new URL(url);
-  const { page, putBack } = await takePage(browser, cookie, origin);
+  const { page, leave, discard } = await takeTab(browser, cookie, origin);
   page.setDefaultTimeout(STEP_LIMIT_MS);
   await page.setViewportSize(LAYOUTS[layout].viewport);
   await page.emulateMedia({ ...MEDIA, colorScheme: LAYOUTS[layout].colorScheme });
@@ -242,7 +163,8 @@ export async function openPage(
     findings: () => runAxe(page),
     overflowPx: async () =>
       Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth")),
-    close: putBack,
+    close: leave,
+    discard,
   };
 }
 
@@ -265,11 +187,30 @@ async function runAxe(page: Page): Promise<string[]> {
 }
 
 /** Opens the stream of live messages without any, so that a page changes only by its own actions. */
-export async function withoutLiveMessages(page: Page): Promise<void> {
-  await page.route("**/app/api/live*", (route) =>
-    route.fulfill({ contentType: "text/event-stream", body: ": open\n\n" }),
-  );
+export function withoutLiveMessages(page: Page): Promise<void> {
+  return addScript(page, SILENT_LIVE_MESSAGES);
 }
+
+/** A route would do the same, but each load of a page with a route costs 0.4 s of processor time. */
+const SILENT_LIVE_MESSAGES = `{
+  const { EventSource } = window;
+  class SilentSource extends EventTarget {
+    readyState = EventSource.OPEN;
+    constructor() {
+      super();
+      setTimeout(() => this.dispatchEvent(new Event("open")));
+    }
+    close() {
+      this.readyState = EventSource.CLOSED;
+    }
+  }
+  window.EventSource = class extends EventSource {
+    constructor(url, ...rest) {
+      if (String(url).startsWith("/app/api/live")) return new SilentSource();
+      super(url, ...rest);
+    }
+  };
+}`;
 
 /** A page without faults. */
 export const NO_FAULTS = { findings: [], problems: [], overflowPx: 0 };

@@ -38,12 +38,22 @@ export async function waitUntilRead(isTrue: () => Promise<boolean>): Promise<voi
 export async function expectSoon<T>(read: () => T | Promise<T>, expected: T): Promise<void> {
   const deadline = performance.now() + LIMIT_MS;
   let found: unknown = await read();
-  for (let looks = 0; !Bun.deepEquals(found, expected); looks++) {
+  for (let looks = 0; !isEqual(found, expected); looks++) {
     if (performance.now() > deadline) break;
     await pauseAfter(looks);
     found = await read();
   }
   expect(found).toEqual(expected);
+}
+
+/** Compares as `toEqual` does; `expected` may contain matchers, such as `expect.any(String)`. */
+function isEqual(found: unknown, expected: unknown): boolean {
+  try {
+    expect(found).toEqual(expected);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Lets all pending work of the event loop run that needs no time to pass. */

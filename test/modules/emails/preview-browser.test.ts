@@ -1,12 +1,11 @@
 /** A hostile mail in the frame of a page: nothing leaves the frame. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import { afterAll, describe, expect } from "bun:test";
 import { previewDocument, previewHeaders } from "../../../src/render/preview-document.ts";
-import { BROWSER_LIMIT_MS, hasChromium, startBrowser } from "../../support/browser.ts";
+import { hasChromium, sharedBrowser } from "../../support/browser.ts";
 import { waitUntil } from "../../support/eventually.ts";
+import { pageTest, beforePages } from "../../support/page-test.ts";
 
-let browser: Browser;
 /** The server of an attacker, and the paths that were requested from it. */
 let evil: ReturnType<typeof Bun.serve>;
 let stolen: string[];
@@ -17,8 +16,7 @@ const PAGE = `<!doctype html><title>Page</title>
   <iframe src="/preview" width="800" height="600"
     sandbox="allow-popups allow-popups-to-escape-sandbox"></iframe>`;
 
-beforeAll(async () => {
-  if (!hasChromium) return;
+beforePages(async () => {
   stolen = [];
   evil = Bun.serve({
     port: 0,
@@ -34,11 +32,9 @@ beforeAll(async () => {
         ? new Response(previewDocument(html, []), { headers: previewHeaders("text/html") })
         : new Response(PAGE, { headers: { "Content-Type": "text/html" } }),
   });
-  browser = await startBrowser();
-}, BROWSER_LIMIT_MS);
+});
 afterAll(async () => {
   if (!hasChromium) return;
-  await browser.close();
   await Promise.all([evil.stop(true), shown.stop(true)]);
 });
 
@@ -65,39 +61,35 @@ function hostileBody(base: string): string {
     <p id="text">Hello</p>`;
 }
 
-describe.skipIf(!hasChromium)("a hostile mail in a frame", () => {
-  test(
-    "loads and runs nothing, and its links open new tabs without an opener",
-    async () => {
-      const base = `http://127.0.0.1:${evil.port}`;
-      const url = `http://127.0.0.1:${shown.port}/`;
-      html = hostileBody(base);
-      const context = await browser.newContext();
-      const page = await context.newPage();
-      await page.goto(url);
-      const frame = page.frameLocator("iframe");
-      // Its own styles work.
-      await frame.locator("#text").waitFor();
-      const color = "getComputedStyle(document.querySelector('#text')).color";
-      expect(await page.frames()[1]?.evaluate(color)).toBe("rgb(1, 2, 3)");
-      await frame.locator("#script").click();
-      await frame.locator("#submit").click();
-      expect(stolen).toEqual([]);
+describe("a hostile mail in a frame", () => {
+  pageTest("loads and runs nothing, and its links open new tabs without an opener", async () => {
+    const base = `http://127.0.0.1:${evil.port}`;
+    const url = `http://127.0.0.1:${shown.port}/`;
+    html = hostileBody(base);
+    const context = await (await sharedBrowser()).newContext();
+    const page = await context.newPage();
+    await page.goto(url);
+    const frame = page.frameLocator("iframe");
+    // Its own styles work.
+    await frame.locator("#text").waitFor();
+    const color = "getComputedStyle(document.querySelector('#text')).color";
+    expect(await page.frames()[1]?.evaluate(color)).toBe("rgb(1, 2, 3)");
+    await frame.locator("#script").click();
+    await frame.locator("#submit").click();
+    expect(stolen).toEqual([]);
 
-      const opened = context.waitForEvent("page");
-      await frame.locator("#link").click();
-      const tab = await opened;
-      await waitUntil(() => stolen.includes("/link"));
-      await tab.waitForLoadState();
-      expect(await tab.evaluate("[window.opener, document.referrer, document.title]")).toEqual([
-        null,
-        "",
-        "Evil",
-      ]);
-      expect([page.url(), await page.title()]).toEqual([url, "Page"]);
-      expect(stolen.filter((path) => path !== "/favicon.ico")).toEqual(["/link"]);
-      await context.close();
-    },
-    BROWSER_LIMIT_MS,
-  );
+    const opened = context.waitForEvent("page");
+    await frame.locator("#link").click();
+    const tab = await opened;
+    await waitUntil(() => stolen.includes("/link"));
+    await tab.waitForLoadState();
+    expect(await tab.evaluate("[window.opener, document.referrer, document.title]")).toEqual([
+      null,
+      "",
+      "Evil",
+    ]);
+    expect([page.url(), await page.title()]).toEqual([url, "Page"]);
+    expect(stolen.filter((path) => path !== "/favicon.ico")).toEqual(["/link"]);
+    await context.close();
+  });
 });
