@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, type Layout, openPage } from "../support/browser.ts";
+import { hasChromium, BROWSER_LIMIT_MS, type Layout, openPage } from "../support/browser.ts";
 import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
@@ -33,7 +33,7 @@ async function scrollTo(page: Page, top: number): Promise<void> {
 }
 
 describe("Back", () => {
-  test.each([
+  test.skipIf(!hasChromium).each([
     ["/contacts", "light", 6_000],
     ["/contacts", "phone", 9_000],
     ["/suppressions", "light", 6_000],

@@ -1,8 +1,8 @@
 /** A page whose server does not answer: what it shows meanwhile, and how it goes on afterwards. */
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, type OpenedPage, openPage } from "../support/browser.ts";
+import { type OpenedPage, openPage } from "../support/browser.ts";
 import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
@@ -21,9 +21,14 @@ const banner = (page: Page) =>
 const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name });
 
 /** Opens a page of the project; the browser is online again afterwards. */
-async function withPage(path: string, run: (opened: OpenedPage) => Promise<void>) {
+async function withPage(
+  path: string,
+  run: (opened: OpenedPage) => Promise<void>,
+  isFirstVisit = false,
+) {
   const opened = await openPage(`${server.url}/app/p/${server.project}${path}`, {
     cookie: server.cookie,
+    isFirstVisit,
   });
   try {
     await opened.page.getByRole("heading", { level: 1 }).waitFor();
@@ -37,39 +42,39 @@ async function withPage(path: string, run: (opened: OpenedPage) => Promise<void>
 }
 
 describe("while the server cannot be reached", () => {
-  test(
+  pageTest(
     "a page whose script is not loaded yet shows the error in the frame, and opens when it is back",
     () =>
-      withPage("/segments", async ({ page, screenshot, findings }) => {
-        await page.context().setOffline(true);
-        await page.getByRole("link", { name: "Webhooks" }).click();
-        await unreachable(page).waitFor();
-        await page.getByRole("link", { name: "Segments" }).waitFor();
-        await screenshot("offline-page");
-        expect(await findings()).toEqual([]);
-        await page.context().setOffline(false);
-        await unreachable(page).getByRole("button", { name: "Try again" }).click();
-        await heading(page, "Webhooks").waitFor();
-      }),
-    BROWSER_LIMIT_MS,
+      withPage(
+        "/segments",
+        async ({ page, screenshot, findings }) => {
+          await page.context().setOffline(true);
+          await page.getByRole("link", { name: "Webhooks" }).click();
+          await unreachable(page).waitFor();
+          await page.getByRole("link", { name: "Segments" }).waitFor();
+          await screenshot("offline-page");
+          expect(await findings()).toEqual([]);
+          await page.context().setOffline(false);
+          await unreachable(page).getByRole("button", { name: "Try again" }).click();
+          await heading(page, "Webhooks").waitFor();
+        },
+        true,
+      ),
   );
 
-  test(
-    "a part of the frame that is not loaded yet shows the error beside the page",
-    () =>
-      withPage("/segments", async ({ page }) => {
-        await page.context().setOffline(true);
-        await page.keyboard.press("?");
-        await unreachable(page).waitFor();
-        await heading(page, "Segments").waitFor();
-        await page.context().setOffline(false);
-        await unreachable(page).getByRole("button", { name: "Try again" }).click();
-        await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
-      }),
-    BROWSER_LIMIT_MS,
+  pageTest("a part of the frame that is not loaded yet shows the error beside the page", () =>
+    withPage("/segments", async ({ page }) => {
+      await page.context().setOffline(true);
+      await page.keyboard.press("?");
+      await unreachable(page).waitFor();
+      await heading(page, "Segments").waitFor();
+      await page.context().setOffline(false);
+      await unreachable(page).getByRole("button", { name: "Try again" }).click();
+      await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    }),
   );
 
-  test(
+  pageTest(
     "a banner appears without a request of the page, and the next page says why it has no data",
     () =>
       withPage("/contacts", async ({ page, screenshot }) => {
@@ -85,7 +90,6 @@ describe("while the server cannot be reached", () => {
         await unreachable(page).waitFor({ state: "hidden" });
         await page.getByText("No segments yet").waitFor();
       }),
-    BROWSER_LIMIT_MS,
   );
 
   pageTest("a live stream that ends shows the banner only if a request fails too", async () => {

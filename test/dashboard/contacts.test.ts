@@ -1,12 +1,10 @@
 /** The list of contacts: search, columns, export, 50,000 rows, and its states. */
 
 import { describe, expect } from "bun:test";
-import { Database } from "bun:sqlite";
+import { openData } from "../support/dashboard-server.ts";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { openPage } from "../support/browser.ts";
-import { stringAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { expectNoFaults } from "./layouts.ts";
 import {
@@ -213,12 +211,12 @@ describe("the list of contacts", () => {
 
 /** Adds contacts to the project directly. */
 function fill(count: number): void {
-  const db = new Database(join(stringAt(server.info, "data"), "mailstead.db"));
+  using db = openData(server);
   db.run(
     `WITH RECURSIVE number (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM number WHERE i < ${count})
      INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
-     SELECT 'many-' || i, (SELECT seq FROM projects LIMIT 1), 'c' || i || '@many.example', 1,
+     SELECT 'many-' || i, (SELECT seq FROM projects WHERE id = ?), 'c' || i || '@many.example', 1,
             '{"plan":"pro"}', 1767348000000, 1767348000000 FROM number`,
+    [server.project],
   );
-  db.close();
 }

@@ -73,12 +73,12 @@ describe("the pages of domains", () => {
         .and(page.locator("[aria-invalid=true]"))
         .waitFor();
       await page.keyboard.press("ControlOrMeta+a");
-      await page.keyboard.type("harbour.example");
+      await page.keyboard.type("quay.example");
       await page.keyboard.press("Enter");
-      await page.getByRole("heading", { level: 1, name: "harbour.example" }).waitFor();
+      await page.getByRole("heading", { level: 1, name: "quay.example" }).waitFor();
       await page.getByText("open its DNS settings").waitFor();
 
-      publish(dns.records, (await domainNamed("harbour.example"))?.records ?? []);
+      publish(dns.records, (await domainNamed("quay.example"))?.records ?? []);
       await page.getByRole("button", { name: "Check now" }).press("Enter");
       await page.getByText("All records are in place.").waitFor();
       await page.getByText("Verified", { exact: true }).waitFor();

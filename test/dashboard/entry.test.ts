@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { BROWSER_LIMIT_MS, hasChromium, openPage } from "../support/browser.ts";
-import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
+import { invite } from "./people.ts";
+import { type DashboardProject, newProject, sharedServer } from "../support/dashboard-server.ts";
 import { type Running, startMailstead } from "../support/cli.ts";
 import { stringAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
@@ -99,7 +100,8 @@ describe.skipIf(!hasChromium)("mailstead serve", () => {
 
 describe.skipIf(!hasChromium)("mailstead dev", () => {
   pageTest("a session opens the pages of its project", async () => {
-    const { url, cookie, project } = server;
+    // The first project of the server is the one that `/app` opens.
+    const { url, cookie, project } = await sharedServer();
     const opened = await openPage(`${url}/app`, { cookie });
     await heading(opened.page, "Inbox");
     expect(new URL(opened.page.url()).pathname).toBe(`/app/p/${project}/inboxes`);
@@ -108,9 +110,8 @@ describe.skipIf(!hasChromium)("mailstead dev", () => {
   });
 
   pageTest("the account page lists the session and changes the name", async () => {
-    const opened = await openPage(`${server.url}/app/account`, {
-      cookie: server.cookie,
-    });
+    const cookie = (await invite(server, "Petra Person", "VIEWER")) ?? "";
+    const opened = await openPage(`${server.url}/app/account`, { cookie });
     const { page } = opened;
     await page.getByText("This browser").waitFor();
     await page.getByLabel("Name", { exact: true }).fill("Grace Hopper");

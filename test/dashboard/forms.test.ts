@@ -1,7 +1,7 @@
 /** Forms: a dialog stays open while its request runs, and unsaved changes are not lost unasked. */
 
 import { describe, expect, test } from "bun:test";
-import { BROWSER_LIMIT_MS, openPage } from "../support/browser.ts";
+import { hasChromium, BROWSER_LIMIT_MS, openPage } from "../support/browser.ts";
 import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { stringAt } from "../support/json.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
@@ -68,7 +68,7 @@ describe("a dialog", () => {
 });
 
 describe("unsaved changes", () => {
-  test.each([
+  test.skipIf(!hasChromium).each([
     ["of the data of a contact", "contact"],
     ["of the settings of the project", "settings"],
     ["of a webhook", "webhook"],

@@ -1,7 +1,7 @@
 /** The frame of the dashboard by keyboard: palette, shortcuts, menus, themes, and what is lost. */
 
-import { describe, expect, test } from "bun:test";
-import { BROWSER_LIMIT_MS, type Layout, type OpenedPage, openPage } from "../support/browser.ts";
+import { describe, expect } from "bun:test";
+import { type Layout, type OpenedPage, openPage } from "../support/browser.ts";
 import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { answerState, PROJECT, SIGNED_OUT } from "./answers.ts";
@@ -34,123 +34,102 @@ async function withPage(run: (opened: OpenedPage) => Promise<void>, options: Opt
 const schemeOf = "document.documentElement.getAttribute('data-mantine-color-scheme')";
 
 describe("the frame", () => {
-  test(
-    "the command palette opens by Ctrl K, finds a page and closes by Esc",
-    () =>
-      withPage(async ({ page, findings, screenshot }) => {
-        await page.keyboard.press("Control+k");
-        const search = page.getByPlaceholder("Search pages, contacts, projects and actions");
-        await search.waitFor();
-        await screenshot("palette");
-        expect(await findings()).toEqual([]);
-        await page.keyboard.press("Escape");
-        await search.waitFor({ state: "hidden" });
-        await page.keyboard.press("Control+k");
-        await search.fill("account");
-        await page.keyboard.press("ArrowDown");
-        await page.keyboard.press("Enter");
-        await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
-      }),
-    BROWSER_LIMIT_MS,
+  pageTest("the command palette opens by Ctrl K, finds a page and closes by Esc", () =>
+    withPage(async ({ page, findings, screenshot }) => {
+      await page.keyboard.press("Control+k");
+      const search = page.getByPlaceholder("Search pages, contacts, projects and actions");
+      await search.waitFor();
+      await screenshot("palette");
+      expect(await findings()).toEqual([]);
+      await page.keyboard.press("Escape");
+      await search.waitFor({ state: "hidden" });
+      await page.keyboard.press("Control+k");
+      await search.fill("account");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+    }),
   );
 
-  test(
-    "? lists the shortcuts, which can be switched off",
-    () =>
-      withPage(async ({ page, findings }) => {
-        await page.keyboard.press("?");
-        const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
-        await list.waitFor();
-        expect(await findings()).toEqual([]);
-        await list.getByLabel("Shortcuts of single keys").click();
-        await page.keyboard.press("Escape");
-        await list.waitFor({ state: "hidden" });
-        await page.keyboard.press("?");
-        await expectSoon(() => list.count(), 0);
-      }),
-    BROWSER_LIMIT_MS,
+  pageTest("? lists the shortcuts, which can be switched off", () =>
+    withPage(async ({ page, findings }) => {
+      await page.keyboard.press("?");
+      const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+      await list.waitFor();
+      expect(await findings()).toEqual([]);
+      await list.getByLabel("Shortcuts of single keys").click();
+      await page.keyboard.press("Escape");
+      await list.waitFor({ state: "hidden" });
+      await page.keyboard.press("?");
+      await expectSoon(() => list.count(), 0);
+    }),
   );
 
-  test(
-    "g o opens the overview from another page of the project",
-    () =>
-      withPage(
-        async ({ page }) => {
-          await page.keyboard.press("g");
-          await page.keyboard.press("o");
-          await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
-        },
-        { path: `/p/${PROJECT.id}/emails` },
-      ),
-    BROWSER_LIMIT_MS,
+  pageTest("g o opens the overview from another page of the project", () =>
+    withPage(
+      async ({ page }) => {
+        await page.keyboard.press("g");
+        await page.keyboard.press("o");
+        await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      },
+      { path: `/p/${PROJECT.id}/emails` },
+    ),
   );
 
-  test(
-    "the theme is chosen in the menu of the user and set before the first paint",
-    () =>
-      withPage(async ({ page, findings, screenshot }) => {
-        await expectSoon(() => page.evaluate(schemeOf), "light");
-        await page.getByRole("button", { name: /^Account:/ }).click();
-        await page.getByRole("menuitem", { name: "Dark" }).click();
-        await expectSoon(() => page.evaluate(schemeOf), "dark");
+  pageTest("the theme is chosen in the menu of the user and set before the first paint", () =>
+    withPage(async ({ page, findings, screenshot }) => {
+      await expectSoon(() => page.evaluate(schemeOf), "light");
+      await page.getByRole("button", { name: /^Account:/ }).click();
+      await page.getByRole("menuitem", { name: "Dark" }).click();
+      await expectSoon(() => page.evaluate(schemeOf), "dark");
+      await page.waitForTimeout(200);
+      await screenshot("user-menu");
+      expect(await findings()).toEqual([]);
+      await page.reload({ waitUntil: "commit" });
+      await page.locator("body").waitFor({ state: "attached" });
+      await expectSoon(() => page.evaluate(schemeOf), "dark");
+      await page.getByRole("heading", { level: 1 }).waitFor();
+    }),
+  );
+
+  pageTest("the first Tab reaches a link to the content", () =>
+    withPage(async ({ page }) => {
+      await page.keyboard.press("Tab");
+      await page.locator("a:focus", { hasText: "Skip to the content" }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.locator("main:focus").waitFor();
+    }),
+  );
+
+  pageTest("on phones the side bar is a drawer", () =>
+    withPage(
+      async ({ page, findings, screenshot }) => {
+        await page.getByRole("button", { name: "Open the menu" }).click();
+        const menu = page.getByRole("dialog", { name: "Menu" });
+        await menu.getByRole("link", { name: "Overview" }).waitFor();
         await page.waitForTimeout(200);
-        await screenshot("user-menu");
+        await screenshot("menu");
         expect(await findings()).toEqual([]);
-        await page.reload({ waitUntil: "commit" });
-        await page.locator("body").waitFor({ state: "attached" });
-        await expectSoon(() => page.evaluate(schemeOf), "dark");
-        await page.getByRole("heading", { level: 1 }).waitFor();
-      }),
-    BROWSER_LIMIT_MS,
+        await menu.getByRole("button", { name: "Project: Harbour Books" }).click();
+        await page.getByRole("menuitem", { name: /Lighthouse/ }).click();
+        await menu.waitFor({ state: "hidden" });
+        expect(new URL(page.url()).pathname).toBe("/app/p/prj_2");
+      },
+      { layout: "phone" },
+    ),
   );
 
-  test(
-    "the first Tab reaches a link to the content",
-    () =>
-      withPage(async ({ page }) => {
-        await page.keyboard.press("Tab");
-        await page.locator("a:focus", { hasText: "Skip to the content" }).waitFor();
-        await page.keyboard.press("Enter");
-        await page.locator("main:focus").waitFor();
-      }),
-    BROWSER_LIMIT_MS,
-  );
-
-  test(
-    "on phones the side bar is a drawer",
-    () =>
-      withPage(
-        async ({ page, findings, screenshot }) => {
-          await page.getByRole("button", { name: "Open the menu" }).click();
-          const menu = page.getByRole("dialog", { name: "Menu" });
-          await menu.getByRole("link", { name: "Overview" }).waitFor();
-          await page.waitForTimeout(200);
-          await screenshot("menu");
-          expect(await findings()).toEqual([]);
-          await menu.getByRole("button", { name: "Project: Harbour Books" }).click();
-          await page.getByRole("menuitem", { name: /Lighthouse/ }).click();
-          await menu.waitFor({ state: "hidden" });
-          expect(new URL(page.url()).pathname).toBe("/app/p/prj_2");
-        },
-        { layout: "phone" },
-      ),
-    BROWSER_LIMIT_MS,
-  );
-
-  test(
-    "without a session the sign-in page opens, and knows where to return",
-    () =>
-      withPage(
-        async ({ page }) => {
-          const { pathname, searchParams } = new URL(page.url());
-          expect([pathname, searchParams.get("next")]).toEqual([
-            "/app/login",
-            `/p/${PROJECT.id}?tab=x`,
-          ]);
-        },
-        { path: `/p/${PROJECT.id}?tab=x`, state: SIGNED_OUT },
-      ),
-    BROWSER_LIMIT_MS,
+  pageTest("without a session the sign-in page opens, and knows where to return", () =>
+    withPage(
+      async ({ page }) => {
+        const { pathname, searchParams } = new URL(page.url());
+        expect([pathname, searchParams.get("next")]).toEqual([
+          "/app/login",
+          `/p/${PROJECT.id}?tab=x`,
+        ]);
+      },
+      { path: `/p/${PROJECT.id}?tab=x`, state: SIGNED_OUT },
+    ),
   );
 
   const refusal = (statusCode: number, code: string) => ({

@@ -1,11 +1,11 @@
 /** The parts of the kit in a browser: the table with its keys, filters, drawer, forms and frames. */
 
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect } from "bun:test";
 import { join } from "node:path";
 import { Elysia } from "elysia";
 import type { Page } from "playwright-core";
 import { uiRoutes } from "../../src/http/ui.ts";
-import { BROWSER_LIMIT_MS, buildDashboard, hasChromium, openPage } from "../support/browser.ts";
+import { buildDashboard, hasChromium, openPage } from "../support/browser.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { expectNoFaults } from "./layouts.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
@@ -61,7 +61,7 @@ describe("the kit", () => {
   const focusOn = (page: Page, text: string) =>
     page.locator("a:focus", { hasText: text }).waitFor();
 
-  test(
+  pageTest(
     "a table of 20,000 rows has at most 60 in the document and says how many there are",
     () =>
       withPage("table", async (page) => {
@@ -72,7 +72,6 @@ describe("the kit", () => {
         await page.getByText("reader10000@example.com").waitFor();
         expect(await rows.count()).toBeWithin(10, 60);
       }),
-    BROWSER_LIMIT_MS,
   );
 
   pageTest(
@@ -89,107 +88,86 @@ describe("the kit", () => {
     },
   );
 
-  test(
-    "j and k move the focus between rows, Enter opens one, Esc returns the focus",
-    () =>
-      withPage("table", async (page) => {
-        for (const key of ["j", "j", "j", "k"]) await page.keyboard.press(key);
-        await focusOn(page, "reader1@example.com");
-        await page.keyboard.press("Enter");
-        const drawer = page.getByRole("dialog");
-        await drawer.getByText("Your order 1001").waitFor();
-        await page.keyboard.press("j");
-        await drawer.getByText("Your order 1002").waitFor();
-        await page.keyboard.press("Escape");
-        await drawer.waitFor({ state: "hidden" });
-        await focusOn(page, "reader1@example.com");
-      }),
-    BROWSER_LIMIT_MS,
+  pageTest("j and k move the focus between rows, Enter opens one, Esc returns the focus", () =>
+    withPage("table", async (page) => {
+      for (const key of ["j", "j", "j", "k"]) await page.keyboard.press(key);
+      await focusOn(page, "reader1@example.com");
+      await page.keyboard.press("Enter");
+      const drawer = page.getByRole("dialog");
+      await drawer.getByText("Your order 1001").waitFor();
+      await page.keyboard.press("j");
+      await drawer.getByText("Your order 1002").waitFor();
+      await page.keyboard.press("Escape");
+      await drawer.waitFor({ state: "hidden" });
+      await focusOn(page, "reader1@example.com");
+    }),
   );
 
-  test(
-    "x selects the row, and a click with Shift selects a range",
-    () =>
-      withPage("table", async (page) => {
-        const selected = page.locator("tr[aria-selected=true]");
-        await page.keyboard.press("j");
-        await focusOn(page, "reader0@example.com");
-        await page.keyboard.press("x");
-        await expectSoon(() => selected.count(), 1);
-        await page.getByLabel("Select row 5").click({ modifiers: ["Shift"] });
-        await expectSoon(() => selected.count(), 5);
-      }),
-    BROWSER_LIMIT_MS,
+  pageTest("x selects the row, and a click with Shift selects a range", () =>
+    withPage("table", async (page) => {
+      const selected = page.locator("tr[aria-selected=true]");
+      await page.keyboard.press("j");
+      await focusOn(page, "reader0@example.com");
+      await page.keyboard.press("x");
+      await expectSoon(() => selected.count(), 1);
+      await page.getByLabel("Select row 5").click({ modifiers: ["Shift"] });
+      await expectSoon(() => selected.count(), 5);
+    }),
   );
 
-  test(
-    "terms of the search become chips, which the keyboard removes",
-    () =>
-      withPage("table", async (page) => {
-        await page.keyboard.press("/");
-        await page.keyboard.type("status:BOUNCED to:reader5");
-        await page.keyboard.press("Enter");
-        await page.getByText("reader5@example.com").waitFor();
-        await expectSoon(() => page.getByText("status: Bounced").count(), 1);
-        await page.keyboard.press("Backspace");
-        await page.keyboard.press("Backspace");
-        await page.getByText("20,000 emails").waitFor();
-        await page.keyboard.type("to:nobody");
-        await page.keyboard.press("Enter");
-        await page.getByRole("button", { name: "Clear filters" }).click();
-        await page.getByText("20,000 emails").waitFor();
-      }),
-    BROWSER_LIMIT_MS,
+  pageTest("terms of the search become chips, which the keyboard removes", () =>
+    withPage("table", async (page) => {
+      await page.keyboard.press("/");
+      await page.keyboard.type("status:BOUNCED to:reader5");
+      await page.keyboard.press("Enter");
+      await page.getByText("reader5@example.com").waitFor();
+      await expectSoon(() => page.getByText("status: Bounced").count(), 1);
+      await page.keyboard.press("Backspace");
+      await page.keyboard.press("Backspace");
+      await page.getByText("20,000 emails").waitFor();
+      await page.keyboard.type("to:nobody");
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Clear filters" }).click();
+      await page.getByText("20,000 emails").waitFor();
+    }),
   );
 
-  test(
-    "shortcuts do nothing in a field",
-    () =>
-      withPage("table", async (page) => {
-        await page.getByLabel("Search emails").focus();
-        await page.keyboard.type("jjx");
-        await expectSoon(() => page.getByLabel("Search emails").inputValue(), "jjx");
-      }),
-    BROWSER_LIMIT_MS,
+  pageTest("shortcuts do nothing in a field", () =>
+    withPage("table", async (page) => {
+      await page.getByLabel("Search emails").focus();
+      await page.keyboard.type("jjx");
+      await expectSoon(() => page.getByLabel("Search emails").inputValue(), "jjx");
+    }),
   );
 
-  test(
-    "a refused form shows the message at its field, which has the focus",
-    () =>
-      withPage("parts", async (page) => {
-        await page.getByRole("button", { name: "Save" }).click();
-        await page.getByText("This must be an email address.").waitFor();
-        await page.locator("[aria-invalid=true]:focus").waitFor();
-        const name = "document.activeElement.labels[0].textContent";
-        await expectSoon(() => page.evaluate(name), "Email address");
-      }),
-    BROWSER_LIMIT_MS,
+  pageTest("a refused form shows the message at its field, which has the focus", () =>
+    withPage("parts", async (page) => {
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("This must be an email address.").waitFor();
+      await page.locator("[aria-invalid=true]:focus").waitFor();
+      const name = "document.activeElement.labels[0].textContent";
+      await expectSoon(() => page.evaluate(name), "Email address");
+    }),
   );
 
-  test(
-    "a confirmation needs the name, and shows the error of its action",
-    () =>
-      withPage("parts", async (page) => {
-        await page.getByRole("button", { name: "Delete the project" }).click();
-        const dialog = page.getByRole("dialog");
-        const button = dialog.getByRole("button", { name: "Delete the project" });
-        await expectSoon(() => button.isDisabled(), true);
-        await dialog.getByLabel("Type Harbour Books").fill("Harbour Books");
-        await button.click();
-        await dialog.getByText("The storage cannot be written.").waitFor();
-      }),
-    BROWSER_LIMIT_MS,
+  pageTest("a confirmation needs the name, and shows the error of its action", () =>
+    withPage("parts", async (page) => {
+      await page.getByRole("button", { name: "Delete the project" }).click();
+      const dialog = page.getByRole("dialog");
+      const button = dialog.getByRole("button", { name: "Delete the project" });
+      await expectSoon(() => button.isDisabled(), true);
+      await dialog.getByLabel("Type Harbour Books").fill("Harbour Books");
+      await button.click();
+      await dialog.getByText("The storage cannot be written.").waitFor();
+    }),
   );
 
-  test(
-    "a mail runs no script, and Copy works",
-    () =>
-      withPage("parts", async (page) => {
-        const mail = page.frameLocator("iframe").locator("body");
-        expect(await mail.textContent()).toContain("has been shipped");
-        await page.getByRole("button", { name: "Copy the id" }).click();
-        await page.getByRole("button", { name: "Copied" }).waitFor();
-      }),
-    BROWSER_LIMIT_MS,
+  pageTest("a mail runs no script, and Copy works", () =>
+    withPage("parts", async (page) => {
+      const mail = page.frameLocator("iframe").locator("body");
+      expect(await mail.textContent()).toContain("has been shipped");
+      await page.getByRole("button", { name: "Copy the id" }).click();
+      await page.getByRole("button", { name: "Copied" }).waitFor();
+    }),
   );
 });

@@ -53,6 +53,7 @@ describe("the overview", () => {
 
   pageTest("shows the totals of the interface", async () => {
     const { page, problems, close } = await openOverview();
+    await chart(page).waitFor();
     const body = await statsOf(page, () => page.reload());
     await chart(page).waitFor();
     const total = (name: string) => Number(valueAt(body, `data.totals.${name}`));

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { BROWSER_LIMIT_MS, openPage } from "../support/browser.ts";
+import { hasChromium, BROWSER_LIMIT_MS, openPage } from "../support/browser.ts";
 import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { stringAt } from "../support/json.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
@@ -22,7 +22,7 @@ const open = (path: string) =>
 const mainText = (page: Page) => page.locator("main").innerText();
 
 describe("an object that does not exist", () => {
-  test.each([
+  test.skipIf(!hasChromium).each([
     ["/campaigns/", "campaign"],
     ["/emails/", "email"],
     ["/emails?email=", "email"],
@@ -89,7 +89,7 @@ describe("an object that does not exist", () => {
 });
 
 describe("a search that is refused", () => {
-  test.each([["to=rtl"], ["status=nonsense"]])(
+  test.skipIf(!hasChromium).each([["to=rtl"], ["status=nonsense"]])(
     "%s says why in words for people",
     async (search) => {
       const { page, screenshot, close } = await open(`/emails?${search}`);

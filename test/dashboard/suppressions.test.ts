@@ -1,9 +1,8 @@
 /** The page of suppressions: its states, adding and removing, its search, and what roles may do. */
 
 import { describe, expect } from "bun:test";
-import { Database } from "bun:sqlite";
+import { openData } from "../support/dashboard-server.ts";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { RECIPIENT, standard } from "../protocols/dsn/corpus/build.ts";
 import { expectSoon } from "../support/eventually.ts";
@@ -44,7 +43,7 @@ beforePages(async () => {
 
 /** Writes what a refusal of the mail by its server leaves behind. */
 function suppressAfterBounce(emailId: string): void {
-  const db = new Database(join(stringAt(server.info, "data"), "mailstead.db"));
+  using db = openData(server);
   db.run("UPDATE emails SET last_error = ? WHERE id = ?", ["550 5.1.1 No such user", emailId]);
   db.run(
     `INSERT INTO suppressions (project_seq, email, reason, created_at, email_seq)
@@ -52,7 +51,6 @@ function suppressAfterBounce(emailId: string): void {
      FROM emails WHERE id = ?`,
     [emailId],
   );
-  db.close();
 }
 
 const rows = (page: Page) => page.locator("[data-row]");

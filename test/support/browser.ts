@@ -104,6 +104,8 @@ type PageOptions = {
   layout?: Layout;
   /** The session of the user, as in the header Cookie. */
   cookie?: string;
+  /** Whether the browser has to load all scripts again. */
+  isFirstVisit?: boolean;
   /** Runs before the first request. */
   prepare?: (page: Page) => Promise<void>;
 };
@@ -139,6 +141,7 @@ export async function openPageIn(
       problems.push(`request: ${target}`);
     }
   });
+  if (options.isFirstVisit === true) await clearCache(page);
   await prepare?.(page);
   await page.goto(url);
   return {
@@ -166,6 +169,12 @@ export async function openPageIn(
     close: leave,
     discard,
   };
+}
+
+async function clearCache(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Network.clearBrowserCache");
+  await session.detach();
 }
 
 /**

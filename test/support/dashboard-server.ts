@@ -102,9 +102,14 @@ export async function newProject(): Promise<DashboardProject> {
   };
 }
 
-/** Opens the database of a server, to change what takes long to happen by itself. */
+/**
+ * Opens the database of a server, to change what takes long to happen by itself. Only the server
+ * writes its log back: it reports another process that does.
+ */
 export function openData(server: Pick<Dashboard, "info">): Database {
-  return new Database(join(stringAt(server.info, "data"), "mailstead.db"));
+  const db = new Database(join(stringAt(server.info, "data"), "mailstead.db"));
+  db.run("PRAGMA wal_autocheckpoint = 0");
+  return db;
 }
 
 /** No user has settings, and all have entered their password just now. */
