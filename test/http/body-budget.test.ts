@@ -82,10 +82,9 @@ test("a body that has grown returns the unused part of its share", async () => {
   const request = begin({ length: "chunked" });
   request.write(chunk(2 * MIB));
   await waitUntil(() => taken() === LARGE);
-  const before = t.contents();
   request.write("0\r\n\r\n");
   expect(await statusOf(request)).toBe(400);
-  expect(t.contents()).toEqual(before);
+  expect([t.countRows("emails"), t.countRows("contacts")]).toEqual([0, 0]);
   await waitUntil(() => taken() === 0);
 });
 
@@ -249,6 +248,8 @@ describe("the garbage collector", () => {
     collect = spyOn(Bun, "gc").mockImplementation(() => undefined);
   });
   afterEach(() => collect.mockRestore());
+  /** Without those that watch the growth of the heap, which are not synchronous. */
+  const collections = () => collect.mock.calls.filter(([isSynchronous]) => isSynchronous === true);
 
   test("does not run for small bodies that could have grown", async () => {
     for (let i = 0; i < 3; i++) {
@@ -258,7 +259,7 @@ describe("the garbage collector", () => {
       await waitUntil(() => taken() === 0);
     }
     t.clock.advance(1_000);
-    expect(collect).not.toHaveBeenCalled();
+    expect(collections()).toEqual([]);
   });
 
   test("does not run for large bodies that do not arrive", async () => {
@@ -269,7 +270,7 @@ describe("the garbage collector", () => {
       await waitUntil(() => taken() === 0);
     }
     t.clock.advance(1_000);
-    expect(collect).not.toHaveBeenCalled();
+    expect(collections()).toEqual([]);
   });
 
   test("runs for large bodies that arrived", async () => {
@@ -278,7 +279,7 @@ describe("the garbage collector", () => {
     expect(await statusOf(request)).toBe(200);
     await waitUntil(() => taken() === 0);
     t.clock.advance(1_000);
-    expect(collect).toHaveBeenCalledTimes(1);
+    expect(collections()).toHaveLength(1);
   });
 });
 
