@@ -1,5 +1,4 @@
-import { expect, test } from "bun:test";
-import { waitUntil } from "../support/eventually.ts";
+import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import { intervalOf, startTimers } from "../../src/lib/recurring.ts";
 
 test.each([
@@ -11,31 +10,52 @@ test.each([
   expect(await intervalOf(pattern)).toBe(seconds);
 });
 
-test("works run in their interval until the timers are stopped, and errors are reported", async () => {
-  const errors: string[] = [];
-  let runs = 0;
-  const run = async () => {
-    runs++;
-    throw new Error("faulty");
-  };
-  const timers = startTimers([{ name: "work", pattern: "* * * * * *", run }], {
-    begin: () => {},
-    error: (name) => errors.push(name),
+/** Replaces the timers of the platform during a test; `pass` lets seconds pass. */
+describe("timers", () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+    jest.setSystemTime(new Date("2026-03-02T10:00:02Z"));
   });
-  await waitUntil(() => runs === 2);
-  timers.stop();
-  expect(errors).toEqual(["work", "work"]);
-});
+  afterEach(() => {
+    jest.setSystemTime();
+    jest.useRealTimers();
+  });
 
-test("timers that are stopped at once never run", async () => {
-  let runs = 0;
-  const run = async () => void runs++;
-  const work = { name: "work", pattern: "* * * * * *", run };
-  const on = { begin: () => {}, error: () => {} };
-  startTimers([work], on).stop();
-  let others = 0;
-  const timers = startTimers([{ ...work, run: async () => void others++ }], on);
-  await waitUntil(() => others === 1);
-  timers.stop();
-  expect(runs).toBe(0);
+  async function pass(seconds: number): Promise<void> {
+    for (let i = 0; i < 2 * seconds; i++) {
+      jest.advanceTimersByTime(500);
+      await intervalOf("* * * * * *"); // Croner is loaded, and work that has begun has ended.
+    }
+  }
+
+  test("run works in their interval until they are stopped, and errors are reported", async () => {
+    const errors: string[] = [];
+    let runs = 0;
+    const run = async () => {
+      runs++;
+      throw new Error("faulty");
+    };
+    const timers = startTimers([{ name: "work", pattern: "*/5 * * * * *", run }], {
+      begin: () => {},
+      error: (name) => errors.push(name),
+    });
+    await pass(16);
+    expect([runs, errors]).toEqual([3, ["work", "work", "work"]]);
+    timers.stop();
+    await pass(16);
+    expect(runs).toBe(3);
+  });
+
+  test("that are stopped at once never run", async () => {
+    let runs = 0;
+    const run = async () => void runs++;
+    const work = { name: "work", pattern: "* * * * * *", run };
+    const on = { begin: () => {}, error: () => {} };
+    startTimers([work], on).stop();
+    let others = 0;
+    const timers = startTimers([{ ...work, run: async () => void others++ }], on);
+    await pass(3);
+    timers.stop();
+    expect([runs, others > 0]).toEqual([0, true]);
+  });
 });
