@@ -132,7 +132,7 @@ describe("the guard of file descriptors", () => {
 
 /** Descriptor limit of the process, which needs about 20 itself and reserves 16. */
 const LIMIT = 64;
-const WATCHED_MS = 2_000;
+const WATCHED_MS = 400;
 
 test("a server without free descriptors takes little CPU time, answers /readyz, and recovers", async () => {
   const data = mkdtempSync(join(tmpdir(), "mailstead-test-"));
