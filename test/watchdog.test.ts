@@ -10,7 +10,16 @@ import { ACCEPTED, testTransport } from "./support/transport.ts";
 
 const apps: TestApp[] = [];
 afterEach(async () => {
-  for (const t of apps.splice(0)) await t.close();
+  for (const t of apps.splice(0)) {
+    const state = { isClosed: false };
+    const closed = t.close().finally(() => (state.isClosed = true));
+    // A mail that becomes ready during the stop waits for the pace, until the time for it is over.
+    await waitUntil(() => {
+      t.clock.advance(1_000);
+      return state.isClosed;
+    });
+    await closed;
+  }
 });
 
 async function started(options: TestOptions = {}): Promise<TestApp> {
