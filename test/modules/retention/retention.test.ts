@@ -333,9 +333,9 @@ describe("a round of purges", () => {
     const { t, purge } = await setUp({ events: 1 });
     t.db.sqlite.run(`
       INSERT INTO events (id, project_seq, name, created_at)
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
       SELECT 'x' || i, 1, 'old', 0 FROM n`);
-    t.db.sqlite.run("INSERT INTO event_names (project_seq, name, count) VALUES (1, 'old', 20000)");
+    t.db.sqlite.run("INSERT INTO event_names (project_seq, name, count) VALUES (1, 'old', 5000)");
     expect(await purge()).toBeGreaterThan(1);
     expect(t.countRows("events")).toBe(0);
     expect(t.db.sqlite.query("SELECT count FROM event_names WHERE name = 'old'").get()).toEqual({

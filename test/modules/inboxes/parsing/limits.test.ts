@@ -12,7 +12,7 @@ const parse = (head: string, body = "x") =>
 
 test.each(["From", "To", "Cc", "Bcc", "Reply-To"])("mailboxes of %s", async (field) => {
   const { addresses, search } = await parse(
-    `${field}: ${many(40_000, (i) => `a${i}@example.com`).join(",")}`,
+    `${field}: ${many(10_000, (i) => `a${i}@example.com`).join(",")}`,
   );
   const listed = Object.values(addresses).flat();
   expect(listed.length).toBeGreaterThan(1_000);
@@ -40,9 +40,9 @@ test("names of attachments", async () => {
   const part = `--b\r\nContent-Type: image/png; name="${"n".repeat(20_000)}"\r\n\r\nx\r\n`;
   const { parts, search } = await parse(
     "Content-Type: multipart/mixed; boundary=b",
-    `${part.repeat(200)}--b--`,
+    `${part.repeat(100)}--b--`,
   );
-  expect(parts).toHaveLength(200);
+  expect(parts).toHaveLength(100);
   expect(Math.max(...parts.map(({ filename }) => filename.length))).toBe(1_024);
   expect(search.text.length).toBeLessThan(2 * LIMIT);
 });
