@@ -268,6 +268,10 @@ test("every POST that creates something replays its response", async () => {
     ["/v1/track", { email: "a@b.co", event: "x" }, "events"],
     ["/contacts", { email: "new@b.co" }, "contacts"],
     ["/templates", template, "templates"],
+    ["/segments", { name: "s", type: "STATIC" }, "segments"],
+    ["/domains", { domain: "again.example" }, "domains"],
+    ["/contacts/bulk", { action: "unsubscribe", ids: ["none"] }, "jobs"],
+    ["/suppressions", { email: "bad@b.co" }, "suppressions"],
   ];
   for (const [path, body, table] of calls) {
     const rest = { headers: { "idempotency-key": "k" } };

@@ -426,12 +426,4 @@ describe("DELETE /contacts/{id}", () => {
       ["SENT", null],
     ]);
   });
-
-  test("does not change other contacts", async () => {
-    const id = await create({ email: "ada@example.com" });
-    const bob = await create({ email: "bob@example.com", data: { a: 1 } });
-    const before = (await get(bob)).body;
-    await t.call("DELETE", `/contacts/${id}`);
-    expect((await get(bob)).body).toEqual(before);
-  });
 });

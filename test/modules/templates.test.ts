@@ -174,11 +174,6 @@ describe("GET and DELETE /templates/{id}", () => {
       data: { items: [data], nextCursor: null, hasMore: false, total: 1 },
     });
   });
-
-  test("no event is recorded for templates", async () => {
-    await t.call("DELETE", `/templates/${await create()}`);
-    expect(t.eventNames()).toEqual([]);
-  });
 });
 
 describe("POST /templates/{id}/preview", () => {

@@ -69,16 +69,6 @@ describe("POST /v1/track", () => {
     expect((await t.call("GET", "/events?event=bought")).at("data.total")).toBe(2);
   });
 
-  test("records one event for two requests with the same Idempotency-Key", async () => {
-    const headers = { "idempotency-key": "once" };
-    const body = { event: "bought", email: ada };
-    const first = await t.call("POST", "/v1/track", body, { headers });
-    const again = await t.call("POST", "/v1/track", body, { headers });
-    expect(again.body).toEqual(first.body);
-    expect(again.headers.get("idempotency-replayed")).toBe("true");
-    expect(t.eventNames()).toEqual(["contact.subscribed", "bought"]);
-  });
-
   test("records a hundred events of one contact for a hundred concurrent requests", async () => {
     await Promise.all(Array.from({ length: 100 }, () => track({})));
     expect(t.countRows("contacts")).toBe(1);

@@ -26,36 +26,6 @@ const actionsOf = async (projectSeq: number | null, rest: object = {}, query: ob
     rows.map(({ action }) => action),
   );
 
-test("an entry that is recorded in a change that fails is not stored", async () => {
-  const change = () => {
-    t.app.accounts.record(entry("contact.update"));
-    throw new Error("refused");
-  };
-  expect(t.app.writer.write(change)).rejects.toThrow("refused");
-  await t.app.writer.drain();
-  expect(t.countRows("audit")).toBe(0);
-});
-
-test("an entry names the actor, the object and the changed fields", async () => {
-  await t.app.writer.write(() => t.app.accounts.record(entry("contact.update", t.project.seq)));
-  expect(t.contents()["audit"]).toEqual([
-    {
-      seq: 1,
-      id: expect.stringMatching(/^[\da-f-]{36}$/),
-      at: t.clock.now(),
-      actor_kind: "USER",
-      actor_id: "u1",
-      actor_label: "ada@example.com",
-      project_seq: t.project.seq,
-      action: "contact.update",
-      object_type: "contact",
-      object_id: "c1",
-      fields: '["name"]',
-      address: "192.0.2.1",
-    },
-  ]);
-});
-
 test("pages have the entries of a project, or of all, newest first", async () => {
   const { record } = t.app.accounts;
   await t.app.writer.write(() => {

@@ -180,11 +180,3 @@ describe("POST /contacts/bulk refuses", () => {
     expect(t.countRows("jobs")).toBe(0);
   });
 });
-
-test("a repeated request with the same Idempotency-Key returns the same job", async () => {
-  const headers = { "idempotency-key": "k" };
-  const first = await bulk({ action: "unsubscribe", ids }, headers);
-  const again = await bulk({ action: "unsubscribe", ids }, headers);
-  expect(again.body).toEqual(first.body);
-  expect(t.countRows("jobs")).toBe(1);
-});

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { valueAt, listAt } from "../../support/json.ts";
-import { expectError } from "../../support/refusal.ts";
 
 let t: TestApp;
 beforeAll(async () => {
@@ -34,15 +33,6 @@ describe("GET /domains", () => {
     expect(first.at("data.total")).toBe(4);
     const cursor = first.text("data.nextCursor");
     expect(await names(`?limit=3&cursor=${cursor}`)).toEqual(["acme.test"]);
-  });
-
-  test("refuses an unknown status", async () => {
-    const answer = await t.call("GET", "/domains?status=DONE");
-    expectError(answer, {
-      status: 422,
-      code: "VALIDATION_ERROR",
-      errors: [["status", "invalid_value"]],
-    });
   });
 });
 

@@ -142,17 +142,6 @@ describe("POST /segments", () => {
     expect(await slugs("VIP", (await t.makeProject("stranger")).secretKey)).toBe("vip");
   });
 
-  test("creates one segment for a repeated Idempotency-Key, with the same answer", async () => {
-    const headers = { "idempotency-key": "k1" };
-    const body = { name: "Pro", condition: pro, trackMembership: true };
-    const [first, second] = [
-      await t.call("POST", "/segments", body, { headers }),
-      await t.call("POST", "/segments", body, { headers }),
-    ];
-    expect([second.status, second.body]).toEqual([201, first.body]);
-    expect(t.countRows("segments")).toBe(1);
-  });
-
   const refusedCases: RefusedCase[] = [
     ["a condition of null", { name: "a", condition: null }, ["condition", "required"]],
     [

@@ -90,13 +90,6 @@ describe("the state of the installation", () => {
       isRunning: false,
     });
   });
-
-  test("needs a key", async () => {
-    expect((await t.call("GET", "/system", undefined, { key: null })).status).toBe(401);
-    expect((await t.call("GET", "/system")).status).toBe(403);
-    const user = await signIn(t, { email: "user@example.com", isOwner: false });
-    expect((await user.get("/system")).status).toBe(403);
-  });
 });
 
 describe("the checks", () => {
