@@ -32,6 +32,10 @@ const CLEAR_GROWTH = 3.4;
 const CUBIC_GROWTH = 6;
 /** Largest growth of a linear parser for four times the input: linear is 4, quadratic 16. */
 const LINEAR_GROWTH = 5.5;
+/** So few repeats take an exponential parser long. */
+const FEW_REPEATS = 24;
+/** The part of a text that a cubic parser reads in less than a second. */
+const SHORT_PART = 16;
 const QUICK_MS = 1;
 const MEASURABLE_MS = 5;
 /** If such a small count takes long, the growth is exponential, and the count is not doubled. */
@@ -54,8 +58,37 @@ export function sampleOf({ prefix = "", pump, tail = "" }: Pump, count: number):
   return prefix + pump.repeat(count) + tail;
 }
 
-function lengthOf({ prefix = "", pump, tail = "" }: Pump, count: number): number {
+export function lengthOf({ prefix = "", pump, tail = "" }: Pump, count: number): number {
   return prefix.length + pump.length * count + tail.length;
+}
+
+/**
+ * A quick look: returns whether a text with so many characters of pumps is read in negligible time, or in about
+ * four times the time of its quarter. If not, `findGrowth` must decide.
+ */
+export async function isClearlyLinear(run: Run, pump: Pump, characters: number): Promise<boolean> {
+  const count = Math.floor(characters / pump.pump.length);
+  // An exponential or cubic parser shows itself before its text is long.
+  for (const few of [FEW_REPEATS, Math.floor(count / SHORT_PART)]) {
+    if (few < count && (await exceeds(run, sampleOf(pump, few), QUICK_MS))) return false;
+  }
+  const text = sampleOf(pump, count);
+  if (!(await exceeds(run, text, QUICK_MS))) return true;
+  const quarter = sampleOf(pump, Math.floor(count / 4));
+  let [ms, quarterMs] = [Infinity, Infinity];
+  for (let round = 1; round <= MIN_ROUNDS; round++) {
+    ms = Math.min(ms, await spentMs(run, text));
+    quarterMs = Math.min(quarterMs, await spentMs(run, quarter));
+    if (ms <= LINEAR_GROWTH * quarterMs) return true;
+  }
+  return false;
+}
+
+/** The clock of the machine is read first, because reading the time of the thread takes longer. */
+async function exceeds(run: Run, text: string, limitMs: number): Promise<boolean> {
+  const startedAt = performance.now();
+  await run(text);
+  return performance.now() - startedAt > limitMs && (await spentMs(run, text)) > limitMs;
 }
 
 /** Returns null if the time of the parser is linear or negligible up to `maxCharacters`. */

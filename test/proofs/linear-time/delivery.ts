@@ -1,19 +1,17 @@
 /** Texts from remote servers: policies, DNS answers, SMTP replies. */
 
-import { reverseName } from "../../src/protocols/dns/client.ts";
-import { parseDnsServers, readResolvConf } from "../../src/protocols/dns/servers.ts";
-import { NO_EXTENSIONS, readExtensions } from "../../src/protocols/smtp/extensions.ts";
-import { planEnvelope } from "../../src/protocols/smtp/envelope.ts";
-import { readReply } from "../../src/protocols/smtp/classify-reply.ts";
-import { quoteReply, ReplyParser, type Reply } from "../../src/protocols/smtp/reply.ts";
-import { parsePolicy, readRecordId } from "../../src/protocols/mta-sts/policy.ts";
-import { parseRelayUrl } from "../../src/protocols/smtp/relay-url.ts";
-import { classifyReply } from "../../src/protocols/smtp/classify-reply.ts";
-import { hasPolicy, isDmarcRecord } from "../../src/modules/domains/dmarc.ts";
-import { evaluateRecord } from "../../src/modules/domains/findings.ts";
-import { allows, mergeSpf, needsTooMuch } from "../../src/modules/domains/spf.ts";
-import { isDkimRecord } from "../../src/protocols/dkim/keys.ts";
-import { linearTests, samples } from "../support/linear.ts";
+import { reverseName } from "../../../src/protocols/dns/client.ts";
+import { NO_EXTENSIONS, readExtensions } from "../../../src/protocols/smtp/extensions.ts";
+import { planEnvelope } from "../../../src/protocols/smtp/envelope.ts";
+import { readReply } from "../../../src/protocols/smtp/classify-reply.ts";
+import { quoteReply, ReplyParser, type Reply } from "../../../src/protocols/smtp/reply.ts";
+import { parsePolicy, readRecordId } from "../../../src/protocols/mta-sts/policy.ts";
+import { classifyReply } from "../../../src/protocols/smtp/classify-reply.ts";
+import { hasPolicy, isDmarcRecord } from "../../../src/modules/domains/dmarc.ts";
+import { evaluateRecord } from "../../../src/modules/domains/findings.ts";
+import { allows, mergeSpf, needsTooMuch } from "../../../src/modules/domains/spf.ts";
+import { isDkimRecord } from "../../../src/protocols/dkim/keys.ts";
+import { type Parser, samples } from "./linear.ts";
 
 /** Longest DNS message, and thus longest TXT record, in octets. */
 const MAX_DNS_OCTETS = 65_535;
@@ -32,7 +30,7 @@ function read(text: string, size: number): void {
   for (let at = 0; at < bytes.length; at += size) parser.push(bytes.subarray(at, at + size));
 }
 
-linearTests([
+export const DELIVERY_PARSERS: readonly Parser[] = [
   {
     name: "MTA-STS policies",
     run: parsePolicy,
@@ -123,26 +121,6 @@ linearTests([
   },
   { name: "addresses to look up", run: reverseName, maxCharacters: 1_000, pumps: ["0:", "1."] },
   {
-    name: "lists of name servers",
-    run: parseDnsServers,
-    frames: [
-      ["", ""],
-      ["[", "]:x"],
-      ["1", ":1x"],
-    ],
-    pumps: ["1.1.1.1,", "[::1]:53 ", "]:1", ":1"],
-  },
-  {
-    name: "resolv.conf",
-    run: readResolvConf,
-    frames: [
-      ["", ""],
-      ["nameserver", "\n"],
-      [" ", "x"],
-    ],
-    pumps: ["nameserver 1.1.1.1\n", "nameserver ", " \n"],
-  },
-  {
     name: "SMTP replies that arrive at once",
     run: (text) => read(text, 65_536),
     frames: [
@@ -219,14 +197,4 @@ linearTests([
     ],
     pumps: ["a@", '\\"', '"@'],
   },
-  {
-    name: "relay URLs",
-    run: parseRelayUrl,
-    frames: [
-      ["smtp://", ""],
-      ["smtp://a.test:25?", ""],
-      ["smtp://a", ":b@c.test!"],
-    ],
-    pumps: ["a.", "a=b&", "tls=none&", "%41", "%", ":@"],
-  },
-]);
+];

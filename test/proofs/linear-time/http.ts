@@ -1,22 +1,21 @@
 /** Requests: bodies, forms, headers and query strings. */
 
-import { afterAll, beforeAll } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { createArrivals } from "../../src/http/body-arrivals.ts";
-import { readForm } from "../../src/http/form.ts";
-import { refuseUnstorable } from "../../src/http/json-checks.ts";
-import { createCursors } from "../../src/http/cursor.ts";
-import { defineFormats } from "../../src/http/formats.ts";
-import { createJsonBounds } from "../../src/http/json-checks.ts";
-import { receiveFile } from "../../src/http/multipart.ts";
-import { fieldErrors } from "../../src/http/validation.ts";
-import { systemClock } from "../../src/lib/clock.ts";
-import { SendInput } from "../../src/modules/emails/model.ts";
-import { isMachine } from "../../src/modules/tracking/machines.ts";
-import { parseRetryAfter } from "../../src/lib/backoff.ts";
-import { webhookInputs } from "../../src/modules/webhooks/model.ts";
-import { type TestApp, testApp } from "../support/app.ts";
-import { linearTests, samples, tried } from "../support/linear.ts";
+import { createArrivals } from "../../../src/http/body-arrivals.ts";
+import { readForm } from "../../../src/http/form.ts";
+import { refuseUnstorable } from "../../../src/http/json-checks.ts";
+import { createCursors } from "../../../src/http/cursor.ts";
+import { defineFormats } from "../../../src/http/formats.ts";
+import { createJsonBounds } from "../../../src/http/json-checks.ts";
+import { receiveFile } from "../../../src/http/multipart.ts";
+import { fieldErrors } from "../../../src/http/validation.ts";
+import { systemClock } from "../../../src/lib/clock.ts";
+import { SendInput } from "../../../src/modules/emails/model.ts";
+import { isMachine } from "../../../src/modules/tracking/machines.ts";
+import { parseRetryAfter } from "../../../src/lib/backoff.ts";
+import { webhookInputs } from "../../../src/modules/webhooks/model.ts";
+import type { TestApp } from "../../support/app.ts";
+import { type Parser, samples, tried } from "./linear.ts";
 
 /** Longest request line and headers that Bun's server accepts. */
 const MAX_HEADERS = 16 * 1024;
@@ -25,12 +24,6 @@ const PLAIN = " \ta0.,;:=-/\"'(%+&<".split("");
 const cursors = createCursors(Buffer.alloc(32, 1));
 const { WebhookInput } = webhookInputs(false);
 defineFormats();
-
-let t: TestApp;
-beforeAll(async () => {
-  t = await testApp();
-});
-afterAll(() => t.close());
 
 const post = (body: string | Uint8Array, type: string) =>
   new Request("http://localhost/", {
@@ -58,7 +51,8 @@ const HEADERS = samples(
   "x-forwarded-for§x-request-id§user-agent§if-none-match§content-encoding",
 );
 
-linearTests([
+/** Whole requests. */
+export const requestParsers = (t: TestApp): Parser[] => [
   {
     name: "the headers of a request",
     run: tried((text) =>
@@ -133,6 +127,9 @@ linearTests([
     ],
     hasOwnPumpsOnly: true,
   },
+];
+
+export const HTTP_PARSERS: readonly Parser[] = [
   { name: "cursors", run: tried((text) => cursors.open("a", text)) },
   {
     name: "JSON bodies",
@@ -240,4 +237,4 @@ linearTests([
     maxCharacters: MAX_HEADERS,
     pumps: samples("cisco §google-§bot§cubot§trend §vade §python-§Chrome/42.0.§node"),
   },
-]);
+];

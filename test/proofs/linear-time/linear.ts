@@ -1,7 +1,18 @@
-/** Tests that parsers take linear time, each with many repeated texts (see growth.ts). */
+/**
+ * Checks that parsers take linear time, each with many repeated texts (see growth.ts). The short form
+ * looks quickly at a part of these texts, and measures only those that may take more.
+ */
 
-import { expect, test } from "bun:test";
-import { describeGrowth, findGrowth, type Growth, type Pump, type Run } from "./growth.ts";
+import type { Aim } from "../../../scripts/bench/report.ts";
+import {
+  describeGrowth,
+  findGrowth,
+  isClearlyLinear,
+  lengthOf,
+  type Pump,
+  type Run,
+} from "../../support/growth.ts";
+import type { Form } from "../prove.ts";
 
 export type Parser = {
   name: string;
@@ -17,6 +28,10 @@ export type Parser = {
 };
 
 const DEFAULT_MAX_CHARACTERS = 256 * 1024;
+/** Length of a quick look, for which a quadratic parser takes far more than a millisecond. */
+const SHORT_CHARACTERS = 8 * 1024;
+/** Longest text that the short form measures after a quick look. */
+const MEASURED_CHARACTERS = 64 * 1024;
 const MAX_SHOWN = 3;
 const SEARCHES = 3;
 
@@ -25,7 +40,7 @@ export function samples(...lines: readonly string[]): string[] {
   return lines.flatMap((line) => line.split("§"));
 }
 
-/** Texts to repeat in all frames after the first one, which is tested with all common texts. */
+/** Texts to repeat in each frame. The long form repeats all common texts in the first one. */
 const SEPARATORS: readonly string[] = [
   ..." \t\na0.,;:=-/\"'(<{".split(""),
   ...samples('\\"§a §\u0315\u0300'),
@@ -40,9 +55,6 @@ const COMMON: readonly string[] = [
   "\u0315\u0300",
 ];
 
-/** Timeout of a test; it is long enough for a busy machine. */
-export const LIMIT_MS = 180_000;
-
 /** Ignores the errors of a parser, because a parser that throws has read its text too. */
 export function tried(run: Run): Run {
   return async (text) => {
@@ -54,22 +66,24 @@ export function tried(run: Run): Run {
   };
 }
 
-export function linearTests(parsers: readonly Parser[]): void {
-  test.each(parsers.map((parser) => [parser.name, parser] as const))(
-    "%s",
-    async (_, parser) => {
-      expect(await superLinear(parser)).toEqual([]);
-    },
-    LIMIT_MS,
-  );
+/** Returns one aim for each parser. */
+export async function linearAims(parsers: readonly Parser[], form: Form): Promise<Aim[]> {
+  const aims: Aim[] = [];
+  for (const parser of parsers) {
+    const found = await superLinear(parser, form);
+    const measured = found.length === 0 ? "linear time" : found.join("; ");
+    aims.push({ name: parser.name, isMet: found.length === 0, measured, wanted: "linear time" });
+  }
+  return aims;
 }
 
 /** Describes the first few texts for which the parser takes more than linear time. */
-export async function superLinear(parser: Parser): Promise<string[]> {
+export async function superLinear(parser: Parser, form: Form): Promise<string[]> {
+  const { run, maxCharacters = DEFAULT_MAX_CHARACTERS } = parser;
   const found: string[] = [];
-  for (const pump of pumpsFor(parser)) {
-    const growth = await findRepeatedGrowth(parser, pump);
-    if (growth !== null) found.push(describeGrowth(pump, growth));
+  for (const pump of pumpsFor(parser, form)) {
+    const growth = await findRepeatedGrowth(run, pump, { maxCharacters, form });
+    if (growth !== null) found.push(growth);
     if (found.length === MAX_SHOWN) break;
   }
   return found;
@@ -79,21 +93,31 @@ export async function superLinear(parser: Parser): Promise<string[]> {
  * Returns null unless every one of several searches finds the growth. One search can be wrong on a
  * busy machine, where other processes use the caches and the memory bandwidth of this thread.
  */
-async function findRepeatedGrowth(parser: Parser, pump: Pump): Promise<Growth | null> {
-  const maxCharacters = parser.maxCharacters ?? DEFAULT_MAX_CHARACTERS;
-  let growth: Growth | null = null;
+export async function findRepeatedGrowth(
+  run: Run,
+  pump: Pump,
+  { maxCharacters, form }: { maxCharacters: number; form: Form },
+): Promise<string | null> {
+  if (form === "short") {
+    const characters = Math.min(SHORT_CHARACTERS, maxCharacters - lengthOf(pump, 0));
+    if (await isClearlyLinear(run, pump, characters)) return null;
+  }
+  const limit = { short: MEASURED_CHARACTERS, long: Infinity }[form];
+  let description: string | null = null;
   for (let search = 1; search <= SEARCHES; search++) {
-    growth = await findGrowth(parser.run, pump, maxCharacters);
+    const growth = await findGrowth(run, pump, Math.min(limit, maxCharacters));
     if (growth === null) return null;
+    description = describeGrowth(pump, growth);
     Bun.gc(true);
   }
-  return growth;
+  return description;
 }
 
-function pumpsFor(parser: Parser): Pump[] {
+function pumpsFor(parser: Parser, form: Form): Pump[] {
   const { frames = [["", ""]], pumps = [], hasOwnPumpsOnly = false } = parser;
   return frames.flatMap(([prefix, tail], i) => {
-    const common = hasOwnPumpsOnly ? [] : i === 0 ? COMMON : SEPARATORS;
+    const first = form === "long" && i === 0 ? COMMON : SEPARATORS;
+    const common = hasOwnPumpsOnly ? [] : first;
     return [...new Set([...common, ...pumps])].map((pump) => ({ prefix, pump, tail }));
   });
 }

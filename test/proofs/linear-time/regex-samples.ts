@@ -4,7 +4,7 @@
  * not match.
  */
 
-import type { Pump } from "./growth.ts";
+import type { Pump } from "../../support/growth.ts";
 import { type Node, parsePattern } from "./regex-syntax.ts";
 
 /** Repetitions with a smaller maximum have little influence on the time. */
@@ -12,9 +12,9 @@ const SMALL_REPEAT = 16;
 /** Ends that do not match most expressions. */
 const TAILS = ["", "\u2028", "!", "x y", "\n\n\0"];
 const MAX_TEXTS = 12;
-const MAX_PUMPS = 90;
 
-export function pumpsOf(source: string): Pump[] {
+/** Makes at most so many texts, each with several ends. */
+export function pumpsOf(source: string, maxTexts: number): Pump[] {
   // With a prefix, an alternative with ^ cannot match the whole text.
   const pumps = [...pumpsIn(parsePattern(source), ["", "x"])];
   const parts = [...new Set(pumps.map(({ pump }) => pump))].slice(0, MAX_TEXTS);
@@ -27,7 +27,7 @@ export function pumpsOf(source: string): Pump[] {
     ...[...repeated, ...pairs, ...textsOf(parsePattern(source))].map((pump) => ({ pump })),
   ].filter(({ pump }) => pump !== "");
   const distinct = new Map(all.map((pump) => [JSON.stringify(pump), pump]));
-  return thinned([...distinct.values()], MAX_PUMPS).flatMap((pump) =>
+  return thinned([...distinct.values()], maxTexts).flatMap((pump) =>
     TAILS.map((tail) => ({ ...pump, tail })),
   );
 }

@@ -1,18 +1,18 @@
 /** Reports about earlier mail: bounces and complaints. */
 
-import { readComplaint } from "../../src/protocols/arf/feedback.ts";
-import { diagnose } from "../../src/protocols/dsn/classify.ts";
-import { parseDeliveryStatus } from "../../src/protocols/dsn/delivery-status.ts";
-import { readDsn } from "../../src/protocols/dsn/report.ts";
-import { readFields } from "../../src/protocols/mime/read-fields.ts";
-import { decodeWords, plainOfHtml, readMessage } from "../../src/protocols/mime/read-parts.ts";
-import { linearTests, samples } from "../support/linear.ts";
+import { readComplaint } from "../../../src/protocols/arf/feedback.ts";
+import { diagnose } from "../../../src/protocols/dsn/classify.ts";
+import { parseDeliveryStatus } from "../../../src/protocols/dsn/delivery-status.ts";
+import { readDsn } from "../../../src/protocols/dsn/report.ts";
+import { readFields } from "../../../src/protocols/mime/read-fields.ts";
+import { decodeWords, plainOfHtml, readMessage } from "../../../src/protocols/mime/read-parts.ts";
+import { type Parser, samples } from "./linear.ts";
 
 const HEAD = "From: MAILER-DAEMON@a.test\r\nSubject: failure notice\r\n";
 const OPENING = "I'm afraid I wasn't able to deliver your message to the following addresses.\n";
 const PARTS = 'Content-Type: multipart/report; boundary="b"\r\n\r\n';
 
-linearTests([
+export const REPORTS_PARSERS: readonly Parser[] = [
   {
     name: "whole reports",
     run: (text) => {
@@ -84,4 +84,4 @@ linearTests([
     run: plainOfHtml,
     pumps: ["<p", "<br", "<br ", "&lt;", "</div>", "<"],
   },
-]);
+];
