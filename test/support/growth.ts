@@ -34,9 +34,13 @@ const CUBIC_GROWTH = 6;
 const LINEAR_GROWTH = 5.5;
 /** So few repeats take an exponential parser long. */
 const FEW_REPEATS = 24;
-/** The part of a text that a cubic parser reads in less than a second. */
-const SHORT_PART = 16;
+/** A text of a few hundred characters that takes longer is measured step by step. */
+const SHORT_TEXT_MS = 10;
+/** A text of a quick look that takes less is not compared with its quarter. */
+const LOOK_MS = 0.5;
 const QUICK_MS = 1;
+/** With less growth, the time hardly depends on the length. */
+const CONSTANT_GROWTH = 2.5;
 const MEASURABLE_MS = 5;
 /** If such a small count takes long, the growth is exponential, and the count is not doubled. */
 const SMALL_COUNT = 64;
@@ -63,32 +67,44 @@ export function lengthOf({ prefix = "", pump, tail = "" }: Pump, count: number):
 }
 
 /**
- * A quick look: returns whether a text with so many characters of pumps is read in negligible time, or in about
- * four times the time of its quarter. If not, `findGrowth` must decide.
+ * A quick look: returns whether a text with so many characters of pumps is read in negligible time, or
+ * in about four times the time of its quarter. If not, `findGrowth` must decide.
  */
 export async function isClearlyLinear(run: Run, pump: Pump, characters: number): Promise<boolean> {
-  const count = Math.floor(characters / pump.pump.length);
-  // An exponential or cubic parser shows itself before its text is long.
-  for (const few of [FEW_REPEATS, Math.floor(count / SHORT_PART)]) {
-    if (few < count && (await exceeds(run, sampleOf(pump, few), QUICK_MS))) return false;
+  const most = Math.floor(characters / pump.pump.length);
+  for (const count of [FEW_REPEATS, most / 16, most / 4, most].map(Math.floor)) {
+    if (count > most) continue;
+    const text = sampleOf(pump, count);
+    const startedAt = performance.now();
+    await run(text);
+    const tookMs = performance.now() - startedAt;
+    if (tookMs <= LOOK_MS) continue;
+    if (tookMs > LONG_MS) return false;
+    if (count < most / 4) {
+      // An exponential or cubic parser shows itself before its text is long.
+      if (tookMs > SHORT_TEXT_MS && (await spentMs(run, text)) > SHORT_TEXT_MS) return false;
+      continue;
+    }
+    const growth = await quarterGrowth(run, pump, count);
+    if (growth > LINEAR_GROWTH) return false;
+    // Otherwise most of the time is that of the prefix or of the call, and a longer text shows more.
+    if (growth > CONSTANT_GROWTH) return true;
   }
+  return true;
+}
+
+/** Returns how much longer a text takes than its quarter, at least; 1 if its time is negligible. */
+async function quarterGrowth(run: Run, pump: Pump, count: number): Promise<number> {
   const text = sampleOf(pump, count);
-  if (!(await exceeds(run, text, QUICK_MS))) return true;
   const quarter = sampleOf(pump, Math.floor(count / 4));
   let [ms, quarterMs] = [Infinity, Infinity];
   for (let round = 1; round <= MIN_ROUNDS; round++) {
     ms = Math.min(ms, await spentMs(run, text));
+    if (ms <= LOOK_MS) return 1;
     quarterMs = Math.min(quarterMs, await spentMs(run, quarter));
-    if (ms <= LINEAR_GROWTH * quarterMs) return true;
+    if (ms <= LINEAR_GROWTH * quarterMs) break;
   }
-  return false;
-}
-
-/** The clock of the machine is read first, because reading the time of the thread takes longer. */
-async function exceeds(run: Run, text: string, limitMs: number): Promise<boolean> {
-  const startedAt = performance.now();
-  await run(text);
-  return performance.now() - startedAt > limitMs && (await spentMs(run, text)) > limitMs;
+  return ms / quarterMs;
 }
 
 /** Returns null if the time of the parser is linear or negligible up to `maxCharacters`. */
