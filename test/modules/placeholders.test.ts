@@ -2,21 +2,19 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type ParsedMail, simpleParser } from "mailparser";
-import { type Automation, startAutomation } from "../support/automation.ts";
+import { type Automation, automationPerTest } from "../support/automation.ts";
 import { settleEventLoop } from "../support/eventually.ts";
 import { startWebServer, type WebServer } from "../support/web-server.ts";
 import { chain, step } from "./workflows/graphs.ts";
 
+const nextAutomation = automationPerTest();
 let a: Automation;
 let server: WebServer;
 beforeEach(async () => {
   server = await startWebServer();
-  a = await startAutomation();
+  a = await nextAutomation();
 });
-afterEach(async () => {
-  await a.close();
-  await server.close();
-});
+afterEach(() => server.close());
 
 const SUBJECT = "{{ First Name ?? friend }} {{ a.b }} {{ Plan Name }}";
 const BODY = `<p>{{&nbsp;First Name&nbsp;}} {{ R&amp;D }} {{ Mother&#39;s Name }} {{ a.b }}

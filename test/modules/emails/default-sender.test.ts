@@ -5,7 +5,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { simpleParser } from "mailparser";
 import type { TestApp } from "../../support/app.ts";
-import { startAutomation } from "../../support/automation.ts";
+import { automationPerTest } from "../../support/automation.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError } from "../../support/refusal.ts";
 import { chain, step } from "../workflows/graphs.ts";
@@ -112,8 +112,9 @@ describe("the domain of the default sender", () => {
 });
 
 describe("SEND_EMAIL with a template that names no sender", () => {
+  const nextAutomation = automationPerTest();
   async function executeWorkflow(sender: { address: string; name: string | null } | null) {
-    const a = await startAutomation();
+    const a = await nextAutomation();
     await setSender(sender, a.t);
     const templateId = await a.template({ from: null, type: "TRANSACTIONAL" });
     const id = await a.workflow(chain(step("mail", "SEND_EMAIL", { templateId })));
@@ -122,7 +123,6 @@ describe("SEND_EMAIL with a template that names no sender", () => {
     await a.t.deliver();
     const from = (await a.t.call("GET", "/emails")).at("data.items.0.from");
     const names = a.t.eventNames();
-    await a.close();
     return { status: only.status, error: only.error, from, names };
   }
 
