@@ -38,6 +38,7 @@ const patch = (condition: object, id = used) => t.call("PATCH", `/segments/${id}
 
 /** Checks that the condition is refused with one error that names the user, and changes nothing. */
 async function expectRefused(condition: object, user: string): Promise<void> {
+  await t.app.inboxes.indexer.caughtUp(); // It changes rows after mail was captured.
   const before = t.contents();
   const answer = await patch(condition);
   expectError(answer, {

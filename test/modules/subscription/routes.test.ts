@@ -9,8 +9,13 @@ const startMailing = async () => mailingOf(await projects.next());
 /** A subscribed contact of a new project that has got one marketing mail. */
 async function mailed(to = "ada@example.net"): Promise<Mailing & { letter: Received }> {
   const mailing = await startMailing();
-  return { ...mailing, letter: await mailing.send({ to }) };
+  const letter = await mailing.send({ to });
+  await settled(mailing);
+  return { ...mailing, letter };
 }
+
+/** Waits until the captured mail is parsed, because the tests compare all rows. */
+const settled = ({ t }: Mailing) => t.app.inboxes.indexer.caughtUp();
 
 const ONE_CLICK = "List-Unsubscribe=One-Click";
 
@@ -350,6 +355,7 @@ describe("a mail to an address without a contact", () => {
     const to = "ada@example.net";
     const id = await t.create(`/campaigns/${created}/test`, { email: to }, "data.email");
     await t.deliver();
+    await settled(mailing);
     const letter = await received(id, (await t.call("GET", `/emails/${id}/raw`)).text(""));
     return { ...mailing, letter };
   }
