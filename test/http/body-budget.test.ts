@@ -18,7 +18,10 @@ let t: TestApp;
 let port: number | undefined;
 let open: OpenRequest[] = [];
 const projects = projectPerTest({ config: { port: 0 } });
+/** The collector takes as long as the heap of all tests of this process is large. */
+let collect: Mock<typeof Bun.gc>;
 beforeEach(async () => {
+  collect = spyOn(Bun, "gc").mockImplementation(() => undefined);
   t = await projects.next();
   await t.start();
   port ??= await t.app.listen();
@@ -27,6 +30,7 @@ afterEach(async () => {
   for (const request of open) request.destroy();
   open = [];
   await waitUntil(() => taken() === 0);
+  collect.mockRestore();
 });
 
 const taken = () => t.app.bodyBudget.takenBytes();
@@ -243,11 +247,6 @@ describe("bodies with a public key", () => {
 });
 
 describe("the garbage collector", () => {
-  let collect: Mock<typeof Bun.gc>;
-  beforeEach(() => {
-    collect = spyOn(Bun, "gc").mockImplementation(() => undefined);
-  });
-  afterEach(() => collect.mockRestore());
   /** Without those that watch the growth of the heap, which are not synchronous. */
   const collections = () => collect.mock.calls.filter(([isSynchronous]) => isSynchronous === true);
 
