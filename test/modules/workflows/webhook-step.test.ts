@@ -37,7 +37,7 @@ const webhook = (config: Record<string, unknown> = {}) =>
   step("call", "WEBHOOK", { url: `${server.origin}/hook`, method: "POST", ...config });
 
 /** Treats the address of the test server as the only public one. */
-const guarded = (rest: { timeoutMs?: number } = {}): TestOptions => ({
+const guarded = (rest: { timeoutMs?: number } = {}) => ({
   fetchGuarded: createFetchGuarded({
     dns: FAILING_DNS,
     allowPrivateAddresses: false,
@@ -339,7 +339,13 @@ describe("a host", () => {
 
   test("that never answers is called again after a timeout", async () => {
     const silent = { write: () => {} };
-    await start((_, count) => (count === 1 ? silent : { status: 200 }), guarded({ timeoutMs: 50 }));
+    const fetches = [guarded({ timeoutMs: 50 }), guarded()].map((each) => each.fetchGuarded);
+    const [hasty, patient] = fetches;
+    if (hasty === undefined || patient === undefined) throw new Error("two clients");
+    let calls = 0;
+    await start((_, count) => (count === 1 ? silent : { status: 200 }), {
+      fetchGuarded: (...request) => (calls++ === 0 ? hasty : patient)(...request),
+    });
     const id = await a.workflow(chain(webhook()));
     await a.track("signed-up");
     const execution = await a.only(id);
