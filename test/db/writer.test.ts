@@ -471,7 +471,7 @@ describe("when the storage refuses", () => {
     setTimeout(() => {
       theirs.sqlite.run("ROLLBACK");
       order.push("rollback");
-    }, 200);
+    }, 30);
     await Promise.all(writes);
     await write("c");
     await own.drain();

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { clientAddressReader } from "../../src/http/client-address.ts";
 import { parseAddressRange } from "../../src/lib/address-ranges.ts";
 import { silentLog } from "../../src/lib/log.ts";
+import { threadCpuMs } from "../../src/lib/thread-cpu.ts";
 
 const trusted = ["10.0.0.0/8", "2001:db8:f::/48", "::1"].flatMap(
   (text) => parseAddressRange(text) ?? [],
@@ -82,11 +83,11 @@ describe("X-Forwarded-For", () => {
     expect(read({ peer: PROXY, forwardedFor })).toBe(counted);
   });
 
-  test("is read up to 32 entries, in bounded time", () => {
+  test("is read up to 32 entries, in bounded time of the processor", () => {
     const deep = Array.from({ length: 100_000 }, () => "10.0.0.2").join(", ");
-    const startedAt = performance.now();
+    const startedAt = threadCpuMs();
     expect(read({ peer: PROXY, forwardedFor: `203.0.113.7, ${deep}` })).toBe("10.0.0.2");
     expect(read({ peer: PROXY, forwardedFor: `${" ".repeat(1_000_000)}x` })).toBe(PROXY);
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(threadCpuMs() - startedAt).toBeLessThan(500);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseUrl } from "../../src/lib/url.ts";
+import { threadCpuMs } from "../../src/lib/thread-cpu.ts";
 
 const BASE = "https://base.test/a/b";
 
@@ -36,9 +37,9 @@ describe("URLs", () => {
     ["https://a.test:1@", "#"],
   ])("the host after %j has a limited length", (start, end) => {
     const marks = (count: number) => "\u0315\u0300".repeat(count);
-    const before = performance.now();
+    const before = threadCpuMs();
     expect(parseUrl(`${start}a${marks(500)}${end}`, BASE)).toBeNull();
     expect(parseUrl(`${start}a${marks(4_000)}${end}`, BASE)).toBeNull();
-    expect(performance.now() - before).toBeLessThan(15);
+    expect(threadCpuMs() - before).toBeLessThan(15);
   });
 });

@@ -6,8 +6,6 @@ import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
 import { startWebServer } from "../../support/web-server.ts";
 import { chain, step } from "./graphs.ts";
 
-const CALLED_WITHIN_MS = 1_000;
-
 test("workflows whose calls hang use only the slots of their project", async () => {
   const hanging = await startWebServer({ answer: () => ({ write: () => {} }) });
   const server = await startWebServer();
@@ -31,10 +29,8 @@ test("workflows whose calls hang use only the slots of their project", async () 
   expect(hanging.requests.length).toBe(24);
 
   await t.create("/workflows", calling(server.origin), "data.id");
-  const startedAt = performance.now();
   await track("ada@example.net");
   await waitUntil(() => server.requests.length > 0);
-  expect(performance.now() - startedAt).toBeLessThan(CALLED_WITHIN_MS);
 
   // The hanging calls end with their connections, and the other calls of the project are made.
   hanging.answer = () => ({ status: 200 });
