@@ -5,6 +5,7 @@ import { BODY_LIMITS, sizeText } from "../../src/http/body-limits.ts";
 import { type CallOptions, type TestResponse, type TestApp, testApp } from "../support/app.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { valueAt } from "../support/json.ts";
+import { openApiDocument } from "../support/openapi.ts";
 import { expectError } from "../support/refusal.ts";
 import { signIn } from "../support/session.ts";
 
@@ -25,7 +26,7 @@ beforeAll(async () => {
     "x-project": t.project.id,
     cookie: cookie(),
   };
-  document = await t.call("GET", "/openapi.json", undefined, { key: null });
+  document = await openApiDocument();
 });
 afterAll(() => t.close());
 
