@@ -483,12 +483,13 @@ describe("with several messages", () => {
     });
   }
 
-  for (const raw of ["ids", "[]", `{"IDs":"x"}`, `{"IDs":[1]}`, "{", "[".repeat(10_000)]) {
-    test(`DELETE /messages with the body ${raw.slice(0, 12)} is refused`, async () => {
+  test("DELETE /messages with another body is refused and deletes nothing", async () => {
+    for (const raw of ["ids", "[]", `{"IDs":"x"}`, `{"IDs":[1]}`, "{", "[".repeat(10_000)]) {
       const { status } = await server.mailpit("DELETE", "/api/v1/messages", { raw });
-      expect([status, await subjects("/api/v1/messages?limit=1")]).toEqual([400, names(5)]);
-    });
-  }
+      expect([raw, status]).toEqual([raw, 400]);
+    }
+    expect(await subjects("/api/v1/messages")).toEqual(names(5, 4, 3, 2, 1, 0));
+  });
 
   test("DELETE /search deletes what matches", async () => {
     const answer = await server.mailpit("DELETE", "/api/v1/search?query=to:user1");
@@ -496,22 +497,13 @@ describe("with several messages", () => {
     expect(await subjects("/api/v1/messages")).toEqual(names(4, 2, 0));
   });
 
-  for (const query of [
-    "",
-    "?query=",
-    "?query=%20",
-    "?query=to:",
-    `?query=""`,
-    "?query=to:user1+before:x",
-    `?query=${"x".repeat(20_000)}`,
-  ]) {
-    test(`DELETE /search${query.slice(0, 30)} is refused and deletes nothing`, async () => {
-      expect((await server.mailpit("DELETE", `/api/v1/search${query}`)).status).toBe(400);
-      expect((await server.mailpit("GET", "/api/v1/messages")).at("total")).toBe(6);
-    });
-  }
-
-  test("GET /search without a query is refused", async () => {
+  test("DELETE /search without a valid query is refused and deletes nothing", async () => {
+    const invalid = ["", "%20", "to:", `""`, "to:user1+before:x", "x".repeat(20_000)];
+    for (const query of ["", ...invalid.map((text) => `?query=${text}`)]) {
+      const { status } = await server.mailpit("DELETE", `/api/v1/search${query}`);
+      expect([query.slice(0, 30), status]).toEqual([query.slice(0, 30), 400]);
+    }
+    expect((await server.mailpit("GET", "/api/v1/messages")).at("total")).toBe(6);
     expect((await server.mailpit("GET", "/api/v1/search")).status).toBe(400);
   });
 
@@ -526,12 +518,13 @@ describe("with several messages", () => {
     `"to:`,
     "*",
   ];
-  for (const query of queries) {
-    test(`GET /search answers ${JSON.stringify(query.slice(0, 12))} without an error 500`, async () => {
+  test("GET /search answers odd queries", async () => {
+    for (const query of queries) {
       const path = `/api/v1/search?query=${encodeURIComponent(query)}`;
-      expect((await server.mailpit("GET", path)).status).toBe(200);
-    });
-  }
+      const { status } = await server.mailpit("GET", path);
+      expect([query.slice(0, 12), status]).toEqual([query.slice(0, 12), 200]);
+    }
+  });
 });
 
 describe("POST /send", () => {
@@ -607,12 +600,10 @@ describe("POST /send", () => {
       { From: FROM, Attachments: [{ Content: "%%%", Filename: "x" }] },
     ],
   ];
-  for (const [name, body] of REFUSED) {
-    test(`refuses ${name}`, async () => {
-      const answer = await send(body);
-      expect([answer.status, answer.body]).toEqual([400, { Error: expect.any(String) }]);
-    });
-  }
+  test.each(REFUSED)("refuses %s", async (_, body) => {
+    const answer = await send(body);
+    expect([answer.status, answer.body]).toEqual([400, { Error: expect.any(String) }]);
+  });
 
   test("refuses a body that is too large with 413", async () => {
     const headers = { "content-length": String(40 * 1024 * 1024) };
