@@ -153,7 +153,7 @@ describe("signing in with a password", () => {
       { email: "new@example.com", password: PASSWORD },
     ];
     const answers: string[] = [];
-    const verify = spyOn(Bun.password, "verify");
+    using verify = spyOn(Bun.password, "verify");
     for (const [index, failure] of failures.entries()) {
       const answer = await createSession(t).post("/app/api/login", failure);
       expect(verify).toHaveBeenCalledTimes(index + 1);
@@ -164,7 +164,6 @@ describe("signing in with a password", () => {
     expect(answers[0]).toStartWith('[401,"SIGN_IN_FAILED"');
     expect(new Set(answers).size).toBe(1);
     const ofUnknown = verify.mock.calls[1]?.[1];
-    verify.mockRestore();
     // The verification for an unknown address costs as much as one with a digest of the product.
     const costOf = (digest: unknown) =>
       typeof digest === "string" ? /^(.*)\$[^$]+\$[^$]+$/.exec(digest)?.[1] : null;
