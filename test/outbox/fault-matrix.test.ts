@@ -6,6 +6,8 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { DirectTransport } from "../../src/outbox/transports/direct.ts";
+import { DEFAULT_TIMEOUTS } from "../../src/protocols/smtp/timeouts.ts";
 import { testApp, type TestApp } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
 import { settleEventLoop, waitUntil } from "../support/eventually.ts";
@@ -34,14 +36,19 @@ const EVENTS = {
 /** The faults after which STARTTLS still gets its right reply. */
 const CONTINUES: ReadonlySet<FaultCell["fault"]> = new Set(["slow", "multiline", "huge"]);
 
+/** It takes long to compose a large message, so that only these are sent by the application. */
+const OF_LARGE: ReadonlySet<FaultCell["fault"]> = new Set(["4xx", "5xx", "hang"]);
+
 let net: MailNet;
 let t: TestApp;
+let transport: DirectTransport;
 /** Measures the sessions only, so that a timeout passes while no mail becomes due. */
 const sessionClock = manualClock();
 
 beforeAll(async () => {
   net = await startMailNet({ dnsTimeoutMs: 10_000 });
-  t = await testApp({ transport: net.transport({ sessionClock }), clock: net.clock, dns: net.dns });
+  transport = net.transport({ sessionClock });
+  t = await testApp({ transport, clock: net.clock, dns: net.dns });
 });
 
 afterAll(async () => {
@@ -52,17 +59,19 @@ afterAll(async () => {
 /** One mail, and the server with the fault. */
 type Case = { cell: FaultCell; to: string; host: ScriptServer; id: string };
 
-async function startServers(step: FaultStep): Promise<Omit<Case, "id">[]> {
-  const cells = cellsOf(step);
-  const domains = cells.map((_, i) => `${step}-${i}.test`);
+/** Number of servers so far. */
+let count = 0;
+
+async function startServers(cells: readonly FaultCell[]): Promise<Omit<Case, "id">[]> {
+  const domains = cells.map(() => `d${++count}.test`);
   const certificate = makeCertificate(domains.map((domain) => `mx.${domain}`));
   const cases: Omit<Case, "id">[] = [];
   for (const [i, cell] of cells.entries()) {
-    const address = `127.0.${STEPS.indexOf(step) + 1}.${i + 1}`;
     const domain = domains[i] ?? "";
+    const address = `127.0.1.${/\d+/.exec(domain)?.[0]}`;
     net.server.records[domain] = { MX: [`10 mx.${domain}`] };
     net.server.records[`mx.${domain}`] = { A: [address] };
-    const tls = step === "starttls" ? { tls: certificate } : {};
+    const tls = cell.step === "starttls" ? { tls: certificate } : {};
     const host = await net.scriptAt(address, { ...cell.server, ...tls });
     cases.push({ cell, to: `b@${domain}`, host });
   }
@@ -71,13 +80,18 @@ async function startServers(step: FaultStep): Promise<Omit<Case, "id">[]> {
 
 /** Starts a server for each fault at the step, and accepts a mail to each. */
 async function prepare(step: FaultStep): Promise<Case[]> {
-  const servers = await startServers(step);
+  const cells = cellsOf(step);
+  expect(cells.length).toBe(11);
+  const isLarge = step === "body";
+  const servers = await startServers(
+    isLarge ? cells.filter(({ fault }) => OF_LARGE.has(fault)) : cells,
+  );
   const answer = await t.call("POST", "/v1/send", {
     to: servers.map(({ to }) => to),
     from: "hello@acme.test",
     subject: "Hi",
     body: "<p>Hello</p>",
-    ...(step === "body" ? { attachments: [{ filename: "a.txt", content: LARGE }] } : {}),
+    ...(isLarge ? { attachments: [{ filename: "a.txt", content: LARGE }] } : {}),
   });
   expect(answer.status).toBe(200);
   return servers.map((each, i) => ({ ...each, id: answer.text(`emails.${i}.email`) }));
@@ -176,7 +190,6 @@ async function expectRetries(deferred: readonly Case[]): Promise<void> {
 describe("every fault, from the request to the record", () => {
   test.each(STEPS)("at %s", async (step) => {
     const cases = await prepare(step);
-    expect(cases.length).toBe(11);
     await deliver(cases);
     for (const each of cases) {
       await expectOutcome(each);
@@ -186,10 +199,34 @@ describe("every fault, from the request to the record", () => {
         expect(waitMs(each)).toBeNull();
       }
     }
-    const deferred = cases.filter(({ cell }) => cell.expected.kind === "deferred");
-    // The retry of a large message is like that of any other, but takes longer.
-    await expectRetries(step === "body" ? deferred.slice(0, 1) : deferred);
+    await expectRetries(cases.filter(({ cell }) => cell.expected.kind === "deferred"));
     for (const { host } of cases) host.drop();
     t.db.sqlite.run("UPDATE emails SET next_at = next_at + ? WHERE status = 'QUEUED'", [YEAR]);
+  });
+
+  test("in the middle of a message", async () => {
+    const message = Buffer.alloc(LARGE.length, "Subject: a\r\n\r\nb\r\n");
+    const cases = await startServers(cellsOf("body"));
+    let ended = 0;
+    const sending = cases.map(({ to }) =>
+      transport
+        .send({ envelope: { from: "a@sender.test", to }, message })
+        .finally(() => void ended++),
+    );
+    // The silent server is the only one left.
+    const hangs = () => cases.some(({ host }) => host.hanging === 1);
+    await waitUntil(() => ended === cases.length - 1 && hangs());
+    await settleEventLoop();
+    sessionClock.advance(DEFAULT_TIMEOUTS.blockMs);
+    for (const [i, { kind, class: found, reason }] of (await Promise.all(sending)).entries()) {
+      const { cell, host } = cases[i] ?? {};
+      expect([cell?.fault, kind, found]).toEqual([
+        cell?.fault,
+        cell?.expected.kind,
+        cell?.expected.class,
+      ]);
+      expect(reason).not.toContain("is unknown");
+      expect(host?.bodies).toEqual([]);
+    }
   });
 });
