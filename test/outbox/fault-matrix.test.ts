@@ -22,8 +22,11 @@ const YEAR = 365 * 24 * 60 * MINUTE;
 /** The first two retry delays, with up to a fifth of jitter (docs/delivery.md#R3). */
 const FIRST_DELAY = [4 * MINUTE, 6 * MINUTE] as const;
 const SECOND_DELAY = [12 * MINUTE, 18 * MINUTE] as const;
-/** Larger than the buffers of a connection, so that the server can interrupt the message. */
-const LARGE = Buffer.alloc(3_300_000, "All work and no play makes Jack a dull boy. ").toString(
+/**
+ * Larger than the buffers of a connection, which have up to 4.3 MB, so that the server can interrupt
+ * the message.
+ */
+const LARGE = Buffer.alloc(5_000_000, "All work and no play makes Jack a dull boy. ").toString(
   "base64",
 );
 const STATUS = { accepted: "DELIVERED", deferred: "QUEUED", bounced: "BOUNCED", failed: "FAILED" };
