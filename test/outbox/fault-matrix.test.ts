@@ -40,7 +40,7 @@ const EVENTS = {
 const CONTINUES: ReadonlySet<FaultCell["fault"]> = new Set(["slow", "multiline", "huge"]);
 
 /** It takes long to compose a large message, so that only these are sent by the application. */
-const OF_LARGE: ReadonlySet<FaultCell["fault"]> = new Set(["4xx", "5xx", "hang"]);
+const OF_LARGE: ReadonlySet<FaultCell["fault"]> = new Set(["5xx", "hang"]);
 
 let net: MailNet;
 let t: TestApp;

@@ -185,7 +185,7 @@ test("a new campaign holds one thread until its cost is known, also while others
   const threads = { renderLimitMs: 50 };
   const { many, stopped } = setUp({ signerOf: () => (isSigned ? own : null), threads });
   await many(1, { html: LOOP, messageSeq: 99 });
-  await many(400, { campaignSeq: 7 }); // Starts further threads for signed mail.
+  await many(200, { campaignSeq: 7 }); // Starts further threads for signed mail.
   isSigned = false;
   const waiting = many(30, { campaignSeq: 1, html: ENDLESS, messageSeq: 2 });
   stopped.add(1);
