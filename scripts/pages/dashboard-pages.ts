@@ -3,6 +3,8 @@
  * here: its name, its path below /app, and its heading.
  */
 
+import type { Page } from "playwright-core";
+
 /** FULL: the demonstration project. EMPTY: a new project. BROKEN: requests are answered with 500. */
 export const PAGE_STATES = ["FULL", "EMPTY", "BROKEN"] as const;
 export type PageState = (typeof PAGE_STATES)[number];
@@ -18,6 +20,7 @@ export const OBJECT_LISTS = {
   template: { path: "/templates?limit=1", id: "data.items.0.id" },
   webhook: { path: "/webhooks?limit=1", id: "data.items.0.id" },
   domain: { path: "/domains?limit=1", id: "data.items.0.id" },
+  suppression: { path: "/suppressions?limit=1", id: "data.items.0.email" },
   message: { path: "/inboxes/default/messages?limit=1", id: "data.items.0.id" },
 } as const satisfies Record<string, { path: string; id: string }>;
 export type ObjectName = keyof typeof OBJECT_LISTS;
@@ -36,6 +39,8 @@ export type DashboardPage = {
   path: (place: Place) => string;
   /** Its heading of level 1, in every state. */
   heading: string | RegExp;
+  /** Opens a part of the page, such as a dialog, which Escape closes. */
+  open?: (page: Page) => Promise<void>;
   /** All states, if absent. */
   states?: readonly PageState[];
   /** The browser has no session. */
@@ -153,6 +158,12 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     path: ({ project }) => `/p/${project}/suppressions`,
     heading: "Suppressions",
   },
+  {
+    name: "suppression",
+    path: ({ project, ids }) => `/p/${project}/suppressions?address=${ids.suppression}`,
+    heading: "Suppressions",
+    states: ["FULL"],
+  },
   { name: "campaigns", path: ({ project }) => `/p/${project}/campaigns`, heading: "Campaigns" },
   {
     name: "campaign",
@@ -234,6 +245,16 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     states: ["FULL"],
   },
   { name: "keys", path: ({ project }) => `/p/${project}/keys`, heading: "API keys" },
+  {
+    name: "keys-create",
+    path: ({ project }) => `/p/${project}/keys`,
+    heading: "API keys",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Create a key" }).click();
+      await page.getByRole("dialog").getByText("Public", { exact: true }).click();
+    },
+    states: ["FULL"],
+  },
   {
     name: "settings-general",
     path: ({ project }) => `/p/${project}/settings/general`,

@@ -64,7 +64,7 @@ export async function checkDashboard(command: RunCommand, only: string): Promise
   const browser = await startBrowser();
   try {
     const base = `http://127.0.0.1:${server.port}`;
-    const ids = await idsOf(base, demo.secretKey);
+    const ids = await findIds(base, demo.secretKey);
     const full = { project: demo.projectId, ids };
     const places = {
       FULL: full,
@@ -80,13 +80,13 @@ export async function checkDashboard(command: RunCommand, only: string): Promise
   }
 }
 
-async function idsOf(base: string, key: string): Promise<Place["ids"]> {
+export async function findIds(base: string, key: string): Promise<Place["ids"]> {
   const find = async ({ path, id }: { path: string; id: string }): Promise<string> => {
     const response = await fetch(base + path, { headers: { authorization: `Bearer ${key}` } });
     return stringAt(await response.json(), id);
   };
   const { email, contact, segment, campaign, workflow } = OBJECT_LISTS;
-  const { template, webhook, domain, message } = OBJECT_LISTS;
+  const { template, webhook, domain, suppression, message } = OBJECT_LISTS;
   return {
     email: await find(email),
     contact: await find(contact),
@@ -96,6 +96,7 @@ async function idsOf(base: string, key: string): Promise<Place["ids"]> {
     template: await find(template),
     webhook: await find(webhook),
     domain: await find(domain),
+    suppression: await find(suppression),
     message: await find(message),
   };
 }
@@ -147,6 +148,8 @@ async function checkPage(site: Site, { page, state, layout }: View): Promise<str
       () => true,
       () => false,
     );
+    await settle();
+    await page.open?.(opened.page);
     await settle();
     await opened.page.evaluate("document.fonts.ready");
     await framesPainted(opened.page);

@@ -13,7 +13,6 @@ import {
   statusOf,
   newProjectWithPeople,
 } from "./people.ts";
-import { expectFaultless } from "./layouts.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
 
 let server: PeopledProject;
@@ -35,32 +34,6 @@ async function statusWith(key: string, path: string): Promise<number> {
 }
 
 describe("the page of API keys", () => {
-  pageTest(
-    "every layout is accessible, quiet and fits the window, with and without the dialog",
-    async () => {
-      const opened = await openAs(server, "/keys");
-      const { page } = opened;
-      for (const layouts of [
-        ["light", "dark"],
-        ["phone", "phone-dark"],
-      ] as const) {
-        await expectFaultless(opened, {
-          name: "keys",
-          layouts,
-          isShown: () => rows(page).first().waitFor(),
-        });
-        await page.getByRole("button", { name: "Create a key" }).click();
-        await dialog(page, "Create an API key").getByText("Public", { exact: true }).click();
-        await expectFaultless(opened, {
-          name: "keys-create",
-          layouts: layouts.toReversed(),
-          isShown: () => page.getByLabel("Web sites").waitFor(),
-        });
-      }
-      await opened.close();
-    },
-  );
-
   pageTest("by mouse: a secret key is copied, works, is listed and is revoked", async () => {
     const opened = await openAs(server, "/keys");
     const { page, problems } = opened;

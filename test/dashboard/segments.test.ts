@@ -56,25 +56,6 @@ const rows = (page: Page) => page.locator("[data-row]");
 const card = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
 describe("the pages of segments", () => {
-  pageTest(
-    "every layout of the list and of a segment is accessible, quiet and fits the window",
-    async () => {
-      await expectNoFaults(await openAs(server, "/segments"), {
-        name: "segments",
-        isShown: (page) => rows(page).nth(2).waitFor(),
-      });
-      await expectNoFaults(await openAs(server, `/segments/${outer}`), {
-        name: "segment",
-        isShown: (page) => page.getByText("Contact is in the segment Pro").waitFor(),
-      });
-      await expectNoFaults(await openAs(server, `/segments/${pro}?tab=members`), {
-        name: "segment-members",
-        layouts: ["light", "phone-dark"],
-        isShown: (page) => rows(page).nth(1).waitFor(),
-      });
-    },
-  );
-
   pageTest("the list leads to a segment, its condition, its uses and its members", async () => {
     const { page, problems, close } = await openAs(server, "/segments");
     const row = rows(page).filter({ hasText: "Pro" }).last();

@@ -59,23 +59,6 @@ const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 
 describe("the page of suppressions", () => {
   pageTest(
-    "every layout of the list and of an entry is accessible, quiet and fits the window",
-    async () => {
-      await expectNoFaults(await openAs(server, "/suppressions"), {
-        name: "suppressions",
-        isShown: (page) => rows(page).nth(3).waitFor(),
-      });
-      const path = "/suppressions?address=gone@acme.example";
-      await expectNoFaults(await openAs(server, path), {
-        name: "suppression",
-        layouts: ["light", "phone-dark"],
-        isShown: (page) =>
-          dialog(page, "Suppression").getByText("550 5.1.1 No such user").waitFor(),
-      });
-    },
-  );
-
-  pageTest(
     "the command palette finds a suppressed address, and Enter opens the first row",
     async () => {
       const { page, problems, close } = await openAs(server, "/keys");

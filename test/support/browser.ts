@@ -152,10 +152,7 @@ export async function openPageIn(
       const isOtherWidth = viewport.width !== LAYOUTS[layout].viewport.width;
       layout = next;
       await page.emulateMedia({ ...MEDIA, colorScheme });
-      if (isOtherWidth) {
-        await page.setViewportSize(viewport);
-        await page.reload();
-      }
+      if (isOtherWidth) await page.setViewportSize(viewport);
       // The page learns of the scheme by an event.
       const shown = `html[data-mantine-color-scheme="${colorScheme}"]`;
       await page.locator(shown).waitFor({ state: "attached" });

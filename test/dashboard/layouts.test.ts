@@ -1,0 +1,79 @@
+/**
+ * Every page of the dashboard is accessible, quiet and fits the window: wide and light, narrow and
+ * dark. The pages are those of `scripts/pages/dashboard-pages.ts`, in the demonstration project and in
+ * an empty one. A tab goes from page to page as a link of the dashboard does, because to load each
+ * would cost more than the checks.
+ */
+
+import { afterAll, describe, expect } from "bun:test";
+import type { Page, Request } from "playwright-core";
+import { findIds } from "../../scripts/pages/dashboard.ts";
+import {
+  DASHBOARD_PAGES,
+  type DashboardPage,
+  type Place,
+} from "../../scripts/pages/dashboard-pages.ts";
+import { faultsOf, NO_FAULTS, type OpenedPage } from "../support/browser.ts";
+import { beforePages, pageTest } from "../support/page-test.ts";
+import { sharedDemo } from "./demo-server.ts";
+
+let opened: OpenedPage;
+let full: Place;
+const requests = new Set<Request>();
+
+beforePages(async () => {
+  const demo = await sharedDemo();
+  full = { project: demo.project, ids: await findIds(demo.url, demo.secretKey) };
+  opened = await demo.open("", { role: "OWNER" });
+  const { page } = opened;
+  page.on("request", (request) => {
+    if (request.resourceType() !== "eventsource") requests.add(request);
+  });
+  page.on("requestfinished", (request) => requests.delete(request));
+  page.on("requestfailed", (request) => requests.delete(request));
+});
+afterAll(() => opened?.close());
+
+/** Resolves when the page has shown the answers to all its requests. */
+async function settle(page: Page): Promise<void> {
+  do {
+    await page.evaluate(TWO_FRAMES);
+  } while (requests.size > 0);
+  await page.evaluate(TWO_FRAMES);
+}
+
+const TWO_FRAMES = `new Promise((resolve) =>
+  requestAnimationFrame(() => requestAnimationFrame(() => resolve())))`;
+
+/** Goes to a path of the dashboard without loading the document again. */
+const go = (page: Page, path: string) =>
+  page.evaluate(`history.pushState({}, "", ${JSON.stringify(`/app${path}`)});
+    dispatchEvent(new PopStateEvent("popstate"));`);
+
+async function check({ name, path, heading, open, expected }: DashboardPage, place: Place) {
+  const { page, problems } = opened;
+  problems.length = 0;
+  await opened.setLayout("light");
+  await go(page, path(place));
+  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+  try {
+    await open?.(page);
+    for (const layout of ["light", "phone-dark"] as const) {
+      await opened.setLayout(layout);
+      await settle(page);
+      await opened.screenshot(name);
+      const faults = await faultsOf(opened);
+      const unexpected = problems.filter((text) => !expected || !text.includes(expected));
+      expect([layout, { ...faults, problems: unexpected }]).toEqual([layout, NO_FAULTS]);
+    }
+  } finally {
+    if (open !== undefined) await page.keyboard.press("Escape");
+  }
+}
+
+describe("every layout is accessible, quiet and fits the window", () => {
+  for (const shown of DASHBOARD_PAGES) {
+    if (shown.isPublic) continue;
+    pageTest(shown.name, () => check(shown, full));
+  }
+});
