@@ -5,6 +5,7 @@ import { findGrowth, type Run } from "../support/growth.ts";
 import { superLinear } from "./linear-time/linear.ts";
 import { regexLiterals } from "./linear-time/regex-literals.ts";
 import { findSlowText } from "./linear-time/regexes.ts";
+import { LIMIT_MS } from "./prove.ts";
 
 /** A former expression of this project for fallbacks in templates. */
 const FALLBACK = /\s*([^]*?)\s*(?=\||-?\}\}|$)/y;
@@ -28,15 +29,23 @@ describe("the short form finds", () => {
     ["a quadratic expression", fallbackOf, ["{{ a ?? x", "y }}"], " "],
     ["an exponential expression", (text) => /^(?:a|a)+$/.test(text), ["", "!"], "a"],
     ["a list that is searched for each item", distinctWords, ["", ""], "a "],
-  ])("%s", async (name, run, frame, pump) => {
-    const only = { pumps: [pump], hasOwnPumpsOnly: true, maxCharacters: 10_000 };
-    const parser = { name, run, frames: [frame], ...only };
-    expect(await superLinear(parser, "short")).not.toEqual([]);
-  });
+  ])(
+    "%s",
+    async (name, run, frame, pump) => {
+      const only = { pumps: [pump], hasOwnPumpsOnly: true, maxCharacters: 10_000 };
+      const parser = { name, run, frames: [frame], ...only };
+      expect(await superLinear(parser, "short")).not.toEqual([]);
+    },
+    LIMIT_MS,
+  );
 
-  test("texts made from an expression that show its growth", async () => {
-    expect(await findSlowText({ source: "<([^>]*)>", flags: "g" }, "short")).not.toBeNull();
-  });
+  test(
+    "texts made from an expression that show its growth",
+    async () => {
+      expect(await findSlowText({ source: "<([^>]*)>", flags: "g" }, "short")).not.toBeNull();
+    },
+    LIMIT_MS,
+  );
 });
 
 describe("nothing is found in", () => {

@@ -20,7 +20,7 @@ export type Form = "short" | "long";
 
 const FORM: Form = process.env["PROOFS"] === "long" ? "long" : "short";
 /** A proof that takes so long hangs: the short forms take a few seconds each. */
-const LIMIT_MS = { short: 120_000, long: 60 * 60_000 }[FORM];
+export const LIMIT_MS = { short: 120_000, long: 60 * 60_000 }[FORM];
 
 /** The executable, if `./scripts/test` built it; null for the sources. */
 export const BINARY = process.env["TEST_EXECUTABLE"] ?? null;
