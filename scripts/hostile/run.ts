@@ -33,8 +33,11 @@ export type HostileReport = {
   ordinaryPeakMiB: number;
   attackedPeakMiB: number;
   loopAims: Aim[];
-  /** Failed mails of the campaigns, how often they were resumed, and B's mails that did not arrive. */
-  attack: { failed: number; resumed: number; lost: number };
+  /**
+   * Failed mails of the campaigns, how many of these computed for too long, how often the campaigns
+   * were resumed, and B's mails that did not arrive.
+   */
+  attack: { failed: number; tooSlow: number; resumed: number; lost: number };
 };
 
 const Created = Type.Object({ data: Type.Object({ id: Type.String() }) });
@@ -62,7 +65,7 @@ export async function runHostile(options: {
   const server = await startProbedServer({ binary, data, args: relayTo(sink.port, 0) });
   const [attacker, sender] = [createApi(server, keys.a), createApi(server, keys.b)];
   const memory = { ordinary: 0, attacked: 0 };
-  const attack = { failed: 0, resumed: 0, lost: 0 };
+  const attack = { failed: 0, tooSlow: 0, resumed: 0, lost: 0 };
   const report: Pick<HostileReport, "alone" | "attacked" | "loopAims"> = {
     alone: [],
     attacked: [],
@@ -94,6 +97,9 @@ export async function runHostile(options: {
   await sink.close();
   const reader = openReader(data);
   attack.failed = reader.count("emails WHERE status = 'FAILED'");
+  attack.tooSlow = reader.count(
+    "emails WHERE status = 'FAILED' AND last_error LIKE '%longer than % ms%'",
+  );
   reader.close();
   return { ...report, ordinaryPeakMiB: memory.ordinary, attackedPeakMiB: memory.attacked, attack };
 }
@@ -109,7 +115,8 @@ export function hostileAims(report: HostileReport): Aim[] {
       measured: `${whole(attackedPeakMiB)} MiB`,
       wanted: `≤ ${whole(most)} MiB`,
     },
-    presenceAim("mails of the hostile campaigns that failed", attack.failed),
+    presenceAim("mails of the hostile campaigns that computed for too long", attack.tooSlow),
+    presenceAim("those that failed because they wrote too much", attack.failed - attack.tooSlow),
     presenceAim("transactional mails", attacked.flatMap(({ acceptedMs }) => acceptedMs).length),
     limitAim("transactional mails that did not arrive", attack.lost),
   ];
