@@ -40,26 +40,32 @@ export type ContentReport = {
   records: ReadonlyMap<string, string>;
 };
 
-/** `contacts` is the number of recipients of each campaign, `sends` that of each stored template. */
+/**
+ * `contacts` is the number of recipients of each campaign, `sends` that of each stored template. Only
+ * one of `every` templates is used: few templates with many mails use shapes more often.
+ */
 export async function runContent(options: {
   data: string;
   binary: string | null;
   contacts: number;
   sends: number;
+  every?: number;
   seed: number;
 }): Promise<ContentReport> {
-  const { data, binary, contacts, sends, seed } = options;
+  const { data, binary, contacts, sends, every = 1, seed } = options;
+  const templates = TEMPLATES.filter((_, number) => number % every === 0);
   const prepared = await prepareContent(data, { contacts, seed });
   const sink = await startSink();
   const urls = ["--url", URLS.url, "--tracking-url", URLS.trackingUrl];
   const server = await startServer({ binary, data, args: [...relayTo(sink.port, 0), ...urls] });
-  await sendCampaigns(server, prepared);
-  const accepted = await sendTemplates(server, prepared, sends);
-  await waitUntilSent(data, contacts * TEMPLATES.length);
+  const load = { server, prepared, templates };
+  await sendCampaigns(load);
+  const accepted = await sendTemplates(load, sends);
+  await waitUntilSent(data, contacts * templates.length);
   const exitCode = await server.stop();
   await sink.close();
   if (exitCode !== 0) throw new Error(`the server exited with code ${exitCode}`);
-  return { contacts, ...(await compareAll({ data, prepared, accepted, sink })) };
+  return { contacts, ...(await compareAll({ data, prepared, accepted, sink, templates })) };
 }
 
 const projectOf = ({ projects }: PreparedContent, template: number): PreparedProject => {
@@ -70,8 +76,14 @@ const projectOf = ({ projects }: PreparedContent, template: number): PreparedPro
 
 const Created = Type.Object({ data: Type.Object({ id: Type.String() }) });
 
-async function sendCampaigns(server: Server, prepared: PreparedContent) {
-  for (const [number, { subject, body, replyTo }] of TEMPLATES.entries()) {
+type ContentLoad = {
+  server: Server;
+  prepared: PreparedContent;
+  templates: readonly ContentTemplate[];
+};
+
+async function sendCampaigns({ server, prepared, templates }: ContentLoad): Promise<void> {
+  for (const [number, { subject, body, replyTo }] of templates.entries()) {
     const project = projectOf(prepared, number);
     const api = createApi(server, project.key);
     const { data: campaign } = await api.read(Created, "POST", "/campaigns", {
@@ -94,12 +106,11 @@ type Accepted = {
 };
 
 async function sendTemplates(
-  server: Server,
-  prepared: PreparedContent,
+  { server, prepared, templates }: ContentLoad,
   sends: number,
 ): Promise<Accepted> {
   const accepted: Accepted = { byId: new Map(), refused: [] };
-  for (const [number, template] of TEMPLATES.entries()) {
+  for (const [number, template] of templates.entries()) {
     const project = projectOf(prepared, number);
     const api = createApi(server, project.key);
     const isMarketing = number % 2 === 0;
@@ -169,13 +180,14 @@ async function compareAll(found: {
   prepared: PreparedContent;
   accepted: Accepted;
   sink: Sink;
+  templates: readonly ContentTemplate[];
 }): Promise<Omit<ContentReport, "contacts">> {
-  const { data, prepared, accepted, sink } = found;
+  const { data, prepared, accepted, sink, templates } = found;
   const keys = keysOf(readFileSync(join(data, "secret"), "utf8").trim());
   const shapes = createShapeCache(keys, createLog({ level: "error", format: "text" }));
   const arrivals = Map.groupBy(sink.messages, (message) => idOf(message.data));
   const report: Omit<ContentReport, "contacts"> = {
-    templates: TEMPLATES.map(({ name }) => ({
+    templates: templates.map(({ name }) => ({
       name,
       mails: 0,
       equal: 0,
@@ -190,7 +202,7 @@ async function compareAll(found: {
   function contentOf(row: Row, template: number): MailContent {
     const project = prepared.projects.find(({ seq }) => seq === row.projectSeq);
     const contact = project?.contacts.find(({ id }) => id === row.contactId);
-    const source = TEMPLATES[template];
+    const source = templates[template];
     if (project === undefined || contact === undefined || source === undefined) {
       throw new Error(`the mail ${row.id} has no content`);
     }
@@ -221,7 +233,7 @@ async function compareAll(found: {
     else report.faults.push(`${line.name}, ${row.id}: ${differences.join(", ")}`);
     if (expected.ok && isFilled(shapes, expected)) line.withShape++;
   }
-  report.faults.push(...unexpectedRefusals({ accepted, prepared, keys }));
+  report.faults.push(...unexpectedRefusals({ accepted, prepared, keys, templates }));
   return report;
 }
 
@@ -259,11 +271,12 @@ function unexpectedRefusals(found: {
   accepted: Accepted;
   prepared: PreparedContent;
   keys: ReturnType<typeof keysOf>;
+  templates: readonly ContentTemplate[];
 }): string[] {
-  const { accepted, prepared, keys } = found;
+  const { accepted, prepared, keys, templates } = found;
   return accepted.refused.flatMap(({ template: number, contact: at, isMarketing }) => {
     const project = projectOf(prepared, number);
-    const [template, contact] = [TEMPLATES[number], project.contacts[at]];
+    const [template, contact] = [templates[number], project.contacts[at]];
     if (template === undefined || contact === undefined) throw new Error("there is no such mail");
     const { displayName } = contact;
     const emailId = "00000000-0000-7000-8000-000000000000";

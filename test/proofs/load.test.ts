@@ -87,7 +87,7 @@ prove([
     name: "messages of campaigns and stored templates are those of the ordinary rendering",
     run: () =>
       withFolder(async (data) => {
-        const sizes = { contacts: 3, sends: 1, seed: 7 };
+        const sizes = { contacts: 9, sends: 1, every: 3, seed: 7 };
         const report = await runContent({ data, binary: BINARY, ...sizes });
         const { messages, records } = report;
         return contentAims(report, [await verifyWithMailauth(messages, records)]);
