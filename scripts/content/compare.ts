@@ -22,7 +22,9 @@ export async function differencesOf(arrived: Uint8Array, wanted: Wanted): Promis
   });
   const differences: string[] = [];
   if (head !== wantedHead) differences.push("headers");
-  if (!isSameText(String(parsed.html), wanted.html)) differences.push("HTML");
+  // The parser has no HTML for an empty part.
+  const html = parsed.html === false ? "" : parsed.html;
+  if (!isSameText(html, wanted.html)) differences.push("HTML");
   if (!isSameText(parsed.text ?? "", wanted.text)) differences.push("text");
   if (unsigned !== wanted.message) differences.push("octets");
   if (body.split("\r\n").some((line) => line.length > LONGEST_LINE))
