@@ -37,6 +37,10 @@ export async function crashImport(size: { lines: number; between: number }): Pro
     await waitUntil(() => processedRows(app) >= next);
     reached = processedRows(app);
     if (reached >= size.lines - size.between) break;
+    // The next change may be any one, not only one after which the progress is stored.
+    const contacts = app.countRows("contacts");
+    await waitUntil(() => app.countRows("contacts") !== contacts);
+    reached = processedRows(app);
     images.copy(String(crashes), String(crashes + 1));
     await images.close(app);
     app = await images.openIn(String(crashes + 1));

@@ -12,7 +12,7 @@ const seed = Number(process.env["SEED"] ?? 20260302);
 prove([
   {
     name: "the workflow engine does what a naive implementation does",
-    run: (form) => compareWorkflows({ runs: { short: 150, long: 5_000 }[form], seed }),
+    run: (form) => compareWorkflows({ runs: { short: 300, long: 5_000 }[form], seed }),
   },
   {
     name: "the SQL of a condition selects the contacts that meet it",

@@ -29,7 +29,7 @@ export type Parser = {
 
 const DEFAULT_MAX_CHARACTERS = 256 * 1024;
 /** Length of a quick look, for which a quadratic parser takes far more than a millisecond. */
-const SHORT_CHARACTERS = 4 * 1024;
+const SHORT_CHARACTERS = 8 * 1024;
 /** Longest text that the short form measures after a quick look. */
 const MEASURED_CHARACTERS = 64 * 1024;
 const MAX_SHOWN = 3;
