@@ -32,7 +32,7 @@ prove([
     run: (form) =>
       crashImport(
         {
-          short: { lines: 2_000, between: 400 },
+          short: { lines: 3_000, between: 400 },
           long: { lines: 200_000, between: 1_000 },
         }[form],
       ),
