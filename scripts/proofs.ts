@@ -1,7 +1,8 @@
 /**
- * Runs the long form of the proofs that have no script of their own: linear time and random models.
+ * Runs the long form of the proofs that have no script of their own: linear time, random models,
+ * crashes during an import and the length of the write-ahead log.
  *
- * `bun scripts/proofs.ts [linear-time] [models] [--seed N]`
+ * `bun scripts/proofs.ts [linear-time] [models] [storage] [--seed N]`
  *
  * The short forms in `test/proofs/` run the same code with smaller sizes. Other proofs have scripts
  * with options: attack.ts, content.ts, crash.ts, crash-campaign.ts, crash-workflows.ts,
@@ -11,7 +12,7 @@
 
 import { ROOT } from "./bench/children.ts";
 
-const NAMES = ["linear-time", "models"];
+const NAMES = ["linear-time", "models", "storage"];
 
 const words = Bun.argv.slice(2);
 const at = words.indexOf("--seed");

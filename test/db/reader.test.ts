@@ -1,18 +1,8 @@
-/** Reads in threads: their limits, their order, and what they mean for the write-ahead log. */
+/** Reads in threads: their limits and their order. */
 
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
-import { createDiskSync } from "../../src/db/durability/disk-sync.ts";
-import { createSqliteSync } from "../../src/db/durability/sqlite-sync.ts";
-import { openLogFile } from "../../src/db/durability/wal-file.ts";
-import {
-  createDatabaseReader,
-  createDirectReader,
-  type DatabaseReader,
-} from "../../src/db/reader.ts";
-
-import { createWriter } from "../../src/db/writer.ts";
-import { silentLog } from "../../src/lib/log.ts";
+import { createDatabaseReader, createDirectReader } from "../../src/db/reader.ts";
 import { manualClock } from "../support/clock.ts";
 import { migratedFile } from "../support/database.ts";
 import { waitUntil } from "../support/eventually.ts";
@@ -22,11 +12,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-const MIB = 1024 * 1024;
 const GRACE_MS = 1_000_000;
-const PAGE_BYTES = 4096;
-/** A tenth of the sizes of the server. */
-const SIZES = { roundPages: 200, restartPages: 1_600, pausePages: 50, urgentPages: 3_200 };
 
 type Options = { isLockable?: boolean };
 
@@ -254,70 +240,4 @@ describe("a hold", () => {
     clock.advance(1_000);
     expect(await reader.hold(5_000)).toBe(true);
   });
-});
-
-describe("searches without a pause", () => {
-  /** It reads a table first, so it uses the log until it ends. */
-  const search = query(
-    `WITH RECURSIVE n (i) AS (SELECT max(seq) FROM things UNION ALL
-     SELECT i + 1 FROM n WHERE in_time()) SELECT count(*) FROM n`,
-  );
-  const searchForever = async (
-    reader: DatabaseReader,
-    project: number,
-    state: { isOver: boolean },
-  ) => {
-    // Their times differ, so that they do not all end at the same moment.
-    const limitMs = 40 + 13 * project;
-    while (!state.isOver) await reader.find(project, { ...search, isPartial: true }, limitMs);
-  };
-
-  for (const durability of ["background", "sqlite"] as const) {
-    test(`do not keep the write-ahead log from being restarted, and look like no other process: ${durability}`, async () => {
-      const { file, db } = inFile();
-      const reader = createDatabaseReader(db, { graceMs: GRACE_MS });
-      let holds = 0;
-      const readers = {
-        ...reader,
-        async hold(limitMs: number) {
-          const isHeld = await reader.hold(limitMs);
-          if (isHeld) holds++;
-          return isHeld;
-        },
-      };
-      let signsOfOthers = 0;
-      const contention = {
-        note: () => void signsOfOthers++,
-        isRecent: () => false,
-        heldMs: () => null,
-      };
-      const sync =
-        durability === "sqlite"
-          ? createSqliteSync(db, readers, { ...SIZES, intervalMs: 0 })
-          : createDiskSync(db, { readers, sizes: SIZES, contention });
-      const writer = createWriter(db, silentLog, sync);
-      const log = openLogFile(`${file}-wal`, PAGE_BYTES);
-      const state = { isOver: false };
-      await Promise.all([1, 2, 3].map((project) => reader.find(project, all))); // Starts the threads.
-      const searches = [1, 2, 3].map((project) => searchForever(reader, project, state));
-      const insert = db.sqlite.prepare("INSERT INTO things (text) VALUES (?)");
-      const text = "x".repeat(3_000);
-      const generations = new Set<string>();
-      while (generations.size < 4) {
-        await writer.write(() => {
-          for (let n = 0; n < 5; n++) insert.run(text);
-        });
-        generations.add(log.generation());
-        expect(log.sizeBytes()).toBeLessThan(200 * MIB);
-      }
-      // All searches may also happen to end at one moment, but not each time.
-      expect(holds).toBeGreaterThan(1);
-      expect(signsOfOthers).toBe(0);
-      state.isOver = true;
-      await Promise.all(searches);
-      log.close();
-      await writer.drain();
-      await reader.close();
-    });
-  }
 });

@@ -35,12 +35,10 @@ export async function crashImport(size: { lines: number; between: number }): Pro
   const jobId = (await upload(app, file)).text("data.jobId");
   let crashes = 0;
   let lostRows = 0;
-  for (let reached = 0; ; crashes++) {
+  for (let reached = 0; reached < size.lines - 2 * size.between; crashes++) {
     await app.app.start();
     const next = reached + size.between;
     await waitUntil(() => processedRows(app) >= next);
-    reached = processedRows(app);
-    if (reached >= size.lines - size.between) break;
     // The next change may be any one, not only one after which the progress is stored.
     const before = totalChanges(app);
     await waitUntil(() => totalChanges(app) !== before);
@@ -50,6 +48,7 @@ export async function crashImport(size: { lines: number; between: number }): Pro
     app = await images.openIn(String(crashes + 1));
     lostRows += reached - processedRows(app);
   }
+  await app.app.start();
   await waitForJob(app, jobId);
   const isSame = Bun.deepEquals(resultOf(app), expected);
   await images.remove();

@@ -1,6 +1,5 @@
-/** The program does what simple models of it do, with random data, and what it does without crashes. */
+/** The program does what simple models of it do, with random data. */
 
-import { crashImport } from "./import.ts";
 import { compareSearches } from "./models/search.ts";
 import { compareSegments } from "./models/segments.ts";
 import { compareWorkflows } from "./models/workflows.ts";
@@ -26,15 +25,5 @@ prove([
         queries: { short: 200, long: 2_000 }[form],
         seed,
       }),
-  },
-  {
-    name: "an import continues after each of many crashes, without losing or repeating a row",
-    run: (form) =>
-      crashImport(
-        {
-          short: { lines: 3_000, between: 400 },
-          long: { lines: 200_000, between: 1_000 },
-        }[form],
-      ),
   },
 ]);
