@@ -48,6 +48,7 @@ describe("a hostile mail", () => {
     const body = hostileBody(origin);
     const [id = ""] = await send(server, [{ to: "ada@example.com", subject: SUBJECT, body }]);
     const { page, problems, close } = await openEmails(server, `/emails?email=${id}`);
+    const tabs = page.context().pages();
     const frame = page.frameLocator("iframe");
     await frame.getByText("The end of the mail").waitFor();
     await frame.getByText("Win a prize").click();
@@ -64,7 +65,7 @@ describe("a hostile mail", () => {
     }
     expect(await page.title()).toStartWith("Emails");
     expect(new URL(page.url()).origin).toBe(server.url);
-    expect(page.context().pages()).toHaveLength(1);
+    expect(page.context().pages()).toEqual(tabs);
     expect(requested).toEqual([]);
     // The browser tells what the policy and the sandbox of the frame refused to request.
     const refusals = new RegExp(`Content Security Policy|sandbox|^request: ${origin}`, "i");

@@ -330,12 +330,12 @@ describe.skipIf(!hasChromium)("mailstead dev", () => {
     "a computer whose clock is %s shows how long ago a message arrived",
     async (_, hours) => {
       await sendMail("Sent at this moment");
-      const { page, close } = await open((opened) =>
+      const { page, discard } = await open((opened) =>
         opened.clock.setSystemTime(Date.now() + hours * 3_600_000),
       );
       const row = page.locator(".inbox-row", { hasText: "Sent at this moment" }).first();
       await row.getByText("just now").waitFor();
-      await close();
+      await discard();
     },
     BROWSER_LIMIT_MS,
   );

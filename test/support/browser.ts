@@ -96,7 +96,7 @@ export type OpenedPage = {
   /** By how many pixels the page is wider than the window. */
   overflowPx(): Promise<number>;
   close(): Promise<void>;
-  /** As `close`, for a page with settings that cannot be undone, such as a clock. */
+  /** Closes the page and its profile, which has settings that cannot be undone, such as a clock. */
   discard(): Promise<void>;
 };
 

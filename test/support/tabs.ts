@@ -10,7 +10,8 @@ type Profile = {
   context: BrowserContext;
   /** The header Cookie of its user; empty without one. */
   cookie: string;
-  used: Set<Page>;
+  /** How many of its tabs are used. */
+  used: number;
   idle: Page[];
 };
 
@@ -18,7 +19,7 @@ export type Tab = {
   page: Page;
   /** Puts the tab back. */
   leave(): Promise<void>;
-  /** Closes the tab, which has settings that cannot be undone, such as a clock. */
+  /** Closes all tabs of the profile, which has settings that cannot be undone, such as a clock. */
   discard(): Promise<void>;
 };
 
@@ -45,23 +46,25 @@ export async function takeTab(browser: Browser, cookie: string, origin: string):
   const profiles = profilesOf.get(browser) ?? [];
   profilesOf.set(browser, profiles);
   const profile =
-    profiles.find((each) => each.used.size > 0 && each.cookie === cookie) ??
-    profiles.find((each) => each.used.size === 0) ??
-    (await addProfile(browser, profiles));
+    profiles.find((each) => each.used > 0 && each.cookie === cookie) ??
+    profiles.find((each) => each.used === 0) ??
+    addProfile(profiles, await browser.newContext());
+  // The profile is taken before anything is waited for, because a test may open two pages at once.
   profile.cookie = cookie;
-  const { context, used, idle } = profile;
+  profile.used++;
+  const { context, idle } = profile;
   const taken = idle.pop();
-  if (taken !== undefined) used.add(taken);
   await context.clearCookies();
   const [name = "", value = ""] = cookie.split("=");
   if (cookie !== "") {
     await context.addCookies([{ name, value, url: origin, httpOnly: true, sameSite: "Lax" }]);
   }
   const page = taken ?? (await context.newPage());
-  used.add(page);
+  let isUsed = true;
 
   async function leave(): Promise<void> {
-    if (!used.has(page)) return;
+    if (!isUsed) return;
+    isUsed = false;
     await page.evaluate(CLEAR_STORAGE);
     for (const event of OBSERVED) page.removeAllListeners(event);
     await page.unrouteAll({ behavior: "ignoreErrors" });
@@ -69,14 +72,17 @@ export async function takeTab(browser: Browser, cookie: string, origin: string):
     for (const script of scriptsOf.get(page) ?? []) await script.dispose();
     scriptsOf.delete(page);
     await leavePage(page);
-    used.delete(page);
+    if (profile.used === 1) await context.clearPermissions();
     idle.push(page);
-    if (used.size === 0) await context.clearPermissions();
+    profile.used--;
   }
 
   async function discard(): Promise<void> {
-    used.delete(page);
-    await page.close();
+    profilesOf.set(
+      browser,
+      (profilesOf.get(browser) ?? []).filter((each) => each !== profile),
+    );
+    await context.close();
   }
   return { page, leave, discard };
 }
@@ -90,9 +96,8 @@ async function leavePage(page: Page): Promise<void> {
   await Promise.all([page.waitForURL(BLANK), page.evaluate(`location.href = "${BLANK}"`)]);
 }
 
-async function addProfile(browser: Browser, profiles: Profile[]): Promise<Profile> {
-  const context = await browser.newContext();
-  const profile = { context, cookie: "", used: new Set<Page>(), idle: [] };
+function addProfile(profiles: Profile[], context: BrowserContext): Profile {
+  const profile = { context, cookie: "", used: 0, idle: [] };
   profiles.push(profile);
   return profile;
 }
@@ -100,10 +105,10 @@ async function addProfile(browser: Browser, profiles: Profile[]): Promise<Profil
 /** Closes the tabs that tests left open because they failed. */
 export async function closeLeftTabs(browser: Browser): Promise<void> {
   const profiles = profilesOf.get(browser) ?? [];
-  const left = profiles.filter(({ used }) => used.size > 0);
+  const left = profiles.filter(({ used }) => used > 0);
   profilesOf.set(
     browser,
-    profiles.filter(({ used }) => used.size === 0),
+    profiles.filter(({ used }) => used === 0),
   );
   for (const { context } of left) await context.close();
 }
