@@ -102,7 +102,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     };
     const resolve = (outcome: Outcome) => {
       release();
-      answer.resolve(mail.campaignSeq === null ? outcome : Object.assign(outcome, { subject }));
+      answer.resolve(mail.campaignSeq === null ? outcome : { ...outcome, subject });
     };
     try {
       sendOver(deps.transport, dispatch, mail.slot, { resolve, reject });
