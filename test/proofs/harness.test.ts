@@ -32,7 +32,7 @@ describe("the short form finds", () => {
   ])(
     "%s",
     async (name, run, frame, pump) => {
-      const only = { pumps: [pump], hasOwnPumpsOnly: true, maxCharacters: 10_000 };
+      const only = { pumps: [pump], hasOwnPumpsOnly: true, maxCharacters: 50_000 };
       const parser = { name, run, frames: [frame], ...only };
       expect(await superLinear(parser, "short")).not.toEqual([]);
     },
