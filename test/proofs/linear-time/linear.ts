@@ -7,7 +7,6 @@ import type { Aim } from "../../../scripts/bench/report.ts";
 import {
   describeGrowth,
   findGrowth,
-  type Growth,
   isClearlyLinear,
   lengthOf,
   type Pump,
@@ -105,16 +104,16 @@ export async function findRepeatedGrowth(
     if (await isClearlyLinear(run, pump, characters)) return null;
   }
   const limit = { short: MEASURED_CHARACTERS, long: Infinity }[form];
-  const needed = { short: SEARCHES - 1, long: SEARCHES }[form];
-  const found: Growth[] = [];
-  for (let search = 1; search <= SEARCHES && found.length < needed; search++) {
+  let missesLeft = { short: 1, long: 0 }[form];
+  let description: string | null = null;
+  for (let search = 1; search <= SEARCHES; search++) {
     const growth = await findGrowth(run, pump, Math.min(limit, maxCharacters));
-    if (growth !== null) found.push(growth);
-    if (search - found.length > SEARCHES - needed) return null;
+    if (growth === null && missesLeft-- === 0) return null;
+    if (growth === null) continue;
+    description = describeGrowth(pump, growth);
     Bun.gc(true);
   }
-  const [first] = found;
-  return first === undefined ? null : describeGrowth(pump, first);
+  return description;
 }
 
 function pumpsFor(parser: Parser, form: Form): Pump[] {

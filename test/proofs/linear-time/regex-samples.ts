@@ -9,12 +9,12 @@ import { type Node, parsePattern } from "./regex-syntax.ts";
 
 /** Repetitions with a smaller maximum have little influence on the time. */
 const SMALL_REPEAT = 16;
-/** Ends that do not match most expressions. */
-const TAILS = ["", "\u2028", "!", "x y", "\n\n\0"];
+/** Ends that do not match most expressions; the first ones most often. */
+const TAILS = ["", "!", "\u2028", "x y", "\n\n\0"];
 const MAX_TEXTS = 12;
 
-/** Makes at most so many texts, each with several ends. */
-export function pumpsOf(source: string, maxTexts: number): Pump[] {
+/** Makes at most so many texts, each with so many ends. */
+export function pumpsOf(source: string, most: { texts: number; ends: number }): Pump[] {
   // With a prefix, an alternative with ^ cannot match the whole text.
   const pumps = [...pumpsIn(parsePattern(source), ["", "x"])];
   const parts = [...new Set(pumps.map(({ pump }) => pump))].slice(0, MAX_TEXTS);
@@ -27,8 +27,8 @@ export function pumpsOf(source: string, maxTexts: number): Pump[] {
     ...[...repeated, ...pairs, ...textsOf(parsePattern(source))].map((pump) => ({ pump })),
   ].filter(({ pump }) => pump !== "");
   const distinct = new Map(all.map((pump) => [JSON.stringify(pump), pump]));
-  return thinned([...distinct.values()], maxTexts).flatMap((pump) =>
-    TAILS.map((tail) => ({ ...pump, tail })),
+  return thinned([...distinct.values()], most.texts).flatMap((pump) =>
+    TAILS.slice(0, most.ends).map((tail) => ({ ...pump, tail })),
   );
 }
 

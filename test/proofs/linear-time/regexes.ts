@@ -14,9 +14,9 @@ import { pumpsOf } from "./regex-samples.ts";
 const ROOT = join(import.meta.dir, "../../..");
 const SOURCE = join(ROOT, "src");
 /** Length of the texts. A quadratic expression takes several milliseconds for this length. */
-const TEXT_CHARACTERS = { short: 5_000, long: 10_000 };
-/** Most texts for each expression; each of them has several ends. */
-const MAX_TEXTS = { short: 30, long: 90 };
+const TEXT_CHARACTERS = 10_000;
+/** Most texts for each expression, and the ends that each of them has. */
+const MAX_TEXTS = { short: { texts: 30, ends: 3 }, long: { texts: 90, ends: 5 } };
 /** This file is not imported, because it runs a command. It constructs no expression. */
 const NOT_IMPORTED = "src/main.ts";
 
@@ -49,9 +49,8 @@ export async function findSlowText(
 ): Promise<string | null> {
   const pattern = new RegExp(source, flags.replace("y", ""));
   const run = (text: string) => (pattern.global ? text.replace(pattern, "") : pattern.exec(text));
-  const maxCharacters = TEXT_CHARACTERS[form];
   for (const pump of pumpsOf(source, MAX_TEXTS[form])) {
-    const growth = await findRepeatedGrowth(run, pump, { maxCharacters, form });
+    const growth = await findRepeatedGrowth(run, pump, { maxCharacters: TEXT_CHARACTERS, form });
     if (growth !== null) return growth;
   }
   return null;
