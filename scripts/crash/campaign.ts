@@ -93,6 +93,7 @@ export function crashCampaign(options: CampaignCrashOptions): Promise<Outcome> {
       args,
       start: kills,
       begin: () => campaigns.resume(first),
+      progress: () => countArrivals(mailbox, recipients),
       async isDone() {
         const { sent, queued } = await campaigns.stats(first);
         return sent >= recipients && queued === 0;
@@ -110,6 +111,7 @@ export function crashCampaign(options: CampaignCrashOptions): Promise<Outcome> {
     const { server } = await runUntilDone(store, options, {
       args,
       start: last.nextStart,
+      progress: () => countArrivals(mailbox, recipients),
       isDone: async () =>
         (await campaigns.stats(second)).queued === 0 && (await campaigns.status(first)) === "SENT",
     });

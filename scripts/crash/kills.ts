@@ -22,7 +22,7 @@ import { createRandom, type Random } from "../seed/random.ts";
 const HOUR_MS = 60 * 60_000;
 const MIN_UPTIME_MS = 20;
 const PROGRESS_LIMIT_MS = 5_000;
-/** With an hourly clock, what is not done after this time waits for a later start. */
+/** With an hourly clock, a server without progress for this time is started again. */
 const RESTART_MS = 1_000;
 const POLL_MS = 50;
 
@@ -148,9 +148,9 @@ async function untilKill(life: {
 }
 
 /**
- * Starts the server until all is done. With an hourly clock, it is stopped and started again each
- * second, so that what waits for a later time becomes due. Resolves to the server, which runs, and
- * the number of the next start.
+ * Starts the server until all is done. With an hourly clock, it is stopped and started again when there
+ * is no progress, so that what waits for a later time becomes due. Resolves to the server, which runs,
+ * and the number of the next start.
  */
 export async function runUntilDone(
   { launch }: CrashStore,
@@ -159,6 +159,7 @@ export async function runUntilDone(
     args: readonly string[];
     start: number;
     begin?: () => Promise<void>;
+    progress: () => number;
     isDone: () => boolean | Promise<boolean>;
   },
 ): Promise<{ server: Server; nextStart: number }> {
@@ -166,11 +167,15 @@ export async function runUntilDone(
   for (let { start } = load; ; start++) {
     const server = await launch(start, load.args);
     await load.begin?.();
-    const restartAt = performance.now() + (isHourly ? RESTART_MS : Infinity);
-    while (performance.now() < restartAt) {
+    let made = 0;
+    let restartAt = performance.now() + RESTART_MS;
+    while (!isHourly || performance.now() < restartAt) {
       if (await load.isDone()) return { server, nextStart: start + 1 };
       if (performance.now() > deadline) throw new Error("some work is not done after the kills");
       await Bun.sleep(POLL_MS);
+      const before = made;
+      if (isHourly) made = load.progress();
+      if (made !== before) restartAt = performance.now() + RESTART_MS;
     }
     await server.stop();
   }

@@ -70,6 +70,7 @@ export function crashWorkflows(options: WorkflowCrashOptions): Promise<Outcome> 
       args,
       start: kills,
       begin: () => tracker.run(executions, () => false),
+      progress: () => reader.count("workflow_execution_steps"),
       isDone: () =>
         reader.count("workflow_executions") >= executions &&
         reader.count("workflow_executions WHERE status IN ('RUNNING', 'WAITING')") === 0 &&
