@@ -45,7 +45,7 @@ export type DashboardPage = {
   states?: readonly PageState[];
   /** The browser has no session. */
   isPublic?: true;
-  /** The path of a request whose refusal is expected, such as that of a link that was used. */
+  /** The end of the path of a request whose refusal is expected, such as that of a used link. */
   refused?: string;
   /** A part of the messages in the console that are expected. */
   expected?: string;
@@ -57,6 +57,8 @@ export type DashboardPage = {
 const WITHOUT_PROJECT = ["FULL", "BROKEN"] as const;
 /** The console's message about a remote image of a mail, which is not loaded until it is asked for. */
 const BLOCKED_IMAGE = 'Content Security Policy directive: "img-src data:"';
+/** The console's message about an object that does not exist. */
+const NOT_FOUND = "the server responded with a status of 404";
 const PUBLIC = { isPublic: true, states: ["FULL"] } as const;
 
 export const DASHBOARD_PAGES: readonly DashboardPage[] = [
@@ -83,12 +85,31 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
   { name: "overview", path: ({ project }) => `/p/${project}`, heading: "Overview" },
   { name: "inbox", path: ({ project }) => `/p/${project}/inboxes`, heading: "Inbox" },
   {
+    name: "inbox-no-match",
+    path: ({ project }) => `/p/${project}/inboxes?q=nothing`,
+    heading: "Inbox",
+    states: ["FULL"],
+  },
+  {
+    name: "inbox-gone",
+    path: ({ project }) => `/p/${project}/inboxes?message=unknown`,
+    heading: "Inbox",
+    states: ["FULL"],
+    refused: "/messages/unknown",
+    expected: NOT_FOUND,
+  },
+  {
     name: "inbox-message",
     path: ({ project, ids }) => `/p/${project}/inboxes?message=${ids.message}`,
     heading: "Inbox",
     states: ["FULL"],
-    expected: BLOCKED_IMAGE,
   },
+  ...["source", "headers", "parts", "links", "checks", "smtp"].map((tab): DashboardPage => ({
+    name: `inbox-${tab}`,
+    path: ({ project, ids }) => `/p/${project}/inboxes?message=${ids.message}&tab=${tab}`,
+    heading: "Inbox",
+    states: ["FULL"],
+  })),
   {
     name: "inbox-connect",
     path: ({ project }) => `/p/${project}/inboxes?panel=connect`,
@@ -121,10 +142,30 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     states: ["FULL"],
     expected: BLOCKED_IMAGE,
   },
-  {
-    name: "email-checks",
-    path: ({ project, ids }) => `/p/${project}/emails?email=${ids.email}&tab=checks`,
+  ...["text", "source", "headers", "timeline", "checks"].map((tab): DashboardPage => ({
+    name: `email-${tab}`,
+    path: ({ project, ids }) => `/p/${project}/emails?email=${ids.email}&tab=${tab}`,
     heading: "Emails",
+    states: ["FULL"],
+  })),
+  {
+    // The mails of the past were not captured.
+    name: "email-raw",
+    path: ({ project, ids }) => `/p/${project}/emails?email=${ids.email}&tab=raw`,
+    heading: "Emails",
+    states: ["FULL"],
+    refused: "/raw",
+    expected: NOT_FOUND,
+  },
+  {
+    name: "email-queued",
+    path: ({ project }) => `/p/${project}/emails?status=queued`,
+    heading: "Emails",
+    open: async (page) => {
+      const rows = page.locator(".email-table [data-row]");
+      await rows.filter({ hasText: "Deferred" }).first().locator("[data-primary]").click();
+      await page.getByText("MAIL FROM:").first().waitFor();
+    },
     states: ["FULL"],
   },
   {

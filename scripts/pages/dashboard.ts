@@ -29,6 +29,7 @@ import {
   type PageState,
   type Place,
 } from "./dashboard-pages.ts";
+import { sendSampleMessage } from "./sample-message.ts";
 import { type SessionCookie, signIn } from "./sign-in.ts";
 
 type RunCommand = (data: string, ...words: string[]) => Promise<unknown>;
@@ -64,6 +65,8 @@ export async function checkDashboard(command: RunCommand, only: string): Promise
   const browser = await startBrowser();
   try {
     const base = `http://127.0.0.1:${server.port}`;
+    const cookie = await signIn(base, demo.users[0]?.email ?? "", demo.password);
+    await sendSampleMessage(base, `${cookie.name}=${cookie.value}`);
     const ids = await findIds(base, demo.secretKey);
     const full = { project: demo.projectId, ids };
     const places = {
@@ -71,7 +74,6 @@ export async function checkDashboard(command: RunCommand, only: string): Promise
       BROKEN: full,
       EMPTY: { project: stringAt(empty, "project.id"), ids },
     };
-    const cookie = await signIn(base, demo.users[0]?.email ?? "", demo.password);
     return await checkPages({ browser, base, cookie, places }, only);
   } finally {
     await browser.close();
@@ -133,7 +135,7 @@ async function checkPage(site: Site, { page, state, layout }: View): Promise<str
           const isExpected = state === "BROKEN" && response.status() === 500;
           if (response.status() < 400 || isExpected) return;
           const { pathname } = new URL(response.url());
-          if (pathname === page.refused) return;
+          if (page.refused !== undefined && pathname.endsWith(page.refused)) return;
           refusals.push(
             `${response.request().method()} ${pathname} is answered with ${response.status()}`,
           );

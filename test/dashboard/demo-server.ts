@@ -30,7 +30,7 @@ async function startDemo() {
   mkdirSync(folder);
   const demo = await seedDemo(folder, { sizes: DEMO_SCALES.small, untilMs: Date.now() });
   const server = await startMailstead(
-    ["serve", "--transport", "capture", "--data", folder, "--port", "0"],
+    ["serve", "--transport=capture", "--capture-smtp=127.0.0.1:0", "--data", folder, "--port=0"],
     (greeting) => /listening +http\S+\n/.test(greeting),
   );
   const [, url = ""] = /listening +(http\S+)\n/.exec(server.greeting) ?? [];

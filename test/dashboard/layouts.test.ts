@@ -11,28 +11,52 @@ import { findIds } from "../../scripts/pages/dashboard.ts";
 import {
   DASHBOARD_PAGES,
   type DashboardPage,
+  type PageState,
   type Place,
 } from "../../scripts/pages/dashboard-pages.ts";
-import { faultsOf, NO_FAULTS, type OpenedPage } from "../support/browser.ts";
+import { sendSampleMessage } from "../../scripts/pages/sample-message.ts";
+import { faultsOf, hasChromium, NO_FAULTS, type OpenedPage, openPage } from "../support/browser.ts";
+import { newProject } from "../support/dashboard-server.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
 import { sharedDemo } from "./demo-server.ts";
 
-let opened: OpenedPage;
-let full: Place;
+/** A page of a project, from which the others are reached. */
+type Site = { opened: OpenedPage; place: Place };
+
+const STATES = ["FULL", "EMPTY"] as const satisfies PageState[];
+let sites: Record<(typeof STATES)[number], Site>;
 const requests = new Set<Request>();
 
 beforePages(async () => {
+  const empty = await newProject();
   const demo = await sharedDemo();
-  full = { project: demo.project, ids: await findIds(demo.url, demo.secretKey) };
-  opened = await demo.open("", { role: "OWNER" });
-  const { page } = opened;
+  await sendSampleMessage(demo.url, demo.cookies.OWNER);
+  const ids = await findIds(demo.url, demo.secretKey);
+  const { url, project, cookie } = empty;
+  sites = {
+    FULL: {
+      opened: await demo.open("", { role: "OWNER" }),
+      place: { project: demo.project, ids },
+    },
+    EMPTY: {
+      opened: await openPage(`${url}/app/p/${project}`, { cookie }),
+      place: { project, ids },
+    },
+  };
+  for (const { opened } of Object.values(sites)) watchRequests(opened.page);
+});
+afterAll(async () => {
+  if (!hasChromium) return;
+  for (const { opened } of Object.values(sites)) await opened.close();
+});
+
+function watchRequests(page: Page): void {
   page.on("request", (request) => {
     if (request.resourceType() !== "eventsource") requests.add(request);
   });
   page.on("requestfinished", (request) => requests.delete(request));
   page.on("requestfailed", (request) => requests.delete(request));
-});
-afterAll(() => opened?.close());
+}
 
 /** Resolves when the page has shown the answers to all its requests. */
 async function settle(page: Page): Promise<void> {
@@ -50,7 +74,8 @@ const go = (page: Page, path: string) =>
   page.evaluate(`history.pushState({}, "", ${JSON.stringify(`/app${path}`)});
     dispatchEvent(new PopStateEvent("popstate"));`);
 
-async function check({ name, path, heading, open, expected }: DashboardPage, place: Place) {
+async function check(shown: DashboardPage, { opened, place }: Site): Promise<void> {
+  const { name, path, heading, open, expected } = shown;
   const { page, problems } = opened;
   problems.length = 0;
   await opened.setLayout("light");
@@ -72,8 +97,10 @@ async function check({ name, path, heading, open, expected }: DashboardPage, pla
 }
 
 describe("every layout is accessible, quiet and fits the window", () => {
-  for (const shown of DASHBOARD_PAGES) {
-    if (shown.isPublic) continue;
-    pageTest(shown.name, () => check(shown, full));
+  for (const state of STATES) {
+    for (const shown of DASHBOARD_PAGES) {
+      if (shown.isPublic || shown.states?.includes(state) === false) continue;
+      pageTest(`${shown.name}, ${state.toLowerCase()}`, () => check(shown, sites[state]));
+    }
   }
 });
