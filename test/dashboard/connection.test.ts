@@ -2,7 +2,7 @@
 
 import { describe, expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { type OpenedPage, openPage } from "../support/browser.ts";
+import { openPage } from "../support/browser.ts";
 import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
@@ -20,76 +20,60 @@ const banner = (page: Page) =>
   page.getByText("The server cannot be reached. The page shows the last known state.");
 const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name });
 
-/** Opens a page of the project; the browser is online again afterwards. */
-async function withPage(
-  path: string,
-  run: (opened: OpenedPage) => Promise<void>,
-  isFirstVisit = false,
-) {
-  const opened = await openPage(`${server.url}/app/p/${server.project}${path}`, {
-    cookie: server.cookie,
-    isFirstVisit,
-  });
-  try {
-    await opened.page.getByRole("heading", { level: 1 }).waitFor();
-    await opened.page.evaluate("window.isSameDocument = true");
-    await run(opened);
-    expect(await opened.page.evaluate("window.isSameDocument")).toBe(true);
-  } finally {
-    await opened.page.context().setOffline(false);
-    await opened.close();
-  }
-}
-
 describe("while the server cannot be reached", () => {
   pageTest(
-    "a page whose script is not loaded yet shows the error in the frame, and opens when it is back",
-    () =>
-      withPage(
-        "/segments",
-        async ({ page, screenshot, findings }) => {
-          await page.context().setOffline(true);
-          await page.getByRole("link", { name: "Webhooks" }).click();
-          await unreachable(page).waitFor();
-          await page.getByRole("link", { name: "Segments" }).waitFor();
-          await screenshot("offline-page");
-          expect(await findings()).toEqual([]);
-          await page.context().setOffline(false);
-          await unreachable(page).getByRole("button", { name: "Try again" }).click();
-          await heading(page, "Webhooks").waitFor();
-        },
-        true,
-      ),
-  );
-
-  pageTest("a part of the frame that is not loaded yet shows the error beside the page", () =>
-    withPage("/segments", async ({ page }) => {
-      await page.context().setOffline(true);
-      await page.keyboard.press("?");
-      await unreachable(page).waitFor();
-      await heading(page, "Segments").waitFor();
-      await page.context().setOffline(false);
-      await unreachable(page).getByRole("button", { name: "Try again" }).click();
-      await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
-    }),
-  );
-
-  pageTest(
-    "a banner appears without a request of the page, and the next page says why it has no data",
-    () =>
-      withPage("/contacts", async ({ page, screenshot }) => {
-        await page.getByRole("link", { name: "Segments" }).hover();
-        await page.context().setOffline(true);
-        await banner(page).waitFor();
-        await page.getByRole("link", { name: "Segments" }).click();
+    "parts that are not loaded yet show the error in their place, and a banner appears",
+    async () => {
+      const opened = await openPage(`${server.url}/app/p/${server.project}/segments`, {
+        cookie: server.cookie,
+        isFirstVisit: true,
+      });
+      const { page, close } = opened;
+      const setOffline = (isOffline: boolean) => page.context().setOffline(isOffline);
+      try {
         await heading(page, "Segments").waitFor();
+        await page.evaluate("window.isSameDocument = true");
+
+        // A part of the frame shows the error beside the page.
+        await setOffline(true);
+        await page.keyboard.press("?");
+        await unreachable(page).waitFor();
+        await heading(page, "Segments").waitFor();
+        await setOffline(false);
+        await unreachable(page).getByRole("button", { name: "Try again" }).click();
+        await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+        await page.keyboard.press("Escape");
+
+        // A page shows it in the frame.
+        await banner(page).waitFor({ state: "hidden" });
+        await setOffline(true);
+        await page.getByRole("link", { name: "Webhooks" }).click();
+        await unreachable(page).waitFor();
+        await page.getByRole("link", { name: "Segments" }).waitFor();
+        await setOffline(false);
+        await unreachable(page).getByRole("button", { name: "Try again" }).click();
+        await heading(page, "Webhooks").waitFor();
+
+        // The browser goes offline without a request of the page, whose script is loaded.
+        await banner(page).waitFor({ state: "hidden" });
+        const script = page.waitForResponse(/templates-page/);
+        await page.getByRole("link", { name: "Templates" }).hover();
+        await script;
+        await setOffline(true);
+        await banner(page).waitFor();
+        await page.getByRole("link", { name: "Templates" }).click();
+        await heading(page, "Templates").waitFor();
         await unreachable(page).getByRole("button", { name: "Try again" }).waitFor();
-        await screenshot("offline-list");
-        await page.context().setOffline(false);
+        await setOffline(false);
         await banner(page).waitFor({ state: "hidden" });
         await unreachable(page).waitFor({ state: "hidden" });
-        await page.getByText("No segments yet").waitFor();
-      }),
+        await page.getByText("No templates yet").waitFor();
+        expect(await page.evaluate("window.isSameDocument")).toBe(true);
+      } finally {
+        await setOffline(false);
+        await close();
+      }
+    },
   );
 
   pageTest("a live stream that ends shows the banner only if a request fails too", async () => {
