@@ -1,7 +1,7 @@
 /** The sizes of the built dashboard, and its list of component styles. */
 
 import { beforeAll, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gunzipSync } from "node:zlib";
 import { buildDashboard } from "../support/browser.ts";
@@ -23,16 +23,34 @@ beforeAll(() => {
 const gzipped = (name: string) => readFileSync(join(OUTPUT, `${name}.gz`));
 const textOf = (name: string) => gunzipSync(gzipped(name)).toString();
 
-const sizes = new Map<string, number>();
+/** The sizes with Brotli in this build, and those at a level next to that of a release. */
+const built = new Map<string, number>();
+const compressed = new Map<string, number>();
 
-/** The size at the level of a release. */
 function brotliBytes(name: string): number {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
-  const bytes =
-    sizes.get(name) ?? brotliCompressSync(gunzipSync(gzipped(name)), { params }).byteLength;
-  sizes.set(name, bytes);
-  return bytes;
+  const bytes = built.get(name) ?? statSync(join(OUTPUT, `${name}.br`)).size;
+  built.set(name, bytes);
+  return compressed.get(name) ?? bytes;
 }
+
+/** A release has the highest level, whose files are a little smaller, and which takes twice as long. */
+function compress(name: string): void {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY - 1 };
+  compressed.set(name, brotliCompressSync(gunzipSync(gzipped(name)), { params }).byteLength);
+}
+
+/** The size of files in this build, or a smaller one, but not smaller than in a release. */
+function sizeWithin(limit: number, files: readonly string[]): number {
+  const total = () => sum(files.map(brotliBytes));
+  // To compress all files takes seconds, so the largest come first.
+  for (const name of files.toSorted((a, b) => brotliBytes(b) - brotliBytes(a))) {
+    if (total() <= limit) break;
+    if (!compressed.has(name)) compress(name);
+  }
+  return total();
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
 /** The files that the document names, and the scripts that those import before they run. */
 function firstFiles(): string[] {
@@ -57,21 +75,21 @@ function withImports(start: readonly string[]): string[] {
 test("the scripts of the first load have at most 190 kB with gzip", () => {
   const scripts = firstFiles().filter((name) => name.endsWith(".js"));
   expect(scripts.length).toBeGreaterThanOrEqual(2);
-  const bytes = scripts.reduce((sum, name) => sum + gzipped(name).byteLength, 0);
+  const bytes = sum(scripts.map((name) => gzipped(name).byteLength));
   expect(bytes).toBeWithin(100 * KB, 190 * KB);
 });
 
 test("there is one stylesheet, with at most 30 kB with Brotli", () => {
   const styles = names.filter((name) => name.endsWith(".css"));
   expect(styles.length).toBe(1);
-  expect(brotliBytes(styles[0] ?? "")).toBeLessThan(30 * KB);
+  expect(sizeWithin(30 * KB, styles)).toBeLessThan(30 * KB);
 });
 
 test("the chunk of a page has at most 40 kB with Brotli", () => {
   const first = firstFiles();
   const chunks = names.filter((name) => name.endsWith(".js") && !first.includes(name));
   expect(chunks.length).toBeGreaterThan(3);
-  const large = chunks.map((name) => [name, brotliBytes(name)] as const);
+  const large = chunks.map((name) => [name, sizeWithin(40 * KB, [name])] as const);
   expect(large.filter(([, bytes]) => bytes > 40 * KB)).toEqual([]);
 });
 
@@ -93,13 +111,14 @@ test("each page has a chunk of its own, and with it the first visit loads at mos
   const chunks = [...pageChunks()];
   expect(chunks.length).toBeGreaterThanOrEqual(12);
   expect(chunks.filter(([, chunk]) => chunk === undefined)).toEqual([]);
+  const limitOf = (page: string) => (page === "overview" ? 260 * KB : FIRST_VISIT_BYTES);
+  const first = firstFiles();
   const loads = chunks.map(([page, chunk = ""]) => {
-    const files = new Set([...firstFiles(), ...withImports([chunk])]);
-    return [page, [...files].reduce((sum, name) => sum + brotliBytes(name), 0)] as const;
+    const files = new Set([...first, ...withImports([chunk])]);
+    return [page, sizeWithin(limitOf(page), [...files])] as const;
   });
-  expect(loads.filter(([, bytes]) => bytes > FIRST_VISIT_BYTES)).toEqual([]);
-  const overview = loads.find(([page]) => page === "overview")?.[1];
-  expect(overview).toBeWithin(100 * KB, 260 * KB);
+  expect(loads.filter(([page, bytes]) => bytes > limitOf(page))).toEqual([]);
+  expect(loads.find(([page]) => page === "overview")?.[1]).toBeGreaterThan(100 * KB);
 });
 
 test("mantine.css lists the styles of every component that is imported, and of no other twice", () => {
