@@ -1,6 +1,6 @@
 /**
  * Runs the program as a child process, as an operator does: from source, or the executable at the
- * path in TEST_EXECUTABLE (scripts/journeys.ts).
+ * path in TEST_EXECUTABLE (scripts/test).
  */
 
 import type { Subprocess } from "bun";
