@@ -22,9 +22,12 @@ async function run(): Promise<boolean> {
     ...options,
     isHourly: false,
     drainLimitMs: 10 * 60_000,
-    onKill: (kill, tracked) => {
+    onKill: (kill, progress) => {
       if ((kill + 1) % 10 !== 0) return;
-      printValue(`after ${kill + 1} kills`, `${whole(tracked)} contacts tracked`);
+      printValue(
+        `after ${kill + 1} kills`,
+        `${whole(progress)} contacts tracked and webhooks called`,
+      );
     },
   });
   return reportOutcome(outcome);
