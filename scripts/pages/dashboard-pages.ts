@@ -50,7 +50,7 @@ export type DashboardPage = {
   /** A part of the messages in the console that are expected. */
   expected?: string;
   /** Members that replace those of the answer to GET /app/api/state. */
-  appState?: Readonly<Record<string, unknown>>;
+  appState?: (place: Place) => Readonly<Record<string, unknown>>;
 };
 
 /** Pages without a project look the same in a full and an empty one. */
@@ -59,7 +59,12 @@ const WITHOUT_PROJECT = ["FULL", "BROKEN"] as const;
 const BLOCKED_IMAGE = 'Content Security Policy directive: "img-src data:"';
 /** The console's message about an object that does not exist. */
 const NOT_FOUND = "the server responded with a status of 404";
+/** The console's message about a link that was used. */
+const REFUSED_LINK = "the server responded with a status of 4";
 const PUBLIC = { isPublic: true, states: ["FULL"] } as const;
+
+/** The project of a user who has only this one, as GET /app/api/state shows it. */
+const onlyProject = (id: string) => ({ id, name: "Harbour", role: "OWNER", isEnabled: true });
 
 export const DASHBOARD_PAGES: readonly DashboardPage[] = [
   { name: "login", path: () => "/login", heading: "Sign in", ...PUBLIC },
@@ -67,7 +72,7 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     name: "setup",
     path: () => "/setup#token",
     heading: "Set up Mailstead",
-    appState: { needsOwner: true, user: null },
+    appState: () => ({ needsOwner: true, user: null }),
     ...PUBLIC,
   },
   { name: "reset", path: () => "/reset#token", heading: "Choose a new password", ...PUBLIC },
@@ -76,10 +81,55 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     path: () => "/invite#token",
     heading: /./,
     refused: "/app/api/invitation",
+    expected: REFUSED_LINK,
     ...PUBLIC,
   },
-  { name: "link", path: () => "/link#token", heading: /./, refused: "/app/api/link", ...PUBLIC },
-  { name: "welcome", path: () => "/welcome", heading: /./, states: ["FULL"] },
+  {
+    name: "link",
+    path: () => "/link#token",
+    heading: /./,
+    refused: "/app/api/link",
+    expected: REFUSED_LINK,
+    ...PUBLIC,
+  },
+  {
+    name: "welcome-project",
+    path: () => "/welcome",
+    heading: "Name your project",
+    states: ["EMPTY"],
+    appState: () => ({ projects: [] }),
+  },
+  { name: "welcome", path: () => "/welcome", heading: "How mail leaves", states: ["FULL"] },
+  {
+    name: "welcome-domain",
+    path: () => "/welcome?step=domain",
+    heading: "Your domain",
+    states: ["EMPTY"],
+    appState: ({ project }) => ({ projects: [onlyProject(project)] }),
+  },
+  {
+    name: "welcome-record",
+    path: () => "/welcome?step=domain",
+    heading: "Your domain",
+    states: ["FULL"],
+  },
+  {
+    name: "welcome-no-domain",
+    path: () => "/welcome?step=mail",
+    heading: "Send yourself a mail",
+    states: ["EMPTY"],
+    appState: ({ project }) => ({
+      projects: [onlyProject(project)],
+      transport: "relay",
+      requiresVerifiedDomain: true,
+    }),
+  },
+  {
+    name: "welcome-mail",
+    path: () => "/welcome?step=mail",
+    heading: "Send yourself a mail",
+    states: ["FULL"],
+  },
   { name: "account", path: () => "/account", heading: "Account", states: WITHOUT_PROJECT },
   { name: "system", path: () => "/admin/system", heading: "System", states: WITHOUT_PROJECT },
   { name: "overview", path: ({ project }) => `/p/${project}`, heading: "Overview" },

@@ -175,7 +175,7 @@ async function checkPage(site: Site, { page, state, layout }: View): Promise<str
 
 async function prepare(
   target: Page,
-  { base, cookie }: Site,
+  { base, cookie, places }: Site,
   { page, state }: Pick<View, "page" | "state">,
 ): Promise<void> {
   if (page.isPublic !== true) await target.context().addCookies([{ ...cookie, url: base }]);
@@ -190,12 +190,12 @@ async function prepare(
       },
     );
   }
-  const { appState } = page;
-  if (appState === undefined) return;
+  const changes = page.appState?.(places[state]);
+  if (changes === undefined) return;
   await target.route("**/app/api/state", async (route) => {
     const response = await route.fetch();
     const answer: { data: object } = await response.json();
-    await route.fulfill({ response, json: { ...answer, data: { ...answer.data, ...appState } } });
+    await route.fulfill({ response, json: { ...answer, data: { ...answer.data, ...changes } } });
   });
 }
 

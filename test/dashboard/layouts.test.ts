@@ -20,11 +20,13 @@ import { newProject } from "../support/dashboard-server.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
 import { sharedDemo } from "./demo-server.ts";
 
-/** A page of a project, from which the others are reached. */
+/** A page of a project, or one without a session, from which the others are reached. */
 type Site = { opened: OpenedPage; place: Place };
 
 const STATES = ["FULL", "EMPTY"] as const satisfies PageState[];
-let sites: Record<(typeof STATES)[number], Site>;
+let sites: Record<(typeof STATES)[number] | "PUBLIC" | "CHANGED", Site>;
+/** Members that replace those of the state of the server, for the pages of the site CHANGED. */
+let changes: Readonly<Record<string, unknown>> = {};
 const requests = new Set<Request>();
 
 beforePages(async () => {
@@ -42,6 +44,11 @@ beforePages(async () => {
       opened: await openPage(`${url}/app/p/${project}`, { cookie }),
       place: { project, ids },
     },
+    PUBLIC: { opened: await openPage(`${url}/app/login`), place: { project, ids } },
+    CHANGED: {
+      opened: await openPage(`${url}/app/welcome`, { cookie, prepare: changeState }),
+      place: { project, ids },
+    },
   };
   for (const { opened } of Object.values(sites)) watchRequests(opened.page);
 });
@@ -49,6 +56,14 @@ afterAll(async () => {
   if (!hasChromium) return;
   for (const { opened } of Object.values(sites)) await opened.close();
 });
+
+function changeState(page: Page): Promise<void> {
+  return page.route("**/app/api/state", async (route) => {
+    const response = await route.fetch();
+    const answer: { data: object } = await response.json();
+    await route.fulfill({ response, json: { ...answer, data: { ...answer.data, ...changes } } });
+  });
+}
 
 function watchRequests(page: Page): void {
   page.on("request", (request) => {
@@ -79,7 +94,11 @@ async function check(shown: DashboardPage, { opened, place }: Site): Promise<voi
   const { page, problems } = opened;
   problems.length = 0;
   await opened.setLayout("light");
-  await go(page, path(place));
+  if (shown.appState === undefined) await go(page, path(place));
+  else {
+    changes = shown.appState(place);
+    await page.goto(`${new URL(page.url()).origin}/app${path(place)}`);
+  }
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
   try {
     await open?.(page);
@@ -99,8 +118,9 @@ async function check(shown: DashboardPage, { opened, place }: Site): Promise<voi
 describe("every layout is accessible, quiet and fits the window", () => {
   for (const state of STATES) {
     for (const shown of DASHBOARD_PAGES) {
-      if (shown.isPublic || shown.states?.includes(state) === false) continue;
-      pageTest(`${shown.name}, ${state.toLowerCase()}`, () => check(shown, sites[state]));
+      if (shown.states?.includes(state) === false) continue;
+      const site = shown.appState ? "CHANGED" : shown.isPublic ? "PUBLIC" : state;
+      pageTest(`${shown.name}, ${state.toLowerCase()}`, () => check(shown, sites[site]));
     }
   }
 });
