@@ -169,13 +169,13 @@ export async function runUntilDone(
     await load.begin?.();
     let made = 0;
     let restartAt = performance.now() + RESTART_MS;
-    while (!isHourly || performance.now() < restartAt) {
+    while (performance.now() < restartAt) {
       if (await load.isDone()) return { server, nextStart: start + 1 };
       if (performance.now() > deadline) throw new Error("some work is not done after the kills");
       await Bun.sleep(POLL_MS);
       const before = made;
       if (isHourly) made = load.progress();
-      if (made !== before) restartAt = performance.now() + RESTART_MS;
+      if (!isHourly || made !== before) restartAt = performance.now() + RESTART_MS;
     }
     await server.stop();
   }
