@@ -1,30 +1,35 @@
-/** A server that catches mail, and pages of its inbox for the signed-in developer. */
+/** Mail that a project catches over SMTP, and pages of its inbox for the signed-in developer. */
 
 import { createTransport } from "nodemailer";
 import type Mail from "nodemailer/lib/mailer";
-import type { Page } from "playwright-core";
 import { type Layout, openPage } from "../support/browser.ts";
-import { startDashboard } from "../support/dashboard-server.ts";
+import type { DashboardProject } from "../support/dashboard-server.ts";
 import { stringAt, valueAt } from "../support/json.ts";
 
-export type InboxServer = Awaited<ReturnType<typeof startInbox>>;
+/** The user of an inbox, whose mail it catches. */
+type Login = { user: string; pass: string };
 
-export async function startInbox(words: readonly string[] = []) {
-  const server = await startDashboard(words);
-  const smtp = new URL(`smtp://${stringAt(server.info, "smtp")}`);
-  const address = { host: smtp.hostname, port: Number(smtp.port), ignoreTLS: true };
+export type InboxProject = DashboardProject & {
+  smtp: { host: string; port: number };
+  /** Sends mails on one connection, in their order, by default to the default inbox. */
+  mail(mails: readonly Mail.Options[], auth?: Login): Promise<void>;
+};
 
+export async function withInbox(project: DashboardProject): Promise<InboxProject> {
+  const { hostname, port } = new URL(`smtp://${stringAt(project.info, "smtp")}`);
+  const smtp = { host: hostname, port: Number(port) };
+  const login = await inboxLogin(project, "default");
   return {
-    ...server,
-    smtp: address,
-
-    /** Sends mails on one connection, in their order. */
-    async mail(mails: readonly Mail.Options[], auth?: { user: string; pass: string }) {
+    ...project,
+    smtp,
+    async mail(mails, auth = login) {
       const transport = createTransport({
-        ...address,
+        ...smtp,
+        ignoreTLS: true,
         pool: true,
         maxConnections: 1,
-        ...(auth === undefined ? {} : { auth }),
+        maxMessages: Infinity,
+        auth,
       });
       for (const fields of mails) {
         await transport.sendMail({
@@ -40,15 +45,20 @@ export async function startInbox(words: readonly string[] = []) {
   };
 }
 
-type Options = { layout?: Layout; prepare?: (page: Page) => Promise<void> };
-
 /** Opens the inbox, with a path such as `?q=to%3Aada` or `/signup-test` behind it. */
-export function openInbox(server: InboxServer, path = "", options: Options = {}) {
+export function openInbox(server: DashboardProject, path = "", options: { layout?: Layout } = {}) {
   const { url, project, cookie } = server;
   return openPage(`${url}/app/p/${project}/inboxes${path}`, { ...options, cookie });
 }
 
-/** The value of an inbox's member, such as `password`. */
-export async function inboxValue(server: InboxServer, inbox: string, name: string) {
-  return String(valueAt(await server.call("GET", `/inboxes/${inbox}`), `data.${name}`));
+export async function inboxLogin(project: DashboardProject, inbox: string): Promise<Login> {
+  const answer = await project.call("GET", `/inboxes/${inbox}`);
+  return { user: stringAt(answer, "data.username"), pass: stringAt(answer, "data.password") };
+}
+
+/** The number of messages in the default inbox. */
+export async function totalOf(project: DashboardProject): Promise<number> {
+  return Number(
+    valueAt(await project.call("GET", "/inboxes/default/messages?limit=1"), "data.total"),
+  );
 }
