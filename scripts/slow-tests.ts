@@ -10,8 +10,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const LIMIT_S = 1;
-/** Tests that wait for a browser or for other processes. */
-const SLOW = ["test/dashboard/", "test/proofs/", "test/cli/process.test.ts"];
+/** Tests that may be slow, with what they wait for. A line begins with the file and its test. */
+const SLOW: Readonly<Record<string, string>> = {
+  "test/dashboard/": "a browser",
+  "test/proofs/": "many rounds",
+  "test/cli/process.test.ts": "the program",
+  "test/docs/testing-recipes.test.ts": "tools of other languages",
+  "test/http/descriptor-guard.test.ts a server without": "the program",
+  "test/http/openapi-client.test.ts": "a linter and a compiler",
+  "test/modules/campaigns/faults.test.ts a template that takes longer": "the limit of a render",
+  "test/watchdog.test.ts rendering for one request": "the limit of a render",
+};
 const PRINTED = 10;
 
 type Test = { name: string; file: string; seconds: number };
@@ -31,8 +40,9 @@ const plain = (text: string) =>
     .replaceAll("&quot;", '"')
     .replaceAll("&amp;", "&");
 
-const isSlow = (test: Test) =>
-  test.seconds > LIMIT_S && !SLOW.some((path) => test.file.startsWith(path));
+const isSlow = ({ seconds, file, name }: Test) =>
+  seconds > LIMIT_S &&
+  !Object.keys(SLOW).some((beginning) => `${file} ${name}`.startsWith(beginning));
 
 const line = ({ name, file, seconds }: Test) => `  ${seconds.toFixed(2)} s  ${file}  ${name}`;
 

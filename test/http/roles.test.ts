@@ -184,9 +184,17 @@ describe("every route of the application", () => {
     return response.status;
   }
 
-  for (const caller of CALLERS) {
-    test(`refuses ${caller.name} exactly if its rule does`, async () => {
-      for (const route of t.app.http.routes.filter(({ method }) => method !== "WS")) {
+  const isRead = ({ method }: DeclaredRoute) => method === "GET" || method === "HEAD";
+  const cases = CALLERS.flatMap((caller) =>
+    [true, false].map((reads) => ({ caller, reads, kind: reads ? "reads" : "changes" })),
+  );
+  for (const { caller, reads, kind } of cases) {
+    test(`refuses ${caller.name} exactly if its rule does: ${kind}`, async () => {
+      const routes = t.app.http.routes.filter(
+        (route) => route.method !== "WS" && isRead(route) === reads,
+      );
+      expect(routes.length).toBeGreaterThan(20);
+      for (const route of routes) {
         const expected = refusalOf(caller, rules.ruleOf(route.method, route.path), route);
         const status = await statusFor(caller, route);
         const refusal = status === 401 || status === 403 ? status : null;

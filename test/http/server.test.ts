@@ -107,27 +107,6 @@ test("failed authentication is limited per address, without effect on other clie
   expect((await fetch(`${url}/contacts`, { headers: headers() })).status).toBe(200);
 });
 
-describe("a template that never ends", () => {
-  const mail = {
-    to: "slow@example.com",
-    from: "a@acme.test",
-    subject: "s",
-    body: `${"{% for i in data.list %}".repeat(5)}{{ i }}${"{% endfor %}".repeat(5)}`,
-    data: { list: Array.from({ length: 1000 }, () => "") },
-  };
-
-  test("is refused, and nothing is stored", async () => {
-    const response = await fetch(`${url}/v1/send`, {
-      method: "POST",
-      headers: headers(),
-      body: JSON.stringify(mail),
-    });
-    const errors = [["body", "invalid_value"]] as const;
-    expectError(await readResponse(response), { status: 422, code: "VALIDATION_ERROR", errors });
-    expect(t.countRows("emails")).toBe(0);
-  });
-});
-
 test("a stop answers the requests under way, and refuses new ones", async () => {
   const own = await testApp({ config: { port: 0 } });
   await own.app.start();

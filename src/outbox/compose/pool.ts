@@ -22,7 +22,7 @@ import { createFlowCosts, type FlowCosts } from "./flow-costs.ts";
 import { createJobQueue, type ComposeJob, type JobBatch } from "./job-queue.ts";
 import { createSlowBatches } from "./slow-batches.ts";
 import { createThreadSet } from "./thread-set.ts";
-import { resultsOf, createThread, type Thread, type ThreadEvents } from "./thread.ts";
+import { createThread, MAX_STRETCH, resultsOf, type Thread, type ThreadEvents } from "./thread.ts";
 
 /**
  * A batch may take this much processor time more than one render: a thread continues no batch that
@@ -56,6 +56,7 @@ export type PoolDeps = {
   file?: URL | undefined;
   renderLimitMs?: number | undefined;
   limitMs?: number | undefined;
+  maxStretch?: number | undefined;
   heldMs?: number | undefined;
   idleMs?: number | undefined;
 };
@@ -68,7 +69,7 @@ const FILE = threadFile(import.meta.url, {
 export function createPool(deps: PoolDeps) {
   const { log, prepareHere, clock = systemClock, file = FILE } = deps;
   const { renderLimitMs = RENDER_LIMIT_MS, heldMs = HELD_MS, idleMs = IDLE_MS } = deps;
-  const { limitMs = renderLimitMs + REST_OF_BATCH_MS } = deps;
+  const { limitMs = renderLimitMs + REST_OF_BATCH_MS, maxStretch = MAX_STRETCH } = deps;
   const { url, linkKey, trackingUrl, trackingKey } = deps.keys;
   const data = { keys: { url, linkKey, trackingUrl, trackingKey }, renderLimitMs };
   const costs = createFlowCosts();
@@ -77,7 +78,7 @@ export function createPool(deps: PoolDeps) {
   const threads = createThreadSet({
     log,
     clock,
-    start: () => createThread({ file, data, clock, heldMs, limitMs, idleMs }, events),
+    start: () => createThread({ file, data, clock, heldMs, limitMs, maxStretch, idleMs }, events),
   });
 
   const events: ThreadEvents = {

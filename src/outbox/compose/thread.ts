@@ -14,8 +14,8 @@ import { type ThreadAnswer, createBatchWriter, readResults, type ThreadData } fr
 const START_LIMIT_MS = 10_000;
 /** Time for an answer that waits because the event loop itself was held. */
 const ANSWER_MS = 20;
-/** A batch may take this multiple of its limit by the clock, while other threads have the processors. */
-const MAX_STRETCH = 10;
+/** By default, a batch may take this multiple of its limit while other threads have the processors. */
+export const MAX_STRETCH = 10;
 type Results = ReturnType<typeof readResults>;
 
 export type ThreadEvents = {
@@ -52,12 +52,14 @@ export function createThread(
     heldMs: number;
     /** Longest processor time of a batch. */
     limitMs: number;
+    /** Longest time of a batch by the clock, as a multiple of `limitMs`. */
+    maxStretch: number;
     /** The thread ends after this time without work. */
     idleMs: number;
   },
   events: ThreadEvents,
 ): Thread {
-  const { file, data, clock, heldMs, limitMs, idleMs } = options;
+  const { file, data, clock, heldMs, limitMs, maxStretch, idleMs } = options;
   const writeBatch = createBatchWriter();
   const batches: JobBatch[] = [];
   /** The number of the thread in the kernel, once it is up. */
@@ -130,7 +132,7 @@ export function createThread(
     const maxMs = limitMs - heldMs;
     const workedMs = cpuMs() - since.beganCpuMs;
     const tookMs = clock.elapsed() - since.beganMs;
-    if (workedMs >= maxMs || tookMs >= MAX_STRETCH * limitMs) return timeOut(workedMs >= maxMs);
+    if (workedMs >= maxMs || tookMs >= maxStretch * limitMs) return timeOut(workedMs >= maxMs);
     // The answer may wait in the queue of the event loop.
     cancelTimer = clock.after(maxMs - workedMs + ANSWER_MS, () => limitFirst(since));
   }
