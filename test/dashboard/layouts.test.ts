@@ -57,8 +57,8 @@ afterAll(async () => {
   for (const { opened } of Object.values(sites)) await opened.close();
 });
 
-function changeState(page: Page): Promise<void> {
-  return page.route("**/app/api/state", async (route) => {
+async function changeState(page: Page): Promise<void> {
+  await page.route("**/app/api/state", async (route) => {
     const response = await route.fetch();
     const answer: { data: object } = await response.json();
     await route.fulfill({ response, json: { ...answer, data: { ...answer.data, ...changes } } });
