@@ -1,7 +1,8 @@
 /**
  * Keyboard shortcuts of one key, such as `j`, and of two keys, such as `g e`. They do nothing while
  * a field has the focus or with Ctrl, Alt or Meta, and the user can switch them off (WCAG 2.1.4).
- * The latest `useShortcuts` that names a key wins, so a drawer replaces the keys of its page.
+ * The latest `useShortcuts` that names a key wins. Those of a drawer win over all of the page behind
+ * it, whose parts may be shown later than a drawer that is in the address.
  */
 
 import { useEffect, useRef, useSyncExternalStore } from "react";
@@ -12,20 +13,23 @@ export type Shortcuts = Readonly<Record<string, () => void>>;
 const SEQUENCE_MS = 1_200;
 const OFF_KEY = "mailstead-shortcuts-off";
 
-const layers: { current: Shortcuts }[] = [];
+type Layer = { shortcuts: Shortcuts; isModal: boolean };
+
+const layers: Layer[] = [];
 const listeners = new Set<() => void>();
 let prefix: { key: string; atMs: number } | null = null;
 
-export function useShortcuts(shortcuts: Shortcuts, isActive = true): void {
-  const layer = useRef(shortcuts);
+export function useShortcuts(shortcuts: Shortcuts, isActive = true, isModal = false): void {
+  const layer = useRef<Layer>({ shortcuts, isModal });
   useEffect(() => {
-    layer.current = shortcuts;
+    layer.current.shortcuts = shortcuts;
   });
   useEffect(() => {
     if (!isActive) return undefined;
-    layers.push(layer);
+    const added = layer.current;
+    layers.push(added);
     return () => {
-      layers.splice(layers.indexOf(layer), 1);
+      layers.splice(layers.indexOf(added), 1);
     };
   }, [isActive]);
 }
@@ -45,8 +49,10 @@ function subscribe(listener: () => void): () => void {
 
 export const useAreShortcutsOn = (): boolean => useSyncExternalStore(subscribe, areShortcutsOn);
 
-const findAction = (keys: string) =>
-  layers.findLast(({ current }) => current[keys] !== undefined)?.current[keys];
+function findAction(keys: string): (() => void) | undefined {
+  const named = layers.filter(({ shortcuts }) => shortcuts[keys] !== undefined);
+  return (named.findLast(({ isModal }) => isModal) ?? named.at(-1))?.shortcuts[keys];
+}
 
 function isField(target: EventTarget | null): boolean {
   return (
@@ -72,6 +78,6 @@ function onKeyDown(event: KeyboardEvent): void {
 }
 
 const isPrefix = (key: string) =>
-  layers.some(({ current }) => Object.keys(current).some((keys) => keys.startsWith(`${key} `)));
+  layers.some(({ shortcuts }) => Object.keys(shortcuts).some((keys) => keys.startsWith(`${key} `)));
 
 document.addEventListener("keydown", onKeyDown);

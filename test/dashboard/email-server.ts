@@ -28,24 +28,6 @@ export async function send(server: Server, mails: readonly Mail[]): Promise<stri
   return ids;
 }
 
-/** Signs a user in; resolves to the header Cookie. */
-export async function signIn(
-  url: string,
-  credentials: { email: string; password: string },
-): Promise<string> {
-  const response = await fetch(`${url}/app/api/login`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      origin: url,
-      "x-requested-with": "mailstead",
-    },
-    body: JSON.stringify(credentials),
-  });
-  if (!response.ok) throw new Error(await response.text());
-  return response.headers.get("set-cookie")?.split(";")[0] ?? "";
-}
-
 type Options = { layout?: Layout; prepare?: (page: Page) => Promise<void> };
 
 /** Opens a page of the project as its user, such as `/emails?status=sent`. */

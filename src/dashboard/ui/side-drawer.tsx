@@ -22,7 +22,7 @@ export function SideDrawer(props: {
   children: ReactNode;
 }) {
   const { isOpen, onClose, title, label, actions, onNext, onPrevious, size = 720 } = props;
-  useShortcuts({ j: onNext ?? doNothing, k: onPrevious ?? doNothing }, isOpen);
+  useShortcuts({ j: onNext ?? doNothing, k: onPrevious ?? doNothing }, isOpen, true);
   return (
     <Drawer
       opened={isOpen}
