@@ -330,6 +330,16 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     states: WITHOUT_PROJECT,
   },
   {
+    name: "webhook-delivery",
+    path: ({ project, ids }) => `/p/${project}/webhooks/${ids.webhook}`,
+    heading: /./,
+    open: async (page) => {
+      await page.locator("[data-row] [data-primary]").first().click();
+      await page.getByRole("dialog").getByRole("heading", { name: "Request" }).waitFor();
+    },
+    states: ["FULL"],
+  },
+  {
     name: "webhook-settings",
     path: ({ project, ids }) => `/p/${project}/webhooks/${ids.webhook}?tab=settings`,
     heading: /./,
