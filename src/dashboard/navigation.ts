@@ -45,6 +45,7 @@ const GROUPS: readonly (readonly NavigationItem[])[] = [
       icon: Inbox,
       key: "i",
       isShown: ({ capture }) => capture,
+      role: "EDITOR",
     },
   ],
   [

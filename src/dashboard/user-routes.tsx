@@ -4,7 +4,7 @@ import { createRoute, redirect } from "@tanstack/react-router";
 import { rootRoute } from "./entry-routes.tsx";
 import { lazyPage } from "./lazy.tsx";
 import { Shell } from "./shell.tsx";
-import { startProject, stateQuery } from "./state.ts";
+import { hasRole, startProject, stateQuery } from "./state.ts";
 
 /** Pages for users: others are sent to the sign-in page, which returns them. */
 export const userRoute = createRoute({
@@ -25,8 +25,8 @@ export const startRoute = createRoute({
   beforeLoad: async ({ context }) => {
     const { projects, dev } = await context.client.ensureQueryData(stateQuery);
     const project = startProject(projects);
-    // A developer wants to see the mail that was just sent.
-    const to = dev ? "/p/$project/inboxes/{-$inbox}" : "/p/$project";
+    // A developer wants to see the mail that was just sent, which viewers may not read.
+    const to = dev && hasRole(project, "EDITOR") ? "/p/$project/inboxes/{-$inbox}" : "/p/$project";
     if (project !== null) throw redirect({ to, params: { project: project.id } });
   },
   component: lazyPage(() => import("./pages/account/no-project.tsx"), "NoProjectPage"),

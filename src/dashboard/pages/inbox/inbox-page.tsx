@@ -10,12 +10,14 @@ import { useState } from "react";
 import type { Inbox } from "../../../modules/inboxes/inbox-model.ts";
 import { api, ApiError } from "../../api.ts";
 import { useShortcuts } from "../../shortcuts.ts";
+import { useMay } from "../../state.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { NoMatches } from "../../ui/data-table.tsx";
 import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { RoleNeeded } from "../../ui/role-needed.tsx";
 import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
 import { InboxSwitcher } from "./inbox-switcher.tsx";
@@ -53,7 +55,13 @@ const FIELDS: readonly FilterField[] = [
 
 export function InboxPage() {
   const { inbox = DEFAULT_INBOX } = route.useParams();
-  return <InboxOf key={inbox} inbox={inbox} />;
+  const mayRead = useMay("EDITOR");
+  if (mayRead) return <InboxOf key={inbox} inbox={inbox} />;
+  return (
+    <Page title="Inbox">
+      <RoleNeeded role="EDITOR">{null}</RoleNeeded>
+    </Page>
+  );
 }
 
 function InboxOf({ inbox }: { inbox: string }) {
