@@ -1,12 +1,12 @@
 /**
  * The journey of somebody who is asked why a person got no mail, and knows only the address: from the
- * overview to a sentence that says the reason and what to do. Mail leaves directly, to a name server
- * and mail servers on loopback. `bun scripts/journeys.ts` runs it against the executable.
+ * palette to a sentence that says the reason and what to do. Mail leaves directly, to a name server
+ * and mail servers on loopback. The tests use one page, each from where the one before ended.
  */
 
-import { afterAll, describe, expect } from "bun:test";
+import { afterAll, afterEach, describe, expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { faultsOf, hasChromium, NO_FAULTS } from "../support/browser.ts";
+import { hasChromium, type OpenedPage } from "../support/browser.ts";
 import { startDnsServer, type TestDns } from "../support/dns-server.ts";
 import { waitUntilRead } from "../support/eventually.ts";
 import { listAt, stringAt } from "../support/json.ts";
@@ -16,6 +16,7 @@ import { pageTest, beforePages } from "../support/page-test.ts";
 
 let server: PeopledServer;
 let dns: TestDns;
+let opened: OpenedPage;
 const mailServers: ScriptServer[] = [];
 
 /** Each site has one mail server, on an address of its own. */
@@ -54,9 +55,14 @@ beforePages(async () => {
     "--hostname=sender.example",
     "--allow-private-addresses",
   ]);
+  opened = await openAs(server, "/", { person: "editor" });
+});
+afterEach(() => {
+  if (hasChromium) expect(opened.problems).toEqual([]);
 });
 afterAll(async () => {
   if (!hasChromium) return;
+  await opened.close();
   await Promise.all([server.stop(), dns.close()]);
   await Promise.all(mailServers.map((each) => each.close()));
 });
@@ -71,65 +77,49 @@ const recordHas = (id: string, text: string) =>
     JSON.stringify(await server.call("GET", `/emails/${id}`)).includes(text),
   );
 
-/** Opens the overview and finds the contact by the command palette. */
-async function findPerson(email: string) {
-  const opened = await openAs(server, "/", { person: "editor" });
+/** Finds a contact by the command palette. */
+async function findPerson(email: string): Promise<Page> {
   const { page } = opened;
-  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   await page.keyboard.press("Control+k");
   await page.getByPlaceholder("Search pages, contacts, projects and actions").fill(email);
   await page.getByRole("button", { name: email, exact: true }).click();
   await page.getByRole("heading", { level: 1, name: email }).waitFor();
-  return opened;
+  return page;
 }
 
 const answer = (page: Page) => page.getByRole("region", { name: "Whether mail arrives" });
-
-type Opened = Awaited<ReturnType<typeof findPerson>>;
-
-async function finish(opened: Opened, name: string): Promise<void> {
-  await opened.screenshot(`nothing-${name}`);
-  expect(await faultsOf(opened)).toEqual(NO_FAULTS);
-  await opened.close();
-}
 
 describe("why a person got nothing", () => {
   pageTest("mail reaches a person without obstacles", async () => {
     const email = "fine@works.example";
     await server.call("POST", "/contacts", { email });
     await recordHas(await sendTo(email), '"DELIVERED"');
-    const opened = await findPerson(email);
-    await answer(opened.page).getByText("Mail to this contact is delivered as usual.").waitFor();
-    await answer(opened.page).getByText("The last mail was accepted by a mail server").waitFor();
-    await finish(opened, "fine");
+    const page = await findPerson(email);
+    await answer(page).getByText("Mail to this contact is delivered as usual.").waitFor();
+    await answer(page).getByText("The last mail was accepted by a mail server").waitFor();
   });
 
   pageTest("the address is suppressed: by whom, since when, and it can be removed", async () => {
     const email = "suppressed@works.example";
     await server.call("POST", "/contacts", { email });
     await server.call("POST", "/suppressions", { email });
-    const opened = await findPerson(email);
-    const { page } = opened;
+    const page = await findPerson(email);
     await answer(page).getByText("The address is suppressed, so no mail is sent to it.").waitFor();
     await answer(page).getByText("Somebody, or one of your programs, added this").waitFor();
-    await opened.screenshot("nothing-suppressed-contact");
     await answer(page).getByRole("link", { name: "Open the suppression" }).click();
     const drawer = page.getByRole("dialog");
     await drawer.getByText("The project sends it no mail.").waitFor();
     await drawer.getByRole("button", { name: "Remove the suppression" }).waitFor();
-    await finish(opened, "suppressed");
   });
 
   pageTest("the person unsubscribed: since when, how, and what is still sent", async () => {
     const email = "unsubscribed@works.example";
     const id = stringAt(await server.call("POST", "/contacts", { email }), "id");
     await server.call("PATCH", `/contacts/${id}`, { subscribed: false });
-    const opened = await findPerson(email);
-    const { page } = opened;
+    const page = await findPerson(email);
     await answer(page).getByText("The contact is unsubscribed, so it gets no campaigns").waitFor();
     await answer(page).getByText("Since a moment ago.").waitFor();
     await answer(page).getByText("Subscribe the contact again only if the person asks").waitFor();
-    await finish(opened, "unsubscribed");
   });
 
   pageTest(
@@ -137,20 +127,17 @@ describe("why a person got nothing", () => {
     async () => {
       const email = "nobody@refuses.example";
       await recordHas(await sendTo(email), '"BOUNCED"');
-      const opened = await findPerson(email);
-      const { page } = opened;
+      const page = await findPerson(email);
       await answer(page).getByText("A mail server answered that this address does not").waitFor();
       await answer(page)
         .getByText("Answer: mx.refuses.example refused at rcpt: 550 5.1.1 no such user here.")
         .waitFor();
       await answer(page).getByText("Ask the person for the right address.").waitFor();
-      await opened.screenshot("nothing-bounced-contact");
       await answer(page).getByRole("link", { name: "Open the suppression" }).click();
       await page.getByRole("link", { name: "Open the mail that caused it" }).click();
       await page.getByText("The address does not exist, so the project sends it no").waitFor();
       await page.getByRole("link", { name: "Transcript", exact: true }).click();
       await page.getByText("550 5.1.1 is permanent: the mailbox does not exist.").waitFor();
-      await finish(opened, "bounced");
     },
   );
 
@@ -158,20 +145,17 @@ describe("why a person got nothing", () => {
     await recordHas(await sendTo("first@paused.example"), "4.7.28");
     const email = "waits@paused.example";
     await recordHas(await sendTo(email), "SITE_PAUSED");
-    const opened = await findPerson(email);
-    const { page } = opened;
+    const page = await findPerson(email);
     await answer(page)
       .getByText("1 mail waits for mx.paused.example, which takes no mail at present.")
       .waitFor();
     await answer(page).getByText("Its servers answered that too much mail arrives.").waitFor();
     await answer(page).getByText("the mail is sent when the pause is over.").waitFor();
-    await opened.screenshot("nothing-paused-contact");
     await answer(page)
       .getByText(/^\S.* Next attempt in .+\.$/)
       .waitFor();
     await answer(page).getByRole("link", { name: "Open the mail" }).click();
     await page.getByText("It waits for mx.paused.example").waitFor();
-    await finish(opened, "paused");
   });
 
   pageTest(
@@ -194,11 +178,9 @@ describe("why a person got nothing", () => {
       });
       const email = "outside@works.example";
       await server.call("POST", "/contacts", { email });
-      const opened = await findPerson(email);
-      const { page } = opened;
+      const page = await findPerson(email);
       const card = page.getByRole("region", { name: "Workflows" });
       await card.getByText("It starts with the event signed-up, which never").waitFor();
-      await opened.screenshot("nothing-workflow-before");
       await card.getByRole("button", { name: "Start Welcome series for this contact" }).click();
       const question = page.getByRole("dialog", { name: "Start Welcome series?" });
       await question.getByText(email).waitFor();
@@ -209,7 +191,6 @@ describe("why a person got nothing", () => {
       expect(listAt(sent, "data.items").map((item) => stringAt(item, "subject"))).toEqual([
         "Welcome",
       ]);
-      await finish(opened, "workflow");
     },
   );
 });
