@@ -1,5 +1,5 @@
 import { useDisclosure } from "@mantine/hooks";
-import { useLocation, useNavigate } from "@tanstack/react-router";
+import { useLocation, useMatch, useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 
 declare module "@tanstack/history" {
@@ -16,7 +16,11 @@ declare module "@tanstack/history" {
  */
 export function useCreateDialog(mayCreate: boolean): ReturnType<typeof useDisclosure> {
   const [isOpen, dialog] = useDisclosure(false);
-  const isWanted = useLocation({ select: ({ state }) => state.isCreating === true });
+  // A page that is left is shown until the next one is loaded, whose location is not its own.
+  const ownPath = useMatch({ strict: false, select: ({ pathname }) => pathname });
+  const isWanted = useLocation({
+    select: ({ pathname, state }) => pathname === ownPath && state.isCreating === true,
+  });
   const navigate = useNavigate();
   useEffect(() => {
     if (!isWanted) return;
