@@ -5,14 +5,12 @@ import type { Page, Route } from "playwright-core";
 import { stringAt, valueAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { send } from "./email-server.ts";
-import { expectNoFaults } from "./layouts.ts";
-import { openAs, type PeopledProject, statusOf, newProjectWithPeople } from "./people.ts";
+import { openAs, type PeopledProject, newProjectWithPeople } from "./people.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
 
 let server: PeopledProject;
-/** Ids of contacts. */
+/** Id of a contact. */
 let ada = "";
-let hostile = "";
 
 const ATTACK = "<img src=x onerror=alert(1)>";
 const DATA = { name: "Ada", orders: 3, isVip: true, tags: ["early", "blue"] };
@@ -40,7 +38,7 @@ async function startDelay(contactId: string): Promise<string> {
 beforePages(async () => {
   server = await newProjectWithPeople();
   ada = await addContact("ada@example.com", DATA);
-  hostile = await addContact("hostile@example.com", {
+  await addContact("hostile@example.com", {
     [ATTACK]: ATTACK,
     name: "A very long name ".repeat(600),
     الاسم: "ليلى بنت محمد",
@@ -62,20 +60,6 @@ const card = (page: Page, name: string) => page.getByRole("region", { name, exac
 const stored = async (id: string) => server.call("GET", `/contacts/${id}`);
 
 describe("the page of a contact", () => {
-  pageTest("every layout is accessible, quiet and fits the window, with any data", async () => {
-    await expectNoFaults(await openAs(server, `/contacts/${ada}`), {
-      name: "contact",
-      isShown: (page) => card(page, "Segments").getByText("Buyers").waitFor(),
-    });
-    const opened = await openAs(server, `/contacts/${hostile}`);
-    await opened.page.getByRole("button", { name: "Show all of it" }).first().click();
-    await expectNoFaults(opened, {
-      name: "contact-hostile",
-      layouts: ["light", "phone-dark"],
-      isShown: (page) => card(page, "Data").getByText(ATTACK).first().waitFor(),
-    });
-  });
-
   pageTest("shows what happened by day, and why the contact gets nothing", async () => {
     const { page, problems, close } = await openAs(server, `/contacts/${ada}`);
     const timeline = card(page, "Timeline");
@@ -102,68 +86,69 @@ describe("the page of a contact", () => {
     await close();
   });
 
-  pageTest("an editor subscribes and undoes it, and edits the data and undoes it", async () => {
-    const { page, problems, close } = await openAs(server, `/contacts/${ada}`, {
-      person: "editor",
+  pageTest("shows any data as text, and a viewer is offered no change", async () => {
+    const { page, problems, overflowPx, close } = await openAs(server, "/contacts/nobody", {
+      person: "viewer",
     });
-    await page.getByRole("button", { name: "Subscribe", exact: true }).click();
-    await page.getByText("ada@example.com is subscribed.").waitFor();
-    expect(valueAt(await stored(ada), "subscribed")).toBe(true);
-    await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByRole("button", { name: "Subscribe", exact: true }).waitFor();
-    expect(valueAt(await stored(ada), "subscribed")).toBe(false);
-
-    await card(page, "Data").getByRole("button", { name: "Edit" }).click();
-    await page.getByLabel("Value of orders").fill("four");
-    await page.getByRole("button", { name: "Remove tags" }).click();
-    await page.getByRole("button", { name: "Add a field" }).click();
-    await page.getByLabel("Name of the field").fill("city");
-    await page.getByLabel("Value of city").fill("Bath");
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Write a number, such as 12.5.").waitFor();
-    await page.locator("[aria-invalid=true]:focus").fill("4");
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("The data was saved.").waitFor();
-    const edited = { name: "Ada", orders: 4, isVip: true, city: "Bath" };
-    expect(valueAt(await stored(ada), "data")).toEqual(edited);
-    await page.getByRole("button", { name: "Undo" }).click();
-    await card(page, "Data").getByText("early").waitFor();
-    expect(valueAt(await stored(ada), "data")).toEqual(DATA);
-    expect(problems).toEqual([]);
-    await close();
-  });
-
-  pageTest("a viewer is offered no change, and an unknown contact is explained", async () => {
-    const viewer = await openAs(server, `/contacts/${ada}`, { person: "viewer" });
-    await card(viewer.page, "Segments").getByText("Buyers").waitFor();
-    const changes = /^(Subscribe|Edit|Delete)/;
-    await expectSoon(() => viewer.page.getByRole("button", { name: changes }).count(), 0);
-    expect(viewer.problems).toEqual([]);
-    await viewer.close();
-    const patch = { subscribed: true };
-    expect(await statusOf(server, "viewer", ["PATCH", `/contacts/${ada}`, patch])).toBe(403);
-    expect(await statusOf(server, "viewer", ["DELETE", `/contacts/${ada}`])).toBe(403);
-    const { page, close } = await openAs(server, "/contacts/nobody");
     await page.getByText("This contact does not exist.").waitFor();
+    await page.getByRole("link", { name: "Contacts", exact: true }).first().click();
+    await page.getByRole("link", { name: "hostile@example.com" }).click();
+    await card(page, "Data").getByText(ATTACK).first().waitFor();
+    await page.getByRole("button", { name: "Show all of it" }).first().click();
+    expect(await overflowPx()).toBe(0);
+    const changes = /^(Subscribe|Edit|Delete)/;
+    expect(await page.getByRole("button", { name: changes }).count()).toBe(0);
+    expect(problems.filter((text) => !text.includes("status of 404"))).toEqual([]);
     await close();
   });
 
-  pageTest("shows live that an execution ended, also without an event of the contact", async () => {
-    const contactId = await addContact("waiting@example.com", {});
-    const workflow = await startDelay(contactId);
-    const opened = await openAs(server, `/contacts/${contactId}`, { isLive: true });
-    const workflows = card(opened.page, "Workflows");
-    await workflows.getByText("Waiting").waitFor();
-    await server.call("POST", `/workflows/${workflow}/executions/cancel`, {});
-    await workflows.getByText("Cancelled by hand.").waitFor();
-    expect(opened.problems).toEqual([]);
-    await opened.close();
-    await server.call("DELETE", `/contacts/${contactId}`);
-  });
+  pageTest(
+    "an editor subscribes, edits the data, undoes both, and deletes another contact",
+    async () => {
+      const { page, problems, close } = await openAs(server, `/contacts/${ada}`, {
+        person: "editor",
+      });
+      await page.getByRole("button", { name: "Subscribe", exact: true }).click();
+      await page.getByText("ada@example.com is subscribed.").waitFor();
+      expect(valueAt(await stored(ada), "subscribed")).toBe(true);
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByRole("button", { name: "Subscribe", exact: true }).waitFor();
+      expect(valueAt(await stored(ada), "subscribed")).toBe(false);
 
-  pageTest("shows live that an execution ended while the list was being read", async () => {
-    const contactId = await addContact("reading@example.com", {});
-    const workflow = await startDelay(contactId);
+      await card(page, "Data").getByRole("button", { name: "Edit" }).click();
+      await page.getByLabel("Value of orders").fill("four");
+      await page.getByRole("button", { name: "Remove tags" }).click();
+      await page.getByRole("button", { name: "Add a field" }).click();
+      await page.getByLabel("Name of the field").fill("city");
+      await page.getByLabel("Value of city").fill("Bath");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("Write a number, such as 12.5.").waitFor();
+      await page.locator("[aria-invalid=true]:focus").fill("4");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("The data was saved.").waitFor();
+      const edited = { name: "Ada", orders: 4, isVip: true, city: "Bath" };
+      expect(valueAt(await stored(ada), "data")).toEqual(edited);
+      await page.getByRole("button", { name: "Undo" }).click();
+      await card(page, "Data").getByText("early").waitFor();
+      expect(valueAt(await stored(ada), "data")).toEqual(DATA);
+
+      await addContact("leaving@example.com", {});
+      await page.getByRole("link", { name: "Contacts", exact: true }).first().click();
+      await page.getByRole("link", { name: "leaving@example.com" }).click();
+      await page.getByRole("button", { name: "Delete" }).click();
+      const question = page.getByRole("dialog", { name: "Delete this contact?" });
+      await question.getByText("leaving@example.com").waitFor();
+      await question.getByRole("button", { name: "Delete the contact" }).click();
+      await page.getByText("2 contacts").waitFor();
+      expect(problems).toEqual([]);
+      await close();
+    },
+  );
+
+  pageTest("shows live that an execution ended, also while the list was being read", async () => {
+    const contactId = await addContact("waiting@example.com", {});
+    const first = await startDelay(contactId);
+    const second = await startDelay(contactId);
     const read = Promise.withResolvers<void>();
     const connected = Promise.withResolvers<unknown>();
     const released = Promise.withResolvers<void>();
@@ -182,28 +167,19 @@ describe("the page of a contact", () => {
       },
     });
     await Promise.all([read.promise, connected.promise]);
-    await server.call("POST", `/workflows/${workflow}/executions/cancel`, {});
+    await server.call("POST", `/workflows/${first}/executions/cancel`, {});
     // The message of this mail arrives after that of the execution, and makes the page ask.
     const asked = page.waitForRequest("**/activity?limit=1");
     await send(server, [{ to: "hostile@example.com", subject: "Hello", body: "<p>Hi</p>" }]);
     await asked;
     released.resolve();
-    await card(page, "Workflows").getByText("Cancelled by hand.").waitFor();
-    expect(problems).toEqual([]);
-    await close();
-    await server.call("DELETE", `/contacts/${contactId}`);
-  });
+    const workflows = card(page, "Workflows");
+    await workflows.getByText("Cancelled by hand.").waitFor();
 
-  pageTest("is deleted after a confirmation", async () => {
-    const id = await addContact("leaving@example.com", {});
-    const { page, problems, close } = await openAs(server, `/contacts/${id}`);
-    await page.getByRole("button", { name: "Delete" }).click();
-    const question = page.getByRole("dialog", { name: "Delete this contact?" });
-    await question.getByText("leaving@example.com").waitFor();
-    await question.getByRole("button", { name: "Delete the contact" }).click();
-    await page.getByText("2 contacts").waitFor();
+    // The contact has no event when an execution ends.
+    await server.call("POST", `/workflows/${second}/executions/cancel`, {});
+    await expectSoon(() => workflows.getByText("Cancelled by hand.").count(), 2);
     expect(problems).toEqual([]);
     await close();
-    expect(await statusOf(server, "admin", ["GET", `/contacts/${id}`])).toBe(404);
   });
 });
