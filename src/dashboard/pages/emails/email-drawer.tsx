@@ -78,15 +78,24 @@ const AHEAD = 5;
 /** Longer than the drawer takes to return the focus to the element that had it before. */
 const FOCUS_DELAY_MS = 40;
 
+/** Frames until a row is drawn to which the list was scrolled, on a busy machine. */
+const MAX_FRAMES = 60;
+
 /** After the drawer has released the focus. A row that is not in the document is scrolled to first. */
 function focusRow(id: string, index: number): void {
   setTimeout(() => {
-    const row = findRow(id);
-    if (row !== undefined || index === -1) return row?.focus({ preventScroll: true });
-    const height = document.querySelector(".email-table [data-row]")?.clientHeight ?? 0;
-    document.querySelector(".email-table .table-scroll")?.scrollTo({ top: index * height });
-    setTimeout(() => findRow(id)?.focus({ preventScroll: true }), FOCUS_DELAY_MS);
+    if (findRow(id) === undefined && index !== -1) {
+      const height = document.querySelector(".email-table [data-row]")?.clientHeight ?? 0;
+      document.querySelector(".email-table .table-scroll")?.scrollTo({ top: index * height });
+    }
+    focusWhenDrawn(id, MAX_FRAMES);
   }, FOCUS_DELAY_MS);
+}
+
+function focusWhenDrawn(id: string, frames: number): void {
+  const row = findRow(id);
+  if (row !== undefined) row.focus({ preventScroll: true });
+  else if (frames > 0) requestAnimationFrame(() => focusWhenDrawn(id, frames - 1));
 }
 
 function findRow(id: string): HTMLElement | undefined {
