@@ -55,7 +55,7 @@ beforePages(async () => {
     "--hostname=sender.example",
     "--allow-private-addresses",
   ]);
-  opened = await openAs(server, "/", { person: "editor" });
+  opened = await openAs(server, "/", { person: "editor", isLive: true });
 });
 afterEach(() => {
   if (hasChromium) expect(opened.problems).toEqual([]);
