@@ -133,6 +133,12 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
   { name: "account", path: () => "/account", heading: "Account", states: WITHOUT_PROJECT },
   { name: "system", path: () => "/admin/system", heading: "System", states: WITHOUT_PROJECT },
   { name: "overview", path: ({ project }) => `/p/${project}`, heading: "Overview" },
+  {
+    name: "overview-table",
+    path: ({ project }) => `/p/${project}?view=table`,
+    heading: "Overview",
+    states: ["FULL"],
+  },
   { name: "inbox", path: ({ project }) => `/p/${project}/inboxes`, heading: "Inbox" },
   {
     name: "inbox-no-match",
@@ -261,6 +267,16 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     path: ({ project, ids }) => `/p/${project}/campaigns/${ids.campaign}`,
     heading: /./,
     states: WITHOUT_PROJECT,
+  },
+  {
+    name: "campaign-paused",
+    path: ({ project }) => `/p/${project}/campaigns?status=paused`,
+    heading: "Campaigns",
+    open: async (page) => {
+      await page.locator("[data-row] a").first().click();
+      await page.getByText("Show the bounces").waitFor();
+    },
+    states: ["FULL"],
   },
   {
     name: "campaign-recipients",

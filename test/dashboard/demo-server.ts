@@ -1,5 +1,5 @@
 /**
- * A server with the small demonstration project, and a session for each of its roles. All test files
+ * A server with a small demonstration project, and a session for each of its roles. All test files
  * of a process share it, so a test that changes the project changes it back.
  */
 
@@ -7,12 +7,21 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { seedDemo } from "../../scripts/seed/demo.ts";
-import { DEMO_SCALES } from "../../scripts/seed/demo/year.ts";
+import type { DemoSizes } from "../../scripts/seed/demo/year.ts";
 import { buildDashboard, type Layout, openPage } from "../support/browser.ts";
 import { isExecutable, startMailstead } from "../support/cli.ts";
+import { dkimPairs } from "../support/dkim.ts";
 import { listAt } from "../support/json.ts";
 import { processFolder } from "../support/process-folder.ts";
 import { shared } from "../support/shared.ts";
+
+/** With fewer mails a newsletter may have no bounce. */
+const SIZES = {
+  contacts: 1_200,
+  mails: 8_000,
+  events: 20_000,
+  inboxMessages: 40,
+} satisfies DemoSizes;
 
 const ROLES = ["OWNER", "EDITOR", "VIEWER"] as const;
 type Role = (typeof ROLES)[number];
@@ -28,7 +37,11 @@ async function startDemo() {
   if (!isExecutable) buildDashboard();
   const folder = join(processFolder(), "demo");
   mkdirSync(folder);
-  const demo = await seedDemo(folder, { sizes: DEMO_SCALES.small, untilMs: Date.now() });
+  const demo = await seedDemo(folder, {
+    sizes: SIZES,
+    untilMs: Date.now(),
+    makeDkimKeys: dkimPairs,
+  });
   const server = await startMailstead(
     ["serve", "--transport=capture", "--capture-smtp=127.0.0.1:0", "--data", folder, "--port=0"],
     (greeting) => /listening +http\S+\n/.test(greeting),
