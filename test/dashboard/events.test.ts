@@ -46,7 +46,7 @@ describe("the page of events", () => {
   pageTest("an event that is linked opens outside of the list; its data does nothing", async () => {
     const hostile = { "<b>key</b>": "<img src=x onerror=alert(1)>", right: "\u202eabc" };
     await track("hostile", "eve@acme.example", hostile);
-    const event = listAt(await server.call("GET", "/events?name=hostile"), "data.items")[0];
+    const event = listAt(await server.call("GET", "/events?event=hostile"), "data.items")[0];
     const [mail] = await send(server, [{ to: "ada@acme.example", subject: "Order", body: "Hi" }]);
     const sent = async () => stringAt(await server.call("GET", `/emails/${mail}`), "data.status");
     await expectSoon(sent, "SENT");

@@ -36,9 +36,12 @@ beforePages(async () => {
   await project.call("POST", "/views", { ...view, isShared: true });
 });
 
+const type = (page: Page, text: string) =>
+  page.getByPlaceholder("Search pages, contacts, projects and actions").fill(text);
+
 async function search(page: Page, text: string): Promise<void> {
   await page.keyboard.press("ControlOrMeta+k");
-  await page.getByPlaceholder("Search pages, contacts, projects and actions").fill(text);
+  await type(page, text);
 }
 
 const found = (page: Page, name: string) => page.locator("[data-action]").filter({ hasText: name });
@@ -50,40 +53,43 @@ function place(page: Page): string {
 }
 
 describe("the command palette", () => {
-  pageTest("finds an object by its id, and nothing else", async () => {
+  pageTest("finds an object by its id, or by a part of its name or address", async () => {
     const { page, problems, close } = await openAs(project, "/keys");
     await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
-    for (const [noun, name, folder] of [
-      ["email", "Hi", "emails"],
-      ["contact", "ada@example.com", "contacts"],
-      ["campaign", "October", "campaigns"],
-      ["segment", "Readers", "segments"],
-      ["template", "Receipt", "templates"],
-      ["workflow", "Welcome", "workflows"],
+    await search(page, "");
+    for (const [noun, name] of [
+      ["contact", "ada@example.com"],
+      ["campaign", "October"],
+      ["segment", "Readers"],
+      ["template", "Receipt"],
+      ["workflow", "Welcome"],
+      ["email", "Hi"],
     ] as const) {
-      const id = ids.get(noun) ?? "";
-      await search(page, id);
+      await type(page, ids.get(noun) ?? "");
       await found(page, `Open the ${noun} ${name}`).waitFor();
       expect(await page.getByRole("button", { name: /^Open the / }).count()).toBe(1);
-      await page.keyboard.press("Enter");
-      await expectSoon(() => place(page), `/${folder}/${id}`);
     }
+    await page.keyboard.press("Enter");
+    await expectSoon(() => place(page), `/emails/${ids.get("email")}`);
     // The interface answers with 404 where the id is of another kind.
     expect(problems.filter((text) => !text.includes("status of 404"))).toEqual([]);
-    await close();
-  });
+    problems.length = 0;
 
-  pageTest("finds what has a part of the name or the address", async () => {
-    const { page, problems, close } = await openAs(project, "/keys");
-    await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
+    await search(page, "");
+    for (const [text, name] of [
+      ["ADA@ex", "ada@example.com"],
+      ["elcom", "Welcome"],
+      ["eader", "Readers"],
+      ["ecei", "Receipt"],
+      ["hooks.sh", "https://hooks.shop.example/mail"],
+    ] as const) {
+      await type(page, text);
+      await found(page, name).waitFor();
+    }
+    await page.keyboard.press("Escape");
     for (const [text, name, address] of [
-      ["ADA@ex", "ada@example.com", `/contacts/${ids.get("contact")}`],
-      ["ounced la", "Bounced lately", "/emails?status=bounced"],
       ["ctob", "October", `/campaigns/${ids.get("campaign")}`],
-      ["elcom", "Welcome", `/workflows/${ids.get("workflow")}`],
-      ["eader", "Readers", `/segments/${ids.get("segment")}`],
-      ["ecei", "Receipt", `/templates/${ids.get("template")}`],
-      ["hooks.sh", "https://hooks.shop.example/mail", `/webhooks/${ids.get("webhook")}`],
+      ["ounced la", "Bounced lately", "/emails?status=bounced"],
       ["gone@acme", "gone@acme.example is suppressed", "/suppressions?address=gone@acme.example"],
     ] as const) {
       await search(page, text);

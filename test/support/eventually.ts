@@ -1,6 +1,7 @@
 /**
  * Waits for conditions by yielding to the event loop. Who waits longer looks only once a millisecond,
- * because a server in another process or thread needs the processor.
+ * because a server in another process or thread needs the processor. A page is asked less often: each
+ * look costs it and the browser several milliseconds.
  */
 
 import { expect } from "bun:test";
@@ -10,6 +11,9 @@ const QUIET_YIELDS = 40;
 /** A condition that needs no time to pass is true after fewer looks than these. */
 const QUICK_LOOKS = 500;
 const PAUSE_MS = 1;
+/** The state of a page or of a server is read so often without a pause, and then with one. */
+const QUICK_READS = 3;
+const READ_PAUSE_MS = 10;
 
 /** Resolves once `isTrue` returns true. */
 export async function waitUntil(isTrue: () => boolean): Promise<void> {
@@ -24,10 +28,10 @@ export async function waitUntil(isTrue: () => boolean): Promise<void> {
 /** As `waitUntil`, for a state of a page or of a server, which takes time to read. */
 export async function waitUntilRead(isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + LIMIT_MS;
-  while (!(await isTrue())) {
+  for (let reads = 0; !(await isTrue()); reads++) {
     if (performance.now() > deadline)
       throw new Error(`still false after ${LIMIT_MS} ms: ${String(isTrue)}`);
-    await Bun.sleep(PAUSE_MS);
+    await pauseAfterRead(reads);
   }
 }
 
@@ -37,10 +41,12 @@ export async function waitUntilRead(isTrue: () => Promise<boolean>): Promise<voi
  */
 export async function expectSoon<T>(read: () => T | Promise<T>, expected: T): Promise<void> {
   const deadline = performance.now() + LIMIT_MS;
-  let found: unknown = await read();
+  const first = read();
+  const pause = first instanceof Promise ? pauseAfterRead : pauseAfter;
+  let found: unknown = await first;
   for (let looks = 0; !isEqual(found, expected); looks++) {
     if (performance.now() > deadline) break;
-    await pauseAfter(looks);
+    await pause(looks);
     found = await read();
   }
   expect(found).toEqual(expected);
@@ -63,6 +69,10 @@ export async function settleEventLoop(): Promise<void> {
 
 function pauseAfter(looks: number): Promise<void> {
   return looks < QUICK_LOOKS ? yieldToLoop() : Bun.sleep(PAUSE_MS);
+}
+
+function pauseAfterRead(reads: number): Promise<void> {
+  return reads < QUICK_READS ? yieldToLoop() : Bun.sleep(READ_PAUSE_MS);
 }
 
 function yieldToLoop(): Promise<void> {
