@@ -9,7 +9,7 @@ import { beforePages, pageTest } from "../support/page-test.ts";
 import { openEmails, send } from "./email-server.ts";
 import { type InboxProject, openInbox, withInbox } from "./inbox-server.ts";
 
-/** The server renders and signs megabytes for a tab, also on a busy machine. */
+/** The server renders and signs 800 kB for a tab, also on a busy machine. */
 const SLOW_MS = 25_000;
 
 let server: InboxProject;
@@ -154,26 +154,24 @@ describe("a hostile mail", () => {
     await close();
   });
 
-  pageTest(
-    "of megabytes of nested tables is shown in part, and the page stays usable",
-    async () => {
-      const tables = "<table><tr><td>\n".repeat(1_000);
-      const body = `<p>The start of the mail</p>{% for i in (1..100) %}${tables}{% endfor %}`;
-      const [id = ""] = await send(server, [{ to: "ada@example.com", subject: "Tables", body }]);
-      const path = `/emails?email=${id}&tab=source`;
-      const { page, problems, close } = await openEmails(server, path);
-      await page.getByText(/[\d,]{5,} lines/).waitFor({ timeout: SLOW_MS });
-      expect(await page.locator(".message-line").count()).toBeLessThan(80);
-      await page.getByRole("link", { name: "Preview", exact: true }).click();
-      await page.frameLocator("iframe").getByText("The start of the mail").waitFor({
-        timeout: SLOW_MS,
-      });
-      await page.getByRole("link", { name: "Timeline", exact: true }).click();
-      await page.getByText("Accepted and queued").waitFor();
-      expect(problems).toEqual([]);
-      await close();
-    },
-  );
+  pageTest("of 50,000 nested tables is shown in part, and the page stays usable", async () => {
+    // More than a preview shows, and more lines than the document may have.
+    const tables = "<table><tr><td>\n".repeat(1_000);
+    const body = `<p>The start of the mail</p>{% for i in (1..50) %}${tables}{% endfor %}`;
+    const [id = ""] = await send(server, [{ to: "ada@example.com", subject: "Tables", body }]);
+    const path = `/emails?email=${id}&tab=source`;
+    const { page, problems, close } = await openEmails(server, path);
+    await page.getByText(/[\d,]{5,} lines/).waitFor({ timeout: SLOW_MS });
+    expect(await page.locator(".message-line").count()).toBeLessThan(80);
+    await page.getByRole("link", { name: "Preview", exact: true }).click();
+    await page.frameLocator("iframe").getByText("The start of the mail").waitFor({
+      timeout: SLOW_MS,
+    });
+    await page.getByRole("link", { name: "Timeline", exact: true }).click();
+    await page.getByText("Accepted and queued").waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
 });
 
 /** Paths of the images in the mail. */

@@ -9,10 +9,10 @@ import { beforePages, pageTest } from "../support/page-test.ts";
 import { startSink } from "../support/smtp-sink.ts";
 import { inboxLogin, type InboxProject, openInbox, totalOf, withInbox } from "./inbox-server.ts";
 
-const MESSAGES = 200;
+const MESSAGES = 120;
 const MAX_ROWS = 60;
 /** A place in the middle of the list. */
-const SCROLL_PX = 7_000;
+const SCROLL_PX = 4_000;
 
 let server: InboxProject;
 beforePages(async () => {
