@@ -40,7 +40,7 @@ const heads = (page: Page) => page.locator("thead th").allTextContents();
 
 describe("the list of contacts", () => {
   pageTest(
-    "shows any data, and has the columns that a user chose, also when loaded again",
+    "shows any data in the columns that a user chose, and is searched and scrolled",
     async () => {
       const { page, problems, overflowPx, close } = await openAs(project, "/contacts");
       await page.getByText("6 contacts").waitFor();
@@ -58,18 +58,7 @@ describe("the list of contacts", () => {
       await page.reload();
       await page.getByRole("columnheader", { name: "orders" }).waitFor();
       await expectSoon(() => heads(page), chosen);
-      expect(problems).toEqual([]);
-      await close();
-    },
-  );
 
-  pageTest(
-    "searches with its state in the URL, and scrolls with few rows in the document",
-    async () => {
-      const { page, problems, close } = await openAs(project, "/contacts?subscribed=nowhere");
-      await page.getByText("must be true or false").waitFor();
-      await page.getByRole("link", { name: "Contacts", exact: true }).click();
-      await page.getByText("6 contacts").waitFor();
       await page.keyboard.press("/");
       await page.keyboard.type("ACME");
       await page.keyboard.press("Enter");
@@ -85,6 +74,7 @@ describe("the list of contacts", () => {
       await page.goBack();
       await page.getByText("1 contact", { exact: true }).waitFor();
 
+      // Few rows of a long list are in the document.
       addContacts(500);
       await page.getByRole("link", { name: "Contacts", exact: true }).first().click();
       await page.keyboard.press("/");
@@ -99,7 +89,7 @@ describe("the list of contacts", () => {
       }, 1);
       expect(await rows(page).count()).toBeLessThanOrEqual(60);
       expect(await page.locator("table").getAttribute("aria-rowcount")).toBe("501");
-      expect(problems.filter((text) => !text.includes("status of 422"))).toEqual([]);
+      expect(problems).toEqual([]);
       await close();
     },
   );

@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { expectSoon } from "../support/eventually.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
+import { goTo } from "./go-to.ts";
 import { newProjectWithPeople, openAs, type PeopledProject } from "./people.ts";
 
 let project: PeopledProject;
@@ -53,78 +54,77 @@ function place(page: Page): string {
 }
 
 describe("the command palette", () => {
-  pageTest("finds an object by its id, or by a part of its name or address", async () => {
-    const { page, problems, close } = await openAs(project, "/keys");
-    await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
-    await search(page, "");
-    for (const [noun, name] of [
-      ["contact", "ada@example.com"],
-      ["campaign", "October"],
-      ["segment", "Readers"],
-      ["template", "Receipt"],
-      ["workflow", "Welcome"],
-      ["email", "Hi"],
-    ] as const) {
-      await type(page, ids.get(noun) ?? "");
-      await found(page, `Open the ${noun} ${name}`).waitFor();
-      expect(await page.getByRole("button", { name: /^Open the / }).count()).toBe(1);
-    }
-    await page.keyboard.press("Enter");
-    await expectSoon(() => place(page), `/emails/${ids.get("email")}`);
-    // The interface answers with 404 where the id is of another kind.
-    expect(problems.filter((text) => !text.includes("status of 404"))).toEqual([]);
-    problems.length = 0;
-
-    await search(page, "");
-    for (const [text, name] of [
-      ["ADA@ex", "ada@example.com"],
-      ["elcom", "Welcome"],
-      ["eader", "Readers"],
-      ["ecei", "Receipt"],
-      ["hooks.sh", "https://hooks.shop.example/mail"],
-    ] as const) {
-      await type(page, text);
-      await found(page, name).waitFor();
-    }
-    await page.keyboard.press("Escape");
-    for (const [text, name, address] of [
-      ["ctob", "October", `/campaigns/${ids.get("campaign")}`],
-      ["ounced la", "Bounced lately", "/emails?status=bounced"],
-      ["gone@acme", "gone@acme.example is suppressed", "/suppressions?address=gone@acme.example"],
-    ] as const) {
-      await search(page, text);
-      await found(page, name).waitFor();
-      // The first row is selected, also where it was found later than the text was typed.
+  pageTest(
+    "finds objects by id or by a part of the name, and opens the dialog of an action once",
+    async () => {
+      const { page, problems, close } = await openAs(project, "/keys");
+      await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
+      await search(page, "");
+      for (const [noun, name] of [
+        ["contact", "ada@example.com"],
+        ["campaign", "October"],
+        ["segment", "Readers"],
+        ["template", "Receipt"],
+        ["workflow", "Welcome"],
+        ["email", "Hi"],
+      ] as const) {
+        await type(page, ids.get(noun) ?? "");
+        await found(page, `Open the ${noun} ${name}`).waitFor();
+        expect(await page.getByRole("button", { name: /^Open the / }).count()).toBe(1);
+      }
       await page.keyboard.press("Enter");
-      await expectSoon(() => decodeURIComponent(place(page)), address);
-    }
-    await page.getByRole("dialog").getByText("added this address").waitFor();
-    expect(problems).toEqual([]);
-    await close();
-  });
+      await expectSoon(() => place(page), `/emails/${ids.get("email")}`);
+      // The interface answers with 404 where the id is of another kind.
+      expect(problems.filter((text) => !text.includes("status of 404"))).toEqual([]);
+      problems.length = 0;
 
-  pageTest("opens the dialog of an action once, for roles that may do it", async () => {
-    // The page that is left has a dialog of its own.
-    const { page, problems, close } = await openAs(project, "/keys", { person: "editor" });
-    await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
-    const dialog = page.getByRole("dialog", { name: "Suppress an address" });
-    for (let times = 0; times < 2; times++) {
-      await search(page, "suppress an");
-      await found(page, "Suppress an address").click();
-      await dialog.getByRole("button", { name: "Cancel" }).click();
-      await dialog.waitFor({ state: "detached" });
-    }
-    await page.reload();
-    await page.locator("[data-row]").first().waitFor();
-    expect(await dialog.count()).toBe(0);
-    expect(problems).toEqual([]);
-    await close();
+      await search(page, "");
+      for (const [text, name] of [
+        ["ADA@ex", "ada@example.com"],
+        ["elcom", "Welcome"],
+        ["eader", "Readers"],
+        ["ecei", "Receipt"],
+        ["hooks.sh", "https://hooks.shop.example/mail"],
+      ] as const) {
+        await type(page, text);
+        await found(page, name).waitFor();
+      }
+      await page.keyboard.press("Escape");
+      for (const [text, name, address] of [
+        ["ctob", "October", `/campaigns/${ids.get("campaign")}`],
+        ["ounced la", "Bounced lately", "/emails?status=bounced"],
+        ["gone@acme", "gone@acme.example is suppressed", "/suppressions?address=gone@acme.example"],
+      ] as const) {
+        await search(page, text);
+        await found(page, name).waitFor();
+        // The first row is selected, also where it was found later than the text was typed.
+        await page.keyboard.press("Enter");
+        await expectSoon(() => decodeURIComponent(place(page)), address);
+      }
+      await page.getByRole("dialog").getByText("added this address").waitFor();
 
-    const viewer = await openAs(project, "/suppressions", { person: "viewer" });
-    await viewer.page.locator("[data-row]").first().waitFor();
-    await search(viewer.page, "suppress");
-    await found(viewer.page, "Suppressions").waitFor();
-    expect(await found(viewer.page, "Suppress an address").count()).toBe(0);
-    await viewer.close();
-  });
+      // The page that is left has a dialog of its own.
+      await goTo(page, `/p/${project.project}/webhooks`);
+      await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor();
+      const dialog = page.getByRole("dialog", { name: "Suppress an address" });
+      for (let times = 0; times < 2; times++) {
+        await search(page, "suppress an");
+        await found(page, "Suppress an address").click();
+        await dialog.getByRole("button", { name: "Cancel" }).click();
+        await dialog.waitFor({ state: "detached" });
+      }
+      await page.reload();
+      await page.locator("[data-row]").first().waitFor();
+      expect(await dialog.count()).toBe(0);
+      expect(problems).toEqual([]);
+      await close();
+
+      const viewer = await openAs(project, "/suppressions", { person: "viewer" });
+      await viewer.page.locator("[data-row]").first().waitFor();
+      await search(viewer.page, "suppress");
+      await found(viewer.page, "Suppressions").waitFor();
+      expect(await found(viewer.page, "Suppress an address").count()).toBe(0);
+      await viewer.close();
+    },
+  );
 });

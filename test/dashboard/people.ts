@@ -131,17 +131,3 @@ export function openAs(
     },
   });
 }
-
-/**
- * Makes the requests of a list fail, until `page.unroute` with the same pattern. The stream of live
- * messages does not open, because that would read the list again before the button does.
- */
-export const failingList = (path: string) => async (page: Page) => {
-  await page.route("**/app/api/live*", () => undefined);
-  await page.route(`**${path}?*`, (route) => route.fulfill({ status: 500, json: FAILURE }));
-};
-
-const FAILURE = {
-  success: false,
-  error: { code: "X", message: "The list is not available.", requestId: "r-1" },
-};

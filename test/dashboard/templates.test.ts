@@ -46,25 +46,18 @@ beforePages(async () => {
   });
 });
 describe("the pages of templates", () => {
-  pageTest("a template that does not exist or cannot be rendered says why", async () => {
-    const { page, close } = await openAs(server, "/templates/nothing", { person: "viewer" });
-    const alert = page.getByRole("alert");
-    await alert.first().waitFor();
-    await page.getByRole("link", { name: "Templates", exact: true }).first().click();
-    await page.getByRole("link", { name: "Broken" }).click();
-    const reason = alert.filter({ hasText: /^body: ./ });
-    await reason.waitFor();
-    // The request id is shown for failures of the server only.
-    expect(await reason.innerText()).not.toContain("Request id");
-    expect(await page.locator("iframe").count()).toBe(0);
-    await close();
-  });
-
   pageTest(
-    "a template is shown for a chosen contact, with its variables, its source and its uses",
+    "a template is shown for a chosen contact, with its variables and uses, or says why not",
     async () => {
       const opened = await openAs(server, "/templates", { person: "viewer" });
       const { page, problems } = opened;
+      await page.getByRole("link", { name: "Broken" }).click();
+      const reason = page.getByRole("alert").filter({ hasText: /^body: ./ });
+      await reason.waitFor();
+      // The request id is shown for failures of the server only.
+      expect(await reason.innerText()).not.toContain("Request id");
+      expect(await page.locator("iframe").count()).toBe(0);
+      await page.goBack();
       await page.getByRole("link", { name: "Receipt" }).click();
       await page.getByRole("heading", { level: 1, name: "Receipt" }).waitFor();
       const frame = page.frameLocator("iframe");
@@ -107,7 +100,7 @@ describe("the pages of templates", () => {
       await page.getByRole("link", { name: "Show the emails made from it" }).click();
       await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor();
       expect(new URL(page.url()).searchParams.get("template")).toBe(id);
-      expect(problems).toEqual([]);
+      expect(problems.filter((text) => !text.includes("status of 422"))).toEqual([]);
       await opened.close();
     },
   );
