@@ -66,8 +66,8 @@ function hostileBody(base: string): string {
 /** Elements that would cover the page, or be wider than the window. */
 const OVERSIZED = `
   <div style="position:fixed;inset:-9999px;z-index:2147483647;width:99999px">Overlay</div>
-  ${"<table><tr><td>".repeat(400)}deep${"</td></tr></table>".repeat(400)}
-  <table width="50000"><tr>${"<td>wide</td>".repeat(2_000)}</tr></table>`;
+  ${"<table><tr><td>".repeat(100)}deep${"</td></tr></table>".repeat(100)}
+  <table width="50000"><tr>${"<td>wide</td>".repeat(200)}</tr></table>`;
 
 async function openTab(page: Page, name: string, text: string): Promise<void> {
   await page.getByRole("link", { name, exact: true }).click();
