@@ -263,6 +263,7 @@ describe("a server with a relay", () => {
     "over plain HTTP under another name everything works, and a banner asks for TLS",
     async () => {
       const lan = url.replace("127.0.0.1", LAN_HOST).replace("localhost", LAN_HOST);
+      await opened.close();
       const { page, problems, close } = await openPage(`${lan}/app/account`);
       await signIn(page);
       await heading(page, "Account");
