@@ -15,7 +15,7 @@ let cookie = "";
 beforePages(async () => {
   first = await newProject();
   second = await newProject();
-  await second.call("PATCH", `/projects/${second.project}`, { name: "Lighthouse" });
+  await second.call("PATCH", `/projects/${second.project}`, { name: "Breakwater" });
   cookie = (await invite(first, "Frida Frame", "VIEWER")) ?? "";
   await invite(second, "Frida Frame", "VIEWER");
 });
@@ -85,7 +85,7 @@ describe("the frame", () => {
       const menu = page.getByRole("dialog", { name: "Menu" });
       await menu.getByRole("link", { name: "Overview" }).waitFor();
       await menu.getByRole("button", { name: /^Project: / }).click();
-      await page.getByRole("menuitem", { name: "Lighthouse" }).click();
+      await page.getByRole("menuitem", { name: "Breakwater" }).click();
       await menu.waitFor({ state: "hidden" });
       expect(new URL(page.url()).pathname).toBe(`/app/p/${second.project}`);
 
