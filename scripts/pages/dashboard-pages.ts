@@ -237,6 +237,16 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: /./,
     states: WITHOUT_PROJECT,
   },
+  {
+    name: "contact-delete",
+    path: ({ project, ids }) => `/p/${project}/contacts/${ids.contact}`,
+    heading: /./,
+    open: async (page) => {
+      await page.getByRole("button", { name: "Delete", exact: true }).click();
+      await page.getByRole("dialog", { name: "Delete this contact?" }).waitFor();
+    },
+    states: ["FULL"],
+  },
   { name: "segments", path: ({ project }) => `/p/${project}/segments`, heading: "Segments" },
   {
     name: "segment",
@@ -305,6 +315,12 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: /./,
     states: ["FULL"],
   },
+  {
+    name: "template-source",
+    path: ({ project, ids }) => `/p/${project}/templates/${ids.template}?tab=source`,
+    heading: /./,
+    states: ["FULL"],
+  },
   { name: "domains", path: ({ project }) => `/p/${project}/domains`, heading: "Domains" },
   {
     name: "domain",
@@ -331,11 +347,31 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: /./,
     states: WITHOUT_PROJECT,
   },
+  {
+    name: "workflow-execution",
+    path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}?tab=executions`,
+    heading: /./,
+    open: async (page) => {
+      await page.locator("[data-row] [data-primary]").first().click();
+      await page.getByRole("region", { name: "Execution", exact: true }).waitFor();
+    },
+    states: ["FULL"],
+  },
   { name: "events", path: ({ project }) => `/p/${project}/events`, heading: "Events" },
   {
     name: "events-filtered",
     path: ({ project }) => `/p/${project}/events?name=email.bounced&range=30d`,
     heading: "Events",
+    states: ["FULL"],
+  },
+  {
+    name: "event",
+    path: ({ project }) => `/p/${project}/events?name=email.bounced&range=30d`,
+    heading: "Events",
+    open: async (page) => {
+      await page.locator("[data-row] [data-primary]").first().click();
+      await page.getByRole("dialog", { name: "Event" }).waitFor();
+    },
     states: ["FULL"],
   },
   { name: "webhooks", path: ({ project }) => `/p/${project}/webhooks`, heading: "Webhooks" },
