@@ -7,6 +7,7 @@ import { LANGUAGES } from "../../src/render/language.ts";
 import { openPage } from "../support/browser.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
+import { goTo } from "./go-to.ts";
 import { openAs, PASSWORD, type PeopledProject, statusOf, newProjectWithPeople } from "./people.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
 
@@ -18,11 +19,6 @@ beforePages(async () => {
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 const member = (page: Page, name: string) => page.locator(".team-row").filter({ hasText: name });
-
-/** Goes to a page of the project that has no link, without loading the document again. */
-const goTo = (page: Page, path: string) =>
-  page.evaluate(`history.pushState({}, "", "/app/p/${server.project}${path}");
-    dispatchEvent(new PopStateEvent("popstate"));`);
 
 async function memberRole(email: string): Promise<string | undefined> {
   const team = await server.call("GET", "/team");
@@ -85,7 +81,7 @@ async function acceptInvitation(link: string): Promise<void> {
   await page.getByRole("button", { name: "Account: Nora New" }).waitFor();
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   expect(await page.getByRole("link", { name: "Inbox" }).count()).toBe(0);
-  await goTo(page, "/inboxes");
+  await goTo(page, `/p/${server.project}/inboxes`);
   await page.getByText("This page is for editors and admins").waitFor();
   expect(problems).toEqual([]);
   await close();
@@ -186,7 +182,7 @@ describe("the settings of a project", () => {
       expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
     }
     for (const path of ["team", "audit"]) {
-      await goTo(page, `/settings/${path}`);
+      await goTo(page, `/p/${server.project}/settings/${path}`);
       await page.getByText("This page is for admins").waitFor();
     }
     expect(problems).toEqual([]);
