@@ -19,6 +19,7 @@ const SLOW: Readonly<Record<string, string>> = {
   "test/http/descriptor-guard.test.ts a server without": "the program",
   "test/http/openapi-client.test.ts": "a linter and a compiler",
   "test/modules/campaigns/faults.test.ts a template that takes longer": "the limit of a render",
+  "test/scripts/seed-demo.test.ts the same seed": "two years of demonstration data",
   "test/watchdog.test.ts rendering for one request": "the limit of a render",
 };
 const PRINTED = 10;

@@ -29,7 +29,7 @@ test("a thread that has no number or has ended has no time", () => {
 test("a recent time is that of now or up to 20 ms more, while the thread works or waits", async () => {
   for (let i = 0; i < 40; i++) {
     const [before, recent, after] = [threadCpuMs(), recentThreadCpuMs(), threadCpuMs()];
-    expect(recent).toBeGreaterThanOrEqual(before - 1);
+    expect(recent).toBeGreaterThanOrEqual(before - 5); // The kernel and the clock count differently.
     expect(recent).toBeLessThanOrEqual(after + 21);
     if (i % 2 === 0) work(i % 7);
     else await Bun.sleep(i % 9);

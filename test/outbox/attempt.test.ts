@@ -174,8 +174,8 @@ describe("mail that needs the operator", () => {
     const { t, transport, run, send, email } = await setUp();
     const id = await send();
     run("UPDATE projects SET is_enabled = 0");
-    await t.app.start();
     t.clock.advance(8 * 24 * HOUR);
+    await t.app.start();
     await settleEventLoop();
     expect([transport.handed.length, t.countRows("attempts")]).toEqual([0, 0]);
     run("UPDATE projects SET is_enabled = 1");
