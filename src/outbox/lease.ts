@@ -95,7 +95,9 @@ export function createLeaseQueue(
   return {
     lease,
     nextDueAt(isUrgent = false) {
-      const times = [...transactionalDueAt(), ...(isUrgent ? [] : othersDueAt())];
+      // The other flows come first, because they find out which projects are disabled now.
+      const others = isUrgent ? [] : othersDueAt();
+      const times = [...transactionalDueAt(), ...others];
       return times.length === 0 ? null : Math.max(Math.min(...times), capacityFullUntil);
     },
     returnLeases: bulk.returnLeases,
