@@ -7,6 +7,7 @@ import { afterAll, beforeEach, describe, expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Locator, Page } from "playwright-core";
 import { hasChromium, type OpenedPage } from "../support/browser.ts";
+import { openData } from "../support/dashboard-server.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { type DemoServer, sharedDemo } from "./demo-server.ts";
@@ -283,6 +284,12 @@ describe("the pages of campaigns", () => {
   });
 
   pageTest("an automatic pause says why; resuming and cancelling ask first", async () => {
+    using db = openData(server);
+    const stored = db
+      .query<[string, string, number | null], [string]>(
+        "SELECT status, status_reason, finished_at FROM campaigns WHERE id = ?",
+      )
+      .values(ids.PAUSED)[0];
     await open(`/${ids.PAUSED}`);
     await page.getByText(/^Paused: \d+\.\d% of the mails bounced, more than 10\.0%$/).waitFor();
     await page.getByRole("button", { name: "Resume" }).click();
@@ -300,6 +307,10 @@ describe("the pages of campaigns", () => {
     for (const name of ["Resume", "Pause", "Cancel campaign"]) {
       await expectSoon(() => page.getByRole("button", { name, exact: true }).count(), 0);
     }
+    // The interface cannot undo this, and other files use the same project.
+    const restore =
+      "UPDATE campaigns SET status = ?, status_reason = ?, finished_at = ? WHERE id = ?";
+    db.run(restore, [...(stored ?? []), ids.PAUSED]);
     expect(opened.problems).toEqual([]);
   });
 });

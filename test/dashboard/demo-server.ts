@@ -88,6 +88,7 @@ async function startDemo() {
 
   return {
     child: server.child,
+    info: { data: folder },
     url,
     project: demo.projectId,
     secretKey: demo.secretKey,
