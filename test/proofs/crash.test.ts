@@ -11,7 +11,7 @@ import { SUBMISSION_LOAD } from "../../scripts/crash/submission.ts";
 import { crashWorkflows } from "../../scripts/crash/workflows.ts";
 import { BINARY, prove } from "./prove.ts";
 
-const OPTIONS = { kills: 3, seed: 8, binary: BINARY, isHourly: true, drainLimitMs: 60_000 };
+const OPTIONS = { kills: 2, seed: 8, binary: BINARY, isHourly: true, drainLimitMs: 60_000 };
 
 /** The long forms are scripts/crash.ts, crash-campaign.ts and crash-workflows.ts. */
 const CLAIMS: readonly [name: string, run: (options: CrashOptions) => Promise<Outcome>][] = [
@@ -37,15 +37,15 @@ const CLAIMS: readonly [name: string, run: (options: CrashOptions) => Promise<Ou
   ],
   [
     "a signed campaign survives kill -9: each recipient gets it, twice only if it was being sent",
-    (options) => crashCampaign({ ...options, recipients: 200, isSigned: true, signal: "KILL" }),
+    (options) => crashCampaign({ ...options, recipients: 100, isSigned: true, signal: "KILL" }),
   ],
   [
     "a campaign survives SIGTERM: each recipient gets it once",
-    (options) => crashCampaign({ ...options, recipients: 200, isSigned: false, signal: "TERM" }),
+    (options) => crashCampaign({ ...options, recipients: 100, isSigned: false, signal: "TERM" }),
   ],
   [
     "each step of an execution happens once, even if the process is killed at any time",
-    (options) => crashWorkflows({ ...options, executions: 60, seed: 1 }),
+    (options) => crashWorkflows({ ...options, executions: 40, seed: 1 }),
   ],
 ];
 

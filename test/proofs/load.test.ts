@@ -16,10 +16,8 @@ const POWER_CUT = { searches: 1, seed: 1, leastRestarts: 1, lie: "log", binary: 
 const ATTACKS: readonly Attack[] = [
   { route: "POST /v1/send", key: "secret", form: "text" },
   { route: "POST /v1/send", key: "public", form: "objects" },
-  { route: "POST /v1/track", key: "wrong", form: "objects" },
   { route: "POST /v1/track", key: "public", form: "objects in chunks" },
   { route: "POST /templates", key: "secret", form: "aborted" },
-  { route: "POST /contacts", key: "secret", form: "keys" },
 ];
 const REFUSALS = ["400", "401", "403", "404", "422", "429", "503", "aborted"];
 

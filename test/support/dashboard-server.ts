@@ -109,6 +109,7 @@ export async function newProject(): Promise<DashboardProject> {
 export function openData(server: Pick<Dashboard, "info">): Database {
   const db = new Database(join(stringAt(server.info, "data"), "mailstead.db"));
   db.run("PRAGMA wal_autocheckpoint = 0");
+  db.run("PRAGMA busy_timeout = 5000");
   return db;
 }
 
