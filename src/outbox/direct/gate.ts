@@ -1,6 +1,7 @@
 /**
  * Admission of mail to direct delivery. A mail that is not admitted returns to the queue and learns
- * when to ask again, so that it never waits here and mail to other sites does not wait behind it.
+ * when to ask again, so that mail to other sites does not wait behind it. It waits here only if its site
+ * will soon have a free slot, which would be empty while another mail is signed.
  *
  * Tarpits (servers that accept connections and stay silent) cannot use up the connections:
  * - Each speed of site has a share of the mails under way. What counts is the speed now: when an unknown
@@ -14,7 +15,7 @@
  * the slot of a mail that is not urgent, so that it does not wait for the pace of that mail.
  */
 
-import ipaddr from "ipaddr.js";
+import { clientNetwork } from "../../lib/client-network.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
 import { type Busy, type Hold, shareWaitList, type Slot } from "../outcome.ts";
@@ -69,8 +70,10 @@ const TOTAL_FACTOR = 4;
 /** A mail to a site that has answered before is not interrupted earlier than this. */
 const MIN_WAIT_MS = 30_000;
 const MAX_PER_NETWORK = 2;
-const IPV6_PREFIX_BYTES = 8;
 
+/** The longest expected and the longest actual wait for a slot of the site. */
+const EXPECTED_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 500;
 /** A mail asks again after these times, or when a mail of its wait list ends. */
 const FULL_RETRY_MS = 100;
 const NETWORK_RETRY_MS = 2_000;
@@ -147,8 +150,9 @@ export class Gate {
     const { site, mails, networks } = entry;
     const pause = this.whyPaused(entry);
     if (pause !== null) return pause;
-    if (isUrgent) takeSlots(entry);
-    if (mails.size >= site.limit) return this.full(entry);
+    const most = this.#mostMails(site);
+    if (isUrgent) takeSlots(entry, () => mails.size < most);
+    if (mails.size >= most) return this.full(entry);
     const isFull = (network: string) => this.#connectionsTo(network) >= MAX_PER_NETWORK;
     const [network] = networks;
     if (!site.hasGoodSession && network !== undefined && [...networks].every(isFull)) {
@@ -156,6 +160,12 @@ export class Gate {
     }
     const speed = site.speedAt(this.now);
     return speed === countedAs || !this.isUsedUp(speed) ? null : this.#awaitShare(speed);
+  }
+
+  /** Those with a slot of the site, and those that soon have one, if it has answered before. */
+  #mostMails(site: Site): number {
+    if (!site.hasGoodSession) return site.limit;
+    return site.limit + Math.floor((EXPECTED_WAIT_MS * site.limit) / site.paceMs(this.now));
   }
 
   whyPaused({ name, site }: SiteEntry): Busy | null {
@@ -285,6 +295,7 @@ class Mail implements DirectSlot {
   #lastNetwork: string | null = null;
   #stop: (() => void) | null = null;
   #stopIfTaken: ((busy: Busy) => void) | null = null;
+  #stopWaiting: () => void = () => {};
   #cancelTimer: () => void = () => {};
 
   constructor(gate: Gate, domain: string, entry: SiteEntry) {
@@ -323,12 +334,19 @@ class Mail implements DirectSlot {
     const refusal = isMoving
       ? this.#gate.whyNot(entry, { isUrgent, countedAs: this.speed })
       : this.#gate.whyPaused(entry);
-    const found = refusal ?? (this.#isOver || site.isFull ? this.#gate.full(entry) : null);
+    const found = refusal ?? (this.#isOver ? this.#gate.full(entry) : null);
     if (found !== null) {
       this.release();
       return found;
     }
     if (isMoving) this.#join(entry);
+    const { now } = this.#gate;
+    const slot = site.isFull ? await this.#waitForSlot(entry, isUrgent) : site.begin(now);
+    if (slot === null) {
+      this.release();
+      return this.#gate.whyPaused(entry) ?? this.#gate.full(entry);
+    }
+    this.#siteSlot = slot;
     const reason = site.suspensionAt(this.#gate.now);
     if (reason !== null) {
       this.release();
@@ -336,12 +354,29 @@ class Mail implements DirectSlot {
     }
     // The time for the DNS lookups does not count as time at the site.
     this.since = this.#gate.now;
-    this.#siteSlot = site.begin(this.since);
     this.#gate.begin(this);
     if (!site.hasGoodSession) {
       this.#cancelTimer = this.#gate.after(SLOW_MS, () => this.storeSilence());
     }
     return { kind: "entered" };
+  }
+
+  /**
+   * Resolves to null if the slot would come too late, or if this mail is over meanwhile. An urgent mail
+   * is the first to get a slot, which another one may give up for it.
+   */
+  #waitForSlot(entry: SiteEntry, isUrgent: boolean): Promise<SiteSlot | null> {
+    return new Promise((resolve) => {
+      let isWaiting = true;
+      const cancelTimer = this.#gate.after(LONGEST_WAIT_MS, () => this.#stopWaiting());
+      const resume = (slot: SiteSlot | null): void => {
+        isWaiting = false;
+        cancelTimer();
+        resolve(slot);
+      };
+      this.#stopWaiting = entry.site.wait(resume, isUrgent);
+      if (isUrgent) takeSlots(entry, () => !isWaiting);
+    });
   }
 
   /** Schedules a write of how long a site without a good session has been silent. */
@@ -361,7 +396,7 @@ class Mail implements DirectSlot {
   reserve(address: string): Busy | null {
     const { site, networks } = this.#entry;
     if (this.#isOver || site.hasGoodSession) return null;
-    const network = networkOf(address);
+    const network = clientNetwork(address);
     if (!this.#hasDialled) networks.clear();
     this.#hasDialled = true;
     networks.add(network);
@@ -429,17 +464,19 @@ class Mail implements DirectSlot {
     this.#stop = null;
     this.#stopIfTaken = null;
     this.#cancelTimer();
+    this.#stopWaiting();
     this.#disconnect();
     this.#gate.end(this);
     this.#entry.mails.delete(this);
     if (this.#siteSlot !== null) this.#entry.site.release(this.#siteSlot);
+    this.#entry.site.serve(this.#gate.now);
   }
 }
 
 /** Makes room for an urgent mail: mails that wait for the pace lose their slots, the latest first. */
-function takeSlots({ site, mails }: SiteEntry): void {
+function takeSlots({ mails }: SiteEntry, hasRoom: () => boolean): void {
   for (const mail of [...mails].toReversed()) {
-    if (mails.size < site.limit) return;
+    if (hasRoom()) return;
     mail.giveUp();
   }
 }
@@ -459,13 +496,4 @@ function awaitNetwork(network: string): Busy {
 }
 
 /** The name of a network's wait list; a host name cannot contain "@" or a space. */
-function networkWaitList(network: string): string {
-  return `@ ${network}`;
-}
-
-/** `192.0.2.1` for an IPv4 address; the first 64 bits in hexadecimal for IPv6, as machines own a /64. */
-function networkOf(address: string): string {
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === "ipv4") return parsed.toString();
-  return `${Buffer.from(parsed.toByteArray().slice(0, IPV6_PREFIX_BYTES)).toString("hex")}/64`;
-}
+const networkWaitList = (network: string) => `@ ${network}`;

@@ -68,6 +68,7 @@ export class Site {
   /** Largest number of mails under way. */
   limit = FIRST_LIMIT;
   readonly #slots = new Set<SiteSlot>();
+  readonly #waiting: ((slot: SiteSlot | null) => void)[] = [];
   #meanMs: number | null = null;
   /** Acceptances since the limit changed, and whether the limit was reached meanwhile. */
   #accepted = 0;
@@ -132,6 +133,30 @@ export class Site {
     this.#slots.add(slot);
     this.#wasReached ||= this.isFull;
     return slot;
+  }
+
+  /**
+   * Calls `resume` with the next free slot, or with null if the site is paused. Returns a function that
+   * ends the wait, with null.
+   */
+  wait(resume: (slot: SiteSlot | null) => void, isFirst: boolean): () => void {
+    if (isFirst) this.#waiting.unshift(resume);
+    else this.#waiting.push(resume);
+    return () => {
+      const at = this.#waiting.indexOf(resume);
+      if (at === -1) return;
+      this.#waiting.splice(at, 1);
+      resume(null);
+    };
+  }
+
+  /** Gives the free slots to those who wait. To be called after each release. */
+  serve(now: number): void {
+    while (this.#waiting.length > 0) {
+      const isPaused = this.pauseMs(now) > 0;
+      if (!isPaused && this.isFull) return;
+      this.#waiting.shift()?.(isPaused ? null : this.begin(now));
+    }
   }
 
   /** Releases a slot in which nothing was tried. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Gate, type Admission } from "../../../src/outbox/direct/gate.ts";
 import type { DirectSlot } from "../../../src/outbox/direct/gate.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
+import { settleEventLoop } from "../../support/eventually.ts";
 
 function makeGate(slots = 50) {
   const clock = manualClock(0);
@@ -51,6 +52,42 @@ describe("the slots of a site", () => {
     await enter(setup.gate, "d.test");
     await enter(setup.gate, "d.test");
     expect(setup.gate.admit("d.test")).toMatchObject({ kind: "busy", retryAfterMs: 2_500 });
+  });
+
+  test("are given at once to mails that wait, if the site has answered before", async () => {
+    const setup = makeGate();
+    const { gate, clock } = setup;
+    await deliverOne(setup, "d.test", 10);
+    const inside = [await enter(gate, "d.test"), await enter(gate, "d.test")];
+    const entered: number[] = [];
+    const waiting = [0, 1, 2].map(async (n) => {
+      const entry = await slotOf(gate.admit("d.test")).enter("d.test", n === 2);
+      entered.push(n);
+      return entry;
+    });
+    inside[0]?.end({ kind: "answered" });
+    await settleEventLoop();
+    expect(entered).toEqual([2]); // The urgent one.
+    inside[1]?.end({ kind: "answered" });
+    await settleEventLoop();
+    expect(entered).toEqual([2, 0]);
+    clock.advance(500);
+    expect(await Promise.all(waiting)).toMatchObject([
+      { kind: "entered" },
+      { kind: "busy", why: "full" },
+      { kind: "entered" },
+    ]);
+    expect(gate.active).toBe(2);
+  });
+
+  test("are not given to mails that wait when the site asks for a pause", async () => {
+    const setup = makeGate();
+    await deliverOne(setup, "d.test", 10);
+    const inside = [await enter(setup.gate, "d.test"), await enter(setup.gate, "d.test")];
+    const waiting = slotOf(setup.gate.admit("d.test")).enter("d.test");
+    inside[0]?.end({ kind: "limited", retryAfterMs: 90_000 });
+    expect(await waiting).toMatchObject({ why: "paused", retryAfterMs: 90_000 });
+    expect(setup.gate.active).toBe(1);
   });
 
   test("are shared by all domains of the site, once the site is known", async () => {
@@ -409,7 +446,7 @@ describe("connections to one address", () => {
       (await enter(gate, site)).reserve(address)?.waitList ?? null;
     expect(await reserve("a.test", "2001:db8:0:1::1")).toBeNull();
     expect(await reserve("b.test", "2001:db8:0:1:ffff::2")).toBeNull();
-    expect(await reserve("c.test", "2001:db8:0:1:abc::3")).toBe("@ 20010db800000001/64");
+    expect(await reserve("c.test", "2001:db8:0:1:abc::3")).toBe("@ 2001:db8:0:1::/64");
     expect(await reserve("d.test", "2001:db8:0:2::1")).toBeNull();
     expect(await reserve("e.test", "::ffff:192.0.2.1")).toBeNull();
   });
