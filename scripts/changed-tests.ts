@@ -4,10 +4,11 @@
  * with new files.
  *
  * A test file is chosen if it changed, if its imports lead to a changed file, or if it is in the folder
- * of test/ that has the name of a changed file or of its folder: `src/modules/keys.ts` leads to
- * `test/modules/keys.test.ts` and `test/modules/keys/`. Imports are not followed through the files that
+ * of test/ that has the name of a changed file or of its folder: `src/http/body.ts` leads to
+ * `test/http/body.test.ts` and `test/http/body-budget.test.ts`. Imports are not followed through the files that
  * connect everything (ROOTS), because nearly every test imports these. The nearest tests come first, as
- * many as take half a minute together. The proofs run with all tests only.
+ * many as take half a minute together, but those that changed run in any case. If a source has no near
+ * test, a few run that use the whole program. The proofs run with all tests, or if they changed.
  */
 
 import { readdirSync } from "node:fs";
@@ -26,13 +27,19 @@ const ROOTS = [
 const BUDGET_MS = 30_000;
 /** The time of a file that is not in test/timings.json, which `bun test --update-timings` writes. */
 const UNKNOWN_MS = 500;
+/** Tests of the whole program, for sources that connect everything. */
+const OF_ALL = ["test/lifecycle.test.ts", "test/architecture/"];
+const OF_DASHBOARD = ["test/dashboard/frame.test.ts"];
 const EXTENSIONS = [".ts", ".tsx"];
 
 const root = join(import.meta.dir, "..");
 
 function git(...words: string[]): string[] {
   const { stdout, success, stderr } = Bun.spawnSync(["git", ...words], { cwd: root });
-  if (!success) throw new Error(`git ${words.join(" ")}: ${stderr.toString()}`);
+  if (!success) {
+    console.error(stderr.toString().trim());
+    process.exit(1);
+  }
   return stdout
     .toString()
     .split("\n")
@@ -113,16 +120,31 @@ const changed = [
 ];
 const distances = distancesTo(changed, await readImporters());
 for (const test of changed.flatMap(testsWithItsName)) distances.set(test, 0);
+const isUnproven = (test: string) => !test.startsWith("test/proofs/") || changed.includes(test);
+const hasSource = (folder: string) => changed.some((file) => file.startsWith(folder));
+const isNear = (test: string) => distances.has(test) && isUnproven(test);
+if (!testFiles.some(isNear) && hasSource("src/")) {
+  const names = hasSource("src/dashboard/") ? OF_DASHBOARD : OF_ALL;
+  const found = testFiles.filter((test) => names.some((name) => test.startsWith(name)));
+  for (const test of found) distances.set(test, 0);
+}
 const chosen = testFiles
-  .filter((test) => distances.has(test) && !test.startsWith("test/proofs/"))
+  .filter(isNear)
   .toSorted((a, b) => (distances.get(a) ?? 0) - (distances.get(b) ?? 0));
 
 const { files }: { files: Record<string, number> } = await Bun.file(
   join(root, "test/timings.json"),
 ).json();
 let budgetMs = BUDGET_MS;
-const taken = chosen.filter((test) => (budgetMs -= files[test] ?? UNKNOWN_MS) >= 0);
+const taken = chosen.filter((test) => {
+  const ms = files[test] ?? UNKNOWN_MS;
+  if (ms > budgetMs && !changed.includes(test)) return false;
+  budgetMs -= ms;
+  return true;
+});
 for (const test of taken) console.log(test);
+if (taken.length === 0)
+  console.error("no test imports what changed; ./scripts/test runs all tests");
 if (taken.length < chosen.length) {
   console.error(
     `${chosen.length - taken.length} more test files import what changed, over more imports; ./scripts/test runs them`,

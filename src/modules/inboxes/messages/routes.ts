@@ -5,7 +5,7 @@
  * PATCH  /inboxes/{id}/messages/{messageId}
  * DELETE /inboxes/{id}/messages/{messageId}
  *
- * content-routes.ts has the routes of their contents. `latest` stands for the newest message.
+ * content/routes.ts has the routes of their contents. `latest` stands for the newest message.
  */
 
 import { Elysia, status } from "elysia";
