@@ -26,7 +26,7 @@ export type Io = {
   /** Runs the function when the program ends, also when its terminal is closed. */
   onEnd(cleanUp: () => void): void;
   /** Gives the function each error that nothing handled. If it returns true, the process ends with 1. */
-  onUnhandledError(isFatal: (error: unknown) => boolean): void;
+  onUnhandledError(isFatal: (error: unknown, kind: "exception" | "rejection") => boolean): void;
   /** Releases the memory that only the start of a server needed. */
   releaseMemory(): void;
   /** Ends the process as a crash does: it closes no database. */

@@ -46,11 +46,11 @@ export function processIo(): Io & { isStopping(): boolean } {
     },
 
     onUnhandledError(isFatal) {
-      const end = (error: unknown): void => {
-        if (isFatal(error)) process.exit(1);
+      const endIf = (isEnd: boolean) => {
+        if (isEnd) process.exit(1);
       };
-      process.on("uncaughtException", end);
-      process.on("unhandledRejection", end);
+      process.on("uncaughtException", (error) => endIf(isFatal(error, "exception")));
+      process.on("unhandledRejection", (error) => endIf(isFatal(error, "rejection")));
     },
 
     // It takes about 10 ms. A campaign then takes 30 MiB less. Later, code in use would be released

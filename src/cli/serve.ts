@@ -225,13 +225,23 @@ async function stop(app: Server, db: Db, { io, log }: ServeOptions): Promise<num
   }
 }
 
+/** A frame of the platform in the stack of an error that an event of a connection or a child raised. */
+const CONNECTION_FRAME = /\((?:node:(?:net|tls|dgram|stream|child_process)|internal:streams)\b/;
+
 /**
- * Ends the process after an error that nothing handled, because its state is unknown then. A storage
- * fault is different: it is logged once, all work is halted, and HTTP still answers health checks.
+ * Ends the process after an error that nothing handled, because its state is unknown then. There are
+ * two exceptions. A storage fault is logged once, all work is halted, and HTTP still answers health
+ * checks. An error in an event of a connection affects only this connection, which its time limit
+ * ends, so the process goes on: otherwise one peer could end it.
  */
 function endOnUnexpectedErrors(io: Io, log: Log): void {
-  io.onUnhandledError((error) => {
+  io.onUnhandledError((error, kind) => {
     if (error instanceof StorageFaultError) return false;
+    const stack = error instanceof Error ? (error.stack ?? "") : "";
+    if (kind === "exception" && CONNECTION_FRAME.test(stack)) {
+      log.error("an unexpected error ends a connection", { error: describeError(error) });
+      return false;
+    }
     log.error("an unexpected error ends the process", { error: describeError(error) });
     return true;
   });

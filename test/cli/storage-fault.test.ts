@@ -5,9 +5,11 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StorageFaultError } from "../../src/db/fault.ts";
+import type { Io } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/run.ts";
 import {
   clientOf,
@@ -82,9 +84,22 @@ test("after its folder was deleted, it can be stopped", async () => {
   expect([isKilled, errorsIn(log).length]).toEqual([true, 1]);
 });
 
-test("an error that nothing handled ends the process, unless it is a storage fault", async () => {
+/** An error with the stack of an event of a socket. */
+async function errorInEvent(): Promise<Error> {
+  const { promise, resolve } = Promise.withResolvers<Error>();
+  using server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { open: (socket) => void socket.end("hello"), data() {} },
+  });
+  const socket = net.connect({ host: "127.0.0.1", port: server.port });
+  socket.on("data", () => resolve(new Error("a peer's doing")));
+  return await promise.finally(() => socket.destroy());
+}
+
+test("an error that nothing handled ends the process, unless it is a fault of the storage or of one connection", async () => {
   const streams = testStreams();
-  let isFatal: (error: unknown) => boolean = () => false;
+  let isFatal: Parameters<Io["onUnhandledError"]>[0] = () => false;
   const io = {
     ...streams.io,
     onUnhandledError: (listener: typeof isFatal) => (isFatal = listener),
@@ -92,9 +107,13 @@ test("an error that nothing handled ends the process, unless it is a storage fau
   const ended = main(["serve", "--data", join(parent, "new"), "--port", "0", "--json"], io);
   await streams.greeted;
   const fault = { kind: "damaged", file: "mailstead.db", finding: "it is malformed" } as const;
-  expect(isFatal(new StorageFaultError(fault))).toBe(false);
+  expect(isFatal(new StorageFaultError(fault), "exception")).toBe(false);
   expect(streams.written.stderr).not.toContain("error");
-  expect(isFatal(new Error("a defect"))).toBe(true);
+  const ofPeer = await errorInEvent();
+  expect(isFatal(ofPeer, "exception")).toBe(false);
+  expect(streams.written.stderr).toMatch(/an unexpected error ends a connection.*a peer's doing/);
+  expect(isFatal(ofPeer, "rejection")).toBe(true);
+  expect(isFatal(new Error("a defect"), "exception")).toBe(true);
   expect(streams.written.stderr).toMatch(/an unexpected error ends the process.*a defect/);
   streams.stop();
   expect(await ended).toBe(0);

@@ -43,42 +43,61 @@ async function askOnce(query: Query, options: ExchangeOptions): Promise<Exchange
 
 function askUdp(query: Query, options: ExchangeOptions): Promise<ExchangeResult> {
   const { address, port } = options.server;
-  return settle(options, (end) => {
+  return settle(options, (end, attempt) => {
     const socket = dgram.createSocket(net.isIP(address) === 6 ? "udp6" : "udp4");
-    socket.on("error", (error) => end(broken(options, error)));
-    socket.on("message", (bytes) => {
-      const reading = query.read(bytes);
-      if (reading.kind === "response") end(responseOf(reading.packet, bytes));
-      if (reading.kind === "malformed") end(malformed(options));
-    });
+    const onError = (error?: Error | null) => {
+      if (error) end(broken(options, error));
+    };
+    socket.on("error", onError);
+    socket.on(
+      "message",
+      attempt((bytes: Buffer) => {
+        const reading = query.read(bytes);
+        if (reading.kind === "response") end(responseOf(reading.packet, bytes));
+        if (reading.kind === "malformed") end(malformed(options));
+      }),
+    );
     // The system drops packets of other senders on a connected socket (RFC 5452 §9.1).
-    socket.connect(port, address, () => socket.send(query.bytes));
+    const onConnect = attempt((error?: Error) => {
+      if (error === undefined) socket.send(query.bytes, onError);
+      else onError(error);
+    });
+    socket.connect(port, address, onConnect);
     return () => socket.close();
   });
 }
 
 function askTcp(query: Query, options: ExchangeOptions): Promise<ExchangeResult> {
   const { address: host, port } = options.server;
-  return settle(options, (end) => {
+  return settle(options, (end, attempt) => {
     const socket = net.connect({ host, port });
     const message = messageCollector();
     socket.on("error", (error) => end(broken(options, error)));
     socket.on("close", () => end(broken(options, new Error("the connection was closed"))));
     socket.on("connect", () => socket.write(withLength(query.bytes)));
-    socket.on("data", (chunk: Buffer) => {
-      const bytes = message(chunk);
-      if (bytes === null) return;
-      const reading = query.read(bytes);
-      end(reading.kind === "response" ? responseOf(reading.packet, bytes) : malformed(options));
-    });
+    socket.on(
+      "data",
+      attempt((chunk: Buffer) => {
+        const bytes = message(chunk);
+        if (bytes === null) return;
+        const reading = query.read(bytes);
+        end(reading.kind === "response" ? responseOf(reading.packet, bytes) : malformed(options));
+      }),
+    );
     return () => socket.destroy();
   });
 }
 
+type End = (result: ExchangeResult) => void;
+/** Makes a callback of a socket whose error ends the exchange: outside it would end the process. */
+type Attempt = <Values extends unknown[]>(
+  run: (...values: Values) => void,
+) => (...values: Values) => void;
+
 /** Runs until `end` is called, the timeout expires or the exchange is cancelled; then cleans up. */
 function settle(
   options: ExchangeOptions,
-  begin: (end: (result: ExchangeResult) => void) => () => void,
+  begin: (end: End, attempt: Attempt) => () => void,
 ): Promise<ExchangeResult> {
   const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
   let isOver = false;
@@ -93,11 +112,19 @@ function settle(
   };
   const cancelTimer = options.clock.after(options.timeoutMs, () => end(silent(options)));
   const untrack = options.track(() => end({ ...silent(options), reason: "we are closing" }));
-  try {
-    cleanUp = begin(end);
-  } catch (error) {
-    end(broken(options, error));
-  }
+  const attempt: Attempt = (run) => {
+    return (...values) => {
+      try {
+        run(...values);
+      } catch (error) {
+        end(broken(options, error));
+      }
+    };
+  };
+  attempt(() => {
+    cleanUp = begin(end, attempt);
+    if (isOver) cleanUp();
+  })();
   return promise;
 }
 

@@ -156,6 +156,16 @@ describe("failure", () => {
     expect(await dns.resolve("example.com", "A")).toMatchObject({ kind: "failed" });
   });
 
+  // The system refuses to connect a socket to the broadcast address, as to one without a route.
+  test("is the answer if the system has no way to the server", async () => {
+    const { dns } = client([{ address: "255.255.255.255", port: 53 }]);
+    const answer = await dns.resolve("example.com", "A");
+    expect(answer).toMatchObject({
+      kind: "failed",
+      reason: expect.stringContaining("255.255.255.255:53: Failed to connect socket"),
+    });
+  });
+
   test("is the answer if there is no server", async () => {
     const { dns } = client([]);
     expect(await dns.resolve("example.com", "A")).toMatchObject({ kind: "failed" });
