@@ -29,8 +29,8 @@ export type RunDeps = {
   sourceFor(address: string): string | undefined;
   /** Hosts and addresses with which TLS failed recently. */
   withoutTls: RecentSet;
-  /** Hosts and addresses that could not be reached recently. */
-  dead: RecentSet;
+  /** Hosts and addresses that failed recently; they are tried after all others. */
+  failed: RecentSet;
   /** PEM; trusted instead of the built-in authorities. */
   ca?: string | undefined;
   /** True once the mail has taken too long to start with another address. */
@@ -79,7 +79,7 @@ class Run {
   readonly #dialler: Dialler;
   readonly #setbacks: HostAnswer[] = [];
   readonly #missing: Missing[] = [];
-  /** Addresses that could not be reached recently; they are tried after all others. */
+  /** Addresses that failed recently; they are tried after all others. */
   readonly #postponed: { host: string; address: string }[] = [];
   #dialled = 0;
   #sessions = 0;
@@ -98,7 +98,7 @@ class Run {
       if (result !== null) return result;
     }
     for (const { host, address } of this.#postponed) {
-      if (this.#isExhausted()) break;
+      if (this.#busy !== null || this.#isExhausted()) break;
       const answer = await this.#tryAddress(host, address);
       if (answer !== null && answer.next === null) return this.#decided(answer);
     }
@@ -118,12 +118,11 @@ class Run {
     };
   }
 
+  /** While an address waits for a connection, those that failed decide nothing. */
   #undecided(): RunResult {
-    const wasNothingTried = this.#setbacks.every(({ contact }) => contact === "notDialled");
     const { conversations } = this.#dialler;
     const common = { missing: this.#missing, conversations, siteResult: null };
-    if (wasNothingTried && this.#busy !== null)
-      return { ...common, outcome: deferWithoutSlot(this.#busy) };
+    if (this.#busy !== null) return { ...common, outcome: deferWithoutSlot(this.#busy) };
     const found = conclude(this.#setbacks, this.#mail.hosts);
     return found === null ? { ...common, outcome: null } : this.#decided(found);
   }
@@ -145,7 +144,7 @@ class Run {
     const maxDialled = this.#dialled + (isOnly ? MAX_ADDRESSES : MAX_ADDRESSES_PER_HOST);
     for (const address of found.addresses) {
       if (this.#dialled >= maxDialled || this.#isExhausted()) return null;
-      if (this.#deps.dead.has(keyOf(host, address))) {
+      if (this.#deps.failed.has(keyOf(host, address))) {
         this.#postponed.push({ host, address });
         continue;
       }
@@ -169,8 +168,9 @@ class Run {
     if (answer.next === null) return answer;
     this.#setbacks.push(answer);
     // An address counts once, even if it was dialled again in cleartext; not at all if not dialled.
-    if (answer.contact !== "notDialled") this.#dialled++;
-    if (answer.contact === "unreachable") this.#deps.dead.add(keyOf(host, address));
+    if (answer.contact === "notDialled") return answer;
+    this.#dialled++;
+    this.#deps.failed.add(keyOf(host, address));
     return answer;
   }
 }

@@ -87,8 +87,11 @@ const SMTP_PORT = 25;
 const DEFAULT_CONCURRENCY = 50;
 /** How long a host gets mail in cleartext after its TLS failed (docs/delivery.md#T2). */
 const CLEARTEXT_MS = 3_600_000;
-/** How long an address that could not be reached is tried after all others. */
-const DEAD_MS = 300_000;
+/**
+ * How long an address that failed is tried after all others. It is longer than the first pause of a
+ * mail, so that its next attempt reaches the hosts for which this one had no time.
+ */
+const FAILED_MS = 600_000;
 const MAX_ENTRIES = 10_000;
 
 export function directTransport(options: DirectOptions): DirectTransport {
@@ -123,7 +126,7 @@ export function directTransport(options: DirectOptions): DirectTransport {
         host: key,
       }),
     ),
-    dead: recentSet(DEAD_MS, clock),
+    failed: recentSet(FAILED_MS, clock),
     ca: options.ca,
   };
 

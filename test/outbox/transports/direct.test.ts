@@ -266,7 +266,7 @@ describe("the next address is tried", () => {
     expect([first.kind, ...addressesOf(first)]).toEqual(["accepted", "127.0.0.2", "127.0.0.3"]);
     const second = await transport.send(mail());
     expect([second.kind, ...addressesOf(second)]).toEqual(["accepted", "127.0.0.3"]);
-    net.clock.advance(300_000);
+    net.clock.advance(600_000);
     const third = await transport.send(mail());
     expect(addressesOf(third)).toEqual(["127.0.0.2", "127.0.0.3"]);
     expect(sink.counts.messages).toBe(3);
@@ -408,9 +408,38 @@ describe("the next host is tried", () => {
       await net.script(3, { script: { mail: "close" } }),
       await net.script(4),
     ];
-    const outcome = await outcomeOf(net);
+    const transport = net.transport({ sessionClock: peerClock });
+    const outcome = await transport.send(mail());
     expect(outcome).toMatchObject({ ...LATER, reason: expect.stringContaining("b.d.test failed") });
     expect(hosts.map(({ transcripts }) => transcripts.length)).toEqual([1, 1, 0]);
+    // The next attempt begins with the host that was not tried.
+    net.clock.advance(330_000);
+    expect(hostsOf(await transport.send(mail()))).toEqual(["c.d.test"]);
+  });
+
+  test("once it has a free connection, if the first one is down", async () => {
+    const names = ["d", "e", "f"];
+    const net = await mailNet(
+      Object.fromEntries(
+        names.flatMap((name) => [
+          [`${name}.test`, { MX: [`10 a.${name}.test`, `20 b.${name}.test`] }],
+          [`a.${name}.test`, { A: ["127.0.0.2"] }],
+          [`b.${name}.test`, { A: ["127.0.0.3"] }],
+        ]),
+      ),
+    );
+    const second = await net.script(3, {
+      script: [{ greeting: "hang" }, { greeting: "hang" }, {}],
+    });
+    const transport = net.transport({ sessionClock: peerClock });
+    const first = names.slice(0, 2).map((name) => transport.send(mail(`b@${name}.test`)));
+    await waitUntil(() => second.hanging === 2);
+    const waiting = await transport.send(mail("b@f.test"));
+    expect(busyOf(waiting)).toMatchObject({ why: "full", waitList: "@ 127.0.0.3" });
+    await passSilence(peerClock, second, { ms: DEFAULT_TIMEOUTS.greetingMs, count: 2 });
+    await Promise.all(first);
+    const outcome = await transport.send(mail("b@f.test"));
+    expect([outcome.kind, ...hostsOf(outcome)]).toEqual(["accepted", "b.f.test"]);
   });
 });
 
