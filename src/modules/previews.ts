@@ -115,7 +115,7 @@ export function renderFor(
   });
   const budget = createRenderBudget();
   const html = renderField(app, budget, { source: body, kind: "html" }, variables);
-  const text = renderField(app, budget, { source: subject, kind: "text" }, variables);
+  const text = renderField(app, budget, { source: subject, kind: "header" }, variables);
   const fault = checkSubject(text);
   if (fault !== null) throw fieldError("subject", fault.code, fault.message);
   return { subject: text, html };
@@ -127,7 +127,7 @@ function renderField(
   { source, kind }: { source: string; kind: TemplateKind },
   variables: Variables,
 ): string {
-  const field = kind === "text" ? "subject" : "body";
+  const field = kind === "header" ? "subject" : "body";
   const compiled = compiledTemplates(app).compile(source, kind);
   if (!compiled.ok) throw fieldError(field, "invalid_format", syntaxErrorMessage(compiled));
   const result = budget.render(field, compiled.template, variables);

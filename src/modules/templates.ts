@@ -432,7 +432,7 @@ function present(row: TemplateRow): Template {
 export function templateErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
   const { subject, body } = value;
   return [
-    ...(typeof subject === "string" ? checkTemplate(subject, "subject", "text") : []),
+    ...(typeof subject === "string" ? checkTemplate(subject, "subject", "header") : []),
     ...(typeof body === "string" ? checkTemplate(body, "body", "html") : []),
   ];
 }

@@ -53,7 +53,7 @@ export function createMailCopies(deps: {
 
   /** The rendered subject, or its template if that cannot be rendered quickly. */
   function renderSubject(mail: LeasedMail): string {
-    const compiled = templateCache.compile(mail.subject, "text");
+    const compiled = templateCache.compile(mail.subject, "header");
     if (!compiled.ok) return mail.subject;
     const variables = variablesOf(mail, recipientLinks(url, linkKey, mail.id));
     const rendered = render(compiled.template, variables, SUBJECT_MS);

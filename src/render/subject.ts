@@ -11,8 +11,9 @@ const LONGEST_SUBJECT = 998;
  * valid.
  */
 export function checkSubject(subject: string): { code: FieldErrorCode; message: string } | null {
+  // A template of the kind "header" renders no control character, but it may cut a surrogate pair.
   if (!isHeaderText(subject)) {
-    const message = "contains a line break or another control character once it is rendered";
+    const message = "contains half of a character once it is rendered";
     return { code: "invalid_format", message };
   }
   if (subject.length === 0) return { code: "too_small", message: "is empty once it is rendered" };

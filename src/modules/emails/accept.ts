@@ -95,7 +95,7 @@ export function createAccept(deps: AcceptDeps) {
   function compileSource(input: SendInput, template: TemplateRow | null): Source {
     const html = input.body ?? template?.body ?? "";
     const subjectSource = input.subject ?? template?.subject ?? "";
-    const subject = deps.templateCache.compile(subjectSource, "text");
+    const subject = deps.templateCache.compile(subjectSource, "header");
     const body = deps.templateCache.compile(html, "html");
     if (!subject.ok || !body.ok) {
       throw validationError(templateErrors({ subject: subjectSource, body: html }));

@@ -152,7 +152,7 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
   /** The subject of campaign mail is a template, rendered with the contact's current data. */
   function subjectOf(mail: MailRow, variables: Variables) {
     if (mail.campaignSeq === null) return { ok: true as const, text: mail.subject };
-    const compiled = templateCache.compile(mail.subject, "text");
+    const compiled = templateCache.compile(mail.subject, "header");
     if (!compiled.ok) return { ok: false as const, reason: compiled.message };
     return render(compiled.template, variables, renderLimitMs);
   }

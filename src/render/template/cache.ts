@@ -33,6 +33,7 @@ export function templateCache(limits: { maxEntries: number; maxBytes: number }):
   const templates: Record<TemplateKind, Map<string, Template>> = {
     html: new Map(),
     text: new Map(),
+    header: new Map(),
     url: new Map(),
   };
   /** All entries, the least recently used one first. */

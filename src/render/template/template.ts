@@ -26,7 +26,8 @@ import { BoundedEmitter, LimitError, LONGEST_OUTPUT, RENDER_LIMIT_MS } from "./l
 import { measureTemplate, sizeFault, type TemplateSize } from "./size.ts";
 import { UrlEmitter, type UrlPart } from "./url.ts";
 
-export type TemplateKind = "html" | "text" | "url";
+/** A `header` is text whose result is one line, such as a subject or the value of a header. */
+export type TemplateKind = "html" | "text" | "header" | "url";
 
 /** A compiled template, the input of `render`. */
 export type Template = {
@@ -51,9 +52,11 @@ export type Variables = Readonly<Record<string, unknown>>;
 /** Longest source in octets. */
 const LONGEST_SOURCE = 1024 * 1024;
 
+const TEXT_ENGINE = liquidEngine("text");
 const ENGINES: Readonly<Record<TemplateKind, Liquid>> = {
   html: liquidEngine("html"),
-  text: liquidEngine("text"),
+  text: TEXT_ENGINE,
+  header: TEXT_ENGINE,
   url: liquidEngine("url"),
 };
 
@@ -127,9 +130,23 @@ export function sampleUrl(source: string): string {
 }
 
 function renderChecked(template: Template, rendering: Rendering): Rendered {
-  if (template.nodes === null) return checkResult(template.source);
-  return runNodes(template, rendering) ?? checkResult(rendering.emitter.buffer);
+  const failure = template.nodes === null ? null : runNodes(template, rendering);
+  if (failure !== null) return failure;
+  const text = template.nodes === null ? template.source : rendering.emitter.buffer;
+  return checkResult(template.kind === "header" ? oneLine(text) : text);
 }
+
+/**
+ * Replaces line breaks and other control characters except tab by blanks. They come from data, such
+ * as a cell of a CSV file, and must neither end a header nor make a mail unsendable.
+ */
+export function oneLine(text: string): string {
+  const line = text.replace(CONTROLS, " ");
+  return line === text ? text : line.trim();
+}
+
+// oxlint-disable-next-line no-control-regex -- The expression searches for control characters.
+const CONTROLS = /[\0-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]+/g;
 
 /** Renders into the emitter. Returns the failure, or null. */
 function runNodes(

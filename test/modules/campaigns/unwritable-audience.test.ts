@@ -134,10 +134,11 @@ describe("an audience whose segment exceeds the limits", () => {
 
   test("replaces the wait for the domain of the sender, which would end by itself", async () => {
     const used = await segment("Used", nested(1));
+    const large = await segment("Large", nested(10));
     const id = await campaignTo(used);
     await t.act(id, "send");
     t.setAll("domains", "status = 'FAILED'");
-    copyCondition(used, await segment("Large", nested(10)));
+    copyCondition(used, large);
     forgetMails();
     await t.settle();
     t.setAll("domains", "status = 'VERIFIED'");

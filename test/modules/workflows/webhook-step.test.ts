@@ -113,12 +113,10 @@ describe("the request", () => {
 
   const webhook2 = (body: string) => ({ ...webhook({ body }), id: "second" });
 
-  test("is not made if a header has a line break or the URL is empty, and the step fails", async () => {
+  test("is not made if the URL is empty, and the step fails", async () => {
     await start();
-    const broken = await a.workflow(chain(webhook({ headers: { "X-A": "{{ text }}" } })));
     const nowhere = await a.workflow(chain(webhook({ url: "{{ missing }}" })));
-    await a.track("signed-up", { text: "a\r\nX-B: c" });
-    expect(await a.only(broken)).toMatchObject({ status: "FAILED" });
+    await a.track("signed-up");
     expect(await a.only(nowhere)).toMatchObject({ status: "FAILED", error: "This is not a URL." });
     expect(server.requests).toEqual([]);
   });

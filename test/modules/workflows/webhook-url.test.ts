@@ -235,8 +235,7 @@ describe("a value cannot change scheme, host and port", () => {
 });
 
 describe("values in headers and the body add no header", () => {
-  const values = ["a\r\nX-Evil: 1", "a\nX-Evil: 1", "a\rX-Evil: 1", "a\u0001b\u007f\n", "名"];
-  test.each(values)("%j in a header fails the step", async (x) => {
+  async function callWith(x: string): Promise<string> {
     const event = `header-${++count}`;
     const headers = { "X-A": "{{ x }}" };
     const config = { url: `${server.origin}/`, method: "POST", headers };
@@ -246,8 +245,23 @@ describe("values in headers and the body add no header", () => {
     });
     server.requests = [];
     await a.track(event, { x });
-    expect(await a.only(id)).toMatchObject({ status: "FAILED" });
+    return id;
+  }
+
+  test("a character beyond Latin-1 in a header fails the step", async () => {
+    expect(await a.only(await callWith("名"))).toMatchObject({ status: "FAILED" });
     expect(server.requests).toEqual([]);
+  });
+
+  test.each([
+    ["a\r\nX-Evil: 1", "a X-Evil: 1"],
+    ["a\nX-Evil: 1", "a X-Evil: 1"],
+    ["a\rX-Evil: 1", "a X-Evil: 1"],
+    ["a\u0001b\u007f\n", "a b"],
+  ])("%j in a header becomes one line", async (x, value) => {
+    await callWith(x);
+    const [request] = server.requests;
+    expect([request?.headers["x-a"], request?.headers["x-evil"]]).toEqual([value, undefined]);
   });
 
   test("line breaks around a header value are removed, and those in a body are kept", async () => {

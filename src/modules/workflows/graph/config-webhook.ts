@@ -146,7 +146,7 @@ function valueErrors(value: string, field: string): FieldError[] {
     const message = `must have at most ${LONGEST_HEADER_VALUE} octets`;
     return [{ field, message, code: "too_big" }];
   }
-  return checkTemplate(value, field, "text");
+  return checkTemplate(value, field, "header");
 }
 
 function bodyErrors(body: unknown, field: string): FieldError[] {

@@ -186,7 +186,7 @@ function createSubjectRenderer(
 ) {
   return function renderSubject(template: TemplateRow, input: SubjectInput): RenderedSubject {
     const { recipient, emailId, variables, projectSeq } = input;
-    const compiled = deps.templateCache.compile(template.subject, "text");
+    const compiled = deps.templateCache.compile(template.subject, "header");
     if (!compiled.ok) return { ok: false, reason: `The subject ${syntaxErrorMessage(compiled)}.` };
     const rendered = render(
       compiled.template,

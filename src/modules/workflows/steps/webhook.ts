@@ -61,8 +61,8 @@ export function requestOf(
     if (!made.ok) throw new TemplateError(`${what}: ${made.message}`);
     return made.template;
   };
-  const fill = (source: string, what: string): string => {
-    const rendered = render(compiled(source, what, "text"), variables);
+  const fill = (source: string, what: string, kind: TemplateKind = "text"): string => {
+    const rendered = render(compiled(source, what, kind), variables);
     if (!rendered.ok) throw new TemplateError(`${what}: ${rendered.reason}`);
     return rendered.text;
   };
@@ -79,7 +79,7 @@ export function requestOf(
     );
     const own = Object.entries(config.headers ?? {}).map(([name, value]) => [
       name.toLowerCase(),
-      fill(value, `The header ${name} cannot be rendered`),
+      fill(value, `The header ${name} cannot be rendered`, "header"),
     ]);
     const id = `${webhookContext.execution.id}.${webhookContext.number}`;
     return {
