@@ -41,6 +41,8 @@ export function createHttpServer(
     // Normalisation is off: it rebuilds bodies before validation, and turns other values into
     // objects.
     normalize: false,
+    // Otherwise a path is searched after the 11th character, although a host may have fewer than four.
+    handler: { standardHostname: false },
     serve: {
       maxRequestBodySize: BUN_MAX_BODY_BYTES,
       idleTimeout: IDLE_TIMEOUT_SECONDS,

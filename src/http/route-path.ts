@@ -2,7 +2,8 @@
 
 /** Returns the path of an absolute URL as routes are written: without query and trailing slash. */
 export function routePath(url: string): string {
-  const start = url.indexOf("/", url.indexOf("//") + 2);
+  // The URL is only a path if the Host header is missing or invalid.
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
   const end = url.indexOf("?", start);
   return withoutTrailingSlash(end === -1 ? url.slice(start) : url.slice(start, end));
 }

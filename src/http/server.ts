@@ -66,7 +66,7 @@ export function createRoot(options: {
       const requestId = given !== null && REQUEST_ID.test(given) ? given : newId(now());
       requestIds.set(request, requestId);
       set.headers["x-request-id"] = requestId;
-      refuseSecondHost(request);
+      requireOneHost(request);
       const path = routePath(request.url);
       if (path === PUBLIC_PATH) {
         set.headers["access-control-allow-origin"] = "*";
@@ -109,8 +109,10 @@ export function createRoot(options: {
   };
 }
 
-function refuseSecondHost(request: Request): void {
-  if (!hasTwoHosts(request)) return;
+function requireOneHost(request: Request): void {
+  // Without a valid host the URL is only a path, which the router would cut. HTTP/1.0 has no Host.
+  const isInvalid = request.url.startsWith("/") && request.headers.has("host");
+  if (!hasTwoHosts(request) && !isInvalid) return;
   throw new AppError(400, "BAD_REQUEST", "A request must have exactly one Host header.", {
     suggestion: "Send one Host header, with one host.",
   });

@@ -185,6 +185,12 @@ describe("the Host header", () => {
     [["Host: a.example"], 200],
     [["Host: a.example:3000"], 200],
     [["Host: [::1]:3000"], 200],
+    [["Host: a"], 200],
+    [["Host: ab"], 200],
+    [["Host: abc"], 200],
+    [["Host:"], 400],
+    [["Host: a?b"], 400],
+    [["Host: a/b"], 400],
   ];
   for (const [hosts, status] of cases) {
     test(`${JSON.stringify(hosts)} is ${status}`, async () => {
@@ -195,4 +201,18 @@ describe("the Host header", () => {
       await expectQuiet(t.contents());
     });
   }
+
+  test("is not needed in HTTP/1.0, which health checks of proxies use", async () => {
+    const request = openRequest({ port, head: null });
+    request.write("GET /livez HTTP/1.0\r\n\r\n");
+    expect(await request.next()).toStartWith("HTTP/1.1 200");
+    request.destroy();
+  });
+
+  test.each(["Host: a", "Host: abc", "Host:", "Host: a?b"])("%j moves no path", async (host) => {
+    const request = openRequest({ port, head: null });
+    request.write(["GET /contacts/livez HTTP/1.1", host, "", ""].join("\r\n"));
+    expect(await request.next()).toMatch(/^HTTP\/1\.1 40[01]/);
+    request.destroy();
+  });
 });
