@@ -6,10 +6,13 @@
 import type { Arrivals } from "./body-arrivals.ts";
 import { MAX_FORM_BYTES } from "./body-limits.ts";
 
-type Form = { isTooLarge: false; fields: ReadonlyMap<string, string> } | { isTooLarge: true };
+type Form =
+  | { isTooLarge: false; isEmpty: boolean; fields: ReadonlyMap<string, string> }
+  | { isTooLarge: true };
 
 /**
- * Resolves to the fields of a urlencoded or multipart body. An invalid or incomplete body has none.
+ * Resolves to the fields of a multipart body, or of a urlencoded one of any other content type and
+ * with line breaks around it, as some mail programs send. An invalid or incomplete body has none.
  */
 export async function readForm(request: Request, arrivals: Arrivals): Promise<Form> {
   const announced = Number(request.headers.get("content-length") ?? 0);
@@ -17,10 +20,11 @@ export async function readForm(request: Request, arrivals: Arrivals): Promise<Fo
   try {
     const bytes = await readUpTo(request, MAX_FORM_BYTES, arrivals);
     if (bytes === null) return { isTooLarge: true };
-    const fields = await fieldsOf(bytes, request.headers.get("content-type"));
-    return { isTooLarge: false, fields };
+    const isEmpty = bytes.byteLength === 0;
+    const fields = await fieldsOf(bytes, request.headers.get("content-type") ?? "");
+    return { isTooLarge: false, isEmpty, fields };
   } catch {
-    return { isTooLarge: false, fields: new Map() };
+    return { isTooLarge: false, isEmpty: false, fields: new Map() };
   }
 }
 
@@ -40,12 +44,12 @@ async function readUpTo(
   return Buffer.concat(chunks, sizeBytes);
 }
 
-async function fieldsOf(
-  bytes: Uint8Array,
-  contentType: string | null,
-): Promise<Map<string, string>> {
+async function fieldsOf(bytes: Uint8Array, contentType: string): Promise<Map<string, string>> {
+  if (!/^multipart\//i.test(contentType)) {
+    return new Map(new URLSearchParams(Buffer.from(bytes).toString("utf8").trim()));
+  }
   const fields = new Map<string, string>();
-  const headers = { "content-type": contentType ?? "application/x-www-form-urlencoded" };
+  const headers = { "content-type": contentType };
   const form = await new Response(Buffer.from(bytes), { headers }).formData();
   form.forEach((value, name) => {
     if (typeof value === "string") fields.set(name, value);

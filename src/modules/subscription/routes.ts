@@ -80,7 +80,7 @@ export function subscriptionRoutes(deps: {
     if (emailId === null || recipient === null) return respond(request, null, badLinkPage, 404);
     const form = await readForm(request, arrivals);
     if (form.isTooLarge) return respond(request, recipient, errorPage, 413);
-    const decision = decisionIn(form.fields, name);
+    const decision = decisionIn(form, name);
     if (decision === null) {
       const view = { recipient, hasActed: false };
       return respond(request, recipient, (texts) => buildPage(texts, name, view), 400);
@@ -147,12 +147,18 @@ function tokenIn(url: string): string {
   return /^[^/]+\/\/[^/]+\/[a-z]+\/([\w-]*)/.exec(url)?.[1] ?? "";
 }
 
-/** Returns the decision that a form holds; null if it holds none. */
-function decisionIn(fields: ReadonlyMap<string, string>, name: PageName): Decision | null {
+/**
+ * Returns the decision that a form holds; null if it holds none. A request without a body is one of a
+ * mail program, because the buttons of the page have a value.
+ */
+function decisionIn(
+  { fields, isEmpty }: { fields: ReadonlyMap<string, string>; isEmpty: boolean },
+  name: PageName,
+): Decision | null {
   const action = fields.get(ACTION);
   if (action === "subscribe" || action === "unsubscribe") {
     return { isSubscribed: action === "subscribe", via: "page" };
   }
-  const isOneClick = name === "unsubscribe" && fields.get("List-Unsubscribe") === "One-Click";
-  return isOneClick ? { isSubscribed: false, via: "one-click" } : null;
+  const isOneClick = isEmpty || fields.get("List-Unsubscribe") === "One-Click";
+  return isOneClick && name === "unsubscribe" ? { isSubscribed: false, via: "one-click" } : null;
 }

@@ -60,6 +60,10 @@ describe("a one-click request", () => {
       '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n',
     ],
     ["one of several fields", "application/x-www-form-urlencoded", `a=b&${ONE_CLICK}&c=d`],
+    ["plain text", "text/plain", ONE_CLICK],
+    ["of an unknown type, with a line break", "application/octet-stream", `${ONE_CLICK}\r\n`],
+    ["empty", "application/x-www-form-urlencoded", ""],
+    ["empty and of no type", "", ""],
   ];
 
   test.each(bodies)("unsubscribes once when its body is %s", async (_, type, body) => {
@@ -139,7 +143,6 @@ describe("the button of a page", () => {
 
 describe("a form without a known action", () => {
   const bodies: [what: string, body: string, type: string][] = [
-    ["an empty form", "", "application/x-www-form-urlencoded"],
     ["another field", "a=b", "application/x-www-form-urlencoded"],
     ["another action", "action=delete", "application/x-www-form-urlencoded"],
     ["another value", "List-Unsubscribe=Two-Clicks", "application/x-www-form-urlencoded"],
@@ -151,7 +154,6 @@ describe("a form without a known action", () => {
       '--x\r\nContent-Disposition: form-data; name="action"; filename="a"\r\n\r\nunsubscribe\r\n--x--\r\n',
       "multipart/form-data; boundary=x",
     ],
-    ["an unknown content type", "action=unsubscribe", "text/plain"],
     ["bytes that are not text", "\0\xff\xfe", "application/x-www-form-urlencoded"],
   ];
 
