@@ -82,6 +82,17 @@ describe("a submitted message", () => {
     expect(raw).toContain(`<${reply.slice(-36)}@acme.test>`);
   });
 
+  test("leaves with a long header field folded at its blanks", async () => {
+    const ids = Array.from({ length: 40 }, (_, n) => `<thread${n}.${"x".repeat(24)}@mail.example>`);
+    const fields = `From: a@acme.test\r\nReferences: ${ids.join(" ")}\r\nX-A:  kept   as it is`;
+    expect(await submit(fields)).toStartWith("250 ");
+    const [sent = ""] = await server.sent(1);
+    expect(sent).toContain(`X-A:  kept   as it is\r\n`);
+    const [, folded = ""] = /^References:([^]*?)\r\n(?![ \t])/m.exec(sent) ?? [];
+    expect(folded.split(/\s+/).slice(1)).toEqual(ids);
+    expect(Math.max(...sent.split("\r\n").map(({ length }) => length))).toBeLessThan(200);
+  });
+
   test("to a suppressed address is recorded and not sent, as over HTTP", async () => {
     await server.call("POST", "/suppressions", { email: "bob@example.com" });
     const reply = await submit("From: a@acme.test", { to: ["bob@example.com"] });

@@ -1,6 +1,6 @@
 /**
  * The header of a message that a client submitted (RFC 6409 §8): what is refused, what is removed and
- * what is added. All other fields stay as they are, octet for octet.
+ * what is added. All other fields stay as they are, octet for octet, unless a line is too long.
  *
  * 1. `readSubmittedHeader` checks the form, the fields that may occur only once, From and the trace, and
  *    leaves out the fields that do not go on: Bcc, Return-Path, and our own.
@@ -11,6 +11,7 @@ import { trimEndBlanks } from "../../lib/trim.ts";
 import { decodeWords } from "./read-parts.ts";
 import { decodeOctets, encodeField, isEightBit } from "./encode-fields.ts";
 import { parseFrom } from "./from-field.ts";
+import { fold } from "./header-lines.ts";
 import type { Mailbox } from "./mailbox.ts";
 import { messageDate } from "./message.ts";
 
@@ -54,10 +55,11 @@ type Field = { name: string; text: string; value: string };
 
 /** `header` is the text before the empty line, with one character for each octet. */
 export function readSubmittedHeader(header: string, hostname: string): ReadHeader {
-  const fields = fieldsOf(header);
-  if (fields === null) return malformed("The header has a line that is not a header field");
-  if (fields.some(({ text }) => text.split("\r\n").some((line) => line.length > LONGEST_LINE))) {
-    return malformed(`A line of the header is longer than ${LONGEST_LINE} octets`);
+  const given = fieldsOf(header);
+  if (given === null) return malformed("The header has a line that is not a header field");
+  const fields = given.map((field) => ({ ...field, text: withoutLongLines(field.text) }));
+  if (fields.some(({ text }) => hasLongLine(text))) {
+    return malformed(`A line of the header is longer than ${LONGEST_LINE} octets without a blank`);
   }
   if (header.includes("\0")) return malformed("The header has a NUL octet");
   if (isLoop(fields, hostname)) {
@@ -119,6 +121,19 @@ export function fieldsOf(header: string): Field[] | null {
     fields.push({ name: name.toLowerCase(), text, value });
   }
   return fields;
+}
+
+function hasLongLine(text: string): boolean {
+  return (
+    text.length > LONGEST_LINE && text.split("\r\n").some(({ length }) => length > LONGEST_LINE)
+  );
+}
+
+/** Folds the lines that not every server takes, and leaves all others as they are. */
+function withoutLongLines(text: string): string {
+  if (!hasLongLine(text)) return text;
+  const lines = text.split("\r\n");
+  return lines.map((line) => (line.length > LONGEST_LINE ? fold(line) : line)).join("\r\n");
 }
 
 function goesOn(name: string): boolean {
