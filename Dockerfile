@@ -15,9 +15,11 @@ COPY --from=build --chown=65532:65532 /image/data /data
 USER 65532:65532
 WORKDIR /data
 VOLUME /data
-# Names by which the services of a compose file reach the inboxes; set it for any other name.
+# Inboxes need no key for the networks of the container (services of a compose file, and its host),
+# by these names; set MAILSTEAD_ALLOWED_HOST for any other name.
 ENV MAILSTEAD_HOST=0.0.0.0 \
     MAILSTEAD_URL=http://localhost:8025 \
+    MAILSTEAD_KEYLESS_PEER=attached \
     MAILSTEAD_ALLOWED_HOST=localhost,127.0.0.1,host.docker.internal,mailstead,mailpit,mailhog,mailcatcher,mailer,mail,smtp
 EXPOSE 1025 8025
 HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["mailstead", "readyz"]

@@ -18,7 +18,9 @@ export type HttpEdge = ReturnType<typeof createHttpEdge>;
 
 export function createHttpEdge(core: Core, { projects, quotas, accounts }: Services) {
   const { config, clock, log, writer, loopWatch, secret, db, url } = core;
-  const localAccess = core.hasOpenInboxes ? createLocalAccess(config.allowedHosts) : null;
+  // With users of its own, Mailpit's interface asks for them, and inboxes are open to nobody else.
+  const isKeyless = core.hasOpenInboxes && config.uiAuth.length === 0;
+  const localAccess = isKeyless ? createLocalAccess(config) : null;
   const beginWork = (route: string) => loopWatch.begin("route", route);
   const bodies = createBodies({ clock, beginWork });
   const routeRules = createRouteRules();

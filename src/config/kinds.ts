@@ -1,7 +1,9 @@
 /** The kinds of values that settings have, with their parsers. */
 
 import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
 import { type AddressRange, parseAddressRange } from "../lib/address-ranges.ts";
+import { type Login, parseLogins } from "../lib/logins.ts";
 import type { MetricsAddress } from "../lib/metrics.ts";
 import { trimEndOf } from "../lib/trim.ts";
 import { parseUrl } from "../lib/url.ts";
@@ -51,6 +53,17 @@ export const addressRanges: Kind<readonly AddressRange[]> = {
   isList: true,
   placeholder: "ADDRESS[/BITS],…",
 };
+
+export const peerRanges: Kind<readonly AddressRange[]> = {
+  parse: parsePeers,
+  isList: true,
+  placeholder: "ADDRESS[/BITS]|attached,…",
+};
+export const logins: Kind<readonly Login[]> = {
+  parse: parseLoginList,
+  placeholder: "'USER:PASS …'",
+};
+export const pattern: Kind<RegExp> = { parse: parsePattern, placeholder: "REGEXP" };
 
 export function text(placeholder: string): Kind<string> {
   return { parse: nonEmpty, placeholder };
@@ -185,6 +198,42 @@ function parseRanges(text: string): Parsed<readonly AddressRange[]> {
           `at most ${MAX_RANGES} IP addresses or ranges such as 10.0.0.0/8, ` +
           `separated by commas, got "${text}"`,
       };
+}
+
+/** The word that stands for the networks of the interfaces of this machine, as they are now. */
+const ATTACHED = "attached";
+
+/** Addresses and ranges, and the word `attached`. */
+function parsePeers(text: string): Parsed<readonly AddressRange[]> {
+  const words = wordsOf(text).flatMap((word) => (word === ATTACHED ? attachedNetworks() : [word]));
+  if (words.length === 0) return { value: [] };
+  const parsed = parseRanges(words.join(","));
+  if ("value" in parsed) return parsed;
+  return { accepted: `the word ${ATTACHED}, or ${parsed.accepted}` };
+}
+
+function attachedNetworks(): string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .flatMap(({ cidr }) => cidr ?? []);
+}
+
+function parseLoginList(text: string): Parsed<readonly Login[]> {
+  const parsed = parseLogins(text);
+  return parsed.ok
+    ? { value: parsed.logins }
+    : { accepted: `user:password, separated by blanks or lines, but ${parsed.reason}` };
+}
+
+/** A regular expression, also with the `(?i)` of RE2 at its beginning. */
+function parsePattern(text: string): Parsed<RegExp> {
+  const isInsensitive = text.startsWith("(?i)");
+  try {
+    return { value: new RegExp(isInsensitive ? text.slice(4) : text, isInsensitive ? "i" : "") };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { accepted: `a regular expression, got "${text}" (${reason})` };
+  }
 }
 
 function relayAddress(text: string): Parsed<Relay> {

@@ -32,6 +32,18 @@ const ALIASES: Readonly<Record<string, Translate>> = {
   MP_SMTP_TLS_CERT: (value) =>
     value.startsWith("sans:") ? {} : { MAILSTEAD_SMTP_TLS_CERT: value },
   MP_SMTP_TLS_KEY: (value) => ({ MAILSTEAD_SMTP_TLS_KEY: value }),
+  MP_SMTP_REQUIRE_STARTTLS: (value) => (isTrue(value) ? { MAILSTEAD_CAPTURE_TLS: "starttls" } : {}),
+  MP_SMTP_REQUIRE_TLS: (value) => (isTrue(value) ? { MAILSTEAD_CAPTURE_TLS: "implicit" } : {}),
+  MP_SMTP_AUTH: (value) => ({ MAILSTEAD_CAPTURE_AUTH: value }),
+  MP_SMTP_AUTH_FILE: (value) => ({ MAILSTEAD_CAPTURE_AUTH_FILE: value }),
+  MP_SMTP_ALLOWED_RECIPIENTS: (value) => ({ MAILSTEAD_CAPTURE_RECIPIENTS: value }),
+  MP_SMTP_MAX_RECIPIENTS: (value, name) => ({
+    MAILSTEAD_CAPTURE_MAX_RECIPIENTS: requireForm(value, name, /^\d{1,5}$/, "a whole number"),
+  }),
+  MP_UI_AUTH: (value) => ({ MAILSTEAD_UI_AUTH: value }),
+  MP_UI_AUTH_FILE: (value) => ({ MAILSTEAD_UI_AUTH_FILE: value }),
+  MP_SEND_API_AUTH: (value) => ({ MAILSTEAD_SEND_API_AUTH: value }),
+  MP_SEND_API_AUTH_FILE: (value) => ({ MAILSTEAD_SEND_API_AUTH_FILE: value }),
   MP_ENABLE_PROMETHEUS: (value) => (value.includes(":") ? { MAILSTEAD_METRICS: value } : null),
   MP_QUIET: (value) => (isTrue(value) ? { MAILSTEAD_LOG_LEVEL: "error" } : {}),
   MP_VERBOSE: (value) => (isTrue(value) ? { MAILSTEAD_LOG_LEVEL: "debug" } : {}),
@@ -40,6 +52,7 @@ const ALIASES: Readonly<Record<string, Translate>> = {
 
 /** Variables that ask for what this program does anyway. */
 const ALWAYS_SO: ReadonlySet<string> = new Set([
+  "MP_BLOCK_REMOTE_CSS_AND_FONTS",
   "MP_COMPRESSION",
   "MP_DISABLE_AUTO_VACUUM",
   "MP_DISABLE_VERSION_CHECK",
@@ -50,9 +63,25 @@ const ALWAYS_SO: ReadonlySet<string> = new Set([
   "MP_SMTP_DISABLE_RDNS",
 ]);
 
+/** Words in the names of variables that restrict access or demand encryption. */
+const RESTRICTS =
+  /_(?:AUTH|PASSWORD|TOKEN|SECRET|TLS|SSL|CERT|REQUIRE|ALLOWED|ALLOWLIST|WHITELIST|BLOCK|BLOCKED|BLOCKLIST|BLACKLIST|DENY|DENIED|DENYLIST|RESTRICT|RESTRICTED|FORBID|ONLY|TRUSTED|IP)(?:_|$)/;
+/**
+ * Variables with such a word that restrict nothing here: they open something that stays closed, or
+ * belong to a part of Mailpit that this program does not have (relay, forwarding, POP3).
+ */
+const RESTRICTS_NOTHING =
+  /^MP_(?:(?:SMTP_RELAY|SMTP_FORWARD|POP3)_|ALLOW_|(?:SMTP|SEND_API)_AUTH_(?:ACCEPT_ANY|ALLOW_INSECURE)$)/;
+
+/** Whether ignoring the variable would leave open what it closes. */
+function isRestriction(name: string, value: string): boolean {
+  return RESTRICTS.test(name) && !RESTRICTS_NOTHING.test(name) && !isFalse(value);
+}
+
 /**
  * Adds the variables that Mailpit's stand for, and lists the names of those that have no setting
- * here. Throws ConfigError for a value that Mailpit would not take either.
+ * here. Throws ConfigError for a value that Mailpit would not take either, and for a variable that
+ * restricts access and has no setting here, because the server would be open.
  */
 export function withMailpitVariables(environment: Environment): {
   environment: Environment;
@@ -64,6 +93,7 @@ export function withMailpitVariables(environment: Environment): {
     // An empty variable counts as absent, because compose files pass unset variables as empty.
     if (!name.startsWith(PREFIX) || value === "" || ALWAYS_SO.has(name)) continue;
     const translated = ALIASES[name]?.(value, name) ?? null;
+    if (translated === null && isRestriction(name, value)) throw unknownRestriction(name);
     if (translated === null) ignored.push(name);
     for (const [own, text] of Object.entries(translated ?? {})) {
       if (!isGiven(environment, own)) added[own] = text;
@@ -102,6 +132,17 @@ function daysOf(value: string, name: string): number {
 function requireForm(value: string, name: string, form: RegExp, accepted: string): string {
   if (form.test(value)) return value;
   throw new ConfigError(`${name}: expected ${accepted}, got "${value}"`);
+}
+
+function unknownRestriction(name: string): ConfigError {
+  return new ConfigError(
+    `${name}: this program cannot do it, and without it the server would be more open than you ` +
+      "ask for. Remove the variable if that is right, and see docs/testing.md for what is read",
+  );
+}
+
+function isFalse(value: string): boolean {
+  return ["0", "false", "no"].includes(value.toLowerCase());
 }
 
 function isTrue(value: string): boolean {

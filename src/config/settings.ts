@@ -9,6 +9,8 @@ import * as kinds from "./kinds.ts";
 import { type Setting, setting } from "./setting.ts";
 
 const DURABILITIES = ["background", "sqlite"] as const;
+/** Whether the SMTP listener that catches mail needs TLS. */
+const CAPTURE_TLS = ["optional", "starttls", "implicit"] as const;
 const TRANSPORTS = ["capture", "relay", "direct"] as const;
 
 /** Longest retention: a hundred years. */
@@ -78,7 +80,42 @@ const TABLE = {
   allowedHosts: setting("allowed-host", kinds.hostNames, {
     fallback: () => [],
     shownDefault: "none",
-    help: "Names in the Host header by which other machines may use inboxes without a key, in dev only",
+    help: "Names in the Host header by which inboxes may be used without a key, in dev only",
+  }),
+  /** Peers beside this machine whose requests need no key. */
+  keylessPeers: setting("keyless-peer", kinds.peerRanges, {
+    fallback: () => [],
+    shownDefault: "none",
+    help: "Other machines that may use inboxes without a key, in dev only; attached: those in the networks of this machine",
+  }),
+  /** Users of Mailpit's interface; if there are any, nothing in inboxes is open without a key. */
+  uiAuth: setting("ui-auth", kinds.logins, {
+    fallback: () => [],
+    shownDefault: "none",
+    help: "Users of Mailpit's HTTP interface; with them, no inbox can be used without a key or a password",
+  }),
+  sendApiAuth: setting("send-api-auth", kinds.logins, {
+    fallback: () => [],
+    shownDefault: "those of --ui-auth",
+    help: "Users who may call /api/v1/send of Mailpit's HTTP interface",
+  }),
+  captureAuth: setting("capture-auth", kinds.logins, {
+    fallback: () => [],
+    shownDefault: "none: every login is accepted",
+    help: "Users who may send to --capture-smtp; a session without a login is refused",
+  }),
+  captureTls: setting("capture-tls", kinds.choice(CAPTURE_TLS), {
+    fallback: () => "optional" as const,
+    help: "TLS on --capture-smtp: for clients that ask, needed before MAIL, or from the first byte",
+  }),
+  captureRecipients: setting("capture-recipients", kinds.optional(kinds.pattern), {
+    fallback: () => null,
+    shownDefault: "all",
+    help: "Recipients that --capture-smtp takes, as a regular expression; others are refused",
+  }),
+  captureMaxRecipients: setting("capture-max-recipients", kinds.integer("N", 1, 10_000), {
+    fallback: () => 100,
+    help: "Recipients of a message on --capture-smtp; more are refused with 452",
   }),
   mailpitApi: setting("mailpit-api", kinds.boolean, {
     fallback: () => false,

@@ -6,7 +6,7 @@ import { AppError } from "../lib/errors.ts";
 const CHALLENGE = { "WWW-Authenticate": "Bearer" } as const;
 const INBOX_SUGGESTION =
   "Send the header Authorization: Bearer <API key>. Without a key, mailstead dev answers this " +
-  "machine, and others that call it by a name of --allowed-host.";
+  "machine, and those of --keyless-peer that call it by a name of --allowed-host.";
 
 /** `isOpen`: the route needs no key in `mailstead dev`, but this request did (local-access.ts). */
 export function missingAuth({ isOpen }: { isOpen?: true }): AppError {

@@ -42,19 +42,27 @@ export function clientAddressReader(options: {
 
   return ({ peer, forwardedFor }) => {
     if (peer !== null && forwardedFor !== null) reportProxy(peer);
-    let client = peer ?? "";
-    let rest = forwardedFor ?? "";
-    for (let hops = 0; hops < MAX_HOPS && isInRanges(client, trusted); hops++) {
-      const comma = rest.lastIndexOf(",");
-      const entry = addressIn(rest.slice(comma + 1));
-      // If the entry is not an address, the proxy that wrote it is the last known hop.
-      if (entry === null) break;
-      client = entry;
-      if (comma === -1) break;
-      rest = rest.slice(0, comma);
-    }
-    return clientNetwork(client);
+    return clientNetwork(clientBehind(trusted, { peer, forwardedFor }));
   };
+}
+
+/** The address of the client behind trusted proxies; empty for a closed socket. */
+export function clientBehind(
+  trusted: readonly AddressRange[],
+  { peer, forwardedFor }: Hops,
+): string {
+  let client = peer ?? "";
+  let rest = forwardedFor ?? "";
+  for (let hops = 0; hops < MAX_HOPS && isInRanges(client, trusted); hops++) {
+    const comma = rest.lastIndexOf(",");
+    const entry = addressIn(rest.slice(comma + 1));
+    // If the entry is not an address, the proxy that wrote it is the last known hop.
+    if (entry === null) break;
+    client = entry;
+    if (comma === -1) break;
+    rest = rest.slice(0, comma);
+  }
+  return client;
 }
 
 /** Reads `address`, `address:port`, `[address]` or `[address]:port`. */

@@ -1,15 +1,19 @@
 /**
  * Decides which requests need no API key for inboxes. Only `mailstead dev` accepts such requests.
- * They are refused when they could come from a page of another site in the developer's browser:
  *
- * 1. The Host header must be a loopback name, or a name that the operator allowed; otherwise a name
+ * 1. The client must be this machine, or a machine that the operator named. A request that came
+ *    through a proxy counts as one of the proxy's client, and only a trusted proxy tells who that is.
+ * 2. The Host header must be a loopback name, or a name that the operator allowed; otherwise a name
  *    of another site could lead to this server (DNS rebinding).
- * 2. The Origin header, if there is one, must be this server's own (RFC 6454 §7).
- * 3. The peer must be this machine, unless the operator allowed the name in the Host header.
+ * 3. The Origin header, if there is one, must be this server's own (RFC 6454 §7).
+ *
+ * A client of another machine gets false (it needs a key). A client that is admitted, with a request
+ * that could come from a page of another site in a browser, is refused.
  */
 
-import { isInRanges, parseAddressRange } from "../lib/address-ranges.ts";
+import { type AddressRange, isInRanges, parseAddressRange } from "../lib/address-ranges.ts";
 import { AppError } from "../lib/errors.ts";
+import { clientBehind } from "./client-address.ts";
 
 const LOOPBACK = ["127.0.0.0/8", "::1"].flatMap((text) => parseAddressRange(text) ?? []);
 /** A request with one of these headers came through a proxy, so its peer is not its client. */
@@ -23,24 +27,39 @@ type LocalAccess = {
   isOpen(request: Request, peer: string | null): boolean;
 };
 
-/** `allowedHosts` are lower-case host names without a port. */
-export function createLocalAccess(allowedHosts: readonly string[]): LocalAccess {
+export function createLocalAccess(options: {
+  /** Lower-case host names without a port. */
+  allowedHosts: readonly string[];
+  keylessPeers: readonly AddressRange[];
+  trustedProxies: readonly AddressRange[];
+}): LocalAccess {
+  const { allowedHosts, keylessPeers, trustedProxies } = options;
+  const admitted = [...LOOPBACK, ...keylessPeers];
   return {
     isOpen(request, peer) {
+      const client = clientOf(request, peer, trustedProxies);
+      if (client === null || !isInRanges(client, admitted)) return false;
       const host = request.headers.get("host") ?? "";
       const name = hostNameOf(host);
-      const isAllowedName = allowedHosts.includes(name);
-      if (!isAllowedName && !isLocalPeer(request, peer)) return false;
-      if (!isAllowedName && !isLoopbackName(name)) throw foreignHost();
+      if (!allowedHosts.includes(name) && !isLoopbackName(name)) throw foreignHost();
       if (isForeignPage(request, host)) throw foreignOrigin();
       return true;
     },
   };
 }
 
-function isLocalPeer({ headers }: Request, peer: string | null): boolean {
-  if (PROXY_HEADERS.some((header) => headers.has(header))) return false;
-  return peer !== null && isInRanges(peer, LOOPBACK);
+/** Null if the client is not known. */
+function clientOf(
+  { headers }: Request,
+  peer: string | null,
+  trustedProxies: readonly AddressRange[],
+): string | null {
+  if (!PROXY_HEADERS.some((header) => headers.has(header))) return peer;
+  const forwardedFor = headers.get("x-forwarded-for");
+  if (peer === null || forwardedFor === null || !isInRanges(peer, trustedProxies)) return null;
+  const client = clientBehind(trustedProxies, { peer, forwardedFor });
+  // If the list has no client, the proxy is the last known hop.
+  return client === peer ? null : client;
 }
 
 /** The name in a Host header, in lower case, without its port and brackets. */

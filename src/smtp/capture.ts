@@ -1,19 +1,21 @@
 /**
  * The SMTP listener that catches mail for development and tests. It accepts every sender, recipient
- * and password, and stores each message in an inbox before it answers 250.
+ * and password unless the operator restricts them (CapturePolicy), and stores each message in an
+ * inbox before it answers 250.
  *
  * 1. A session chooses its inbox by the user of AUTH; else a recipient's domain chooses it.
  * 2. At each stage the failure rules of the inbox may delay, refuse or disconnect.
  * 3. DATA goes to the inbox in pieces; bare LFs become CRLF, a bare CR is refused.
  */
 
+import type { SMTPServerAuthentication, SMTPServerSession } from "smtp-server";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { MessageEnvelope } from "../modules/inboxes/envelope.ts";
 import type { Certificate } from "./certificate.ts";
 import { createSmtpListener, type SmtpListener } from "./listener.ts";
 import { createReceive } from "./receive.ts";
-import type { RecordLine } from "./server.ts";
+import { type RecordLine, SmtpRefusal } from "./server.ts";
 import { senderOf, userOf } from "./session.ts";
 import { createStages, type Decide } from "./stages.ts";
 
@@ -43,6 +45,16 @@ export type CaptureInbox = {
   endSession(session: { id: string; user: string; peer: string }): void;
 };
 
+/** The restrictions that the operator chose. */
+export type CapturePolicy = {
+  /** Checks a login; null if every login is accepted and none is needed. */
+  isLogin: ((user: string, password: string) => Promise<boolean>) | null;
+  tls: "optional" | "starttls" | "implicit";
+  /** Recipients that are taken; null for all. */
+  recipients: RegExp | null;
+  maxRecipients: number;
+};
+
 export function createCaptureListener(deps: {
   inbox: CaptureInbox;
   clock: Clock;
@@ -50,39 +62,70 @@ export function createCaptureListener(deps: {
   /** Name of this server in its greeting. */
   hostname: string;
   certificate: Certificate | null;
+  policy: CapturePolicy;
 }): SmtpListener {
-  const { inbox, log } = deps;
+  const { inbox, log, policy } = deps;
   const at = createStages(inbox.decide, deps.clock);
   const receive = createReceive({ ...deps, at });
+
+  /** Answers AUTH: a wrong login is refused before the rules of an inbox. */
+  async function authenticate(
+    auth: SMTPServerAuthentication,
+    session: SMTPServerSession,
+  ): Promise<void> {
+    const user = auth.username ?? "";
+    if (policy.isLogin !== null && !(await policy.isLogin(user, auth.password ?? ""))) {
+      throw wrongLogin();
+    }
+    await at("auth", session, { user });
+  }
+
+  /** The package refuses MAIL without a login that is needed. */
+  function requireTls({ secure }: SMTPServerSession): void {
+    if (policy.tls === "optional" || secure) return;
+    throw new SmtpRefusal(530, "5.7.0 Must issue a STARTTLS command first");
+  }
+
+  function requireTaken(recipient: string): void {
+    if (policy.recipients === null || policy.recipients.test(recipient)) return;
+    throw new SmtpRefusal(550, "5.7.1 This server does not take mail for this recipient");
+  }
+
   return createSmtpListener({
     log,
     certificate: deps.certificate,
     maxPerAddress: MAX_PER_ADDRESS,
-    needsTlsForAuth: false,
+    needsTlsForAuth: policy.tls !== "optional",
     recordLine: inbox.recordLine,
     hooks: ({ replyAfter, refusalOf }) => ({
       options: {
         name: deps.hostname,
         banner: "Mailstead catches every mail",
         size: MAX_BYTES,
-        authMethods: ["PLAIN", "LOGIN", "CRAM-MD5"],
-        authOptional: true,
+        // CRAM-MD5 (RFC 2195) shows no password, so a digest of one cannot be compared with it.
+        authMethods: policy.isLogin === null ? ["PLAIN", "LOGIN", "CRAM-MD5"] : ["PLAIN", "LOGIN"],
+        authOptional: policy.isLogin === null,
         allowInsecureAuth: true,
+        maxRecipients: policy.maxRecipients,
+        secure: policy.tls === "implicit",
         hideDSN: false,
         onConnect: (session, callback) => replyAfter(() => at("connect", session, {}), callback),
         onAuth(auth, session, callback) {
           const user = auth.username ?? "";
           const answer = (error?: Error | null) =>
             callback(error ?? null, { user: { username: user } });
-          replyAfter(() => at("auth", session, { user }), answer);
+          replyAfter(() => authenticate(auth, session), answer);
         },
         onMailFrom: ({ address }, session, callback) =>
-          replyAfter(() => at("mail", session, { from: address }), callback),
+          replyAfter(() => {
+            requireTls(session);
+            return at("mail", session, { from: address });
+          }, callback),
         onRcptTo: ({ address }, session, callback) =>
-          replyAfter(
-            () => at("rcpt", session, { from: senderOf(session), recipients: [address] }),
-            callback,
-          ),
+          replyAfter(() => {
+            requireTaken(address);
+            return at("rcpt", session, { from: senderOf(session), recipients: [address] });
+          }, callback),
         onData: (stream, session, callback) =>
           void receive(stream, session).then(
             (text) => callback(null, text),
@@ -101,4 +144,8 @@ export function createCaptureListener(deps: {
       },
     }),
   });
+}
+
+function wrongLogin(): SmtpRefusal {
+  return new SmtpRefusal(535, "5.7.8 Authentication credentials invalid");
 }

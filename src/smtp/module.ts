@@ -1,17 +1,19 @@
 /** The SMTP listener as a module: it starts after the modules that it calls, and stops before them. */
 
 import { cannotListen } from "../config/listen-error.ts";
+import { ConfigError } from "../config/read.ts";
 import type { Config } from "../config/settings.ts";
 import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
+import { createLoginCheck } from "../lib/logins.ts";
 import type { Arrival } from "../modules/inboxes/messages/intake.ts";
 import type { InboxModule } from "../modules/inboxes/module.ts";
 import type { RuleInput } from "../modules/inboxes/rules/model.ts";
 import type { InboxRow } from "../modules/inboxes/service.ts";
 import type { Module } from "../modules/module.ts";
-import { createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
-import type { CaptureInbox, createCaptureListener } from "./capture.ts";
+import { type Certificate, createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
+import type { CaptureInbox, CapturePolicy, createCaptureListener } from "./capture.ts";
 import type { SmtpListener } from "./listener.ts";
 import type { Stage, StageAction, StageFacts } from "./stages.ts";
 
@@ -105,6 +107,28 @@ export function createCaptureModule(deps: {
     );
   }
 
+  /** A listener that demands TLS has a certificate before it listens. */
+  async function firstCertificate(): Promise<Certificate | null> {
+    if (files !== null) return files.load();
+    if (config.captureTls === "optional") return null;
+    if (deps.folder === null) throw new ConfigError("--capture-tls needs --smtp-tls-cert");
+    return selfSignedCertificate(deps.folder, config.hostname);
+  }
+
+  /** A login of the operator, or the name and the password of an inbox. */
+  function createIsLogin(): CapturePolicy["isLogin"] {
+    if (config.captureAuth.length === 0) return null;
+    const isKnown = createLoginCheck(config.captureAuth);
+    return async (user, password) => isInboxLogin(user, password) || isKnown(user, password);
+  }
+
+  function isInboxLogin(user: string, password: string): boolean {
+    const projectSeq = inboxes.firstProject();
+    const named =
+      inboxes.findById(user) ?? (projectSeq === null ? null : inboxes.find(projectSeq, user));
+    return named !== null && inboxes.isPassword(named, password);
+  }
+
   async function reloadCertificate(): Promise<void> {
     const certificate = files?.reload() ?? null;
     if (certificate !== null) listener?.useCertificate(certificate, { isTrusted: true });
@@ -116,14 +140,20 @@ export function createCaptureModule(deps: {
     port: () => port,
     async start() {
       if (config.captureSmtp === null) return;
-      const certificate = files === null ? null : files.load();
+      const certificate = await firstCertificate();
       const { hostname } = config;
-      listener = await loadListener({ ...deps, inbox, hostname, certificate });
+      const policy: CapturePolicy = {
+        isLogin: createIsLogin(),
+        tls: config.captureTls,
+        recipients: config.captureRecipients,
+        maxRecipients: config.captureMaxRecipients,
+      };
+      listener = await loadListener({ ...deps, inbox, hostname, certificate, policy });
       const { host, port: wanted } = config.captureSmtp;
       port = await listener.listen({ host, port: wanted }).catch((error: unknown) => {
         throw cannotListen({ host, port: wanted }, "--capture-smtp HOST:PORT", error);
       });
-      if (files === null && deps.folder !== null) acceptSelfSigned(deps.folder);
+      if (certificate === null && deps.folder !== null) acceptSelfSigned(deps.folder);
     },
     async stop() {
       await listener?.close();

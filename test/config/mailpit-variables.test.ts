@@ -5,6 +5,8 @@ import { ConfigError, readConfig } from "../../src/config/read.ts";
 const read = (environment: Record<string, string>) =>
   readConfig({}, withMailpitVariables(environment).environment);
 
+const login = (user: string, password: string) => ({ user, password });
+
 describe("a variable of Mailpit sets", () => {
   const cases: [name: string, value: string, expected: object][] = [
     ["MP_UI_BIND_ADDR", "0.0.0.0:9025", { host: "0.0.0.0", port: 9025 }],
@@ -21,6 +23,15 @@ describe("a variable of Mailpit sets", () => {
     ["MP_SMTP_TLS_CERT", "/tls/cert.pem", { smtpTlsCert: "/tls/cert.pem" }],
     ["MP_SMTP_TLS_CERT", "sans:mail.test", { smtpTlsCert: null }],
     ["MP_SMTP_TLS_KEY", "/tls/key.pem", { smtpTlsKey: "/tls/key.pem" }],
+    ["MP_SMTP_REQUIRE_STARTTLS", "true", { captureTls: "starttls" }],
+    ["MP_SMTP_REQUIRE_TLS", "1", { captureTls: "implicit" }],
+    ["MP_SMTP_REQUIRE_TLS", "false", { captureTls: "optional" }],
+    ["MP_SMTP_AUTH", "u:p v:q:r", { captureAuth: [login("u", "p"), login("v", "q:r")] }],
+    ["MP_UI_AUTH", "u:p", { uiAuth: [login("u", "p")] }],
+    ["MP_SEND_API_AUTH", "u:p", { sendApiAuth: [login("u", "p")] }],
+    ["MP_SMTP_ALLOWED_RECIPIENTS", "@a\\.example$", { captureRecipients: /@a\.example$/ }],
+    ["MP_SMTP_ALLOWED_RECIPIENTS", "(?i)@a", { captureRecipients: /@a/i }],
+    ["MP_SMTP_MAX_RECIPIENTS", "1000", { captureMaxRecipients: 1000 }],
     ["MP_QUIET", "yes", { logLevel: "error" }],
     ["MP_VERBOSE", "1", { logLevel: "debug" }],
     ["MP_ENABLE_PROMETHEUS", "127.0.0.1:9090", { metrics: { host: "127.0.0.1", port: 9090 } }],
@@ -41,7 +52,11 @@ test("an own variable wins over its alias, also as a file", () => {
 
 test("variables without a setting are listed, those that are always so are not", () => {
   const { ignored } = withMailpitVariables({
-    MP_UI_AUTH: "a:b",
+    MP_SMTP_RELAY_ALLOWED_RECIPIENTS: "a",
+    MP_POP3_AUTH: "a:b",
+    MP_ALLOW_UNTRUSTED_TLS: "1",
+    MP_BLOCK_REMOTE_CSS_AND_FONTS: "true",
+    MP_UI_TLS_REQUIRED: "false",
     MP_TENANT_ID: "x",
     MP_SMTP_AUTH_ACCEPT_ANY: "1",
     MP_SMTP_AUTH_ALLOW_INSECURE: "true",
@@ -51,7 +66,13 @@ test("variables without a setting are listed, those that are always so are not",
     MP_LABEL: "",
     PATH: "/bin",
   });
-  expect(ignored).toEqual(["MP_TENANT_ID", "MP_UI_AUTH"]);
+  expect(ignored).toEqual([
+    "MP_ALLOW_UNTRUSTED_TLS",
+    "MP_POP3_AUTH",
+    "MP_SMTP_RELAY_ALLOWED_RECIPIENTS",
+    "MP_TENANT_ID",
+    "MP_UI_TLS_REQUIRED",
+  ]);
 });
 
 test.each([
@@ -59,8 +80,23 @@ test.each([
   ["MP_SMTP_BIND_ADDR", "unix:/tmp/socket"],
   ["MP_MAX_MESSAGES", "many"],
   ["MP_MAX_AGE", "a week"],
+  ["MP_UI_TLS_CERT", "cert.pem"],
+  ["MP_UI_ALLOWED_IPS", "10.0.0.1"],
+  ["MP_SMTP_BLOCKED_SENDERS", "@a"],
+  ["MP_NEW_REQUIRE_LOGIN", "true"],
 ])("%s=%s is refused, and the message names the variable", (name, value) => {
   const attempt = () => withMailpitVariables({ [name]: value });
   expect(attempt).toThrow(ConfigError);
   expect(attempt).toThrow(name);
+});
+
+test.each([
+  ["MP_UI_AUTH", "ada"],
+  ["MP_UI_AUTH", ":secret"],
+  ["MP_SMTP_AUTH", "ada:$apr1$abcdefgh$0123456789012345678901"],
+  ["MP_SMTP_ALLOWED_RECIPIENTS", "("],
+  ["MP_SMTP_MAX_RECIPIENTS", "0"],
+])("%s=%s stops the start, and the message shows no password", (name, value) => {
+  expect(() => read({ [name]: value })).toThrow(ConfigError);
+  expect(() => read({ [name]: value })).not.toThrow("secret");
 });

@@ -2,12 +2,19 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createLocalAccess } from "../../src/http/local-access.ts";
+import { parseAddressRange } from "../../src/lib/address-ranges.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { stringAt } from "../support/json.ts";
 import { rawRequest, readRaw } from "../support/raw-http.ts";
 import { expectError } from "../support/refusal.ts";
 
-const access = createLocalAccess(["mail"]);
+const rangesOf = (...texts: string[]) => texts.flatMap((text) => parseAddressRange(text) ?? []);
+
+const access = createLocalAccess({
+  allowedHosts: ["mail"],
+  keylessPeers: rangesOf("172.18.0.0/16"),
+  trustedProxies: rangesOf("172.18.0.9"),
+});
 
 type Outcome = "open" | "key" | "refused";
 function outcomeOf(headers: Record<string, string>, peer: string | null): Outcome {
@@ -34,7 +41,19 @@ const cases: [name: string, headers: Record<string, string>, peer: string | null
   ["a host that begins like ours", { host: "localhost.evil.example" }, "127.0.0.1", "refused"],
   ["a host that ends like ours", { host: "evillocalhost" }, "127.0.0.1", "refused"],
   ["no host", {}, "127.0.0.1", "refused"],
-  ["an allowed host from another machine", { host: "mail:8025" }, "172.18.0.3", "open"],
+  ["an allowed host from a named machine", { host: "mail:8025" }, "172.18.0.3", "open"],
+  ["a loopback name from a named machine", LOCAL, "172.18.0.1", "open"],
+  ["another name from a named machine", { host: "evil.example" }, "172.18.0.3", "refused"],
+  ["an allowed host from another machine", { host: "mail:8025" }, "203.0.113.7", "key"],
+  ["an unknown proxy", { host: "mail", "x-forwarded-for": "172.18.0.3" }, "172.18.0.8", "key"],
+  ["a trusted proxy", { host: "mail", "x-forwarded-for": "172.18.0.3" }, "172.18.0.9", "open"],
+  [
+    "a stranger behind a trusted proxy",
+    { host: "mail", "x-forwarded-for": "172.18.0.3, 203.0.113.7" },
+    "172.18.0.9",
+    "key",
+  ],
+  ["a trusted proxy that names nobody", { host: "mail", via: "1.1 proxy" }, "172.18.0.9", "key"],
   ["a part of an allowed host", { host: "mai" }, "127.0.0.1", "refused"],
   ["our own page", { ...LOCAL, origin: "http://localhost:8025" }, "127.0.0.1", "open"],
   ["a foreign page", { ...LOCAL, origin: "https://evil.example" }, "127.0.0.1", "refused"],
@@ -101,7 +120,7 @@ describe("over a socket", () => {
     // A proxy stands for another machine, because the peer of a test is always this machine.
     const answer = await get(ports.open, "/inboxes", "X-Forwarded-For: 192.0.2.7");
     expectError(answer, { status: 401, code: "MISSING_AUTH" });
-    expect(stringAt(answer.body, "error.suggestion")).toContain("--allowed-host");
+    expect(stringAt(answer.body, "error.suggestion")).toContain("--keyless-peer");
   });
 
   test("a wrong key is not the same as no key", async () => {

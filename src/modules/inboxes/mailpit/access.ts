@@ -4,12 +4,16 @@
  * 1. A page of another origin is refused (RFC 6454): its requests carry an Origin header that is not
  *    the address of this server.
  * 2. HTTP Basic with the name or id of an inbox and its password chooses this inbox.
- * 3. Without credentials, `mailstead dev` admits this machine and allowed host names to the default
- *    inbox (http/local-access.ts).
+ * 3. HTTP Basic with a user of the operator (`--ui-auth`, and `--send-api-auth` for /send) is
+ *    admitted to the default inbox.
+ * 4. Without such users, `mailstead dev` admits this machine and those that the operator named to
+ *    the default inbox (http/local-access.ts); any credentials of no inbox count as none.
  */
 
 import type { Writer } from "../../../db/writer.ts";
+import type { Config } from "../../../config/settings.ts";
 import { AppError } from "../../../lib/errors.ts";
+import { createLoginCheck, type LoginCheck } from "../../../lib/logins.ts";
 import { DEFAULT_INBOX, type InboxRow, type Inboxes } from "../service.ts";
 import { MailpitRefusal } from "./answers.ts";
 
@@ -21,8 +25,11 @@ export function createMailpitAccess(deps: {
   inboxes: Inboxes;
   writer: Pick<Writer, "write">;
   localAccess: LocalAccess | null;
+  config: Pick<Config, "uiAuth" | "sendApiAuth">;
 }) {
-  const { inboxes, writer, localAccess } = deps;
+  const { inboxes, writer, localAccess, config } = deps;
+  const isUser = config.uiAuth.length === 0 ? null : createLoginCheck(config.uiAuth);
+  const isSender = config.sendApiAuth.length === 0 ? isUser : createLoginCheck(config.sendApiAuth);
 
   function isOpen(request: Request, peer: string | null): boolean {
     try {
@@ -33,21 +40,46 @@ export function createMailpitAccess(deps: {
     }
   }
 
+  /** Throws 401 for a request that names no inbox and is not admitted to the default one. */
+  async function requireAdmitted(
+    request: Request,
+    peer: string | null,
+    isLogin: LoginCheck | null,
+  ): Promise<void> {
+    if (isLogin === null) {
+      if (!isOpen(request, peer)) throw unauthorised();
+      return;
+    }
+    const credentials = credentialsOf(request);
+    const isRight = credentials !== null && (await isLogin(credentials.user, credentials.password));
+    if (!isRight) throw unauthorised();
+  }
+
+  /** The inbox of the request. Throws MailpitRefusal with 401 or 403. */
+  async function admit(
+    request: Request,
+    peer: string | null,
+    isLogin: LoginCheck | null,
+  ): Promise<InboxRow> {
+    refuseForeignOrigin(request);
+    const projectSeq = inboxes.firstProject();
+    const credentials = credentialsOf(request);
+    const named = credentials === null ? null : find(projectSeq, credentials.user);
+    if (credentials !== null && named !== null && inboxes.isPassword(named, credentials.password)) {
+      return named;
+    }
+    if (named !== null && isLogin === null) throw unauthorised();
+    await requireAdmitted(request, peer, isLogin);
+    if (projectSeq === null) throw unauthorised();
+    const known = inboxes.find(projectSeq, DEFAULT_INBOX);
+    return known ?? writer.write(() => inboxes.defaultOf(projectSeq));
+  }
+
   return {
-    /** The inbox of the request. Throws MailpitRefusal with 401 or 403. */
-    async inboxOf(request: Request, peer: string | null): Promise<InboxRow> {
-      refuseForeignOrigin(request);
-      const projectSeq = inboxes.firstProject();
-      const credentials = credentialsOf(request);
-      const named = credentials === null ? null : find(projectSeq, credentials.user);
-      if (credentials !== null && named !== null) {
-        if (inboxes.isPassword(named, credentials.password)) return named;
-        throw unauthorised();
-      }
-      if (projectSeq === null || !isOpen(request, peer)) throw unauthorised();
-      const known = inboxes.find(projectSeq, DEFAULT_INBOX);
-      return known ?? writer.write(() => inboxes.defaultOf(projectSeq));
-    },
+    inboxOf: (request: Request, peer: string | null) => admit(request, peer, isUser),
+
+    /** The same for a request that sends a message. */
+    inboxOfSender: (request: Request, peer: string | null) => admit(request, peer, isSender),
   };
 
   function find(projectSeq: number | null, user: string): InboxRow | null {
@@ -66,7 +98,7 @@ function refuseForeignOrigin({ headers }: Request): void {
 type Credentials = { user: string; password: string };
 
 /** The credentials of HTTP Basic (RFC 7617); null without them. */
-function credentialsOf({ headers }: Request): Credentials | null {
+export function credentialsOf({ headers }: Request): Credentials | null {
   const encoded = /^Basic ([A-Za-z0-9+/=]{1,1024})$/i.exec(headers.get("authorization") ?? "")?.[1];
   if (encoded === undefined) return null;
   const text = Buffer.from(encoded, "base64").toString();

@@ -29,7 +29,7 @@ import type { MessageStore } from "../messages/store.ts";
 import type { InboxReading } from "../reading.ts";
 import type { Search } from "../search/search.ts";
 import type { Inboxes } from "../service.ts";
-import { createMailpitAccess, type LocalAccess } from "./access.ts";
+import { createMailpitAccess, type LocalAccess, type MailpitAccess } from "./access.ts";
 import { MailpitRefusal, pageNotFound, refusalAnswer } from "./answers.ts";
 import { createReadBody } from "./body.ts";
 import { type Chaos, mailpitChaosRoutes } from "./chaos.ts";
@@ -44,7 +44,7 @@ import { mailpitLinkCheckRoute } from "./link-check.ts";
 import { mailpitListRoutes } from "./lists.ts";
 import { mailhogRoutes } from "./mailhog.ts";
 import { mailpitMessageRoutes, type ReleaseToAll } from "./one-message.ts";
-import { mailpitSendRoute } from "./send.ts";
+import { mailpitSendRoute, SEND_PATH } from "./send.ts";
 import { mailpitSocket } from "./socket.ts";
 
 const METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
@@ -99,11 +99,11 @@ export function mailpitRoutes(deps: {
   ];
 
   /** Answers a refusal in the form of Mailpit. */
-  function answer(handler: MailpitHandler) {
+  function answer(handler: MailpitHandler, admit: MailpitAccess["inboxOf"]) {
     return async ({ request, params, server }: Incoming): Promise<Response> => {
       try {
         const peer = server?.requestIP(request)?.address ?? null;
-        const inbox = await access.inboxOf(request, peer);
+        const inbox = await admit(request, peer);
         const query = new URL(request.url).searchParams;
         return await handler({ request, query, params, inbox });
       } catch (error) {
@@ -116,7 +116,10 @@ export function mailpitRoutes(deps: {
   const app = new Elysia({ name: "mailpit-routes" });
   const options = { parse: "none", detail: undocumented("EDITOR", "KEY") } as const;
   const open = { parse: "none", detail: undocumented("ANYONE") } as const;
-  for (const [method, path, handler] of routes) app.route(method, path, answer(handler), options);
+  for (const [method, path, handler] of routes) {
+    const admit = path === SEND_PATH ? access.inboxOfSender : access.inboxOf;
+    app.route(method, path, answer(handler, admit), options);
+  }
   for (const path of new Set(routes.map(([, each]) => each))) {
     app.route("OPTIONS", path, () => new Response(null), open);
   }

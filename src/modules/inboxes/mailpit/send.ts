@@ -6,10 +6,13 @@ import type { Clock } from "../../../lib/clock.ts";
 import { randomBase62 } from "../../../lib/crypto.ts";
 import { localEnvelope } from "../envelope.ts";
 import type { Intake } from "../messages/intake.ts";
+import { credentialsOf } from "./access.ts";
 import { badRequest, jsonAnswer, MailpitRefusal } from "./answers.ts";
 import { validated } from "./body.ts";
 import type { SentMailbox, SentMessage } from "./compose.ts";
 import type { MailpitContext, MailpitMessages, MailpitRoute } from "./context.ts";
+
+export const SEND_PATH = "/api/v1/send";
 
 /** Base64 of a message of 25 MiB, and its keys. */
 const MAX_BODY_BYTES = 36 * 1024 * 1024;
@@ -55,13 +58,14 @@ export function mailpitSendRoute(deps: {
     const messageId = `<${randomBase62(22)}@${hostname}>`;
     const sent = { ...sentMessageOf(body), messageId, date: new Date(now) };
     const recipients = [...sent.to, ...sent.cc, ...sent.bcc].map(({ address }) => address);
+    if (recipients.length === 0) throw badRequest("no recipients");
     // Loaded by the first request: with the encoders of nodemailer it takes 4 ms and 2 MiB.
     const { composeSent } = await import("./compose.ts");
     const stored = await intake.store(
       {
         inboxSeq: context.inbox.seq,
         envelope: localEnvelope(sent.from.address, recipients),
-        username: "",
+        username: credentialsOf(context.request)?.user ?? "",
         emailId: null,
       },
       composeSent(sent),
@@ -71,7 +75,7 @@ export function mailpitSendRoute(deps: {
 
   return [
     "POST",
-    "/api/v1/send",
+    SEND_PATH,
     async (context) => {
       try {
         return await send(context);
