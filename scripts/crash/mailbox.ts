@@ -1,6 +1,7 @@
 /**
  * Runs an SMTP server that records, for each recipient, the Message-ID and a digest of every mail, and
- * a name server whose MX record for the recipients' domain names that SMTP server.
+ * a name server whose MX record for the recipients' domain names that SMTP server. Both listen on one
+ * address.
  */
 
 import { withoutSignatures } from "../../test/support/dkim.ts";
@@ -10,12 +11,13 @@ import { RECIPIENT_DOMAIN } from "./sender.ts";
 
 type Arrival = { messageId: string; digest: string };
 
-export async function openMailbox() {
+export async function openMailbox(address = "127.0.0.1") {
   const arrivals = new Map<string, Arrival[]>();
-  const sink = await startSink({ onMessage: recordArrival });
+  const sink = await startSink({ address, onMessage: recordArrival });
   const host = `mx.${RECIPIENT_DOMAIN}`;
   const dns = await startDnsServer({
-    records: { [RECIPIENT_DOMAIN]: { MX: [`10 ${host}`] }, [host]: { A: ["127.0.0.1"] } },
+    records: { [RECIPIENT_DOMAIN]: { MX: [`10 ${host}`] }, [host]: { A: [address] } },
+    address,
   });
 
   function recordArrival({ to, data }: SunkMessage): void {
@@ -28,7 +30,7 @@ export async function openMailbox() {
 
   return {
     port: sink.port,
-    dns: `127.0.0.1:${dns.server.port}`,
+    dns: `${address}:${dns.server.port}`,
     close: async () => {
       await sink.close();
       await dns.close();

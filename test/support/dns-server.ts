@@ -54,6 +54,8 @@ export type DnsFailure =
   | "forged";
 
 export type TestDnsOptions = {
+  /** The IPv4 address to listen on; the default is 127.0.0.1. */
+  address?: string;
   /** Records by name in lower case. A name also exists if a name below it has records. */
   records?: Record<string, TestRecords>;
   /** Failures by name and type (`example.com MX`), by name, or for all queries (`*`). */
@@ -82,10 +84,11 @@ export type TestDns = {
 
 export async function startDnsServer(options: TestDnsOptions = {}): Promise<TestDns> {
   const sockets = new Set<net.Socket>();
-  const { udp, tcp, port } = await bind();
+  const { address = "127.0.0.1" } = options;
+  const { udp, tcp, port } = await bind(address);
   const forger = dgram.createSocket("udp4");
   const state: TestDns = {
-    server: { address: "127.0.0.1", port },
+    server: { address, port },
     records: { ...options.records },
     failures: { ...options.failures },
     queries: [],
@@ -136,21 +139,22 @@ export async function startDnsServer(options: TestDnsOptions = {}): Promise<Test
   return state;
 }
 
+type Bound = { udp: dgram.Socket; tcp: net.Server; port: number };
+
 /** Binds a port that is free for both TCP and UDP. */
-async function bind(): Promise<{ udp: dgram.Socket; tcp: net.Server; port: number }> {
+async function bind(address: string): Promise<Bound> {
   const tcp = net.createServer();
-  await new Promise<void>((resolve) => tcp.listen(0, "127.0.0.1", resolve));
-  const address = tcp.address();
-  if (address === null || typeof address === "string")
-    throw new Error("the server does not listen on TCP");
+  await new Promise<void>((resolve) => tcp.listen(0, address, resolve));
+  const at = tcp.address();
+  if (at === null || typeof at === "string") throw new Error("the server does not listen on TCP");
   const udp = dgram.createSocket("udp4");
   const isBound = await new Promise<boolean>((resolve) => {
     udp.once("error", () => resolve(false));
-    udp.bind(address.port, "127.0.0.1", () => resolve(true));
+    udp.bind(at.port, address, () => resolve(true));
   });
-  if (isBound) return { udp, tcp, port: address.port };
+  if (isBound) return { udp, tcp, port: at.port };
   await new Promise<void>((resolve) => tcp.close(() => resolve()));
-  return bind();
+  return bind(address);
 }
 
 type Context = { state: TestDns; options: TestDnsOptions };
