@@ -16,12 +16,12 @@ import {
   type DmarcResult,
   evaluateDmarc,
   headerOf,
-  readAuthor,
   remembering,
 } from "./author.ts";
 import type { DnsAnswer } from "../protocols/dns/answer.ts";
 import type { Dns } from "../protocols/dns/client.ts";
 import { domainOf } from "../protocols/mime/address.ts";
+import type { Author } from "../protocols/mime/from-field.ts";
 import { isPublicAddress } from "../lib/ip-addresses.ts";
 import { nextIteration } from "../lib/yield.ts";
 
@@ -46,6 +46,8 @@ type ClaimedMessage = {
   head: Uint8Array;
   /** All of the message. */
   pieces: Iterable<Uint8Array>;
+  /** The author as its header names it; null if its fields From are too long. */
+  author: Author | null;
   /** Sender of the envelope. */
   sender: string;
   /** Address of the sending server. */
@@ -93,11 +95,11 @@ export async function readClaims(
   anyDns: Pick<Dns, "resolve">,
   { mta, signal, onFailure }: ClaimOptions,
 ): Promise<() => Promise<Authentication>> {
-  const { head, pieces, sender, ip, helo } = message;
+  const { head, pieces, author, sender, ip, helo } = message;
   const dns = boundedDns(anyDns, signal, MAX_LOOK_UPS);
   const header = headerOf(head);
-  const author = await readAuthor(header);
-  const maxLookUps = MAX_DMARC_LOOK_UPS * author.length;
+  const domains = author?.domains ?? [];
+  const maxLookUps = MAX_DMARC_LOOK_UPS * domains.length;
   const ofDmarc = remembering(textResolver(boundedDns(anyDns, signal, maxLookUps)));
   const refusal = refusalOf(header);
   const signed = refusal === null ? await readSignatures(pieces, sender, dns) : null;
@@ -110,17 +112,17 @@ export async function readClaims(
     const dkim = results?.results ?? [];
     const passed = dkim.filter(({ status }) => status.result === "pass");
     const dkimDomains = passed.map(({ signingDomain }) => signingDomain ?? "");
-    const found = await evaluateDmarc(author, { spfDomain, dkimDomains }, ofDmarc);
+    const found = await evaluateDmarc(domains, { spfDomain, dkimDomains }, ofDmarc);
     const policy = found?.policy ?? "none";
     if (results === undefined) {
       const unverified = { result: "permerror", domain: null, info: refusal ?? "" };
-      const dmarc = { ...unverified, domain: dmarcVerdict(found).domain };
+      const dmarc = { ...unverified, domain: found?.domain ?? null };
       return { ...all(unverified), spf: spfVerdict, dmarc, policy };
     }
     return {
       spf: spfVerdict,
       dkim: dkim.map(({ status, signingDomain }) => verdict(status, signingDomain)),
-      dmarc: dmarcVerdict(found),
+      dmarc: dmarcVerdict(found, author),
       arc: await checkArc(results, dns),
       policy,
     };
@@ -130,7 +132,7 @@ export async function readClaims(
     // At the same time as the others, so that slow look-ups of the sender cannot prevent it.
     const nothing = { spfDomain: null, dkimDomains: [] };
     const [found, { policy, ...verdicts }] = await Promise.all([
-      evaluateDmarc(author, nothing, ofDmarc),
+      evaluateDmarc(domains, nothing, ofDmarc),
       verify().catch((error: unknown) => {
         onFailure(error);
         return BROKEN;
@@ -171,7 +173,10 @@ async function checkArc({ arc: sealed }: Signed, dns: Pick<Dns, "resolve">): Pro
   return verdict(chain.status, domainOfChain(chain));
 }
 
-function dmarcVerdict(found: DmarcResult | null): AuthVerdict {
+function dmarcVerdict(found: DmarcResult | null, author: Author | null): AuthVerdict {
+  if (author === null) {
+    return { result: "permerror", domain: null, info: "From is too long, or has too many domains" };
+  }
   if (found === null) return { result: "none", domain: null, info: "From has no domain" };
   const { result, domain, info } = found;
   return { result, domain, info };

@@ -2,7 +2,7 @@
 
 import { readDsn } from "../../protocols/dsn/report.ts";
 import { decodeOctets } from "../../protocols/mime/encode-fields.ts";
-import { parseFrom } from "../../protocols/mime/from-field.ts";
+import type { Mailbox } from "../../protocols/mime/mailbox.ts";
 import { type ReadField, valueOf } from "../../protocols/mime/read-fields.ts";
 import { decodeWords, readMessage } from "../../protocols/mime/read-parts.ts";
 import type { ReceivedContent, StoredPart } from "./record.ts";
@@ -42,13 +42,16 @@ const LONGEST_HTML = 64 * 1024;
 const MAX_PARTS = 100;
 const MAX_REFERENCES = 20;
 
-export async function readMail(raw: Uint8Array, parser: MailParser): Promise<ReadMail> {
+/** `mailbox` is the author, as `readAuthor` read it for the evaluation of DMARC. */
+export async function readMail(
+  raw: Uint8Array,
+  mailbox: Mailbox | null,
+  parser: MailParser,
+): Promise<ReadMail> {
   const message = readMessage(raw);
   const { fields } = message;
   const parsed = await parser.read(raw);
   const { text = "", html = "", parts = [] } = parsed ?? {};
-  const from = parseFrom(decodeOctets(valueOf(fields, "from") ?? ""));
-  const mailbox = from.ok ? from.mailbox : null;
   const name = mailbox?.name ?? null;
   const messageId = idsIn(valueOf(fields, "message-id") ?? "")[0] ?? null;
   return {

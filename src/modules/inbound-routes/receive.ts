@@ -16,7 +16,8 @@
  */
 
 import type { Authentication } from "../../checks/authentication.ts";
-import { hasLongAuthor, headerOf } from "../../checks/author.ts";
+import { headerOf } from "../../checks/author.ts";
+import { readAuthor } from "../../protocols/mime/from-field.ts";
 import { type ArrivedMail, createMailArrivals } from "./arrival.ts";
 import { type MailParser, type ReadMail, readMail } from "./read-mail.ts";
 import type { ReceivingLimits } from "./receiving-limits.ts";
@@ -55,29 +56,27 @@ export function createReceiving(
         return task();
       });
     }
-    const verifySender =
-      targets.routes.length === 0
-        ? null
-        : await runWithinLimits(() => readSender(arrived, envelope));
+    const [head = arrived.rest] = piecesOf(arrived);
+    const header = headerOf(head);
+    const author = readAuthor(header);
+    // The field From may be behind the piece, so whose policy applies is not known.
+    const isCut = arrived.stored !== null && header.length === head.byteLength;
+    async function readSender() {
+      if (isCut || author === null) {
+        throw new ReceiveRefusal(552, "5.3.4 The header of the message is too large");
+      }
+      return deps.readSender({ head, pieces: piecesOf(arrived), author }, envelope);
+    }
+    const verifySender = targets.routes.length === 0 ? null : await runWithinLimits(readSender);
     const authentication = (await verifySender?.()) ?? null;
     signal.throwIfAborted();
     if (authentication !== null) refuseUnauthentic(authentication);
     return runWithinLimits(async () => {
-      const mail = await readMail(Buffer.concat([...piecesOf(arrived)]), deps.parser);
+      const raw = Buffer.concat([...piecesOf(arrived)]);
+      const mail = await readMail(raw, author?.mailbox ?? null, deps.parser);
       refuseLoop(mail, targets);
       return store({ arrived, envelope, targets, mail, authentication });
     });
-  }
-
-  async function readSender(arrived: ArrivedMail, envelope: ReceivedEnvelope) {
-    const [head = arrived.rest] = piecesOf(arrived);
-    const header = headerOf(head);
-    // The field From may be behind the piece, so whose policy applies is not known.
-    const isCut = arrived.stored !== null && header.length === head.byteLength;
-    if (isCut || hasLongAuthor(header)) {
-      throw new ReceiveRefusal(552, "5.3.4 The header of the message is too large");
-    }
-    return deps.readSender({ head, pieces: piecesOf(arrived) }, envelope);
   }
 
   /** The message in pieces of at most a MiB, of which one is in memory at a time. */

@@ -4,13 +4,14 @@ import { type Authentication, readClaims } from "../../checks/authentication.ts"
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
+import type { Author } from "../../protocols/mime/from-field.ts";
 import type { ReceivedEnvelope } from "./storing.ts";
 
 /** Longest time of the look-ups for one message; those that take longer fail. */
 const AUTHENTICATION_MS = 20_000;
 
-/** A message as it is stored: its beginning, and all of its pieces. */
-type StoredMessage = { head: Uint8Array; pieces: Iterable<Uint8Array> };
+/** A message as it is stored: its beginning, all of its pieces, and its author. */
+type StoredMessage = { head: Uint8Array; pieces: Iterable<Uint8Array>; author: Author };
 
 /**
  * Resolves when the message was read, to the function that verifies its sender. That takes no

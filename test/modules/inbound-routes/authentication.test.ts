@@ -186,6 +186,14 @@ describe("a message whose From names several domains", () => {
     ["two addresses in brackets", ["From: <x@none.example> <ada@reject.example>"]],
     ["an address in a comment without an end", ["From: x@none.example (<ada@reject.example>"]],
     ["an address with two domains", ["From: x@none.example@reject.example"]],
+    ["a comment in a comment", ["From: (a(b) x@none.example) ada@reject.example"]],
+    ["an escaped bracket in a comment", ["From: (a\\) x@none.example) ada@reject.example"]],
+    ["an escaped quote in a name", ['From: "\\" <x@none.example>" <ada@reject.example>']],
+    ["a NUL in a name", ["From: ada@reject.example\0 <x@none.example>"]],
+    [
+      "an encoded word behind an address",
+      ["From: x@none.example =?utf-8?q?ada=40reject.example?="],
+    ],
   ];
   const raw = (fields: readonly string[]) =>
     Buffer.from(mail([...fields, `To: ${TO}`, "Subject: Hi"]));
@@ -250,6 +258,42 @@ test("the record has the verdicts in full", async () => {
     result: "pass",
     domain: "reject.example",
     info: "p=reject",
+  });
+});
+
+describe("a domain that is shown as another one", () => {
+  const refused =
+    "550 5.7.1 The mail is not authentic: DMARC fails for reject.example, whose policy is p=reject";
+  const forms: [what: string, domain: string][] = [
+    ["full-width letters", "\uff52\uff45\uff4a\uff45\uff43\uff54.example"],
+    ["an ideographic full stop", "reject\u3002example"],
+    ["a zero-width space", "re\u200bject.example"],
+    ["a soft hyphen", "re\u00adject.example"],
+    ["blanks around its dot", "reject . example"],
+    ["comments around its dot", "reject(a).(b)example"],
+    ["a final dot", "reject.example."],
+    ["a label above it that is no host name", "x_y.reject.example"],
+    ["a label above it that cannot exist", "x!y.reject.example"],
+  ];
+  test.each(forms)("has the policy of the one that is shown: %s", async (_, domain) => {
+    for (const from of [`ada@${domain}`, `Ada <ada@${domain}>`]) {
+      const raw = Buffer.from(mail([`From: ${from}`, `To: ${TO}`, "Subject: Hi"]));
+      expect(await receive(raw, "x@none.example", ALLOWED)).toMatch(
+        /^550 5\.7\.1 .* DMARC fails for (?:\w+\.)?reject\.example, /,
+      );
+    }
+  });
+
+  test("is the domain of the contact as well", async () => {
+    await t.sent("ceo@reject.example");
+    const field = "From: (a(b) x@none.example) ceo@\uff52eject.example";
+    const raw = Buffer.from(mail([field, `To: ${TO}`, "Subject: Hi"]));
+    expect(await receive(raw, "x@none.example", ALLOWED)).toBe(refused);
+    expect(await receive(raw, "x@reject.example", ALLOWED)).toBe("pass none fail none");
+    const record = await t.call("GET", "/received-mails?limit=1");
+    expect(record.at("data.items.0.from")).toBe("ceo@reject.example");
+    // DMARC fails for one of the domains that mail programs may show.
+    expect(record.at("data.items.0.contactId")).toBeNull();
   });
 });
 

@@ -15,7 +15,7 @@ import { addressLine, fold, rawLine, textLine } from "../../../src/protocols/mim
 import { checkHeaders, isContentId, isHeaderText } from "../../../src/protocols/mime/headers.ts";
 import { chooseTexts } from "../../../src/render/language.ts";
 import { openRedirect, openToken } from "../../../src/render/links.ts";
-import { hasUnclearAddress, parseFrom } from "../../../src/protocols/mime/from-field.ts";
+import { authorDomains, parseFrom } from "../../../src/protocols/mime/from-field.ts";
 import { PartsFault } from "../../../src/protocols/mime/part-reader.ts";
 import { createPartEncoder, createPartSurvey } from "../../../src/protocols/mime/seven-bit.ts";
 import { readSubmittedHeader } from "../../../src/protocols/mime/submitted-header.ts";
@@ -103,7 +103,7 @@ export const MAIL_PARSERS: readonly Parser[] = [
   { name: "the header From of submitted messages", run: parseFrom, maxCharacters: 2_000 },
   {
     name: "the header From of received messages",
-    run: hasUnclearAddress,
+    run: authorDomains,
     maxCharacters: 64 * 1024,
     pumps: ["@", "<@", ",", "(", '"\\', "<@>"],
   },

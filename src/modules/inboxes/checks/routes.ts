@@ -8,6 +8,7 @@ import { allowIdle } from "../../../http/long-requests.ts";
 import { fieldError } from "../../../lib/errors.ts";
 import type { Dns } from "../../../protocols/dns/client.ts";
 import type { FetchGuarded } from "../../../protocols/fetch-guarded/fetch-guarded.ts";
+import { readAuthor } from "../../../protocols/mime/from-field.ts";
 import { parseEnvelope } from "../envelope.ts";
 import { findLinks } from "../../../checks/find-links.ts";
 import type { MessageStore } from "../messages/store.ts";
@@ -15,6 +16,7 @@ import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
 import { readClaims } from "../../../checks/authentication.ts";
+import { headerOf } from "../../../checks/author.ts";
 import { createLinkCheck } from "../../../checks/request-links.ts";
 import { summarizeSupport } from "../../../checks/html-support/summary.ts";
 import { lint } from "../../../checks/lint.ts";
@@ -46,7 +48,8 @@ export function checkRoutes(deps: {
         const { from, peer, helo, hasBareLf } = parseEnvelope(message.envelope);
         const raw = store.raw(message.seq);
         const detail = await reading.detail(message);
-        const claimed = { head: raw, pieces: [raw], sender: from, ip: ip ?? peer, helo };
+        const author = readAuthor(headerOf(raw));
+        const claimed = { head: raw, pieces: [raw], author, sender: from, ip: ip ?? peer, helo };
         const { signal } = request;
         const evaluate = await readClaims(claimed, dns, {
           mta: deps.config.hostname,
