@@ -8,6 +8,7 @@ import { createIdempotency } from "./http/idempotency.ts";
 import { createRouteRules } from "./http/route-rules.ts";
 import { createSessionAccess } from "./http/session-access.ts";
 import { createSessionCookies } from "./http/session-cookie.ts";
+import { createUnknownFields } from "./http/unknown-fields.ts";
 import { deriveKey } from "./lib/crypto.ts";
 import { findKey } from "./modules/keys.ts";
 import { CONFIRMATION_MS } from "./modules/accounts/sessions.ts";
@@ -24,6 +25,7 @@ export function createHttpEdge(core: Core, { projects, quotas, accounts }: Servi
   const beginWork = (route: string) => loopWatch.begin("route", route);
   const bodies = createBodies({ clock, beginWork });
   const routeRules = createRouteRules();
+  const unknownFields = createUnknownFields();
   const idempotency = createIdempotency({
     db,
     writer,
@@ -47,6 +49,7 @@ export function createHttpEdge(core: Core, { projects, quotas, accounts }: Servi
       localAccess?.isOpen(request, peer) === true ? projects.firstAsKey() : null,
     idempotency,
     readJson: bodies.readJson,
+    unknownFields,
     writer,
     storing: quotas.runWithinStorage,
     apiRate: config.apiRate,
@@ -56,7 +59,7 @@ export function createHttpEdge(core: Core, { projects, quotas, accounts }: Servi
     log,
     now: clock.elapsed,
   });
-  return { bodies, beginWork, routeRules, idempotency, admission, localAccess };
+  return { bodies, beginWork, routeRules, unknownFields, idempotency, admission, localAccess };
 }
 
 /** The module that purges stored answers. */

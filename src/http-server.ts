@@ -54,6 +54,7 @@ export function createHttpServer(
   registerRoutes(http.routes);
   core.routeRules.registerRoutes(http.routes);
   bodies.registerRoutes(http.routes);
+  core.unknownFields.registerRoutes(http.routes);
   const listener = createListener({
     http,
     hostname: config.host,

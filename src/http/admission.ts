@@ -28,6 +28,7 @@ import type { RouteRules } from "./route-rules.ts";
 import type { SessionAccess, SignedInUser } from "./session-access.ts";
 import { createSessionPlugins, MEMBER, sessionRequest, userActor } from "./session-plugins.ts";
 import { type Incoming, peerOf } from "./incoming.ts";
+import type { UnknownFields } from "./unknown-fields.ts";
 
 export type KeyKind = "SECRET" | "PUBLIC";
 /** The sender of a mail. */
@@ -74,6 +75,7 @@ type AdmissionOptions = {
   sessions: SessionAccess;
   routeRules: RouteRules;
   readJson: ReadJson;
+  unknownFields: UnknownFields;
   /** Requests per minute and project with secret keys; 0 means no limit. */
   apiRate: number;
   /** Requests per minute and project with public keys; 0 means no limit. */
@@ -99,7 +101,7 @@ const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
 export type Admission = ReturnType<typeof createAdmission>;
 
 export function createAdmission(options: AdmissionOptions) {
-  const { sessions, trustedProxies, now, log } = options;
+  const { sessions, trustedProxies, unknownFields, now, log } = options;
   const admitted = new WeakMap<Request, Admitted>();
   const writesOf = createAdmittedWrites(options);
   const readClientAddress = clientAddressReader({ trusted: trustedProxies, log });
@@ -174,11 +176,14 @@ export function createAdmission(options: AdmissionOptions) {
         const { request, route } = incoming;
         const holder = { projectSeq: project.seq, isPublic: keyKind === "PUBLIC" };
         // If this returned undefined, Elysia would read the body again.
-        return (await readBody(request, { method: request.method, route, holder })) ?? null;
+        const body = (await readBody(request, { method: request.method, route, holder })) ?? null;
+        unknownFields.checkBody(incoming, body, project);
+        return body;
       })
       .derive({ as: "scoped" }, (incoming) => {
         const admission = admit(incoming, access);
         const { project, keyKind, role, user } = admission;
+        unknownFields.checkQuery(incoming, project);
         const writes = writesOf(incoming, {
           projectSeq: project.seq,
           userId: null,

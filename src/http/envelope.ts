@@ -11,8 +11,8 @@ const FieldFault = named(
     field: "Dotted path such as to.1.email; empty for the whole body",
     message: "The fault of the field, as a predicate such as `is required`",
     code:
-      "required, invalid_type, invalid_format, too_small, too_big, invalid_value, reserved_event " +
-      "or unknown_reference",
+      "required, invalid_type, invalid_format, too_small, too_big, invalid_value, reserved_event, " +
+      "unknown_field or unknown_reference",
   }),
   { description: "A faulty field of a request" },
 );

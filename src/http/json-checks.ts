@@ -6,7 +6,8 @@
  *   values is refused before it is parsed.
  * - `refuseUnstorable` refuses what cannot be stored or sent unchanged: U+0000 and lone surrogates in
  *   names and strings, and numbers too large for a double (1e400 is parsed as Infinity and would be
- *   stored as null). Fields that the schema of a route does not describe are ignored.
+ *   stored as null). Fields that the schema of a route does not describe are not stored,
+ *   so they are not checked.
  */
 
 import { AppError, type FieldError, fieldError, validationError } from "../lib/errors.ts";

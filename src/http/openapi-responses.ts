@@ -23,6 +23,10 @@ export const HEADERS = {
     "`true` if this is the stored response to an earlier request with the same Idempotency-Key",
     "true",
   ),
+  "Mailstead-Ignored": text(
+    "Names of unknown fields and query parameters that were ignored; absent if there are none",
+    "note, to.0.nickname",
+  ),
   "WWW-Authenticate": text("The authentication scheme", "Bearer"),
   "Accept-Encoding": text("The content coding that the server accepts", "identity"),
   "Content-Disposition": text("The name of the file", 'attachment; filename="contacts.csv"'),
@@ -32,6 +36,7 @@ export const HEADERS = {
 type DocumentedHeader = keyof typeof HEADERS;
 
 const ALWAYS = ["X-Request-Id"] as const;
+const OF_SUCCESS = ["X-Request-Id", "Mailstead-Ignored"] as const;
 const WITH_KEY = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] as const;
 
 /** The headers of the success of an operation. */
@@ -42,7 +47,7 @@ export function headersOfSuccess(options: {
   own: readonly DocumentedHeader[];
 }) {
   return references([
-    ...ALWAYS,
+    ...OF_SUCCESS,
     ...(options.hasRate ? WITH_KEY : []),
     ...(options.isIdempotent ? (["Idempotency-Replayed"] as const) : []),
     ...options.own,

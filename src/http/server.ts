@@ -25,6 +25,7 @@ const PUBLIC_PATH = "/v1/track";
 const EXPOSED_HEADERS = [
   "X-Request-Id",
   "Idempotency-Replayed",
+  "Mailstead-Ignored",
   "RateLimit-Limit",
   "RateLimit-Remaining",
   "RateLimit-Reset",

@@ -7,6 +7,7 @@ import type { ReadJson } from "./body.ts";
 import { type Incoming, peerOf } from "./incoming.ts";
 import type { RouteRules } from "./route-rules.ts";
 import type { SessionAccess, SignedInMember, SignedInUser } from "./session-access.ts";
+import type { UnknownFields } from "./unknown-fields.ts";
 
 /** The request names the project, and a disabled project cannot be changed. */
 export const MEMBER = { projectId: null, allowsDisabled: false } as const;
@@ -17,12 +18,13 @@ export function createSessionPlugins(
   deps: Rules & {
     sessions: SessionAccess;
     readJson: ReadJson;
+    unknownFields: UnknownFields;
     writesOf: ReturnType<typeof createAdmittedWrites>;
     /** The address of the client. */
     clientOf: (incoming: Incoming) => string;
   },
 ) {
-  const { sessions, readJson, writesOf, clientOf } = deps;
+  const { sessions, readJson, unknownFields, writesOf, clientOf } = deps;
 
   /** `admit` finds the user, and the project if the route belongs to one. */
   function plugin<Project extends SignedInMember["project"] | null, Role>(
@@ -46,10 +48,13 @@ export function createSessionPlugins(
         const { request, route } = incoming;
         const holder = { projectSeq: project?.seq ?? 0, isPublic: project === null };
         // If this returned undefined, Elysia would read the body again.
-        return (await readJson(request, { method: request.method, route, holder })) ?? null;
+        const body = (await readJson(request, { method: request.method, route, holder })) ?? null;
+        unknownFields.checkBody(incoming, body, null);
+        return body;
       })
       .derive({ as: "scoped" }, (incoming) => {
         const { user, project, role } = admitOnce(incoming);
+        unknownFields.checkQuery(incoming, null);
         const writes = writesOf(incoming, {
           projectSeq: project?.seq ?? null,
           userId: project === null ? user.id : null,

@@ -150,7 +150,7 @@ function codeOf(error: ValueError): FieldErrorCode {
   return CODES[error.type] ?? "invalid_type";
 }
 
-/** An object that a caller sends. Unknown fields are ignored (docs/interface.md#requests). */
+/** An object that a caller sends. unknown-fields.ts handles its unknown fields. */
 export function Input<T extends TProperties>(properties: T) {
   return Type.Object(properties, { additionalProperties: true });
 }

@@ -8,6 +8,7 @@ export type FieldErrorCode =
   | "too_big"
   | "invalid_value"
   | "reserved_event"
+  | "unknown_field"
   | "unknown_reference";
 
 /** The message of a field that is missing. */

@@ -195,24 +195,11 @@ const RESTRICTIONS = [
   { field: "audienceFilter", type: "FILTERED" },
 ] as const;
 
-/**
- * Unknown fields are ignored (docs/interface.md#requests), but a misspelt time is refused: without
- * a time the campaign is sent immediately, which cannot be undone.
- */
 export const SendCampaignInput = named(
   "SendCampaignInput",
-  withChecks(
-    described(Input({ scheduledFor: Type.Optional(Nullable(DateTime)) }), {
-      scheduledFor: "When sending is to start; omitted or null for now",
-    }),
-    (value) =>
-      Object.keys(value)
-        .filter((field) => /^schedul/i.test(field) && field !== "scheduledFor")
-        .map((field) => {
-          const message = "is not a field of this route; use scheduledFor for the time to send at";
-          return { field, message, code: "invalid_value" };
-        }),
-  ),
+  described(Input({ scheduledFor: Type.Optional(Nullable(DateTime)) }), {
+    scheduledFor: "When sending is to start; omitted or null for now",
+  }),
   {
     description: "When to send a campaign",
     example: { scheduledFor: "2036-03-03T09:00:00Z" },

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../support/app.ts";
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+afterAll(() => t.close());
+
+const MAIL = { to: "ada@x.test", from: "hi@acme.test", subject: "s", body: "<p>b</p>" };
+const CAMPAIGN = {
+  name: "News",
+  subject: "s",
+  body: "<p>b</p>",
+  from: "hi@acme.test",
+  audienceType: "ALL",
+};
+const TEMPLATE = { name: "T", subject: "s", body: "<p>b</p>", type: "TRANSACTIONAL" };
+
+/** Each field of the table with a part of its message: the right name, or that there is none. */
+const REFUSED: [path: string, valid: object, fields: Record<string, string>][] = [
+  [
+    "/v1/send",
+    MAIL,
+    {
+      cc: "each recipient gets a mail of its own",
+      bcc: "not supported",
+      Cc: "not supported",
+      text: "text part is made from body",
+      TextBody: "text part",
+      html: "use body",
+      HtmlBody: "use body",
+      replyTo: "use reply",
+      reply_to: "use reply",
+      ReplyTo: "use reply",
+      scheduledAt: "scheduledFor of POST /campaigns",
+      send_at: "scheduledFor of POST /campaigns",
+      scheduledFor: "scheduledFor of POST /campaigns",
+      tags: "not supported",
+      variables: "use data",
+      dynamic_template_data: "use data",
+      template_id: "use template",
+      previewText: "put it first into body",
+      tracking: "setting of the project",
+      fromName: "use name",
+      Subject: "use subject",
+      subjct: "use subject",
+      sujbect: "use subject",
+      form: "use from",
+      attachement: "use attachments",
+      idempotencyKey: "Idempotency-Key",
+    },
+  ],
+  [
+    "/campaigns",
+    CAMPAIGN,
+    {
+      type: "use audienceType",
+      scheduledAt: "scheduledFor of POST /campaigns",
+      scheduledFor: "scheduledFor of POST /campaigns",
+      html: "use body",
+      reply: "use replyTo",
+      reply_to: "use replyTo",
+      from_name: "use fromName",
+      segment: "use segmentId",
+      listIds: "use segmentId",
+      attachments: "not supported",
+      headers: "not supported",
+      cc: "not supported",
+    },
+  ],
+  ["/templates", TEMPLATE, { html: "use body", text: "text part", fromname: "use fromName" }],
+  [
+    "/contacts",
+    { email: "bo@x.test" },
+    { firstName: "use data", name: "use data", unsubscribed: "use subscribed", tags: "not" },
+  ],
+  ["/v1/track", { email: "bo@x.test", event: "seen" }, { properties: "use data", evnt: "event" }],
+];
+
+describe("a field that would change what is sent is refused:", () => {
+  for (const [path, valid, fields] of REFUSED) {
+    test.each(Object.entries(fields))(`${path} %s`, async (name, message) => {
+      const before = t.contents();
+      const answer = await t.call("POST", path, { ...valid, [name]: "x" });
+      expect([answer.status, answer.at("error.errors")]).toEqual([
+        422,
+        [{ field: name, message: expect.stringContaining(message), code: "unknown_field" }],
+      ]);
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("also inside other fields, together with the other violations", async () => {
+    const to = [{ email: "ada@x.test", data: { a: 1 }, subject: "s" }, { address: "ada@x.test" }];
+    const attachments = [{ name: "a.txt", content: "eA==" }];
+    const answer = await t.call("POST", "/v1/send", { ...MAIL, to, attachments, subject: 5 });
+    expect(answer.at("error.errors")).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ field: "to.0.subject", code: "unknown_field" }),
+        expect.objectContaining({ field: "to.0.data", code: "unknown_field" }),
+        expect.objectContaining({
+          field: "to.1.address",
+          message: expect.stringContaining("email"),
+        }),
+        expect.objectContaining({ field: "attachments.0.name" }),
+        expect.objectContaining({ field: "attachments.0.filename", code: "required" }),
+        expect.objectContaining({ field: "subject", code: "invalid_type" }),
+      ]),
+    );
+  });
+
+  test("and a parameter with a typing error or of another service", async () => {
+    const cases = { limits: "use limit", per_page: "use limit", page: "use cursor" };
+    for (const [name, message] of Object.entries(cases)) {
+      const answer = await t.call("GET", `/contacts?${name}=1`);
+      expect([answer.status, answer.at("error.errors.0")]).toEqual([
+        422,
+        { field: name, message: expect.stringContaining(message), code: "unknown_field" },
+      ]);
+    }
+  });
+});
+
+describe("another unknown name is ignored and named in a header:", () => {
+  const ignored = (headers: Headers) => headers.get("mailstead-ignored");
+
+  test("fields, also inside other fields, and query parameters", async () => {
+    const to = [{ email: "ada@x.test", nickname: "A" }];
+    const answer = await t.call("POST", "/v1/send?zzz=1", { ...MAIL, to, note: 1, "a, b\n": 2 });
+    expect(answer.status).toBe(200);
+    expect(ignored(answer.headers)).toBe("to.0.nickname, note, a%2C%20b%0A, zzz");
+    expect(ignored((await t.call("GET", "/contacts?zzz=1")).headers)).toBe("zzz");
+    expect(ignored((await t.call("POST", "/v1/send", MAIL)).headers)).toBeNull();
+  });
+
+  test("short words that are no typing error of ours", async () => {
+    const body = { email: "ada@x.test", event: "seen", date: "x", mode: 1 };
+    const answer = await t.call("POST", "/v1/track", body);
+    expect([answer.status, ignored(answer.headers)]).toEqual([200, "date, mode"]);
+  });
+
+  test("nothing inside free data and headers", async () => {
+    const data = { cc: "x", text: "y" };
+    const answer = await t.call("POST", "/v1/send", { ...MAIL, data });
+    expect([answer.status, ignored(answer.headers)]).toEqual([200, null]);
+  });
+
+  test("of a body with very many, the first twenty", async () => {
+    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`zzz${i}`, 1]));
+    const answer = await t.call("POST", "/v1/send", { ...MAIL, ...many });
+    expect(answer.status).toBe(200);
+    expect(ignored(answer.headers)).toEndWith("zzz19, and 4980 more");
+  });
+});
+
+test("an object that was read may be sent back with PATCH", async () => {
+  const steps = [{ id: "wait", type: "DELAY", config: { amount: 2, unit: "days" } }];
+  const flow = { name: "F", trigger: { type: "EVENT", eventName: "seen" }, steps, transitions: [] };
+  const condition = {
+    logic: "AND",
+    groups: [{ filters: [{ field: "subscribed", operator: "equals", value: true }] }],
+  };
+  const made: [path: string, body: object, id: string][] = [
+    ["/contacts", { email: "back@x.test" }, "id"],
+    ["/templates", TEMPLATE, "data.id"],
+    ["/campaigns", CAMPAIGN, "data.id"],
+    ["/segments", { name: "S", condition, trackMembership: false }, "data.id"],
+    ["/workflows", flow, "data.id"],
+    ["/webhooks", { url: "https://hooks.example/x", events: ["email.sent"] }, "data.id"],
+  ];
+  for (const [path, body, at] of made) {
+    const id = await t.create(path, body, at);
+    const read = await t.call("GET", `${path}/${id}`);
+    const whole = read.at("data.id") === id ? read.at("data") : read.body;
+    const answer = await t.call("PATCH", `${path}/${id}`, whole);
+    expect([path, answer.status, answer.at("error.message")]).toEqual([path, 200, undefined]);
+  }
+  const id = await t.create("/campaigns", CAMPAIGN, "data.id");
+  expect((await t.call("PATCH", `/campaigns/${id}`, { type: "TRANSACTIONAL" })).status).toBe(422);
+});
