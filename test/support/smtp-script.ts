@@ -47,9 +47,11 @@ export type Action =
 
 /**
  * A list has the actions of the first, second … occurrence in a connection; null is correct
- * behaviour.
+ * behaviour. A function is asked at each occurrence.
  */
-export type Script = { [step in ScriptStep]?: Action | (Action | null)[] };
+export type Script = {
+  [step in ScriptStep]?: Action | (Action | null)[] | (() => Action | null);
+};
 
 export type ScriptOptions = {
   /**
@@ -305,6 +307,7 @@ class ScriptConnection {
     const scripted = this.#context.script[step] ?? null;
     const occurrence = this.#occurrences.get(step) ?? 0;
     this.#occurrences.set(step, occurrence + 1);
+    if (typeof scripted === "function") return scripted();
     return Array.isArray(scripted) ? (scripted[occurrence] ?? null) : scripted;
   }
 

@@ -1,22 +1,17 @@
 /**
- * Classifies an SMTP reply: temporary or permanent, and its cause (docs/delivery.md#R1,
- * docs/delivery.md#R3). The rules apply in this order:
+ * Classifies an SMTP reply: temporary or permanent, of whom the server speaks, and the cause
+ * (docs/delivery.md#R1, docs/delivery.md#R3). These decide, in this order:
  *
- * 1. The first digit of the basic code decides between temporary and permanent (RFC 5321 §4.2.1).
- * 2. In some steps only this installation can be the cause.
- * 3. Some enhanced codes have the same meaning everywhere (RFC 3463, RFC 7372).
- * 4. Known texts, then "no such recipient", the other enhanced codes, and the basic code decide.
+ * 1. The first digit of the basic code: temporary or permanent (RFC 5321 §4.2.1).
+ * 2. The step: at some, only this installation can be the cause.
+ * 3. The first rule of the table that fits step, text and code (reply-rules.ts).
+ * 4. The range of the enhanced code, then the basic code.
  */
 
 import type { Unsendable } from "./envelope.ts";
 import { replyText, type Reply } from "./reply.ts";
-import type { ReplyClass, SmtpStep } from "./reply-classes.ts";
-import {
-  GREYLISTING,
-  KNOWN_TEXTS,
-  UNKNOWN_RECIPIENT,
-  UNKNOWN_RECIPIENT_LATE,
-} from "./reply-texts.ts";
+import type { ReplyClass, ReplySubject, SmtpStep } from "./reply-classes.ts";
+import { REPLY_RULES, type ReplyRule } from "./reply-rules.ts";
 
 type NegativeReply = {
   step: SmtpStep;
@@ -28,9 +23,10 @@ type NegativeReply = {
 };
 
 /** `retryAfterMs` is present only if the reply names a time; 1 minute to 24 hours. */
-type Refusal =
-  | { kind: "deferred"; class: ReplyClass; retryAfterMs?: number }
-  | { kind: "bounced"; class: ReplyClass; retryAfterMs?: never };
+type Refusal = Meaning &
+  ({ kind: "deferred"; retryAfterMs?: number } | { kind: "bounced"; retryAfterMs?: never });
+
+type Meaning = { about: ReplySubject; class: ReplyClass };
 
 /**
  * Classifies a negative reply. Only a permanent one can be `no_such_recipient`
@@ -38,11 +34,14 @@ type Refusal =
  */
 export function classifyReply(reply: NegativeReply): Refusal {
   const parsed = parse(reply);
-  if (parsed.permanent) return { kind: "bounced", class: classOf(parsed) ?? "policy" };
+  if (parsed.permanent) return { kind: "bounced", ...(meaningOf(parsed) ?? UNKNOWN_REFUSAL) };
   const retryAfterMs = retryHint(parsed.text);
-  const found = classOf(parsed) ?? "temporary";
-  return { kind: "deferred", class: found, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+  const found = meaningOf(parsed) ?? UNKNOWN_DELAY;
+  return { kind: "deferred", ...found, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
 }
+
+const UNKNOWN_REFUSAL: Meaning = { about: "message", class: "policy" };
+const UNKNOWN_DELAY: Meaning = { about: "site", class: "temporary" };
 
 /** Classifies a negative reply of a relay or an MX to a mail. */
 export function readReply(step: SmtpStep, reply: Reply): Refusal {
@@ -104,104 +103,64 @@ function bareText(text: string): string {
     .trim();
 }
 
-function classOf(reply: Parsed): ReplyClass | null {
-  if (OUR_STEPS.has(reply.step)) return "infrastructure";
-  return (
-    UNAMBIGUOUS.get(reply.detail) ?? textClass(reply) ?? detailClass(reply) ?? codeClass(reply)
-  );
+function meaningOf(reply: Parsed): Meaning | null {
+  if (OUR_STEPS.has(reply.step)) return { about: "account", class: "infrastructure" };
+  const rule = REPLY_RULES.find((each) => fits(each, reply));
+  return rule === undefined ? codeMeaning(reply) : { about: rule.about, class: rule.class };
 }
 
-/**
- * Steps in which a refusal is not about recipient or message, but about our connection or log-in.
- */
+/** At these steps a refusal is about our connection or log-in, not about recipient or message. */
 const OUR_STEPS: ReadonlySet<SmtpStep> = new Set(["connect", "tls", "starttls", "auth"]);
 
-/** Codes of RFC 3463 and RFC 7372, of Gmail (7.30–40) and of Microsoft (7.508–515). */
-const UNAMBIGUOUS: ReadonlyMap<string, ReplyClass> = new Map<string, ReplyClass>([
-  ["2.2", "mailbox_full"],
-  ["2.3", "content"],
-  ["3.4", "content"],
-  ["7.20", "authentication"],
-  ["7.21", "authentication"],
-  ["7.22", "authentication"],
-  ["7.23", "authentication"],
-  ["7.24", "authentication"],
-  ["7.25", "infrastructure"],
-  ["7.26", "authentication"],
-  ["7.27", "authentication"],
-  // This is "mail flood detected" in the registry and a rate limit at Gmail.
-  ["7.28", "rate_limited"],
-  ["7.29", "authentication"],
-  ["7.30", "authentication"],
-  ["7.32", "authentication"],
-  ["7.40", "authentication"],
-  ["7.508", "rate_limited"],
-  ["7.509", "authentication"],
-  ["7.512", "content"],
-  ["7.515", "authentication"],
-]);
-
-function textClass(reply: Parsed): ReplyClass | null {
-  if (!reply.permanent && GREYLISTING.test(reply.text)) return "greylisted";
-  const known = KNOWN_TEXTS.find(({ pattern }) => pattern.test(reply.text))?.class ?? null;
-  const isVague = known === "content" || known === "policy";
-  return isVague && namesNoRecipient(reply) ? null : known;
+function fits(rule: ReplyRule, reply: Parsed): boolean {
+  const { at, only, codes, basicCodes, text } = rule;
+  if (only !== undefined && reply.permanent !== (only === "permanent")) return false;
+  if (at !== undefined && !at.includes(reply.step)) return false;
+  if (codes !== undefined && !codes.includes(reply.detail)) return false;
+  if (basicCodes !== undefined && !basicCodes.includes(reply.code)) return false;
+  if (rule.class === "no_such_recipient" && isContradictory(reply)) return false;
+  if (rule.isVague === true && namesRecipient(reply)) return false;
+  return text === undefined || text.test(reply.text);
 }
 
-function detailClass(reply: Parsed): ReplyClass | null {
-  if (namesNoRecipient(reply) || saysNoRecipient(reply)) return "no_such_recipient";
-  const [subject, number = 0] = reply.detail.split(".").map(Number);
-  if (subject === 1 && (number === 7 || number === 8)) return "infrastructure";
-  if (reply.detail === "4.5" || reply.detail === "5.3") return "rate_limited";
-  if (subject === 5 && number > 0 && reply.permanent) return "infrastructure";
-  if (subject === 6) return "content";
-  return subject === 7 ? securityClass(number, reply.permanent) : null;
+/** A permanent code with a temporary enhanced code (RFC 3463 §2) proves nothing. */
+function isContradictory({ permanent, series }: Parsed): boolean {
+  return permanent && series === 4;
+}
+
+/** A code for the address of the recipient, at the step that names it (RFC 3463 §3.2). */
+function namesRecipient({ step, permanent, series, detail }: Parsed): boolean {
+  return permanent && series === 5 && step === "rcpt" && RECIPIENT_CODES.has(detail);
+}
+
+const RECIPIENT_CODES: ReadonlySet<string> = new Set(["1.1", "1.2", "1.3", "1.6", "1.10"]);
+
+/** The meaning of a range of enhanced codes, otherwise of the basic code. */
+function codeMeaning({ code, detail, permanent }: Parsed): Meaning | null {
+  const [subject, number = 0] = detail.split(".").map(Number);
+  if (subject === 5 && number > 0 && permanent) return { about: "site", class: "infrastructure" };
+  if (subject === 6) return { about: "message", class: "content" };
+  const found = subject === 7 ? securityMeaning(number, permanent) : null;
+  if (found !== null) return found;
+  // RFC 5321 §4.2.3, RFC 4954 §6.
+  if (code >= 500 && code <= 504) return { about: "site", class: "infrastructure" };
+  if (code === 530 || code === 534 || code === 535 || code === 538) {
+    return { about: "account", class: "infrastructure" };
+  }
+  return null;
 }
 
 /** Classifies X.7.x: log-in codes of RFC 4954, codes of Microsoft from 500 on, and the others. */
-function securityClass(number: number, permanent: boolean): ReplyClass | null {
-  if (number >= 8 && number <= 14) return "infrastructure";
-  if (number >= 500 && number <= 699 && !permanent) return "rate_limited";
-  if ((number >= 501 && number <= 503) || number === 511) return "reputation";
-  if ((number >= 606 && number <= 649) || (number >= 700 && number <= 799)) return "reputation";
-  return permanent ? "policy" : null;
-}
-
-/** The only enhanced codes that say that the address does not exist (docs/delivery.md#R1). */
-const NO_RECIPIENT_CODES: ReadonlySet<string> = new Set([
-  "1.1",
-  "1.2",
-  "1.3",
-  "1.6",
-  "1.10",
-  "2.1",
-]);
-
-/** Steps whose replies concern the recipient; a mail has only one (docs/delivery.md#S6). */
-const RECIPIENT_STEPS: ReadonlySet<SmtpStep> = new Set(["rcpt", "data", "dot"]);
-
-function namesNoRecipient({ step, permanent, series, detail }: Parsed): boolean {
-  return permanent && series === 5 && RECIPIENT_STEPS.has(step) && NO_RECIPIENT_CODES.has(detail);
-}
-
-/** No code, or "other or undefined" (RFC 3463 §3), which has no information: the text decides. */
-const UNDEFINED: ReadonlySet<string> = new Set(["", "0.0", "1.0", "2.0", "5.0"]);
-
-function saysNoRecipient({ step, code, series, detail, text }: Parsed): boolean {
-  if (series === 4 || !UNDEFINED.has(detail)) return false;
-  if (step === "rcpt") {
-    return (code === 550 || code === 551 || code === 553) && UNKNOWN_RECIPIENT.test(text);
-  }
-  const isAtEnd = step === "data" || step === "dot";
-  return isAtEnd && (code === 552 || code === 554) && UNKNOWN_RECIPIENT_LATE.test(text);
-}
-
-/** Classifies by the basic code if nothing else decided (RFC 5321 §4.2.3, RFC 4954 §6). */
-function codeClass({ code, text }: Parsed): ReplyClass | null {
-  if (code === 552) return UNKNOWN_RECIPIENT.test(text) ? null : "mailbox_full";
-  if (code >= 500 && code <= 504) return "infrastructure";
-  if (code === 530 || code === 534 || code === 535 || code === 538) return "infrastructure";
-  return null;
+function securityMeaning(number: number, permanent: boolean): Meaning | null {
+  if (number >= 8 && number <= 14) return { about: "account", class: "infrastructure" };
+  if (number >= 500 && number <= 699 && !permanent) return { about: "site", class: "rate_limited" };
+  const isBlock =
+    (number >= 501 && number <= 503) ||
+    number === 511 ||
+    (number >= 606 && number <= 649) ||
+    (number >= 700 && number <= 799);
+  if (isBlock) return { about: "account", class: "reputation" };
+  return permanent ? UNKNOWN_REFUSAL : null;
 }
 
 const MINUTE_MS = 60_000;

@@ -29,3 +29,14 @@ export type ReplyClass =
   | "reputation"
   | "authentication"
   | "infrastructure";
+
+/**
+ * Of whom or what a server speaks when it refuses a mail.
+ * - recipient: the mailbox or the domain to which it goes.
+ * - message: this message, or nothing that is known more precisely.
+ * - sender: the address or the domain of the sender.
+ * - account: everything that this installation sends over this server: its log-in, its quota, its
+ *   IP address.
+ * - site: the server itself, which is busy or has a fault.
+ */
+export type ReplySubject = "recipient" | "message" | "sender" | "account" | "site";

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { ReplyClass, SmtpStep } from "../../../src/protocols/smtp/reply-classes.ts";
+import type {
+  ReplyClass,
+  ReplySubject,
+  SmtpStep,
+} from "../../../src/protocols/smtp/reply-classes.ts";
 import { classifyReply } from "../../../src/protocols/smtp/classify-reply.ts";
 
 type StepName = SmtpStep;
@@ -155,6 +159,70 @@ const NO_SUCH: Case[] = [
   ],
   ["qmail", "dot", "554 delivery error: mailbox does not exist here (#5.1.1)", "no_such_recipient"],
   ["AT&T", "rcpt", "550 5.2.1 <JANE@PRODIGY.NET>... Addressee unknown", "no_such_recipient"],
+  [
+    "Exchange Online",
+    "rcpt",
+    "550 5.4.1 Recipient address rejected: Access denied. AS(201806281)",
+    "no_such_recipient",
+  ],
+  [
+    "Exchange Online",
+    "rcpt",
+    "550 5.4.1 [jane@example.com]: Recipient address rejected: Access denied",
+    "no_such_recipient",
+  ],
+  ["Yandex", "rcpt", "550 5.7.1 No such user!", "no_such_recipient"],
+  ["Zoho", "rcpt", "550 No user found", "no_such_recipient"],
+  ["Zoho", "rcpt", "554 5.7.1 User unknown", "no_such_recipient"],
+  [
+    "Postfix with a list",
+    "rcpt",
+    "554 5.7.1 <jane@example.com>: Recipient address rejected: Not in recipient list",
+    "no_such_recipient",
+  ],
+  [
+    "qmail with validrcptto",
+    "rcpt",
+    "553 sorry, this recipient is not in my validrcptto list (#5.7.1)",
+    "no_such_recipient",
+  ],
+  [
+    "qmail with badrcptto",
+    "rcpt",
+    "553 sorry, your envelope recipient is in my badrcptto list (#5.7.1)",
+    "no_such_recipient",
+  ],
+  ["qmail", "rcpt", "511 sorry, no mailbox here by that name (#5.1.1)", "no_such_recipient"],
+  [
+    "Yahoo",
+    "dot",
+    "554 delivery error: dd jane.doe@yahoo.com is no longer valid. [-20] - mta1234.mail.yahoo.com",
+    "no_such_recipient",
+  ],
+  [
+    "Orange",
+    "rcpt",
+    "550 5.7.1 Adresse d au moins un destinataire invalide. OFR_416",
+    "no_such_recipient",
+  ],
+  ["any", "rcpt", "550 5.7.1 Recipient not found", "no_such_recipient"],
+  ["any", "rcpt", "550 Address unknown", "no_such_recipient"],
+  ["any", "rcpt", "554 5.5.0 no valid recipients, bye", "no_such_recipient"],
+  ["any", "rcpt", "550 5.7.1 jane@example.com is not a valid mailbox", "no_such_recipient"],
+  ["any", "rcpt", "550 5.7.1 jane@example.com is not a known user", "no_such_recipient"],
+  ["any", "rcpt", "554 5.7.1 Recipient address rejected: invalid user", "no_such_recipient"],
+  ["any", "rcpt", "550 5.7.1 No such person at this address", "no_such_recipient"],
+  ["any", "rcpt", "550 This email address is wrong or no longer valid", "no_such_recipient"],
+  ["any", "rcpt", "550 5.7.1 Recipient is not local", "no_such_recipient"],
+  ["any", "rcpt", "550 5.7.1 this mailbox not present", "no_such_recipient"],
+  ["any", "rcpt", "550 jane@example.com No such mailbox", "no_such_recipient"],
+  [
+    "any",
+    "rcpt",
+    "550 5.7.1 jane@example.com is not an active address at this host",
+    "no_such_recipient",
+  ],
+  ["any", "dot", "550 5.2.1 The mailbox is disabled", "no_such_recipient"],
 ];
 
 const MAILBOX_FULL: Case[] = [
@@ -536,11 +604,16 @@ const POLICY: Case[] = [
     "policy",
   ],
   [
-    "Exchange Online",
+    "Postfix",
     "rcpt",
-    "550 5.4.1 Recipient address rejected: Access denied. AS(201806281)",
+    "554 5.7.1 <jane@example.com>: Recipient address rejected: Access denied",
     "policy",
   ],
+  ["a host without mail", "rcpt", "521 5.2.1 This host does not accept mail", "policy"],
+  ["AOL", "dot", "521 5.2.1 :  This host will not accept delivery of this message.", "policy"],
+  ["AOL", "dot", "554 5.2.1 : (HVU:B1) http://postmaster.info.aol.example/errors", "policy"],
+  ["a server with another limit", "dot", "552 Transaction limit of this day", "policy"],
+  ["a server that is full", "dot", "552 5.3.1 Insufficient system storage", "policy"],
   [
     "Exchange Online",
     "dot",
@@ -705,17 +778,146 @@ describe("no such recipient", () => {
     }
   });
 
-  test("is not concluded from a usual text after DATA, or from 552 and 554", () => {
+  test("is not concluded from a usual text after DATA", () => {
     expect(classify("dot", "550 User unknown").class).toBe("policy");
-    expect(classify("rcpt", "554 User unknown").class).toBe("policy");
     expect(classify("dot", "552 Mailbox not found").class).toBe("policy");
     expect(classify("dot", "554 This account has been disabled").class).toBe("policy");
   });
 
   test("is not concluded if basic and enhanced code contradict each other", () => {
     expect(classify("rcpt", "550 4.1.1 User unknown").class).toBe("policy");
-    expect(classify("rcpt", "550 5.7.1 User unknown").class).toBe("policy");
   });
+});
+
+/** Whom a reply means; about the account it is also told from the mailbox of the recipient. */
+const SUBJECTS: [step: StepName, reply: string, about: ReplySubject, expected: ReplyClass][] = [
+  ["dot", "550 5.4.5 Daily user sending limit exceeded.", "account", "rate_limited"],
+  [
+    "dot",
+    "554 5.7.0 Your message could not be sent. The limit on the number of allowed outgoing messages was exceeded. Try again later.",
+    "account",
+    "rate_limited",
+  ],
+  [
+    "dot",
+    "552 Message would take you over your relay quota of 500. Current quota used: 487",
+    "account",
+    "rate_limited",
+  ],
+  ["dot", "552 5.2.2 You have exceeded your sending quota", "account", "rate_limited"],
+  ["mail", "552 5.2.2 Over quota", "account", "rate_limited"],
+  ["mail", "550 5.7.1 Quota exceeded", "account", "rate_limited"],
+  ["rcpt", "550 5.7.1 Daily SMTP relay limit exceeded for customer.", "account", "rate_limited"],
+  ["dot", "454 Throttling failure: Daily message quota exceeded.", "account", "rate_limited"],
+  ["mail", "451 Maximum credits exceeded", "account", "rate_limited"],
+  [
+    "dot",
+    "550 Domain example.com has exceeded the max emails per hour (150/150 (100%)) allowed. Message discarded.",
+    "account",
+    "rate_limited",
+  ],
+  ["rcpt", "550 5.7.1 only 10 messages per day", "account", "rate_limited"],
+  ["mail", "550 Your monthly plan limit has been reached", "account", "rate_limited"],
+  [
+    "dot",
+    "554 5.2.0 STOREDRV.Submission.Exception:SubmissionQuotaExceededException; message could not be sent",
+    "account",
+    "rate_limited",
+  ],
+  ["dot", "550 5.7.1 Your account has been suspended", "account", "infrastructure"],
+  [
+    "dot",
+    "554 Sending paused for this account. For more information, see the page",
+    "account",
+    "infrastructure",
+  ],
+  [
+    "rcpt",
+    '550 Outgoing mail from "shop.example" has been suspended.',
+    "account",
+    "infrastructure",
+  ],
+  ["mail", "530 5.7.0 Authentication Required.", "account", "infrastructure"],
+  ["rcpt", "554 5.7.1 <jane@example.com>: Relay access denied", "account", "policy"],
+  ["rcpt", "550 5.7.1 Unable to relay", "account", "policy"],
+  [
+    "dot",
+    "554 Transaction failed: Duplicate header 'DKIM-Signature'.",
+    "account",
+    "authentication",
+  ],
+  [
+    "rcpt",
+    "554 5.7.1 Client host [203.0.113.7] blocked using zen.spamhaus.org",
+    "account",
+    "reputation",
+  ],
+  [
+    "dot",
+    "554 Message rejected: Email address is not verified. The following identities failed the check in region EU-WEST-1: a@shop.example",
+    "sender",
+    "infrastructure",
+  ],
+  [
+    "dot",
+    "550 The from address does not match a verified Sender Identity.",
+    "sender",
+    "infrastructure",
+  ],
+  [
+    "rcpt",
+    "553 5.7.1 <a@shop.example>: Sender address rejected: not owned by user b",
+    "sender",
+    "infrastructure",
+  ],
+  [
+    "dot",
+    "550 5.7.60 SMTP; Client does not have permissions to send as this sender",
+    "sender",
+    "infrastructure",
+  ],
+  [
+    "dot",
+    "550 5.7.26 Unauthenticated email from shop.example is not accepted",
+    "sender",
+    "authentication",
+  ],
+  [
+    "rcpt",
+    "552 5.2.2 The email account that you tried to reach is over quota",
+    "recipient",
+    "mailbox_full",
+  ],
+  [
+    "rcpt",
+    "552 5.2.2 <jane@example.com> Quota exceeded (mailbox for user is full)",
+    "recipient",
+    "mailbox_full",
+  ],
+  ["dot", "552 5.2.2 Message size exceeds the limit", "message", "content"],
+  ["dot", "552 5.2.2 Attachment too large", "message", "content"],
+  [
+    "rcpt",
+    "550 5.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages",
+    "recipient",
+    "rate_limited",
+  ],
+  [
+    "rcpt",
+    "550 5.7.1 RESOLVER.RST.AuthRequired; authentication required",
+    "recipient",
+    "infrastructure",
+  ],
+  ["greeting", "421 4.7.0 Too many connections", "site", "rate_limited"],
+  ["dot", "451 4.3.0 Temporary system problem", "site", "temporary"],
+];
+
+describe("whom a reply means", () => {
+  for (const [step, reply, about, expected] of SUBJECTS) {
+    test(`the ${about}: "${reply.slice(0, 70)}" at ${step}`, () => {
+      expect(classify(step, reply)).toMatchObject({ about, class: expected });
+    });
+  }
 });
 
 describe("the delay that a reply asks for", () => {
@@ -746,6 +948,7 @@ describe("odd replies", () => {
     const reply = { enhanced: null, text: "what?" };
     expect(classifyReply({ ...reply, step: "mail", code: 354 })).toEqual({
       kind: "deferred",
+      about: "site",
       class: "temporary",
     });
     expect(classifyReply({ ...reply, step: "rcpt", code: 650 }).kind).toBe("deferred");

@@ -416,8 +416,8 @@ const ROWS: readonly Row[] = [
   ],
   [
     "Yandex",
-    "a policy code, although the words name the user",
-    "policy",
+    "words that name the user, with a policy code",
+    NO,
     { status: "5.7.1", diagnostic: "smtp; 550 5.7.1 No such user!" },
   ],
   [

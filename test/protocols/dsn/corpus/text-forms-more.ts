@@ -30,7 +30,7 @@ export const MORE_TEXT_FORMS: readonly TextRow[] = [
   [
     "Zoho",
     "an error code between words",
-    "policy",
+    NO,
     {
       from: "mailer-daemon@mail.zoho.example",
       subject: "Undelivered Mail Returned to Sender",

@@ -1,0 +1,357 @@
+/**
+ * The meanings of negative SMTP replies: one table, from which the first rule that fits is taken. To
+ * teach a new phrase, add it to the rule of its meaning, and the reply to
+ * test/protocols/smtp/classify-reply.test.ts. Each rule says of whom the server speaks (`about`),
+ * because that decides what happens: a mailbox may be suppressed, a message bounces, and what
+ * concerns the account or the sender is for the operator to mend.
+ */
+
+import type { ReplyClass, ReplySubject, SmtpStep } from "./reply-classes.ts";
+
+export type ReplyRule = {
+  about: ReplySubject;
+  class: ReplyClass;
+  /** The steps at which the rule holds; without them at all. */
+  at?: readonly SmtpStep[];
+  /** Without it, the rule holds for 4yz and 5yz. */
+  only?: "temporary" | "permanent";
+  /** Subjects and details of enhanced codes (`1.1` of `5.1.1`); without them, any code or none. */
+  codes?: readonly string[];
+  /** Basic codes; without them, all. */
+  basicCodes?: readonly number[];
+  /** One of these expressions matches the text, in any case; without it, any text. */
+  text?: RegExp;
+  /** True if a code that names the recipient (X.1.z) at RCPT is more precise than these words. */
+  isVague?: true;
+};
+
+/** The steps before the server knows a recipient. */
+const BEFORE_RECIPIENT: readonly SmtpStep[] = ["greeting", "ehlo", "helo", "mail"];
+const AT_RECIPIENT: readonly SmtpStep[] = ["rcpt"];
+const BEFORE_MESSAGE: readonly SmtpStep[] = [...BEFORE_RECIPIENT, "rcpt"];
+const AT_MESSAGE: readonly SmtpStep[] = ["data", "dot"];
+
+/** No code, or "other or undefined" (RFC 3463 §3), which says nothing: the text decides. */
+const UNDEFINED_CODES: readonly string[] = ["", "0.0", "1.0", "2.0", "5.0"];
+
+const REPUTATION = anyOf([
+  /spam ?haus|spamcop|barracuda(?:central|networks)|\bsorbs\b|uceprotect|abusix|manitu|invaluement|sender ?score|spamrats|backscatterer|cloudmark sender/,
+  /dns-?bl|\b(?:rbl|sbl|xbl|pbl|csi|zen)\b/,
+  /(?:block|black|deny)[- ]?list/,
+  /reputation/,
+  /banned sending ip|bad outbound sender|banned sender|spam abuse detected/,
+  /blocked using|blocked - see|blocked by \S*(?:senderbase|trustedsource|talos)/,
+  /ipcheck\.proofpoint|csi\.(?:mimecast|cloudmark)/,
+  /not authorized to send e-?mail directly|connections? (?:will )?not (?:be )?accepted from|traffic not accepted from this ip|dynamic ip/,
+  /\[bl\d+\]|\b(?:s3140|s3150)\b|\b(?:sc|dy|ou)-00\d\b/,
+  /(?:your|sending|client) (?:ip|host|server|network)(?: address)? (?:\S+ )?(?:is|has been|was) (?:\w+ )?(?:blocked|banned|listed|denied)/,
+  /user complaints|likely suspicious due to the very low/,
+]);
+
+const MAILBOX_FULL = anyOf([
+  /over ?-?quota|quota (?:is |has been |was |limit )?(?:exceeded|full|reached)|exceed(?:s|ed|ing)? (?:the |his |its |their )?(?:\w+ )?quota/,
+  /(?:mail ?box|inbox|mail ?drop|account|user|recipient|storage)\b.{0,30}\b(?:full|out of (?:storage|space))/,
+  /exceeded storage allocation|mail ?box exceeds|(?:mail ?box|storage|disk) (?:size |space |storage )?(?:limit|exceeded)/,
+]);
+
+/** Words that say of a mailbox that it does not exist, whatever the codes say. */
+const UNKNOWN_RECIPIENT = anyOf([
+  /(?:user|recipient|mail ?box|account|addressee|(?<!\bip |client |host |server )address|alias|local part)\b.{0,40}\b(?:unknown(?! (?:sender|client|helo|host|command))|not found|not known|(?:does|did) not exist|doesn'?t exist|not exists?|no longer (?:exists?|valid|available|in use|active))/,
+  /(?:unknown|no such|non-?existent) (?:virtual |local |e-?mail |mail )?(?:user|recipient|mail ?box|account|address|alias|person|local part|or illegal alias)/,
+  /no (?:valid )?(?:mail ?box|user|account|recipients?|address|person|one) (?:here|found|by that name|with that|of that name|at this address|exists?)|no valid recipients?\b/,
+  /(?:invalid|not a valid|not a known|not a local) (?:user|recipient|mail ?box|destination mail ?box|addressee)|(?:user|recipient|mail ?box)(?: address| name)? (?:is )?(?:not valid|invalid)/,
+  /not (?:listed )?in (?:the |my |our |this |its )?(?:\w{1,20} ){0,2}(?:recipients?|users?|mail ?box(?:es)?|address|rcpt) (?:list|table|map|database|directory)/,
+  /(?:valid|bad)(?:rcptto|recipientto)\b|(?:user|recipient|account|address)s? (?:is |was |are )?not (?:present|listed|found|known) in (?:the |our )?(?:\w{1,20} )?directory/,
+  /(?:mail ?box|recipient|account|user) (?:is |was )?not (?:present|found|known|hosted|local)\b|user (?:is )?missing home directory|not an active address/,
+  /(?:user|account|mail ?box) (?:is |has been |was )?(?:terminated|deleted|removed|closed|discontinued)|mail ?box (?:is )?inactive/,
+  /unrout(?:e)?able address|(?:does not|doesn'?t) have an? \S+ account|recip(?:ient)? ?not ?found/,
+  /(?:utilisateur|destinataire|adresse|boite) (?:\S{1,40} ){0,2}(?:inconnue?|introuvable|n'existe pas)|adresse d au moins un destinataire invalide/,
+  /(?:usuario|destinatario|buz[oó]n|cuenta) (?:\S{1,40} ){0,2}(?:desconocid[oa]|inexistente|no existe)|no existe (?:dicha |ese |el |la )?(?:persona|usuario|destinatario|cuenta)/,
+  /(?:empf(?:ä|ae)nger|benutzer|postfach|adresse) (?:\S{1,40} ){0,2}(?:unbekannt|existiert nicht|nicht gefunden)|nessun utente|(?:utente|destinatario) (?:sconosciuto|inesistente)/,
+]);
+
+export const REPLY_RULES: readonly ReplyRule[] = [
+  {
+    // A permanent reply is never greylisting.
+    about: "site",
+    class: "greylisted",
+    only: "temporary",
+    text: anyOf([
+      /gr[ea]y-?\s?list/,
+      // Greylisting of Mimecast contains neither that word nor a time.
+      /internal resources? (?:are |is )?temporarily (?:unavailable|not available)/,
+    ]),
+  },
+
+  // A recipient of Exchange who takes no mail from outside; the words sound like a missing log-in.
+  { about: "recipient", class: "infrastructure", text: anyOf([/resolver\.rst\.auth/]) },
+  {
+    about: "recipient",
+    class: "rate_limited",
+    text: anyOf([
+      /receiving (?:e-?mail|mail|messages) (?:too quickly|at a rate)/,
+      /(?:recipient|user|mail ?box|account)\b.{0,60}\bexceed\w* (?:\S+ )?receiving limits?/,
+    ]),
+  },
+
+  {
+    // What the account may send in a time, or has paid for.
+    about: "account",
+    class: "rate_limited",
+    text: anyOf([
+      /(?:daily|hourly|weekly|monthly|sending|relay|submission|outgoing|outbound) (?:(?:user|customer|account|smtp|relay|e-?mail|mail|messages?|recipients?|sending|sent|outgoing|outbound) ){0,3}(?:quota|limit|limits|allowance)\b/,
+      /\byou(?:r|'ve)?\b(?! (?:tried|are trying|were trying|entered))(?![^.]{0,80}\b(?:size|large|big)\b)[^.]{0,60}\b(?:over|exceed\w*|reach\w*|hit|use[ds]? up|passed)\b[^.]{0,40}\b(?:quota|limits?|allowance|credits?|plan)\b/,
+      /\byour\b[^.]{0,40}\b(?:quota|limits?|allowance|credits?|plan)\b[^.]{0,30}\b(?:exceeded|reached|exhausted|used up|hit|expired)/,
+      /limit on the number of (?:allowed )?(?:outgoing |outbound |sent )?(?:messages|mails|e-?mails|recipients)/,
+      /max(?:imum)? (?:number of )?(?:allowed )?(?:credits?|e-?mails|mails|messages|recipients|defers and failures) (?:per|in an?|a) (?:hour|day|month|week)|maximum credits? exceeded/,
+      /(?:quota|credits?|plan|allowance) (?:has been |have been |is |are |was )?(?:exhausted|used up|expired|insufficient)|(?:not enough|insufficient|out of|no) (?:more |sending |e-?mail |mail )?credits?\b/,
+      /only \d{1,9} (?:messages?|mails?|e-?mails?|recipients?) (?:are allowed )?(?:per|an?|in) (?:hour|day|month|week)/,
+      /(?:message|mail|e-?mail|recipient|customer|user|account|sender|tenant|domain)s?(?:'s)? (?:\S{1,20} ){0,2}(?:exceed\w*|reach\w*|over) (?:\S{1,20} ){0,3}(?:sending|submission|outgoing|outbound|external recipient) (?:\S{1,20} ){0,2}(?:quota|limit|rate)/,
+      /\b(?:submissionquotaexceeded|trackingquota|exceeded sending)/,
+    ]),
+  },
+  {
+    // At MAIL no mailbox is known that could be full: it is our own quota.
+    about: "account",
+    class: "rate_limited",
+    at: ["mail"],
+    text: anyOf([/quota/]),
+  },
+  { about: "account", class: "rate_limited", at: ["mail"], codes: ["2.2"] },
+
+  {
+    // A relay that takes no second signature (the relay signs, and so do we).
+    about: "account",
+    class: "authentication",
+    text: anyOf([/(?:duplicate|multiple|more than one) (?:header:? )?['"]?dkim-signature/]),
+  },
+
+  // Codes with one meaning: of RFC 7372, of Gmail (7.26 to 7.40) and of Microsoft (7.508 to 7.515).
+  {
+    about: "sender",
+    class: "authentication",
+    codes: "7.20 7.21 7.22 7.23 7.24 7.26 7.27 7.29 7.30 7.32 7.40 7.509 7.515".split(" "),
+  },
+  { about: "account", class: "infrastructure", codes: ["7.25", "7.57", "7.139"] },
+  { about: "sender", class: "infrastructure", codes: ["7.60", "2.252"] },
+  { about: "message", class: "content", codes: ["7.512"] },
+  // 7.28 is "mail flood detected" in the registry and a rate limit at Gmail.
+  { about: "site", class: "rate_limited", codes: ["7.28", "7.508"] },
+
+  // Before "too much mail": Gmail says of a full mailbox that it may also get too much mail.
+  { about: "recipient", class: "mailbox_full", codes: ["2.2"], text: MAILBOX_FULL },
+  {
+    about: "site",
+    class: "rate_limited",
+    text: anyOf([
+      /rate[- ]?limit/,
+      /limit(?:ing)? (?:on )?(?:the )?(?:message |connection |sending )?rate/,
+      /unusual rate/,
+      /(?:unexpected|excessive|high) (?:e-?mail |message |mail )?volume/,
+      /too many (?:simultaneous |concurrent |new |smtp )?(?:connections?|messages?|e-?mails?|sessions?|recipients?|errors|requests)/,
+      /too much mail/,
+      /(?:connection|message|messages|recipient) (?:quota|limit) (?:has been |was )?(?:exceeded|reached)/,
+      /exceed(?:s|ed|ing)? (?:the |your |its )?(?:maximum )?(?:allowed )?(?:permitted limits|sending|connection|connections|message rate|messages per)/,
+      /max(?:imum)? messages? per connection/,
+      /limits? (?:for|on) how many messages/,
+      /mail flood|throttl/,
+    ]),
+  },
+  {
+    about: "sender",
+    class: "authentication",
+    text: anyOf([
+      /\b(?:spf|dkim|dmarc|domainkeys)\b/,
+      /sender policy framework|unauthenticated|required authentication level|spoof/,
+    ]),
+  },
+  {
+    // The sender has to be registered at the relay, or the receiver does not find its domain.
+    about: "sender",
+    class: "infrastructure",
+    text: anyOf([
+      /(?:sender|from)\b.{0,60}\b(?:not verified|unverified|not validated|not a verified|does not match a verified|not registered|unregistered|not owned by|not yet verified)/,
+      /(?:e-?mail address|domain|identity|identities|sender signature) (?:\S{1,255} )?(?:is |are )?(?:not verified|unverified|failed the check)|unregistered sender|verified sender identity/,
+      /(?:permissions?|right|allowed|authori[sz]ed|able) to send (?:\S{1,20} ){0,2}as\b|send ?as ?denied|not allowed to use (?:this |that |the )?(?:sender|from|address)/,
+      /sender (?:address|domain|email|mailbox|e-?mail address)\b.{0,60}(?:not found|not exist|n'?t exist|resolve|unknown|undeliverable|unverified|invalid|not allowed|not permitted|not authori[sz]ed|not owned)/,
+      /domain of sender (?:address )?.{0,80}(?:does ?n[o']t|could not|cannot|not found)|\bfrom: domain is invalid|(?:mail from|envelope sender|sender) (?:domain )?(?:is )?(?:invalid|not (?:allowed|owned|authori[sz]ed))/,
+      /(?:sender|return path|envelope from|callback|callout) ?(?:address )?(?:verify|verification) (?:failed|failure)|verification failed for/,
+    ]),
+  },
+  {
+    // A log-in that is missing or wrong, an account that may not send, no right to relay.
+    about: "account",
+    class: "infrastructure",
+    text: anyOf([
+      /authentication (?:is )?required|(?:smtp|client) (?:was |is )?not authenticated|client was not authenticated|username and password not accepted|(?:authentication|login) credentials/,
+      /\bsending (?:(?:is|has|was|been|mail|e-?mails?|privileges?|access|rights?|for|from|of|this|your|account|temporarily) ){0,5}(?:paused|suspended|disabled|deactivated|blocked)/,
+      /(?:outgoing|outbound) (?:e-?mails?|mails?|messages?)\b(?:[^.]|\.\S){0,80}\b(?:paused|suspended|disabled|deactivated|blocked)/,
+      /\byour (?:\S{1,40} ){0,2}(?:account|organi[sz]ation|subscription|service|user|domain|mail ?box|smtp|api key|access)\b[^.]{0,60}\b(?:suspended|disabled|deactivated|blocked|locked|restricted|paused|inactive|on hold|under review|terminated|expired|not (?:yet )?(?:been )?(?:active|activated|enabled|approved|verified|allowed))/,
+      /account (?:is |has been |was )?(?:not subscribed|under review|on hold|not (?:yet )?(?:activated|approved))|sender account\b.{0,40}\b(?:suspended|disabled|blocked)/,
+      /(?:account|user|domain|organi[sz]ation|api key)\b.{0,60}\bnot (?:authori[sz]ed|allowed|permitted|enabled) to (?:send|relay|perform)(?!.{0,30}\bto\b)/,
+      /not authori[sz]ed to perform|(?:you are|you're) not (?:authori[sz]ed|allowed|permitted) to (?:send|relay)(?! (?:\S+ ){0,3}to\b)/,
+    ]),
+  },
+  {
+    about: "account",
+    class: "infrastructure",
+    at: ["mail"],
+    text: anyOf([/suspended|deactivated|(?:account|user|domain)\b.{0,40}\b(?:disabled|blocked)/]),
+  },
+
+  {
+    // Faults of this installation: its DNS, host name or TLS.
+    about: "account",
+    class: "infrastructure",
+    text: anyOf([
+      /reverse[- ](?:dns|host ?name|lookup|resolution|mapping)|\b(?:fc)?r-?dns\b|\bptr\b/,
+      /cannot find your (?:reverse )?host ?name/,
+      /helo command rejected|(?:invalid|bad|unqualified|fake) (?:helo|ehlo)|need fully-qualified host ?name/,
+      /(?:starttls|tls|ssl|encryption|secure connection) (?:is |connection )?(?:required|needed)|must (?:issue|use) (?:a )?(?:starttls|tls)|not (?:sent|received) over (?:a )?tls/,
+    ]),
+  },
+  // Before the message the server knows our address only; afterwards it may mean a link in the text.
+  { about: "account", class: "reputation", at: BEFORE_MESSAGE, text: REPUTATION },
+  { about: "sender", class: "reputation", text: REPUTATION },
+
+  {
+    // "Too large, or the mailbox is full": the size is certain.
+    about: "message",
+    class: "content",
+    text: anyOf([/larger than the current system limit/]),
+  },
+  {
+    about: "recipient",
+    class: "mailbox_full",
+    text: MAILBOX_FULL,
+  },
+
+  // No such recipient.
+  {
+    // Exchange Online, for a domain that refuses all recipients that are not in its directory.
+    about: "recipient",
+    class: "no_such_recipient",
+    only: "permanent",
+    at: AT_RECIPIENT,
+    codes: ["4.1"],
+    text: anyOf([/recipient address rejected: access denied/]),
+  },
+  {
+    about: "recipient",
+    class: "no_such_recipient",
+    only: "permanent",
+    at: AT_RECIPIENT,
+    text: UNKNOWN_RECIPIENT,
+  },
+  {
+    // Words that other refusals use as well, also of the sender: only without a precise code.
+    about: "recipient",
+    class: "no_such_recipient",
+    only: "permanent",
+    at: AT_RECIPIENT,
+    codes: UNDEFINED_CODES,
+    basicCodes: [550, 551, 553],
+    text: anyOf([
+      /mail ?box (?:is )?(?:unavailable|not available|disabled|currently suspended|frozen)|mail ?box name (?:is )?not allowed/,
+      /(?:user|account|mail ?box) (?:is |has been |was )?(?:deactivated|disabled)|(?:invalid|bad) (?:e-?mail )?(?:user|recipient|address)|user not (?:local|active)/,
+    ]),
+  },
+  {
+    // Yahoo and related services check the mailbox only after the message. The list is short,
+    // because other refusals at this step concern the message.
+    about: "recipient",
+    class: "no_such_recipient",
+    only: "permanent",
+    at: AT_MESSAGE,
+    codes: UNDEFINED_CODES,
+    basicCodes: [552, 554],
+    text: anyOf([
+      /delivery error: dd\b.{0,100}\bthis (?:user|account|mail ?box) (?:does not|doesn'?t) have an? \S+ account/,
+      /delivery error: dd\b.{0,100}\bthis (?:user|account|mail ?box) (?:is|has been) (?:disabled|discontinued|deactivated|closed)/,
+      /delivery error: dd\b.{0,100}\bno longer (?:valid|exists?|active|in use)/,
+      /your message to .{0,100}cannot be delivered\. this (?:account|mail ?box) (?:is|has been) (?:disabled|discontinued|deactivated|closed)/,
+      /requested mail action aborted,? mail ?box not found/,
+    ]),
+  },
+
+  {
+    about: "message",
+    class: "content",
+    isVague: true,
+    text: anyOf([
+      /(?:message|mail|e-?mail|data|attachment|body)\b.{0,30}\b(?:too (?:large|big|long))/,
+      /(?:message|mail|header|body)? ?(?:file )?size (?:\w+ ){0,3}(?:exceed|limit)|exceed(?:s|ed)? (?:\S+ ){0,4}(?:message )?size|databytes limit/,
+      /virus|malware|infected|phish|trojan/,
+      /\bspam|unsolicited|\bjunk/,
+      /(?:message|banned|unsafe|suspicious|potentially|blocked|its|prohibited) ?content|content (?:reject|filter|presents|rejected)|security issue/,
+      /rfc ?[25]?[28]22|(?:missing|invalid|multiple|duplicate) (?:\S+ )?headers?/,
+    ]),
+  },
+  {
+    // A relay that says this does not know us; the server of a domain does not serve that domain.
+    about: "account",
+    class: "policy",
+    isVague: true,
+    text: anyOf([
+      /relay(?:ing)? (?:access )?(?:is )?(?:denied|not permitted|not allowed|prohibited)|not permitted to relay|(?:unable|not able|refuse[sd]?) to relay|allowed rcpthosts/,
+    ]),
+  },
+  {
+    about: "message",
+    class: "policy",
+    isVague: true,
+    text: anyOf([
+      /polic(?:y|ies)/,
+      /access (?:is )?denied|permission denied|administrative(?:ly)? prohib/,
+      /whitelist|(?:sender|message|mail|connection|connections) (?:\w+ )?(?:rejected|refused|blocked)|badmailfrom/,
+    ]),
+  },
+
+  // Codes whose meaning no text has changed.
+  { about: "recipient", class: "mailbox_full", codes: ["2.2"] },
+  { about: "message", class: "content", codes: ["2.3", "3.4"] },
+  {
+    about: "recipient",
+    class: "no_such_recipient",
+    only: "permanent",
+    at: [...AT_RECIPIENT, ...AT_MESSAGE],
+    codes: ["1.1", "1.2", "1.3", "1.6", "1.10"],
+  },
+  {
+    // X.2.1 is a disabled mailbox; with 521 a host that takes no mail at all (RFC 7504 §3).
+    about: "recipient",
+    class: "no_such_recipient",
+    only: "permanent",
+    at: AT_RECIPIENT,
+    basicCodes: [550, 551, 552, 553, 554],
+    codes: ["2.1"],
+  },
+  {
+    // After the message, it is a disabled mailbox only if the words say so.
+    about: "recipient",
+    class: "no_such_recipient",
+    only: "permanent",
+    at: AT_MESSAGE,
+    codes: ["2.1"],
+    text: anyOf([
+      /(?:user|account|mail ?box|recipient|addressee)\b.{0,40}\b(?:disabled|inactive|unknown|not found|not exist|deactivated|discontinued|closed|deleted)/,
+    ]),
+  },
+  { about: "sender", class: "infrastructure", codes: ["1.7", "1.8"] },
+  { about: "account", class: "rate_limited", codes: ["4.5"] },
+  { about: "message", class: "rate_limited", codes: ["5.3"] },
+  {
+    // The words with which RFC 5321 §4.2.3 defines 552. With other words it may be any limit.
+    about: "recipient",
+    class: "mailbox_full",
+    basicCodes: [552],
+    at: [...AT_RECIPIENT, ...AT_MESSAGE],
+    codes: UNDEFINED_CODES,
+    text: /^(?:requested (?:mail )?action aborted\W*)?$/i,
+  },
+];
+
+/** Joins expressions to one case-insensitive expression, because one match is faster than ten. */
+function anyOf(patterns: readonly RegExp[]): RegExp {
+  return new RegExp(patterns.map((pattern) => pattern.source).join("|"), "i");
+}
