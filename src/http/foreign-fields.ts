@@ -41,11 +41,7 @@ const TABLE: readonly (readonly [names: string, ours: string, otherwise: string 
   ["reply", "replyTo", NOT_SUPPORTED],
   ["fromEmail fromAddress fromEmailAddress sender senderEmail", "from sender", NOT_SUPPORTED],
   ["fromName senderName", "fromName name", NOT_SUPPORTED],
-  [
-    "to toEmail toAddress recipient recipients destination destinations",
-    "to recipient email",
-    null,
-  ],
+  ["toEmail toAddress recipient recipients destination destinations", "to recipient email", null],
   ["returnPath bounceAddress envelopeFrom", "", NOT_SUPPORTED],
   [
     "scheduledAt scheduledFor scheduled schedule scheduleAt scheduleTime scheduledTime sendAt " +
@@ -95,6 +91,7 @@ const TABLE: readonly (readonly [names: string, ours: string, otherwise: string 
     null,
   ],
   ["from", "sender", null],
+  ["to", "recipient audienceType", null],
   ["data .from .subject .body", "", NOT_SUPPORTED],
   ["name", "filename event data", null],
   ["eventName", "event", null],
