@@ -58,7 +58,7 @@ async function createOwner(
     const user =
       existing === null
         ? accounts.users.create({ email, name: email, passwordDigest, isOwner: true })()
-        : accounts.users.set(existing.seq, { passwordDigest, isOwner: true })();
+        : accounts.users.set(accounts.prove(existing).seq, { passwordDigest, isOwner: true })();
     accounts.record({
       actor: { kind: "SYSTEM", id: null, label: "first start" },
       projectSeq: null,
@@ -75,7 +75,8 @@ async function createOwner(
 export async function developerLink({ accounts, writer }: Parts): Promise<string> {
   const token = await writer.write(() => {
     const { users } = accounts;
-    const user = users.findByEmail(DEVELOPER.email) ?? users.create(DEVELOPER)();
+    const existing = users.findByEmail(DEVELOPER.email);
+    const user = existing === null ? users.create(DEVELOPER)() : accounts.prove(existing);
     return accounts.createLink(user.seq);
   });
   return `/app/link#${token}`;

@@ -26,7 +26,9 @@ export const userAdd: Command = {
   details:
     "An owner may do everything in all projects. Other users need a role in a project: an ADMIN\n" +
     "manages keys, domains, webhooks and the team, an EDITOR sends, and a VIEWER reads.\n" +
-    "The link works once and for an hour. The user then sets a password on the account page.",
+    "The link works once and for an hour. The user then sets a password on the account page.\n" +
+    "If the account was made with a link that an admin of a project was shown, its password\n" +
+    "and its sessions end, and the address counts as proven.",
   positionals: [EMAIL_ARGUMENT],
   flags: [
     { name: "owner", help: "Make the user an owner of the installation" },
@@ -71,13 +73,14 @@ export const userLink: Command = {
   settings: USER_SETTINGS,
   run: (input) =>
     withStore(input, async (store) => {
-      const user = store.accounts.users.getByEmail(emailIn(input));
-      if (user.disabledAt !== null) {
-        throw new UsageError(`${user.email} is disabled: run mailstead user enable first`);
+      const found = store.accounts.users.getByEmail(emailIn(input));
+      if (found.disabledAt !== null) {
+        throw new UsageError(`${found.email} is disabled: run mailstead user enable first`);
       }
-      const token = await store.writer.write(() => {
+      const { user, token } = await store.writer.write(() => {
+        const user = store.accounts.prove(found);
         store.accounts.record(entryOf("link", user));
-        return store.accounts.createLink(user.seq);
+        return { user, token: store.accounts.createLink(user.seq) };
       });
       const link = linkOf(store, token);
       return print(input, { user: present(store, user), link }, link);
@@ -135,7 +138,7 @@ function addUser(
   if (existing === null) {
     return users.create({ email, name: name ?? email, passwordDigest: null, isOwner })();
   }
-  return users.set(existing.seq, {
+  return users.set(accounts.prove(existing).seq, {
     isOwner: isOwner || existing.isOwner,
     name: name ?? existing.name,
   })();
@@ -188,6 +191,7 @@ function present({ accounts }: Store, user: UserRow) {
     isOwner,
     isDisabled: disabledAt !== null,
     hasPassword: user.passwordDigest !== null,
+    isProven: user.unprovenProjectSeq === null,
     createdAt: isoTime(createdAt),
     lastSeenAt: isoTimeOrNull(accounts.sessions.lastSeenAt(user.seq)),
     projects: accounts.members
@@ -196,12 +200,14 @@ function present({ accounts }: Store, user: UserRow) {
   };
 }
 
-function lineFor({ email, isOwner, isDisabled, projects, lastSeenAt }: ReturnType<typeof present>) {
+function lineFor(user: ReturnType<typeof present>) {
+  const { email, isOwner, isDisabled, isProven, projects, lastSeenAt } = user;
   const state = isDisabled ? "disabled" : "enabled ";
   const roles = [
     ...(isOwner ? ["OWNER"] : []),
     ...projects.map(({ name, role }) => `${role} of ${name}`),
   ];
   const seen = lastSeenAt === null ? "never signed in" : `last seen ${lastSeenAt}`;
-  return `${email}  ${state}  ${roles.join(", ") || "no role"}  ${seen}`;
+  const proof = isProven ? "" : "  address not proven";
+  return `${email}  ${state}  ${roles.join(", ") || "no role"}  ${seen}${proof}`;
 }

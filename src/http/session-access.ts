@@ -12,7 +12,15 @@ import { includesRole, type Role } from "./roles.ts";
 import type { RouteRule } from "./route-rules.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 
-type User = { seq: number; id: string; email: string; name: string; isOwner: boolean };
+type User = {
+  seq: number;
+  id: string;
+  email: string;
+  name: string;
+  isOwner: boolean;
+  /** The only project of a user whose address is not proven; null for all others. */
+  unprovenProjectSeq: number | null;
+};
 
 /** A session that has not ended. */
 type Session = {

@@ -54,6 +54,20 @@ describe("mailstead user", () => {
     expect((await run("user", "list")).text).toContain("EDITOR of Shop");
   });
 
+  test.each(["add", "link"])("%s proves an address, so earlier sessions end", async (verb) => {
+    await run("project", "create", "Shop");
+    await run("user", "add", "boss@corp.example", "--project", "Shop", "--role", "ADMIN");
+    const file = join(folder, "mailstead.db");
+    using db = new Database(file);
+    db.run("UPDATE users SET unproven_project_seq = 1, password_digest = 'of an admin'");
+    expect((await run("user", "list")).text).toEndWith("  address not proven");
+    const { answer } = await run("user", verb, "boss@corp.example", "--json");
+    expect(valueAt(answer, "user")).toMatchObject({ hasPassword: false, isProven: true });
+    expect(db.query("SELECT count(*) AS n FROM user_tokens WHERE used_at IS NULL").get()).toEqual({
+      n: 1,
+    });
+  });
+
   test("link prints a new link, with the base of --url", async () => {
     await run("user", "add", "ada@example.com", "--owner");
     const { text } = await run("user", "link", "ada@example.com", "--url", "https://m.example");

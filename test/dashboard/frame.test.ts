@@ -5,7 +5,8 @@ import { openPage } from "../support/browser.ts";
 import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
-import { invite } from "./people.ts";
+import { listAt, stringAt, valueAt } from "../support/json.ts";
+import { invite, PASSWORD } from "./people.ts";
 
 let first: DashboardProject;
 let second: DashboardProject;
@@ -17,7 +18,7 @@ beforePages(async () => {
   second = await newProject();
   await second.call("PATCH", `/projects/${second.project}`, { name: "Breakwater" });
   cookie = (await invite(first, "Frida Frame", "VIEWER")) ?? "";
-  await invite(second, "Frida Frame", "VIEWER");
+  await invite(second, "Frida Frame", "VIEWER", cookie);
 });
 
 const open = () => openPage(`${first.url}/app/p/${first.project}`, { cookie });
@@ -100,4 +101,24 @@ describe("the frame", () => {
       await close();
     },
   );
+});
+
+pageTest("the user of an existing account signs in to accept an invitation", async () => {
+  const third = await newProject();
+  const email = "frida@acme.example";
+  const invited = await third.call("POST", "/team/invitations", { email, role: "EDITOR" });
+  const { page, problems, close } = await openPage(stringAt(invited, "data.link"));
+  const password = page.getByLabel("Password of your account");
+  const accept = page.getByRole("button", { name: "Sign in and accept the invitation" });
+  await password.fill("not the password");
+  await accept.click();
+  await page.getByText("The address or the password is wrong.").waitFor();
+  await password.fill(PASSWORD);
+  await accept.click();
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  const state = await page.evaluate("fetch('/app/api/state').then((answer) => answer.json())");
+  const projects = listAt(state, "data.projects").map((project) => valueAt(project, "id"));
+  expect(projects).toContain(third.project);
+  expect(problems).toEqual([expect.stringContaining("401")]);
+  await close();
 });

@@ -35,9 +35,9 @@ export async function newProjectWithPeople(): Promise<PeopledProject> {
   const known = sessionsOf.get(server.child);
   const people = {
     owner: project.cookie,
-    admin: (await invite(project, MEMBERS.admin, "ADMIN")) ?? known?.admin ?? "",
-    editor: (await invite(project, MEMBERS.editor, "EDITOR")) ?? known?.editor ?? "",
-    viewer: (await invite(project, MEMBERS.viewer, "VIEWER")) ?? known?.viewer ?? "",
+    admin: (await invite(project, MEMBERS.admin, "ADMIN", known?.admin)) ?? known?.admin ?? "",
+    editor: (await invite(project, MEMBERS.editor, "EDITOR", known?.editor)) ?? known?.editor ?? "",
+    viewer: (await invite(project, MEMBERS.viewer, "VIEWER", known?.viewer)) ?? known?.viewer ?? "",
   };
   sessionsOf.set(server.child, people);
   return { ...project, people };
@@ -57,12 +57,14 @@ export async function startWithPeople(words: readonly string[]): Promise<Peopled
 
 /**
  * Invites a person with the address `FIRST NAME@acme.example`, who accepts. Resolves to the header
- * Cookie of the session of a new user, and to null for a known one, who is not signed in by this.
+ * Cookie of the session of a new user, whose address counts as proven, and to null for a known one,
+ * who accepts with the session of `cookie`.
  */
 export async function invite(
   project: DashboardProject,
   name: string,
   role: "ADMIN" | "EDITOR" | "VIEWER",
+  cookie = "",
 ): Promise<string | null> {
   const email = `${name.split(" ")[0]?.toLowerCase()}@acme.example`;
   const invited = await project.call("POST", "/team/invitations", { email, role });
@@ -73,12 +75,15 @@ export async function invite(
       "content-type": "application/json",
       origin: project.url,
       "x-requested-with": "mailstead",
+      cookie,
     },
     body: JSON.stringify({ token, name, password: PASSWORD }),
   });
   const answer: unknown = await response.json();
   if (!response.ok) throw new Error(`the invitation was refused: ${JSON.stringify(answer)}`);
   if (valueAt(answer, "data.isSignedIn") !== true) return null;
+  using db = openData(project);
+  db.run("UPDATE users SET unproven_project_seq = NULL WHERE email = ?", [email]);
   return (response.headers.get("set-cookie") ?? "").split(";")[0] ?? null;
 }
 

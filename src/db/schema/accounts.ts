@@ -18,6 +18,12 @@ export const users = sqliteTable(
     /** Argon2id in PHC string format; null as long as the user has not set a password. */
     passwordDigest: text("password_digest"),
     isOwner: integer("is_owner", { mode: "boolean" }).notNull().default(false),
+    /**
+     * The project whose admin was shown the link with which the account was made, and may know its
+     * password. The account works in that project only. Null once the owner of the address has
+     * proven it.
+     */
+    unprovenProjectSeq: integer("unproven_project_seq").references(() => projects.seq),
     /** Null while the user may sign in. */
     disabledAt: integer("disabled_at"),
     /** A JSON object of at most 16 KiB that only the dashboard reads. */
@@ -101,6 +107,8 @@ export const userTokens = sqliteTable(
     /** Project and role of an invitation. */
     projectSeq: integer("project_seq").references(() => projects.seq),
     role: text("role", { enum: MEMBER_ROLES }),
+    /** Whether the text was only sent by mail, so that it proves the address of an invitation. */
+    isMailed: integer("is_mailed", { mode: "boolean" }).notNull().default(false),
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at").notNull(),
     /** Time at which the token was used or withdrawn; null while it is valid. */

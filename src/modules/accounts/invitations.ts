@@ -2,7 +2,10 @@
  * Invitations to a project. In order: an admin invites an address, which gets a link by mail; the
  * link works once and for seven days; the page of the link shows the project; accepting it makes the
  * owner of the address a member. A person without an account chooses a name and a password. The
- * password of an existing account stays, because the admin may know the link as well.
+ * user of an account signs in first, because the admin may know the link as well.
+ *
+ * A link that was sent by mail proves the address. A link that the admin was shown does not: an
+ * account that is made with it works in that project only, until its address is proven.
  */
 
 import { and, asc, eq, gt, isNull } from "drizzle-orm";
@@ -15,7 +18,7 @@ import { AppError } from "../../lib/errors.ts";
 import type { AccountMails } from "./account-mails.ts";
 import type { createMemberships } from "./members.ts";
 import type { createTokens } from "./tokens.ts";
-import type { createUsers } from "./users.ts";
+import type { createUsers, UserRow } from "./users.ts";
 
 /** An open invitation. Its token is stored as a digest only. */
 type Invitation = {
@@ -106,6 +109,7 @@ export function createInvitations(deps: {
           link,
           expiresAt: row.expiresAt,
         });
+        if (isMailed) tokens.setMailed(row.seq);
         return { invitation: invitationOf(row), link: isMailed ? null : link };
       };
     },
@@ -133,16 +137,31 @@ export function createInvitations(deps: {
         email,
         role,
         project: { id: project.id, name: project.name },
-        needsPassword: users.findByEmail(email) === null,
+        needsPassword: makesAccount(row, users.findByEmail(email)),
       };
     },
 
-    /** Part of a change: uses the link of an invitation up. */
-    redeem(token: string): Invitation & { projectSeq: number } {
+    /**
+     * Part of a change: uses the link of an invitation up. `user` is the account of its address, and
+     * `makesAccount` tells whether the link makes it, or takes it over from one who had not proven it.
+     */
+    redeem(token: string) {
       const row = tokens.redeem("INVITATION", token)();
-      return { ...invitationOf(row), projectSeq: projectOf(row).seq };
+      const invitation = invitationOf(row);
+      const user = users.findByEmail(invitation.email);
+      return {
+        ...invitation,
+        projectSeq: projectOf(row).seq,
+        isMailed: row.isMailed,
+        user,
+        makesAccount: makesAccount(row, user),
+      };
     },
   };
+
+  function makesAccount({ isMailed }: TokenRow, user: UserRow | null): boolean {
+    return user === null || (isMailed && user.unprovenProjectSeq !== null);
+  }
 
   function projectOf({ projectSeq }: TokenRow) {
     if (projectSeq === null) throw new Error("an invitation has no project");

@@ -160,7 +160,11 @@ export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "n
     membershipsOf,
 
     /** The projects that a user may open, with the roles. */
-    projectsOf({ seq, isOwner }: Pick<UserRow, "seq" | "isOwner">): ProjectOfUser[] {
+    projectsOf(user: Pick<UserRow, "seq" | "isOwner" | "unprovenProjectSeq">): ProjectOfUser[] {
+      const { seq, isOwner, unprovenProjectSeq } = user;
+      if (unprovenProjectSeq !== null) {
+        return membershipsOf(seq).filter((one) => one.seq === unprovenProjectSeq);
+      }
       if (isOwner) {
         const all = db.select(project).from(projects).orderBy(asc(projects.seq)).all();
         return all.map((one) => ({ ...one, role: "OWNER" }));

@@ -79,7 +79,7 @@ export function createNewPasswords(deps: {
       const digest = await passwords.hash(password);
       return writer.write(() => {
         tokens.redeem("RESET", token)();
-        const current = userOfToken(user.seq);
+        const current = accounts.prove(userOfToken(user.seq));
         store(current, digest, { keptSeq: null, client });
         return beginSession(accounts, current, { signedInBy: "PASSWORD", client });
       });

@@ -6,7 +6,7 @@
  * POST /app/api/link              sign in with a one-time link
  * POST /app/api/reset-request     ask for a link to set a new password
  * POST /app/api/invitation        show the project and the role of an invitation
- * POST /app/api/invitation/accept become a member, with a new account if there is none
+ * POST /app/api/invitation/accept become a member, with a new account or as the user of the session
  * POST /app/api/reset             set a new password with that link
  *
  * These routes serve the dashboard and are not documented.
@@ -103,8 +103,8 @@ export function signInRoutes(deps: {
     })
     .post(
       "/invitation/accept",
-      async ({ body, client, setCookie }) => {
-        const signedIn = await accept(body, client);
+      async ({ body, session, client, setCookie }) => {
+        const signedIn = await accept(body, { session, client });
         if (signedIn !== null) setCookie(signedIn);
         return envelope({ isSignedIn: signedIn !== null });
       },

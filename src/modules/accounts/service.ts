@@ -65,6 +65,19 @@ export function createAccounts(deps: {
     createLink: (userSeq: number): string => tokens.issue({ kind: "LINK", userSeq })().text,
 
     /**
+     * Part of a change: the owner of the address, or the operator, takes an account over whose
+     * address was not proven. Its password, sessions and links end, because an admin may know them.
+     * Other accounts stay unchanged.
+     */
+    prove(user: UserRow): UserRow {
+      if (user.unprovenProjectSeq === null) return user;
+      sessions.endOthers(user.seq, null);
+      tokens.withdrawOfUser(user.seq);
+      const taken = { passwordDigest: null, preferences: "{}", unprovenProjectSeq: null };
+      return users.set(user.seq, taken)();
+    },
+
+    /**
      * Part of a change: disables a user, which ends the sessions and links, or enables the user.
      * Throws 409 if the user is the last owner who can sign in.
      */

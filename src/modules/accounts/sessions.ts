@@ -21,7 +21,14 @@ export type AccountRole = "OWNER" | MemberRole;
 
 /** A session that has not ended, with its user. */
 export type KnownSession = {
-  user: { seq: number; id: string; email: string; name: string; isOwner: boolean };
+  user: {
+    seq: number;
+    id: string;
+    email: string;
+    name: string;
+    isOwner: boolean;
+    unprovenProjectSeq: number | null;
+  };
   sessionSeq: number;
   signedInBy: SessionRow["signedInBy"];
   /** When the user last proved who they are, by the password or by a link. */
@@ -41,6 +48,7 @@ type FoundSession = {
   email: string;
   name: string;
   isOwner: number;
+  unprovenProjectSeq: number | null;
   hasPassword: number;
   disabledAt: number | null;
 };
@@ -72,6 +80,7 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
     SELECT s.seq AS sessionSeq, s.created_at AS createdAt, s.last_seen_at AS lastSeenAt,
            s.confirmed_at AS confirmedAt, s.signed_in_by AS signedInBy,
            u.seq, u.id, u.email, u.name, u.is_owner AS isOwner,
+           u.unproven_project_seq AS unprovenProjectSeq,
            u.disabled_at AS disabledAt, u.password_digest IS NOT NULL AS hasPassword
     FROM user_sessions s JOIN users u ON u.seq = s.user_seq
     WHERE s.digest = +?`);
@@ -96,17 +105,22 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
     findByDigest(digest: string): KnownSession | null {
       const row = findRow(digest);
       if (row === null || row.disabledAt !== null) return null;
-      const { sessionSeq, signedInBy, seq, id, email, name } = row;
+      const { sessionSeq, signedInBy, seq, id, email, name, unprovenProjectSeq } = row;
       if (isOver({ ...row, seq: sessionSeq })) return null;
       uses.set(sessionSeq, clock.now());
-      const isOwner = row.isOwner === 1;
+      const isOwner = row.isOwner === 1 && unprovenProjectSeq === null;
       return {
-        user: { seq, id, email, name, isOwner },
+        user: { seq, id, email, name, isOwner, unprovenProjectSeq },
         sessionSeq,
         // A user without a password has nothing to confirm with.
         confirmedAt: row.hasPassword === 1 ? row.confirmedAt : clock.now(),
         signedInBy,
-        roleOf: (projectSeq) => (isOwner ? "OWNER" : (findRole.get(seq, projectSeq)?.role ?? null)),
+        roleOf(projectSeq) {
+          if (isOwner) return "OWNER";
+          // The admin who may know the password must not get into the projects of others.
+          if (unprovenProjectSeq !== null && unprovenProjectSeq !== projectSeq) return null;
+          return findRole.get(seq, projectSeq)?.role ?? null;
+        },
       };
     },
 

@@ -42,6 +42,11 @@ export function createTokens({ db, clock }: { db: Db; clock: Pick<Clock, "now"> 
   return {
     refused: tokenRefused,
 
+    /** Part of a change: the text of a token is only in a mail to the address. */
+    setMailed(seq: number): void {
+      db.update(userTokens).set({ isMailed: true }).where(eq(userTokens.seq, seq)).run();
+    },
+
     /** Creates a token. Its text is only in the result and is not stored. */
     issue(token: NewToken): Change<{ row: TokenRow; text: string }> {
       return () => {

@@ -1,6 +1,9 @@
 /**
  * Users of the dashboard. A user is found by address, has a password or signs in by links, and can
  * be disabled but not deleted, because the audit log names users. At least one owner is enabled.
+ *
+ * A user whose account was made with a link that an admin was shown has not proven the address
+ * (`unprovenProjectSeq`), and may open only the project of that admin (service.ts, `prove`).
  */
 
 import { and, asc, eq, isNull, ne } from "drizzle-orm";
@@ -13,8 +16,11 @@ import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 
 export type UserRow = typeof users.$inferSelect;
-type NewUser = Pick<UserRow, "email" | "name" | "passwordDigest" | "isOwner">;
-type UserSettings = Partial<Pick<UserRow, "name" | "preferences" | "passwordDigest" | "isOwner">>;
+type NewUser = Pick<UserRow, "email" | "name" | "passwordDigest" | "isOwner"> &
+  Partial<Pick<UserRow, "unprovenProjectSeq">>;
+type UserSettings = Partial<
+  Pick<UserRow, "name" | "preferences" | "passwordDigest" | "isOwner" | "unprovenProjectSeq">
+>;
 
 export function createUsers({ db, clock }: { db: Db; clock: Pick<Clock, "now"> }) {
   const findOwner = db.sqlite.prepare<{ seq: number }, []>(

@@ -12,6 +12,7 @@ import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import type { Role } from "../../http/roles.ts";
+import type { SignedInUser } from "../../http/session-access.ts";
 import { isoTime } from "../../lib/clock.ts";
 import type { Announcements } from "../../lib/announcements.ts";
 import { AppError } from "../../lib/errors.ts";
@@ -20,7 +21,7 @@ import { projectOperations } from "./operations.ts";
 import type { ProjectRow, Projects } from "./service.ts";
 
 /** The projects that a user may open, with the roles. */
-type FindProjectsOf = (user: { seq: number; isOwner: boolean }) => { id: string; role: Role }[];
+type FindProjectsOf = (user: SignedInUser["user"]) => { id: string; role: Role }[];
 
 type ProjectRouteDeps = {
   admission: Admission;

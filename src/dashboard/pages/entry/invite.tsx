@@ -1,9 +1,12 @@
-/** An invitation: shows the project and the role, and creates the account if there is none. */
+/**
+ * An invitation: shows the project and the role, and creates the account if there is none. The user
+ * of an existing account signs in here, unless this browser is signed in as this user.
+ */
 
-import { Button, Loader, Stack, TextInput } from "@mantine/core";
+import { Button, Loader, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../../api.ts";
-import type { Role } from "../../state.ts";
+import { type Role, stateQuery } from "../../state.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { useEnter } from "./enter.ts";
@@ -14,7 +17,7 @@ type Invitation = {
   email: string;
   project: { id: string; name: string };
   role: Role;
-  /** The address has no account yet. */
+  /** The link makes an account, for which a name and a password are needed. */
   needsPassword: boolean;
 };
 
@@ -46,13 +49,17 @@ export function InvitePage() {
 function Accept({ token, invitation }: { token: string; invitation: Invitation }) {
   const enter = useEnter();
   const { email, project, role, needsPassword } = invitation;
+  const { data: state } = useQuery(stateQuery);
+  const needsSignIn = !needsPassword && state?.user?.email !== email;
   const form = useApiForm({
     initial: { name: "", password: "" },
-    submit: (values) =>
-      api.post("/app/api/invitation/accept", needsPassword ? { token, ...values } : { token }, {
-        project: null,
-      }),
-    onDone: ({ isSignedIn }: { isSignedIn: boolean }) => enter(isSignedIn ? "/" : "/login"),
+    submit: async ({ name, password }) => {
+      const open = { project: null };
+      if (needsSignIn) await api.post("/app/api/login", { email, password }, open);
+      const account = needsPassword ? { name, password } : {};
+      await api.post("/app/api/invitation/accept", { token, ...account }, open);
+    },
+    onDone: () => enter("/"),
   });
   return (
     <EntryCard
@@ -74,9 +81,19 @@ function Accept({ token, invitation }: { token: string; invitation: Invitation }
               <NewPassword {...form.field("password")} />
             </>
           )}
+          {needsSignIn && (
+            <PasswordInput
+              label="Password of your account"
+              autoComplete="current-password"
+              required
+              withAsterisk={false}
+              autoFocus
+              {...form.field("password")}
+            />
+          )}
           {form.error !== null && <Problem error={form.error} />}
           <Button type="submit" fullWidth loading={form.isBusy}>
-            Accept the invitation
+            {needsSignIn ? "Sign in and accept the invitation" : "Accept the invitation"}
           </Button>
         </Stack>
       </form>
