@@ -209,6 +209,15 @@ async function* slicesOf(pieces: Iterable<Uint8Array>, onEnd: () => void): Async
   onEnd();
 }
 
+/** Whether the SPF record of a domain, as it is in the DNS, allows the address (RFC 7208 §4). */
+export async function isAllowedBySpf(
+  { domain, ip, hostname }: { domain: string; ip: string; hostname: string },
+  dns: Pick<Dns, "resolve">,
+): Promise<boolean> {
+  const client = { sender: `postmaster@${domain}`, ip, helo: hostname };
+  return (await checkSpf(client, dns, hostname)).status.result === "pass";
+}
+
 async function checkSpf(
   { sender, ip, helo }: Pick<ClaimedMessage, "sender" | "ip" | "helo">,
   dns: Pick<Dns, "resolve">,

@@ -2,6 +2,7 @@
 
 import type { DnsAnswer, MxRecord } from "../../protocols/dns/answer.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
+import { isAllowedBySpf } from "../../checks/authentication.ts";
 import { type Finding, evaluateRecord } from "./findings.ts";
 import type { ExpectedRecord } from "./records.ts";
 
@@ -18,15 +19,41 @@ export type CheckDns = (domain: string, records: readonly ExpectedRecord[]) => P
 const FRESH = { fresh: true };
 
 export function createDnsCheck(dns: Dns): CheckDns {
+  const fresh: Pick<Dns, "resolve"> = {
+    resolve: (name, type) => dns.resolve(name, type, FRESH),
+  };
   return (domain, records) =>
     Promise.all(
       records.map(async (record) => {
         const found = await lookUp(domain, record);
-        return found.kind === "failed"
-          ? { record, finding: null, reason: found.reason }
-          : { record, finding: evaluateRecord(record, found.texts) };
+        if (found.kind === "failed") return { record, finding: null, reason: found.reason };
+        const finding = evaluateRecord(record, found.texts);
+        return { record, finding: (await isAllowed(record, finding)) ? ok(finding) : finding };
       }),
     );
+
+  /**
+   * Whether an SPF record that has other terms than the advised ones allows every address of ours, by
+   * `mx`, `include:` or another network.
+   */
+  async function isAllowed(record: ExpectedRecord, finding: Finding): Promise<boolean> {
+    const { expectation, name } = record;
+    const isOther = finding.status === "MISMATCH" && finding.found.length === 1;
+    if (expectation.kind !== "spf" || !isOther) return false;
+    const addresses = await Promise.all(expectation.mechanisms.map(addressesIn));
+    const verdicts = await Promise.all(
+      addresses.flat().map((ip) => isAllowedBySpf({ domain: name, ip, hostname: name }, fresh)),
+    );
+    return addresses.every(({ length }) => length > 0) && verdicts.every(Boolean);
+  }
+
+  /** The addresses of a mechanism; none for `include:`, because only its owner knows them. */
+  async function addressesIn(mechanism: string): Promise<readonly string[]> {
+    const [, kind, value = ""] = /^(ip4|ip6|a):(.*)$/.exec(mechanism) ?? [];
+    if (kind !== "a") return kind === undefined ? [] : [value];
+    const found = await addressesOf(value);
+    return found.kind === "failed" ? [] : found.texts;
+  }
 
   function lookUp(domain: string, record: ExpectedRecord): Promise<Found> {
     switch (record.expectation.kind) {
@@ -79,6 +106,8 @@ export function createDnsCheck(dns: Dns): CheckDns {
     return v6.kind === "failed" ? v6 : textsOf([...v4.texts, ...v6.texts]);
   }
 }
+
+const ok = (finding: Finding): Finding => ({ ...finding, status: "OK" });
 
 type Found = { kind: "texts"; texts: readonly string[] } | { kind: "failed"; reason: string };
 

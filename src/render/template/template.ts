@@ -140,7 +140,7 @@ function renderChecked(template: Template, rendering: Rendering): Rendered {
  * Replaces line breaks and other control characters except tab by blanks. They come from data, such
  * as a cell of a CSV file, and must neither end a header nor make a mail unsendable.
  */
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   const line = text.replace(CONTROLS, " ");
   return line === text ? text : line.trim();
 }

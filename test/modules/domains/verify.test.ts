@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createDns } from "../../../src/protocols/dns/client.ts";
 import { type TestResponse, type TestApp, testApp } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
-import { startDnsServer, type TestDns } from "../../support/dns-server.ts";
+import { startDnsServer, type TestDns, type TestRecords } from "../../support/dns-server.ts";
 import { waitUntil } from "../../support/eventually.ts";
 import { valueAt, listAt, stringAt } from "../../support/json.ts";
 import { publish, statuses } from "../../support/zone.ts";
@@ -55,6 +55,36 @@ async function send(): Promise<number> {
   const mail = { to: "a@example.net", from: "b@example.com", subject: "s", body: "<p>b</p>" };
   return (await t.call("POST", "/v1/send", mail)).status;
 }
+
+describe("an SPF record with other terms than the advised ones", () => {
+  const CORP = { TXT: ["v=spf1 ip4:203.0.113.7 -all"] };
+  const MX = { MX: ["10 mail.example.org"] };
+  test.each<[record: string, zone: TestRecords, status: string]>([
+    ["v=spf1 ip4:203.0.113.7 -all", {}, "OK"],
+    ["v=spf1 ip4:203.0.113.0/28 ?all", {}, "OK"],
+    ["v=spf1 mx -all", MX, "OK"],
+    ["v=spf1 include:_spf.corp.example -all", {}, "OK"],
+    ["v=spf1 redirect=_spf.corp.example", {}, "OK"],
+    ["v=spf1 mx -all", {}, "MISMATCH"],
+    ["v=spf1 ip4:203.0.113.8 ~all", {}, "MISMATCH"],
+    ["v=spf1 -ip4:203.0.113.7 a:mail.example.net -all", {}, "MISMATCH"],
+    ["v=spf1 include:example.com -all", {}, "MISMATCH"],
+  ])("%s, %j is %s", async (record, zone, status) => {
+    dns.records["mail.example.org"] = { A: ["203.0.113.7"] };
+    dns.records["_spf.corp.example"] = CORP;
+    dns.records["example.com"] = { TXT: [record], ...zone };
+    const answer = await verify();
+    expect(statuses(answer.at("data"))).toContain(`SPF TXT ${status}`);
+  });
+
+  test("lets bounces come back, if our address is behind another one", async () => {
+    publish(dns.records, listAt(domain, "records"));
+    dns.records["mail.example.org"] = { A: ["203.0.113.7"] };
+    dns.records["bounce.example.com"] = { ...MX, TXT: ["v=spf1 mx -all"] };
+    const answer = await verify();
+    expect(statuses(answer.at("data"))).toContain("RETURN_PATH TXT OK");
+  });
+});
 
 describe("POST /domains/{id}/verify", () => {
   test("verifies a domain with all records, whose keys are split into several strings", async () => {
