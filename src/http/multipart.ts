@@ -13,6 +13,8 @@ type FileForm = {
   name: string;
   maxBytes: number;
   store: (bytes: Uint8Array) => Promise<void>;
+  /** Called with the name that the client gives to the file, if it gives one. */
+  named?: (fileName: string) => void;
 };
 
 /** Limit for boundaries, part headers and the other fields together. */
@@ -66,7 +68,8 @@ async function createParser(contentType: string, form: FileForm) {
     if (isCut) failure.reject(fieldError(name, "too_big", "must be at most 64 KiB long"));
     else fields.set(name, value);
   });
-  busboy.on("file", (_, part) => {
+  busboy.on("file", (_, part, fileName: unknown) => {
+    if (typeof fileName === "string") form.named?.(fileName);
     part.on("error", () => failure.reject(malformed()));
     if (stored !== null) failure.reject(twoFiles(form));
     stored = storeAll(part, form);

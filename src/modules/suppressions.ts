@@ -18,11 +18,14 @@ import { EXAMPLE } from "../http/example-values.ts";
 import { EmailAddress, normalizedAddress } from "../http/formats.ts";
 import { created, operations, read, write } from "../http/operations.ts";
 import { newestPage, PageQuery } from "../http/pagination.ts";
-import { Input, OneOf } from "../http/validation.ts";
+import { Input, OneOf, withChecks } from "../http/validation.ts";
 import { isoTime, isoTimeOrNull } from "../lib/clock.ts";
-import { AppError } from "../lib/errors.ts";
+import { AppError, REQUIRED } from "../lib/errors.ts";
 import { parseAddress, storedSpellings } from "../protocols/mime/address.ts";
 import type { Noun } from "./module.ts";
+
+/** Addresses of one request, which are stored in one change. */
+const MAX_EMAILS = 1_000;
 
 const Reason = named("SuppressionReason", OneOf(SUPPRESSION_REASONS), {
   description:
@@ -81,11 +84,41 @@ export type Suppression = Static<typeof Suppression>;
 
 const SuppressionInput = named(
   "SuppressionInput",
-  described(Input({ email: EmailAddress, reason: Type.Optional(Reason) }), {
-    email: "The address to suppress",
-    reason: "Why no mail is to be sent to the address; default MANUAL",
+  withChecks(
+    described(
+      Input({
+        email: Type.Optional(EmailAddress),
+        emails: Type.Optional(Type.Array(EmailAddress, { minItems: 1, maxItems: MAX_EMAILS })),
+        reason: Type.Optional(Reason),
+      }),
+      {
+        email: "The address to suppress; required if there is no `emails`",
+        emails: "Addresses to suppress, instead of `email`",
+        reason: "Why no mail is to be sent to the address; default MANUAL",
+      },
+    ),
+    ({ email, emails }) => {
+      if (email === undefined && emails === undefined) {
+        return [{ field: "email", message: REQUIRED, code: "required" }];
+      }
+      if (email === undefined || emails === undefined) return [];
+      const message = "must be left out if email is given";
+      return [{ field: "emails", message, code: "invalid_value" }];
+    },
+  ),
+  { description: "Addresses to suppress", example: { email: "ada@example.com" } },
+);
+
+const SuppressedEmails = named(
+  "SuppressedEmails",
+  described(Type.Object({ created: Type.Integer(), existing: Type.Integer() }), {
+    created: "Addresses that were not suppressed before",
+    existing: "Addresses that were suppressed before; their reasons are not changed",
   }),
-  { description: "An address to suppress", example: { email: "ada@example.com" } },
+  {
+    description: "How many of several addresses are newly suppressed",
+    example: { created: 2, existing: 0 },
+  },
 );
 
 const SuppressionQuery = Input({
@@ -115,17 +148,19 @@ const suppressionOperations = operations(
       summary: "Suppress an address; an existing reason is not changed",
       description:
         "Answers 201 for a new entry and 200 if the address was suppressed before. Mails to the " +
-        "address get the status SUPPRESSED and are not sent.",
+        "address get the status SUPPRESSED and are not sent. `emails` instead of `email` suppresses " +
+        `up to ${MAX_EMAILS.toLocaleString("en-US")} addresses at once; the answer then counts ` +
+        "them, with 201 if one is new. POST /suppressions/import takes a CSV file.",
       isIdempotent: true,
       links: { unsuppressAddress: { email: "/data/email" } },
       isWithinQuota: false,
-      body: limited(SuppressionInput, BODY_LIMITS.settings),
-      answer: Envelope(Suppression),
+      body: limited(SuppressionInput, BODY_LIMITS.members),
+      answer: Envelope(Type.Union([Suppression, SuppressedEmails])),
       status: [200, 201],
-      run(app, { project, body: { email, reason = "MANUAL" } }) {
-        const address = normalizedAddress(email);
-        const isNew = suppressionReason(app, project.seq, address) === null;
-        addSuppression(app, project.seq, address, { reason, at: app.clock.now() });
+      run(app, { project, body: { email, emails, reason = "MANUAL" } }) {
+        if (emails !== undefined) return suppressAll(app, project.seq, { emails, reason });
+        const address = normalizedAddress(email ?? "");
+        const isNew = suppressAddress(app, project.seq, address, reason);
         const shown = present(app, findSuppression(app, project.seq, address));
         return isNew ? created(shown) : shown;
       },
@@ -217,6 +252,29 @@ export function addSuppression(
     emailSeq: emailSeq ?? null,
     expiresAt: expiresAt ?? null,
   });
+}
+
+/** Suppresses an address for good; returns false if it was suppressed before. */
+export function suppressAddress(
+  app: App,
+  projectSeq: number,
+  email: string,
+  reason: Row["reason"],
+): boolean {
+  const isNew = suppressionReason(app, projectSeq, email) === null;
+  addSuppression(app, projectSeq, email, { reason, at: app.clock.now() });
+  return isNew;
+}
+
+function suppressAll(
+  app: App,
+  projectSeq: number,
+  { emails, reason }: { emails: readonly string[]; reason: Row["reason"] },
+) {
+  const addresses = [...new Set(emails.map(normalizedAddress))];
+  const isNew = addresses.filter((email) => suppressAddress(app, projectSeq, email, reason));
+  const counts = { created: isNew.length, existing: addresses.length - isNew.length };
+  return counts.created > 0 ? created(counts) : counts;
 }
 
 function removeSuppression({ db }: App, projectSeq: number, text: string): void {

@@ -98,15 +98,17 @@ test("the most important limits have the promised values", () => {
   expect(limits.get("POST /contacts/import")).toBeGreaterThanOrEqual(100 * 1024 * 1024);
 });
 
+/** Routes that take a file in a form. */
+const FORMS = new Set(["POST /contacts/import", "POST /suppressions/import"]);
+
 describe("a body", () => {
   test("announced with one byte above its limit gets 413 with the limit", async () => {
     for (const route of routes()) {
       const { name, maxBytes } = route;
       const limit = Number(maxBytes);
-      const headers =
-        name === "POST /contacts/import"
-          ? { "content-type": "multipart/form-data; boundary=x", "content-length": `${limit + 1}` }
-          : announced(limit + 1);
+      const headers = FORMS.has(name)
+        ? { "content-type": "multipart/form-data; boundary=x", "content-length": `${limit + 1}` }
+        : announced(limit + 1);
       const answer = await callRoute(route, { raw: "{", headers });
       expectError(answer, { status: 413, code: "PAYLOAD_TOO_LARGE" });
       expect([name, answer.text("error.message")]).toEqual([
@@ -207,7 +209,7 @@ describe("refuses a compressed body with 415", () => {
   test("on every route, also for files", async () => {
     for (const route of routes()) {
       const { name } = route;
-      const type = name === "POST /contacts/import" ? "multipart/form-data; boundary=x" : undefined;
+      const type = FORMS.has(name) ? "multipart/form-data; boundary=x" : undefined;
       const headers = {
         "content-encoding": "gzip",
         "content-type": type ?? "application/json",

@@ -244,7 +244,7 @@ describe("the server", () => {
       );
       const headers = { "idempotency-key": "x".repeat(256) };
       const { body } =
-        path === "/contacts/import" && method === "POST"
+        ["/contacts/import", "/suppressions/import"].includes(path) && method === "POST"
           ? await t.call(method, path, undefined, {
               raw: FORM,
               headers: { ...headers, ...MULTIPART },

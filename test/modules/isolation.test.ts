@@ -71,6 +71,7 @@ const BODIES: Record<string, unknown> = {
 /** The code of the error if the object of a path is missing. */
 const CODES: Record<string, string> = {
   "contacts/import": "JOB_NOT_FOUND",
+  "suppressions/import": "JOB_NOT_FOUND",
   "contacts/bulk": "JOB_NOT_FOUND",
   "inbound-routes": "INBOUND_ROUTE_NOT_FOUND",
   "received-mails": "RECEIVED_MAIL_NOT_FOUND",

@@ -7,6 +7,7 @@
  * changes.
  */
 
+import type { App } from "../../core/app.ts";
 import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
@@ -40,10 +41,12 @@ import { createJobs } from "./jobs/jobs.ts";
 import { createContactList } from "./list.ts";
 import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Removal } from "./remove.ts";
+import { suppressAddress } from "../suppressions.ts";
 import { contactRoutes } from "./routes.ts";
 import type { Contacts } from "./service.ts";
 
 export function createContactModule(deps: {
+  app: App;
   db: Db;
   /** The data folder; null if the database is in memory. */
   folder: string | null;
@@ -79,7 +82,14 @@ export function createContactModule(deps: {
       IMPORT: createImportRunner({
         files,
         jobs,
-        rows: createRowWriter({ db, clock, events, usage: deps.usage }),
+        rows: createRowWriter({
+          db,
+          clock,
+          events,
+          usage: deps.usage,
+          suppress: (projectSeq, email, reason) =>
+            suppressAddress(deps.app, projectSeq, email, reason),
+        }),
         quotas,
         writer,
         scheduler,

@@ -9,6 +9,7 @@ const data = (key: string): Column => ({ kind: "data", key });
 const json = (key: string): Column => ({ kind: "json", key });
 const EMAIL: Column = { kind: "email" };
 const IGNORED: Column = { kind: "ignored" };
+const LEFT: Column = { kind: "left", standing: "UNSUBSCRIBED" };
 
 describe("readHeader", () => {
   const cases: [names: string[], mapping: Record<string, string | null>, columns: Column[]][] = [
@@ -35,14 +36,27 @@ describe("readHeader", () => {
     [["email", "a", "b"], { a: "json:x\\.y", b: "data.x\\\\" }, [EMAIL, json("x.y"), data("x\\")]],
     [["email", "data.", "a.b"], { "data.": "plan", "a.b": null }, [EMAIL, data("plan"), IGNORED]],
     [["email", "a"], { a: "data.email" }, [EMAIL, IGNORED]],
+    [["email", "Status"], {}, [EMAIL, { kind: "status" }]],
+    [["email", "data.status"], {}, [EMAIL, data("status")]],
+    [["email", "Status"], { Status: "data.status" }, [EMAIL, data("status")]],
+    [["email", "Stand"], { Stand: "status" }, [EMAIL, { kind: "status" }]],
+    [["email", "Weg"], { Weg: "unsubscribed" }, [EMAIL, LEFT]],
+    [["Email Address", "UNSUB_TIME"], {}, [EMAIL, LEFT]],
+    [["email", "Email Address"], {}, [EMAIL, data("Email Address")]],
+    [["email", "attributes"], {}, [EMAIL, { kind: "object", key: "attributes" }]],
+    [["email", "x"], { x: "data" }, [EMAIL, { kind: "object", key: null }]],
+    [["email", "opt_in_flag"], { opt_in_flag: null }, [EMAIL, IGNORED]],
+    [["email", "bounce_rate", "OPTIN_TIME"], {}, [EMAIL, data("bounce_rate"), data("OPTIN_TIME")]],
   ];
   test.each(cases)("reads %j with the mapping %j", (names, mapping, columns) => {
-    expect(readHeader(names, mapping)).toEqual({ ok: true, columns });
+    expect(readHeader(names, mapping)).toMatchObject({ ok: true, columns });
   });
 
   test.each([
     [["plan"], {}, [["file", "required"]]],
     [["ada@example.com", "pro"], {}, [["file", "required"]]],
+    [["email", "opt_in_flag"], {}, [["file", "invalid_value"]]],
+    [["mail", "e-mail"], {}, [["file", "required"]]],
     [["email", "plan", "plan"], {}, [["file", "invalid_value"]]],
     [["email", "EMAIL"], {}, [["file", "invalid_value"]]],
     [["email", "plan", "json:plan"], {}, [["file", "invalid_value"]]],
@@ -114,6 +128,13 @@ describe("columnName writes a name that readHeader reads as the same key", () =>
     "-",
     "a,b",
     "名前",
+    // Without the prefix, these say who left or hold objects.
+    "status",
+    "Unsubscribed",
+    "unsub_time",
+    "bounce_flag",
+    "attributes",
+    "data",
   ];
   test.each(KEYS)("%j", (key) => {
     for (const holdsJson of [false, true]) {
@@ -130,5 +151,5 @@ describe("columnName writes a name that readHeader reads as the same key", () =>
 
 test("columnName and readHeader support an empty key with JSON cells", () => {
   const read = readHeader(["email", columnName("", true)], {});
-  expect(read).toEqual({ ok: true, columns: [EMAIL, json("")] });
+  expect(read).toMatchObject({ ok: true, columns: [EMAIL, json("")] });
 });

@@ -107,8 +107,18 @@ describe("an existing contact", () => {
     ]);
   });
 
-  test("is subscribed if its row says so, with the event", async () => {
-    expect(await importAndList("email,subscribed\nada@x.io,yes\n")).toEqual([
+  test("stays unsubscribed although its row says that it is subscribed, which is counted", async () => {
+    const progress = await runImport(t, "email,subscribed,plan\nada@x.io,yes,pro\n");
+    expect(progress.at("data")).toMatchObject({ updated: 1, keptUnsubscribed: 1, suppressed: 0 });
+    expect(storedContacts(t)).toEqual([
+      { email: "ada@x.io", subscribed: false, data: { plan: "pro", city: "Rome" } },
+    ]);
+    expect(t.eventNames()).toEqual([]);
+  });
+
+  test("is subscribed if its row and the request say so, with the event", async () => {
+    const fields = { resubscribe: "true" };
+    expect(await importAndList("email,subscribed\nada@x.io,yes\n", fields)).toEqual([
       ["ada@x.io", true, { plan: "free", city: "Rome" }],
     ]);
     expect(t.eventNames()).toEqual(["contact.subscribed"]);
@@ -152,7 +162,8 @@ test("records the event of each new subscribed contact", async () => {
 
 test("records the events of repeated addresses in the order of their rows", async () => {
   await t.call("POST", "/contacts", { email: "ada@x.io" });
-  await runImport(t, "email,subscribed\nada@x.io,no\nbob@x.io,yes\nada@x.io,yes\nbob@x.io,no\n");
+  const file = "email,subscribed\nada@x.io,no\nbob@x.io,yes\nada@x.io,yes\nbob@x.io,no\n";
+  await runImport(t, file, { fields: { resubscribe: "true" } });
   const eventsOf = (email: string) =>
     t.db.sqlite
       .query<{ name: string }, [string, number]>(
@@ -222,6 +233,8 @@ describe("the progress of an import", () => {
           created: 0,
           updated: 0,
           failed: 0,
+          suppressed: 0,
+          keptUnsubscribed: 0,
           errors: [],
           createdAt: now(),
           finishedAt: null,

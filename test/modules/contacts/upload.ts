@@ -9,17 +9,22 @@ export type UploadOptions = {
   query?: string;
   headers?: Readonly<Record<string, string>>;
   key?: string | null;
+  /** Name of the uploaded file. */
+  fileName?: string;
+  path?: "/contacts/import" | "/suppressions/import";
 };
 
 export async function upload(
   app: TestApp,
   file: string | Uint8Array,
-  { fields = {}, query = "", headers = {}, key = app.secretKey }: UploadOptions = {},
+  options: UploadOptions = {},
 ): Promise<TestResponse> {
+  const { fields = {}, query = "", headers = {}, key = app.secretKey } = options;
+  const { path = "/contacts/import", fileName = "contacts.csv" } = options;
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  form.set("file", new Blob([Buffer.from(file)], { type: "text/csv" }), "contacts.csv");
-  const request = new Request(`http://localhost/contacts/import${query}`, {
+  form.set("file", new Blob([Buffer.from(file)], { type: "text/csv" }), fileName);
+  const request = new Request(`http://localhost${path}${query}`, {
     method: "POST",
     headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...headers },
     body: form,

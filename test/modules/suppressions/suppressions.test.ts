@@ -55,6 +55,33 @@ describe("POST /suppressions", () => {
   });
 });
 
+describe("POST /suppressions with emails", () => {
+  test("suppresses each address once, and counts those that are new", async () => {
+    await add({ email: "bulk-a@example.net", reason: "COMPLAINT" });
+    const list = ["bulk-a@example.net", "BULK-B@example.net", "bulk-b@example.net", "c@bulk.test"];
+    const answer = await add({ emails: list, reason: "HARD_BOUNCE" });
+    expect([answer.status, answer.at("data")]).toEqual([201, { created: 2, existing: 1 }]);
+    const again = await add({ emails: list });
+    expect([again.status, again.at("data")]).toEqual([200, { created: 0, existing: 3 }]);
+    expect(await statusOfMailTo("bulk-b@example.net")).toBe("SUPPRESSED");
+    const shown = await t.call("GET", "/suppressions?email=bulk&reason=COMPLAINT");
+    expect(shown.at("data.total")).toBe(1);
+  });
+
+  test.each([
+    ["an invalid address", { emails: ["ok@example.net", "bad"] }, "emails.1"],
+    ["no address", { emails: [] }, "emails"],
+    ["too many addresses", { emails: Array.from({ length: 1_001 }, () => "a@x.io") }, "emails"],
+    ["both forms", { email: "a@x.io", emails: ["b@x.io"] }, "emails"],
+    ["neither form", { reason: "MANUAL" }, "email"],
+  ])("refuses %s and changes nothing", async (_, body, field) => {
+    const before = t.countRows("suppressions");
+    const answer = await add(body);
+    expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, field]);
+    expect(t.countRows("suppressions")).toBe(before);
+  });
+});
+
 describe("DELETE /suppressions/{email}", () => {
   test("allows mail to the address again", async () => {
     await add({ email: "back@example.net" });

@@ -120,7 +120,14 @@ export const MODULES_PARSERS: readonly Parser[] = [
   {
     name: "records of contacts",
     run: (text) =>
-      readRow([{ kind: "email" }, { kind: "json", key: "a" }], { line: 1, cells: [text, text] }),
+      readRow(
+        {
+          columns: [{ kind: "email" }, { kind: "json", key: "a" }, { kind: "status" }],
+          statusWords: new Map(),
+          isList: false,
+        },
+        { line: 1, cells: [text, text, text] },
+      ),
     maxCharacters: 1024 * 1024,
     frames: [
       ["", ""],

@@ -116,6 +116,7 @@ export const SUGGESTED_ACTIONS = [
   "updateContact",
   "deleteContact",
   "importContacts",
+  "importSuppressions",
   "suppressAddress",
   "unsuppressAddress",
 ] as const;

@@ -7,8 +7,7 @@
  */
 
 import type { CsvItem } from "../../../lib/csv.ts";
-import type { Column } from "./columns.ts";
-import { type ImportRow, readRow } from "./rows.ts";
+import { type ImportRow, readRow, type RowFormat } from "./rows.ts";
 
 export type Batch = {
   /** The rows in their order; merged lazily while they are read. */
@@ -30,7 +29,7 @@ const RUN_ROWS = 2048;
 /** Reads the rows of all records after the header in batches. */
 export async function* readBatches(
   records: AsyncIterable<CsvItem[]>,
-  columns: readonly Column[],
+  format: RowFormat,
 ): AsyncGenerator<Batch> {
   let collector = createCollector();
   for await (const items of records) {
@@ -40,7 +39,7 @@ export async function* readBatches(
         return;
       }
       const isRecord = item.kind === "record";
-      collector.add(isRecord ? readRow(columns, item) : item, isRecord ? lengthOf(item.cells) : 0);
+      collector.add(isRecord ? readRow(format, item) : item, isRecord ? lengthOf(item.cells) : 0);
       if (!collector.isFull()) continue;
       yield collector.finish(null);
       collector = createCollector();

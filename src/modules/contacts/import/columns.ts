@@ -1,49 +1,120 @@
 /**
- * The meaning of the columns of a CSV file. `email` and `subscribed` are fields of the contact; any
- * other name is a key of its data. `data.KEY` is always the key KEY, and the cells of `json:KEY`
- * contain JSON. In a header, KEY is used literally, so that an exported file can be imported. In a
- * mapping, a dot in a key must be written `\.`, as in the conditions of segments, where a bare dot
- * separates a path.
+ * The meaning of the columns of a CSV file. `email` and `subscribed` are fields of the contact;
+ * `status`, `unsubscribed` and their kind say who left (standing.ts); `attributes` and `data` may
+ * contain a JSON object whose keys become keys of the data. Any other name is a key of the data.
+ * `data.KEY` is always the key KEY, and the cells of `json:KEY` contain JSON. In a header, KEY is used
+ * literally, so that an exported file can be imported. In a mapping, a dot in a key must be written
+ * `\.`, as in the conditions of segments, where a bare dot separates a path.
  */
 
 import type { FieldError } from "../../../lib/errors.ts";
 import { splitPath } from "../../../lib/key-path.ts";
 import { parseAddress } from "../../../protocols/mime/address.ts";
 import { isReserved } from "../data.ts";
+import { bareWord, isSuspectName, type StandingColumn, standingColumn } from "./standing.ts";
 
 export type Column =
-  { kind: "email" | "subscribed" | "ignored" } | { kind: "data" | "json"; key: string };
+  | { kind: "email" | "subscribed" | "ignored" }
+  | StandingColumn
+  | { kind: "data" | "json"; key: string }
+  /** JSON objects. Another text is the value of `key`; null if there must be no other text. */
+  | { kind: "object"; key: string | null };
 
 /** Target of each column, by its name; null to ignore the column. */
 export type Mapping = Readonly<Record<string, string | null>>;
 
-type Header = { ok: true; columns: Column[] } | { ok: false; errors: FieldError[] };
+type Header =
+  | {
+      ok: true;
+      columns: Column[];
+      /** Columns that became data only because nothing says what they are. */
+      unnamed: number[];
+    }
+  | { ok: false; errors: FieldError[] };
 
 const DATA_PREFIX = "data.";
 const JSON_PREFIX = "json:";
+/** Targets of a mapping for columns whose cells are flags, times or reasons. */
+const LEFT_TARGETS = new Set(["unsubscribed", "suppressed", "bounced", "complained"]);
 const MAX_REPORTED_NAMES = 20;
 const MAX_REPORTED_NAME_LENGTH = 60;
 
+/** Names of the column of addresses in exports of other services, used if no column is `email`. */
+const EMAIL_NAMES = new Set(
+  `email emailaddress mail mailaddress emailid primaryemail contactemail emailadresse mailadresse
+   adresseemail adressemail courriel correo correoelectronico`.split(/\s+/),
+);
+/** A listmonk export has `attributes`, one of Plunk `data`. */
+const OBJECT_NAMES = new Set(["attributes", "data"]);
+
 export function readHeader(names: readonly string[], mapping: Mapping): Header {
-  const columns = names.map((name) => {
-    const target = targetOf(name, mapping);
-    return target === undefined ? columnOf(name) : mappedColumn(target);
-  });
+  const columns = withEmail(
+    names,
+    mapping,
+    names.map((name) => {
+      const target = targetOf(name, mapping);
+      return target === undefined ? columnOf(name) : mappedColumn(target);
+    }),
+  );
+  const unnamed = columns.flatMap((column, i) =>
+    column.kind === "data" && isUnnamed(names[i] ?? "", mapping) ? [i] : [],
+  );
   const errors = [
     ...unknownNames(names, mapping),
     ...badTargets(mapping),
     ...(columns.some((column) => column.kind === "data" && column.key === "") ? [noKey()] : []),
     ...duplicates(columns),
     ...(columns.some(({ kind }) => kind === "email") ? [] : [noEmail(names)]),
+    ...unnamed
+      .map((i) => names[i] ?? "")
+      .filter(isSuspectName)
+      .slice(0, MAX_REPORTED_NAMES)
+      .map(suspectColumn),
   ];
-  return errors.length === 0 ? { ok: true, columns } : { ok: false, errors };
+  return errors.length === 0 ? { ok: true, columns, unnamed } : { ok: false, errors };
+}
+
+/** True if a column says whether people want mail. */
+export function hasStanding(columns: readonly Column[]): boolean {
+  return columns.some(({ kind }) => kind === "subscribed" || kind === "status" || kind === "left");
+}
+
+/** The error of a column that says who left in a way that is not known. */
+export function suspectColumn(name: string): FieldError {
+  const shown = shortName(name.trim());
+  return {
+    field: "file",
+    message:
+      `has a column ${shown} that seems to say who left, and its meaning is not known: map it to ` +
+      `status, unsubscribed, subscribed, or data.${shown} if it means something else, or to null`,
+    code: "invalid_value",
+  };
+}
+
+function isUnnamed(name: string, mapping: Mapping): boolean {
+  return targetOf(name, mapping) === undefined && !name.startsWith(DATA_PREFIX);
+}
+
+/** Takes the only column with a name such as `Email Address` if no column is `email`. */
+function withEmail(
+  names: readonly string[],
+  mapping: Mapping,
+  columns: readonly Column[],
+): Column[] {
+  const found = columns.some(({ kind }) => kind === "email")
+    ? []
+    : names.flatMap((name, i) => (isUnnamed(name, mapping) && isEmailName(name) ? [i] : []));
+  return columns.map((column, i) =>
+    found.length === 1 && found[0] === i ? { kind: "email" } : column,
+  );
 }
 
 /** The column name that `readHeader` reads as `key`. An empty key requires cells of JSON. */
 export function columnName(key: string, holdsJson: boolean): string {
   if (holdsJson) return JSON_PREFIX + key;
   const column = columnOf(key);
-  const isPlain = column.kind === "data" && column.key === key && /^[\p{L}\p{N}_]/u.test(key);
+  const isLiteral = column.kind === "data" && column.key === key && !isSuspectName(key);
+  const isPlain = isLiteral && /^[\p{L}\p{N}_]/u.test(key);
   return isPlain ? key : DATA_PREFIX + key;
 }
 
@@ -55,7 +126,12 @@ function targetOf(name: string, mapping: Mapping): string | null | undefined {
 
 function mappedColumn(target: string | null): Column {
   if (target === null || targetFault(target) !== null) return { kind: "ignored" };
-  const column = columnOf(target);
+  const token = target.trim().toLowerCase();
+  if (token === "status") return { kind: "status" };
+  if (token === "data") return { kind: "object", key: null };
+  const left = standingColumn(token);
+  if (left?.kind === "left" && LEFT_TARGETS.has(token)) return left;
+  const column = literalColumn(target);
   return "key" in column ? keyColumn(column.kind, splitPath(column.key).join(".")) : column;
 }
 
@@ -83,18 +159,31 @@ function badTargets(mapping: Mapping): FieldError[] {
   return errors.slice(0, MAX_REPORTED_NAMES);
 }
 
-function columnOf(name: string): Column {
+export const isEmailName = (name: string): boolean => EMAIL_NAMES.has(bareWord(name));
+
+/** The meaning of a column by its name alone. */
+export function columnOf(name: string): Column {
+  const column = literalColumn(name);
+  if (column.kind !== "data" || name.startsWith(DATA_PREFIX)) return column;
+  const standing = standingColumn(name);
+  if (standing !== null) return standing;
+  return OBJECT_NAMES.has(column.key) ? { kind: "object", key: column.key } : column;
+}
+
+function literalColumn(name: string) {
   if (name.startsWith(DATA_PREFIX)) return keyColumn("data", name.slice(DATA_PREFIX.length));
   if (name.startsWith(JSON_PREFIX)) return keyColumn("json", name.slice(JSON_PREFIX.length));
   const trimmed = name.trim();
   const lower = trimmed.toLowerCase();
-  if (lower === "email" || lower === "subscribed") return { kind: lower };
-  return trimmed === "" ? { kind: "ignored" } : keyColumn("data", trimmed);
+  if (lower === "email" || lower === "subscribed") return { kind: lower } as const;
+  return trimmed === "" ? IGNORED : keyColumn("data", trimmed);
 }
 
-function keyColumn(kind: "data" | "json", key: string): Column {
-  return isReserved(key) ? { kind: "ignored" } : { kind, key };
+function keyColumn(kind: "data" | "json", key: string) {
+  return isReserved(key) ? IGNORED : ({ kind, key } as const);
 }
+
+const IGNORED = { kind: "ignored" } as const;
 
 function unknownNames(names: readonly string[], mapping: Mapping): FieldError[] {
   const known = new Set(names.map((name) => name.trim()));
@@ -112,8 +201,9 @@ function duplicates(columns: readonly Column[]): FieldError[] {
   const seen = new Set<string>();
   const repeated = new Set<string>();
   for (const column of columns) {
-    if (column.kind === "ignored") continue;
-    const target = "key" in column ? DATA_PREFIX + column.key : column.kind;
+    const isKey = column.kind === "data" || column.kind === "json";
+    if (!isKey && column.kind !== "email" && column.kind !== "subscribed") continue;
+    const target = isKey ? DATA_PREFIX + column.key : column.kind;
     if (seen.has(target)) repeated.add(target);
     seen.add(target);
   }

@@ -1,7 +1,8 @@
 /**
  * Imports of contacts from CSV files. The request stores the file (`files.ts`), detects its
  * encoding and delimiter (`records.ts`), checks its header (`columns.ts`) and stores a job. The job
- * worker then runs it (`run.ts`): it parses each row (`rows.ts`, `cells.ts`), sorts the rows in
+ * worker then runs it (`run.ts`): it parses each row (`rows.ts`, `cells.ts`,
+ * `standing.ts`), sorts the rows in
  * batches (`batches.ts`) and creates or updates the contacts (`write.ts`).
  */
 
@@ -17,10 +18,20 @@ import { newId } from "../../../lib/id.ts";
 import { guessEncoding } from "../../../lib/text-encoding.ts";
 import type { FairScheduler } from "../../../lib/slice-queue.ts";
 import type { Quotas } from "../../quotas/service.ts";
-import { type Mapping, readHeader } from "./columns.ts";
+import type { CsvItem } from "../../../lib/csv.ts";
 import type { ImportFiles, Receiving } from "./files.ts";
-import type { ImportError, ImportJob, ImportProgress, ImportQuery } from "./model.ts";
+import { nameError, readFormat, sampleErrors } from "./format.ts";
+import {
+  type ImportError,
+  IMPORTED_REASONS,
+  ImportJob,
+  type ImportProgress,
+  type ImportQuery,
+  Statuses,
+  type SuppressionImportQuery,
+} from "./model.ts";
 import { readRecords, splitHeader } from "./records.ts";
+import { STANDINGS } from "./standing.ts";
 import { presentJob } from "../jobs/model.ts";
 import type { JobQuota } from "../jobs/quota.ts";
 import type { JobRow, Jobs } from "../jobs/jobs.ts";
@@ -40,6 +51,9 @@ export type Received = {
   endUpload: () => void;
 };
 
+/** Rows that are examined while the request waits; the job examines all others. */
+const SAMPLED_ROWS = 5_000;
+
 const MappingText = Type.Record(Type.String(), Nullable(Type.String()));
 
 export function createImports(deps: {
@@ -56,9 +70,11 @@ export function createImports(deps: {
     const guess = guessEncoding();
     const digest = new Bun.CryptoHasher("sha256");
     let sizeBytes = 0;
+    let fileName = "";
     const fields = await receiveFile(upload, {
       name: "file",
       maxBytes: MAX_IMPORT_BYTES,
+      named: (name) => (fileName = name),
       async store(bytes) {
         guess.see(bytes);
         digest.update(bytes);
@@ -67,34 +83,38 @@ export function createImports(deps: {
       },
     });
     await receiving.finish().catch(refuseFullStorage);
-    return { fields, encoding: guess.result(), digest: digest.digest("hex"), sizeBytes };
+    const encoding = guess.result();
+    return { fields, fileName, encoding, digest: digest.digest("hex"), sizeBytes };
   }
 
   /** Throws 422 with all errors of the header. */
   async function checkHeader(
     projectSeq: number,
-    id: string,
-    { encoding, mapping }: Pick<ImportJob, "encoding" | "mapping">,
+    { id, fileName }: { id: string; fileName: string },
+    job: ImportJob,
   ): Promise<void> {
+    const { encoding } = job;
     const bytes = await files.read(id);
     if (bytes === null) throw new Error("a received file no longer exists");
     const records = readRecords({ bytes, encoding }, scheduler.queueOf(projectSeq));
     try {
-      const { header } = await splitHeader(records);
-      const errors = headerErrors(header, mapping);
+      const { header, rest } = await splitHeader(records);
+      const errors =
+        headerErrors(header, job) ?? (await errorsOfSample(header, { rest, fileName }, job));
       if (errors.length > 0) throw validationError(errors);
     } finally {
       await records.return(undefined);
     }
   }
 
-  async function storeAndCheckFile(projectSeq: number, upload: Upload, query: ImportQuery) {
+  async function storeAndCheckFile(projectSeq: number, upload: Upload, read: ReadOptions) {
     const id = newId(clock.now());
     const receiving = await files.create(id).catch(refuseFullStorage);
     try {
-      const { fields, encoding, digest, sizeBytes } = await storeFile(upload, receiving);
-      const options = readOptions(fields, query);
-      await checkHeader(projectSeq, id, { encoding, ...options });
+      const { fields, fileName, encoding, digest, sizeBytes } = await storeFile(upload, receiving);
+      const { saysSubscribed, ...options } = read(fields);
+      const file = { id, fileName: saysSubscribed ? "" : fileName };
+      await checkHeader(projectSeq, file, { encoding, ...options });
       return { id, job: { encoding, ...options }, sizeBytes, identity: { digest, ...options } };
     } catch (error) {
       await receiving.abandon();
@@ -104,12 +124,12 @@ export function createImports(deps: {
 
   return {
     /** Stores and checks the file of a request. If it is refused, the file is removed. */
-    async receive(projectSeq: number, upload: Upload, query: ImportQuery): Promise<Received> {
+    async receive(projectSeq: number, upload: Upload, read: ReadOptions): Promise<Received> {
       if (!files.hasFreeSpace()) throw storageFull();
       quotas.ensureStorage(projectSeq);
       const endUpload = quota.begin(projectSeq);
       try {
-        return { ...(await storeAndCheckFile(projectSeq, upload, query)), endUpload };
+        return { ...(await storeAndCheckFile(projectSeq, upload, read)), endUpload };
       } catch (error) {
         endUpload();
         throw error;
@@ -136,21 +156,56 @@ export function createImports(deps: {
   };
 }
 
-/** The options of an import. A field of the form wins over a query parameter. */
-function readOptions(
+/** Reads the options of a request from the fields of its form. */
+type ReadOptions = (
   fields: ReadonlyMap<string, string>,
-  query: ImportQuery,
-): Omit<ImportJob, "encoding"> {
-  return {
+) => Omit<ImportJob, "encoding"> & { saysSubscribed: boolean };
+
+/** The options of an import. A field of the form wins over a query parameter. */
+export function contactOptions(query: ImportQuery): ReadOptions {
+  return (fields) => ({
     mapping: readMapping(fields.get("mapping") ?? query.mapping),
-    subscribesNew: readFlag(fields.get("subscribed") ?? query.subscribed),
-  };
+    statuses: readStatuses(fields.get("statuses") ?? query.statuses),
+    saysSubscribed: (fields.get("subscribed") ?? query.subscribed) !== undefined,
+    subscribesNew: readFlag("subscribed", fields.get("subscribed") ?? query.subscribed ?? "true"),
+    resubscribes: readFlag(
+      "resubscribe",
+      fields.get("resubscribe") ?? query.resubscribe ?? "false",
+    ),
+  });
 }
 
-function readFlag(text: string | undefined): boolean {
-  if (text === undefined || text === "true") return true;
+/** The options of an import that only suppresses addresses. */
+export function suppressionOptions(query: SuppressionImportQuery): ReadOptions {
+  return (fields) => ({
+    mapping: readMapping(fields.get("mapping") ?? query.mapping),
+    statuses: readStatuses(fields.get("statuses") ?? query.statuses),
+    saysSubscribed: false,
+    subscribesNew: false,
+    suppressAs: readReason(fields.get("reason") ?? query.reason ?? "MANUAL"),
+  });
+}
+
+function readFlag(field: string, text: string): boolean {
+  if (text === "true") return true;
   if (text === "false") return false;
-  throw fieldError("subscribed", "invalid_type", "must be true or false");
+  throw fieldError(field, "invalid_type", "must be true or false");
+}
+
+function readReason(text: string): NonNullable<ImportJob["suppressAs"]> {
+  const reason = IMPORTED_REASONS.find((one) => one === text);
+  if (reason !== undefined) return reason;
+  throw fieldError("reason", "invalid_value", `must be one of ${IMPORTED_REASONS.join(", ")}`);
+}
+
+function readStatuses(text: string | undefined): NonNullable<ImportJob["statuses"]> {
+  if (text === undefined || text === "") return {};
+  const value = parseJson(text);
+  if (Value.Check(Statuses, value)) return value;
+  const message =
+    'must be a JSON object such as {"gone": "UNSUBSCRIBED", "vip": null}; its values are null, ' +
+    STANDINGS.join(", ");
+  throw fieldError("statuses", "invalid_type", message);
 }
 
 function readMapping(text: string | undefined): Record<string, string | null> {
@@ -169,7 +224,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-function headerErrors(header: readonly string[], mapping: Mapping): FieldError[] {
+/** The errors of a header; null if it has none. */
+function headerErrors(header: readonly string[], job: ImportJob): FieldError[] | null {
   if (header.length === 0) {
     return [{ field: "file", message: "has an unreadable first line", code: "invalid_format" }];
   }
@@ -177,14 +233,33 @@ function headerErrors(header: readonly string[], mapping: Mapping): FieldError[]
     const message = "must be text in UTF-8, Windows-1252 or UTF-16 with its byte order mark";
     return [{ field: "file", message, code: "invalid_format" }];
   }
-  const read = readHeader(header, mapping);
-  return read.ok ? [] : read.errors;
+  const read = readFormat(header, job);
+  return read.ok ? null : read.errors;
+}
+
+/** The errors of the rows that stand in the first bytes of the file. */
+async function errorsOfSample(
+  header: readonly string[],
+  { rest, fileName }: { rest: AsyncGenerator<CsvItem[]>; fileName: string },
+  job: ImportJob,
+): Promise<FieldError[]> {
+  const read = readFormat(header, job);
+  if (!read.ok) return read.errors;
+  const sample: (readonly string[])[] = [];
+  for await (const items of rest) {
+    for (const item of items) if (item.kind === "record") sample.push(item.cells);
+    if (sample.length >= SAMPLED_ROWS) break;
+  }
+  const misnamed = nameError(fileName, read.format);
+  const errors = sampleErrors(read.format, sample.slice(0, SAMPLED_ROWS));
+  return [...errors, ...(misnamed === null ? [] : [misnamed])];
 }
 
 function present(job: JobRow): ImportProgress {
   const { created, updated, failed } = job;
   const errors: ImportError[] = JSON.parse(job.errors);
-  return { ...presentJob(job), created, updated, failed, errors };
+  const { suppressed = 0, keptUnsubscribed = 0 } = Value.Parse(ImportJob, JSON.parse(job.input));
+  return { ...presentJob(job), created, updated, failed, suppressed, keptUnsubscribed, errors };
 }
 
 function refuseFullStorage(error: unknown): never {

@@ -10,13 +10,35 @@ export const importOperations = describeOperations(
       summary: "Import contacts from a CSV file of up to 100 MiB",
       description:
         "Stores the file and starts a job that runs after the response. Options may be form fields " +
-        "or query parameters; form fields win.",
+        "or query parameters; form fields win. A column that says who left is read if its name and " +
+        "words are known, and otherwise the file is refused. A row never subscribes a contact that " +
+        "is not subscribed now, unless the request says `resubscribe=true`.",
       isIdempotent: true,
       links: { getImport: { id: "/data/jobId" } },
     },
     getImport: {
       role: "VIEWER",
       summary: "Get the progress of an import",
+      description: "The counts grow while the job runs; `status` says when it has ended.",
+    },
+  },
+);
+
+export const suppressionImportOperations = describeOperations(
+  { tag: "Suppressions", id: "Id of the job that runs the import" },
+  {
+    importSuppressions: {
+      role: "EDITOR",
+      summary: "Suppress the addresses of a CSV file of up to 100 MiB",
+      description:
+        "Stores the file and starts a job that runs after the response. `created` counts addresses " +
+        "that were not suppressed before. No contacts are created or changed.",
+      isIdempotent: true,
+      links: { getSuppressionImport: { id: "/data/jobId" } },
+    },
+    getSuppressionImport: {
+      role: "VIEWER",
+      summary: "Get the progress of an import of suppressions",
       description: "The counts grow while the job runs; `status` says when it has ended.",
     },
   },

@@ -1,6 +1,8 @@
 /**
- * POST /contacts/import         upload a CSV file as a form; imported after the response
- * GET  /contacts/import/{id}    progress of the import
+ * POST /contacts/import            upload a CSV file as a form; imported after the response
+ * GET  /contacts/import/{id}       progress of the import
+ * POST /suppressions/import        the same for addresses that get no mail
+ * GET  /suppressions/import/{id}   its progress
  */
 
 import { Elysia } from "elysia";
@@ -10,10 +12,10 @@ import type { Bodies } from "../../../http/body.ts";
 import { MAX_IMPORT_BYTES } from "../../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { FORM_OVERHEAD_BYTES } from "../../../http/multipart.ts";
-import type { Imports, Received } from "./imports.ts";
-import { ImportProgress, ImportQuery } from "./model.ts";
+import { contactOptions, type Imports, type Received, suppressionOptions } from "./imports.ts";
+import { IMPORTED_REASONS, ImportProgress, ImportQuery, SuppressionImportQuery } from "./model.ts";
 import { StartedJob } from "../jobs/model.ts";
-import { importOperations } from "./operations.ts";
+import { importOperations, suppressionImportOperations } from "./operations.ts";
 
 export function importRoutes(deps: {
   admission: Admission;
@@ -32,41 +34,76 @@ export function importRoutes(deps: {
     return { status: 202, body: envelope({ jobId: received.id }) };
   }
 
-  return new Elysia({ name: "import-routes", prefix: "/contacts/import" })
+  /** Receives the file, stores the job and answers once for each Idempotency-Key. */
+  async function start(
+    { project, request, once }: Started,
+    options: Parameters<Imports["receive"]>[2],
+  ) {
+    const holder = { projectSeq: project.seq, isPublic: false };
+    const pieces = () => bodies.pieces(request, holder);
+    const received = await imports.receive(project.seq, { request, pieces }, options);
+    let isStored = false;
+    try {
+      const change = () => {
+        writer.afterCommit(() => (isStored = true));
+        return accept(project.seq, received);
+      };
+      return await once(() => change, received.identity);
+    } finally {
+      received.endUpload();
+      if (!isStored) await imports.discard(received);
+    }
+  }
+
+  const progress = {
+    params: IdParams,
+    response: withErrors({ 200: Envelope(ImportProgress) }),
+  };
+  return new Elysia({ name: "import-routes" })
     .use(admission.secretKeyStreaming)
-    .post(
-      "",
-      async ({ project, query, request, once }) => {
-        const holder = { projectSeq: project.seq, isPublic: false };
-        const pieces = () => bodies.pieces(request, holder);
-        const received = await imports.receive(project.seq, { request, pieces }, query);
-        let isStored = false;
-        try {
-          const change = () => {
-            writer.afterCommit(() => (isStored = true));
-            return accept(project.seq, received);
-          };
-          return await once(() => change, received.identity);
-        } finally {
-          received.endUpload();
-          if (!isStored) await imports.discard(received);
-        }
+    .post("/contacts/import", (context) => start(context, contactOptions(context.query)), {
+      query: ImportQuery,
+      response: withErrors({ 202: Envelope(StartedJob) }),
+      detail: {
+        ...importOperations.importContacts,
+        requestBody: { required: true, content: { "multipart/form-data": { schema: FORM } } },
       },
-      {
-        query: ImportQuery,
-        response: withErrors({ 202: Envelope(StartedJob) }),
-        detail: {
-          ...importOperations.importContacts,
-          requestBody: { required: true, content: { "multipart/form-data": { schema: FORM } } },
-        },
-      },
+    })
+    .get(
+      "/contacts/import/:id",
+      ({ project, params }) => envelope(imports.progress(project.seq, params.id)),
+      { ...progress, detail: importOperations.getImport },
     )
-    .get("/:id", ({ project, params }) => envelope(imports.progress(project.seq, params.id)), {
-      params: IdParams,
-      response: withErrors({ 200: Envelope(ImportProgress) }),
-      detail: importOperations.getImport,
-    });
+    .post("/suppressions/import", (context) => start(context, suppressionOptions(context.query)), {
+      query: SuppressionImportQuery,
+      response: withErrors({ 202: Envelope(StartedJob) }),
+      detail: {
+        ...suppressionImportOperations.importSuppressions,
+        requestBody: { required: true, content: { "multipart/form-data": { schema: LIST_FORM } } },
+      },
+    })
+    .get(
+      "/suppressions/import/:id",
+      ({ project, params }) => envelope(imports.progress(project.seq, params.id)),
+      { ...progress, detail: suppressionImportOperations.getSuppressionImport },
+    );
 }
+
+type Started = {
+  project: { seq: number };
+  request: Request;
+  once: (
+    prepare: () => () => { status: number; body: unknown },
+    identity: unknown,
+  ) => Promise<unknown>;
+};
+
+const STATUSES = {
+  type: "string" as const,
+  description:
+    'JSON: the meaning of statuses in the file, {"gone": "UNSUBSCRIBED", "vip": null}. The values ' +
+    "are null, SUBSCRIBED, UNSUBSCRIBED, MANUAL, HARD_BOUNCE and COMPLAINT.",
+};
 
 const FORM = {
   description: "A CSV file with contacts, and how to read it",
@@ -82,7 +119,8 @@ const FORM = {
       contentMediaType: "text/csv",
       description:
         "The first line contains the column names. email is required; subscribed accepts true, 1, " +
-        "yes, false, 0, no; any other column is a key of the contact's data.",
+        "yes, false, 0, no; columns such as status, unsubscribed and bounced, with the words of " +
+        "other services, say who left; any other column is a key of the contact's data.",
     },
     mapping: {
       type: "string" as const,
@@ -93,6 +131,41 @@ const FORM = {
     subscribed: {
       type: "boolean" as const,
       description: "Subscription of new contacts without a value in the file; default true",
+    },
+    resubscribe: {
+      type: "boolean" as const,
+      description:
+        "Whether rows that say so subscribe contacts that are not subscribed now; default false",
+    },
+    statuses: STATUSES,
+  },
+};
+
+const LIST_FORM = {
+  description: "A CSV file with addresses that get no mail",
+  type: "object" as const,
+  required: ["file"],
+  additionalProperties: true,
+  "x-max-body-bytes": MAX_IMPORT_BYTES + FORM_OVERHEAD_BYTES,
+  examples: [{ file: "email,reason\r\nada@example.com,Hard bounce\r\n", reason: "MANUAL" }],
+  properties: {
+    file: {
+      type: "string" as const,
+      format: "binary",
+      contentMediaType: "text/csv",
+      description:
+        "The first line contains the column names. email is required; reason and status may say " +
+        "why, in the words of other services; all other columns are ignored.",
+    },
+    mapping: {
+      type: "string" as const,
+      description: 'JSON from column to field: {"E-Mail": "email", "Why": "status"}',
+    },
+    statuses: STATUSES,
+    reason: {
+      type: "string" as const,
+      enum: [...IMPORTED_REASONS],
+      description: "Reason for rows that contain no other; default MANUAL",
     },
   },
 };

@@ -1,19 +1,21 @@
 /** Converts a record of a CSV file to the values of one contact. All functions here are pure. */
 
 import { refuseUnstorable } from "../../../http/json-checks.ts";
+import { isRecord } from "../../../http/validation.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { parseAddress } from "../../../protocols/mime/address.ts";
 import { readCell, removeMark } from "./cells.ts";
 import type { Column } from "./columns.ts";
-import { serializeData } from "../data.ts";
+import { isReserved, serializeData } from "../data.ts";
+import { readLeft, readStatus, type Standing, type StatusWords, strictest } from "./standing.ts";
 
 export type ImportRow =
   | {
       kind: "row";
       line: number;
       email: string;
-      /** Null if the row has no value. */
-      subscribed: boolean | null;
+      /** What the row says about the person; null if it says nothing. */
+      standing: Standing | null;
       /** A JSON object as text, which takes less memory than an object while a batch is held. */
       data: string;
     }
@@ -28,16 +30,27 @@ const SUBSCRIBED = new Map([
   ["no", false],
 ]);
 
+/** Characters of a cell in a message. */
+const LONGEST_SHOWN = 60;
+
 /** The reason why a record is invalid, as one sentence. */
 class RowError extends Error {}
 
+/** How the rows of a file are read. */
+export type RowFormat = {
+  columns: readonly Column[];
+  statusWords: StatusWords;
+  /** True for a list of suppressions, in which a reason in unknown words says nothing. */
+  isList: boolean;
+};
+
 export function readRow(
-  columns: readonly Column[],
+  format: RowFormat,
   record: { line: number; cells: readonly string[] },
 ): ImportRow {
   const { line, cells } = record;
   try {
-    return { kind: "row", line, ...readCells(columns, cells) };
+    return { kind: "row", line, ...readCells(format, cells) };
   } catch (error) {
     return { kind: "fault", line, message: messageOf(error) };
   }
@@ -49,24 +62,48 @@ function messageOf(error: unknown): string {
   throw error;
 }
 
-function readCells(columns: readonly Column[], cells: readonly string[]) {
+function readCells({ columns, statusWords, isList }: RowFormat, cells: readonly string[]) {
   let email: string | null = null;
-  let subscribed: boolean | null = null;
+  const standings: Standing[] = [];
+  const addStanding = (standing: Standing | null | undefined, cell: string) => {
+    if (standing === undefined && !isList) throw new RowError(unknownStatus(cell));
+    if (standing !== null && standing !== undefined) standings.push(standing);
+  };
   const data: [string, unknown][] = [];
   for (const [i, cell] of cells.entries()) {
     const column = columns[i];
     refuseBadCharacters(cell);
     if (cell.trim() === "") continue;
     if (column === undefined) throw new RowError("The row has more values than columns.");
-    if (column.kind === "email") email = readEmail(cell);
-    else if (column.kind === "subscribed") subscribed = readSubscribed(cell);
-    else if (column.kind === "data") data.push([column.key, readCell(cell)]);
-    else if (column.kind === "json") data.push([column.key, readJsonCell(cell, column.key)]);
+    switch (column.kind) {
+      case "email":
+        email = readEmail(cell);
+        break;
+      case "subscribed":
+        addStanding(readSubscribed(cell), cell);
+        break;
+      case "status":
+        addStanding(readStatus(cell, statusWords), cell);
+        break;
+      case "left":
+        addStanding(readLeft(cell, column.standing, statusWords), cell);
+        break;
+      case "data":
+        data.push([column.key, readCell(cell)]);
+        break;
+      case "json":
+        data.push([column.key, readJsonCell(cell, column.key)]);
+        break;
+      case "object":
+        data.push(...readObjectCell(cell, column.key));
+        break;
+      case "ignored":
+    }
   }
   if (email === null) throw new RowError("The email is empty.");
   return {
     email,
-    subscribed,
+    standing: strictest(standings),
     data: serializeData(Object.fromEntries(data.filter(([, value]) => value !== null))),
   };
 }
@@ -84,12 +121,25 @@ function readEmail(cell: string): string {
   return parsed.address;
 }
 
-function readSubscribed(cell: string): boolean {
+function readSubscribed(cell: string): Standing {
   const value = SUBSCRIBED.get(cell.trim().toLowerCase());
   if (value === undefined) {
     throw new RowError("subscribed must be true, 1, yes, false, 0 or no.");
   }
-  return value;
+  return value ? "SUBSCRIBED" : "UNSUBSCRIBED";
+}
+
+function unknownStatus(cell: string): string {
+  const shown = JSON.stringify(cell.trim().slice(0, LONGEST_SHOWN));
+  return `The meaning of the status ${shown} is not known: say it in statuses.`;
+}
+
+/** The keys of a JSON object; other text is the value of `key`. */
+function readObjectCell(cell: string, key: string | null): [string, unknown][] {
+  if (key !== null && !cell.trimStart().startsWith("{")) return [[key, readCell(cell)]];
+  const value = readJsonCell(cell, key ?? "the column for data");
+  if (!isRecord(value)) throw new RowError("The column for data must contain JSON objects.");
+  return Object.entries(value).filter(([name]) => !isReserved(name));
 }
 
 function readJsonCell(cell: string, key: string): unknown {

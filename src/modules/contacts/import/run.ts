@@ -7,7 +7,8 @@ import type { Writer } from "../../../db/writer.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import type { FairScheduler } from "../../../lib/slice-queue.ts";
 import type { Quotas } from "../../quotas/service.ts";
-import { readHeader } from "./columns.ts";
+import { suspectColumn } from "./columns.ts";
+import { readFormat, speakingColumn } from "./format.ts";
 import { type Batch, readBatches } from "./batches.ts";
 import type { ImportFiles } from "./files.ts";
 import { type ImportError, ImportJob } from "./model.ts";
@@ -18,12 +19,15 @@ import type { JobRunner, RunEnd } from "../jobs/worker.ts";
 import { type JobRow, type Jobs, type Progress, progressOf } from "../jobs/jobs.ts";
 
 /** The remaining rows, and the progress of the job before them. */
-type Position = { rows: Iterator<ImportRow>; progress: Progress };
+type Position = { rows: Iterator<ImportRow>; progress: Progress; results: Results };
+
+/** Counts beside those of every job. */
+type Results = Required<Pick<ImportJob, "suppressed" | "keptUnsubscribed">>;
 
 /** Time that one change may take. */
 const CHUNK_MS = 5;
 const FILE_GONE = "The uploaded file no longer exists. Upload it again.";
-const NO_HEADER = "The header of the file is not valid.";
+const NO_HEADER = "The header of the file is not valid. Upload it again to see its faults.";
 
 export function createImportRunner(deps: {
   files: ImportFiles;
@@ -36,31 +40,38 @@ export function createImportRunner(deps: {
   const { files, jobs, rows: rowWriter, quotas, writer, scheduler } = deps;
 
   /** The change that writes the next rows for `CHUNK_MS`; it returns the new progress. */
-  function writeChunk(job: JobRow, target: RowTarget, { rows, progress }: Position) {
-    return (): Progress => {
+  function writeChunk(job: JobRow, target: RowTarget, { rows, progress, results }: Position) {
+    return (): Omit<Position, "rows"> => {
       quotas.ensureStorage(job.projectSeq);
       const endsAt = systemClock.elapsed() + CHUNK_MS;
       const next = { ...progress };
+      const counts = { ...results };
       const errors: ImportError[] = [];
       do {
         const row = rows.next();
         if (row.done === true) break;
-        next[apply(target, row.value, errors)]++;
+        const outcome = apply(target, row.value, errors);
+        next[outcome.is]++;
+        if (outcome.is !== "failed") {
+          counts.suppressed += Number(outcome.isSuppressed);
+          counts.keptUnsubscribed += Number(outcome.isKeptUnsubscribed);
+        }
         next.processed++;
         next.cursor++;
       } while (systemClock.elapsed() < endsAt);
       jobs.advance(job.seq, next);
       if (errors.length > 0) jobs.addErrors(job.seq, errors, byLine);
-      return next;
+      if (!Bun.deepEquals(counts, results)) jobs.changeInput(job.seq, counts);
+      return { progress: next, results: counts };
     };
   }
 
-  /** Writes one row and returns its result, which is also the name of the counter to increase. */
-  function apply(target: RowTarget, row: ImportRow, errors: ImportError[]): RowOutcome["is"] {
+  /** Writes one row. The result names the counter to increase. */
+  function apply(target: RowTarget, row: ImportRow, errors: ImportError[]): RowOutcome {
     const outcome: RowOutcome =
       row.kind === "row" ? rowWriter.write(row, target) : { is: "failed", message: row.message };
     if (outcome.is === "failed") errors.push({ line: row.line, message: outcome.message });
-    return outcome.is;
+    return outcome;
   }
 
   /** Writes the batches, beginning at the job's cursor. */
@@ -70,12 +81,15 @@ export function createImportRunner(deps: {
     { target, isStopping }: { target: RowTarget; isStopping: () => boolean },
   ): Promise<RunEnd> {
     let progress = progressOf(job);
+    const { suppressed = 0, keptUnsubscribed = 0 } = readInput(job);
+    let results: Results = { suppressed, keptUnsubscribed };
     let end = 0;
     for await (const { rows, count, endedBy } of batches) {
       skipRows(rows, Math.min(count, progress.cursor - end));
       end += count;
       while (progress.cursor < end && !isStopping()) {
-        progress = await writer.write(writeChunk(job, target, { rows, progress }));
+        const position = { rows, progress, results };
+        ({ progress, results } = await writer.write(writeChunk(job, target, position)));
       }
       // The rows of this batch are garbage now. Collect them concurrently, before the heap grows.
       Bun.gc(false);
@@ -85,27 +99,52 @@ export function createImportRunner(deps: {
     return { is: "completed" };
   }
 
-  /** The number of rows after the header, with invalid ones. */
-  async function countRecords(projectSeq: number, file: TextFile): Promise<number> {
-    let count = 0;
-    for await (const items of readRecords(file, scheduler.queueOf(projectSeq))) {
-      count += items.filter((item) => item.kind !== "end").length;
+  /** Reads the whole file once, before the first row is written. */
+  async function surveyFile(
+    projectSeq: number,
+    file: TextFile,
+    input: ImportJob,
+  ): Promise<{ total: number; fault: string | null }> {
+    const records = readRecords(file, scheduler.queueOf(projectSeq));
+    const { header, rest } = await splitHeader(records);
+    const read = readFormat(header, input);
+    let total = 0;
+    let speaking: number | undefined;
+    for await (const items of rest) {
+      for (const item of items) {
+        if (item.kind !== "end") total++;
+        if (item.kind === "record" && read.ok) {
+          speaking ??= speakingColumn(read.format, item.cells);
+        }
+      }
     }
-    return Math.max(0, count - 1);
+    const fault = speaking === undefined ? null : suspectColumn(header[speaking] ?? "").message;
+    return { total, fault };
+  }
+
+  /** Surveys the file and stores the number of its rows. Returns why it is refused, or null. */
+  async function prepare(job: JobRow, input: ImportJob): Promise<string | null> {
+    if (job.total !== null) return null;
+    const bytes = await files.read(job.id);
+    if (bytes === null) return FILE_GONE;
+    const file = { bytes, encoding: input.encoding };
+    const { total, fault } = await surveyFile(job.projectSeq, file, input);
+    if (fault !== null) return `The file ${fault}.`;
+    await writer.write(() => jobs.setTotal(job.seq, total));
+    return null;
   }
 
   return {
     async run(job, isStopping) {
-      const input = Value.Parse(ImportJob, JSON.parse(job.input));
-      const target = { projectSeq: job.projectSeq, subscribesNew: input.subscribesNew };
-      if (job.total === null) {
-        const bytes = await files.read(job.id);
-        const total =
-          bytes === null
-            ? 0
-            : await countRecords(job.projectSeq, { bytes, encoding: input.encoding });
-        await writer.write(() => jobs.setTotal(job.seq, total));
-      }
+      const input = readInput(job);
+      const target = {
+        projectSeq: job.projectSeq,
+        subscribesNew: input.subscribesNew,
+        resubscribes: input.resubscribes ?? false,
+        suppressAs: input.suppressAs ?? null,
+      };
+      const fault = await prepare(job, input);
+      if (fault !== null) return { is: "failed", message: fault };
       const bytes = await files.read(job.id);
       if (bytes === null) return { is: "failed", message: FILE_GONE };
       const records = readRecords(
@@ -114,9 +153,9 @@ export function createImportRunner(deps: {
       );
       try {
         const { header, rest } = await splitHeader(records);
-        const read = readHeader(header, input.mapping);
+        const read = readFormat(header, input);
         if (!read.ok) return { is: "failed", message: NO_HEADER };
-        return await writeAll(job, readBatches(rest, read.columns), { target, isStopping });
+        return await writeAll(job, readBatches(rest, read.format), { target, isStopping });
       } finally {
         await records.return(undefined); // Closes the file, even if it was not read to its end.
       }
@@ -137,4 +176,8 @@ function skipRows(rows: Iterator<ImportRow>, count: number): void {
 
 function byLine(a: ImportError, b: ImportError): number {
   return (a.line ?? 0) - (b.line ?? 0);
+}
+
+function readInput(job: JobRow): ImportJob {
+  return Value.Parse(ImportJob, JSON.parse(job.input));
 }

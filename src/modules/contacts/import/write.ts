@@ -1,7 +1,8 @@
 /**
  * Creates or updates a contact from a row, by the same rules as all other upserts, with prepared
- * statements. An existing contact keeps the values that the row does not contain. In particular, a
- * row without `subscribed` never resubscribes a contact.
+ * statements. An existing contact keeps the values that the row does not contain. A row subscribes a
+ * contact that is not subscribed only if the request of the import says so in words; otherwise a file
+ * of another service would subscribe people again who unsubscribed here.
  */
 
 import { insertedSeq } from "../../../db/inserted.ts";
@@ -12,18 +13,33 @@ import type { Clock } from "../../../lib/clock.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
 import type { EventLog } from "../../../events/log.ts";
+import type { Standing } from "./standing.ts";
 import { mergeData, parseData, serializeData } from "../data.ts";
 
 export type RowTarget = {
   projectSeq: number;
-  /** Subscription of a new contact if its row has no value. */
+  /** Subscription of a new contact if its row says nothing about it. */
   subscribesNew: boolean;
+  /** True if a row may subscribe a contact that is not subscribed. */
+  resubscribes: boolean;
+  /** If not null, rows only suppress addresses; the reason is for rows that say no other. */
+  suppressAs: SuppressionReason | null;
 };
 
-export type RowOutcome = { is: "created" | "updated" } | { is: "failed"; message: string };
+type SuppressionReason = Exclude<Standing, "SUBSCRIBED" | "UNSUBSCRIBED">;
+
+export type RowOutcome =
+  | {
+      is: "created" | "updated";
+      /** The address is suppressed because of this row. */
+      isSuppressed: boolean;
+      /** The row says that the contact is subscribed, but the contact stays unsubscribed. */
+      isKeptUnsubscribed: boolean;
+    }
+  | { is: "failed"; message: string };
 
 /** The values of an import row that are written. */
-type RowContent = { email: string; subscribed: boolean | null; data: string };
+type RowContent = { email: string; standing: Standing | null; data: string };
 
 type Known = { seq: number; isSubscribed: number; data: string };
 
@@ -37,8 +53,10 @@ export function createRowWriter(deps: {
   clock: Clock;
   events: EventLog;
   usage: Pick<UsageCounter, "addBytes">;
+  /** Suppresses an address; returns false if it was suppressed before. */
+  suppress: (projectSeq: number, email: string, reason: SuppressionReason) => boolean;
 }): RowWriter {
-  const { clock, events, usage } = deps;
+  const { clock, events, usage, suppress } = deps;
   const { sqlite } = deps.db;
   const insert = sqlite.prepare<unknown, [string, number, string, number, string, number, number]>(`
     INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
@@ -64,7 +82,7 @@ export function createRowWriter(deps: {
   function create(row: RowContent, target: RowTarget): boolean {
     const { projectSeq, subscribesNew } = target;
     const now = clock.now();
-    const isSubscribed = row.subscribed ?? subscribesNew;
+    const isSubscribed = row.standing === null ? subscribesNew : row.standing === "SUBSCRIBED";
     const flag = Number(isSubscribed);
     const created = insert.run(newId(now), projectSeq, row.email, flag, row.data, now, now);
     if (created.changes === 0) return false;
@@ -73,29 +91,59 @@ export function createRowWriter(deps: {
     return true;
   }
 
-  function update(row: RowContent, target: RowTarget): void {
-    const { projectSeq } = target;
+  /** Returns true if the contact stays unsubscribed although the row says that it is subscribed. */
+  function update(row: RowContent, target: RowTarget): boolean {
+    const { projectSeq, resubscribes } = target;
     const known = find.get(projectSeq, row.email);
     if (known === null) throw new Error("a contact neither was created nor exists");
     const wasSubscribed = known.isSubscribed === 1;
-    const isSubscribed = row.subscribed ?? wasSubscribed;
+    const wanted = row.standing === null ? wasSubscribed : row.standing === "SUBSCRIBED";
+    const isSubscribed = wanted && (wasSubscribed || resubscribes);
     const data = serializeData(mergeData(parseData(known.data), parseData(row.data)));
-    if (isSubscribed === wasSubscribed && data === known.data) return;
+    const isKeptUnsubscribed = wanted && !isSubscribed;
+    if (isSubscribed === wasSubscribed && data === known.data) return isKeptUnsubscribed;
     change.run(Number(isSubscribed), data, clock.now(), known.seq);
     usage.addBytes(projectSeq, Buffer.byteLength(data) - Buffer.byteLength(known.data));
     if (isSubscribed !== wasSubscribed) recordSubscription(target, known.seq, isSubscribed);
+    return isKeptUnsubscribed;
+  }
+
+  function writeContact(row: RowContent, target: RowTarget): RowOutcome {
+    const reason = suppressionReasonFrom(row.standing);
+    const isNew = create(row, target);
+    const isKeptUnsubscribed = !isNew && update(row, target);
+    const isSuppressed = reason !== null && suppress(target.projectSeq, row.email, reason);
+    return { is: isNew ? "created" : "updated", isSuppressed, isKeptUnsubscribed };
+  }
+
+  function writeSuppression(
+    { email, standing }: RowContent,
+    { projectSeq }: RowTarget,
+    suppressAs: SuppressionReason,
+  ): RowOutcome {
+    if (standing === "SUBSCRIBED") return { is: "failed", message: STILL_SUBSCRIBED };
+    const isNew = suppress(projectSeq, email, suppressionReasonFrom(standing) ?? suppressAs);
+    const is = isNew ? "created" : "updated";
+    return { is, isSuppressed: isNew, isKeptUnsubscribed: false };
   }
 
   return {
     write(row, target) {
+      const { suppressAs } = target;
       try {
-        if (create(row, target)) return { is: "created" };
-        update(row, target);
-        return { is: "updated" };
+        if (suppressAs !== null) return writeSuppression(row, target, suppressAs);
+        return writeContact(row, target);
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         return { is: "failed", message: error.message };
       }
     },
   };
+}
+
+const STILL_SUBSCRIBED =
+  "The row says that the person is subscribed, so the address is not suppressed.";
+
+function suppressionReasonFrom(standing: Standing | null): SuppressionReason | null {
+  return standing === "SUBSCRIBED" || standing === "UNSUBSCRIBED" ? null : standing;
 }

@@ -33,6 +33,10 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
     UPDATE jobs SET cursor = ?, processed = ?, created = ?, updated = ?, failed = ?
     WHERE seq = ?`);
 
+  const patchInput = sqlite.prepare<unknown, [string, number]>(
+    "UPDATE jobs SET input = json_patch(input, ?) WHERE seq = ?",
+  );
+
   const withStatus = (...statuses: JobRow["status"][]) => inArray(jobs.status, statuses);
 
   return {
@@ -91,6 +95,11 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
     /** Stores the progress, inside the change that did the work. */
     advance(seq: number, { cursor, processed, created, updated, failed }: Progress): void {
       advance.run(cursor, processed, created, updated, failed, seq);
+    },
+
+    /** Changes members of the input, inside a change. */
+    changeInput(seq: number, members: Readonly<Record<string, unknown>>): void {
+      patchInput.run(JSON.stringify(members), seq);
     },
 
     /** Adds errors, inside a change. Only the first `MAX_ERRORS` in the given order are stored. */

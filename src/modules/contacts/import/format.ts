@@ -1,0 +1,119 @@
+/**
+ * How the rows of a file are read, from its header and the options of the request, and the checks of
+ * rows that need no database.
+ */
+
+import type { FieldError } from "../../../lib/errors.ts";
+import {
+  columnOf,
+  hasStanding,
+  isEmailName,
+  type Mapping,
+  readHeader,
+  suspectColumn,
+} from "./columns.ts";
+import type { ImportJob } from "./model.ts";
+import type { RowFormat } from "./rows.ts";
+import { bareWord, isSpeakingWord, readStatus } from "./standing.ts";
+
+type FileFormat = RowFormat & {
+  header: readonly string[];
+  /** Columns of data in which a word such as `unsubscribed` has the file refused. */
+  watched: readonly number[];
+};
+
+type Options = Pick<ImportJob, "mapping" | "statuses" | "suppressAs">;
+
+/** Columns that say in a list of suppressions why an address is on it. */
+const REASON_NAMES = new Set(["reason", "type", "event", "category"]);
+/** Mailgun names the column of addresses so. */
+const ADDRESS_NAMES = new Set(["address", "recipient"]);
+const LEFT_FILE =
+  /unsub|non[-_ ]?subscri|cleaned|bounce|suppress|spam|complain|bl(?:ack|ock)[-_ ]?list|opt[-_ ]?out/i;
+const MAX_REPORTED_WORDS = 10;
+const LONGEST_REPORTED = 60;
+
+export function readFormat(
+  header: readonly string[],
+  { mapping, statuses = {}, suppressAs }: Options,
+): { ok: true; format: FileFormat } | { ok: false; errors: FieldError[] } {
+  const statusWords = new Map(
+    Object.entries(statuses).map(([word, standing]) => [bareWord(word), standing]),
+  );
+  const isList = suppressAs !== undefined;
+  const read = readHeader(header, isList ? listMapping(header, mapping) : mapping);
+  if (!read.ok) return read;
+  const { columns, unnamed } = read;
+  const watched = isList || hasStanding(columns) ? [] : unnamed;
+  return { ok: true, format: { header, columns, statusWords, isList, watched } };
+}
+
+/** In a list of suppressions only the address and the reason count. */
+function listMapping(header: readonly string[], mapping: Options["mapping"]): Mapping {
+  const kinds = header.map((name) => columnOf(name).kind);
+  const isMapped = Object.values(mapping).some((to) => to?.trim().toLowerCase() === "email");
+  const hasEmail = isMapped || kinds.includes("email");
+  const targets = header.flatMap((text, i): [string, string | null][] => {
+    const name = text.trim();
+    const word = bareWord(name);
+    if (!hasEmail && (isEmailName(name) || ADDRESS_NAMES.has(word))) return [[name, "email"]];
+    if (REASON_NAMES.has(word)) return [[name, "status"]];
+    const isUnused = kinds[i] === "data" || kinds[i] === "json" || kinds[i] === "object";
+    return isUnused ? [[name, null]] : [];
+  });
+  return { ...Object.fromEntries(targets), ...mapping };
+}
+
+/** The index of the watched column that says who left in this record; undefined if there is none. */
+export function speakingColumn(
+  { watched }: FileFormat,
+  cells: readonly string[],
+): number | undefined {
+  return watched.find((i) => isSpeakingWord(cells[i] ?? ""));
+}
+
+/**
+ * The error of a file whose name says that it contains people who left, such as the
+ * `nonsubscribed_members_export.csv` of Mailchimp; null if its columns say it as well.
+ */
+export function nameError(fileName: string, { columns, isList }: FileFormat): FieldError | null {
+  if (isList || hasStanding(columns) || !LEFT_FILE.test(fileName)) return null;
+  const message =
+    "has a name that says that its people left, and no column says so: send subscribed=false to " +
+    "import them unsubscribed, subscribed=true if they are subscribed, or send the file to " +
+    "POST /suppressions/import";
+  return { field: "file", message, code: "invalid_value" };
+}
+
+/** The errors of the first records of a file. */
+export function sampleErrors(format: FileFormat, records: Iterable<readonly string[]>) {
+  const { header, columns, statusWords, isList } = format;
+  const speaking = new Set<number>();
+  const unknown = new Map<number, Set<string>>();
+  for (const cells of records) {
+    const found = speakingColumn(format, cells);
+    if (found !== undefined) speaking.add(found);
+    for (const [i, cell] of isList ? [] : cells.entries()) {
+      if (columns[i]?.kind !== "status" || cell.trim() === "") continue;
+      if (readStatus(cell, statusWords) !== undefined) continue;
+      unknown.set(i, (unknown.get(i) ?? new Set()).add(cell.trim().slice(0, LONGEST_REPORTED)));
+    }
+  }
+  return [
+    ...[...speaking].map((i) => suspectColumn(header[i] ?? "")),
+    ...[...unknown].map(([i, words]) => unknownStatuses(header[i] ?? "", words)),
+  ];
+}
+
+function unknownStatuses(name: string, words: ReadonlySet<string>): FieldError {
+  const shown = [...words].slice(0, MAX_REPORTED_WORDS).map((word) => JSON.stringify(word));
+  const example = `{${shown[0] ?? ""}: "UNSUBSCRIBED"}`;
+  const column = name.trim().slice(0, LONGEST_REPORTED);
+  return {
+    field: "statuses",
+    message:
+      `must give the meaning of ${shown.join(", ")} in the column ${column}, as in ${example}; ` +
+      `or map the column to data.${column}, or to null to ignore it`,
+    code: "required",
+  };
+}
