@@ -1,12 +1,21 @@
 /** Messages, sessions and variables as other programs send them to the mail catcher. */
 
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { withMailpitVariables } from "../../src/config/mailpit-variables.ts";
+import { readResponse } from "../support/app.ts";
 import { captureApp } from "../support/capture.ts";
+import { valueAt } from "../support/json.ts";
 import { basic, mailpitApp } from "../support/mailpit.ts";
+import { sendRaw } from "../support/smtp-client.ts";
 import { mailpitConfig } from "./mailpit-variables.ts";
 
 const open: { close: () => Promise<void> }[] = [];
+let catcher: Awaited<ReturnType<typeof captureApp>>;
+beforeAll(async () => {
+  catcher = await smtp();
+});
 afterAll(async () => {
   for (const server of open) await server.close();
 });
@@ -32,6 +41,33 @@ async function smtp(variables: Record<string, string> = {}) {
   });
   open.push(server);
   return server;
+}
+
+/** The bytes of an input, with the line ends of SMTP. */
+function inputOf(name: string, file = "input.eml"): string {
+  const text = readFileSync(join(import.meta.dir, name, file), "latin1");
+  return text.replace(/\r?\n/g, "\r\n");
+}
+
+/** Catches a message over SMTP, and returns it as Mailpit's interface shows it. */
+async function caught(name: string, file?: string) {
+  const client = await catcher.connect();
+  await sendRaw(client, Buffer.from(inputOf(name, file), "latin1"));
+  client.end();
+  await catcher.caught();
+  const read = async (path: string) => readResponse(await catcher.app.handle(requestOf(path)));
+  const message = await read("/api/v1/message/latest");
+  const summary = await read("/api/v1/messages?limit=1");
+  return { message, first: valueAt(summary.body, "messages.0") };
+}
+
+/** The inbox of the process is that of the first project, and asks for its password. */
+function requestOf(path: string): Request {
+  const { inboxes } = catcher.inboxes;
+  const inbox = inboxes.find(catcher.project.seq, "default");
+  if (inbox === null) throw new Error("there is no inbox");
+  const authorization = basic("default", inboxes.passwordOf(inbox));
+  return new Request(`http://localhost${path}`, { headers: { authorization } });
 }
 
 function splitLogin(login: string): [string, string] {
@@ -100,5 +136,46 @@ describe("mailpit-auth-variables-ignored", () => {
   test("a variable that would close something, and is not known, stops the start", () => {
     const read = () => withMailpitVariables({ MP_UI_TLS_CERT: "cert.pem" });
     expect(read).toThrow("MP_UI_TLS_CERT");
+  });
+});
+
+const PDF = { FileName: "a.pdf", ContentType: "application/pdf", Size: 5 };
+
+test("boundary-transport-padding", async () => {
+  const { message } = await caught("boundary-transport-padding");
+  expect(message.body).toMatchObject({ Text: "hello text", Attachments: [PDF] });
+});
+
+test("empty-content-type-part", async () => {
+  const { message, first } = await caught("empty-content-type-part");
+  expect(message.body).toMatchObject({
+    Subject: "case",
+    From: { Name: "Ada", Address: "ada@example.org" },
+    To: [{ Address: "bob@example.com" }],
+    Text: "hello text",
+    Attachments: [{ FileName: "a.jpg", ContentType: "image/jpeg", Size: 5 }],
+  });
+  expect(first).toMatchObject({ Subject: "case", Attachments: 1, Snippet: "hello text" });
+});
+
+test("html-meta-charset", async () => {
+  const { message, first } = await caught("html-meta-charset");
+  expect(message.text("HTML")).toContain("S\u00f8nderjylland og \u00c5rhus");
+  expect(valueAt(first, "Snippet")).toStartWith("S\u00f8nderjylland og ");
+});
+
+test("repeated-fields-last-wins", async () => {
+  const { message } = await caught("repeated-fields-last-wins");
+  expect(message.body).toMatchObject({ Subject: "first", From: { Address: "first@example.org" } });
+});
+
+describe("unnamed-parts-are-dropped", () => {
+  test.each([
+    ["pdf.eml", "part-2.pdf", "application/pdf"],
+    ["invite.eml", "invite.ics", "text/calendar"],
+  ])("%s", async (file, FileName, ContentType) => {
+    const { message, first } = await caught("unnamed-parts-are-dropped", file);
+    expect(message.body).toMatchObject({ Attachments: [{ FileName, ContentType }] });
+    expect(first).toMatchObject({ Attachments: 1 });
   });
 });

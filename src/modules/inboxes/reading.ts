@@ -38,6 +38,20 @@ export function createInboxReading(deps: {
     return inboxes.get(projectSeq, idOrName);
   }
 
+  /** A message that cannot be parsed has no text, HTML and headers. */
+  async function readDetail(
+    message: MessageRecord,
+    options: { hasLineEnds: boolean },
+  ): Promise<ReadDetail> {
+    try {
+      const detail = await parser.detail(store.raw(message.seq), options);
+      return { ...detail, parseError: message.parseError };
+    } catch (error) {
+      if (!(error instanceof ParserError)) throw error;
+      return { text: "", html: "", headers: [], parseError: error.message };
+    }
+  }
+
   return {
     inbox,
 
@@ -52,16 +66,11 @@ export function createInboxReading(deps: {
       return found;
     },
 
-    /** The parsed message. A message that cannot be parsed has no text, HTML and headers. */
-    async detail(message: MessageRecord): Promise<ReadDetail> {
-      try {
-        const detail = await parser.detail(store.raw(message.seq));
-        return { ...detail, parseError: message.parseError };
-      } catch (error) {
-        if (!(error instanceof ParserError)) throw error;
-        return { text: "", html: "", headers: [], parseError: error.message };
-      }
-    },
+    /** The parsed message, in which lines end with LF. */
+    detail: (message: MessageRecord) => readDetail(message, { hasLineEnds: false }),
+
+    /** The parsed message with the line ends that it was sent with. */
+    detailAsSent: (message: MessageRecord) => readDetail(message, { hasLineEnds: true }),
 
     /** The content of an attachment or inline part. Throws 404. */
     async part(message: MessageRecord, partId: string): Promise<Uint8Array> {

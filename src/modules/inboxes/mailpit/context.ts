@@ -78,9 +78,9 @@ export function createMailpitMessages(deps: {
       return (first === undefined ? null : store.bySeq(first.seq)) ?? raise(messageNotFound());
     },
 
-    /** The parsed message; a message without a text part gets the text of its HTML. */
+    /** The parsed message with its line ends; one without a text part gets the text of its HTML. */
     async detailOf(message: MessageRecord): Promise<Detail> {
-      const { text, html, headers } = await reading.detail(message);
+      const { text, html, headers } = await reading.detailAsSent(message);
       const isTextMissing = text.trim() === "" && html !== "";
       return {
         text: isTextMissing ? await textOfHtml(html.slice(0, MAX_HTML_CHARACTERS)) : text,

@@ -1,25 +1,19 @@
-/** Parses raw messages with mailparser: for lists and searches, and for the display of one message. */
+/** Parses raw messages: for lists and searches, and for the display of one message. */
 
 import { isUtf8 } from "node:buffer";
-import { Readable } from "node:stream";
-import { type AddressObject, type Attachment, type ParsedMail, simpleParser } from "mailparser";
+import type { AddressObject, Attachment, Headers } from "mailparser";
 import type { Detail } from "../../../checks/detail.ts";
 import { htmlToText } from "../../../render/text.ts";
 import type { NamedAddress, ParsedMessage, Part } from "../messages/record.ts";
 import { type ContentFacts, takeBodies, type TakenBodies } from "./encoded-bodies.ts";
+import { type ParsedParts, parseMessage } from "./message-parser.ts";
 import { MAX_NAME_CHARACTERS, parsedMessageOf, snippetOf } from "./parsed-message.ts";
+import { partNameOf } from "./part-names.ts";
 import { parsePlain } from "./plain-message.ts";
+import { readableRest } from "./readable-rest.ts";
 
-const PIECE_BYTES = 1024 * 1024;
 /** Longest HTML from which text for searches is made. */
 const MAX_HTML_CHARACTERS = 512 * 1024;
-
-const OPTIONS = {
-  skipHtmlToText: true,
-  skipTextToHtml: true,
-  skipImageLinks: true,
-  skipTextLinks: true,
-} as const;
 
 /** Parses a message for lists and searches. */
 export async function parseForIndex(
@@ -29,30 +23,33 @@ export async function parseForIndex(
   const plain = parsePlain(raw, envelopeRecipients);
   if (plain !== null) return plain;
   const { mail, factsOf } = await parseWithoutBodies(bufferOf(raw));
-  const parts = mail.attachments
-    .map((attachment, i) => ({ ...partOf(attachment, i), ...factsOf(attachment.content) }))
-    .filter(isNamed);
+  const parts = mail.attachments.map((attachment, i) => ({
+    ...partOf(attachment, i),
+    ...factsOf(attachment.content),
+  }));
   const text = textOf(mail);
+  const { headers } = mail;
+  const date = headers.get("date");
   return parsedMessageOf(
     {
-      messageId: mail.messageId ?? "",
-      subject: mail.subject ?? "",
-      date: mail.date instanceof Date ? mail.date : null,
+      messageId: textIn(headers, "message-id"),
+      subject: textIn(headers, "subject"),
+      date: date instanceof Date ? date : null,
       snippet: snippetOf(text),
       body: { text },
-      tags: tagValuesOf(mail),
+      tags: tagValuesOf(headers),
       parts,
-      from: mailboxesOf(mail.from),
-      to: mailboxesOf(mail.to),
-      cc: mailboxesOf(mail.cc),
-      bcc: mailboxesOf(mail.bcc),
-      replyTo: mailboxesOf(mail.replyTo),
+      from: mailboxesOf(headers, "from"),
+      to: mailboxesOf(headers, "to"),
+      cc: mailboxesOf(headers, "cc"),
+      bcc: mailboxesOf(headers, "bcc"),
+      replyTo: mailboxesOf(headers, "reply-to"),
     },
     envelopeRecipients,
   );
 }
 
-type MailWithFacts = { mail: ParsedMail; factsOf: TakenBodies["factsOf"] };
+type MailWithFacts = { mail: ParsedParts; factsOf: TakenBodies["factsOf"] };
 
 /** Parses a message whose attachments are described by `factsOf` instead of their contents. */
 async function parseWithoutBodies(raw: Buffer): Promise<MailWithFacts> {
@@ -62,28 +59,27 @@ async function parseWithoutBodies(raw: Buffer): Promise<MailWithFacts> {
   return { mail: isComplete ? mail : await parseMail(raw), factsOf };
 }
 
-/** Mailparser needs less time and memory for pieces than for one large buffer. */
-function parseMail(raw: Uint8Array): Promise<ParsedMail> {
-  const bytes = bufferOf(raw);
-  if (bytes.byteLength <= PIECE_BYTES) return simpleParser(bytes, OPTIONS);
-  const count = Math.ceil(bytes.byteLength / PIECE_BYTES);
-  const pieces = Array.from({ length: count }, (_, i) =>
-    bytes.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES),
-  );
-  return simpleParser(Readable.from(pieces), OPTIONS);
+/** Parses the message; if its parts cannot be read, its header and its body as text. */
+async function parseMail(raw: Buffer): Promise<ParsedParts> {
+  try {
+    return await parseMessage(raw);
+  } catch {
+    return parseMessage(readableRest(raw));
+  }
 }
 
 const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 
-/** Parses a message for display. */
+/** Parses a message for display. Text and HTML have the line ends of the message. */
 export async function parseDetail(raw: Uint8Array): Promise<Detail> {
-  const mail = await parseMail(raw);
-  return {
-    text: mail.text ?? "",
-    html: mail.html === false ? "" : mail.html,
-    headers: mail.headerLines.map(({ line }) => headerOf(line)),
-  };
+  const { text, html, headerLines } = await parseMail(bufferOf(raw));
+  return { text, html, headers: headerLines.map(({ line }) => headerOf(line)) };
+}
+
+/** The message with LF at the ends of its lines. */
+export function withLf({ text, html, headers }: Detail): Detail {
+  return { text: text.replaceAll("\r\n", "\n"), html: html.replaceAll("\r\n", "\n"), headers };
 }
 
 /** The contents of the attachments and inline parts with these ids. */
@@ -91,7 +87,7 @@ export async function parseParts(
   raw: Uint8Array,
   partIds: readonly string[],
 ): Promise<Map<string, Uint8Array>> {
-  const { attachments } = await parseMail(raw);
+  const { attachments } = await parseMail(bufferOf(raw));
   const parts = new Map<string, Uint8Array>();
   for (const [i, attachment] of attachments.entries()) {
     const id = partIdOf(attachment, i);
@@ -113,24 +109,39 @@ function decoded(line: string): string {
   return isUtf8(bytes) ? bytes.toString("utf8") : line;
 }
 
-function mailboxesOf(field: AddressObject | AddressObject[] | undefined): NamedAddress[] {
-  if (field === undefined) return [];
-  const objects = Array.isArray(field) ? field : [field];
+type HeaderValue = ReturnType<Headers["get"]>;
+
+function mailboxesOf(headers: Headers, name: string): NamedAddress[] {
+  const value: HeaderValue = headers.get(name);
+  const objects: unknown[] = Array.isArray(value) ? value : [value];
   return objects
-    .flatMap(({ value }) => value)
+    .filter(isAddressObject)
+    .flatMap(({ value: entries }) => entries)
     .flatMap((entry) => entry.group ?? [entry])
-    .map(({ name, address }) => ({ name, address: address ?? "" }));
+    .map(({ name: shown, address }) => ({ name: shown, address: address ?? "" }));
 }
 
-/** The visible text: the text part, or else the text of the HTML part. */
-function textOf(mail: ParsedMail): string {
-  if (mail.text !== undefined && mail.text.trim() !== "") return mail.text;
-  return mail.html === false ? "" : htmlToText(mail.html.slice(0, MAX_HTML_CHARACTERS));
+function isAddressObject(value: unknown): value is AddressObject {
+  return (
+    typeof value === "object" && value !== null && "value" in value && Array.isArray(value.value)
+  );
+}
+
+function textIn(headers: Headers, name: string): string {
+  const value = headers.get(name);
+  return typeof value === "string" ? value : "";
+}
+
+/** The visible text: the text part, or else the text of the HTML part. Lines end with LF. */
+function textOf({ text, html }: ParsedParts): string {
+  const visible =
+    text.trim() === "" && html !== "" ? htmlToText(html.slice(0, MAX_HTML_CHARACTERS)) : text;
+  return visible.replaceAll("\r\n", "\n");
 }
 
 /** The values of X-Tags. */
-function tagValuesOf(mail: ParsedMail): string[] {
-  const value = mail.headers.get("x-tags");
+function tagValuesOf(headers: Headers): string[] {
+  const value = headers.get("x-tags");
   if (typeof value === "string") return [value];
   return Array.isArray(value) ? value.map(String) : [];
 }
@@ -141,18 +152,14 @@ function partIdOf(attachment: Attachment, index: number): string {
 }
 
 function partOf(attachment: Attachment, index: number): Omit<Part, keyof ContentFacts> {
-  const { contentType, filename, cid, contentDisposition, related } = attachment;
+  const { contentType, cid, contentDisposition, related } = attachment;
+  const partId = partIdOf(attachment, index);
   return {
-    partId: partIdOf(attachment, index),
+    partId,
     // mailparser leaves `related` out, against its types, if the part is not related to another one.
     isInline: [contentDisposition === "inline", related].includes(true),
-    filename: (filename ?? "").slice(0, MAX_NAME_CHARACTERS),
+    filename: partNameOf(attachment, partId).slice(0, MAX_NAME_CHARACTERS),
     contentType: contentType.slice(0, MAX_NAME_CHARACTERS),
     contentId: (cid ?? "").slice(0, MAX_NAME_CHARACTERS),
   };
-}
-
-/** Parts without a name and without an id are not attachments. */
-function isNamed({ filename, contentId }: Part): boolean {
-  return filename !== "" || contentId !== "";
 }

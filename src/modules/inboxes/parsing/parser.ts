@@ -105,7 +105,7 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
     /** The parts of a message that are shown, and its files; null if it cannot be parsed. */
     async read(raw: Uint8Array): Promise<(Detail & { parts: Part[] }) | null> {
       try {
-        const { detail } = await run({ kind: "detail", raw });
+        const { detail } = await run({ kind: "detail", raw, hasLineEnds: false });
         const { copies, buffer } = copyTogether([{ raw, recipients: [] }]);
         const { index = [] } = await run({ kind: "index", messages: copies }, [buffer]);
         const [result] = index;
@@ -122,8 +122,9 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
       return (await run({ kind: "index", messages: copies }, [buffer])).index ?? [];
     },
 
-    async detail(raw: Uint8Array): Promise<Detail> {
-      const { detail } = await run({ kind: "detail", raw });
+    /** Lines end with LF, or as in the message if `hasLineEnds` is true. */
+    async detail(raw: Uint8Array, { hasLineEnds = false } = {}): Promise<Detail> {
+      const { detail } = await run({ kind: "detail", raw, hasLineEnds });
       if (detail === undefined) throw new ParserError("The parser returned no result.");
       return detail;
     },

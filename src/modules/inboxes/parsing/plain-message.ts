@@ -4,6 +4,7 @@
  * messages are left to mailparser, and the test compares the results with those of mailparser.
  */
 
+import { isUtf8 } from "node:buffer";
 import type { NamedAddress, ParsedMessage } from "../messages/record.ts";
 import { foldAscii, MAX_ASCII_BYTES, spacedAscii } from "../search/fold-ascii.ts";
 import {
@@ -16,6 +17,7 @@ import {
 /** A longer body has a signature for searches, which takes long to compute. */
 const MAX_BODY_BYTES = MAX_ASCII_BYTES;
 const MAX_HEADER_BYTES = 8 * 1024;
+const ESCAPE = 0x1b;
 
 /** The fields that lists and searches need, and those that describe the content. */
 const FIELDS = [
@@ -55,6 +57,9 @@ export function parsePlain(
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
   const end = bytes.byteLength > MAX_HEADER_BYTES + MAX_BODY_BYTES ? -1 : bytes.indexOf("\r\n\r\n");
   if (end === -1 || end > MAX_HEADER_BYTES || bytes.byteLength - end > MAX_BODY_BYTES) return null;
+  const content = bytes.subarray(end + 4);
+  // Other encodings are guessed, and ISO-2022-JP begins with an escape.
+  if (!isUtf8(content) || content.includes(ESCAPE)) return null;
   const fields = fieldsOf(bytes.toString("latin1", 0, end));
   if (fields === null || !isPlain(fields)) return null;
   const from = mailboxesOf(fields.from);
@@ -70,7 +75,7 @@ export function parsePlain(
       messageId: fields["message-id"] ?? "",
       subject: fields.subject ?? "",
       date,
-      ...bodyOf(bytes.subarray(end + 4)),
+      ...bodyOf(content),
       tags: [],
       parts: [],
       from,

@@ -10,7 +10,7 @@ export type IndexResult = { ok: true; parsed: ParsedMessage } | { ok: false; rea
 
 export type ParserTask =
   | { kind: "index"; messages: readonly Unparsed[] }
-  | { kind: "detail"; raw: Uint8Array }
+  | { kind: "detail"; raw: Uint8Array; hasLineEnds: boolean }
   | { kind: "parts"; raw: Uint8Array; partIds: readonly string[] };
 
 export type ParserRequest = { id: number; task: ParserTask };

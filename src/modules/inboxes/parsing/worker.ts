@@ -8,7 +8,7 @@
 
 import { parentPort } from "node:worker_threads";
 import { freeMemory } from "../../../lib/free-memory.ts";
-import { parseDetail, parseForIndex, parseParts } from "./parse.ts";
+import { parseDetail, parseForIndex, parseParts, withLf } from "./parse.ts";
 import type { IndexResult, ParserRequest, ParserResult, ParserTask, Unparsed } from "./tasks.ts";
 
 /** Raw bytes of messages after which the garbage collector runs. */
@@ -22,7 +22,10 @@ async function run(task: ParserTask): Promise<ParserResult> {
     freeMessages(task.messages);
     return { index };
   }
-  if (task.kind === "detail") return { detail: await parseDetail(task.raw) };
+  if (task.kind === "detail") {
+    const detail = await parseDetail(task.raw);
+    return { detail: task.hasLineEnds ? detail : withLf(detail) };
+  }
   return { parts: await parseParts(task.raw, task.partIds) };
 }
 

@@ -138,7 +138,7 @@ describe("with one message", () => {
         HeaderPost: "List-Unsubscribe=One-Click",
       },
       Text: "Hello Bob",
-      HTML,
+      HTML: HTML.replaceAll("\n", "\r\n"),
       Inline: [
         {
           PartID: answer.text("Inline.0.PartID"),
@@ -244,7 +244,8 @@ describe("with one message", () => {
 
   test("GET /view/{id}.html is the HTML with addresses of inline parts, in a sandbox", async () => {
     const answer = await server.mailpit("GET", `/view/${id}.html`);
-    expect(answer.body).toBe(HTML.replace("cid:logo@x", `/api/v1/message/${id}/part/1.2`));
+    const sent = HTML.replaceAll("\n", "\r\n");
+    expect(answer.body).toBe(sent.replace("cid:logo@x", `/api/v1/message/${id}/part/1.2`));
     expect(answer.headers.get("content-security-policy")).toBe(
       "sandbox allow-popups allow-popups-to-escape-sandbox",
     );

@@ -1,0 +1,243 @@
+/**
+ * Mailparser with the changes that messages of real programs need:
+ *
+ * 1. A delimiter may end with blanks (RFC 2046 §5.1.1, "transport-padding").
+ * 2. A part whose Content-Type is empty or no media type gets one from its name, and a multipart
+ *    without a boundary the one of its first delimiter; without delimiters it is text.
+ * 3. Of a field that must occur once, the first occurrence with a value counts, as in mail programs.
+ * 4. Texts are decoded by decode-text.ts, and keep their line ends.
+ */
+
+import { Duplex } from "node:stream";
+import {
+  type Attachment,
+  type AttachmentStream,
+  type HeaderLines,
+  type Headers,
+  MailParser,
+  type MessageText,
+  type SplitNode,
+  type TreeNode,
+} from "mailparser";
+import { contentTypeOf } from "../../../protocols/mime/file-types.ts";
+import { decodeText } from "./decode-text.ts";
+
+const OPTIONS = {
+  skipHtmlToText: true,
+  skipTextToHtml: true,
+  skipImageLinks: true,
+  skipTextLinks: true,
+} as const;
+/** Mailparser needs less time and memory for pieces than for one large buffer. */
+const PIECE_BYTES = 1024 * 1024;
+
+const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
+/** Fields that occur once (RFC 5322 §3.6, RFC 2045 §3). */
+const SINGLE_FIELDS: ReadonlySet<string> = new Set([
+  "content-disposition",
+  "content-id",
+  "content-transfer-encoding",
+  "content-type",
+  "date",
+  "from",
+  "in-reply-to",
+  "message-id",
+  "reply-to",
+  "sender",
+  "subject",
+]);
+const SPACE = 0x20;
+const TAB = 0x09;
+const CR = 0x0d;
+const LF = 0x0a;
+/** Bytes after the header in which the first delimiter is looked for. */
+const DELIMITER_BYTES = 64 * 1024;
+const DELIMITER = /^--([^\r\n]{1,200})\r?$/m;
+
+export type ParsedParts = {
+  headers: Headers;
+  headerLines: HeaderLines;
+  /** Line ends are as in the message. */
+  text: string;
+  html: string;
+  attachments: Attachment[];
+};
+
+export function parseMessage(raw: Buffer): Promise<ParsedParts> {
+  const parser = new MessageParser(raw);
+  const mail: ParsedParts = {
+    headers: new Map(),
+    headerLines: [],
+    text: "",
+    html: "",
+    attachments: [],
+  };
+  const parsed = new Promise<ParsedParts>((resolve, reject) => {
+    parser.on("error", reject);
+    parser.on("headers", (headers: Headers) => {
+      Object.assign(mail, { headers, headerLines: parser.headerLines });
+    });
+    parser.on("data", (data: AttachmentStream | MessageText) => {
+      if (data.type === "attachment") collect(data, mail.attachments, reject);
+      else Object.assign(mail, { text: data.text ?? "", html: data.html || "" });
+    });
+    parser.on("end", () => resolve(mail));
+  });
+  for (let at = 0; at < raw.byteLength; at += PIECE_BYTES) {
+    parser.write(raw.subarray(at, at + PIECE_BYTES));
+  }
+  parser.end();
+  return parsed;
+}
+
+/** Reads the content of an attachment; the parser waits for it. */
+function collect(
+  stream: AttachmentStream,
+  attachments: Attachment[],
+  reject: (error: Error) => void,
+): void {
+  const pieces: Buffer[] = [];
+  const { content } = stream;
+  const attachment: Attachment = { ...stream, content: Buffer.alloc(0), related: false };
+  attachments.push(attachment);
+  content.on("data", (piece: Buffer) => void pieces.push(piece));
+  content.on("error", reject);
+  content.on("end", () => {
+    // The parser sets members, such as the content id, until the content ends.
+    Object.assign(attachment, stream, { content: Buffer.concat(pieces) });
+    stream.release();
+  });
+}
+
+type TextPart = { charset: string; isHtml: boolean };
+
+class MessageParser extends MailParser {
+  readonly #raw: Buffer;
+  /** The text parts, by the names that stand for their charsets. */
+  readonly #texts = new Map<string, TextPart>();
+
+  constructor(raw: Buffer) {
+    super(OPTIONS);
+    this.#raw = raw;
+    const { splitter, decoder } = this;
+    const compare = splitter.compareBoundary.bind(splitter);
+    splitter.compareBoundary = (line, start, boundary) =>
+      compare(withoutPadding(line, start + boundary.byteLength), start, boundary);
+    const addNode = splitter.newNode.bind(splitter);
+    splitter.newNode = (parent) => {
+      addNode(parent);
+      this.#repairWhenRead(splitter.node);
+    };
+    this.#repairWhenRead(splitter.node);
+    const decodeOthers = decoder.decodeStream.bind(decoder);
+    decoder.decodeStream = (name) => {
+      const part = this.#texts.get(name);
+      return part === undefined ? decodeOthers(name) : textDecoder(part, decodeOthers);
+    };
+  }
+
+  override processHeaders(lines: HeaderLines): Headers {
+    return super.processHeaders(firstOfSingleFields(lines));
+  }
+
+  override createNode(node: SplitNode): TreeNode {
+    const created = super.createNode(node);
+    if (created.isAttachment === false) {
+      const name = `text ${this.#texts.size}`;
+      const isHtml = created.contentType === "text/html";
+      this.#texts.set(name, { charset: created.charset ?? "", isHtml });
+      created.charset = name;
+    }
+    return created;
+  }
+
+  /** Repairs the type of a part after its header was read and before its body is split. */
+  #repairWhenRead(node: SplitNode): void {
+    const parse = node.parseHeaders.bind(node);
+    node.parseHeaders = () => {
+      const isParsed = Boolean(node.headers);
+      parse();
+      if (!isParsed) this.#repair(node);
+    };
+  }
+
+  #repair(node: SplitNode): void {
+    if (node.contentType === false || !MEDIA_TYPE.test(node.contentType)) {
+      node.contentType = typeOfUntyped(node);
+      node.multipart = false;
+    }
+    if (node.multipart === false || node._boundary !== false) return;
+    const isRoot = (node.parentNode ?? false) === false;
+    const boundary = isRoot ? firstDelimiter(this.#raw) : null;
+    if (boundary !== null) node._boundary = boundary;
+    else Object.assign(node, { contentType: "text/plain", multipart: false });
+  }
+}
+
+/** The type of a part that names none (RFC 2045 §5.2). */
+function typeOfUntyped({ filename, disposition }: SplitNode): string {
+  if (filename !== false) return contentTypeOf(filename);
+  return disposition === "attachment" ? "application/octet-stream" : "text/plain";
+}
+
+/** The line without the blanks before its end; `from` is where they may begin. */
+function withoutPadding(line: Buffer, from: number): Buffer {
+  let end = line.byteLength;
+  while (end > 0 && (line[end - 1] === LF || line[end - 1] === CR)) end--;
+  let last = end;
+  while (last > from && (line[last - 1] === SPACE || line[last - 1] === TAB)) last--;
+  return last === end ? line : Buffer.concat([line.subarray(0, last), line.subarray(end)]);
+}
+
+function firstDelimiter(raw: Buffer): Buffer | null {
+  const crlf = raw.indexOf("\r\n\r\n");
+  const start = crlf === -1 ? raw.indexOf("\n\n") : crlf;
+  if (start === -1) return null;
+  const text = raw.toString("latin1", start, start + DELIMITER_BYTES);
+  const boundary = DELIMITER.exec(text)?.[1]?.trimEnd() ?? "";
+  return boundary === "" ? null : Buffer.from(boundary, "latin1");
+}
+
+/** Leaves repeated fields out that must occur once: the first one with a value counts. */
+function firstOfSingleFields(lines: HeaderLines): HeaderLines {
+  const chosen = new Map<string, HeaderLines[number]>();
+  for (const line of lines) {
+    const known = chosen.get(line.key);
+    if (known === undefined || (isEmpty(known) && !isEmpty(line))) chosen.set(line.key, line);
+  }
+  return lines.filter((line) => !SINGLE_FIELDS.has(line.key) || chosen.get(line.key) === line);
+}
+
+function isEmpty({ line }: HeaderLines[number]): boolean {
+  return line.slice(line.indexOf(":") + 1).trim() === "";
+}
+
+/** Decodes a text when all its bytes are there. */
+function textDecoder(part: TextPart, decodeOthers: (charset: string) => Duplex): Duplex {
+  return Duplex.from(async function* decode(pieces: AsyncIterable<Buffer>) {
+    const bytes = Buffer.concat(await Array.fromAsync(pieces));
+    const text = decodeText(bytes, part) ?? (await decodeRarely(bytes, part, decodeOthers));
+    yield withKeptLineEnds(text);
+  });
+}
+
+/** Decodes with the tables of mailparser; a charset that it does not know either is guessed. */
+async function decodeRarely(
+  bytes: Buffer,
+  part: TextPart,
+  open: (charset: string) => Duplex,
+): Promise<string> {
+  try {
+    const stream = open(part.charset);
+    stream.end(bytes);
+    const pieces = await Array.fromAsync(stream, (piece: string | Buffer) => Buffer.from(piece));
+    return Buffer.concat(pieces).toString();
+  } catch {
+    return decodeText(bytes, { ...part, charset: "" }) ?? "";
+  }
+}
+
+/** Mailparser makes LF of each CRLF; of the two CRs, the first one stays. */
+function withKeptLineEnds(text: string): Buffer {
+  return Buffer.from(text.replaceAll("\r\n", "\r\r\n"));
+}
