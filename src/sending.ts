@@ -81,6 +81,7 @@ export function createSendingModule(
       recordEvent: events.record,
       suppressBounced: parts.suppressBounced,
       applyReports: parts.reports.applyStored,
+      onSenderRefused: campaigns.noteFailure,
       onCaptured: parts.inboxes.sentMail.onCaptured,
     }),
     writer,

@@ -21,7 +21,8 @@ import type { ReplyClass } from "../protocols/smtp/reply-classes.ts";
  *   is the recipient's own MX. `captured` is the message if the transport stores it.
  * - deferred: a temporary failure. `retryAfterMs` is set only if the reply named a time, or if the
  *   only relay is known to be down for that long. `notAttempted` is set if the mail got no slot:
- *   this is not an attempt.
+ *   this is not an attempt. `isSenderRefused` is set if the server will refuse each mail of this
+ *   sender until a person changes something.
  * - bounced: the remote side refuses permanently.
  * - failed: this side cannot send the mail, permanently.
  */
@@ -33,6 +34,7 @@ export type Decision =
       reason: string;
       retryAfterMs?: number;
       notAttempted?: Busy;
+      isSenderRefused?: true;
     }
   | { kind: "bounced"; class: ReplyClass; reason: string }
   | { kind: "failed"; class: ReplyClass; reason: string };
@@ -75,8 +77,11 @@ export const WITHDRAWN: Busy = {
 
 /** Why no mail of a wait list is sent at this moment. */
 export type Hold = {
-  /** The side that takes no mail: one receiving site, or the only relay. */
-  at: "site" | "relay";
+  /**
+   * The side that takes no mail: one receiving site, the only relay, which cannot be reached, or our
+   * account there, which may not send.
+   */
+  at: "site" | "relay" | "account";
   /** Name of the site, or `host:port` of the relay. */
   name: string;
   /** For people. */

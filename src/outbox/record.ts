@@ -46,6 +46,8 @@ type RecordDeps = {
   suppressBounced: SuppressBounced;
   /** Applies the reports that arrived before the outcome (late-reports.ts). */
   applyReports: (emailSeq: number, at: number) => void;
+  /** Called in the change that defers a mail of a campaign because its sender was refused. */
+  onSenderRefused?: (campaignSeq: number, refusal: { class: string; reason: string }) => void;
   /** Called in the change that stores a captured message. */
   onCaptured?: OnCaptured;
 };
@@ -120,6 +122,9 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
     const { contactSeq } = recipient;
     for (const name of events) {
       deps.recordEvent({ projectSeq, name, contactSeq, emailSeq: seq, campaignSeq, data, at: now });
+    }
+    if (verdict.kind === "deferred" && verdict.isSenderRefused === true && campaignSeq !== null) {
+      deps.onSenderRefused?.(campaignSeq, { class: verdict.class, reason: verdict.reason });
     }
     if (stored.kind === "bounced") {
       const bounced = { seq, projectSeq, contactSeq, to: mail.to, class: stored.class, at: now };

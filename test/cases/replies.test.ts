@@ -7,7 +7,7 @@ import { relayTransport } from "../../src/outbox/transports/relay.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { testApp } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
-import { waitUntil } from "../support/eventually.ts";
+import { expectSoon, settleEventLoop, waitUntil } from "../support/eventually.ts";
 import { type Action, type Script, startScript } from "../support/smtp-script.ts";
 
 const closers: (() => unknown)[] = [];
@@ -18,19 +18,28 @@ afterEach(async () => {
 
 /** The last line of a file of this folder, as the server sends it. */
 function replyIn(file: string): Action {
-  const lines = readFileSync(path.join(import.meta.dir, file), "utf8").trim().split("\n");
+  const lines = readFileSync(path.join(import.meta.dir, file), "utf8")
+    .trim()
+    .split("\n");
   return { raw: `${lines.at(-1)}\r\n` };
 }
 
+/** Answers as usual until `accepted` mails were taken, and then as the file says. */
+function afterMails(accepted: number, file: string): () => Action | null {
+  const reply = replyIn(file);
+  let count = 0;
+  return () => (count++ < accepted ? null : reply);
+}
+
 /** An application that sends over a server with this behaviour. */
-async function setUp(script: Script) {
+async function setUp(script: Script, concurrency = 1) {
   const server = await startScript({ script });
   closers.push(() => server.close());
   const clock = manualClock();
   const transport = relayTransport({
     relay: { host: "127.0.0.1", tls: "none", port: server.port },
     hostname: "sender.test",
-    concurrency: 1,
+    concurrency,
     clock,
     log: silentLog,
   });
@@ -47,6 +56,32 @@ async function setUp(script: Script) {
       return (await t.call("POST", "/v1/send", { ...mail, to })).text("data.emails.0.email");
     },
     status: async (id: string) => (await t.call("GET", `/emails/${id}`)).text("data.status"),
+    waitOf: async (id: string) => (await t.call("GET", `/emails/${id}`)).at("data.wait"),
+    /** Number of mails by status. */
+    statuses: (): Record<string, number> =>
+      Object.fromEntries(
+        t.db.sqlite
+          .query<{ status: string; n: number }, []>(
+            "SELECT status, count(*) AS n FROM emails GROUP BY status",
+          )
+          .all()
+          .map((row) => [row.status, row.n]),
+      ),
+    /** Starts a campaign to so many contacts. */
+    async campaign(recipients: number): Promise<string> {
+      t.db.sqlite.run(
+        `INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+         WITH numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1)
+         SELECT 'c' || n, ?2, 'c' || n || '@q.example', 1, '{}', 0, 0 FROM numbers`,
+        [recipients, t.project.seq],
+      );
+      const content = { name: "Spring", subject: "Hi", body: "<p>Hello</p>", audienceType: "ALL" };
+      const id = await t.create("/campaigns", { ...content, from: "news@acme.test" }, "data.id");
+      await t.call("POST", `/campaigns/${id}/send`);
+      return id;
+    },
+    campaignAt: async (id: string, field: string) =>
+      (await t.call("GET", `/campaigns/${id}`)).at(`data.${field}`),
     /** Reason of the address's suppression; undefined if it is not suppressed. */
     suppression: async (email: string) =>
       (await t.call("GET", `/suppressions?email=${email}`)).at("data.items.0.reason"),
@@ -81,5 +116,90 @@ describe("an address is not suppressed for a refusal of the message or of the ho
     await waitUntil(() => t.countRows("attempts") === 1);
     expect(await status(id)).toBe("BOUNCED");
     expect(await suppression("user@q.example")).toBeUndefined();
+  });
+});
+
+describe("a limit of our account keeps all mail in the queue, with the reason", () => {
+  test.each(["relay-daily-limit-5xx", "relay-limit-5xx-policy"])("%s", async (name) => {
+    const reply = afterMails(20, `${name}/relay-reply.txt`);
+    const { t, clock, send, statuses, waitOf, campaign } = await setUp({ dot: reply });
+    await campaign(60);
+    await waitUntil(() => t.countRows("attempts") === 21);
+    await expectSoon(statuses, { SENT: 20, QUEUED: 40 });
+    const password = await send("ada@q.example");
+    clock.advance(1000);
+    await expectSoon(statuses, { SENT: 20, QUEUED: 41 });
+    expect(await waitOf(password)).toMatchObject({
+      cause: "RELAY_REFUSES",
+      reason: expect.stringMatching(/limit/),
+    });
+    expect(t.countRows("suppressions")).toBe(0);
+  });
+
+  test("relay-quota-552", async () => {
+    const reply = replyIn("relay-quota-552/relay-reply.txt");
+    const { t, send, status, suppression } = await setUp({ dot: reply });
+    const ids = [];
+    for (let i = 0; i < 3; i++) ids.push(await send("good@x.example"));
+    await waitUntil(() => t.countRows("attempts") === 1);
+    for (const id of ids) await expectSoon(() => status(id), "QUEUED");
+    expect(await suppression("good@x.example")).toBeUndefined();
+  });
+
+  test("ses-two-signatures", async () => {
+    const reply = replyIn("ses-two-signatures/relay-reply.txt");
+    const { t, statuses, campaign, campaignAt } = await setUp({ dot: reply });
+    const id = await campaign(30);
+    await waitUntil(() => t.countRows("attempts") === 1);
+    await expectSoon(statuses, { QUEUED: 30 });
+    expect(await campaignAt(id, "status")).toBe("SENDING");
+  });
+
+  test("ends when the relay takes a mail again", async () => {
+    let isLimited = true;
+    const limit = replyIn("relay-daily-limit-5xx/relay-reply.txt");
+    const { t, clock, statuses, campaign } = await setUp({ dot: () => (isLimited ? limit : null) });
+    await campaign(60);
+    await waitUntil(() => t.countRows("attempts") === 1);
+    for (let probes = 2; probes <= 4; probes++) {
+      for (let i = 0; i < 60 && t.countRows("attempts") < probes; i++) {
+        clock.advance(10_000);
+        await settleEventLoop();
+      }
+    }
+    expect(t.countRows("attempts")).toBe(4);
+    isLimited = false;
+    for (let i = 0; i < 200 && statuses()["SENT"] !== 60; i++) {
+      clock.advance(60_000);
+      await settleEventLoop();
+    }
+    expect(statuses()).toEqual({ SENT: 60 });
+  });
+});
+
+describe("a campaign whose first mails all fail alike pauses itself", () => {
+  test.each([
+    ["the message is refused", "554 5.6.0 Nope", "BOUNCED"],
+    ["the sender is not known", "554 Message rejected: Email address is not verified.", "QUEUED"],
+  ])("%s", async (_, reply, status) => {
+    const { statuses, campaign, campaignAt } = await setUp({ dot: { raw: `${reply}\r\n` } });
+    const id = await campaign(60);
+    await expectSoon(() => campaignAt(id, "status"), "PAUSED");
+    await waitUntil(() => statuses()["SENDING"] === undefined);
+    expect(await campaignAt(id, "statusReason")).toMatch(/^the first 10 mails all failed alike/);
+    expect(statuses()["SENT"]).toBeUndefined();
+    expect(statuses()[status]).toBeGreaterThanOrEqual(10);
+    expect(statuses()["BOUNCED"] ?? 0).toBeLessThan(20);
+  });
+
+  test("unless the failures are different, or are of recipients", async () => {
+    const replies = ["550 5.1.1 User unknown", "550 5.7.1 Policy", "554 5.6.0 Nope"];
+    let count = 0;
+    const { statuses, campaign, campaignAt } = await setUp({
+      rcpt: () => ({ raw: `${replies[count++ % 3]}\r\n` }),
+    });
+    const id = await campaign(30);
+    await waitUntil(() => statuses()["BOUNCED"] === 30);
+    expect(await campaignAt(id, "statusReason")).toBeNull();
   });
 });

@@ -218,6 +218,10 @@ describe("the reason of a status", () => {
   test.each([
     ["15.8% of the mails bounced, more than 10.0%", { show: "bounced", label: "Show the bounces" }],
     ["0.4% complained, more than 0.3%", { show: "complained", label: "Show the complaints" }],
+    [
+      "the first 10 mails all failed alike, the last one with: 554 no",
+      { show: "bounced", label: "Show the bounces" },
+    ],
     [DOMAIN_LOST, "DOMAINS"],
     [null, undefined],
     ["something else", undefined],

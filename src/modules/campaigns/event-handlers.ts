@@ -1,13 +1,14 @@
 /**
  * Handles the events of campaign mail, in the transaction that writes them: it updates the counters
  * by campaign, link and hour, and runs the circuit breaker, which pauses a campaign whose bounces
- * or complaints harm the reputation of the sender.
+ * or complaints harm the reputation of the sender, and one whose first mails all fail alike.
  */
 
 import type { Db } from "../../db/open.ts";
 import type { Log } from "../../lib/log.ts";
 import type { EventInput } from "../../events/log.ts";
 import { isReportedLater } from "../../outbox/late-reports.ts";
+import { type CampaignFailure, createFirstFailures } from "./first-failures.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Stats } from "./stats.ts";
 
@@ -30,6 +31,7 @@ export function createCampaignHandlers(deps: {
 }) {
   const { log, stats, lifecycle, limits } = deps;
   const { sqlite } = deps.db;
+  const firstFailures = createFirstFailures({ stats });
   const findCampaign = sqlite.prepare<{ campaignSeq: number }, [number]>(
     // The join leaves out mails whose campaign was deleted: mails are stored longer than campaigns.
     `SELECT campaigns.seq AS campaignSeq FROM emails
@@ -85,7 +87,23 @@ export function createCampaignHandlers(deps: {
     if (reason !== null) pause(campaignSeq, reason);
   }
 
+  /** Part of a change: counts a mail that did not leave. */
+  function noteFailure(campaignSeq: number, failure: CampaignFailure): void {
+    const reason = firstFailures.add(campaignSeq, failure);
+    if (reason !== null) pause(campaignSeq, reason);
+  }
+
+  function noteBounce(campaignSeq: number, { data }: EventInput): void {
+    stats.add(campaignSeq, "bounced");
+    const isLater = isReportedLater(data);
+    if (isLater) stats.add(campaignSeq, "bouncedLater");
+    else noteFailure(campaignSeq, failureOf(data));
+    breakIfHarmful(campaignSeq);
+  }
+
   return {
+    noteFailure,
+
     /** Part of a change: called for every event, right after it was written. */
     handle(event: EventInput): void {
       // This event names its campaign, and the counters ignore a campaign that was deleted meanwhile.
@@ -98,7 +116,8 @@ export function createCampaignHandlers(deps: {
         case "email.delivered":
           return stats.add(campaignSeq, "delivered");
         case "email.failed":
-          return stats.add(campaignSeq, "failed");
+          stats.add(campaignSeq, "failed");
+          return noteFailure(campaignSeq, failureOf(event.data));
         case "email.cancelled":
           return stats.add(campaignSeq, "cancelled");
         case "email.suppressed":
@@ -110,9 +129,7 @@ export function createCampaignHandlers(deps: {
         case "email.clicked":
           return noteClick(campaignSeq, event);
         case "email.bounced":
-          stats.add(campaignSeq, "bounced");
-          if (isReportedLater(event.data)) stats.add(campaignSeq, "bouncedLater");
-          return breakIfHarmful(campaignSeq);
+          return noteBounce(campaignSeq, event);
         case "email.complained":
           stats.add(campaignSeq, "complained");
           return breakIfHarmful(campaignSeq);
@@ -129,8 +146,16 @@ export function createCampaignHandlers(deps: {
 }
 
 function urlOf(data: unknown): string {
-  const url: unknown = typeof data === "object" && data !== null ? Reflect.get(data, "url") : null;
-  return typeof url === "string" ? url : "";
+  return textOf(data, "url");
+}
+
+function failureOf(data: unknown): CampaignFailure {
+  return { class: textOf(data, "class"), reason: textOf(data, "reason") };
+}
+
+function textOf(data: unknown, name: string): string {
+  const found: unknown = typeof data === "object" && data !== null ? Reflect.get(data, name) : null;
+  return typeof found === "string" ? found : "";
 }
 
 function percent(share: number): string {

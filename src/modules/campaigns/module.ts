@@ -161,6 +161,8 @@ export function createCampaignModule(deps: {
     runner,
     /** Checks of the dispatcher, just before a mail of a campaign leaves. */
     lifecycle,
+    /** Part of a change: counts a mail of a campaign whose sender was refused. */
+    noteFailure: handlers.noteFailure,
     cost: createCost({ writer, lifecycle, log }),
   } satisfies Module & Record<string, unknown>;
 }

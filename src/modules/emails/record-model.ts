@@ -15,6 +15,7 @@ const WAIT_CAUSES = [
   "PROJECT_DISABLED",
   "CAMPAIGN_PAUSED",
   "RELAY_DOWN",
+  "RELAY_REFUSES",
   "SITE_PAUSED",
   "RETRY",
   "QUEUE",
@@ -169,7 +170,8 @@ const Wait = named(
     {
       cause:
         "PROJECT_DISABLED, CAMPAIGN_PAUSED; SITE_PAUSED: the mail servers of the recipient take no " +
-        "mail; RELAY_DOWN: the relay cannot be reached; RETRY: the last attempt failed; QUEUE: it " +
+        "mail; RELAY_DOWN: the relay cannot be reached; RELAY_REFUSES: the relay refuses " +
+        "all mail of this account, because of a quota for example; RETRY: the last attempt failed; QUEUE: it " +
         "waits for its turn",
       name: "Name of the campaign, the site or the relay; null for the other causes",
       reason: "What the site or the relay said, or why the last attempt failed, in words",

@@ -31,11 +31,12 @@ export function whyWaiting(mail: WaitingMail, holdOf: FindHold, now: number): Em
   const hold = holdOf(line);
   if (hold !== null) {
     const { at, name, reason, retryAfterMs } = hold;
-    const cause = at === "relay" ? "RELAY_DOWN" : "SITE_PAUSED";
-    return { cause, name, reason, until: isoTime(Math.ceil(now + retryAfterMs)) };
+    return { cause: CAUSES[at], name, reason, until: isoTime(Math.ceil(now + retryAfterMs)) };
   }
   const cause = lastError === null ? "QUEUE" : "RETRY";
   return { cause, name: null, reason: lastError, until: isoTimeOrNull(nextAt) };
 }
+
+const CAUSES = { relay: "RELAY_DOWN", account: "RELAY_REFUSES", site: "SITE_PAUSED" } as const;
 
 const UNNAMED = { name: null, reason: null, until: null };

@@ -386,8 +386,15 @@ function interpretGreeting(host: string, step: SmtpStep, reply: Reply): HostAnsw
   return { host, contact: "answered", decision, result, next: "host" };
 }
 
-function decide(step: SmtpStep, reply: Reply, reason: string) {
-  return { ...readReply(step, reply), reason };
+/**
+ * A quota of ours at the site is no fault of the recipient, so the mail waits, whatever the code is.
+ */
+function decide(step: SmtpStep, reply: Reply, reason: string): Decision {
+  const { about, ...reading } = readReply(step, reply);
+  if (about === "account" && reading.class === "rate_limited" && reading.kind === "bounced") {
+    return { kind: "deferred", class: reading.class, reason };
+  }
+  return { ...reading, reason };
 }
 
 function decided(host: string, decision: Decision, result: SiteResult): HostAnswer {

@@ -1,9 +1,10 @@
 /**
  * Delivery through one relay that the operator configures (docs/delivery.md#T4): a pool of
  * authenticated sessions, whose replies are converted to outcomes. A failure to reach the relay is
- * always temporary and needs the operator; only a reply of the relay about a mail can bounce it.
+ * always temporary and needs the operator; only a reply of the relay about a mail can bounce it. A
+ * refusal of the account or of the sender is no bounce, whatever its code: the mail stays in the queue.
  *
- * The first mail that cannot reach the relay is recorded as an attempt, so that its record shows
+ * The first mail that cannot reach the relay, or is refused because of our account, is recorded as an attempt, so that its record shows
  * the reason. All others wait until the relay is back (relay-gate.ts); if they were already under
  * way, they go back to the queue without an attempt.
  */
@@ -11,15 +12,15 @@
 import type { Callbacks } from "../../lib/callbacks.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import type { ReplyClass } from "../../protocols/smtp/reply-classes.ts";
+import type { ReplyClass, SmtpStep } from "../../protocols/smtp/reply-classes.ts";
 import { type Outcome, type Slot, type Transport, deferWithoutSlot } from "../outcome.ts";
 import type { Dispatch } from "../../protocols/smtp/dispatch.ts";
-import type { Conversation, Step, StepListener } from "../../protocols/smtp/conversation.ts";
+import type { Conversation, StepListener } from "../../protocols/smtp/conversation.ts";
 import { describeFailure, type Failure } from "../../protocols/smtp/failure.ts";
 import type { TlsPolicy } from "../../protocols/smtp/opening.ts";
 import { Pool, type HostResult } from "../../protocols/smtp/pool.ts";
 import type { Destination } from "../../protocols/smtp/session-group.ts";
-import { readReply, readUnsendable } from "../../protocols/smtp/classify-reply.ts";
+import { readReply, readUnsendable, type Refusal } from "../../protocols/smtp/classify-reply.ts";
 import { UNKNOWN_END } from "../../protocols/smtp/decision.ts";
 import { quoteReply, type Reply } from "../../protocols/smtp/reply.ts";
 import { Session, type SessionOptions } from "../../protocols/smtp/session.ts";
@@ -90,7 +91,8 @@ export function relayTransport(options: RelayTransportOptions): Transport {
 
   function noteResult(slot: Slot, result: HostResult): Outcome {
     const { delivery } = result;
-    if (delivery.kind === "accepted" || delivery.kind === "refused") gate.noteAnswer(slot);
+    if (delivery.kind === "refused") return noteRefusal(slot, delivery, result);
+    if (delivery.kind === "accepted") gate.noteAnswer(slot);
     const outcome = outcomeOf(name, result);
     if (delivery.kind !== "unopened" || !showsOutage(delivery.failure)) return outcome;
     const isFirst = !gate.isDown();
@@ -99,6 +101,27 @@ export function relayTransport(options: RelayTransportOptions): Transport {
     // It waits as long as the others, unless the relay named a time.
     const { retryAfterMs } = busy;
     return outcome.kind === "deferred" ? { retryAfterMs, ...outcome } : outcome;
+  }
+
+  /**
+   * A refusal of our account concerns all mail: it waits. The mail that was refused has its own retry
+   * time, so that the next probe is another mail, which may not be concerned.
+   */
+  function noteRefusal(
+    slot: Slot,
+    { step, reply }: { step: SmtpStep; reply: Reply },
+    { conversations }: HostResult,
+  ): Outcome {
+    const reason = `${name} refused at ${step}: ${quoteReply(reply)}`;
+    const reading = readReply(step, reply);
+    if (!isAboutAccount(reading)) {
+      gate.noteAnswer(slot);
+      return refused(step, reading, { reason, conversations });
+    }
+    const isFirst = gate.hold()?.at !== "account" || gate.isProbe(slot);
+    const busy = gate.noteRefusal(slot, { reason: quoteReply(reply), ...reading });
+    if (!isFirst) return deferWithoutSlot(busy);
+    return { kind: "deferred", class: reading.class, reason, conversations };
   }
 
   /**
@@ -185,7 +208,11 @@ function outcomeOf(relay: string, { delivery, conversations }: HostResult): Outc
   const endedBecause = (reason: string): Ended => ({ reason: `${relay} ${reason}`, conversations });
   if (delivery.kind === "refused") {
     const { step, reply } = delivery;
-    return refused(step, reply, endedBecause(`refused at ${step}: ${quoteReply(reply)}`));
+    return refused(
+      step,
+      readReply(step, reply),
+      endedBecause(`refused at ${step}: ${quoteReply(reply)}`),
+    );
   }
   if (delivery.kind === "unsendable") {
     return {
@@ -204,14 +231,23 @@ function outcomeOf(relay: string, { delivery, conversations }: HostResult): Outc
 
 type Ended = Pick<Outcome, "reason" | "conversations">;
 
-function refused(step: Step["step"], reply: Reply, ended: Ended): Outcome {
-  const reading = readReply(step, reply);
-  if (reading.kind === "deferred") return { ...ended, ...reading };
-  return { ...ended, kind: "bounced", class: classAt(step, reading.class) };
+function refused(step: SmtpStep, reading: Refusal, ended: Ended): Outcome {
+  const { about, ...rest } = reading;
+  if (rest.kind === "deferred") return { ...ended, ...rest };
+  const found = classAt(step, rest.class);
+  if (about === "sender")
+    return { ...ended, kind: "deferred", class: found, isSenderRefused: true };
+  return { ...ended, kind: "bounced", class: found };
+}
+
+/** True if the relay will refuse all mail until something changes there or in our account. */
+function isAboutAccount({ about, kind, class: found }: Refusal): boolean {
+  if (about === "account") return true;
+  return about === "site" && kind === "bounced" && found === "rate_limited";
 }
 
 /** Before RCPT the server does not know the recipient, so no reply can be about it. */
-function classAt(step: Step["step"], found: ReplyClass): ReplyClass {
+function classAt(step: SmtpStep, found: ReplyClass): ReplyClass {
   const isAboutRecipient = step === "rcpt" || step === "dot";
   return found === "no_such_recipient" && !isAboutRecipient ? "policy" : found;
 }
@@ -220,7 +256,7 @@ function classAt(step: Step["step"], found: ReplyClass): ReplyClass {
 function unopened({ step, cause }: Failure, ended: Ended): Outcome {
   const isBusy =
     cause.kind === "reply" && cause.code < 500 && (step === "greeting" || step === "ehlo");
-  if (isBusy && cause.code >= 400) return refused(step, cause, ended);
+  if (isBusy && cause.code >= 400) return refused(step, readReply(step, cause), ended);
   return { ...ended, kind: "deferred", class: "infrastructure" };
 }
 

@@ -23,7 +23,7 @@ type NegativeReply = {
 };
 
 /** `retryAfterMs` is present only if the reply names a time; 1 minute to 24 hours. */
-type Refusal = Meaning &
+export type Refusal = Meaning &
   ({ kind: "deferred"; retryAfterMs?: number } | { kind: "bounced"; retryAfterMs?: never });
 
 type Meaning = { about: ReplySubject; class: ReplyClass };

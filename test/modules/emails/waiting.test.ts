@@ -47,6 +47,16 @@ const CASES: [change: Partial<WaitingMail>, holdOf: FindHold, expected: EmailWai
     },
   ],
   [
+    {},
+    () => ({ at: "account", name: "r.test:25", reason: "quota", retryAfterMs: 60_000 }),
+    {
+      cause: "RELAY_REFUSES",
+      name: "r.test:25",
+      reason: "quota",
+      until: "2026-03-02T10:01:00.000Z",
+    },
+  ],
+  [
     { line: "mx.test" },
     (list: string) => (list === "mx.test" ? site : null),
     {

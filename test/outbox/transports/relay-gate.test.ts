@@ -222,3 +222,51 @@ describe("the probe", () => {
     expect(setup.logged("warn")).toHaveLength(2);
   });
 });
+
+describe("a refusal of the account", () => {
+  const quota = { reason: "550 5.4.5 Daily limit" };
+
+  test("holds up all mail for a minute, then twice as long, at most an hour", () => {
+    const { clock, gate, slot, waitMs } = startGate();
+    gate.noteRefusal(slot(), quota);
+    expect(gate.hold()).toMatchObject({ at: "account", reason: "550 5.4.5 Daily limit" });
+    const waits = [waitMs()];
+    for (let i = 0; i < 7; i++) {
+      clock.advance(waitMs());
+      gate.noteRefusal(slot(), quota);
+      waits.push(waitMs());
+    }
+    expect(waits.map((ms) => ms / (60 * SECOND))).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  test("waits as long as the relay says", () => {
+    const { gate, slot, waitMs } = startGate();
+    gate.noteRefusal(slot(), { ...quota, retryAfterMs: 600 * SECOND });
+    expect(waitMs()).toBe(600 * SECOND);
+  });
+
+  test("is not ended by a session, but by another answer to the probe", () => {
+    const { clock, gate, slot, waitMs, logged } = startGate();
+    const before = slot();
+    gate.noteRefusal(slot(), quota);
+    gate.noteSession();
+    gate.noteAnswer(before);
+    expect(waitMs()).toBe(60 * SECOND);
+    clock.advance(60 * SECOND);
+    const probe = slot();
+    expect([gate.isProbe(before), gate.isProbe(probe)]).toEqual([false, true]);
+    gate.noteAnswer(probe);
+    expect(gate.hold()).toBeNull();
+    expect(logged("info")).toEqual([expect.stringContaining("takes mail of this account again")]);
+  });
+
+  test("follows a failure to reach the relay, and the other way round", () => {
+    const { clock, gate, slot, waitMs } = afterFailure();
+    clock.advance(2 * SECOND);
+    gate.noteRefusal(slot(), quota);
+    expect([gate.hold()?.at, waitMs()]).toEqual(["account", 60 * SECOND]);
+    clock.advance(60 * SECOND);
+    gate.noteFailure(slot(), REFUSED);
+    expect([gate.hold()?.at, waitMs()]).toEqual(["relay", 2 * SECOND]);
+  });
+});

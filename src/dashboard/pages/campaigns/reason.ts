@@ -52,6 +52,13 @@ function pauseReason(reason: string | null): Reason {
       help: { show: "bounced", label: "Show the bounces" },
     };
   }
+  if (/^the first \d+ mails all failed alike/.test(reason)) {
+    return {
+      title: "Paused: the first mails all failed alike",
+      text: `${sentence(reason)} The rest of the audience would fail in the same way. Mend the cause, which is in the message, the sender or the account, then resume.`,
+      help: { show: "bounced", label: "Show the bounces" },
+    };
+  }
   if (/ complained, more than /.test(reason)) {
     return {
       title: `Paused: ${reason}`,

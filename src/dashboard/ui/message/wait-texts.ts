@@ -29,6 +29,11 @@ export function waitWords({ cause, name, reason }: EmailWait): WaitWords {
         waits: `because the relay ${name} cannot be reached`,
         text: `${sentence(reason ?? "")} Mail is sent as soon as the relay answers. Check that it runs and that its address and password are right.`,
       };
+    case "RELAY_REFUSES":
+      return {
+        waits: `because the relay ${name} refuses the mail of this account`,
+        text: `${sentence(reason ?? "")} Nothing is lost: one mail is tried from time to time, and all leave once the relay takes them. Look at the quota and the state of the account at the relay.`,
+      };
     case "SITE_PAUSED":
       return {
         waits: `for ${name}, which takes no mail at present`,
