@@ -13,10 +13,11 @@ export const sendmail: Command = {
     "  -i, -oi         a line with a single dot does not end the message\n" +
     "  -f ADDRESS      sender of the envelope\n" +
     "  -F NAME         name of the sender, for a message without From\n" +
-    "  -S HOST:PORT    server; without it, the listener of mailstead dev (--capture-smtp in\n" +
+    "  -S HOST:PORT    server (also --smtp-addr); without it, the listener of mailstead dev (--capture-smtp in\n" +
     "                  MAILSTEAD_CAPTURE_SMTP, or 127.0.0.1:1025)\n\n" +
-    "Other options of sendmail are accepted and have no effect. Bcc is removed; Date, From and\n" +
-    "Message-ID are added if they are absent. The exit codes are those of sysexits.h.\n\n" +
+    "Options of sendmail that say how a server works (-em, -odb, -O, -B, -N and their kind) have no\n" +
+    "effect. Bcc is removed; Date, From and Message-ID are added if they are absent. The exit codes\n" +
+    "are those of sysexits.h.\n\n" +
     '  sendmail_path = "/usr/local/bin/mailstead sendmail -t -i"     (php.ini)',
   positionals: [{ name: "RECIPIENTS", isOptional: true, help: "Addresses" }],
   flags: [],

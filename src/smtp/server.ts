@@ -1,8 +1,8 @@
 /**
- * The package smtp-server with five changes: a connection is greeted at once (the package waits
+ * The package smtp-server with six changes: a connection is greeted at once (the package waits
  * 100 ms for clients that speak too early), a reply may bring its own enhanced status code
- * (RFC 3463), the lines of a session can be recorded, messages are read by `SmtpInput`, and sockets
- * count against the limits from the moment at which they are accepted.
+ * (RFC 3463), the lines of a session can be recorded, messages are read by `SmtpInput`, local
+ * parts may be quoted, and sockets count against the limits from the moment at which they are accepted.
  */
 
 import type { Socket } from "node:net";
@@ -10,6 +10,7 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp
 import { SMTPConnection } from "smtp-server/lib/smtp-connection.js";
 import { isLoopback } from "../protocols/smtp/relay-url.ts";
 import { createClientSockets } from "./client-sockets.ts";
+import { splitQuotedPath } from "./quoted-path.ts";
 import { SmtpInput } from "./message-stream.ts";
 
 /** "C": a line of the client, without credentials. "S": a line of the server. */
@@ -75,6 +76,17 @@ class Connection extends SMTPConnection {
     input.oncommand = (command, callback) => this._onCommand(command, callback);
     input.on("error", (error) => this.send(421, `Error: ${error.message}`));
     return input;
+  }
+
+  override _parseAddressCommand(
+    ...[name, command]: Parameters<SMTPConnection["_parseAddressCommand"]>
+  ): ReturnType<SMTPConnection["_parseAddressCommand"]> {
+    const quoted = splitQuotedPath(command.toString());
+    if (quoted === null) return super._parseAddressCommand(name, command);
+    const parsed = super._parseAddressCommand(name, Buffer.from(quoted.plain));
+    if (parsed === false) return false;
+    const { address } = parsed;
+    return { ...parsed, address: quoted.local + address.slice(address.lastIndexOf("@")) };
   }
 
   override handler_DATA(command: Buffer, callback: () => void): void {

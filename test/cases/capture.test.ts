@@ -1,8 +1,11 @@
 /** Messages, sessions and variables as other programs send them to the mail catcher. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readMailFiles } from "../../src/cli/inbox/mail-files.ts";
+import { parseSendmail } from "../../src/cli/sendmail/options.ts";
 import { withMailpitVariables } from "../../src/config/mailpit-variables.ts";
 import { readResponse } from "../support/app.ts";
 import { captureApp } from "../support/capture.ts";
@@ -178,4 +181,73 @@ describe("unnamed-parts-are-dropped", () => {
     expect(message.body).toMatchObject({ Attachments: [{ FileName, ContentType }] });
     expect(first).toMatchObject({ Attachments: 1 });
   });
+});
+
+describe("import-blank-first-line", () => {
+  const file = join(import.meta.dir, "import-blank-first-line/input.eml");
+  const folder = mkdtempSync(join(tmpdir(), "mailstead-case-import-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test.each(["", "\n", "\r\n\r\n", " \t \n"])("after %j", async (blank) => {
+    const mark = blank === "" ? 0 : 3;
+    const copy = join(folder, "message.eml");
+    writeFileSync(copy, Buffer.concat([Buffer.from(blank), readFileSync(file).subarray(mark)]));
+    const [found] = await Array.fromAsync(readMailFiles([copy]));
+    const raw = found !== undefined && "raw" in found ? found.raw : Buffer.alloc(0);
+    expect(raw.toString()).toStartWith("From: Ada <ada@example.org>\r\n");
+  });
+});
+
+describe("sendmail-options", () => {
+  test.each([
+    [["-em"], {}],
+    [["-ep"], {}],
+    [["-O", "ErrorMode=m"], {}],
+    [["--smtp-addr", "127.0.0.1:1025"], { server: { host: "127.0.0.1", port: 1025 } }],
+  ])("%j", (words, expected) => {
+    expect(parseSendmail(["-t", ...words])).toMatchObject({ readsRecipients: true, ...expected });
+  });
+});
+
+test("send-api-details", async () => {
+  const { mailpit, app } = await web({});
+  const message = { From: { Email: "f@example.com" }, Subject: "s" };
+  const none = await mailpit("POST", "/api/v1/send", { body: { ...message, To: [] } });
+  expect([none.status, none.text("Error")]).toEqual([400, "no recipients"]);
+  const sent = await mailpit("POST", "/api/v1/send", {
+    body: { ...message, To: [{ Email: "t@example.com" }] },
+  });
+  await app.inboxes.indexer.caughtUp();
+  const read = await mailpit("GET", `/api/v1/message/${sent.text("ID")}`);
+  expect(read.text("Username")).toBe("default");
+});
+
+test("quoted-local-part", async () => {
+  const client = await catcher.connect();
+  const lines = inputOf("quoted-local-part", "session.txt").split("\r\n").slice(1);
+  const replies: string[] = [];
+  for (const line of lines.filter((each) => each !== "")) {
+    replies.push((await client.say(`${line}\r\n`)).slice(0, 9));
+  }
+  expect(replies).toEqual(["250 2.1.0", "250 2.1.5", "250 2.1.5"]);
+  await client.say("DATA\r\n");
+  await client.say('To: "odd user"@example.com\r\nSubject: quoted\r\n\r\nx\r\n.\r\n');
+  client.end();
+  const [message] = await catcher.caught();
+  expect(message?.addresses).toMatchObject({
+    to: [{ address: '"odd user"@example.com' }],
+    bcc: [{ address: '"a@b"@example.com' }],
+  });
+});
+
+test("more-than-100-recipients", async () => {
+  const client = await (await smtp({ MP_SMTP_MAX_RECIPIENTS: "101" })).connect();
+  await client.say("MAIL FROM:<s@example.com>\r\n");
+  const replies: string[] = [];
+  for (let i = 1; i <= 102; i++) {
+    replies.push((await client.say(`RCPT TO:<r${i}@example.com>\r\n`)).slice(0, 3));
+  }
+  expect(replies.filter((code) => code === "250")).toHaveLength(101);
+  expect(replies.at(-1)).toBe("452");
+  client.end();
 });

@@ -76,6 +76,8 @@ describe("exit codes of sysexits.h", () => {
   test.each([
     ["no recipient", ["-i"], 64],
     ["an unknown option", ["-z", "ada@example.com"], 64],
+    ["an unknown long option", ["--smtp-port=1"], 64],
+    ["a long option without a value", ["--smtp-addr"], 64],
     ["another mode", ["-bs"], 64],
     ["a control character in the sender", ["-f", "a\n@x", "ada@example.com"], 64],
     ["no server there", ["-S", "127.0.0.1:1", "ada@example.com"], 75],
@@ -86,6 +88,14 @@ describe("exit codes of sysexits.h", () => {
 
 test.each([
   [["-ti", "-fme@x"], { readsRecipients: true, ignoresDots: true, from: "me@x" }],
+  [["-em", "-ep", "-Am", "a@x"], { recipients: ["a@x"] }],
+  [["-O", "DeliveryMode=b", "-OErrorMode=m", "a@x"], { recipients: ["a@x"] }],
+  [
+    ["-t", "--smtp-addr", "mail:1025"],
+    { readsRecipients: true, server: { host: "mail", port: 1025 } },
+  ],
+  [["--smtp-addr=mail:1025", "-v", "--from", "b@x", "a@x"], { from: "b@x", recipients: ["a@x"] }],
+  [["--", "--smtp-addr"], { recipients: ["--smtp-addr"] }],
   [["-Smail.test:2525", "a@x"], { server: { host: "mail.test", port: 2525 }, recipients: ["a@x"] }],
   [["-S", "[::1]:2525"], { server: { host: "::1", port: 2525 } }],
   [["-S", "mail.test"], { server: { host: "mail.test", port: 25 } }],

@@ -59,6 +59,17 @@ async function* readFile(path: string): AsyncGenerator<Found> {
   yield checked(path, await withCrlf(await file.bytes()));
 }
 
+const BYTE_ORDER_MARK = Buffer.from("\ufeff");
+const BLANKS: ReadonlySet<number | undefined> = new Set(Buffer.from(" \t\r\n"));
+
+/** Bytes before the header: a byte order mark and empty lines, which editors and pages write. */
+function leadingBytes(file: Buffer): number {
+  const hasMark = file.subarray(0, BYTE_ORDER_MARK.byteLength).equals(BYTE_ORDER_MARK);
+  let at = hasMark ? BYTE_ORDER_MARK.byteLength : 0;
+  while (BLANKS.has(file[at])) at++;
+  return at;
+}
+
 async function* readMbox(path: string): AsyncGenerator<Found> {
   let number = 0;
   for await (const message of splitMbox(Bun.file(path).stream(), MAX_BYTES)) {
@@ -68,7 +79,8 @@ async function* readMbox(path: string): AsyncGenerator<Found> {
 }
 
 /** A message begins with a header field (RFC 5322 §2.2). */
-function checked(name: string, raw: Buffer): Found {
+function checked(name: string, file: Buffer): Found {
+  const raw = file.subarray(leadingBytes(file));
   const [line = ""] = raw.toString("latin1", 0, 1000).split("\r\n", 1);
   const isField = /^[!-9;-~]{1,200}[ \t]*:/.test(line);
   return isField ? { name, raw } : { name, fault: "it does not begin with a header field" };

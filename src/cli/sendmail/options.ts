@@ -18,8 +18,17 @@ export type SendmailOptions = {
 
 const SMTP_PORT = 25;
 /** Options whose value follows in the same word or in the next one, and that change nothing here. */
-const IGNORED_WITH_VALUE = "BCDLNRVXhp";
+const IGNORED_WITH_VALUE = "BCDLNOQRVXhp";
 const IGNORED = "GUmnv";
+/** Options whose value, if there is one, is in the same word: `-em` (errors), `-Ac` (submission). */
+const IGNORED_WORD = "Aed";
+
+/** Options that programs for mail catchers have, such as `mailpit sendmail` and `mhsendmail`. */
+const LONG_NAMES: Readonly<Record<string, string>> = {
+  from: "f",
+  "smtp-addr": "S",
+};
+const IGNORED_LONG_NAMES: ReadonlySet<string> = new Set(["quiet", "verbose"]);
 
 /** Reads `-t -i -f ADDRESS -F NAME -S HOST:PORT`, in one word or several. Throws UsageError. */
 export function parseSendmail(words: readonly string[]): SendmailOptions {
@@ -34,10 +43,21 @@ export function parseSendmail(words: readonly string[]): SendmailOptions {
   const rest = [...words];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     if (word === "--") options.recipients.push(...rest.splice(0));
+    else if (word.startsWith("--")) readLongName(word.slice(2), options, rest);
     else if (!word.startsWith("-") || word === "-") options.recipients.push(word);
     else readWord(word, options, rest);
   }
   return options;
+}
+
+/** `--name=value`, or the value in the next word. */
+function readLongName(text: string, options: SendmailOptions, rest: string[]): void {
+  const equals = text.indexOf("=");
+  const name = equals === -1 ? text : text.slice(0, equals);
+  if (IGNORED_LONG_NAMES.has(name)) return;
+  const letter = LONG_NAMES[name];
+  if (letter === undefined) throw new UsageError(`unknown option --${name}`);
+  readWord(`-${letter}${equals === -1 ? "" : text.slice(equals + 1)}`, options, rest);
 }
 
 function readWord(word: string, options: SendmailOptions, rest: string[]): void {
@@ -51,6 +71,7 @@ function readWord(word: string, options: SendmailOptions, rest: string[]): void 
     else if (letter === "f" || letter === "r") return void (options.from = bare(valueOf()));
     else if (letter === "F") return void (options.fullName = valueOf());
     else if (letter === "S") return void (options.server = parseServer(valueOf()));
+    else if (IGNORED_WORD.includes(letter)) return;
     else if (IGNORED_WITH_VALUE.includes(letter)) return void valueOf();
     else if (!IGNORED.includes(letter)) throw new UsageError(`unknown option -${letter}`);
   }
