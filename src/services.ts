@@ -8,6 +8,7 @@ import { installationOf } from "./installation.ts";
 import { createFindSender } from "./modules/accounts/mail-sender-address.ts";
 import { createAccounts } from "./modules/accounts/service.ts";
 import { createBounces } from "./modules/bounces/service.ts";
+import { createParser } from "./modules/inboxes/parsing/parser.ts";
 import { createContacts } from "./modules/contacts/service.ts";
 import { createRemoval } from "./modules/contacts/remove.ts";
 import { createDkimKeys, dkimSealKey } from "./modules/domains/keys.ts";
@@ -79,6 +80,8 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
   });
   const reports = createLateReports({ db, usage, recordEvent: events.record, suppressBounced });
   removal.onRemove(reports.forget);
+  // A thread of its own, so that hostile reports do not delay the inboxes. It starts with the first one.
+  const reportParser = createParser({ clock, log });
 
   return {
     quotas,
@@ -89,7 +92,13 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
     }),
     suppressBounced,
     reports,
-    bounces: createBounces({ ...core, reports, contacts }),
+    bounces: createBounces({
+      ...core,
+      reports,
+      contacts,
+      readReport: reportParser.report,
+    }),
+    reportParser,
     domains,
     /** The keys that sign the mail of a domain; null if it leaves unsigned. */
     signerOf: isSignedByRelay(config) ? () => null : domains.signerOf,

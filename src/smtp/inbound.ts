@@ -11,6 +11,7 @@
  */
 
 import type { SMTPServerDataStream, SMTPServerSession } from "smtp-server";
+import { clientNetwork } from "../lib/client-network.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { AppError } from "../lib/errors.ts";
@@ -29,11 +30,15 @@ import { receiveMessage } from "./receive-message.ts";
 import { createSessionSignals } from "./session-signals.ts";
 import { SmtpRefusal } from "./server.ts";
 import { envelopeOf, senderOf } from "./session.ts";
+import { isLoopback } from "../protocols/smtp/relay-url.ts";
 import { receivedField } from "./trace.ts";
 
 const MAX_PER_ADDRESS = 50;
 /** A report says what happened before the message that it returns, of which the header is enough. */
 const MAX_REPORT_BYTES = 1024 * 1024;
+/** Reports that are received or read at a time, of all clients and of one network. */
+const MAX_REPORTS = 32;
+const MAX_REPORTS_OF_NETWORK = 4;
 
 export type Recipient = { kind: "report" } | { kind: "postmaster" } | RecipientTarget;
 
@@ -86,7 +91,7 @@ export function createInboundListener(
         onRcptTo: (recipient, session, callback) =>
           replyAfter(() => {
             refuseUnknownParameters(recipient, RCPT_PARAMETERS);
-            refuseRecipient(deps.find(recipient.address), session, deps.find);
+            refuseRecipient(recipient.address, session, deps.find);
             return null;
           }, callback),
         onData: (stream, session, callback) =>
@@ -105,11 +110,16 @@ export function createInboundListener(
 
 /** Throws the refusal of a recipient that is not accepted, or not together with those before it. */
 function refuseRecipient(
-  recipient: Recipient | null,
+  address: string,
   session: SMTPServerSession,
   find: InboundDeps["find"],
 ): void {
+  const recipient = find(address);
   if (recipient === null) throw new SmtpRefusal(550, "5.1.1 No such address here");
+  // A report is about one mail. One to many return paths would be read for each of them.
+  const earlier = session.envelope.rcptTo.map((each) => each.address.toLowerCase());
+  const isOther = (each: string) => each !== address.toLowerCase() && find(each)?.kind === "report";
+  if (recipient.kind === "report" && earlier.some(isOther)) throw otherTransaction();
   if (!("projectSeq" in recipient)) return;
   if (recipient.kind === "returned" && senderOf(session) !== "") {
     throw new SmtpRefusal(550, "5.7.1 Only bounces are received for this address");
@@ -117,8 +127,12 @@ function refuseRecipient(
   // The mail of two projects is kept apart, so each of them gets a transaction.
   const others = targetsIn(session, find);
   if (others.some(({ projectSeq }) => projectSeq !== recipient.projectSeq)) {
-    throw new SmtpRefusal(452, "4.5.3 Send to this recipient in another transaction");
+    throw otherTransaction();
   }
+}
+
+function otherTransaction(): SmtpRefusal {
+  return new SmtpRefusal(452, "4.5.3 Send to this recipient in another transaction");
 }
 
 function targetsIn({ envelope }: SMTPServerSession, find: InboundDeps["find"]): RecipientTarget[] {
@@ -138,6 +152,7 @@ function answerOf(error: unknown): unknown {
 /** Returns the function that receives a message. */
 function createReceiving(deps: InboundDeps) {
   const { find, processReport, clock, log } = deps;
+  const reports = createShares({ total: MAX_REPORTS, each: MAX_REPORTS_OF_NETWORK });
 
   return async (
     stream: SMTPServerDataStream,
@@ -145,21 +160,24 @@ function createReceiving(deps: InboundDeps) {
     signal: AbortSignal,
   ): Promise<void> => {
     const recipients = session.envelope.rcptTo.map(({ address }) => address);
-    const ofReports = recipients.filter((address) => find(address)?.kind === "report");
+    const reportedTo = recipients.find((address) => find(address)?.kind === "report");
+    const share = reportedTo === undefined ? null : reports.take(session.remoteAddress);
     const isForPostmaster = recipients.some((address) => find(address)?.kind === "postmaster");
     const targets = gatherTargets(targetsIn(session, find));
     const stored = isForPostmaster ? deps.openForPostmaster() : null;
     const received = targets === null ? null : deps.received.open(targets.projectSeq);
-    const head = createHead(ofReports.length === 0 ? 0 : MAX_REPORT_BYTES);
+    const head = createHead(share === null ? 0 : MAX_REPORT_BYTES);
     try {
       const { hasBareLf } = await receiveMessage(stream, clock, (piece) => {
         head.add(piece);
         return both(stored?.add(piece) ?? null, received?.add(piece) ?? null);
       });
       if (hasBareLf) throw new SmtpRefusal(550, "5.6.0 The message has a bare LF");
-      for (const recipient of ofReports) {
-        const { kind, effect } = await processReport(head.bytes(), recipient);
-        log.info("a report was received", { session: session.id, recipient, kind, effect });
+      if (reportedTo !== undefined) {
+        if (share === null) throw new SmtpRefusal(452, "4.3.2 Too many reports, try again later");
+        const { kind, effect } = await processReport(head.bytes(), reportedTo);
+        const fields = { session: session.id, recipient: reportedTo, kind, effect };
+        log.info("a report was received", fields);
       }
       if (received !== null && targets !== null) {
         await complete(received, targets, { session, signal });
@@ -169,6 +187,8 @@ function createReceiving(deps: InboundDeps) {
       await stored?.discard();
       await received?.discard();
       throw error;
+    } finally {
+      share?.release();
     }
   };
 
@@ -185,6 +205,30 @@ function createReceiving(deps: InboundDeps) {
     const id = await received.complete({ sender: from, peer, helo, trace, signal }, targets);
     log.info("mail was received", { session: session.id, id, recipients: targets.recipients });
   }
+}
+
+/** A share of a limit for all clients, of which one network has only a part, but this machine all. */
+function createShares({ total, each }: { total: number; each: number }) {
+  const counts = new Map<string, number>();
+  let used = 0;
+  return {
+    /** Null if there is none. */
+    take(peer: string): { release: () => void } | null {
+      const network = clientNetwork(peer);
+      const count = counts.get(network) ?? 0;
+      if (used >= total || (count >= each && !isLoopback(peer))) return null;
+      used++;
+      counts.set(network, count + 1);
+      return {
+        release() {
+          used--;
+          const left = (counts.get(network) ?? 0) - 1;
+          if (left > 0) counts.set(network, left);
+          else counts.delete(network);
+        },
+      };
+    },
+  };
 }
 
 function both(a: Promise<void> | null, b: Promise<void> | null): Promise<void> | null {

@@ -128,6 +128,30 @@ describe("a report", () => {
     expect(await t.email(other)).toMatchObject({ status: "COMPLAINED" });
   });
 
+  test("goes to one return path; another one needs another transaction", async () => {
+    const [one, other] = [await t.sent("g1@example.net"), await t.sent("g2@example.net")];
+    const client = await connect();
+    await client.say("MAIL FROM:<>\r\n");
+    expect(await client.say(`RCPT TO:<${returnPathOf(one)}>\r\n`)).toStartWith("250 ");
+    expect(await client.say(`RCPT TO:<${returnPathOf(other)}>\r\n`)).toStartWith("452 4.5.3 ");
+    client.end();
+  });
+
+  test("has to wait while 32 others are received", async () => {
+    const id = await t.sent("h@example.net");
+    const clients = await Promise.all(Array.from({ length: 33 }, connect));
+    for (const client of clients) {
+      await client.say("MAIL FROM:<>\r\n");
+      await client.say(`RCPT TO:<${returnPathOf(id)}>\r\n`);
+      expect(await client.say("DATA\r\n")).toStartWith("354 ");
+    }
+    const end = `${withCrlf(vacation())}\r\n.\r\n`;
+    expect(await clients.at(-1)?.say(end)).toStartWith("452 4.3.2 ");
+    expect(await clients[0]?.say(end)).toStartWith("250 ");
+    for (const client of clients) client.end();
+    expect(await deliverTo([returnPathOf(id)], withCrlf(vacation()))).toStartWith("250 ");
+  });
+
   test("with a bare LF is refused and changes nothing", async () => {
     const id = await t.sent("d@example.net");
     expect(await deliverTo([returnPathOf(id)], "From: a@b.test\n\nx")).toStartWith("550 5.6.0 ");

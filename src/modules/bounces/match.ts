@@ -18,7 +18,7 @@ import { messageIdOf } from "../../protocols/mime/message-id.ts";
 import type { ReadField } from "../../protocols/mime/read-fields.ts";
 import { openToken } from "../../render/links.ts";
 
-export type ReportClues = {
+type ReportClues = {
   /** The recipient of the envelope; null if it is not known. */
   recipient: string | null;
   /** The header of the report, whose addresses are tried if the recipient is not known. */

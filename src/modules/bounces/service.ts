@@ -1,7 +1,7 @@
 /**
  * Reports of other mail servers about mails that they had accepted, and unsubscriptions by mail.
  *
- * 1. `readReport` reads the message: a complaint (protocols/arf), or a bounce (protocols/dsn).
+ * 1. `readReport` (protocols/dsn/read-report.ts) reads the message in a thread, because a hostile one takes long.
  * 2. `match.ts` finds the mail, and `findingFor` the recipient of the report that is meant.
  * 3. One change stores the report and its effect: the status of the mail and its event, the
  *    suppression, and after a complaint the unsubscription. While the mail is under way, its status
@@ -14,18 +14,21 @@ import type { Clock } from "../../lib/clock.ts";
 import type { LateReports, ReportedMail, StoredReport } from "../../outbox/late-reports.ts";
 import { isUnsubscribeForm, openUnsubscribeAddress } from "../../render/unsubscribe-address.ts";
 import { openReturnPath } from "../../outbox/return-path.ts";
-import { readComplaint } from "../../protocols/arf/feedback.ts";
-import { type DsnReport, readDsn, type RecipientFinding } from "../../protocols/dsn/report.ts";
-import { type MessagePart, readMessage } from "../../protocols/mime/read-parts.ts";
+import type { RecipientFinding } from "../../protocols/dsn/report.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { addSuppression } from "../suppressions.ts";
-import { createMailMatcher, type ReportClues } from "./match.ts";
+import { createMailMatcher } from "./match.ts";
 import type { ReportKind, ReportResult } from "./model.ts";
+import {
+  type Complaint,
+  type Delivery,
+  kindOf,
+  type Report,
+} from "../../protocols/dsn/read-report.ts";
 
 export type Bounces = ReturnType<typeof createBounces>;
 
-type Complaint = NonNullable<ReturnType<typeof readComplaint>>;
-type Delivery = DsnReport & { kind: "delivery" };
+const UNREADABLE: Report = { kind: "unknown", clues: null };
 
 const DAY_MS = 24 * 60 * 60_000;
 /** A report for a mail that was accepted earlier is refused by SMTP. */
@@ -49,6 +52,8 @@ export function createBounces(deps: {
   contacts: Pick<Contacts, "findRecipient" | "setSubscription">;
   returnPathKey: Uint8Array;
   linkKey: Uint8Array;
+  /** Reads a report, which may take long; null if that is not possible. */
+  readReport: (raw: Uint8Array) => Promise<Report | null>;
 }) {
   const { app, clock, writer, reports, contacts } = deps;
   const matchMail = createMailMatcher(deps);
@@ -132,7 +137,7 @@ export function createBounces(deps: {
       if (recipient !== null && isUnsubscribeForm(recipient)) {
         return unsubscribe(recipient, projectSeq);
       }
-      const report = readReport(readMessage(raw));
+      const report = (await deps.readReport(raw)) ?? UNREADABLE;
       if (report.clues === null) return resultOf(report.kind, null);
       const mail = matchMail({ ...report.clues, recipient, projectSeq });
       const isOfProject = projectSeq === undefined || mail?.projectSeq === projectSeq;
@@ -144,46 +149,6 @@ export function createBounces(deps: {
       return writer.write(change);
     },
   };
-}
-
-type MessageClues = Omit<ReportClues, "recipient" | "projectSeq">;
-
-type Read =
-  | { kind: ReportKind; clues: null }
-  | {
-      kind: ReportKind;
-      clues: MessageClues;
-      complaint: Complaint;
-    }
-  | {
-      kind: ReportKind;
-      clues: MessageClues;
-      complaint: null;
-      delivery: Delivery;
-    };
-
-function readReport(message: MessagePart): Read {
-  const { fields } = message;
-  const complaint = readComplaint(message);
-  if (complaint !== null) {
-    const { envelopeId, original, recipients } = complaint;
-    return { kind: "complaint", clues: { fields, envelopeId, original, recipients }, complaint };
-  }
-  const delivery = readDsn(message);
-  if (delivery.kind !== "delivery") return { kind: delivery.kind, clues: null };
-  const { envelopeId, original, findings } = delivery;
-  const kind = kindOf(findings[0] ?? null);
-  const recipients = findings
-    .flatMap(({ recipient, originalRecipient }) => [originalRecipient, recipient])
-    .filter((address) => address !== null);
-  const clues = { fields, envelopeId, original, recipients };
-  return { kind, clues, complaint: null, delivery };
-}
-
-function kindOf(finding: RecipientFinding | null): ReportKind {
-  if (finding === null) return "unknown";
-  if (finding.action === "failed") return "bounce";
-  return finding.action === "delayed" ? "delay" : "delivery";
 }
 
 /**

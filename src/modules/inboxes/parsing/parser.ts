@@ -8,6 +8,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import { threadFile } from "../../../lib/thread-file.ts";
 import type { Detail } from "../../../checks/detail.ts";
+import type { Report } from "../../../protocols/dsn/read-report.ts";
 import type { Part } from "../messages/record.ts";
 import type { IndexResult, ParserAnswer, ParserResult, ParserTask, Unparsed } from "./tasks.ts";
 
@@ -100,7 +101,7 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
     return (await run({ kind: "parts", raw, partIds })).parts ?? new Map();
   }
 
-  // All functions but `read` reject with ParserError if the task fails or takes too long.
+  // All functions but `read` and `report` reject with ParserError if the task fails or takes too long.
   return {
     /** The parts of a message that are shown, and its files; null if it cannot be parsed. */
     async read(raw: Uint8Array): Promise<(Detail & { parts: Part[] }) | null> {
@@ -127,6 +128,16 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
       const { detail } = await run({ kind: "detail", raw, hasLineEnds });
       if (detail === undefined) throw new ParserError("The parser returned no result.");
       return detail;
+    },
+
+    /** What the message reports about mail that we sent; null if it cannot be read. */
+    async report(raw: Uint8Array): Promise<Report | null> {
+      try {
+        return (await run({ kind: "report", raw })).report ?? null;
+      } catch (error) {
+        if (error instanceof ParserError) return null;
+        throw error;
+      }
     },
 
     /** Resolves to null if the message has no such part. */

@@ -8,6 +8,7 @@
 
 import { parentPort } from "node:worker_threads";
 import { freeMemory } from "../../../lib/free-memory.ts";
+import { readReport } from "../../../protocols/dsn/read-report.ts";
 import { parseDetail, parseForIndex, parseParts, withLf } from "./parse.ts";
 import type { IndexResult, ParserRequest, ParserResult, ParserTask, Unparsed } from "./tasks.ts";
 
@@ -22,6 +23,7 @@ async function run(task: ParserTask): Promise<ParserResult> {
     freeMessages(task.messages);
     return { index };
   }
+  if (task.kind === "report") return { report: readReport(task.raw) };
   if (task.kind === "detail") {
     const detail = await parseDetail(task.raw);
     return { detail: task.hasLineEnds ? detail : withLf(detail) };
