@@ -25,6 +25,7 @@ import { MetricsAddressError } from "../lib/metrics.ts";
 import { VERSION } from "../lib/version.ts";
 import { hostInUrl } from "../installation.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
+import { findKnownRelay, whyUnsigned } from "../protocols/smtp/known-relays.ts";
 import { rememberSettings } from "../stored-settings.ts";
 import { isLoopbackHost, prepareOwner } from "./owner.ts";
 import { type Command, readSettings, UsageError } from "./command.ts";
@@ -303,6 +304,7 @@ export function unsafeChoices(config: Config): string[] {
   const isLocal = isLoopbackHost(config.host);
   return [
     ...(config.transport === "capture" ? ["mail is captured, not sent (--transport)"] : []),
+    ...brokenSignatures(config),
     ...(config.requireVerifiedDomain ? [] : ["unverified sender domains are accepted"]),
     ...(!isLocal && !config.url?.startsWith("https:")
       ? ["API keys are sent without TLS: put a TLS proxy in front and set --url https://…"]
@@ -313,4 +315,14 @@ export function unsafeChoices(config: Config): string[] {
       : []),
     ...(config.relayUrl?.tls === "none" ? ["mail goes to the relay without TLS"] : []),
   ];
+}
+
+/** Our signatures are wanted at a relay that breaks them. */
+function brokenSignatures({ transport, relayUrl }: Config): string[] {
+  const known =
+    transport === "relay" && relayUrl?.sign === true ? findKnownRelay(relayUrl.host) : null;
+  const why = known === null ? null : whyUnsigned(known);
+  return known === null || why === null
+    ? []
+    : [`${known.name} ${why}, which breaks our signatures: write sign=false into --relay-url`];
 }

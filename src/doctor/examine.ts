@@ -16,7 +16,13 @@ import {
   checkStorage,
 } from "./machine.ts";
 import { checkHostname, checkPort, checkResolver, checkSources } from "./network.ts";
-import { checkDomains, checkLinks, checkRelay, checkTransport } from "./sending.ts";
+import {
+  checkDomains,
+  checkLinks,
+  checkRelay,
+  checkRelaySigning,
+  checkTransport,
+} from "./sending.ts";
 
 /** All checks, in the order of the report. */
 export const ALL_CHECKS: readonly Check[] = [
@@ -32,6 +38,7 @@ export const ALL_CHECKS: readonly Check[] = [
   checkSources,
   checkPort,
   checkRelay,
+  checkRelaySigning,
   checkLinks,
   checkRecurringWork,
   checkDomains,

@@ -1,6 +1,7 @@
 /** Checks of sending: the transport, the relay, the DNS records of each domain, and the links. */
 
 import type { Domain } from "../modules/domains/model.ts";
+import { findKnownRelay, isSignedThere, whyUnsigned } from "../protocols/smtp/known-relays.ts";
 import { findingsOfBounceHost } from "./inbound.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 
@@ -17,6 +18,29 @@ export const checkRelay: Check = async ({ config, tryRelay }) => {
     return [warn(what, `answers, ${login}, without TLS`, fix)];
   }
   return [ok(what, `answers, ${trial.tls}, ${login}`)];
+};
+
+/** What is known of the relay: who signs, what it limits, and how it reports bounces. */
+export const checkRelaySigning: Check = async ({ config }) => {
+  const { transport, relayUrl } = config;
+  const known = transport === "relay" && relayUrl !== null ? findKnownRelay(relayUrl.host) : null;
+  if (relayUrl === null || known === null) return [];
+  const what = `signatures with ${known.name}`;
+  const why = whyUnsigned(known);
+  const limit = known.limit === null ? "" : `; its limit: ${known.limit}`;
+  const rest = `bounces are reported ${known.reports}${limit}`;
+  if (!isSignedThere(relayUrl)) {
+    if (why === null) return [ok(what, `our signatures reach the recipient; ${rest}`)];
+    const fix = "write sign=false into --relay-url, or remove sign=true";
+    return [warn(what, `it ${why}, which breaks our signatures or refuses the mail`, fix)];
+  }
+  const because = why === null ? "" : `, because it ${why}`;
+  return [
+    ok(
+      what,
+      `mail goes there without ours (sign=false)${because}; the relay signs once ${known.signing} is set up there; ${rest}`,
+    ),
+  ];
 };
 
 export const checkTransport: Check = async ({ config }) =>

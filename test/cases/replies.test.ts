@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { relayTransport } from "../../src/outbox/transports/relay.ts";
+import type { Relay } from "../../src/protocols/smtp/relay-url.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { testApp } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
@@ -32,18 +33,19 @@ function afterMails(accepted: number, file: string): () => Action | null {
 }
 
 /** An application that sends over a server with this behaviour. */
-async function setUp(script: Script, concurrency = 1) {
+async function setUp(script: Script, relayUrl: Relay | null = null) {
   const server = await startScript({ script });
   closers.push(() => server.close());
   const clock = manualClock();
   const transport = relayTransport({
     relay: { host: "127.0.0.1", tls: "none", port: server.port },
     hostname: "sender.test",
-    concurrency,
+    concurrency: 1,
     clock,
     log: silentLog,
   });
-  const t = await testApp({ transport, clock });
+  const config = relayUrl === null ? {} : { transport: "relay" as const, relayUrl };
+  const t = await testApp({ transport, clock, config });
   closers.push(() => t.close());
   await t.start();
 
@@ -201,5 +203,38 @@ describe("a campaign whose first mails all fail alike pauses itself", () => {
     const id = await campaign(30);
     await waitUntil(() => statuses()["BOUNCED"] === 30);
     expect(await campaignAt(id, "statusReason")).toBeNull();
+  });
+});
+
+describe("mail goes to a relay with signatures only if they survive there", () => {
+  const [messageId = "", date = ""] = readFileSync(
+    path.join(import.meta.dir, "ses-message-id-rewritten/what-the-relay-changes.txt"),
+    "utf8",
+  ).split("\n");
+
+  test.each([
+    ["email-smtp.eu-west-1.amazonaws.com", undefined, 0],
+    ["email-smtp.eu-west-1.amazonaws.com", true, 2],
+    ["smtp.postmarkapp.com", undefined, 0],
+    ["smtp.sendgrid.net", undefined, 2],
+    ["smtp.sendgrid.net", false, 0],
+    ["relay.example", undefined, 2],
+  ] as const)("ses-message-id-rewritten: %s with sign=%p", async (host, sign, signatures) => {
+    const url: Relay = {
+      host,
+      port: 587,
+      tls: "starttls",
+      ...(sign === undefined ? {} : { sign }),
+    };
+    const { t, server } = await setUp({}, url);
+    const added = { projectSeq: t.project.seq, domain: "signed.example", isDeclaredVerified: true };
+    await t.app.writer.write(await t.app.domains.add(added));
+    const mail = { from: "a@signed.example", to: "b@q.example", subject: "Hi", body: "<p>Hi</p>" };
+    await t.call("POST", "/v1/send", mail);
+    await waitUntil(() => server.bodies.length === 1);
+    const [body = ""] = server.bodies;
+    expect(body.match(/^DKIM-Signature:/gm) ?? []).toHaveLength(signatures);
+    // The relay may replace these fields, which our signatures cover.
+    for (const line of [messageId, date]) expect(body).toContain(`${line.split(":", 1)[0]}: `);
   });
 });

@@ -193,6 +193,11 @@ describe("the unsafe settings shown on start", () => {
     [{ ...relay, host: "0.0.0.0", url: "https://x.example" }, []],
     [{ ...relay, host: "::1" }, []],
     [{ transport: "relay", "relay-url": "smtp://x.example?tls=none" }, [/relay without TLS/]],
+    [
+      { ...relay, "relay-url": "smtp://email-smtp.eu-west-1.amazonaws.com?sign=true" },
+      [/Amazon SES replaces .*breaks our signatures/],
+    ],
+    [{ ...relay, "relay-url": "smtp://email-smtp.eu-west-1.amazonaws.com" }, []],
     [{ ...relay, "trusted-proxy": "10.0.0.0/8,::1" }, []],
     [{ ...relay, "trusted-proxy": "10.0.0.0/8,::/0" }, [/claim any address.*--trusted-proxy/]],
   ];

@@ -363,6 +363,30 @@ describe("a finding names the problem and its fix", () => {
       /^ok {4}relay .*: answers, TLSv1\.3, logged in$/,
     ],
     [
+      "says that mail goes to Amazon SES without our signatures",
+      {},
+      {
+        transport: "relay",
+        relayUrl: { ...relayUrl, host: "email-smtp.eu-west-1.amazonaws.com" },
+      },
+      /^ok {4}signatures with Amazon SES: mail goes there without ours \(sign=false\), because it replaces Message-ID and Date, takes one/,
+    ],
+    [
+      "warns if our signatures are wanted where they break",
+      {},
+      {
+        transport: "relay",
+        relayUrl: { ...relayUrl, host: "email-smtp.eu-west-1.amazonaws.com", sign: true },
+      },
+      /^warn {2}signatures with Amazon SES: .* write sign=false into --relay-url/,
+    ],
+    [
+      "says how a known relay reports bounces",
+      {},
+      { transport: "relay", relayUrl: { ...relayUrl, host: "smtp.sendgrid.net" } },
+      /^ok {4}signatures with SendGrid: our signatures reach the recipient; bounces are reported/,
+    ],
+    [
       "accepts any hostname with a relay",
       {},
       { transport: "relay", relayUrl, hostname: "vm" },

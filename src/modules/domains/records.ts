@@ -6,7 +6,7 @@
 import type { DkimAlgorithm } from "../../protocols/dkim/sign.ts";
 import { dkimRecord } from "../../protocols/dkim/keys.ts";
 import { bounceHostOf } from "../../outbox/return-path.ts";
-import { relayMechanism } from "./relays.ts";
+import { findKnownRelay, relayMechanism, whyUnsigned } from "../../protocols/smtp/known-relays.ts";
 import { addressMechanism, mergeSpf } from "./spf.ts";
 
 /** The settings of this installation that DNS records depend on. */
@@ -50,14 +50,29 @@ export function expectedRecords(
   installation: Installation,
 ): ExpectedRecord[] {
   return [
-    ...keys.map((key) => dkim(domain, key)),
+    ...keys.map((key) => dkim(domain, key, relayNote(installation))),
     spf(domain, installation),
     dmarc(domain),
     ...(installation.mode === "direct" ? returnPath(domain, installation) : []),
   ];
 }
 
-function dkim(domain: string, { algorithm, selector, publicKey }: PublicKey): ExpectedRecord {
+/** What to do at a known relay that signs in our place; empty for others. */
+function relayNote({ mode, relayHost }: Installation): string {
+  const known = mode === "relay" ? findKnownRelay(relayHost ?? "") : null;
+  const why = known === null ? null : whyUnsigned(known);
+  if (known === null || why === null) return "";
+  return (
+    ` ${known.name} ${why}, so it signs the mail itself: set up ${known.signing} there and ` +
+    "publish its records as well."
+  );
+}
+
+function dkim(
+  domain: string,
+  { algorithm, selector, publicKey }: PublicKey,
+  relay: string,
+): ExpectedRecord {
   const isRsa = algorithm === "rsa-sha256";
   return {
     purpose: "DKIM",
@@ -67,7 +82,7 @@ function dkim(domain: string, { algorithm, selector, publicKey }: PublicKey): Ex
     required: isRsa,
     note: isRsa
       ? "Needed to send: the key with which receivers verify signatures, and the proof that the " +
-        "domain is yours."
+        `domain is yours.${relay}`
       : "The key of a second, shorter signature (RFC 8463) for receivers that support it.",
     expectation: { kind: "key", algorithm, publicKey },
   };

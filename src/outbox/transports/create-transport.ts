@@ -9,6 +9,7 @@ import {
 import { policyFetcher } from "../../protocols/mta-sts/fetch.ts";
 import type { SiteStore } from "../direct/stores.ts";
 import type { Transport } from "../outcome.ts";
+import { isSignedThere } from "../../protocols/smtp/known-relays.ts";
 import type { StepListener } from "../../protocols/smtp/conversation.ts";
 import { captureTransport } from "./capture.ts";
 import { directTransport } from "./direct.ts";
@@ -40,7 +41,7 @@ export function createTransport(config: Config, deps: TransportDeps): Transport 
 
 /** True if the keys of domains are not used, because the relay signs mail by itself. */
 export function isSignedByRelay({ transport, relayUrl }: Config): boolean {
-  return transport === "relay" && relayUrl?.sign === false;
+  return transport === "relay" && relayUrl !== null && isSignedThere(relayUrl);
 }
 
 function direct(config: Config, deps: TransportDeps): Transport {

@@ -10,8 +10,11 @@ export type Relay = {
   user?: string | undefined;
   password?: string | undefined;
   tls: "implicit" | "starttls" | "none";
-  /** False if the relay signs mail by itself, so that mail goes there without our signatures. */
-  sign?: false;
+  /**
+   * False if the relay signs mail by itself, so that mail goes there without our signatures; without
+   * it, the table of known relays decides (known-relays.ts).
+   */
+  sign?: boolean;
 };
 
 type ParsedRelayUrl = { ok: true; relay: Relay } | { ok: false; message: string };
@@ -39,14 +42,15 @@ export function parseRelayUrl(text: string): ParsedRelayUrl {
   if (fault !== null) return refuse(fault);
   const tls = readTls(url);
   if ("message" in tls) return refuse(tls.message);
-  const sign = url.searchParams.get("sign") ?? "true";
-  if (sign !== "true" && sign !== "false") return refuse("sign must be true or false");
+  const sign = url.searchParams.get("sign");
+  if (sign !== null && sign !== "true" && sign !== "false")
+    return refuse("sign must be true or false");
   const credentials = readCredentials(url);
   if ("message" in credentials) return refuse(credentials.message);
 
   const port = url.port === "" ? (tls.mode === "implicit" ? 465 : 587) : Number(url.port);
   const relay: Relay = { host, port, ...credentials, tls: tls.mode };
-  if (sign === "false") relay.sign = false;
+  if (sign !== null) relay.sign = sign === "true";
   const problem = findCleartextPassword(relay);
   return problem === null ? { ok: true, relay } : refuse(problem);
 }

@@ -95,6 +95,15 @@ describe("with a relay", () => {
     expect(valueOf({ ...RELAY, relayHost }, "SPF")).toBe(`v=spf1 include:${include} ~all`);
   });
 
+  test("the note of the key says that a relay signs in our place", () => {
+    const noteOf = (relayHost: string) =>
+      records({ ...RELAY, relayHost }).find(({ purpose }) => purpose === "DKIM")?.note;
+    expect(noteOf("email-smtp.eu-west-1.amazonaws.com")).toContain(
+      "Amazon SES replaces Message-ID and Date, takes one DKIM-Signature at most, so it signs",
+    );
+    expect(noteOf("smtp.sendgrid.net")).toEndWith("the domain is yours.");
+  });
+
   test("the note of an unknown relay refers to its operator", () => {
     const spf = records(RELAY).find(({ purpose }) => purpose === "SPF");
     expect(spf?.value).toBe("v=spf1 a:smtp.relay.test ~all");

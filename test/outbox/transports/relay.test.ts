@@ -393,7 +393,7 @@ const URLS: [url: string, relay: Relay][] = [
     { host: "mx.test", port: 587, user: "apikey", password: "", tls: "starttls" },
   ],
   ["smtp://mx.test?sign=false", { host: "mx.test", port: 587, tls: "starttls", sign: false }],
-  ["smtp://mx.test?sign=true", { host: "mx.test", port: 587, tls: "starttls" }],
+  ["smtp://mx.test?sign=true", { host: "mx.test", port: 587, tls: "starttls", sign: true }],
   [
     "smtp://mx.test:25?tls=none&sign=false",
     { host: "mx.test", port: 25, tls: "none", sign: false },
