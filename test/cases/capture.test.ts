@@ -222,6 +222,42 @@ test("send-api-details", async () => {
   expect(read.text("Username")).toBe("default");
 });
 
+describe("mailhog-body-and-delete", () => {
+  test("the body ends without the line end before the final dot", async () => {
+    const { items } = await mailhogItems("From: a@x.example\r\n\r\none\r\ntwo");
+    expect(valueAt(items, "0.Content.Body")).toBe("one\r\ntwo");
+    expect(valueAt(items, "0.Raw.Data")).toEndWith("one\r\ntwo");
+  });
+
+  test("DELETE answers an empty body to the client that reads JSON, and ok to others", async () => {
+    const { mailpit } = await web({});
+    const plain = await mailpit("DELETE", "/api/v1/messages");
+    expect([plain.status, plain.body]).toEqual([200, undefined]);
+    const headers = { accept: "application/json, text/plain, */*" };
+    expect((await mailpit("DELETE", "/api/v1/messages", { headers })).body).toBe("ok");
+  });
+
+  test("a release needs a relay, and says so", async () => {
+    const { mailpit, deliver } = await web({});
+    const id = await deliver("From: a@x.example\nSubject: x\n\nx");
+    const path = `/api/v1/messages/${id}/release`;
+    const other = await mailpit("POST", path, { body: { Email: "b@x.example", Host: "smtp" } });
+    expect([other.status, other.body]).toEqual([400, "message relaying is not enabled"]);
+    const own = await mailpit("POST", path, { body: { Email: "b@x.example" } });
+    expect(own.status).toBe(400);
+    expect((await mailpit("POST", path, { body: { Host: "smtp" } })).status).toBe(400);
+  });
+});
+
+async function mailhogItems(message: string) {
+  const client = await catcher.connect();
+  await sendRaw(client, message);
+  client.end();
+  await catcher.caught();
+  const { body } = await readResponse(await catcher.app.handle(requestOf("/api/v2/messages")));
+  return { items: valueAt(body, "items") };
+}
+
 test("quoted-local-part", async () => {
   const client = await catcher.connect();
   const lines = inputOf("quoted-local-part", "session.txt").split("\r\n").slice(1);

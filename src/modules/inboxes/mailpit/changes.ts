@@ -57,12 +57,13 @@ export function mailpitChangeRoutes(
   }
 
   async function remove(context: MailpitContext): Promise<Response> {
-    const ids = idsOf(context.request, await messages.bodyOf(context));
+    const body = await messages.bodyOf(context);
+    const ids = idsOf(context.request, body);
     await messages.caughtUp();
     const { seq } = context.inbox;
     if (ids.length > 0) await edits.remove(seq, seqsOf(seq, ids));
     else await edits.clear(seq, await allSeqs(seq, null));
-    return okAnswer();
+    return body === "" && isMailhogClient(context.request) ? new Response(null) : okAnswer();
   }
 
   async function removeFound(context: MailpitContext): Promise<Response> {
@@ -125,6 +126,14 @@ export function mailpitChangeRoutes(
     ],
     ["DELETE", "/api/v1/tags/:tag", (context) => replaceTag(context, [])],
   ];
+}
+
+/**
+ * MailHog answers this request with an empty body, and the package `mailhog` for Node.js reads any
+ * other body as JSON. It sends neither of these fields; clients of Mailpit send at least one.
+ */
+function isMailhogClient({ headers }: Request): boolean {
+  return !headers.has("accept") && !headers.has("user-agent");
 }
 
 /**

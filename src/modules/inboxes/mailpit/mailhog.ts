@@ -8,16 +8,21 @@
  * GET    /api/v1/messages/{id}            one message
  * GET    /api/v1/messages/{id}/download   the raw message
  * DELETE /api/v1/messages/{id}            delete one message
+ * POST   /api/v1/messages/{id}/release    send the message to another recipient
  */
 
+import { Type } from "@sinclair/typebox";
+import { AppError } from "../../../lib/errors.ts";
 import { parseEnvelope } from "../envelope.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { SearchQuery, SearchField } from "../search/syntax.ts";
 import { foldText } from "../search/fold.ts";
 import { badRequest, pageNotFound } from "./answers.ts";
+import { validated } from "./body.ts";
 import type { MailpitContext, MailpitMessages, MailpitRoute } from "./context.ts";
 import type { MailpitEdits } from "./edits.ts";
 import { type MimeEntity, splitMime } from "./mime-parts.ts";
+import type { ReleaseToAll } from "./one-message.ts";
 import { timeOf } from "./shapes.ts";
 
 const DEFAULT_LIMIT = 50;
@@ -34,7 +39,20 @@ const KINDS: Readonly<Record<string, readonly SearchField[] | null>> = {
   containing: null,
 };
 
-export function mailhogRoutes(messages: MailpitMessages, edits: MailpitEdits): MailpitRoute[] {
+/** Keys in lower case (body.ts). */
+const Released = Type.Object({
+  email: Type.String({ minLength: 1 }),
+  host: Type.Optional(Type.String()),
+});
+
+export function mailhogRoutes(deps: {
+  messages: MailpitMessages;
+  edits: MailpitEdits;
+  release: ReleaseToAll | null;
+  /** Host of the relay through which messages are released; null without a relay. */
+  relayHost: string | null;
+}): MailpitRoute[] {
+  const { messages, edits, release, relayHost } = deps;
   const { store } = messages;
 
   async function page(context: MailpitContext, query: SearchQuery | null): Promise<Response> {
@@ -53,7 +71,8 @@ export function mailhogRoutes(messages: MailpitMessages, edits: MailpitEdits): M
   }
 
   function itemOf(message: MessageRecord) {
-    const raw = Buffer.from(store.raw(message.seq)).toString("utf8");
+    // MailHog counts the line end before the final dot to the dot, not to the message.
+    const raw = Buffer.from(store.raw(message.seq)).toString("utf8").replace(/\r\n$/, "");
     const { from, to, helo } = parseEnvelope(message.envelope);
     const { headers, body, parts } = splitMime(raw);
     const MIME = parts.length === 0 ? null : { Parts: parts.map(partOf) };
@@ -66,6 +85,20 @@ export function mailhogRoutes(messages: MailpitMessages, edits: MailpitEdits): M
       MIME,
       Raw: { From: from, To: to.map(({ address }) => address), Data: raw, Helo: helo },
     };
+  }
+
+  /** MailHog sends to any server of the request; here only the server's own relay sends mail. */
+  async function releaseTo(context: MailpitContext): Promise<Response> {
+    const message = await messages.messageOf(context);
+    if (release === null) throw badRequest("message relaying is not enabled");
+    const { email, host = "" } = validated(Released, await messages.jsonOf(context));
+    if (host !== "" && host !== relayHost) {
+      throw badRequest(`Host: messages are released only through ${relayHost ?? "no relay"}`);
+    }
+    await release(message, [email]).catch((error: unknown) => {
+      throw error instanceof AppError ? badRequest(error.message) : error;
+    });
+    return new Response(null, { status: 200 });
   }
 
   async function search(context: MailpitContext): Promise<Response> {
@@ -108,6 +141,7 @@ export function mailhogRoutes(messages: MailpitMessages, edits: MailpitEdits): M
         return new Response(Buffer.from(store.raw(seq)), { headers });
       },
     ],
+    ["POST", "/api/v1/messages/:id/release", releaseTo],
     [
       "DELETE",
       "/api/v1/messages/:id",

@@ -94,7 +94,7 @@ export function mailpitRoutes(deps: {
       isReleaseEnabled: release !== null,
       messages,
     }),
-    ...mailhogRoutes(messages, edits),
+    ...mailhogRoutes({ messages, edits, release, relayHost: config.relayUrl?.host ?? null }),
     ...unknownPaths(),
   ];
 

@@ -371,7 +371,7 @@ describe("with one message", () => {
           Raw: {
             From: "ada@example.com",
             To: ["bob@example.com", "carl@example.com", "dora@example.com", "hidden@example.com"],
-            Data: RICH.replaceAll("\n", "\r\n"),
+            Data: RICH.replaceAll("\n", "\r\n").replace(/\r\n$/, ""),
             Helo: "",
           },
         },
