@@ -8,6 +8,8 @@ import type { App } from "../core/app.ts";
 import type { Project } from "../http/admission.ts";
 import { described, named } from "../http/documented.ts";
 import { EXAMPLE } from "../http/example-values.ts";
+import { dataFor } from "../http/role-views.ts";
+import type { Role } from "../http/roles.ts";
 import { Input } from "../http/validation.ts";
 import { fieldError } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
@@ -70,17 +72,17 @@ const SAMPLE_EMAIL = "ada@example.com";
 
 /**
  * Renders for a contact, with `data` over its own data, or for a sample address without a contact.
- * Marketing mail has its footer. The links belong to no mail, so that they change nothing.
+ * A role that does not see all data of contacts gets it as in the contact. Marketing mail has its footer. The links belong to no mail, so that they change nothing.
  */
 export async function preview(
   app: App,
   project: Project,
   source: Source & { isMarketing: boolean },
-  { contactId, data }: Static<typeof PreviewInput>,
+  { contactId, data, role }: Static<typeof PreviewInput> & { role: Role | null },
 ): Promise<Preview> {
   const contact = contactId === undefined ? null : getContact(app, project.seq, contactId);
   const emailId = newId(app.clock.now());
-  const own = contact === null ? {} : parseData(contact.data);
+  const own = contact === null ? {} : dataFor(role, parseData(contact.data));
   const { subject, html } = renderFor(app, project, source, {
     id: contact?.id ?? "",
     email: contact?.email ?? SAMPLE_EMAIL,

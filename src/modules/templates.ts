@@ -270,9 +270,9 @@ export const templateNoun: Noun = {
         "are asked for.",
       query: ContactPreviewQuery,
       answer: PreviewDocument,
-      async run(app, { project, params, query }) {
+      async run(app, { project, role, params, query }) {
         const { contactId } = query;
-        const options = contactId === undefined ? {} : { contactId };
+        const options = { role, ...(contactId === undefined ? {} : { contactId }) };
         return previewResponse(await previewTemplate(app, project, params.id, options), query);
       },
     }),
@@ -284,7 +284,8 @@ export const templateNoun: Noun = {
       description: "Stores and sends nothing. The body may be omitted.",
       body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),
       answer: Envelope(Preview),
-      run: (app, { project, params, body }) => previewTemplate(app, project, params.id, body ?? {}),
+      run: (app, { project, role, params, body }) =>
+        previewTemplate(app, project, params.id, { ...body, role }),
     }),
   ]),
 };
@@ -369,7 +370,7 @@ function previewTemplate(
   app: App,
   project: Project,
   id: string,
-  options: Static<typeof PreviewInput>,
+  options: Parameters<typeof preview>[3],
 ): Promise<Preview> {
   const { subject, body, type } = getTemplate(app, project.seq, id);
   return preview(app, project, { subject, body, isMarketing: type === "MARKETING" }, options);

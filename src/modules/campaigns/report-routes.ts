@@ -45,10 +45,10 @@ export function campaignReportRoutes(deps: {
     )
     .get(
       "/:id/preview",
-      async ({ project, params, query }) => {
+      async ({ project, role, params, query }) => {
         const { contactId } = query;
         const source = { ...campaigns.get(project.seq, params.id), isMarketing: true };
-        const options = contactId === undefined ? {} : { contactId };
+        const options = { role, ...(contactId === undefined ? {} : { contactId }) };
         return previewResponse(await preview(app, project, source, options), query);
       },
       {

@@ -134,9 +134,9 @@ export function campaignRoutes(deps: {
     )
     .post(
       "/:id/preview",
-      async ({ project, params, body }) => {
+      async ({ project, role, params, body }) => {
         const source = { ...campaigns.get(project.seq, params.id), isMarketing: true };
-        return envelope(await preview(app, project, source, body ?? {}));
+        return envelope(await preview(app, project, source, { ...body, role }));
       },
       {
         params: IdParams,

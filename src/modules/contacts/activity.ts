@@ -11,6 +11,8 @@ import {
   type PageQuery,
   type PageRequest,
 } from "../../http/pagination.ts";
+import { eventDataFor } from "../../http/role-views.ts";
+import type { Role } from "../../http/roles.ts";
 import { isoTime } from "../../lib/clock.ts";
 import type { ContactEvents, EventPage, EventSelection } from "../../events/contact-events.ts";
 import type { Activity } from "./activity-model.ts";
@@ -120,6 +122,13 @@ export function createActivity(deps: {
       (rows) => rows.map(({ activity }) => activity),
     );
   };
+}
+
+/** An entry of the timeline as a role sees it. */
+export function readableActivity(role: Role | null, activity: Activity): Activity {
+  const { event } = activity;
+  if (event === null) return activity;
+  return { ...activity, event: { ...event, data: eventDataFor(role, event.name, event.data) } };
 }
 
 /**

@@ -21,7 +21,7 @@ import {
 } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
-import type { ListActivity } from "./activity.ts";
+import { type ListActivity, readableActivity } from "./activity.ts";
 import type { Fields } from "./fields.ts";
 import type { ContactList } from "./list.ts";
 import { Activity } from "./activity-model.ts";
@@ -35,7 +35,7 @@ import {
   FieldQuery,
   UpsertedContact,
 } from "./model.ts";
-import { type Contacts, presentContact } from "./service.ts";
+import { type Contacts, presentContact, readableContact } from "./service.ts";
 import { contactOperations } from "./operations.ts";
 
 const MAX_FIELDS_SHOWN = 1000;
@@ -52,8 +52,10 @@ export function contactRoutes(deps: {
     .use(admission.secretKey)
     .get(
       "",
-      async ({ project, query }) => {
-        const page = await list(project.seq, query);
+      async ({ project, role, query }) => {
+        const listed = await list(project.seq, query);
+        const items = listed.items.map((contact) => readableContact(role, contact));
+        const page = { ...listed, items };
         return { contacts: page.items, cursor: page.nextCursor, ...page };
       },
       {
@@ -98,11 +100,16 @@ export function contactRoutes(deps: {
         detail: contactOperations.listContactFields,
       },
     )
-    .get("/:id", ({ project, params }) => presentContact(contacts.get(project.seq, params.id)), {
-      params: IdParams,
-      response: withErrors({ 200: Contact }),
-      detail: contactOperations.getContact,
-    })
+    .get(
+      "/:id",
+      ({ project, role, params }) =>
+        readableContact(role, presentContact(contacts.get(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Contact }),
+        detail: contactOperations.getContact,
+      },
+    )
     .patch(
       "/:id",
       async ({ project, params, body, store, storeWithoutQuota }) => {
@@ -135,7 +142,10 @@ export function contactRoutes(deps: {
     )
     .get(
       "/:id/activity",
-      async ({ project, params, query }) => envelope(await activity(project.seq, params.id, query)),
+      async ({ project, role, params, query }) => {
+        const { items, ...page } = await activity(project.seq, params.id, query);
+        return envelope({ ...page, items: items.map((entry) => readableActivity(role, entry)) });
+      },
       {
         params: IdParams,
         query: PageQuery,

@@ -8,6 +8,8 @@ import { contacts } from "../../db/schema/contacts.ts";
 import { bytesOfRow } from "../../db/usage.ts";
 import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Change } from "../../db/writer.ts";
+import { dataFor } from "../../http/role-views.ts";
+import type { Role } from "../../http/roles.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
@@ -265,6 +267,11 @@ export function presentContact(contact: ContactRow): Contact {
     createdAt: isoTime(contact.createdAt),
     updatedAt: isoTime(contact.updatedAt),
   };
+}
+
+/** The contact as a role sees it. */
+export function readableContact(role: Role | null, contact: Contact): Contact {
+  return { ...contact, data: dataFor(role, contact.data) };
 }
 
 function emailTaken(email: string): AppError {

@@ -14,6 +14,7 @@ import type { EventList } from "./list.ts";
 import { Event, EventQuery, ShownEventName } from "./model.ts";
 import type { EventNameList } from "./names-list.ts";
 import { eventOperations } from "./operations.ts";
+import { readableEvent } from "./service.ts";
 
 export function eventRoutes(deps: {
   admission: Admission;
@@ -24,11 +25,18 @@ export function eventRoutes(deps: {
   const { admission, names, list, find } = deps;
   return new Elysia({ name: "event-routes", prefix: "/events" })
     .use(admission.secretKey)
-    .get("", async ({ project, query }) => envelope(await list(project.seq, query)), {
-      query: EventQuery,
-      response: withErrors({ 200: ListEnvelope(Event) }),
-      detail: eventOperations.listEvents,
-    })
+    .get(
+      "",
+      async ({ project, role, query }) => {
+        const { items, ...page } = await list(project.seq, query);
+        return envelope({ ...page, items: items.map((event) => readableEvent(role, event)) });
+      },
+      {
+        query: EventQuery,
+        response: withErrors({ 200: ListEnvelope(Event) }),
+        detail: eventOperations.listEvents,
+      },
+    )
     .get("/names", async ({ project, query }) => envelope(await names(project.seq, query)), {
       query: PageQuery,
       response: withErrors({ 200: ListEnvelope(ShownEventName) }),
@@ -36,10 +44,10 @@ export function eventRoutes(deps: {
     })
     .get(
       "/:id",
-      ({ project, params }) => {
+      ({ project, role, params }) => {
         const event = find(project.seq, params.id);
         if (event === null) throw notFound("EVENT");
-        return envelope(event);
+        return envelope(readableEvent(role, event));
       },
       {
         params: IdParams,

@@ -24,6 +24,7 @@ import {
 import { PageQuery } from "../../http/pagination.ts";
 import { ensureChecks } from "../../http/validation.ts";
 import { Contact } from "../contacts/model.ts";
+import { readableContact } from "../contacts/service.ts";
 import {
   AddedMembers,
   MembersInput,
@@ -109,8 +110,10 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments }
     })
     .get(
       "/:id/contacts",
-      async ({ project, params, query }) =>
-        envelope(await segments.listContacts(project.seq, params.id, query)),
+      async ({ project, role, params, query }) => {
+        const { items, ...page } = await segments.listContacts(project.seq, params.id, query);
+        return envelope({ ...page, items: items.map((contact) => readableContact(role, contact)) });
+      },
       {
         params: IdParams,
         query: PageQuery,

@@ -5,7 +5,9 @@ import { webhookDeliveries } from "../../db/schema/webhooks.ts";
 import { statement } from "../../db/statement.ts";
 import { eventLog } from "../../events/log.ts";
 import { newestPage } from "../../http/pagination.ts";
-import { presentEvent } from "../events/service.ts";
+import { seesSecrets, textFor } from "../../http/role-views.ts";
+import type { Role } from "../../http/roles.ts";
+import { presentEvent, readableEvent } from "../events/service.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
@@ -55,18 +57,31 @@ const findEventOf = statement<{ id: string; name: string }, [number]>(
   "SELECT id, name FROM events WHERE seq = +?",
 );
 
-export function deliveryDetails(app: App, webhook: WebhookRow, id: string): DeliveryDetails {
+/** A delivery as a role sees it. A receiver may repeat the request in its response. */
+export function readableDelivery<Shown extends { responseExcerpt: string | null }>(
+  role: Role | null,
+  delivery: Shown,
+): Shown {
+  return seesSecrets(role) ? delivery : { ...delivery, responseExcerpt: null };
+}
+
+/** A delivery with its request, as a role sees it. */
+export function deliveryDetails(
+  app: App,
+  webhook: WebhookRow,
+  { id, role }: { id: string; role: Role | null },
+): DeliveryDetails {
   const row = getDelivery(app, webhook.seq, id);
   const event = eventLog(app).find(row.eventSeq);
   if (event === null) throw notFound("DELIVERY");
   return {
-    ...present(app, row),
+    ...readableDelivery(role, present(app, row)),
     earlierAttempts: earlierAttemptsOf(row.earlierAttempts),
     request: {
       method: "POST",
-      url: webhook.url,
+      url: textFor(role, webhook.url),
       headers: { "content-type": "application/json", "webhook-id": id },
-      body: bodyOf(presentEvent(event)),
+      body: bodyOf(readableEvent(role, presentEvent(event))),
     },
   };
 }

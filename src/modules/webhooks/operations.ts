@@ -6,6 +6,7 @@ import { Envelope, ListEnvelope, NoContent } from "../../http/envelope.ts";
 import { operations, read, write } from "../../http/operations.ts";
 import {
   deliveryDetails,
+  readableDelivery,
   listDeliveries,
   retryDelivery,
   retryFailedDeliveries,
@@ -29,6 +30,7 @@ import {
   listWebhooks,
   patchWebhook,
   presentWebhook,
+  readableWebhook,
   removeWebhook,
   rotateWebhookSecret,
   type WebhookRow,
@@ -48,7 +50,8 @@ export function webhookOperations(app: App) {
       description: "All webhooks of the project, newest first, without their secrets.",
       query: WebhookQuery,
       answer: ListEnvelope(Webhook),
-      run: (app, { project, query }) => listWebhooks(app, project.seq, query),
+      run: (app, { project, role, query }) =>
+        listWebhooks(app, { projectSeq: project.seq, role }, query),
     }),
     write("POST /webhooks", {
       id: "createWebhook",
@@ -79,7 +82,8 @@ export function webhookOperations(app: App) {
       summary: "Get a webhook",
       description: "The webhook without its secret.",
       answer: Envelope(Webhook),
-      run: (app, { project, params }) => presentWebhook(getWebhook(app, project.seq, params.id)),
+      run: (app, { project, role, params }) =>
+        readableWebhook(role, presentWebhook(getWebhook(app, project.seq, params.id))),
     }),
     write("PATCH /webhooks/:id", {
       id: "updateWebhook",
@@ -130,8 +134,11 @@ export function webhookOperations(app: App) {
       description: "Deliveries that match the filter, newest first.",
       query: DeliveryQuery,
       answer: ListEnvelope(Delivery),
-      run: (app, { project, params, query }) =>
-        listDeliveries(app, getWebhook(app, project.seq, params.id), query),
+      async run(app, { project, role, params, query }) {
+        const webhook = getWebhook(app, project.seq, params.id);
+        const { items, ...page } = await listDeliveries(app, webhook, query);
+        return { ...page, items: items.map((delivery) => readableDelivery(role, delivery)) };
+      },
     }),
     read("POST /webhooks/:id/deliveries/retry", {
       id: "retryFailedWebhookDeliveries",
@@ -154,8 +161,10 @@ export function webhookOperations(app: App) {
       summary: "Get a delivery with its request",
       description: "The delivery with the response to its latest try, and the request.",
       answer: Envelope(DeliveryDetails),
-      run: (app, { project, params }) =>
-        deliveryDetails(app, getWebhook(app, project.seq, params.id), params.deliveryId),
+      run(app, { project, role, params }) {
+        const webhook = getWebhook(app, project.seq, params.id);
+        return deliveryDetails(app, webhook, { id: params.deliveryId, role });
+      },
     }),
     write("POST /webhooks/:id/deliveries/:deliveryId/retry", {
       id: "retryWebhookDelivery",

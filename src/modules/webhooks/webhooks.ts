@@ -15,7 +15,7 @@
  * Every function that writes is part of a change.
  */
 
-import { and, eq, isNull } from "drizzle-orm";
+import { and, eq, inArray, isNull, type SQL } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
 import type { App } from "../../core/app.ts";
 import { type DISABLED_REASONS, webhooks } from "../../db/schema/webhooks.ts";
@@ -24,6 +24,8 @@ import { eventLog } from "../../events/log.ts";
 import { createReader } from "../../events/reader.ts";
 import type { Page } from "../../http/envelope.ts";
 import { containsText, countRows, smallPage } from "../../http/pagination.ts";
+import { seesSecrets, textFor } from "../../http/role-views.ts";
+import type { Role } from "../../http/roles.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
@@ -135,11 +137,21 @@ export function rotateWebhookSecret(app: App, projectSeq: number, id: string): W
   return { ...presentWebhook(row), secret: text };
 }
 
+/** The webhooks of a project as a role sees them. */
 export function listWebhooks(
   app: App,
-  projectSeq: number,
+  { projectSeq, role }: { projectSeq: number; role: Role | null },
   { url, ...query }: WebhookQuery,
 ): Promise<Page<Webhook>> {
+  /** A viewer must not find out the hidden part of a URL by searching for it. */
+  function showsText(text: string): SQL {
+    const rows = app.db.select().from(webhooks).where(inProject(projectSeq)).all();
+    const shown = rows.filter((row) =>
+      textFor(role, row.url).toLowerCase().includes(text.toLowerCase()),
+    );
+    const seqs = shown.map(({ seq }) => seq);
+    return inArray(webhooks.seq, seqs);
+  }
   return smallPage(
     app,
     { seq: projectSeq },
@@ -150,14 +162,20 @@ export function listWebhooks(
       filter: and(
         inProject(projectSeq),
         url === undefined ? undefined : containsText(webhooks.url, url),
+        url === undefined || seesSecrets(role) ? undefined : showsText(url),
       ),
-      present: presentWebhook,
+      present: (row) => readableWebhook(role, presentWebhook(row)),
     },
   );
 }
 
 function storedPatterns(patterns: readonly string[]): string {
   return JSON.stringify(patterns.map(trimmedEventName));
+}
+
+/** The webhook as a role sees it: its URL may hold a token of the receiving service. */
+export function readableWebhook(role: Role | null, webhook: Webhook): Webhook {
+  return { ...webhook, url: textFor(role, webhook.url) };
 }
 
 export function presentWebhook(row: WebhookRow): Webhook {

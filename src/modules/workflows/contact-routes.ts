@@ -9,6 +9,7 @@ import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../ht
 import type { ListContactExecutions } from "./contact-executions.ts";
 import { ContactExecution, ExecutionQuery } from "./execution-model.ts";
 import { contactExecutionOperations } from "./operations.ts";
+import { readableExecution } from "./present.ts";
 import type { ListUnentered } from "./unentered.ts";
 import { UnenteredWorkflows } from "./unentered-model.ts";
 
@@ -22,8 +23,11 @@ export function contactExecutionRoutes(deps: {
     .use(admission.secretKey)
     .get(
       "/executions",
-      async ({ project, params, query }) =>
-        envelope(await listOfContact(project.seq, params.id, query)),
+      async ({ project, role, params, query }) => {
+        const { items, ...page } = await listOfContact(project.seq, params.id, query);
+        const shown = items.map((execution) => readableExecution(role, execution));
+        return envelope({ ...page, items: shown });
+      },
       {
         params: IdParams,
         query: ExecutionQuery,

@@ -20,6 +20,7 @@ import {
 } from "./execution-model.ts";
 import type { Executions } from "./executions.ts";
 import { workflowOperations } from "./operations.ts";
+import { readableDetails, readableExecution } from "./present.ts";
 
 export function executionRoutes(deps: { admission: Admission; executions: Executions }) {
   const { admission, executions } = deps;
@@ -27,8 +28,11 @@ export function executionRoutes(deps: { admission: Admission; executions: Execut
     .use(admission.secretKey)
     .get(
       "",
-      async ({ project, params, query }) =>
-        envelope(await executions.list(project.seq, params.id, query)),
+      async ({ project, role, params, query }) => {
+        const { items, ...page } = await executions.list(project.seq, params.id, query);
+        const shown = items.map((execution) => readableExecution(role, execution));
+        return envelope({ ...page, items: shown });
+      },
       {
         params: IdParams,
         query: ExecutionQuery,
@@ -64,7 +68,10 @@ export function executionRoutes(deps: { admission: Admission; executions: Execut
     )
     .get(
       "/:executionId",
-      ({ project, params }) => envelope(executions.get(project.seq, params.id, params.executionId)),
+      ({ project, role, params }) => {
+        const execution = executions.get(project.seq, params.id, params.executionId);
+        return envelope(readableDetails(role, execution));
+      },
       {
         params: ExecutionParams,
         response: withErrors({ 200: Envelope(ExecutionDetails) }),

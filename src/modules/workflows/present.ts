@@ -1,7 +1,15 @@
 /** Shows workflows as the API does. */
 
-import { includesRole, type Role } from "../../http/roles.ts";
+import {
+  HIDDEN_VALUE,
+  namesFor,
+  seesSecrets,
+  stepDetailFor,
+  textFor,
+} from "../../http/role-views.ts";
+import type { Role } from "../../http/roles.ts";
 import { isoTime } from "../../lib/clock.ts";
+import type { ExecutionDetails, ListedExecution } from "./execution-model.ts";
 import type { Graph } from "./graph/graph.ts";
 import type { Workflow } from "./model.ts";
 import type { WorkflowRow } from "./store.ts";
@@ -27,23 +35,50 @@ export function presentWorkflow(row: WorkflowRow, graph: Graph): Workflow {
   };
 }
 
-/** The value of a header that a role may not read. */
-const HIDDEN_VALUE = "(hidden)";
-
 /**
- * The workflow as a role may read it. The headers of WEBHOOK steps hold credentials of other
- * services, so viewers get only their names.
+ * The workflow as a role may read it. The URL, the headers and the body of WEBHOOK steps hold
+ * credentials of other services.
  */
 export function readableBy(role: Role | null, workflow: Workflow): Workflow {
-  if (includesRole(role, "EDITOR")) return workflow;
-  return { ...workflow, steps: workflow.steps.map(withoutHeaderValues) };
+  if (seesSecrets(role)) return workflow;
+  return { ...workflow, steps: workflow.steps.map((step) => withoutCredentials(role, step)) };
+}
+
+/** An execution as a role may read it. */
+export function readableExecution<Shown extends ListedExecution>(
+  role: Role | null,
+  execution: Shown,
+): Shown {
+  const { context, error } = execution;
+  return {
+    ...execution,
+    context: namesFor(role, context),
+    error: error === null ? null : textFor(role, error),
+  };
+}
+
+/** The same with the completed steps. */
+export function readableDetails(role: Role | null, execution: ExecutionDetails): ExecutionDetails {
+  const steps = execution.steps.map((step) => ({
+    ...step,
+    detail: stepDetailFor(role, step.detail),
+  }));
+  return { ...readableExecution(role, execution), steps };
 }
 
 type ShownStep = Workflow["steps"][number];
 
-function withoutHeaderValues(step: ShownStep): ShownStep {
-  const { headers } = step.config;
-  if (step.type !== "WEBHOOK" || headers === null || typeof headers !== "object") return step;
-  const hidden = Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN_VALUE]));
-  return { ...step, config: { ...step.config, headers: hidden } };
+function withoutCredentials(role: Role | null, step: ShownStep): ShownStep {
+  if (step.type !== "WEBHOOK") return step;
+  const { url, headers, body } = step.config;
+  const isObject = headers !== null && typeof headers === "object";
+  return {
+    ...step,
+    config: {
+      ...step.config,
+      ...(typeof url === "string" ? { url: textFor(role, url) } : {}),
+      ...(isObject ? { headers: namesFor(role, { ...headers }) } : {}),
+      ...(body === undefined || body === null ? {} : { body: HIDDEN_VALUE }),
+    },
+  };
 }

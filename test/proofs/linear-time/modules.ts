@@ -1,5 +1,6 @@
 /** Filters, CSV files of contacts, and names that callers choose. */
 
+import { textFor } from "../../../src/http/role-views.ts";
 import { createCsvReader, detectDialect } from "../../../src/lib/csv.ts";
 import { isEventName, isEventPattern, trimmedEventName } from "../../../src/lib/event-name.ts";
 import { splitPath } from "../../../src/lib/key-path.ts";
@@ -182,6 +183,11 @@ export const MODULES_PARSERS: readonly Parser[] = [
       ["segment.", ".entr"],
     ],
     pumps: [".entry", "segment.", "email."],
+  },
+  {
+    name: "links in texts that viewers see",
+    run: (text) => textFor("VIEWER", text),
+    pumps: ["a://", "a://b?", "?a", "&a=", "https://a/", "a."],
   },
   {
     name: "names of segments",
