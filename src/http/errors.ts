@@ -6,7 +6,7 @@ import { AppError, validationError } from "../lib/errors.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { Project } from "./admission.ts";
 import type { ErrorBody } from "./envelope.ts";
-import { fieldErrors } from "./validation.ts";
+import { type CheckedRequest, fieldErrors } from "./validation.ts";
 
 const SUGGESTIONS: Readonly<Record<number, string>> = {
   400: "Check the request against the documentation at /docs.",
@@ -32,6 +32,8 @@ export type ErrorContext = {
   log: Log;
   /** Null if the request was not admitted. */
   project: Project | null;
+  /** Whether the request has the parameter `lenient`. */
+  isLenient: boolean;
 };
 
 /**
@@ -41,7 +43,7 @@ export function toAppError(error: unknown, context: ErrorContext): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof ValidationError && error.type === "params") return badPath();
   if (error instanceof ValidationError && error.type !== "response") {
-    return refusalOf(error, context.project);
+    return refusalOf(error, context);
   }
   // Elysia wraps errors that are thrown while a body is parsed.
   if (error instanceof Error && error.cause instanceof AppError) return error.cause;
@@ -63,9 +65,9 @@ function badPath(): AppError {
   return new AppError(400, "BAD_REQUEST", "The path is not valid percent-encoded UTF-8.");
 }
 
-function refusalOf(error: ValidationError, project: Project | null): AppError {
+function refusalOf(error: ValidationError, request: CheckedRequest): AppError {
   const schema: unknown = Reflect.get(error.validator, "schema");
-  const found = KindGuard.IsSchema(schema) ? fieldErrors(schema, error.value, project) : [];
+  const found = KindGuard.IsSchema(schema) ? fieldErrors(schema, error.value, request) : [];
   return validationError(
     found.length > 0
       ? found

@@ -8,13 +8,15 @@ import { FormatRegistry, Kind, type TSchema } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { REQUIRED } from "../lib/errors.ts";
 
-const formatMessages = new Map<string, string>();
+type FormatMessage = string | ((text: string) => string);
+
+const formatMessages = new Map<string, FormatMessage>();
 
 /** Registers a string format: `isValid` checks a text, and `message` says what is expected. */
 export function defineFormat(
   name: string,
   isValid: (text: string) => boolean,
-  message: string,
+  message: FormatMessage,
 ): void {
   FormatRegistry.Set(name, isValid);
   formatMessages.set(name, message);
@@ -24,12 +26,12 @@ export function defineFormat(
 export const QUERY_INTEGER = "QueryInteger";
 export const QUERY_BOOLEAN = "QueryBoolean";
 
-export function messageOf({ type, schema, message }: ValueError): string {
+export function messageOf({ type, schema, value, message }: ValueError): string {
   switch (type) {
     case ValueErrorType.ObjectRequiredProperty:
       return REQUIRED;
     case ValueErrorType.StringFormat:
-      return formatMessages.get(String(schema["format"])) ?? "has the wrong format";
+      return formatMessage(String(schema["format"]), value);
     case ValueErrorType.StringPattern:
       return `must match the pattern ${schema["pattern"]}`;
     case ValueErrorType.StringMinLength:
@@ -53,6 +55,11 @@ export function messageOf({ type, schema, message }: ValueError): string {
     default:
       return typeMessage(schema) ?? `is not valid: ${message}`;
   }
+}
+
+function formatMessage(format: string, value: unknown): string {
+  const message = formatMessages.get(format) ?? "has the wrong format";
+  return typeof message === "string" ? message : message(String(value));
 }
 
 /**

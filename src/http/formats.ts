@@ -5,7 +5,10 @@ import { isEventName, isEventPattern } from "../lib/event-name.ts";
 import { parseAddressFilter } from "./address-filter.ts";
 import { LONGEST_ADDRESS_TEXT, parseAddress } from "../protocols/mime/address.ts";
 import { isContentId, isHeaderText } from "../protocols/mime/headers.ts";
+import { hasPlaceholder, NOT_RENDERED } from "../render/template/foreign-syntax.ts";
 import { defineFormat } from "./field-messages.ts";
+
+const ONE_LINE = "must be a single line of text without control characters";
 
 /** Registers the formats. Call it once, before the first route is compiled. */
 export function defineFormats(): void {
@@ -14,10 +17,11 @@ export function defineFormats(): void {
     (text) => parseAddress(text).ok,
     "must be an email address such as ada@example.com",
   );
+  defineFormat("header-text", isHeaderText, ONE_LINE);
   defineFormat(
-    "header-text",
-    isHeaderText,
-    "must be a single line of text without control characters",
+    "fixed-header-text",
+    (text) => isHeaderText(text) && !hasPlaceholder(text),
+    (text) => (isHeaderText(text) ? NOT_RENDERED : ONE_LINE),
   );
   defineFormat(
     "content-id",
@@ -49,6 +53,7 @@ export function defineFormats(): void {
  */
 const PATTERNS: Readonly<Record<string, string>> = {
   "header-text": "^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
+  "fixed-header-text": "^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
   "content-id": "^[!-;=?-~]{1,200}$",
   "address-filter": "@",
   "event-name": "\\S",

@@ -23,7 +23,7 @@ import { describeOperations } from "./documented.ts";
 import { envelope, withErrors } from "./envelope.ts";
 import type { Role } from "./roles.ts";
 import type { SignedInUser } from "./session-access.ts";
-import { ensureChecks } from "./validation.ts";
+import { ensureChecks, isLenient } from "./validation.ts";
 
 /** The texts of an operation; `id` is the operationId. */
 type About = { id: string } & Omit<OperationTexts, "access" | "security">;
@@ -82,6 +82,8 @@ type Read<
 };
 
 type Write<Path extends string, Body extends TSchema, A extends TSchema, Prepared> = About & {
+  /** Parameters that the checks of the body read (`LenientQuery`). */
+  query?: TSchema;
   body?: Body;
   answer: A;
   /** 200 without it. With both, `created` chooses 201. */
@@ -154,7 +156,7 @@ export function write<
   Body extends TSchema = TSchema,
   Prepared = undefined,
 >(route: Path, operation: Write<Path, Body, A, Prepared>): Operation {
-  const { body, answer, run, prepare, ...rest } = operation;
+  const { query, body, answer, run, prepare, ...rest } = operation;
   const { status: declared, isWithinQuota = true, isSecret = false, ...about } = rest;
   const hasNoContent = isEmpty(answer);
   const isIdempotent = about.isIdempotent === true;
@@ -177,14 +179,14 @@ export function write<
   return {
     route,
     about,
-    hooks: { body },
+    hooks: { query, body },
     statuses,
     answer,
     async handle(app, context) {
       const call = callOf<Path, TSchema, Body>(context);
       const { once, onceWithoutQuota, store, storeWithoutQuota } = context;
       async function prepared() {
-        if (body !== undefined) ensureChecks(body, call.body);
+        if (body !== undefined) ensureChecks(body, call.body, isLenient(call.request));
         const value: Prepared = await Reflect.apply(prepare ?? nothing, undefined, [app, call]);
         return () => answerOf(run(app, call, value));
       }

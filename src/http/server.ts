@@ -16,6 +16,7 @@ import type { Project } from "./admission.ts";
 import { errorBody, type ErrorContext, toAppError } from "./errors.ts";
 import { createRefusalLog } from "./refusal-log.ts";
 import { routePath } from "./route-path.ts";
+import { isLenient } from "./validation.ts";
 import { createRouteTable, type Route } from "./route-table.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -56,6 +57,7 @@ export function createRoot(options: {
       path: routePath(request.url),
       route: route === "" ? null : route,
       project: options.projectOf(request),
+      isLenient: isLenient(request),
       nowMs: now(),
       log,
     };

@@ -21,7 +21,7 @@ import {
 } from "./foreign-fields.ts";
 import type { Incoming } from "./incoming.ts";
 import { type UsedPart, usedPartOf } from "./json-checks.ts";
-import { fieldErrors, isRecord, MAX_ERRORS } from "./validation.ts";
+import { fieldErrors, isLenient, isRecord, MAX_ERRORS } from "./validation.ts";
 
 const HEADER = "mailstead-ignored";
 /** Most names in the header, and most characters of each. */
@@ -54,7 +54,10 @@ export function createUnknownFields() {
   ): void {
     const { errors, ignored } = find(part?.used ?? NO_MEMBERS);
     if (errors.length > 0) {
-      const others = part === null ? [] : fieldErrors(part.schema, value, project);
+      const others =
+        part === null
+          ? []
+          : fieldErrors(part.schema, value, { project, isLenient: isLenient(incoming.request) });
       const fields = new Set(errors.map(({ field }) => field));
       const more = others.filter(({ field }) => !fields.has(field));
       throw validationError([...errors, ...more].slice(0, MAX_ERRORS));
@@ -103,6 +106,10 @@ export function createUnknownFields() {
     },
   };
 }
+
+/** The errors of names in a value that its schema does not have, and that must not be ignored. */
+export const refusedFields = (schema: TSchema, value: unknown): FieldError[] =>
+  unknownIn(value, usedPartOf(schema), {}).errors;
 
 type Checked = { incoming: Incoming; project: Project | null };
 

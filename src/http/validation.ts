@@ -14,7 +14,16 @@ export const MAX_ERRORS = 100;
  * Rules that a JSON schema cannot express, such as fields that depend on each other. They also run
  * on a value that violates the schema, so that one response reports the errors of both.
  */
-type Checks = (value: Readonly<Record<string, unknown>>, project: Project | null) => FieldError[];
+type Checks = (value: Readonly<Record<string, unknown>>, request: CheckedRequest) => FieldError[];
+
+/** What rules may depend on besides the value. */
+export type CheckedRequest = {
+  project: Project | null;
+  /** Whether a template may contain the syntax of other languages (`LenientQuery`). */
+  isLenient: boolean;
+};
+
+const STRICT: CheckedRequest = { project: null, isLenient: false };
 
 const CHECKS = Symbol("checks");
 
@@ -27,9 +36,9 @@ export function withChecks<T extends TSchema>(schema: T, checks: Checks): T {
 export function fieldErrors(
   schema: TSchema,
   value: unknown,
-  project: Project | null = null,
+  request: CheckedRequest = STRICT,
 ): FieldError[] {
-  return firstByField(allErrors(schema, value, project));
+  return firstByField(allErrors(schema, value, request));
 }
 
 /**
@@ -38,21 +47,21 @@ export function fieldErrors(
 function* allErrors(
   schema: TSchema,
   value: unknown,
-  project: Project | null,
+  request: CheckedRequest,
 ): Generator<FieldError> {
   for (const error of Value.Errors(schema, value)) yield* toFieldErrors(error);
-  yield* crossFieldErrors(schema, value, project);
+  yield* crossFieldErrors(schema, value, request);
 }
 
 /** Throws 422 if a body that satisfies its schema violates a rule attached by `withChecks`. */
-export function ensureChecks(schema: TSchema, value: unknown): void {
-  const errors = crossFieldErrors(schema, value, null);
+export function ensureChecks(schema: TSchema, value: unknown, isLenient = false): void {
+  const errors = crossFieldErrors(schema, value, { ...STRICT, isLenient });
   if (errors.length > 0) throw validationError(errors.slice(0, MAX_ERRORS));
 }
 
-function crossFieldErrors(schema: TSchema, value: unknown, project: Project | null): FieldError[] {
+function crossFieldErrors(schema: TSchema, value: unknown, request: CheckedRequest): FieldError[] {
   const checks = findChecks(schema);
-  return checks !== null && isRecord(value) ? checks(value, project) : [];
+  return checks !== null && isRecord(value) ? checks(value, request) : [];
 }
 
 function findChecks(schema: object): Checks | null {
@@ -60,7 +69,7 @@ function findChecks(schema: object): Checks | null {
     if (symbol !== CHECKS) continue;
     const checks: unknown = Reflect.get(schema, symbol);
     if (typeof checks === "function") {
-      return (value, project) => Reflect.apply(checks, undefined, [value, project]);
+      return (value, request) => Reflect.apply(checks, undefined, [value, request]);
     }
   }
   return null;
@@ -169,13 +178,35 @@ export function QueryBoolean() {
   return Type.Unsafe<"true" | "false">({ [Kind]: QUERY_BOOLEAN, type: "boolean" });
 }
 
+const MAY_BE_EMPTY = Symbol("may be empty");
+
+/** The query of routes that take templates. `?lenient` is the same as `?lenient=true`. */
+export const LenientQuery = Input({
+  lenient: Type.Optional({
+    ...QueryBoolean(),
+    [MAY_BE_EMPTY]: true,
+    description:
+      "Accepts the syntax of other template languages, such as {{#if}}, as the name of a variable",
+  }),
+});
+
+/** Whether a request has the parameter of `LenientQuery`. */
+export function isLenient({ url }: Pick<Request, "url">): boolean {
+  const at = url.indexOf("?");
+  return at !== -1 && /(?:^|&)lenient(?:=(?:true)?)?(?:&|$)/.test(url.slice(at + 1));
+}
+
 type Bounds = { minimum: number; maximum: number };
 
 TypeRegistry.Set<Bounds>(QUERY_INTEGER, ({ minimum, maximum }, value) => {
   const isInteger = typeof value === "string" && /^-?\d{1,15}$/.test(value);
   return isInteger && Number(value) >= minimum && Number(value) <= maximum;
 });
-TypeRegistry.Set(QUERY_BOOLEAN, (_, value) => value === "true" || value === "false");
+TypeRegistry.Set<object>(
+  QUERY_BOOLEAN,
+  (schema, value) =>
+    value === "true" || value === "false" || (value === "" && MAY_BE_EMPTY in schema),
+);
 
 function queryCode({ schema, value }: ValueError): FieldErrorCode {
   if (schema[Kind] !== QUERY_INTEGER || !/^-?\d+$/.test(String(value))) return "invalid_type";

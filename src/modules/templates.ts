@@ -17,7 +17,7 @@ import { EmailAddress, normalizedAddress } from "../http/formats.ts";
 import { operations, read, write } from "../http/operations.ts";
 import { containsText, smallPage, PageQuery } from "../http/pagination.ts";
 import { ContactPreviewQuery, PreviewDocument, previewResponse } from "../http/preview-query.ts";
-import { Input, OneOf, withChecks } from "../http/validation.ts";
+import { type CheckedRequest, Input, LenientQuery, OneOf, withChecks } from "../http/validation.ts";
 import { isoTime } from "../lib/clock.ts";
 import { AppError, type FieldError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
@@ -26,8 +26,8 @@ import { checkTemplate } from "../render/template/template.ts";
 import type { Noun } from "./module.ts";
 import { Preview, PreviewInput, preview } from "./previews.ts";
 
-/** Text that can be the value of a mail header: one line without control characters. */
-export const HeaderText = Type.String({ format: "header-text", maxLength: 255 });
+/** Text that is sent as it is in a mail header: one line without control characters. */
+export const HeaderText = Type.String({ format: "fixed-header-text", maxLength: 255 });
 
 /**
  * Source of a subject: one line of Liquid. The length of the rendered subject is checked
@@ -220,6 +220,7 @@ export const templateNoun: Noun = {
         deleteTemplate: createdTemplate,
         previewTemplate: createdTemplate,
       },
+      query: LenientQuery,
       body: limited(TemplateInput, BODY_LIMITS.template),
       answer: Envelope(Template),
       status: 201,
@@ -238,6 +239,7 @@ export const templateNoun: Noun = {
       role: "EDITOR",
       summary: "Update a template",
       description: "Changes the given fields. Mails that were accepted before stay as they are.",
+      query: LenientQuery,
       body: limited(TemplatePatch, BODY_LIMITS.template),
       answer: Envelope(Template),
       run: (app, { project, params, body }) =>
@@ -430,10 +432,14 @@ function present(row: TemplateRow): Template {
 }
 
 /** The syntax errors of `subject` and `body`; fields that are not text are skipped. */
-export function templateErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
-  const { subject, body } = value;
+export function templateErrors(
+  { subject, body }: Readonly<Record<string, unknown>>,
+  { isLenient }: Pick<CheckedRequest, "isLenient">,
+): FieldError[] {
+  const html = { kind: "html", isLenient } as const;
+  const header = { kind: "header", isLenient } as const;
   return [
-    ...(typeof subject === "string" ? checkTemplate(subject, "subject", "header") : []),
-    ...(typeof body === "string" ? checkTemplate(body, "body", "html") : []),
+    ...(typeof subject === "string" ? checkTemplate(subject, "subject", header) : []),
+    ...(typeof body === "string" ? checkTemplate(body, "body", html) : []),
   ];
 }

@@ -132,8 +132,8 @@ const Fields = described(
 
 export const CampaignInput = named(
   "CampaignInput",
-  withChecks(Fields, (value) => [
-    ...templateErrors(value),
+  withChecks(Fields, (value, request) => [
+    ...templateErrors(value, request),
     ...audienceErrors(value),
     ...restrictionErrors(value),
   ]),
@@ -153,8 +153,8 @@ export type CampaignInput = Static<typeof CampaignInput>;
 
 export const CampaignPatch = named(
   "CampaignPatch",
-  withChecks(Type.Partial(Fields), (value) => [
-    ...templateErrors(value),
+  withChecks(Type.Partial(Fields), (value, request) => [
+    ...templateErrors(value, request),
     ...restrictionErrors(value),
   ]),
   {

@@ -22,7 +22,7 @@ import {
   withErrors,
 } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
-import { ensureChecks } from "../../http/validation.ts";
+import { ensureChecks, isLenient, LenientQuery } from "../../http/validation.ts";
 import { Type } from "@sinclair/typebox";
 import {
   Campaign,
@@ -56,13 +56,14 @@ export function campaignRoutes(deps: {
     })
     .post(
       "",
-      ({ project, body, once }) =>
+      ({ project, request, body, once }) =>
         once(() => {
-          ensureChecks(CampaignInput, body);
+          ensureChecks(CampaignInput, body, isLenient(request));
           const create = campaigns.create(project.seq, body);
           return () => ({ status: 201, body: envelope(campaigns.present(create())) });
         }),
       {
+        query: LenientQuery,
         body: limited(CampaignInput, BODY_LIMITS.campaign),
         response: withErrors({ 201: Envelope(Campaign) }),
         detail: campaignOperations.createCampaign,
@@ -79,14 +80,15 @@ export function campaignRoutes(deps: {
     )
     .patch(
       "/:id",
-      async ({ project, params, body, store }) => {
-        ensureChecks(CampaignPatch, body);
+      async ({ project, request, params, body, store }) => {
+        ensureChecks(CampaignPatch, body, isLenient(request));
         const campaign = await store(campaigns.patch(project.seq, params.id, body));
         runner.wake();
         return envelope(campaigns.present(campaign));
       },
       {
         params: IdParams,
+        query: LenientQuery,
         body: limited(CampaignPatch, BODY_LIMITS.campaign),
         response: withErrors({ 200: Envelope(Campaign) }),
         detail: campaignOperations.updateCampaign,

@@ -61,13 +61,18 @@ export function createAccept(deps: AcceptDeps) {
   return async function accept(
     project: Project,
     input: SendInput,
-    by: { userEmail: string | null; reserveCopies: () => Promise<void> },
+    by: {
+      userEmail: string | null;
+      /** Whether templates may contain the syntax of other languages. */
+      isLenient: boolean;
+      reserveCopies: () => Promise<void>;
+    },
   ): Promise<Change<Accepted>> {
     const template =
       input.template === undefined ? null : getTemplate(deps.app, project.seq, input.template);
     const sender = resolveSender(input, template, project.sender);
     if (!isCapturedForSelf(input, by.userEmail)) requireVerified(project, sender);
-    const source = compileSource(input, template);
+    const source = compileSource(input, template, by);
     const attachments = await attachmentsOf(input);
     const { html } = source;
     const message = sharedMessage(project, input, { sender, template, html, attachments });
@@ -91,15 +96,26 @@ export function createAccept(deps: AcceptDeps) {
     throw senderNotVerified(domain);
   }
 
-  /** Throws 422 with the errors of both templates if one of them does not compile. */
-  function compileSource(input: SendInput, template: TemplateRow | null): Source {
+  /**
+   * Throws 422 with the errors of both templates if one of them does not compile, or if one of the
+   * request is written in another language.
+   */
+  function compileSource(
+    input: SendInput,
+    template: TemplateRow | null,
+    by: { isLenient: boolean },
+  ): Source {
     const html = input.body ?? template?.body ?? "";
     const subjectSource = input.subject ?? template?.subject ?? "";
     const subject = deps.templateCache.compile(subjectSource, "header");
     const body = deps.templateCache.compile(html, "html");
     if (!subject.ok || !body.ok) {
-      throw validationError(templateErrors({ subject: subjectSource, body: html }));
+      throw validationError(templateErrors({ subject: subjectSource, body: html }, by));
     }
+    const isForeign =
+      (input.subject !== undefined && subject.template.foreign !== null) ||
+      (input.body !== undefined && body.template.foreign !== null);
+    if (isForeign && !by.isLenient) throw validationError(templateErrors({ ...input }, by));
     return { html, subject: subject.template, body: body.template };
   }
 

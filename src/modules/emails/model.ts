@@ -5,10 +5,11 @@ import type { Project } from "../../http/admission.ts";
 import { described, named } from "../../http/documented.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { EmailAddress } from "../../http/formats.ts";
-import { Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
+import { type CheckedRequest, Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
 import { type FieldError, validationError } from "../../lib/errors.ts";
 import { isMediaType } from "../../protocols/mime/content-type.ts";
-import { checkHeaders } from "../../protocols/mime/headers.ts";
+import { checkHeaders, MOST_HEADERS } from "../../protocols/mime/headers.ts";
+import { hasPlaceholder, NOT_RENDERED } from "../../render/template/foreign-syntax.ts";
 import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates.ts";
 
 const MAX_RECIPIENTS = 1000;
@@ -33,7 +34,7 @@ const Attachment = named(
   "Attachment",
   described(
     Input({
-      filename: Type.String({ format: "header-text", minLength: 1, maxLength: 255 }),
+      filename: Type.String({ format: "fixed-header-text", minLength: 1, maxLength: 255 }),
       content: Type.String(),
       contentType: Type.Optional(Type.String({ maxLength: 255 })),
       type: Type.Optional(Type.String({ maxLength: 255 })),
@@ -111,17 +112,18 @@ export type SendInput = Static<typeof SendInput>;
 /** Checks rules between fields. `value` is not validated yet and may have any content. */
 function sendErrors(
   value: Readonly<Record<string, unknown>>,
-  project: Project | null,
+  request: CheckedRequest,
 ): FieldError[] {
-  return [...templateErrors(value), ...otherErrors(value, project)];
+  return [...templateErrors(value, request), ...otherErrors(value, request.project)];
 }
 
 /**
  * Throws 422 with all errors of a body that matches its schema. The syntax of its templates is only
  * checked if there is another error: otherwise acceptance compiles them and caches the result.
  */
-export function ensureSendable(input: SendInput, project: Project): void {
-  if (otherErrors(input, project).length > 0) throw validationError(sendErrors(input, project));
+export function ensureSendable(input: SendInput, request: CheckedRequest): void {
+  const isFaulty = otherErrors(input, request.project).length > 0;
+  if (isFaulty) throw validationError(sendErrors(input, request));
 }
 
 function otherErrors(
@@ -131,7 +133,7 @@ function otherErrors(
   const { headers, attachments } = value;
   return [
     ...(value["template"] === undefined ? inlineErrors(value, project) : []),
-    ...(isTextRecord(headers) ? checkHeaders(headers) : []),
+    ...(isTextRecord(headers) ? headerErrors(headers) : []),
     ...(Array.isArray(attachments) ? attachmentErrors(attachments) : []),
   ];
 }
@@ -152,6 +154,18 @@ function inlineErrors(
       message: "is required when no template is used",
       code: "required" as const,
     }));
+}
+
+function headerErrors(headers: Record<string, string>): FieldError[] {
+  const faulty = Object.keys(headers).filter((name) => hasPlaceholder(headers[name] ?? ""));
+  return [
+    ...checkHeaders(headers),
+    ...faulty.slice(0, MOST_HEADERS).map((name) => ({
+      field: `headers.${name}`,
+      message: NOT_RENDERED,
+      code: "invalid_format" as const,
+    })),
+  ];
 }
 
 function isTextRecord(value: unknown): value is Record<string, string> {

@@ -11,6 +11,7 @@ import type { App } from "../../core/app.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Bodies } from "../../http/body.ts";
+import { isLenient, LenientQuery } from "../../http/validation.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
   Envelope,
@@ -45,11 +46,13 @@ export function emailRoutes(deps: {
       "/v1/send",
       ({ project, user, request, body, once }) =>
         once(async () => {
-          ensureSendable(body, project);
+          const checked = { project, isLenient: isLenient(request) };
+          ensureSendable(body, checked);
           const holder = { projectSeq: project.seq, isPublic: false };
           const reserveCopies = () => bodies.takeCopies(request, holder);
           const commit = await accept(project, body, {
             userEmail: user?.email ?? null,
+            isLenient: checked.isLenient,
             reserveCopies,
           });
           return () => {
@@ -59,6 +62,7 @@ export function emailRoutes(deps: {
           };
         }),
       {
+        query: LenientQuery,
         body: limited(SendInput, BODY_LIMITS.send),
         response: withErrors({ 200: MirroredEnvelope(SendResult) }),
         detail: emailOperations.sendEmail,

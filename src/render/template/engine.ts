@@ -41,9 +41,9 @@ import { registerUrlFilters, toUrlText } from "./url.ts";
 export type TemplateNode = string | Template;
 
 /** Parses a template. Throws the errors of Liquid. */
-export function parseNodes(engine: Liquid, source: string): TemplateNode[] {
+export function parseNodes(engine: Liquid, tokens: ReturnType<typeof readTokens>): TemplateNode[] {
   return engine.parser
-    .parseTokens(readTokens(engine, source))
+    .parseTokens(tokens)
     .map((node) => (TypeGuards.isHTMLToken(node.token) ? node.token.getContent() : node));
 }
 

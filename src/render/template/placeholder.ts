@@ -97,6 +97,12 @@ export function readPlaceholder(token: Token): { values: string[]; hasFallback: 
   };
 }
 
+/** The content of a placeholder, with its entities decoded; null for another token. */
+export function placeholderText(token: Token): string | null {
+  if (!(token instanceof PlaceholderToken)) return null;
+  return token.scan.hasAmpersand ? decodeHTMLStrict(token.content) : token.content;
+}
+
 /** One alternative, ready to be evaluated. */
 type Step = {
   readonly valueOf: ValueOf;

@@ -21,6 +21,7 @@ import {
   type Rendering,
   type TemplateNode,
 } from "./engine.ts";
+import { foreignLiteral, foreignPlaceholder, type ForeignSyntax } from "./foreign-syntax.ts";
 import { errorPosition, plainMessage, positionOf } from "./errors.ts";
 import { BoundedEmitter, LimitError, LONGEST_OUTPUT, RENDER_LIMIT_MS } from "./limits.ts";
 import { measureTemplate, sizeFault, type TemplateSize } from "./size.ts";
@@ -36,6 +37,8 @@ export type Template = {
   /** Null if the source has no outputs and tags, so that it is its own result. */
   readonly nodes: readonly TemplateNode[] | null;
   readonly size: TemplateSize;
+  /** The first construct of another template language, which a new source must not have. */
+  readonly foreign: CompileFault | null;
 };
 
 /** Line and column count from 1; the column counts UTF-16 units. */
@@ -71,18 +74,30 @@ export function compileTemplate(source: string, kind: TemplateKind): Compiled {
   if (nul !== -1) {
     return { ok: false, ...positionOf(nul, source), message: "a NUL character is not allowed" };
   }
+  const literal = kind === "html" || kind === "header" ? foreignLiteral(source) : null;
   const isStatic = !source.includes("{{") && !source.includes("{%");
-  if (isStatic) return { ok: true, template: { kind, source, nodes: null, size: NO_CODE } };
+  if (isStatic) {
+    const foreign = faultOf(literal, source);
+    return { ok: true, template: { kind, source, nodes: null, size: NO_CODE, foreign } };
+  }
   const size = measureTemplate(source);
   const tooLarge = sizeFault(size);
   if (tooLarge !== null) return { ok: false, line: 1, column: 1, message: tooLarge };
+  let foreign: CompileFault | null = null;
   try {
-    const nodes = parseNodes(ENGINES[kind], source);
-    return { ok: true, template: { kind, source, nodes, size } };
+    const tokens = readTokens(ENGINES[kind], source);
+    foreign = faultOf(foreignPlaceholder(tokens) ?? literal, source);
+    const nodes = parseNodes(ENGINES[kind], tokens);
+    return { ok: true, template: { kind, source, nodes, size, foreign } };
   } catch (error) {
+    if (foreign !== null) return { ok: false, ...foreign };
     const position = errorPosition(error, source) ?? { line: 1, column: 1 };
     return { ok: false, ...position, message: syntaxMessage(error) };
   }
+}
+
+function faultOf(found: ForeignSyntax | null, source: string): CompileFault | null {
+  return found === null ? null : { ...positionOf(found.offset, source), message: found.message };
 }
 
 /**
@@ -161,11 +176,22 @@ function runNodes(
   }
 }
 
-/** The template's syntax error as a field error of a request; empty if the template is valid. */
-export function checkTemplate(source: string, field: string, kind: TemplateKind): FieldError[] {
+/**
+ * The syntax error of a new source as a field error of a request; empty if it is valid. The syntax of
+ * another template language is an error as well, unless the caller says that it is meant.
+ */
+export function checkTemplate(
+  source: string,
+  field: string,
+  { kind, isLenient = false }: { kind: TemplateKind; isLenient?: boolean },
+): FieldError[] {
   const compiled = compileTemplate(source, kind);
-  if (compiled.ok) return [];
-  return [{ field, message: syntaxErrorMessage(compiled), code: "invalid_format" }];
+  if (!compiled.ok) {
+    return [{ field, message: syntaxErrorMessage(compiled), code: "invalid_format" }];
+  }
+  const { foreign } = compiled.template;
+  if (foreign === null || isLenient) return [];
+  return [{ field, message: syntaxErrorMessage(foreign), code: "invalid_format" }];
 }
 
 /** The message of a field error for a template that cannot be compiled. */

@@ -273,8 +273,8 @@ describe("compileTemplate reports the position of", () => {
   }
 
   test("an error, as a field error with line and column", () => {
-    expect(checkTemplate("Hi {{ name }}", "subject", "text")).toEqual([]);
-    expect(checkTemplate("a\nb {% foo %}", "body", "html")).toEqual([
+    expect(checkTemplate("Hi {{ name }}", "subject", { kind: "text" })).toEqual([]);
+    expect(checkTemplate("a\nb {% foo %}", "body", { kind: "html" })).toEqual([
       {
         field: "body",
         message: 'has a syntax error in line 2, column 3: tag "foo" not found',

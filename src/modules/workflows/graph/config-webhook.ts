@@ -68,7 +68,7 @@ export function isPrivateTarget(url: string): boolean {
 
 function urlErrors(url: string, field: string): FieldError[] {
   const hasLiquid = url.includes("{{") || url.includes("{%");
-  const faults = hasLiquid ? checkTemplate(url, field, "url") : [];
+  const faults = hasLiquid ? checkTemplate(url, field, { kind: "url" }) : [];
   if (faults.length > 0) return faults;
   if (!isHeaderText(url)) return [badUrl(field)];
   if (hasLiquid) return templateErrors(url, field);
@@ -146,7 +146,7 @@ function valueErrors(value: string, field: string): FieldError[] {
     const message = `must have at most ${LONGEST_HEADER_VALUE} octets`;
     return [{ field, message, code: "too_big" }];
   }
-  return checkTemplate(value, field, "header");
+  return checkTemplate(value, field, { kind: "header" });
 }
 
 function bodyErrors(body: unknown, field: string): FieldError[] {
@@ -159,7 +159,7 @@ function bodyErrors(body: unknown, field: string): FieldError[] {
 
 /** The errors of all strings in the body. The recursion is bounded: requests nest at most 100 levels. */
 function liquidErrors(value: unknown, field: string): FieldError[] {
-  if (typeof value === "string") return checkTemplate(value, field, "text");
+  if (typeof value === "string") return checkTemplate(value, field, { kind: "text" });
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) => liquidErrors(inner, `${field}.${name}`));
 }

@@ -6,6 +6,7 @@ import { type FieldError, REQUIRED } from "../../../lib/errors.ts";
 import { trimmedEventName } from "../../../lib/event-name.ts";
 import { readCondition } from "./config-condition.ts";
 import { readWebhook } from "./config-webhook.ts";
+import { hasPlaceholder } from "../../../render/template/foreign-syntax.ts";
 import type { Step, StepType } from "./graph.ts";
 import { readShape } from "./read-shape.ts";
 import {
@@ -114,8 +115,24 @@ function readUpdate(given: unknown, errors: FieldError[]): Config<"UPDATE_CONTAC
     errors.push({ field: `${AT}.updates`, message, code: "too_big" });
     return null;
   }
+  const faults = placeholderErrors(updates, `${AT}.updates`);
+  if (faults.length > 0) {
+    errors.push(...faults);
+    return null;
+  }
   return {
     ...(hasUpdates ? { updates } : {}),
     ...(subscriptionAction === null ? {} : { subscriptionAction }),
   };
+}
+
+/** The recursion is bounded: requests nest at most 100 levels. */
+function placeholderErrors(value: unknown, field: string): FieldError[] {
+  if (typeof value === "string" && hasPlaceholder(value)) {
+    const message = "must not contain {{ }} or {% %}: the value is stored as it is";
+    return [{ field, message, code: "invalid_format" }];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  const entries = Object.entries(value);
+  return entries.flatMap(([name, inner]) => placeholderErrors(inner, `${field}.${name}`));
 }

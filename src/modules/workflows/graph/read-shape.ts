@@ -2,6 +2,7 @@
 
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { refusedFields } from "../../../http/unknown-fields.ts";
 import { fieldErrors } from "../../../http/validation.ts";
 import type { FieldError } from "../../../lib/errors.ts";
 
@@ -11,8 +12,9 @@ export function readShape<T extends TSchema>(
   at: string,
   errors: FieldError[],
 ): given is Static<T> {
-  if (Value.Check(schema, given)) return true;
-  for (const error of fieldErrors(schema, given)) {
+  const refused = refusedFields(schema, given);
+  if (refused.length === 0 && Value.Check(schema, given)) return true;
+  for (const error of [...refused, ...fieldErrors(schema, given)]) {
     errors.push({ ...error, field: [at, error.field].filter((part) => part !== "").join(".") });
   }
   return false;

@@ -1,0 +1,114 @@
+/** Requests as programs send them that were written for other services. */
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { type TestApp, testApp } from "../support/app.ts";
+
+let t: TestApp;
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+async function setUp(): Promise<TestApp> {
+  t = await testApp({ project: "acme" });
+  closers.push(() => t.close());
+  return t;
+}
+
+const textOf = (file: string): string =>
+  readFileSync(path.join(import.meta.dir, file), "utf8").replaceAll(".example>", ".test>");
+/** The JSON of a file; the domain of its sender is that of the test project. */
+const jsonOf = (file: string): Record<string, unknown> =>
+  JSON.parse(
+    readFileSync(path.join(import.meta.dir, file), "utf8").replaceAll("acme.example", "acme.test"),
+  );
+
+/** The refusal of a request as its fields, each with its message. */
+async function refusalOf(url: string, body: unknown): Promise<Record<string, string>> {
+  const before = t.contents();
+  const answer = await t.call("POST", url, body);
+  expect(answer.status).toBe(422);
+  expect(t.contents()).toEqual(before);
+  const errors = [answer.at("error.errors")].flat();
+  return Object.fromEntries(
+    errors.map((error) => [String(Object(error)["field"]), String(Object(error)["message"])]),
+  );
+}
+
+const template = (body: string) => ({ name: "T", type: "TRANSACTIONAL", subject: "S", body });
+
+describe("a template in the syntax of another language is refused when it is saved:", () => {
+  const cases: [name: string, line: string, instead: string][] = [
+    ["triple-braces", "{{{ name }}}", "write {{ name | raw }}"],
+    ["handlebars-if", "{{#if premium}}", "write {% if premium %} … {% endif %}"],
+    ["go-tracklink", "{{ .Subscriber.Name }}", "write {{ name }}"],
+  ];
+  test.each(cases)("%s", async (name, construct, instead) => {
+    await setUp();
+    const body = textOf(`${name}/body.html`);
+    const { body: message } = await refusalOf("/templates", template(body));
+    expect(message).toContain(construct);
+    expect(message).toContain(instead);
+    const campaign = { name: "N", subject: "s", body, from: "hi@acme.test", audienceType: "ALL" };
+    expect(await refusalOf("/campaigns", campaign)).toEqual({ body: String(message) });
+    const mail = { to: "ada@x.example", from: "hi@acme.test", subject: "s", body };
+    expect(await refusalOf("/v1/send", mail)).toEqual({ body: String(message) });
+    const id = await t.create("/templates", template("<p>x</p>"), "data.id");
+    expect((await t.call("PATCH", `/templates/${id}`, { body })).status).toBe(422);
+  });
+
+  test.each(["lenient", "lenient=true"])("unless the writer means it: ?%s", async (query) => {
+    await setUp();
+    const body = "<p>{{#if premium}}</p>";
+    expect((await t.call("POST", `/templates?${query}`, template(body))).status).toBe(201);
+    const mail = { to: "ada@x.example", from: "hi@acme.test", subject: "s", body };
+    expect((await t.call("POST", `/v1/send?${query}`, mail)).status).toBe(200);
+    expect((await t.call("POST", "/v1/send?lenient=false", mail)).status).toBe(422);
+  });
+});
+
+describe("a placeholder in a field that is sent as it is is refused:", () => {
+  test("fromname-liquid", async () => {
+    await setUp();
+    const input = jsonOf("fromname-liquid/template.json");
+    const message = expect.stringContaining("only subject and body are rendered");
+    expect(await refusalOf("/templates", input)).toEqual({ fromName: message });
+    const campaign = { ...input, type: undefined, audienceType: "ALL" };
+    expect(await refusalOf("/campaigns", campaign)).toEqual({ fromName: message });
+  });
+
+  test("header-and-filename-liquid", async () => {
+    await setUp();
+    const input = jsonOf("header-and-filename-liquid/send.json");
+    const message = expect.stringContaining("only subject and body are rendered");
+    expect(await refusalOf("/v1/send", input)).toEqual({
+      "from.name": message,
+      "headers.X-Order": message,
+      "attachments.0.filename": message,
+    });
+    const plain = { to: "f2@x.example", from: "hi@acme.test", subject: "s", body: "b" };
+    const to = { email: "f2@x.example", name: "{{ x }}" };
+    expect(await refusalOf("/v1/send", { ...plain, to })).toEqual({ "to.name": message });
+    expect(await refusalOf("/v1/send", { ...plain, name: "{% x %}" })).toEqual({ name: message });
+  });
+
+  test("values that a workflow stores, and names of fields that a step does not have", async () => {
+    await setUp();
+    const flow = (config: object) => ({
+      name: "F",
+      trigger: { type: "EVENT", eventName: "seen" },
+      steps: [{ id: "a", type: "UPDATE_CONTACT", config }],
+      transitions: [],
+    });
+    const refused = await refusalOf("/workflows", flow({ updates: { plan: { a: "{{ plan }}" } } }));
+    expect(refused).toEqual({
+      "steps.0.config.updates.plan.a": expect.stringContaining("stored as it is"),
+    });
+    const misspelt = flow({ updates: { a: 1 }, subscriptionActions: "subscribe" });
+    expect(await refusalOf("/workflows", misspelt)).toEqual({
+      "steps.0.config.subscriptionActions": expect.stringContaining("use subscriptionAction"),
+    });
+  });
+});
