@@ -14,9 +14,14 @@ export type CsvItem =
   /** Always the last item: the rest of the text was not read. */
   | { kind: "end"; line: number; message: string };
 
-const DELIMITERS = [",", ";", "\t"] as const;
+const DELIMITERS = [",", ";", "\t", "|"] as const;
 
-export type Dialect = { delimiter: (typeof DELIMITERS)[number]; newline: "\n" | "\r" };
+export type Dialect = {
+  delimiter: (typeof DELIMITERS)[number];
+  newline: "\n" | "\r";
+  /** Characters before the first record: the line `sep=;`, in which Excel reads the delimiter. */
+  skipped?: number;
+};
 
 export type CsvReader = {
   /** Adds text and yields the items that are complete now. A batch takes a few milliseconds. */
@@ -52,15 +57,17 @@ type ParsedWindow = {
   fault: "unclosed" | "bad quote" | null;
 };
 
-export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
+export function createCsvReader({ delimiter, newline, skipped = 0 }: Dialect): CsvReader {
   /** Text that is not parsed yet; it begins with `line`. */
   let rest = "";
-  let line = 1;
+  let toSkip = skipped;
+  let line = skipped > 0 ? 2 : 1;
   let window = WINDOW;
   let isSkippingLine = false;
   let quotingFaults = 0;
 
-  function parse(text: string): ParsedWindow {
+  function parse(original: string): ParsedWindow {
+    const text = withoutOuterBlanks(original, delimiter, newline);
     const { data, errors } = Papa.parse<string[]>(text, { delimiter, newline });
     const wrong = errors.filter((error) => error.type === "Quotes");
     const row = wrong[0]?.row;
@@ -145,7 +152,8 @@ export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
   return {
     *push(text) {
       if (quotingFaults > MAX_QUOTING_FAULTS) return;
-      rest += text;
+      rest += text.slice(toSkip);
+      toSkip = Math.max(0, toSkip - text.length);
       if (isSkippingLine) dropToLineEnd();
       yield* read(false);
     },
@@ -157,7 +165,9 @@ export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
 
 /** Detects the dialect from the start of the text. Delimiters inside quoted values do not count. */
 export function detectDialect(head: string): Dialect {
-  const bare = head.replaceAll(/(?<=^|[,;\t\r\n])"(?:[^"]|"")*"/g, "");
+  const named = SEPARATOR_LINE.exec(head);
+  if (named !== null) return namedDialect(named);
+  const bare = head.replaceAll(/(?<=^|[,;|\t\r\n]) *"(?:[^"]|"")*"/g, "");
   const newline = bare.includes("\n") || !bare.includes("\r") ? "\n" : "\r";
   const records = bare.split(newline).filter((line) => line.trim() !== "");
   const [first = ""] = records;
@@ -168,6 +178,70 @@ export function detectDialect(head: string): Dialect {
   const sample = records.slice(0, SAMPLE_RECORDS).join(newline);
   const { meta } = Papa.parse(sample, { delimitersToGuess: possible, newline });
   return { delimiter: possible.find((one) => one === meta.delimiter) ?? only, newline };
+}
+
+const SEPARATOR_LINE = /^\u{feff}?(?:"sep=(.)"|sep=(.))[,;|\t]*(\r\n|\n|\r)/iu;
+
+function namedDialect([text, quoted, plain, lineEnd]: RegExpExecArray): Dialect {
+  const delimiter = DELIMITERS.find((one) => one === (quoted ?? plain)) ?? ",";
+  return { delimiter, newline: lineEnd === "\r" ? "\r" : "\n", skipped: text.length };
+}
+
+/**
+ * The text without the blanks between a value and a delimiter or line end: `a, "b" ,c`. A quote after
+ * such a blank opens a value. Blanks inside quotes stay.
+ */
+function withoutOuterBlanks(text: string, delimiter: string, newline: string): string {
+  const isBlank = (i: number) => text[i] === " " || (text[i] === "\t" && delimiter !== "\t");
+  if (!text.includes(" ") && (delimiter === "\t" || !text.includes("\t"))) return text;
+  let clean = "";
+  let copied = 0;
+  let nextDelimiter = -1;
+  let nextNewline = -1;
+  /** Leaves out the characters from `from` to `to`. */
+  function drop(from: number, to: number): void {
+    clean += text.slice(copied, from);
+    copied = to;
+  }
+  /** The end of the value that contains the offset; each position is searched once. */
+  function endOfValue(at: number): number {
+    if (nextDelimiter < at) nextDelimiter = indexOrEnd(text, delimiter, at);
+    if (nextNewline < at) nextNewline = indexOrEnd(text, newline, at);
+    return Math.min(nextDelimiter, nextNewline);
+  }
+
+  for (let at = 0; at < text.length;) {
+    let first = at;
+    while (isBlank(first)) first++;
+    if (first > at) drop(at, first);
+    let from = first;
+    if (text[first] === '"') {
+      const close = closingQuote(text, first);
+      if (close === -1) break;
+      from = close + 1;
+    }
+    const end = endOfValue(from);
+    const isReturn = text[end - 1] === "\r" && end > from;
+    const last = isReturn ? end - 1 : end;
+    let kept = last;
+    while (kept > from && isBlank(kept - 1)) kept--;
+    if (kept < last) drop(kept, last);
+    at = end + 1;
+  }
+  return clean + text.slice(copied);
+}
+
+function indexOrEnd(text: string, part: string, from: number): number {
+  const found = text.indexOf(part, from);
+  return found === -1 ? text.length : found;
+}
+
+/** The quote that closes a value; -1 if none does. A doubled quote is content. */
+function closingQuote(text: string, open: number): number {
+  for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 2)) {
+    if (text[at + 1] !== '"') return at;
+  }
+  return -1;
 }
 
 /** Removes the CR that CRLF leaves at the end of the last cell if records are separated by LF. */

@@ -11,8 +11,8 @@ const writer = csvWriter<{ text: unknown; count: number }>([
 const line = (text: unknown, count = -1) => writer.row({ text, count });
 
 describe("CSV", () => {
-  test("begins with the names of the columns", () => {
-    expect(writer.header).toBe("text,count,double\r\n");
+  test("begins with a byte order mark, for Excel, and the names of the columns", () => {
+    expect(writer.header).toBe("\u{feff}text,count,double\r\n");
   });
 
   test.each([
@@ -43,7 +43,7 @@ describe("CSV", () => {
       suppressions.row({ ...rest, reason: "MANUAL", expiresAt: null, cause: null }),
       suppressions.row({ ...rest, reason: "HARD_BOUNCE", expiresAt: null, cause }),
     ]).toEqual([
-      "email,reason,createdAt,expiresAt,causeEmailId,causeReportedAt,causeReason\r\n",
+      "\u{feff}email,reason,createdAt,expiresAt,causeEmailId,causeReportedAt,causeReason\r\n",
       "ada@example.com,MANUAL,2026-01-02T10:00:00.000Z,,,,\r\n",
       "ada@example.com,HARD_BOUNCE,2026-01-02T10:00:00.000Z,,m1,,550 no such user\r\n",
     ]);

@@ -154,7 +154,33 @@ const cases: [name: string, text: string, items: unknown[]][] = [
     [
       [3, "a"],
       [5, "1"],
-      [6, "  "],
+    ],
+  ],
+  [
+    "blanks beside delimiters, which are not part of a value, and quotes after them",
+    'a , b\t,c\r\n 1 , "x, ""y"" " , z \r\n"  q  ",  ,\t"r\n s"\n',
+    [
+      [1, "a", "b", "c"],
+      [2, "1", 'x, "y" ', "z"],
+      [3, "  q  ", "", "r\n s"],
+    ],
+  ],
+  [
+    "the line sep=, which names the delimiter",
+    "sep=;\r\na,b;c\r\n1;2\r\n",
+    [
+      [2, "a,b", "c"],
+      [3, "1", "2"],
+    ],
+  ],
+  ["sep= with quotes", '"sep=|"\na|b\n', [[2, "a", "b"]]],
+  ["sep= with a tab", "SEP=\t\na,b\tc\n", [[2, "a,b", "c"]]],
+  [
+    "vertical bars",
+    "a|b\n1|2\n",
+    [
+      [1, "a", "b"],
+      [2, "1", "2"],
     ],
   ],
   [

@@ -23,6 +23,11 @@ const cases: [name: string, bytes: Buffer, encoding: TextEncoding][] = [
     "windows-1252",
   ],
   ["a broken end", Buffer.from([0x61, 0xc3]), "windows-1252"],
+  ["Polish", Buffer.from([0x57, 0x69, 0xb3, 0x61, 0x20, 0x77, 0x69, 0xb9, 0x7a]), "windows-1250"],
+  ["square metres", latin1("5 m\u00b3, caf\u00e9"), "windows-1252"],
+  ["Windows-1251", Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2, 0x2c, 0x20]), "windows-1251"],
+  ["KOI8-R", Buffer.from([0xf0, 0xd2, 0xc9, 0xd7, 0xc5, 0xd4, 0x2c, 0x20]), "koi8-r"],
+  ["UTF-16 without its mark", utf16("name\nAda\n").subarray(2), "utf-16le"],
   ["UTF-16 little-endian", utf16("name\nAda\n"), "utf-16le"],
   ["UTF-16 big-endian", utf16("name\nAda\n").swap16(), "utf-16be"],
 ];

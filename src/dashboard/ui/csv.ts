@@ -8,7 +8,7 @@ export type CsvWriter<T> = { header: string; row: (row: T) => string };
 
 export function csvWriter<T>(columns: readonly CsvColumn<T>[]): CsvWriter<T> {
   return {
-    header: lineOf(columns.map(({ name }) => name)),
+    header: BYTE_ORDER_MARK + lineOf(columns.map(({ name }) => name)),
     row: (row) => lineOf(columns.map(({ value }) => value(row))),
   };
 }
@@ -18,6 +18,9 @@ export const columnsOf = <T extends object>(keys: readonly (keyof T & string)[])
   keys.map((key) => ({ name: key, value: (row) => row[key] }));
 
 const lineOf = (values: readonly unknown[]): string => `${values.map(cellOf).join(",")}\r\n`;
+
+/** Without it, Excel reads the file in the code page of the computer. */
+const BYTE_ORDER_MARK = "\u{feff}";
 
 /** A spreadsheet runs a cell that begins with one of these as a formula (OWASP, CSV injection). */
 const FORMULA = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;

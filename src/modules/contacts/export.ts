@@ -20,6 +20,8 @@ import { type ContactRow, presentContact } from "./service.ts";
 
 export type Exports = ReturnType<typeof createExports>;
 
+/** Without it, Excel reads the file in the code page of the computer. */
+const BYTE_ORDER_MARK = "\u{feff}";
 /** Contacts read by one statement. */
 const PAGE_SIZE = 500;
 
@@ -136,12 +138,15 @@ export function createExports(deps: {
 function csvWriter({ fields, isComplete }: Awaited<ReturnType<Fields["survey"]>>): FileWriter {
   if (!isComplete) throw tooManyKeys();
   const columns = fields.map(({ key, types }) => {
-    const holdsJson = key === "" || types.includes("array") || types.includes("object");
+    // An import reads all values of a column as one type.
+    const isMixed = types.length > 1;
+    const holdsJson = key === "" || isMixed || types.includes("array") || types.includes("object");
     const cellOf = holdsJson ? jsonCell : writeCell;
     return { key, cellOf, name: columnName(key, holdsJson) };
   });
   return {
-    header: writeRecord(["email", "subscribed", ...columns.map(({ name }) => name)]),
+    header:
+      BYTE_ORDER_MARK + writeRecord(["email", "subscribed", ...columns.map(({ name }) => name)]),
     write(contact) {
       const data = parseData(contact.data);
       const cells = columns.map(({ key, cellOf }) => cellOf(data[key]));

@@ -6,6 +6,10 @@ import { isEventName, isEventPattern, trimmedEventName } from "../../../src/lib/
 import { splitPath } from "../../../src/lib/key-path.ts";
 import { guessEncoding } from "../../../src/lib/text-encoding.ts";
 import {
+  COLUMN_TYPES,
+  createColumnSurvey,
+} from "../../../src/modules/contacts/import/column-types.ts";
+import {
   readCell,
   removeMark,
   writeCell,
@@ -98,7 +102,13 @@ export const MODULES_PARSERS: readonly Parser[] = [
   },
   {
     name: "cells",
-    run: (text) => [readCell(text), removeMark(text), writeCell(text), writeRecord([text])],
+    run: (text) => [
+      COLUMN_TYPES.map((type) => readCell(text, type)),
+      createColumnSurvey().see(text),
+      removeMark(text),
+      writeCell(text),
+      writeRecord([text]),
+    ],
     frames: [
       ["", ""],
       ["'", "x"],
@@ -126,6 +136,7 @@ export const MODULES_PARSERS: readonly Parser[] = [
           columns: [{ kind: "email" }, { kind: "json", key: "a" }, { kind: "status" }],
           statusWords: new Map(),
           isList: false,
+          types: [],
         },
         { line: 1, cells: [text, text, text] },
       ),

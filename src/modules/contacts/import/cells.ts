@@ -4,6 +4,8 @@
  * CSV injection). An import removes that apostrophe, so an exported value is imported unchanged.
  */
 
+import type { ColumnType } from "./column-types.ts";
+
 const MARK = "'";
 const FORMULA = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 const FLAG = /^(?:true|false)$/i;
@@ -15,12 +17,94 @@ const MINUS_ZERO = "-0";
 
 type CellValue = string | number | boolean;
 
-/** The value of a cell; undefined if the cell is empty, which sets no value. */
-export function readCell(cell: string): CellValue | undefined {
+/**
+ * The value of a cell in a column of a type: undefined if the cell is empty, which sets no value, and
+ * null if the cell is no value of the type.
+ */
+export function readCell(cell: string, type: ColumnType): CellValue | undefined | null {
   if (cell.trim() === "") return undefined;
-  if (isNumber(cell)) return Number(cell);
-  if (FLAG.test(cell)) return cell.toLowerCase() === "true";
-  return removeMark(cell);
+  switch (type) {
+    case "text":
+      return removeMark(cell);
+    case "number":
+      return Number(cell);
+    case "boolean":
+      return cell.toLowerCase() === "true";
+    case "number-dot":
+      return readDecimal(cell.trim(), ".");
+    case "number-comma":
+      return readDecimal(cell.trim(), ",");
+    case "date-dmy":
+      return readLocalDate(cell.trim(), "DMY");
+    case "date-mdy":
+      return readLocalDate(cell.trim(), "MDY");
+  }
+}
+
+export const isFlag = (text: string): boolean => FLAG.test(text);
+
+/** True if the number has exactly this text, so that no text is lost: `19.9` but not `19.90`. */
+export function isExactNumber(text: string): boolean {
+  const value = Number(text);
+  return text !== MINUS_ZERO && Number.isFinite(value) && String(value) === text;
+}
+
+/** Reads a decimal as people write it: `1,299.50` or `1.299,50`; null if it is none. */
+export function readDecimal(text: string, separator: "." | ","): number | null {
+  if (text.length > LONGEST_DECIMAL) return null;
+  if (!(separator === "." ? WITH_DOT : WITH_COMMA).test(text)) return null;
+  const plain = separator === "." ? text.replaceAll(",", "") : text.replaceAll(".", "");
+  return Number(plain.replaceAll(GROUPS, "").replace(",", "."));
+}
+
+/** A group of thousands is separated by the other sign, a blank or an apostrophe. */
+const WITH_DOT = /^[-+]?(?:\d+|\d{1,3}(?:[,'\u00a0\u202f ]\d{3})+)(?:\.\d+)?$/;
+const WITH_COMMA = /^[-+]?(?:\d+|\d{1,3}(?:[.'\u00a0\u202f ]\d{3})+)(?:,\d+)?$/;
+const GROUPS = /['\u00a0\u202f ]/g;
+const LONGEST_DECIMAL = 40;
+
+const LOCAL_DATE = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:,? +(.{4,11}))?$/;
+const YEAR_FIRST = /^(\d{4})([./-])(\d{1,2})\2(\d{1,2})(?:[ T](.{4,11}))?$/;
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d.{0,20}$/;
+const TIME = /^(\d{1,2}):(\d{2})(?::(\d{2}))?(?: ?([ap])\.?m\.?| ?Z)?$/i;
+
+/**
+ * Reads a date as people write it, and returns it in ISO 8601, with a time in UTC if it has one; null
+ * if it is none. With dots the day is always first: `15.06.2030`.
+ */
+export function readLocalDate(text: string, order: "DMY" | "MDY"): string | null {
+  if (ISO_TIME.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text)))
+    return text;
+  const local = LOCAL_DATE.exec(text);
+  const found = local ?? YEAR_FIRST.exec(text);
+  if (found === null) return null;
+  const [, first = "", sign = "", second = "", third = "", time] = found;
+  const isDayFirst = order === "DMY" || sign === ".";
+  const [year, month, day] =
+    local === null
+      ? [first, second, third]
+      : isDayFirst
+        ? [third, second, first]
+        : [third, first, second];
+  const date = `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+  if (!isDay(date)) return null;
+  if (time === undefined) return date;
+  const clock = readTime(time);
+  return clock === null ? null : `${date}T${clock}Z`;
+}
+
+function isDay(date: string): boolean {
+  const at = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(date);
+}
+
+function readTime(text: string): string | null {
+  const [found, hour = "", minute = "", second = "00", half] = TIME.exec(text) ?? [];
+  if (found === undefined) return null;
+  const isAfternoon = half?.toLowerCase() === "p";
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (isAfternoon ? 12 : 0);
+  if (hours > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+  return `${String(hours).padStart(2, "0")}:${minute}:${second}`;
 }
 
 /** The text of a cell whose column always contains text. */

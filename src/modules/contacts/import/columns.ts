@@ -2,7 +2,8 @@
  * The meaning of the columns of a CSV file. `email` and `subscribed` are fields of the contact;
  * `status`, `unsubscribed` and their kind say who left (standing.ts); `attributes` and `data` may
  * contain a JSON object whose keys become keys of the data. Any other name is a key of the data.
- * `data.KEY` is always the key KEY, and the cells of `json:KEY` contain JSON. In a header, KEY is used
+ * `data.KEY` is always the key KEY; the cells of `json:KEY` contain JSON, and those of `number:KEY`,
+ * `date:KEY` and `text:KEY` are read as this type. In a header, KEY is used
  * literally, so that an exported file can be imported. In a mapping, a dot in a key must be written
  * `\.`, as in the conditions of segments, where a bare dot separates a path.
  */
@@ -11,12 +12,15 @@ import type { FieldError } from "../../../lib/errors.ts";
 import { splitPath } from "../../../lib/key-path.ts";
 import { parseAddress } from "../../../protocols/mime/address.ts";
 import { isReserved } from "../data.ts";
+import { NAMED_TYPES, type NamedType } from "./column-types.ts";
 import { bareWord, isSuspectName, type StandingColumn, standingColumn } from "./standing.ts";
 
 export type Column =
   | { kind: "email" | "subscribed" | "ignored" }
   | StandingColumn
-  | { kind: "data" | "json"; key: string }
+  | { kind: "json"; key: string }
+  /** `as` is the type that the mapping or the header names. */
+  | { kind: "data"; key: string; as?: NamedType }
   /** JSON objects. Another text is the value of `key`; null if there must be no other text. */
   | { kind: "object"; key: string | null };
 
@@ -34,6 +38,8 @@ type Header =
 
 const DATA_PREFIX = "data.";
 const JSON_PREFIX = "json:";
+const TYPE_PREFIXES = NAMED_TYPES.map((type) => ({ type, prefix: `${type}:` }));
+const PREFIXES = [DATA_PREFIX, JSON_PREFIX, ...TYPE_PREFIXES.map(({ prefix }) => prefix)];
 /** Targets of a mapping for columns whose cells are flags, times or reasons. */
 const LEFT_TARGETS = new Set(["unsubscribed", "suppressed", "bounced", "complained"]);
 const MAX_REPORTED_NAMES = 20;
@@ -92,7 +98,9 @@ export function suspectColumn(name: string): FieldError {
 }
 
 function isUnnamed(name: string, mapping: Mapping): boolean {
-  return targetOf(name, mapping) === undefined && !name.startsWith(DATA_PREFIX);
+  return (
+    targetOf(name, mapping) === undefined && !PREFIXES.some((prefix) => name.startsWith(prefix))
+  );
 }
 
 /** Takes the only column with a name such as `Email Address` if no column is `email`. */
@@ -132,12 +140,12 @@ function mappedColumn(target: string | null): Column {
   const left = standingColumn(token);
   if (left?.kind === "left" && LEFT_TARGETS.has(token)) return left;
   const column = literalColumn(target);
-  return "key" in column ? keyColumn(column.kind, splitPath(column.key).join(".")) : column;
+  return "key" in column ? { ...column, key: splitPath(column.key).join(".") } : column;
 }
 
 /** The error in the target of a mapping; null if it is valid. */
 function targetFault(target: string): string | null {
-  const prefix = [DATA_PREFIX, JSON_PREFIX].find((text) => target.startsWith(text));
+  const prefix = PREFIXES.find((text) => target.startsWith(text));
   const key = prefix === undefined ? target.trim() : target.slice(prefix.length);
   if (key === "") return "the target must be a name, or null to ignore the column";
   if (splitPath(key).length === 1) return null;
@@ -164,13 +172,18 @@ export const isEmailName = (name: string): boolean => EMAIL_NAMES.has(bareWord(n
 /** The meaning of a column by its name alone. */
 export function columnOf(name: string): Column {
   const column = literalColumn(name);
-  if (column.kind !== "data" || name.startsWith(DATA_PREFIX)) return column;
+  if (column.kind !== "data" || PREFIXES.some((prefix) => name.startsWith(prefix))) return column;
   const standing = standingColumn(name);
   if (standing !== null) return standing;
   return OBJECT_NAMES.has(column.key) ? { kind: "object", key: column.key } : column;
 }
 
 function literalColumn(name: string) {
+  const named = TYPE_PREFIXES.find(({ prefix }) => name.startsWith(prefix));
+  if (named !== undefined) {
+    const column = keyColumn("data", name.slice(named.prefix.length));
+    return column.kind === "data" ? { ...column, as: named.type } : column;
+  }
   if (name.startsWith(DATA_PREFIX)) return keyColumn("data", name.slice(DATA_PREFIX.length));
   if (name.startsWith(JSON_PREFIX)) return keyColumn("json", name.slice(JSON_PREFIX.length));
   const trimmed = name.trim();

@@ -16,13 +16,13 @@ import type { ImportJob } from "./model.ts";
 import type { RowFormat } from "./rows.ts";
 import { bareWord, isSpeakingWord, readStatus } from "./standing.ts";
 
-type FileFormat = RowFormat & {
+export type FileFormat = RowFormat & {
   header: readonly string[];
   /** Columns of data in which a word such as `unsubscribed` has the file refused. */
   watched: readonly number[];
 };
 
-type Options = Pick<ImportJob, "mapping" | "statuses" | "suppressAs">;
+type Options = Pick<ImportJob, "mapping" | "statuses" | "suppressAs" | "types">;
 
 /** Columns that say in a list of suppressions why an address is on it. */
 const REASON_NAMES = new Set(["reason", "type", "event", "category"]);
@@ -35,7 +35,7 @@ const LONGEST_REPORTED = 60;
 
 export function readFormat(
   header: readonly string[],
-  { mapping, statuses = {}, suppressAs }: Options,
+  { mapping, statuses = {}, suppressAs, types = [] }: Options,
 ): { ok: true; format: FileFormat } | { ok: false; errors: FieldError[] } {
   const statusWords = new Map(
     Object.entries(statuses).map(([word, standing]) => [bareWord(word), standing]),
@@ -45,7 +45,7 @@ export function readFormat(
   if (!read.ok) return read;
   const { columns, unnamed } = read;
   const watched = isList || hasStanding(columns) ? [] : unnamed;
-  return { ok: true, format: { header, columns, statusWords, isList, watched } };
+  return { ok: true, format: { header, columns, statusWords, isList, watched, types } };
 }
 
 /** In a list of suppressions only the address and the reason count. */

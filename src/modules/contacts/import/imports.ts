@@ -15,13 +15,15 @@ import { receiveFile, type Upload } from "../../../http/multipart.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { AppError, type FieldError, fieldError, validationError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
-import { guessEncoding } from "../../../lib/text-encoding.ts";
+import { encodingNamed, guessEncoding } from "../../../lib/text-encoding.ts";
 import type { FairScheduler } from "../../../lib/slice-queue.ts";
 import type { Quotas } from "../../quotas/service.ts";
 import type { CsvItem } from "../../../lib/csv.ts";
 import type { ImportFiles, Receiving } from "./files.ts";
 import { nameError, readFormat, sampleErrors } from "./format.ts";
 import {
+  DATE_ORDERS,
+  DECIMAL_SEPARATORS,
   type ImportError,
   IMPORTED_REASONS,
   ImportJob,
@@ -32,6 +34,7 @@ import {
 } from "./model.ts";
 import { readRecords, splitHeader } from "./records.ts";
 import { STANDINGS } from "./standing.ts";
+import { notesOnColumns } from "./survey.ts";
 import { presentJob } from "../jobs/model.ts";
 import type { JobQuota } from "../jobs/quota.ts";
 import type { JobRow, Jobs } from "../jobs/jobs.ts";
@@ -83,8 +86,8 @@ export function createImports(deps: {
       },
     });
     await receiving.finish().catch(refuseFullStorage);
-    const encoding = guess.result();
-    return { fields, fileName, encoding, digest: digest.digest("hex"), sizeBytes };
+    const guessed = guess.result();
+    return { fields, fileName, guessed, digest: digest.digest("hex"), sizeBytes };
   }
 
   /** Throws 422 with all errors of the header. */
@@ -111,11 +114,13 @@ export function createImports(deps: {
     const id = newId(clock.now());
     const receiving = await files.create(id).catch(refuseFullStorage);
     try {
-      const { fields, fileName, encoding, digest, sizeBytes } = await storeFile(upload, receiving);
-      const { saysSubscribed, ...options } = read(fields);
+      const { fields, fileName, guessed, digest, sizeBytes } = await storeFile(upload, receiving);
+      const { saysSubscribed, encoding: named, ...options } = read(fields);
+      const encoding = named ?? guessed;
       const file = { id, fileName: saysSubscribed ? "" : fileName };
       await checkHeader(projectSeq, file, { encoding, ...options });
-      return { id, job: { encoding, ...options }, sizeBytes, identity: { digest, ...options } };
+      const job = { encoding, hasNamedEncoding: named !== undefined, ...options };
+      return { id, job, sizeBytes, identity: { digest, encoding, ...options } };
     } catch (error) {
       await receiving.abandon();
       throw error;
@@ -159,13 +164,20 @@ export function createImports(deps: {
 /** Reads the options of a request from the fields of its form. */
 type ReadOptions = (
   fields: ReadonlyMap<string, string>,
-) => Omit<ImportJob, "encoding"> & { saysSubscribed: boolean };
+) => Omit<ImportJob, "encoding"> & { encoding: string | undefined; saysSubscribed: boolean };
 
 /** The options of an import. A field of the form wins over a query parameter. */
 export function contactOptions(query: ImportQuery): ReadOptions {
   return (fields) => ({
     mapping: readMapping(fields.get("mapping") ?? query.mapping),
     statuses: readStatuses(fields.get("statuses") ?? query.statuses),
+    encoding: readEncoding(fields.get("encoding") ?? query.encoding),
+    ...readChoice("dateOrder", fields.get("dateOrder") ?? query.dateOrder, DATE_ORDERS),
+    ...readChoice(
+      "decimalSeparator",
+      fields.get("decimalSeparator") ?? query.decimalSeparator,
+      DECIMAL_SEPARATORS,
+    ),
     saysSubscribed: (fields.get("subscribed") ?? query.subscribed) !== undefined,
     subscribesNew: readFlag("subscribed", fields.get("subscribed") ?? query.subscribed ?? "true"),
     resubscribes: readFlag(
@@ -180,10 +192,35 @@ export function suppressionOptions(query: SuppressionImportQuery): ReadOptions {
   return (fields) => ({
     mapping: readMapping(fields.get("mapping") ?? query.mapping),
     statuses: readStatuses(fields.get("statuses") ?? query.statuses),
+    encoding: readEncoding(fields.get("encoding") ?? query.encoding),
     saysSubscribed: false,
     subscribesNew: false,
     suppressAs: readReason(fields.get("reason") ?? query.reason ?? "MANUAL"),
   });
+}
+
+/** The name of the encoding as WHATWG Encoding §4.2 gives it. */
+function readEncoding(text: string | undefined): string | undefined {
+  if (text === undefined || text === "") return undefined;
+  const encoding = encodingNamed(text);
+  if (encoding !== null) return encoding;
+  const message = "must be an encoding such as utf-8, windows-1250, windows-1251 or shift_jis";
+  throw fieldError("encoding", "invalid_value", message);
+}
+
+function readChoice<const Name extends string, Choice extends string>(
+  field: Name,
+  text: string | undefined,
+  choices: readonly Choice[],
+): { [Key in Name]?: Choice } {
+  if (text === undefined || text === "") return {};
+  const choice = choices.find((one) => one === text);
+  if (choice === undefined) {
+    throw fieldError(field, "invalid_value", `must be one of ${choices.join(" ")}`);
+  }
+  const result: { [Key in Name]?: Choice } = {};
+  result[field] = choice;
+  return result;
 }
 
 function readFlag(field: string, text: string): boolean {
@@ -230,7 +267,7 @@ function headerErrors(header: readonly string[], job: ImportJob): FieldError[] |
     return [{ field: "file", message: "has an unreadable first line", code: "invalid_format" }];
   }
   if (header.some((name) => /[\0\u{fffd}]/u.test(name))) {
-    const message = "must be text in UTF-8, Windows-1252 or UTF-16 with its byte order mark";
+    const message = "must be text: name its encoding if it is not UTF-8";
     return [{ field: "file", message, code: "invalid_format" }];
   }
   const read = readFormat(header, job);
@@ -258,8 +295,19 @@ async function errorsOfSample(
 function present(job: JobRow): ImportProgress {
   const { created, updated, failed } = job;
   const errors: ImportError[] = JSON.parse(job.errors);
-  const { suppressed = 0, keptUnsubscribed = 0 } = Value.Parse(ImportJob, JSON.parse(job.input));
-  return { ...presentJob(job), created, updated, failed, suppressed, keptUnsubscribed, errors };
+  const input = Value.Parse(ImportJob, JSON.parse(job.input));
+  const { encoding, columns = [], suppressed = 0, keptUnsubscribed = 0 } = input;
+  const counts = { created, updated, failed, suppressed, keptUnsubscribed };
+  const notes = [...notesOnEncoding(input), ...notesOnColumns(columns)];
+  return { ...presentJob(job), ...counts, encoding, columns, notes, errors };
+}
+
+function notesOnEncoding({ encoding, hasNamedEncoding = true }: ImportJob): string[] {
+  if (hasNamedEncoding || encoding.startsWith("utf-")) return [];
+  return [
+    `The file is not in UTF-8. It was read as ${encoding}, which is a guess: if letters are wrong, ` +
+      "import it again and name its encoding.",
+  ];
 }
 
 function refuseFullStorage(error: unknown): never {

@@ -3,10 +3,10 @@
 import type { CsvItem, CsvReader } from "../../../lib/csv.ts";
 import { createCsvReader, detectDialect } from "../../../lib/csv.ts";
 import { startSlices } from "../../../lib/slices.ts";
-import type { TextEncoding } from "../../../lib/text-encoding.ts";
+import { createDecoder } from "../../../lib/text-encoding.ts";
 import type { SliceQueue } from "../../../lib/slice-queue.ts";
 
-export type TextFile = { bytes: AsyncIterable<Uint8Array>; encoding: TextEncoding };
+type TextFile = { bytes: AsyncIterable<Uint8Array>; encoding: string };
 
 /**
  * Yields records in groups that take a few milliseconds to parse; other work runs between two
@@ -23,7 +23,7 @@ export async function* readRecords(file: TextFile, queue: SliceQueue): AsyncGene
 }
 
 async function* read({ bytes, encoding }: TextFile): AsyncGenerator<Generator<CsvItem[]>> {
-  const decoder = new TextDecoder(encoding);
+  const decoder = createDecoder(encoding);
   let reader: CsvReader | null = null;
   for await (const chunk of bytes) {
     const text = decoder.decode(chunk, { stream: true });

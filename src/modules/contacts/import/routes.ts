@@ -13,7 +13,14 @@ import { MAX_IMPORT_BYTES } from "../../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { FORM_OVERHEAD_BYTES } from "../../../http/multipart.ts";
 import { contactOptions, type Imports, type Received, suppressionOptions } from "./imports.ts";
-import { IMPORTED_REASONS, ImportProgress, ImportQuery, SuppressionImportQuery } from "./model.ts";
+import {
+  DATE_ORDERS,
+  DECIMAL_SEPARATORS,
+  IMPORTED_REASONS,
+  ImportProgress,
+  ImportQuery,
+  SuppressionImportQuery,
+} from "./model.ts";
 import { StartedJob } from "../jobs/model.ts";
 import { importOperations, suppressionImportOperations } from "./operations.ts";
 
@@ -105,6 +112,11 @@ const STATUSES = {
     "are null, SUBSCRIBED, UNSUBSCRIBED, MANUAL, HARD_BOUNCE and COMPLAINT.",
 };
 
+const ENCODING = {
+  type: "string" as const,
+  description: "Encoding of the file, such as windows-1250; otherwise it is guessed",
+};
+
 const FORM = {
   description: "A CSV file with contacts, and how to read it",
   type: "object" as const,
@@ -126,6 +138,7 @@ const FORM = {
       type: "string" as const,
       description:
         'JSON from column to field: {"E-Mail": "email", "Plan": "data.plan", "No": null}. ' +
+        "number:KEY, date:KEY and text:KEY name the type of the values. " +
         "Nested values cannot be imported; write `\\.` for a dot in a key.",
     },
     subscribed: {
@@ -138,6 +151,17 @@ const FORM = {
         "Whether rows that say so subscribe contacts that are not subscribed now; default false",
     },
     statuses: STATUSES,
+    encoding: ENCODING,
+    dateOrder: {
+      type: "string" as const,
+      enum: [...DATE_ORDERS],
+      description: "Order of local dates in columns that are mapped to date:KEY",
+    },
+    decimalSeparator: {
+      type: "string" as const,
+      enum: [...DECIMAL_SEPARATORS],
+      description: "Sign before the decimals in columns that are mapped to number:KEY",
+    },
   },
 };
 
@@ -162,6 +186,7 @@ const LIST_FORM = {
       description: 'JSON from column to field: {"E-Mail": "email", "Why": "status"}',
     },
     statuses: STATUSES,
+    encoding: ENCODING,
     reason: {
       type: "string" as const,
       enum: [...IMPORTED_REASONS],

@@ -5,6 +5,7 @@ import { isRecord } from "../../../http/validation.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { parseAddress } from "../../../protocols/mime/address.ts";
 import { readCell, removeMark } from "./cells.ts";
+import type { ColumnType } from "./column-types.ts";
 import type { Column } from "./columns.ts";
 import { isReserved, serializeData } from "../data.ts";
 import { readLeft, readStatus, type Standing, type StatusWords, strictest } from "./standing.ts";
@@ -42,6 +43,8 @@ export type RowFormat = {
   statusWords: StatusWords;
   /** True for a list of suppressions, in which a reason in unknown words says nothing. */
   isList: boolean;
+  /** The types of the columns of data; text where there is none. */
+  types: readonly (ColumnType | null)[];
 };
 
 export function readRow(
@@ -62,7 +65,7 @@ function messageOf(error: unknown): string {
   throw error;
 }
 
-function readCells({ columns, statusWords, isList }: RowFormat, cells: readonly string[]) {
+function readCells({ columns, statusWords, isList, types }: RowFormat, cells: readonly string[]) {
   let email: string | null = null;
   const standings: Standing[] = [];
   const addStanding = (standing: Standing | null | undefined, cell: string) => {
@@ -89,7 +92,7 @@ function readCells({ columns, statusWords, isList }: RowFormat, cells: readonly 
         addStanding(readLeft(cell, column.standing, statusWords), cell);
         break;
       case "data":
-        data.push([column.key, readCell(cell)]);
+        data.push([column.key, readTypedCell(cell, column.key, types[i] ?? "text")]);
         break;
       case "json":
         data.push([column.key, readJsonCell(cell, column.key)]);
@@ -111,14 +114,19 @@ function readCells({ columns, statusWords, isList }: RowFormat, cells: readonly 
 function refuseBadCharacters(cell: string): void {
   if (cell.includes("\0")) throw new RowError("The row contains a NUL character.");
   if (cell.includes("\u{fffd}")) {
-    throw new RowError("The row contains bytes that are not valid UTF-8.");
+    throw new RowError("The row contains bytes that are not valid in the encoding of the file.");
   }
 }
 
+/** Reads an address, also as mail programs export it: `Ada <ada@example.com>`, `mailto:…`. */
 function readEmail(cell: string): string {
-  const parsed = parseAddress(removeMark(cell));
-  if (!parsed.ok) throw new RowError(parsed.reason);
-  return parsed.address;
+  const text = removeMark(cell).trim();
+  const parsed = parseAddress(text);
+  if (parsed.ok) return parsed.address;
+  const bare = text.endsWith(">") ? text.slice(text.lastIndexOf("<") + 1, -1) : text;
+  const unwrapped = parseAddress(bare.replace(/^mailto:/i, "").trim());
+  if (!unwrapped.ok) throw new RowError(parsed.reason);
+  return unwrapped.address;
 }
 
 function readSubscribed(cell: string): Standing {
@@ -129,6 +137,15 @@ function readSubscribed(cell: string): Standing {
   return value ? "SUBSCRIBED" : "UNSUBSCRIBED";
 }
 
+function readTypedCell(cell: string, key: string, type: ColumnType): unknown {
+  const value = readCell(cell, type);
+  if (value !== null) return value;
+  const shown = JSON.stringify(cell.trim().slice(0, LONGEST_SHOWN));
+  throw new RowError(
+    `The value ${shown} of ${key} is no ${type.startsWith("date") ? "date" : "number"}.`,
+  );
+}
+
 function unknownStatus(cell: string): string {
   const shown = JSON.stringify(cell.trim().slice(0, LONGEST_SHOWN));
   return `The meaning of the status ${shown} is not known: say it in statuses.`;
@@ -136,7 +153,7 @@ function unknownStatus(cell: string): string {
 
 /** The keys of a JSON object; other text is the value of `key`. */
 function readObjectCell(cell: string, key: string | null): [string, unknown][] {
-  if (key !== null && !cell.trimStart().startsWith("{")) return [[key, readCell(cell)]];
+  if (key !== null && !cell.trimStart().startsWith("{")) return [[key, removeMark(cell)]];
   const value = readJsonCell(cell, key ?? "the column for data");
   if (!isRecord(value)) throw new RowError("The column for data must contain JSON objects.");
   return Object.entries(value).filter(([name]) => !isReserved(name));

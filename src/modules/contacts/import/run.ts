@@ -7,12 +7,12 @@ import type { Writer } from "../../../db/writer.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import type { FairScheduler } from "../../../lib/slice-queue.ts";
 import type { Quotas } from "../../quotas/service.ts";
-import { suspectColumn } from "./columns.ts";
-import { readFormat, speakingColumn } from "./format.ts";
+import { readFormat } from "./format.ts";
+import { type FileSurvey, surveyRows } from "./survey.ts";
 import { type Batch, readBatches } from "./batches.ts";
 import type { ImportFiles } from "./files.ts";
 import { type ImportError, ImportJob } from "./model.ts";
-import { readRecords, splitHeader, type TextFile } from "./records.ts";
+import { readRecords, splitHeader } from "./records.ts";
 import type { ImportRow } from "./rows.ts";
 import type { RowOutcome, RowTarget, RowWriter } from "./write.ts";
 import type { JobRunner, RunEnd } from "../jobs/worker.ts";
@@ -100,51 +100,49 @@ export function createImportRunner(deps: {
   }
 
   /** Reads the whole file once, before the first row is written. */
-  async function surveyFile(
-    projectSeq: number,
-    file: TextFile,
-    input: ImportJob,
-  ): Promise<{ total: number; fault: string | null }> {
-    const records = readRecords(file, scheduler.queueOf(projectSeq));
-    const { header, rest } = await splitHeader(records);
-    const read = readFormat(header, input);
-    let total = 0;
-    let speaking: number | undefined;
-    for await (const items of rest) {
-      for (const item of items) {
-        if (item.kind !== "end") total++;
-        if (item.kind === "record" && read.ok) {
-          speaking ??= speakingColumn(read.format, item.cells);
-        }
-      }
-    }
-    const fault = speaking === undefined ? null : suspectColumn(header[speaking] ?? "").message;
-    return { total, fault };
-  }
-
-  /** Surveys the file and stores the number of its rows. Returns why it is refused, or null. */
-  async function prepare(job: JobRow, input: ImportJob): Promise<string | null> {
-    if (job.total !== null) return null;
+  async function surveyFile(job: JobRow, input: ImportJob): Promise<FileSurvey | string> {
     const bytes = await files.read(job.id);
     if (bytes === null) return FILE_GONE;
-    const file = { bytes, encoding: input.encoding };
-    const { total, fault } = await surveyFile(job.projectSeq, file, input);
-    if (fault !== null) return `The file ${fault}.`;
-    await writer.write(() => jobs.setTotal(job.seq, total));
-    return null;
+    const { encoding } = input;
+    const records = readRecords({ bytes, encoding }, scheduler.queueOf(job.projectSeq));
+    try {
+      const { header, rest } = await splitHeader(records);
+      const read = readFormat(header, input);
+      if (!read.ok) return NO_HEADER;
+      const survey = surveyRows(read.format, input);
+      for await (const items of rest) for (const item of items) survey.see(item);
+      return survey.result();
+    } finally {
+      await records.return(undefined);
+    }
+  }
+
+  /**
+   * Surveys the file and stores the number of its rows and the types of its columns. Returns the
+   * input with the types, or why the file is refused.
+   */
+  async function prepare(job: JobRow, input: ImportJob): Promise<ImportJob | string> {
+    if (job.total !== null && input.types !== undefined) return input;
+    const found = await surveyFile(job, input);
+    if (typeof found === "string") return found;
+    const { total, types, columns } = found;
+    await writer.write(() => {
+      jobs.setTotal(job.seq, total);
+      jobs.changeInput(job.seq, { types, columns });
+    });
+    return { ...input, types };
   }
 
   return {
     async run(job, isStopping) {
-      const input = readInput(job);
+      const input = await prepare(job, readInput(job));
+      if (typeof input === "string") return { is: "failed", message: input };
       const target = {
         projectSeq: job.projectSeq,
         subscribesNew: input.subscribesNew,
         resubscribes: input.resubscribes ?? false,
         suppressAs: input.suppressAs ?? null,
       };
-      const fault = await prepare(job, input);
-      if (fault !== null) return { is: "failed", message: fault };
       const bytes = await files.read(job.id);
       if (bytes === null) return { is: "failed", message: FILE_GONE };
       const records = readRecords(

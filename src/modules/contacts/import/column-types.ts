@@ -1,0 +1,124 @@
+/**
+ * The type of a column of data, decided from all of its cells: a column whose cells are all numbers in
+ * their shortest form has numbers, one of only `true` and `false` has flags, and any other column has
+ * its texts as they are written. `19.90`, `01067` and `15.06.2030` are therefore texts, and a mapping
+ * to `number:KEY` or `date:KEY` converts them. What such a column seems to contain is shown.
+ */
+
+import { readDecimal, readLocalDate, isExactNumber, isFlag } from "./cells.ts";
+
+/** What a mapping or a header may say about a column. */
+export const NAMED_TYPES = ["text", "number", "date"] as const;
+export type NamedType = (typeof NAMED_TYPES)[number];
+
+/** How the cells of a column are read. */
+export const COLUMN_TYPES = [
+  "text",
+  "number",
+  "boolean",
+  "number-dot",
+  "number-comma",
+  "date-dmy",
+  "date-mdy",
+] as const;
+export type ColumnType = (typeof COLUMN_TYPES)[number];
+
+/** What the cells look like. `date` alone: the day or the month may be first. */
+export const GUESSES = ["number", "number-comma", "date", "date-dmy", "date-mdy", "mixed"] as const;
+type Guess = (typeof GUESSES)[number];
+
+/** The choices of a request for cells that can be read in two ways. */
+export type TypeOptions = {
+  dateOrder?: "DMY" | "MDY" | undefined;
+  decimalSeparator?: "." | "," | undefined;
+};
+
+export type ColumnSurvey = {
+  see(cell: string): void;
+  /** The type, or why the column cannot be read as the named type. */
+  type(named: NamedType | null, options: TypeOptions): ColumnType | { fault: string };
+  /** Null if the type says all. */
+  guess(): Guess | null;
+};
+
+/** A survey of one column. It holds counts only. */
+export function createColumnSurvey(): ColumnSurvey {
+  let cells = 0;
+  let exact = 0;
+  let flags = 0;
+  let dots = 0;
+  let commas = 0;
+  /** Cells that have a comma, but could be a number with either separator. */
+  let unclear = 0;
+  let dmy = 0;
+  let mdy = 0;
+  /** Local dates in either order, and dates with the year first. */
+  let local = 0;
+  let dates = 0;
+  let unclearDates = 0;
+  /** Cells such as `01067` and `+49`, which are codes and not amounts. */
+  let codes = 0;
+
+  return {
+    see(cell) {
+      const text = cell.trim();
+      if (text === "") return;
+      cells++;
+      if (isFlag(cell)) flags++;
+      if (!/^[-+\d]/.test(text)) return;
+      if (isExactNumber(cell)) exact++;
+      if (/^(?:\+|0\d)/.test(text)) codes++;
+      const withDot = readDecimal(text, ".") !== null;
+      const withComma = readDecimal(text, ",") !== null;
+      if (withDot) dots++;
+      if (withComma) commas++;
+      if (withDot && withComma && text.includes(",")) unclear++;
+      const dayFirst = readLocalDate(text, "DMY");
+      const monthFirst = readLocalDate(text, "MDY");
+      if (dayFirst !== null) dmy++;
+      if (monthFirst !== null) mdy++;
+      if (dayFirst !== null && monthFirst !== null && dayFirst !== monthFirst) unclearDates++;
+      if (dayFirst !== null || monthFirst !== null) {
+        dates++;
+        if (!/^\d{4}-/.test(text)) local++;
+      }
+    },
+
+    type(named, { dateOrder, decimalSeparator }) {
+      if (named === "text") return "text";
+      if (named === "number") {
+        if (decimalSeparator !== undefined) {
+          return decimalSeparator === "." ? "number-dot" : "number-comma";
+        }
+        if (unclear > 0 && commas === dots) return { fault: UNCLEAR_NUMBER };
+        return commas > dots ? "number-comma" : "number-dot";
+      }
+      if (named === "date") {
+        if (dateOrder !== undefined) return dateOrder === "DMY" ? "date-dmy" : "date-mdy";
+        if (dmy === mdy && unclearDates > 0) return { fault: UNCLEAR_DATE };
+        return dmy >= mdy ? "date-dmy" : "date-mdy";
+      }
+      if (cells > 0 && exact === cells) return "number";
+      if (cells > 0 && flags === cells) return "boolean";
+      return "text";
+    },
+
+    guess() {
+      if (cells === 0 || exact === cells || flags === cells) return null;
+      if (local > 0 && dates === cells) {
+        if (dmy === cells && mdy === cells && unclearDates > 0) return "date";
+        if (dmy === cells) return "date-dmy";
+        return mdy === cells ? "date-mdy" : "mixed";
+      }
+      if (local > 0) return "mixed";
+      if (codes > 0) return null;
+      if (dots === cells && unclear === 0) return "number";
+      if (commas === cells) return "number-comma";
+      return dots > 0 || commas > 0 ? "mixed" : null;
+    },
+  };
+}
+
+const UNCLEAR_NUMBER =
+  "can be read with a comma before the decimals or before the thousands: say it in decimalSeparator";
+const UNCLEAR_DATE = "can be read with the day or the month first: say it in dateOrder";

@@ -1,0 +1,127 @@
+/**
+ * A survey of all rows of a file before the first is written: their number, the types of the columns,
+ * and whether a column says who left although its name does not.
+ */
+
+import type { CsvItem } from "../../../lib/csv.ts";
+import {
+  type ColumnSurvey,
+  type ColumnType,
+  createColumnSurvey,
+  type TypeOptions,
+} from "./column-types.ts";
+import { type Column, suspectColumn } from "./columns.ts";
+import { type FileFormat, speakingColumn } from "./format.ts";
+import type { ImportedColumn } from "./model.ts";
+
+export type FileSurvey = {
+  total: number;
+  /** The type of each column; null for a column that is no data. */
+  types: (ColumnType | null)[];
+  /** The first columns, as they are shown. */
+  columns: ImportedColumn[];
+};
+
+const MAX_SHOWN_COLUMNS = 100;
+const LONGEST_SHOWN_NAME = 60;
+
+/** `result` returns why the file is refused if it is. */
+export function surveyRows(format: FileFormat, options: TypeOptions) {
+  const { header, columns } = format;
+  const surveys = columns.map(({ kind }) => (kind === "data" ? createColumnSurvey() : null));
+  let total = 0;
+  let speaking: number | undefined;
+
+  return {
+    see(item: CsvItem): void {
+      if (item.kind !== "end") total++;
+      if (item.kind !== "record") return;
+      speaking ??= speakingColumn(format, item.cells);
+      for (const [i, cell] of item.cells.entries()) surveys[i]?.see(cell);
+    },
+
+    result(): FileSurvey | string {
+      if (speaking !== undefined) {
+        return `The file ${suspectColumn(header[speaking] ?? "").message}.`;
+      }
+      const types: (ColumnType | null)[] = [];
+      for (const [i, column] of columns.entries()) {
+        const named = column.kind === "data" ? (column.as ?? null) : null;
+        const type = surveys[i]?.type(named, options) ?? null;
+        if (type !== null && typeof type === "object") {
+          return `The column ${shorten(header[i] ?? "")} ${type.fault}.`;
+        }
+        types.push(type);
+      }
+      const shown = columns.slice(0, MAX_SHOWN_COLUMNS).map((column, i) => ({
+        name: shorten(header[i] ?? ""),
+        ...presentColumn(column, types[i] ?? null, surveys[i] ?? null),
+      }));
+      return { total, types, columns: shown };
+    },
+  };
+}
+
+function presentColumn(
+  column: Column,
+  type: ColumnType | null,
+  survey: ColumnSurvey | null,
+): Omit<ImportedColumn, "name"> {
+  switch (column.kind) {
+    case "data": {
+      const field = shorten(`data.${column.key}`);
+      const guess = type === "text" ? (survey?.guess() ?? null) : null;
+      return { field, type: presentType(type), guess };
+    }
+    case "json":
+      return { field: shorten(`json:${column.key}`), type: "json", guess: null };
+    case "object":
+      return { field: "data", type: "json", guess: null };
+    case "left":
+      return { field: LEFT_TARGETS[column.standing], type: null, guess: null };
+    case "ignored":
+      return { field: null, type: null, guess: null };
+    default:
+      return { field: column.kind, type: null, guess: null };
+  }
+}
+
+const LEFT_TARGETS = {
+  UNSUBSCRIBED: "unsubscribed",
+  MANUAL: "suppressed",
+  HARD_BOUNCE: "bounced",
+  COMPLAINT: "complained",
+} as const;
+
+function presentType(type: ColumnType | null): ImportedColumn["type"] {
+  if (type === "number-dot" || type === "number-comma") return "number";
+  return type === "date-dmy" || type === "date-mdy" ? "date" : type;
+}
+
+function shorten(name: string): string {
+  const text = name.trim();
+  return text.length > LONGEST_SHOWN_NAME ? `${text.slice(0, LONGEST_SHOWN_NAME)}…` : text;
+}
+
+/** What the caller should check, in words. */
+export function notesOnColumns(columns: readonly ImportedColumn[]): string[] {
+  return columns.flatMap(({ name, field, guess }) => {
+    const words = guess === null || field === null ? undefined : WORDS[guess];
+    if (words === undefined) return [];
+    const target = guess?.startsWith("number") === true ? "number" : "date";
+    const key = field?.slice("data.".length) ?? "";
+    const advice = guess === "mixed" ? "" : ` Map it to ${target}:${key} to store them as such.`;
+    return [
+      `The column ${name} is stored as text, although its values look like ${words}.${advice}`,
+    ];
+  });
+}
+
+const WORDS = {
+  number: "numbers",
+  "number-comma": "numbers with a decimal comma",
+  date: "dates, with the day or the month first",
+  "date-dmy": "dates with the day first",
+  "date-mdy": "dates with the month first",
+  mixed: "numbers or dates only in part, so conditions on numbers and dates do not match all",
+} as const;
