@@ -59,7 +59,16 @@ export function createHttpEdge(core: Core, { projects, quotas, accounts }: Servi
     log,
     now: clock.elapsed,
   });
-  return { bodies, beginWork, routeRules, unknownFields, idempotency, admission, localAccess };
+  return {
+    isSignedIn: sessions.isSignedIn,
+    bodies,
+    beginWork,
+    routeRules,
+    unknownFields,
+    idempotency,
+    admission,
+    localAccess,
+  };
 }
 
 /** The module that purges stored answers. */

@@ -4,6 +4,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import type { Core } from "./core.ts";
 import type { HttpEdge } from "./edge.ts";
 import { healthRoutes, type Readiness } from "./http/health.ts";
+import type { HomePath } from "./http/home-path.ts";
 import { createListener } from "./http/listener.ts";
 import { openApiRoutes } from "./http/openapi.ts";
 import { createRoot } from "./http/server.ts";
@@ -24,6 +25,7 @@ export function createHttpServer(
   core: Core & HttpEdge,
   parts: {
     modules: readonly Module[];
+    homePath: HomePath;
     readiness: () => Promise<Readiness>;
     readMetrics: (responses: ReadonlyMap<string, number>) => Metric[];
   },
@@ -50,7 +52,7 @@ export function createHttpServer(
     },
   }).use(root);
   addRoutes(http, parts);
-  http.use(openApiRoutes(() => addRoutes(new Elysia({ name: "api" }), parts))).use(uiRoutes());
+  http.use(openApiRoutes(() => addRoutes(new Elysia({ name: "api" }), parts))).use(uiRoutes(parts));
   registerRoutes(http.routes);
   core.routeRules.registerRoutes(http.routes);
   bodies.registerRoutes(http.routes);

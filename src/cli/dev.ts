@@ -16,8 +16,10 @@ import { VERSION } from "../lib/version.ts";
 import { type Command, type Input, readSettings, TEMPORARY_DATA } from "./command.ts";
 import type { Io } from "./io.ts";
 import { addressText, reachable } from "./capture-address.ts";
-import { developerLink, isLoopbackHost, prepareOwner } from "./owner.ts";
+import { prepareOwner } from "./owner.ts";
 import { runServer, SERVER_SETTINGS } from "./serve.ts";
+import { isLoopbackHost } from "../lib/loopback-host.ts";
+import { developerLink } from "../modules/accounts/developer.ts";
 import { createKey, findKey } from "../modules/keys.ts";
 
 /**

@@ -1,6 +1,6 @@
 /**
  * The first owner of an installation. `serve` creates the one that the settings name, or prints a
- * link with which the operator creates one; `dev` creates one and prints a link that signs in.
+ * link with which the operator creates one. The owner of `dev` is in modules/accounts/developer.ts.
  */
 
 import type { Server } from "../app.ts";
@@ -11,19 +11,6 @@ import { UsageError } from "./command.ts";
 
 type Parts = Pick<Server, "accounts" | "writer">;
 type OwnerSettings = Pick<Config, "ownerEmail" | "ownerPassword">;
-
-const DEVELOPER = {
-  email: "developer@mailstead.localhost",
-  name: "Developer",
-  passwordDigest: null,
-  isOwner: true,
-} as const;
-const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
-
-/** Whether only this machine can reach a server that listens on this host. */
-export function isLoopbackHost(host: string): boolean {
-  return LOOPBACK_HOSTS.includes(host);
-}
 
 /**
  * Creates the owner of `--owner-email` if there is no owner. Otherwise returns the link that creates
@@ -69,15 +56,4 @@ async function createOwner(
       address: null,
     });
   });
-}
-
-/** The path that signs the developer in, as an owner without a password. */
-export async function developerLink({ accounts, writer }: Parts): Promise<string> {
-  const token = await writer.write(() => {
-    const { users } = accounts;
-    const existing = users.findByEmail(DEVELOPER.email);
-    const user = existing === null ? users.create(DEVELOPER)() : accounts.prove(existing);
-    return accounts.createLink(user.seq);
-  });
-  return `/app/link#${token}`;
 }

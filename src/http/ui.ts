@@ -13,6 +13,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../lib/errors.ts";
 import { acceptsEncoding } from "./accept-encoding.ts";
 import { undocumented } from "./documented.ts";
+import type { HomePath } from "./home-path.ts";
 
 const FOLDER = join(import.meta.dir, "../../dist/ui");
 const PAGE = "index.html";
@@ -37,9 +38,19 @@ const hidden = { detail: undocumented("ANYONE") };
 /** Finds a compressed file of the dashboard, such as `app-1a2b3c.js.br`; null if there is none. */
 type FindFile = (name: string) => Promise<Blob | null>;
 
-export function uiRoutes(find: FindFile = defaultFiles()) {
+export function uiRoutes(deps: { homePath: HomePath; find?: FindFile }) {
+  const { homePath, find = defaultFiles() } = deps;
   return new Elysia({ name: "ui-routes" })
-    .get("/", () => new Response(null, { status: 302, headers: { Location: "/app" } }), hidden)
+    .get(
+      "/",
+      async ({ request, server }) => {
+        const peer = server?.requestIP(request)?.address ?? null;
+        const Location = await homePath(request, peer);
+        const headers = { Location, "Cache-Control": "no-store" };
+        return new Response(null, { status: 302, headers });
+      },
+      hidden,
+    )
     .get(
       "/app/assets/:file",
       ({ params, headers }) => asset(find, params.file, headers["accept-encoding"] ?? ""),

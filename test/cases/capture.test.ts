@@ -258,6 +258,19 @@ async function mailhogItems(message: string) {
   return { items: valueAt(body, "items") };
 }
 
+test("sign-in-page-at-the-root", async () => {
+  const { port } = await web({});
+  const read = async () => {
+    const headers = { accept: "text/html" };
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { redirect: "manual", headers });
+    return answer.headers.get("location") ?? "";
+  };
+  const [first, second] = [await read(), await read()];
+  expect(first).toStartWith("/app/link#");
+  expect(second).toStartWith("/app/link#");
+  expect(second).not.toBe(first);
+});
+
 test("quoted-local-part", async () => {
   const client = await catcher.connect();
   const lines = inputOf("quoted-local-part", "session.txt").split("\r\n").slice(1);

@@ -39,6 +39,7 @@ async function serve(operation: Operation) {
   const noun = { name: "things", operations: operations("Things", {}, [operation]) };
   const { http } = createHttpServer(parts, {
     modules: [moduleOf(parts, noun)],
+    homePath: () => "/app",
     readiness: async () => ({ isReady: true }),
     readMetrics: () => [],
   });
