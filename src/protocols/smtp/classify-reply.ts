@@ -113,13 +113,14 @@ function meaningOf(reply: Parsed): Meaning | null {
 const OUR_STEPS: ReadonlySet<SmtpStep> = new Set(["connect", "tls", "starttls", "auth"]);
 
 function fits(rule: ReplyRule, reply: Parsed): boolean {
-  const { at, only, codes, basicCodes, text } = rule;
+  const { at, only, codes, basicCodes, text, unless } = rule;
   if (only !== undefined && reply.permanent !== (only === "permanent")) return false;
   if (at !== undefined && !at.includes(reply.step)) return false;
   if (codes !== undefined && !codes.includes(reply.detail)) return false;
   if (basicCodes !== undefined && !basicCodes.includes(reply.code)) return false;
   if (rule.class === "no_such_recipient" && isContradictory(reply)) return false;
   if (rule.isVague === true && namesRecipient(reply)) return false;
+  if (unless?.test(reply.text) === true) return false;
   return text === undefined || text.test(reply.text);
 }
 
@@ -154,12 +155,6 @@ function codeMeaning({ code, detail, permanent }: Parsed): Meaning | null {
 function securityMeaning(number: number, permanent: boolean): Meaning | null {
   if (number >= 8 && number <= 14) return { about: "account", class: "infrastructure" };
   if (number >= 500 && number <= 699 && !permanent) return { about: "site", class: "rate_limited" };
-  const isBlock =
-    (number >= 501 && number <= 503) ||
-    number === 511 ||
-    (number >= 606 && number <= 649) ||
-    (number >= 700 && number <= 799);
-  if (isBlock) return { about: "account", class: "reputation" };
   return permanent ? UNKNOWN_REFUSAL : null;
 }
 

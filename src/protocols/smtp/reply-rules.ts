@@ -21,6 +21,8 @@ export type ReplyRule = {
   basicCodes?: readonly number[];
   /** One of these expressions matches the text, in any case; without it, any text. */
   text?: RegExp;
+  /** The rule does not hold for texts that this expression matches. */
+  unless?: RegExp;
   /** True if a code that names the recipient (X.1.z) at RCPT is more precise than these words. */
   isVague?: true;
 };
@@ -33,6 +35,15 @@ const AT_MESSAGE: readonly SmtpStep[] = ["data", "dot"];
 
 /** No code, or "other or undefined" (RFC 3463 §3), which says nothing: the text decides. */
 const UNDEFINED_CODES: readonly string[] = ["", "0.0", "1.0", "2.0", "5.0"];
+
+const MICROSOFT_BLOCKS: readonly string[] = [
+  "7.501",
+  "7.502",
+  "7.503",
+  "7.511",
+  ...Array.from({ length: 44 }, (_, i) => `7.${606 + i}`),
+  ...Array.from({ length: 100 }, (_, i) => `7.${700 + i}`),
+];
 
 const REPUTATION = anyOf([
   /spam ?haus|spamcop|barracuda(?:central|networks)|\bsorbs\b|uceprotect|abusix|manitu|invaluement|sender ?score|spamrats|backscatterer|cloudmark sender/,
@@ -56,18 +67,28 @@ const MAILBOX_FULL = anyOf([
 
 /** Words that say of a mailbox that it does not exist, whatever the codes say. */
 const UNKNOWN_RECIPIENT = anyOf([
-  /(?:user|recipient|mail ?box|account|addressee|(?<!\bip |client |host |server )address|alias|local part)\b.{0,40}\b(?:unknown(?! (?:sender|client|helo|host|command))|not found|not known|(?:does|did) not exist|doesn'?t exist|not exists?|no longer (?:exists?|valid|available|in use|active))/,
-  /(?:unknown|no such|non-?existent) (?:virtual |local |e-?mail |mail )?(?:user|recipient|mail ?box|account|address|alias|person|local part|or illegal alias)/,
-  /no (?:valid )?(?:mail ?box|user|account|recipients?|address|person|one) (?:here|found|by that name|with that|of that name|at this address|exists?)|no valid recipients?\b/,
-  /(?:invalid|not a valid|not a known|not a local) (?:user|recipient|mail ?box|destination mail ?box|addressee)|(?:user|recipient|mail ?box)(?: address| name)? (?:is )?(?:not valid|invalid)/,
+  /(?:user|recipient|mail ?box|account|addressee|(?<!\bip |client |host |server )address|alias|local part)\b.{0,40}\b(?:unknown(?! (?:sender|client|helo|host|command|reason|error|network|ip))|not found(?! in (?:\S{1,20} )?(?:white|allow))|not known|(?:does|did) not exist|doesn'?t exist|not exists?|could(?:n'?t| not) be found|no longer (?:exists?|valid|available|in use|active|with|works|employed))/,
+  /(?:unknown|no such|non-?existent)[ -]?(?:virtual |local |e-?mail |mail )?(?:user|recipient|mail ?box|account|address|alias|person|local part|or illegal alias)/,
+  /no (?:valid )?(?:mail ?box|user|account|recipients?|address|person|one) (?:here|found|available|by that name|with that|of that name|at this address|exists?)|no valid recipients?\b/,
+  /(?:invalid|(?:not|isn'?t) a (?:valid|known|local))[ -](?:user|recipient|mail ?box|destination mail ?box|addressee|local part|final delivery)|not a (?:valid|local) address|userunknown|(?:user|recipient|mail ?box)(?: address| name)? (?:is )?(?:not valid|invalid)/,
   /not (?:listed )?in (?:the |my |our |this |its )?(?:\w{1,20} ){0,2}(?:recipients?|users?|mail ?box(?:es)?|address|rcpt) (?:list|table|map|database|directory)/,
+  /(?:unable to|can(?:no|')?t|could(?:n'?t| not)) (?:find|locate) (?:the |this |that |a )?(?:user|recipient|mail ?box|account|address)|(?:destination|recipient) addresse?s? (?:were|was|is|are) unknown/,
+  /address no longer (?:accepts|receives)|mail ?box (?:\S{1,64} )?unavailable or access denied|\bin name directory|not in (?:our|the) directory|^\W{0,5}(?:rcpt(?: to)?\W{0,5})?(?:does not|doesn'?t) exist/,
   /(?:valid|bad)(?:rcptto|recipientto)\b|(?:user|recipient|account|address)s? (?:is |was |are )?not (?:present|listed|found|known) in (?:the |our )?(?:\w{1,20} )?directory/,
   /(?:mail ?box|recipient|account|user) (?:is |was )?not (?:present|found|known|hosted|local)\b|user (?:is )?missing home directory|not an active address/,
   /(?:user|account|mail ?box) (?:is |has been |was )?(?:terminated|deleted|removed|closed|discontinued)|mail ?box (?:is )?inactive/,
   /unrout(?:e)?able address|(?:does not|doesn'?t) have an? \S+ account|recip(?:ient)? ?not ?found/,
   /(?:utilisateur|destinataire|adresse|boite) (?:\S{1,40} ){0,2}(?:inconnue?|introuvable|n'existe pas)|adresse d au moins un destinataire invalide/,
   /(?:usuario|destinatario|buz[oó]n|cuenta) (?:\S{1,40} ){0,2}(?:desconocid[oa]|inexistente|no existe)|no existe (?:dicha |ese |el |la )?(?:persona|usuario|destinatario|cuenta)/,
-  /(?:empf(?:ä|ae)nger|benutzer|postfach|adresse) (?:\S{1,40} ){0,2}(?:unbekannt|existiert nicht|nicht gefunden)|nessun utente|(?:utente|destinatario) (?:sconosciuto|inesistente)/,
+  /(?:empf(?:ä|ae)nger|benutzer|postfach|adresse) (?:\S{1,40} ){0,2}(?:unbekannt|existiert nicht|nicht gefunden)|kein(?:en)? (?:solche|entsprechende)[rn]? (?:benutzer|empf)|nie istnieje|nessun utente|(?:utente|destinatario) (?:sconosciuto|inesistente)/,
+  /(?:пользовател|получател|адрес|ящик).{0,40}(?:не существует|не найден|неизвест)|(?:用户|收件人|邮箱|帐号|账号).{0,20}不存在/,
+]);
+
+/** Words that tell an address of ours from the one of the recipient. */
+const SENDER_WORDS = anyOf([
+  /\bsender(?:'s)? (?:address|mail ?box|domain|user|rejected|is|unknown|not|does|verif)|unknown sender/,
+  /\bmail from\b|\bfrom:|\bfrom (?:user|address|header|sender)|return[- ]path|callback|callout/,
+  /\behlo\b|\bhelo\b|\borigin\b|\byour (?:e-?mail )?(?:address|domain|host|ip|server)/,
 ]);
 
 export const REPLY_RULES: readonly ReplyRule[] = [
@@ -107,6 +128,9 @@ export const REPLY_RULES: readonly ReplyRule[] = [
       /(?:quota|credits?|plan|allowance) (?:has been |have been |is |are |was )?(?:exhausted|used up|expired|insufficient)|(?:not enough|insufficient|out of|no) (?:more |sending |e-?mail |mail )?credits?\b/,
       /only \d{1,9} (?:messages?|mails?|e-?mails?|recipients?) (?:are allowed )?(?:per|an?|in) (?:hour|day|month|week)/,
       /(?:message|mail|e-?mail|recipient|customer|user|account|sender|tenant|domain)s?(?:'s)? (?:\S{1,20} ){0,2}(?:exceed\w*|reach\w*|over) (?:\S{1,20} ){0,3}(?:sending|submission|outgoing|outbound|external recipient) (?:\S{1,20} ){0,2}(?:quota|limit|rate)/,
+      /(?:sender|customer|tenant|smtp|bandwidth)(?:'s)? (?:\w{1,20} )?(?:quota|over ?-?quota)|quota (?:\S{1,20} ){0,3}sender|over ?-?quota sender|sender (?:is )?over/,
+      /max(?:imum)? (?:allowed |number of ){0,2}(?:messages|mails|e-?mails|recipients) (?:has been |was |is )?(?:exceeded|reached)|quota of (?:messages|mails|e-?mails)|(?:sender|sending) rate (?:is )?(?:exceeded|too high)/,
+      /trial (?:account|plan|period|tenant)|payment required|\bunpaid\b|upgrade your (?:plan|account)/,
       /\b(?:submissionquotaexceeded|trackingquota|exceeded sending)/,
     ]),
   },
@@ -135,6 +159,8 @@ export const REPLY_RULES: readonly ReplyRule[] = [
   { about: "account", class: "infrastructure", codes: ["7.25", "7.57", "7.139"] },
   { about: "sender", class: "infrastructure", codes: ["7.60", "2.252"] },
   { about: "message", class: "content", codes: ["7.512"] },
+  // Microsoft blocks an address (7.606 to 7.649), a sender or a tenant.
+  { about: "account", class: "reputation", codes: MICROSOFT_BLOCKS },
   // 7.28 is "mail flood detected" in the registry and a rate limit at Gmail.
   { about: "site", class: "rate_limited", codes: ["7.28", "7.508"] },
 
@@ -171,7 +197,7 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     class: "infrastructure",
     text: anyOf([
       /(?:sender|from)\b.{0,60}\b(?:not verified|unverified|not validated|not a verified|does not match a verified|not registered|unregistered|not owned by|not yet verified)/,
-      /(?:e-?mail address|domain|identity|identities|sender signature) (?:\S{1,255} )?(?:is |are )?(?:not verified|unverified|failed the check)|unregistered sender|verified sender identity/,
+      /(?:e-?mail address|domain|identity|identities|sender signature) (?:\S{1,255} )?(?:is |are )?(?:not verified|unverified|failed the check)|unregistered sender|verified sender identity|unauthori[sz]ed sender|sender (?:is )?unauthori[sz]ed/,
       /(?:permissions?|right|allowed|authori[sz]ed|able) to send (?:\S{1,20} ){0,2}as\b|send ?as ?denied|not allowed to use (?:this |that |the )?(?:sender|from|address)/,
       /sender (?:address|domain|email|mailbox|e-?mail address)\b.{0,60}(?:not found|not exist|n'?t exist|resolve|unknown|undeliverable|unverified|invalid|not allowed|not permitted|not authori[sz]ed|not owned)/,
       /domain of sender (?:address )?.{0,80}(?:does ?n[o']t|could not|cannot|not found)|\bfrom: domain is invalid|(?:mail from|envelope sender|sender) (?:domain )?(?:is )?(?:invalid|not (?:allowed|owned|authori[sz]ed))/,
@@ -185,6 +211,8 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     text: anyOf([
       /authentication (?:is )?required|(?:smtp|client) (?:was |is )?not authenticated|client was not authenticated|username and password not accepted|(?:authentication|login) credentials/,
       /\bsending (?:(?:is|has|was|been|mail|e-?mails?|privileges?|access|rights?|for|from|of|this|your|account|temporarily) ){0,5}(?:paused|suspended|disabled|deactivated|blocked)/,
+      /(?:outgoing|outbound) (?:is |has been )?(?:blocked|suspended|disabled)|(?:unusual|suspicious) sending activity|(?:smtp|mail) (?:account|service|access) (?:is |has been )?(?:disabled|suspended|blocked)/,
+      /\bip (?:address )?(?:\S{1,45} )?(?:is )?not (?:in the (?:list|allow)|authori[sz]ed to (?:use|connect|relay)|whitelisted)/,
       /(?:outgoing|outbound) (?:e-?mails?|mails?|messages?)\b(?:[^.]|\.\S){0,80}\b(?:paused|suspended|disabled|deactivated|blocked)/,
       /\byour (?:\S{1,40} ){0,2}(?:account|organi[sz]ation|subscription|service|user|domain|mail ?box|smtp|api key|access)\b[^.]{0,60}\b(?:suspended|disabled|deactivated|blocked|locked|restricted|paused|inactive|on hold|under review|terminated|expired|not (?:yet )?(?:been )?(?:active|activated|enabled|approved|verified|allowed))/,
       /account (?:is |has been |was )?(?:not subscribed|under review|on hold|not (?:yet )?(?:activated|approved))|sender account\b.{0,40}\b(?:suspended|disabled|blocked)/,
@@ -195,8 +223,18 @@ export const REPLY_RULES: readonly ReplyRule[] = [
   {
     about: "account",
     class: "infrastructure",
+    at: ["mail", ...AT_MESSAGE],
+    text: anyOf([
+      /\baccount (?:is |has been )?(?:suspended|not active)|\bservice (?:is )?suspended/,
+    ]),
+  },
+  {
+    about: "account",
+    class: "infrastructure",
     at: ["mail"],
-    text: anyOf([/suspended|deactivated|(?:account|user|domain)\b.{0,40}\b(?:disabled|blocked)/]),
+    text: anyOf([
+      /suspended|deactivated|(?:account|user|domain)\b.{0,40}\b(?:disabled|blocked|inactive|locked)/,
+    ]),
   },
 
   {
@@ -242,6 +280,7 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     only: "permanent",
     at: AT_RECIPIENT,
     text: UNKNOWN_RECIPIENT,
+    unless: SENDER_WORDS,
   },
   {
     // Words that other refusals use as well, also of the sender: only without a precise code.
@@ -251,9 +290,11 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     at: AT_RECIPIENT,
     codes: UNDEFINED_CODES,
     basicCodes: [550, 551, 553],
+    unless: SENDER_WORDS,
     text: anyOf([
-      /mail ?box (?:is )?(?:unavailable|not available|disabled|currently suspended|frozen)|mail ?box name (?:is )?not allowed/,
-      /(?:user|account|mail ?box) (?:is |has been |was )?(?:deactivated|disabled)|(?:invalid|bad) (?:e-?mail )?(?:user|recipient|address)|user not (?:local|active)/,
+      /(?:mail ?box|account) (?:is )?(?:unavailable|not available)|mail ?box name (?:is )?not allowed/,
+      /(?:user|account|mail ?box)\b.{0,40}\b(?:deactivated|disabled|inactive)|(?:user|mail ?box) (?:is |has been |was )?(?:currently )?(?:suspended|frozen)|deactivated mail ?box|inactive user/,
+      /(?:invalid|bad) (?:e-?mail )?(?:user|recipient|address)|address (?:is )?invalid|user not (?:local|active)/,
     ]),
   },
   {
@@ -293,7 +334,7 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     class: "policy",
     isVague: true,
     text: anyOf([
-      /relay(?:ing)? (?:access )?(?:is )?(?:denied|not permitted|not allowed|prohibited)|not permitted to relay|(?:unable|not able|refuse[sd]?) to relay|allowed rcpthosts/,
+      /relay(?:ing)? (?:access )?(?:is )?(?:denied|disallowed|not permitted|not allowed|prohibited)|not permitted to relay|(?:unable|not able|refuse[sd]?) to relay|allowed rcpthosts/,
     ]),
   },
   {

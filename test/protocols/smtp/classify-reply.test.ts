@@ -825,6 +825,13 @@ const SUBJECTS: [step: StepName, reply: string, about: ReplySubject, expected: R
     "rate_limited",
   ],
   ["dot", "550 5.7.1 Your account has been suspended", "account", "infrastructure"],
+  ["dot", "550 5.4.6 Unusual sending activity detected.", "account", "infrastructure"],
+  ["dot", "554 5.1.8 Email Outgoing Blocked", "account", "infrastructure"],
+  ["rcpt", "550 Sender quota exceeded", "account", "rate_limited"],
+  ["dot", "552 5.2.2 Mail quota exceeded for this sender", "account", "rate_limited"],
+  ["mail", "550 5.7.0 Payment required", "account", "rate_limited"],
+  ["rcpt", "550 5.7.705 Access denied, tenant has exceeded threshold", "account", "reputation"],
+  ["rcpt", "553 Relaying disallowed as a@shop.example", "account", "policy"],
   [
     "dot",
     "554 Sending paused for this account. For more information, see the page",
@@ -918,6 +925,64 @@ describe("whom a reply means", () => {
       expect(classify(step, reply)).toMatchObject({ about, class: expected });
     });
   }
+});
+
+const UNKNOWN_RECIPIENTS = [
+  "address does not exist",
+  "address not present in directory",
+  "destination addresses were unknown",
+  "email address could not be found",
+  "The email address you entered couldn't be found",
+  "invalid mailbox path",
+  "invalid-recipient",
+  "Recipient address rejected: userunknown",
+  "mailbox jane unavailable or access denied",
+  "no jane in name directory",
+  "no mail box available for this user",
+  "no thank you, no account by that name here",
+  "no existe dicha persona",
+  "nessun utente simile in questo indirizzo",
+  "not a local address",
+  "nonexistent user",
+  "<jane@example.com> does not exist",
+  "sorry, badrcptto",
+  "there is no one at this address",
+  "this address no longer accepts mail",
+  "Unable to find recipient",
+  "user missing home directory",
+  "utilisateur inconnu !",
+  "Kein solcher Benutzer",
+  "użytkownik nie istnieje",
+  "Пользователь не найден",
+  "用户不存在",
+];
+
+const OTHER_ADDRESSES = [
+  "Client host rejected: cannot find your hostname",
+  "Return path user unknown",
+  "The sender's mailbox does not exist",
+  "sender rejected: no such user",
+  "Unknown user in From: header",
+  "callback: MAIL FROM user unknown",
+  "Recipient address rejected: unknown client host",
+  "address rejected: HELO unknown",
+  "user is not accepting mail from unknown senders",
+  "your IP address not found in reverse DNS",
+  "Recipient has rejected your message: unknown reason",
+];
+
+describe("the words alone say that", () => {
+  test.each(UNKNOWN_RECIPIENTS)("the recipient does not exist: %s", (text) => {
+    for (const codes of ["550", "550 5.7.1", "554 5.7.1"]) {
+      expect(classify("rcpt", `${codes} ${text}`).class).toBe("no_such_recipient");
+    }
+  });
+
+  test.each(OTHER_ADDRESSES)("another address is meant: %s", (text) => {
+    for (const codes of ["550", "550 5.7.1", "554 5.7.1"]) {
+      expect(classify("rcpt", `${codes} ${text}`).class).not.toBe("no_such_recipient");
+    }
+  });
 });
 
 describe("the delay that a reply asks for", () => {
