@@ -1,4 +1,4 @@
-# An image with nothing but the executable: `docker build -t mailstead .`
+# An image with the executable, and with the shell and wget of health checks: `docker build -t mailstead .`
 # It runs `mailstead dev`; `docker run mailstead serve …` runs the server for production.
 
 FROM oven/bun:1.4.5 AS build
@@ -7,10 +7,16 @@ COPY package.json bun.lock bunfig.toml ./
 RUN bun install --frozen-lockfile --ignore-scripts
 COPY . .
 # The folder of the volume belongs to the user of the image, so that a new volume does, too.
-RUN bun scripts/build.ts --outfile /image/mailstead && mkdir /image/data
+# `/mailpit` is the path of the executable in the image that compose files name in health checks.
+RUN bun scripts/build.ts --outfile /image/mailstead && mkdir /image/data /image/links \
+    && ln -s /usr/local/bin/mailstead /image/links/mailpit
 
 FROM gcr.io/distroless/base-debian12:nonroot
+# One static file, which is the program that its name says.
+COPY --from=busybox:1.37.0-musl /bin/busybox /bin/sh
+COPY --from=busybox:1.37.0-musl /bin/busybox /bin/wget
 COPY --from=build /image/mailstead /usr/local/bin/mailstead
+COPY --from=build /image/links/ /
 COPY --from=build --chown=65532:65532 /image/data /data
 USER 65532:65532
 WORKDIR /data

@@ -48,6 +48,7 @@ export const dev: Command = {
   run: async (input) => {
     const { environment, ignored } = withMailpitVariables(input.io.env);
     const config = devConfig(input, environment);
+    const isForMailpit = Object.keys(input.io.env).some((name) => name.startsWith("MP_"));
     let dashboardPath: string | null = null;
     let keys: DevKeys = { secretKey: "", publicKey: "" };
     return runServer(input.io, {
@@ -69,6 +70,8 @@ export const dev: Command = {
         const info = { version: VERSION, data: folder, url, smtp, dashboard, ...keys };
         const { program, stdout } = input.io;
         stdout.line(input.isJson ? JSON.stringify(info) : welcome(info, program));
+        // Test libraries that start Mailpit's image wait for this line.
+        if (isForMailpit && !input.isJson) stdout.line(`[http] accessible via ${url}/`);
       },
     });
   },

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readyz } from "../../src/cli/readyz.ts";
 import { readMailFiles } from "../../src/cli/inbox/mail-files.ts";
 import { parseSendmail } from "../../src/cli/sendmail/options.ts";
 import { withMailpitVariables } from "../../src/config/mailpit-variables.ts";
@@ -269,6 +270,15 @@ test("sign-in-page-at-the-root", async () => {
   expect(first).toStartWith("/app/link#");
   expect(second).toStartWith("/app/link#");
   expect(second).not.toBe(first);
+});
+
+test("image-health-checks", () => {
+  const compose: unknown = Bun.YAML.parse(inputOf("image-health-checks", "compose.yaml"));
+  const check = valueAt(compose, "services.mailpit.healthcheck.test");
+  expect(check).toEqual(["CMD", "/mailpit", readyz.name]);
+  const dockerfile = readFileSync(join(import.meta.dir, "../../Dockerfile"), "utf8");
+  expect(dockerfile).toContain("ln -s /usr/local/bin/mailstead /image/links/mailpit");
+  expect(dockerfile).toContain("COPY --from=build /image/links/ /\n");
 });
 
 test("quoted-local-part", async () => {

@@ -31,6 +31,15 @@ describe("the Dockerfile", () => {
     ]);
   });
 
+  test("has what health checks of Mailpit's compose files call", () => {
+    const copied = instructions.filter((line) => line.startsWith("COPY "));
+    expect(dockerfile).toContain("ln -s /usr/local/bin/mailstead /image/links/mailpit");
+    expect(copied).toContain("COPY --from=build /image/links/ /");
+    for (const name of ["sh", "wget"]) {
+      expect(copied.some((line) => line.endsWith(`/busybox /bin/${name}`))).toBe(true);
+    }
+  });
+
   test("has the Bun of package.json", () => {
     const { devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect(instructions[0]).toBe(`FROM oven/bun:${devDependencies.bun} AS build`);
