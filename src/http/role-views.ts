@@ -13,6 +13,7 @@
  * | the URL of a webhook, and of WEBHOOK steps    | as a link in a value                           |
  * | headers and body of WEBHOOK steps             | the names of headers, and no body              |
  * | the request and the answer of a delivery      | the event as in `/events`, and no answer       |
+ * | links that recipients of a campaign clicked   | as links in a value                            |
  * | rendered previews for a contact               | with the data of the contact that they see     |
  *
  * Bodies of mails have a rule of their own (`mayReadBody`).

@@ -7,11 +7,14 @@
 import type { Db } from "../../db/open.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type ListPage, seqBound } from "../../http/pagination.ts";
+import { textFor } from "../../http/role-views.ts";
+import type { Role } from "../../http/roles.ts";
 import { isoTimeOrNull } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { RECIPIENT_ACTIONS, RecipientQuery } from "./model.ts";
 import type { CampaignRow } from "./present.ts";
+import { linksSeenAs } from "./report.ts";
 import type { Recipient } from "./results-model.ts";
 import type { Stats } from "./stats.ts";
 
@@ -104,35 +107,45 @@ export function createRecipients(deps: {
     }
   }
 
-  return (campaign: CampaignRow, query: RecipientQuery): Promise<Page<Recipient>> =>
+  function criteriaOf(
+    { seq }: CampaignRow,
+    { status, action, link }: RecipientQuery,
+    role: Role | null,
+  ): Criterion[] {
+    const urls = link === undefined ? [] : linksSeenAs(deps.db, seq, { role, link });
+    return [
+      ...(status === undefined ? [] : [{ sql: "e.status = +?", values: [status] }]),
+      ...(action === undefined ? [] : [{ sql: ACTIONS[action], values: [] }]),
+      ...(link === undefined ? [] : [{ sql: HAS_CLICKED, values: [JSON.stringify(urls)] }]),
+    ];
+  }
+
+  /** The recipients as a role sees them. */
+  return (
+    campaign: CampaignRow,
+    query: RecipientQuery,
+    role: Role | null,
+  ): Promise<Page<Recipient>> =>
     listPage(
       { scope: `${campaign.projectSeq}:recipients:${campaign.id}`, query },
       async (request) => {
         const bounds = { before: seqBound(request), limit: request.limit };
-        const criteria = criteriaOf(query);
+        const criteria = criteriaOf(campaign, query, role);
         const { seqs, total } =
           criteria.length === 0
             ? findAll(campaign.seq, bounds)
             : await findMatching(campaign, criteria, bounds);
         return { rows: read.all(JSON.stringify(seqs)), total, positionOf: bySeq };
       },
-      (rows) => rows.map(present),
+      (rows) => rows.map((row) => present(row, role)),
     );
-}
-
-function criteriaOf({ status, action, link }: RecipientQuery): Criterion[] {
-  return [
-    ...(status === undefined ? [] : [{ sql: "e.status = +?", values: [status] }]),
-    ...(action === undefined ? [] : [{ sql: ACTIONS[action], values: [] }]),
-    ...(link === undefined ? [] : [{ sql: HAS_CLICKED, values: [link] }]),
-  ];
 }
 
 const HAS_CLICKED = `e.clicked_at IS NOT NULL AND EXISTS (
   SELECT 1 FROM events v INDEXED BY events_email
-  WHERE v.email_seq = e.seq AND v.name = 'email.clicked' AND json_extract(v.data, '$.url') = +?)`;
+  WHERE v.email_seq = e.seq AND v.name = 'email.clicked' AND json_extract(v.data, '$.url') IN (SELECT value FROM json_each(?)))`;
 
-function present({ seq: _seq, links, ...row }: Row): Recipient {
+function present({ seq: _seq, links, ...row }: Row, role: Role | null): Recipient {
   return {
     ...row,
     sentAt: isoTimeOrNull(row.sentAt),
@@ -140,7 +153,7 @@ function present({ seq: _seq, links, ...row }: Row): Recipient {
     clickedAt: isoTimeOrNull(row.clickedAt),
     bouncedAt: isoTimeOrNull(row.bouncedAt),
     complainedAt: isoTimeOrNull(row.complainedAt),
-    links: linksIn(links),
+    links: [...new Set(linksIn(links).map((link) => textFor(role, link)))],
   };
 }
 

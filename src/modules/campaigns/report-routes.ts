@@ -16,7 +16,7 @@ import type { CampaignAudience } from "./audience.ts";
 import { RecipientQuery } from "./model.ts";
 import { campaignOperations } from "./operations.ts";
 import type { Recipients } from "./recipients.ts";
-import type { ReadReport } from "./report.ts";
+import { type ReadReport, readableStats } from "./report.ts";
 import { AudienceBreakdown, CampaignStats, Recipient } from "./results-model.ts";
 import type { Campaigns } from "./service.ts";
 import type { CampaignSummaries } from "./summaries.ts";
@@ -70,7 +70,10 @@ export function campaignReportRoutes(deps: {
     )
     .get(
       "/:id/stats",
-      ({ project, params }) => envelope(readReport(campaigns.get(project.seq, params.id).seq)),
+      ({ project, role, params }) => {
+        const stats = readReport(campaigns.get(project.seq, params.id).seq);
+        return envelope(readableStats(role, stats));
+      },
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(CampaignStats) }),
@@ -79,8 +82,8 @@ export function campaignReportRoutes(deps: {
     )
     .get(
       "/:id/recipients",
-      async ({ project, params, query }) =>
-        envelope(await recipients(campaigns.get(project.seq, params.id), query)),
+      async ({ project, role, params, query }) =>
+        envelope(await recipients(campaigns.get(project.seq, params.id), query, role)),
       {
         params: IdParams,
         query: RecipientQuery,

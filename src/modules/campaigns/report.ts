@@ -3,6 +3,8 @@
 import { asc, desc, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaignHours, campaignLinks } from "../../db/schema/campaigns.ts";
+import { seesSecrets, textFor } from "../../http/role-views.ts";
+import type { Role } from "../../http/roles.ts";
 import { isoTime } from "../../lib/clock.ts";
 import type { CampaignStats } from "./results-model.ts";
 import type { Stats } from "./stats.ts";
@@ -21,6 +23,43 @@ export function unsettled(counts: Settled): number {
   const { totalRecipients, sent, bounced, bouncedLater, failed, suppressed, cancelled } = counts;
   const settled = sent + bounced - bouncedLater + failed + suppressed + cancelled;
   return Math.max(0, totalRecipients - settled);
+}
+
+/** Most links of a campaign in which those that a role sees alike are searched. */
+const MAX_SEARCHED_LINKS = 10_000;
+
+/** The links of a campaign that a role sees as `link`. */
+export function linksSeenAs(
+  db: Db,
+  campaignSeq: number,
+  { role, link }: { role: Role | null; link: string },
+): string[] {
+  if (seesSecrets(role)) return [link];
+  return db
+    .select({ url: campaignLinks.url })
+    .from(campaignLinks)
+    .where(eq(campaignLinks.campaignSeq, campaignSeq))
+    .orderBy(desc(campaignLinks.clicks))
+    .limit(MAX_SEARCHED_LINKS)
+    .all()
+    .map(({ url }) => url)
+    .filter((url) => textFor(role, url) === link);
+}
+
+/** The statistics as a role sees them. Links that the role sees alike are one link. */
+export function readableStats(role: Role | null, stats: CampaignStats): CampaignStats {
+  if (seesSecrets(role)) return stats;
+  const links = new Map<string, CampaignStats["links"][number]>();
+  for (const { url, clicks, uniqueClicks } of stats.links) {
+    const shown = textFor(role, url);
+    const same = links.get(shown) ?? { url: shown, clicks: 0, uniqueClicks: 0 };
+    links.set(shown, {
+      url: shown,
+      clicks: same.clicks + clicks,
+      uniqueClicks: same.uniqueClicks + uniqueClicks,
+    });
+  }
+  return { ...stats, links: [...links.values()] };
 }
 
 export function createReport({ db, stats }: { db: Db; stats: Pick<Stats, "counts"> }) {

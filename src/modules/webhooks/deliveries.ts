@@ -5,7 +5,7 @@ import { webhookDeliveries } from "../../db/schema/webhooks.ts";
 import { statement } from "../../db/statement.ts";
 import { eventLog } from "../../events/log.ts";
 import { newestPage } from "../../http/pagination.ts";
-import { seesSecrets, textFor } from "../../http/role-views.ts";
+import { HIDDEN_VALUE, seesSecrets, textFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
 import { presentEvent, readableEvent } from "../events/service.ts";
 import type { Writer } from "../../db/writer.ts";
@@ -62,7 +62,8 @@ export function readableDelivery<Shown extends { responseExcerpt: string | null 
   role: Role | null,
   delivery: Shown,
 ): Shown {
-  return seesSecrets(role) ? delivery : { ...delivery, responseExcerpt: null };
+  if (seesSecrets(role) || delivery.responseExcerpt === null) return delivery;
+  return { ...delivery, responseExcerpt: HIDDEN_VALUE };
 }
 
 /** A delivery with its request, as a role sees it. */

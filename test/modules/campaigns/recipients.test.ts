@@ -5,6 +5,7 @@ import { settleEventLoop } from "../../support/eventually.ts";
 import { listAt, stringAt, valueAt } from "../../support/json.ts";
 import { BROWSER, type Received, received } from "../../support/mailing.ts";
 import { planOf } from "../../support/outbox.ts";
+import { signIn } from "../../support/session.ts";
 import { type CampaignApp, campaignApp } from "./campaign-app.ts";
 
 const LINKS = '<a href="https://shop.test/a">a</a> <a href="https://shop.test/b">b</a>';
@@ -119,4 +120,29 @@ test("the scan reads mails by the index of their campaign, and events by that of
   );
   expect(plan).not.toContain("SCAN");
   expect(plan).not.toContain("TEMP B-TREE");
+});
+
+test("a viewer sees links without query, and finds recipients by them", async () => {
+  t.db.sqlite.run(`UPDATE campaign_links SET url = replace(url, 'test/a', 'test/a?token=5')`);
+  const full = "https://shop.test/a?token=5";
+  t.db.sqlite.run(
+    `UPDATE events SET data = json_object('url', ?) WHERE data LIKE '%shop.test/a"%'`,
+    [full],
+  );
+  const viewer = await signIn(t, { email: "viewer@example.com", isOwner: false });
+  await t.app.writer.write(() =>
+    t.app.accounts.members.put(t.project.seq, viewer.user.seq, "VIEWER"),
+  );
+  const read = (path: string) =>
+    viewer.call("GET", `/campaigns/${id}/${path}`, undefined, { "x-project": t.project.id });
+  const found = await read(`recipients?${link("a")}`);
+  expect(found.at("data.items")).toMatchObject([
+    { email: "c1@x.test", links: ["https://shop.test/a", "https://shop.test/b"] },
+  ]);
+  expect((await read(`recipients?link=${encodeURIComponent(full)}`)).at("data.total")).toBe(0);
+  const stats = await read("stats");
+  expect(stats.at("data.links")).toMatchObject([
+    { url: "https://shop.test/a", clicks: 2, uniqueClicks: 1 },
+    { url: "https://shop.test/b", clicks: 2, uniqueClicks: 2 },
+  ]);
 });
