@@ -75,6 +75,7 @@ function mailOf(number: number): Mail {
       data,
       links,
       projectName: "Bench",
+      language: "en",
     }),
   };
 }

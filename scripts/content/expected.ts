@@ -72,6 +72,7 @@ export function composeExpected(
     data: dataOf(contact, displayName),
     links,
     projectName: project.name,
+    language: "en",
   });
   const body = compiled(template.body, "html");
   const html = render(body, variables);

@@ -6,7 +6,7 @@ import { AppError, validationError } from "../lib/errors.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { Project } from "./admission.ts";
 import type { ErrorBody } from "./envelope.ts";
-import { type CheckedRequest, fieldErrors } from "./validation.ts";
+import { type CheckContext, fieldErrors } from "./validation.ts";
 
 const SUGGESTIONS: Readonly<Record<number, string>> = {
   400: "Check the request against the documentation at /docs.",
@@ -65,7 +65,7 @@ function badPath(): AppError {
   return new AppError(400, "BAD_REQUEST", "The path is not valid percent-encoded UTF-8.");
 }
 
-function refusalOf(error: ValidationError, request: CheckedRequest): AppError {
+function refusalOf(error: ValidationError, request: CheckContext): AppError {
   const schema: unknown = Reflect.get(error.validator, "schema");
   const found = KindGuard.IsSchema(schema) ? fieldErrors(schema, error.value, request) : [];
   return validationError(

@@ -14,16 +14,16 @@ export const MAX_ERRORS = 100;
  * Rules that a JSON schema cannot express, such as fields that depend on each other. They also run
  * on a value that violates the schema, so that one response reports the errors of both.
  */
-type Checks = (value: Readonly<Record<string, unknown>>, request: CheckedRequest) => FieldError[];
+type Checks = (value: Readonly<Record<string, unknown>>, request: CheckContext) => FieldError[];
 
 /** What rules may depend on besides the value. */
-export type CheckedRequest = {
+export type CheckContext = {
   project: Project | null;
   /** Whether a template may contain the syntax of other languages (`LenientQuery`). */
   isLenient: boolean;
 };
 
-const STRICT: CheckedRequest = { project: null, isLenient: false };
+const STRICT: CheckContext = { project: null, isLenient: false };
 
 const CHECKS = Symbol("checks");
 
@@ -36,7 +36,7 @@ export function withChecks<T extends TSchema>(schema: T, checks: Checks): T {
 export function fieldErrors(
   schema: TSchema,
   value: unknown,
-  request: CheckedRequest = STRICT,
+  request: CheckContext = STRICT,
 ): FieldError[] {
   return firstByField(allErrors(schema, value, request));
 }
@@ -44,11 +44,7 @@ export function fieldErrors(
 /**
  * Yields errors lazily: a body may have a million errors, and only the first hundred are reported.
  */
-function* allErrors(
-  schema: TSchema,
-  value: unknown,
-  request: CheckedRequest,
-): Generator<FieldError> {
+function* allErrors(schema: TSchema, value: unknown, request: CheckContext): Generator<FieldError> {
   for (const error of Value.Errors(schema, value)) yield* toFieldErrors(error);
   yield* crossFieldErrors(schema, value, request);
 }
@@ -59,7 +55,7 @@ export function ensureChecks(schema: TSchema, value: unknown, isLenient = false)
   if (errors.length > 0) throw validationError(errors.slice(0, MAX_ERRORS));
 }
 
-function crossFieldErrors(schema: TSchema, value: unknown, request: CheckedRequest): FieldError[] {
+function crossFieldErrors(schema: TSchema, value: unknown, request: CheckContext): FieldError[] {
   const checks = findChecks(schema);
   return checks !== null && isRecord(value) ? checks(value, request) : [];
 }

@@ -26,7 +26,7 @@ import {
 import { mergeVariables, templateVariables } from "../render/variables.ts";
 import { parseData, resolvedData } from "./contacts/data.ts";
 import { getContact } from "./contacts/service.ts";
-import { findProject } from "./projects/service.ts";
+import { languageOf } from "./projects/service.ts";
 
 /** Input of a preview (docs/interface.md#campaigns). */
 export const PreviewInput = named(
@@ -91,7 +91,7 @@ export async function preview(
   });
   // Loaded with the first preview, because its converter to text takes 5 ms and 4 MiB.
   const { prepareOutgoing } = await import("../render/outgoing.ts");
-  const language = findProject(app, project.id)?.language ?? "en";
+  const language = languageOf(app, project);
   const mail = prepareOutgoing({
     emailId,
     html,
@@ -114,6 +114,7 @@ export function renderFor(
     ...recipient,
     links: recipientLinks(app.url, app.linkKey, recipient.emailId),
     projectName: project.name,
+    language: languageOf(app, project),
   });
   const budget = createRenderBudget();
   const html = renderField(app, budget, { source: body, kind: "html" }, variables);

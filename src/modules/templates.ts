@@ -17,7 +17,7 @@ import { EmailAddress, normalizedAddress } from "../http/formats.ts";
 import { operations, read, write } from "../http/operations.ts";
 import { containsText, smallPage, PageQuery } from "../http/pagination.ts";
 import { ContactPreviewQuery, PreviewDocument, previewResponse } from "../http/preview-query.ts";
-import { type CheckedRequest, Input, LenientQuery, OneOf, withChecks } from "../http/validation.ts";
+import { type CheckContext, Input, LenientQuery, OneOf, withChecks } from "../http/validation.ts";
 import { isoTime } from "../lib/clock.ts";
 import { AppError, type FieldError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
@@ -434,7 +434,7 @@ function present(row: TemplateRow): Template {
 /** The syntax errors of `subject` and `body`; fields that are not text are skipped. */
 export function templateErrors(
   { subject, body }: Readonly<Record<string, unknown>>,
-  { isLenient }: Pick<CheckedRequest, "isLenient">,
+  { isLenient }: Pick<CheckContext, "isLenient">,
 ): FieldError[] {
   const html = { kind: "html", isLenient } as const;
   const header = { kind: "header", isLenient } as const;

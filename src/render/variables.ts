@@ -11,13 +11,15 @@ type Recipient = {
   data: Variables;
   links: RecipientLinks;
   projectName: string;
+  /** The language of the mail, in which dates are written. */
+  language: string;
 };
 
 /**
  * The data, at the top level and as `data`; variables of the service hide keys of the same name.
  */
 export function templateVariables(recipient: Recipient): Variables {
-  const { id, email, data, links, projectName } = recipient;
+  const { id, email, data, links, projectName, language } = recipient;
   const { unsubscribeUrl, subscribeUrl, manageUrl } = links;
   return mergeVariables(data, {
     data,
@@ -29,7 +31,7 @@ export function templateVariables(recipient: Recipient): Variables {
     unsubscribeUrl,
     subscribeUrl,
     manageUrl,
-    project: { name: projectName },
+    project: { name: projectName, language },
   });
 }
 

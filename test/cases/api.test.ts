@@ -112,3 +112,29 @@ describe("a placeholder in a field that is sent as it is is refused:", () => {
     });
   });
 });
+
+describe("a date in a template", () => {
+  const preview = async (subject: string, data: object): Promise<unknown> => {
+    const id = await t.create("/templates", { ...template("<p>x</p>"), subject }, "data.id");
+    const answer = await t.call("POST", `/templates/${id}/preview`, { data });
+    return answer.at("data.subject");
+  };
+
+  test("date-offset-lost", async () => {
+    await setUp();
+    const source = textOf("date-offset-lost/template.txt").trim();
+    expect(await preview(source, jsonOf("date-offset-lost/data.json"))).toBe("18:00");
+  });
+
+  test("is written in the language of the project, in mails as in previews", async () => {
+    await setUp();
+    t.db.sqlite.run("UPDATE projects SET language = 'de'");
+    const source = '{{ at | date: "%A, %d. %B %Y" }} {{ project.language }}';
+    const data = { at: "2026-07-01T18:00:00Z" };
+    expect(await preview(source, data)).toBe("Mittwoch, 01. Juli 2026 de");
+    const mail = { to: "ada@x.test", from: "hi@acme.test", subject: source, body: "b", data };
+    const sent = await t.call("POST", "/v1/send", mail);
+    const email = await t.call("GET", `/emails/${sent.text("data.emails.0.email")}`);
+    expect(email.at("data.subject")).toBe("Mittwoch, 01. Juli 2026 de");
+  });
+});

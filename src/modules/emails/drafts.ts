@@ -1,5 +1,6 @@
 /** Renders the mails of a request, one for each recipient, before anything is stored. */
 
+import type { App } from "../../core/app.ts";
 import type { Project } from "../../http/admission.ts";
 import { COPIES_BYTES } from "../../http/body.ts";
 import { normalizedAddress } from "../../http/formats.ts";
@@ -22,6 +23,7 @@ import {
   persistentData,
   resolvedData,
 } from "../contacts/data.ts";
+import { languageOf } from "../projects/service.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { SendInput } from "./model.ts";
 import { type RecipientFault, refuseRecipients } from "./recipient-faults.ts";
@@ -47,6 +49,7 @@ const YIELD_AFTER_MS = 20;
 const FREE_COPIES_BYTES = 256 * 1024;
 
 export type DraftDeps = {
+  app: App;
   clock: Clock;
   contacts: Pick<Contacts, "findByEmail">;
   /** Base URL of the links in mails, and the key that signs these links. */
@@ -68,11 +71,12 @@ export function createDrafts(deps: DraftDeps) {
     const drafts: RenderedMail[] = [];
     const faults: RecipientFault[] = [];
     const budget = createRenderBudget();
+    const language = languageOf(deps.app, project);
     let copiedBytes = 0;
     let isReserved = false;
     let yieldedAt = systemClock.elapsed();
     for (const [position, recipient] of recipientsOf(input).entries()) {
-      const made = draft(project, recipient, { data, input, source, budget });
+      const made = draft(project, recipient, { data, input, source, budget, language });
       if (made.ok) {
         drafts.push(made.value);
         copiedBytes += Buffer.byteLength(made.value.variables);
@@ -101,9 +105,15 @@ export function createDrafts(deps: DraftDeps) {
   function draft(
     project: Project,
     recipient: Recipient,
-    work: { data: JsonObject; input: SendInput; source: Source; budget: RenderBudget },
+    work: {
+      data: JsonObject;
+      input: SendInput;
+      source: Source;
+      budget: RenderBudget;
+      language: string;
+    },
   ): Checked<RenderedMail> {
-    const { data, input, source, budget } = work;
+    const { data, input, source, budget, language } = work;
     const contact = contacts.findByEmail(project.seq, recipient.address);
     const known = contact === null ? {} : parseData(contact.data);
     const stored = contactData(input, recipient);
@@ -116,6 +126,7 @@ export function createDrafts(deps: DraftDeps) {
       data: snapshot,
       links: recipientLinks(deps.url, deps.linkKey, emailId),
       projectName: project.name,
+      language,
     });
     const subject = rendered(budget, "subject", source.subject, variables);
     if (!subject.ok) return subject;

@@ -5,7 +5,7 @@ import type { Project } from "../../http/admission.ts";
 import { described, named } from "../../http/documented.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { EmailAddress } from "../../http/formats.ts";
-import { type CheckedRequest, Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
+import { type CheckContext, Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
 import { type FieldError, validationError } from "../../lib/errors.ts";
 import { isMediaType } from "../../protocols/mime/content-type.ts";
 import { checkHeaders, MOST_HEADERS } from "../../protocols/mime/headers.ts";
@@ -110,10 +110,7 @@ export const SendInput = named(
 export type SendInput = Static<typeof SendInput>;
 
 /** Checks rules between fields. `value` is not validated yet and may have any content. */
-function sendErrors(
-  value: Readonly<Record<string, unknown>>,
-  request: CheckedRequest,
-): FieldError[] {
+function sendErrors(value: Readonly<Record<string, unknown>>, request: CheckContext): FieldError[] {
   return [...templateErrors(value, request), ...otherErrors(value, request.project)];
 }
 
@@ -121,7 +118,7 @@ function sendErrors(
  * Throws 422 with all errors of a body that matches its schema. The syntax of its templates is only
  * checked if there is another error: otherwise acceptance compiles them and caches the result.
  */
-export function ensureSendable(input: SendInput, request: CheckedRequest): void {
+export function ensureSendable(input: SendInput, request: CheckContext): void {
   const isFaulty = otherErrors(input, request.project).length > 0;
   if (isFaulty) throw validationError(sendErrors(input, request));
 }

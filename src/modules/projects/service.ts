@@ -12,6 +12,7 @@ import { projects, projectUsage } from "../../db/schema/projects.ts";
 import type { Change } from "../../db/writer.ts";
 import type { KnownKey, Project, Sender } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { statement } from "../../db/statement.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 
@@ -23,9 +24,19 @@ export type ProjectSettings = Partial<Pick<ProjectRow, "tracking" | "language">>
 export type Projects = ReturnType<typeof createProjects>;
 export type ProjectUsage = { storedBytes: number; queuedMails: number };
 
-export function findProject({ db }: Pick<App, "db">, idOrName: string): ProjectRow | null {
+function findProject({ db }: Pick<App, "db">, idOrName: string): ProjectRow | null {
   const match = or(eq(projects.id, idOrName), eq(projects.name, idOrName));
   return db.select().from(projects).where(match).limit(1).get() ?? null;
+}
+
+// Each request that sends mail runs it.
+const findLanguage = statement<Pick<ProjectRow, "language">, [number]>(
+  "SELECT language FROM projects WHERE seq = +?",
+);
+
+/** The language of a project's mail. */
+export function languageOf(app: App, { seq }: { seq: number }): string {
+  return findLanguage(app).get(seq)?.language ?? "en";
 }
 
 export function createProjects({ db, clock }: { db: Db; clock: Clock }) {

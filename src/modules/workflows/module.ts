@@ -66,9 +66,14 @@ import { createTriggers, type StartableWorkflow } from "./run/triggers.ts";
 /** The name under which the position in the event log is stored. */
 const READER = "workflows";
 
-type ProjectRow = { name: string; fromAddress: string | null; fromName: string | null };
+type ProjectRow = {
+  name: string;
+  language: string;
+  fromAddress: string | null;
+  fromName: string | null;
+};
 
-const NO_PROJECT: ProjectRow = { name: "", fromAddress: null, fromName: null };
+const NO_PROJECT: ProjectRow = { name: "", language: "en", fromAddress: null, fromName: null };
 
 type WorkflowModuleDeps = {
   app: App;
@@ -152,7 +157,7 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
   const { db, writer, clock, log, contacts, segments, workflows, templateCache } = deps;
   const { sqlite } = db;
   const findProject = sqlite.prepare<ProjectRow, [number]>(`
-    SELECT name, from_address AS fromAddress, from_name AS fromName
+    SELECT name, language, from_address AS fromAddress, from_name AS fromName
     FROM projects WHERE seq = +?`);
   const findCurrent = sqlite.prepare<{ seq: number }, [number]>(
     "SELECT version_seq AS seq FROM workflows WHERE seq = +?",
@@ -170,8 +175,12 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
   }
 
   function projectOf(seq: number): SendingProject {
-    const { name, fromAddress, fromName } = findProject.get(seq) ?? NO_PROJECT;
-    return { name, sender: fromAddress === null ? null : { address: fromAddress, name: fromName } };
+    const { name, language, fromAddress, fromName } = findProject.get(seq) ?? NO_PROJECT;
+    return {
+      name,
+      language,
+      sender: fromAddress === null ? null : { address: fromAddress, name: fromName },
+    };
   }
 
   function triggered(projectSeq: number, eventName: string): StartableWorkflow[] {

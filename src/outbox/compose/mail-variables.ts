@@ -5,7 +5,7 @@ import type { Variables } from "../../render/template/template.ts";
 import { templateVariables } from "../../render/variables.ts";
 import type { LeasedMail } from "../lease-rows.ts";
 
-type Recipient = Pick<LeasedMail, "contactId" | "to" | "variables" | "projectName">;
+type Recipient = Pick<LeasedMail, "contactId" | "to" | "variables" | "projectName" | "language">;
 
 export function variablesOf(mail: Recipient, links: RecipientLinks): Variables {
   return templateVariables({
@@ -14,5 +14,6 @@ export function variablesOf(mail: Recipient, links: RecipientLinks): Variables {
     data: JSON.parse(mail.variables),
     links,
     projectName: mail.projectName,
+    language: mail.language,
   });
 }

@@ -5,7 +5,6 @@
 
 import {
   Context,
-  filters as standardFilters,
   Liquid,
   LiquidError,
   RenderError,
@@ -15,6 +14,7 @@ import {
   toValue,
   toValueSync,
 } from "liquidjs";
+import { FILTERS } from "./dates.ts";
 import { registerPlaceholders, TemplateTokenizer } from "./placeholder.ts";
 import {
   BoundedCaptureTag,
@@ -108,7 +108,7 @@ export function liquidEngine(kind: "html" | "text" | "url"): Liquid {
     ownPropertyOnly: true,
     // An empty map replaces the file system, so that no tag can read a file.
     templates: {},
-    // The same time zone and language on every machine.
+    // The same time zone and language on every machine, for a value and a mail that name none.
     timezoneOffset: 0,
     locale: "en-US",
     memoryLimit: MEMORY_LIMIT,
@@ -121,7 +121,7 @@ export function liquidEngine(kind: "html" | "text" | "url"): Liquid {
   engine.registerTag("#", LineCommentTag);
   engine.registerTag("liquid", SingleLiquidTag);
   engine.registerTag("capture", isHtml ? MarkupCaptureTag : BoundedCaptureTag);
-  for (const [name, filter] of Object.entries(standardFilters)) {
+  for (const [name, filter] of Object.entries(FILTERS)) {
     engine.registerFilter(name, limitFilter(filter));
   }
   if (isHtml) registerMarkupFilters(engine);

@@ -54,6 +54,7 @@ function createComposer(source: string) {
       data,
       links,
       projectName: "Acme",
+      language: "en",
     });
     const input = { emailId, headers: [], links, ...context };
     const head = {

@@ -50,7 +50,7 @@ type SendEmailDeps = {
 };
 
 /** The project of a mail. `sender` is the default for templates that name no sender. */
-export type SendingProject = { name: string; sender: Sender | null };
+export type SendingProject = { name: string; language: string; sender: Sender | null };
 
 type SendEmailStep = Extract<Step, { type: "SEND_EMAIL" }>;
 
@@ -188,6 +188,7 @@ function createSubjectRenderer(
     const { recipient, emailId, variables, projectSeq } = input;
     const compiled = deps.templateCache.compile(template.subject, "header");
     if (!compiled.ok) return { ok: false, reason: `The subject ${syntaxErrorMessage(compiled)}.` };
+    const project = deps.projectOf(projectSeq);
     const rendered = render(
       compiled.template,
       compiled.template.nodes === null
@@ -197,7 +198,8 @@ function createSubjectRenderer(
             email: recipient.email,
             data: variables ?? parseData(recipient.data),
             links: linksIn(template.subject, emailId),
-            projectName: deps.projectOf(projectSeq).name,
+            projectName: project.name,
+            language: project.language,
           }),
     );
     if (!rendered.ok) {
