@@ -47,6 +47,7 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "smtpMaxBytes",
   "allowedHosts",
   "keylessPeers",
+  "mailpitWebroot",
   "uiAuth",
   "sendApiAuth",
   "captureAuth",

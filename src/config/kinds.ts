@@ -65,6 +65,8 @@ export const logins: Kind<readonly Login[]> = {
 };
 export const pattern: Kind<RegExp> = { parse: parsePattern, placeholder: "REGEXP" };
 
+export const webroot: Kind<string> = { parse: parseWebroot, placeholder: "/PATH" };
+
 export function text(placeholder: string): Kind<string> {
   return { parse: nonEmpty, placeholder };
 }
@@ -216,6 +218,15 @@ function attachedNetworks(): string[] {
   return Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .flatMap(({ cidr }) => cidr ?? []);
+}
+
+/** A path without a slash at its end, which is not the path of the dashboard. */
+function parseWebroot(text: string): Parsed<string> {
+  const path = text.replace(/^\/+|\/+$/g, "");
+  const isPath = /^[\w~-][\w.~-]{0,99}(?:\/[\w~-][\w.~-]{0,99}){0,9}$/.test(path);
+  return isPath && !/^app(?:\/|$)/.test(path)
+    ? { value: `/${path}` }
+    : { accepted: `a path such as /mail, other than /app, got "${text}"` };
 }
 
 function parseLoginList(text: string): Parsed<readonly Login[]> {

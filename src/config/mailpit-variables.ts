@@ -47,7 +47,7 @@ const ALIASES: Readonly<Record<string, Translate>> = {
   MP_ENABLE_PROMETHEUS: (value) => (value.includes(":") ? { MAILSTEAD_METRICS: value } : null),
   MP_QUIET: (value) => (isTrue(value) ? { MAILSTEAD_LOG_LEVEL: "error" } : {}),
   MP_VERBOSE: (value) => (isTrue(value) ? { MAILSTEAD_LOG_LEVEL: "debug" } : {}),
-  MP_WEBROOT: (value) => (value === "/" ? {} : null),
+  MP_WEBROOT: (value) => (/^\/+$/.test(value) ? {} : { MAILSTEAD_MAILPIT_WEBROOT: value }),
 };
 
 /** Variables that ask for what this program does anyway. */

@@ -88,6 +88,12 @@ const TABLE = {
     shownDefault: "none",
     help: "Other machines that may use inboxes without a key, in dev only; attached: those in the networks of this machine",
   }),
+  /** A second path of Mailpit's interface, without a slash at its end; null if there is none. */
+  mailpitWebroot: setting("mailpit-webroot", kinds.optional(kinds.webroot), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Serve Mailpit's HTTP interface below this path as well, as its --webroot does",
+  }),
   /** Users of Mailpit's interface; if there are any, nothing in inboxes is open without a key. */
   uiAuth: setting("ui-auth", kinds.logins, {
     fallback: () => [],

@@ -32,6 +32,8 @@ describe("a variable of Mailpit sets", () => {
     ["MP_SMTP_ALLOWED_RECIPIENTS", "@a\\.example$", { captureRecipients: /@a\.example$/ }],
     ["MP_SMTP_ALLOWED_RECIPIENTS", "(?i)@a", { captureRecipients: /@a/i }],
     ["MP_SMTP_MAX_RECIPIENTS", "1000", { captureMaxRecipients: 1000 }],
+    ["MP_WEBROOT", "/mail/", { mailpitWebroot: "/mail" }],
+    ["MP_WEBROOT", "a/b", { mailpitWebroot: "/a/b" }],
     ["MP_QUIET", "yes", { logLevel: "error" }],
     ["MP_VERBOSE", "1", { logLevel: "debug" }],
     ["MP_ENABLE_PROMETHEUS", "127.0.0.1:9090", { metrics: { host: "127.0.0.1", port: 9090 } }],
@@ -96,6 +98,10 @@ test.each([
   ["MP_SMTP_AUTH", "ada:$apr1$abcdefgh$0123456789012345678901"],
   ["MP_SMTP_ALLOWED_RECIPIENTS", "("],
   ["MP_SMTP_MAX_RECIPIENTS", "0"],
+  ["MP_WEBROOT", "/a//b"],
+  ["MP_WEBROOT", "/:id"],
+  ["MP_WEBROOT", "/../x"],
+  ["MP_WEBROOT", "/app/"],
 ])("%s=%s stops the start, and the message shows no password", (name, value) => {
   expect(() => read({ [name]: value })).toThrow(ConfigError);
   expect(() => read({ [name]: value })).not.toThrow("secret");

@@ -51,6 +51,13 @@ const METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
 /** Clients such as cypress-mailpit join an address and a path with one slash too many. */
 const DOUBLE_SLASH_PATHS = ["//api/*", "//view/*"];
 
+/** Paths below the webroot that lead to routes of the server. */
+const SHARED_PATHS = [
+  ["", "/"],
+  ["/livez", "/livez"],
+  ["/readyz", "/readyz"],
+] as const;
+
 export function mailpitRoutes(deps: {
   bodies: Bodies;
   changes: InboxChanges;
@@ -116,18 +123,28 @@ export function mailpitRoutes(deps: {
   const app = new Elysia({ name: "mailpit-routes" });
   const options = { parse: "none", detail: undocumented("EDITOR", "KEY") } as const;
   const open = { parse: "none", detail: undocumented("ANYONE") } as const;
-  for (const [method, path, handler] of routes) {
-    const admit = path === SEND_PATH ? access.inboxOfSender : access.inboxOf;
-    app.route(method, path, answer(handler, admit), options);
+  const roots = config.mailpitWebroot === null ? [""] : ["", config.mailpitWebroot];
+  for (const root of roots) {
+    for (const [method, path, handler] of routes) {
+      const admit = path === SEND_PATH ? access.inboxOfSender : access.inboxOf;
+      app.route(method, `${root}${path}`, answer(handler, admit), options);
+    }
+    for (const path of new Set(routes.map(([, each]) => each))) {
+      app.route("OPTIONS", `${root}${path}`, () => new Response(null), open);
+    }
   }
-  for (const path of new Set(routes.map(([, each]) => each))) {
-    app.route("OPTIONS", path, () => new Response(null), open);
+  for (const [path, target] of SHARED_PATHS) {
+    if (config.mailpitWebroot === null) break;
+    app.route("GET", `${config.mailpitWebroot}${path}`, () => redirectTo(target), open);
   }
   for (const path of DOUBLE_SLASH_PATHS) {
     for (const method of METHODS) app.route(method, path, redirectToSingleSlash, open);
   }
   const events = createMailpitEvents(deps);
-  return app.use(mailpitSocket({ access, events, connections: deps.sockets }));
+  for (const root of roots) {
+    app.use(mailpitSocket({ access, events, connections: deps.sockets, root }));
+  }
+  return app;
 }
 
 type Incoming = {
@@ -141,6 +158,10 @@ function redirectToSingleSlash({ request }: Pick<Incoming, "request">): Response
   const { pathname, search } = new URL(request.url);
   const Location = pathname.replace(/^\/+/, "/") + search;
   return new Response(null, { status: 308, headers: { Location } });
+}
+
+function redirectTo(Location: string): Response {
+  return new Response(null, { status: 302, headers: { Location } });
 }
 
 function refuseUnknown(): never {

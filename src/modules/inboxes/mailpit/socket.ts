@@ -27,14 +27,16 @@ export function mailpitSocket(deps: {
   access: MailpitAccess;
   events: MailpitEvents;
   connections: LiveConnections;
+  /** The path before that of the route. */
+  root: string;
 }): AnyElysia {
-  const { access, events, connections } = deps;
+  const { access, events, connections, root } = deps;
   /** The inboxes of admitted requests. */
   const admitted = new WeakMap<Request, InboxRow>();
   /** The functions that end the subscriptions of open connections. */
   const open = new Map<string, () => void>();
 
-  return new Elysia({ name: "mailpit-socket" }).ws("/api/events", {
+  return new Elysia({ name: `mailpit-socket ${root}` }).ws(`${root}/api/events`, {
     detail: undocumented("EDITOR", "KEY"),
     maxPayloadLength: MAX_FRAME_BYTES,
     idleTimeout: 120,
