@@ -123,6 +123,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     createSystemModule({
       ...parts,
       dispatcher: sending.dispatcher,
+      findHold: () => queues.transport.holdOf?.("") ?? null,
       runChecks: createServerChecks(parts),
     }),
     inboxes,

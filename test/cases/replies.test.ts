@@ -9,6 +9,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { testApp } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
 import { expectSoon, settleEventLoop, waitUntil } from "../support/eventually.ts";
+import { signIn } from "../support/session.ts";
 import { type Action, type Script, startScript } from "../support/smtp-script.ts";
 
 const closers: (() => unknown)[] = [];
@@ -134,6 +135,14 @@ describe("a limit of our account keeps all mail in the queue, with the reason", 
     expect(await waitOf(password)).toMatchObject({
       cause: "RELAY_REFUSES",
       reason: expect.stringMatching(/limit/),
+    });
+    expect(
+      (await signIn(t).then(({ get }) => get("/system"))).at("data.checks.findings.0"),
+    ).toEqual({
+      level: "fail",
+      what: expect.stringMatching(/^relay 127\.0\.0\.1:/),
+      finding: expect.stringMatching(/^refuses the mail of this account, .*limit/),
+      fix: "look at the quota and the state of the account at the relay",
     });
     expect(t.countRows("suppressions")).toBe(0);
   });

@@ -1,4 +1,7 @@
-/** The module of the installation: its state (state.ts) and its checks (checks.ts). */
+/**
+ * The module of the installation: its state (state.ts) and its checks (checks.ts), before which stands
+ * that the relay refuses our account, while it does.
+ */
 
 import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
@@ -6,6 +9,7 @@ import type { Admission } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Dispatcher } from "../../outbox/dispatcher.ts";
+import type { Hold } from "../../outbox/outcome.ts";
 import type { Module } from "../module.ts";
 import { createSystemChecks } from "./checks.ts";
 import type { System } from "./model.ts";
@@ -20,6 +24,8 @@ export function createSystemModule(deps: {
   dispatcher: Dispatcher;
   folder: string | null;
   log: Log;
+  /** Why no mail leaves; null if mail leaves. */
+  findHold: () => Hold | null;
   /** Checks everything that delivery depends on. */
   runChecks: () => Promise<System["checks"]["findings"]>;
   url: string;
@@ -31,8 +37,25 @@ export function createSystemModule(deps: {
     routes: [
       systemRoutes({
         admission: deps.admission,
-        read: async () => ({ ...readState(), checks: await readChecks() }),
+        async read() {
+          const checks = await readChecks();
+          const findings = [...findingsOfHold(deps.findHold()), ...checks.findings];
+          return { ...readState(), checks: { ...checks, findings } };
+        },
       }),
     ],
   };
+}
+
+/** The checks themselves report a relay that cannot be reached. */
+function findingsOfHold(hold: Hold | null): System["checks"]["findings"] {
+  if (hold?.at !== "account") return [];
+  return [
+    {
+      level: "fail",
+      what: `relay ${hold.name}`,
+      finding: `refuses the mail of this account, so all mail waits: ${hold.reason}`,
+      fix: "look at the quota and the state of the account at the relay",
+    },
+  ];
 }

@@ -588,6 +588,15 @@ describe("a site", () => {
     expect(transport.admit("b@d.test")).toMatchObject({ retryAfterMs: 600_000 });
   });
 
+  test("that refuses for a quota of ours is paused, and the mail waits, whatever the code is", async () => {
+    const { net } = await twoHosts({
+      dot: { code: 550, text: "5.4.5 Daily sending quota exceeded" },
+    });
+    const transport = net.transport();
+    expect(await transport.send(mail())).toMatchObject({ kind: "deferred", class: "rate_limited" });
+    expect(transport.admit("b@d.test")).toMatchObject({ kind: "busy", retryAfterMs: 60_000 });
+  });
+
   test.each<[what: string, script: Script]>([
     ["greylisting", { rcpt: { code: 451, text: "4.7.1 Greylisted" } }],
     ["no such recipient", { rcpt: { code: 550, text: "5.1.1 No" } }],
