@@ -18,3 +18,8 @@ export function splitPath(text: string): string[] {
   }
   return [...keys, key];
 }
+
+/** Writes keys as `splitPath` reads them. */
+export function joinPath(keys: readonly string[]): string {
+  return keys.map((key) => key.replaceAll(/[\\.]/g, "\\$&")).join(".");
+}

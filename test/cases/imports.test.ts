@@ -84,9 +84,42 @@ test("csv-decimal-comma", async () => {
       "comma. Map it to number:price to store them as such.",
   ]);
   const mapping = JSON.stringify({ price: "number:price" });
+  expect(await membersOf("data.price", "lessThan", 100)).toEqual([]);
+  const { body } = await t.call("GET", "/segments");
+  const segment = await t.call("GET", `/segments/${stringAt(body, "data.items.0.id")}`);
+  expect(segment.at("data.mismatches")).toEqual([
+    { field: "data.price", expected: "number", contacts: 3 },
+  ]);
   await importCase("csv-decimal-comma", { fields: { mapping } });
   expect(await membersOf("data.price", "lessThan", 100)).toEqual(["a", "b"]);
   expect(await membersOf("data.price", "greaterThan", 100)).toEqual(["c"]);
+});
+
+test("csv-local-dates", async () => {
+  const progress = await importCase("csv-local-dates");
+  expect(progress.at("data.columns.1")).toEqual({
+    name: "joined",
+    field: "data.joined",
+    type: "text",
+    guess: "date-mdy",
+  });
+  expect(await membersOf("data.joined", "lessThan", "2025-01-01")).toEqual(["c"]);
+  expect(await membersOf("data.joined", "greaterThan", "2025-01-01")).toEqual([]);
+  const { body } = await t.call("GET", "/segments");
+  const segment = await t.call("GET", `/segments/${stringAt(body, "data.items.0.id")}`);
+  expect(segment.at("data.mismatches")).toEqual([
+    { field: "data.joined", expected: "date", contacts: 3 },
+  ]);
+  const mapping = JSON.stringify({ joined: "date:joined" });
+  await importCase("csv-local-dates", { fields: { mapping } });
+  expect(await membersOf("data.joined", "lessThan", "2025-01-01")).toEqual(["b", "c"]);
+  expect(await membersOf("data.joined", "greaterThan", "2025-01-01")).toEqual(["a", "d"]);
+});
+
+test("csv-dotted-column", async () => {
+  await importCase("csv-dotted-column");
+  expect(await membersOf("data.company.name", "equals", "ACME")).toEqual(["d1"]);
+  expect(await membersOf("data.company\\.name", "equals", "ACME")).toEqual(["d1"]);
 });
 
 test("export-no-bom", async () => {

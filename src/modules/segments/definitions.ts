@@ -6,7 +6,7 @@ import type { Db } from "../../db/open.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type FieldError, notFound, validationError } from "../../lib/errors.ts";
-import { type Condition, parseCondition } from "./condition/condition.ts";
+import { type Condition, parseCondition, unclearDateErrors } from "./condition/condition.ts";
 import type { Filter } from "./condition/filter.ts";
 import { type Audience, audienceOf, conjunctsOf } from "./sql/plan.ts";
 import {
@@ -84,7 +84,7 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
 
     /** Refuses a condition that has errors with 422. */
     ensureResolvable(projectSeq: number, condition: Condition<Filter>, self?: SegmentRow): void {
-      const errors = errorsOf(projectSeq, condition, self);
+      const errors = [...unclearDateErrors(condition), ...errorsOf(projectSeq, condition, self)];
       if (errors.length > 0) throw validationError(errors);
     },
 

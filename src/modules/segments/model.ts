@@ -9,7 +9,7 @@ import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
-import { checkCondition } from "./condition/condition.ts";
+import { checkCondition, unclearDateErrors } from "./condition/condition.ts";
 import { CONDITION_EXAMPLE, ConditionSchema } from "./condition-model.ts";
 
 const CountedSchema = OneOf(["EXACT", "RECENT"]);
@@ -40,6 +40,27 @@ const FIELD_TEXTS = {
     "workflow uses these events",
 } as const;
 
+const Mismatch = named(
+  "SegmentMismatch",
+  described(
+    Type.Object({
+      field: Type.String(),
+      expected: OneOf(["date", "number"]),
+      contacts: Type.Integer(),
+    }),
+    {
+      field: "Field of the condition",
+      expected: "Type of the value that the condition compares it with",
+      contacts: "Number of contacts whose value is of another type, so that it never matches",
+    },
+  ),
+  {
+    description: "Values that a condition cannot compare, such as 15.06.2030 with a date",
+    example: { field: "data.joined", expected: "date", contacts: 3 },
+  },
+);
+export type Mismatch = Static<typeof Mismatch>;
+
 /** A segment as in docs/interface.md#segments, and the slug that is part of its event names. */
 export const Segment = named(
   "Segment",
@@ -53,6 +74,7 @@ export const Segment = named(
       condition: Nullable(ConditionSchema),
       memberCount: Type.Integer(),
       memberCountedAt: Type.String({ format: "date-time" }),
+      mismatches: Type.Array(Mismatch),
       trackMembership: Type.Boolean(),
       createdAt: Type.String({ format: "date-time" }),
       updatedAt: Type.String({ format: "date-time" }),
@@ -65,6 +87,9 @@ export const Segment = named(
       memberCountedAt:
         "The time of the request. In a list, the count can be older if counting takes longer than " +
         "200 ms; a later list has the new one",
+      mismatches:
+        "The fields of the condition that have values of another type than it compares them with, " +
+        "for at most 5 fields; empty in lists and with `counted=RECENT`, which do not count them",
       createdAt: "When the segment was created",
       updatedAt: "When the segment was changed last",
     },
@@ -80,6 +105,7 @@ export const Segment = named(
       condition: CONDITION_EXAMPLE,
       memberCount: 40,
       memberCountedAt: EXAMPLE.updatedAt,
+      mismatches: [],
       trackMembership: false,
       createdAt: EXAMPLE.createdAt,
       updatedAt: EXAMPLE.updatedAt,
@@ -247,6 +273,8 @@ function conditionErrors(given: unknown): FieldError[] {
   if (given === undefined || given === null) return [];
   const checked = checkCondition(given, "condition");
   if (!checked.ok) return checked.errors;
+  const unclear = unclearDateErrors(checked.value);
+  if (unclear.length > 0) return unclear;
   if (Buffer.byteLength(JSON.stringify(given)) <= LONGEST_CONDITION_BYTES) return [];
   return [{ field: "condition", message: "must not exceed 256 KiB as JSON", code: "too_big" }];
 }

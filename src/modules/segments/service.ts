@@ -43,6 +43,7 @@ import { createEvaluator } from "./membership/evaluate.ts";
 import { createMembers } from "./membership/members.ts";
 import type { Counted, Segment, SegmentInput, SegmentListQuery, SegmentUsage } from "./model.ts";
 import type { ResolvedTest } from "./condition/references.ts";
+import { createFindMismatches } from "./mismatches.ts";
 import { createMemberCounts, type MemberCount } from "./member-counts.ts";
 import { createMemberRows } from "./membership/member-rows.ts";
 import { createCleanup } from "./membership/cleanup.ts";
@@ -76,14 +77,21 @@ export function createSegments(deps: {
   const users = createSegmentUsers({ definitions, references });
   const edits = createEdits({ db, writer, clock, definitions, memberRows, tracking, users });
 
+  const findMismatches = createFindMismatches({ definitions, count: audiences.count });
   const counts = createMemberCounts({ ...deps, definitions, count: audiences.count });
 
   async function countInput({ condition: given }: SegmentInput, projectSeq: number) {
     const at = clock.now();
-    if (!given) return { total: 0, at };
+    if (!given) return { count: { total: 0, at }, mismatches: [] };
     const condition = parseCondition(given, "condition");
-    const total = await audiences.count(definitions.conditionAudience(projectSeq, condition));
-    return { total, at };
+    const audience = definitions.conditionAudience(projectSeq, condition);
+    const total = await audiences.count(audience);
+    return { count: { total, at }, mismatches: await findMismatches(audience) };
+  }
+
+  async function presentExactly(row: SegmentRow): Promise<Segment> {
+    const count = await counts.count(row);
+    return present(row, count, await findMismatches(definitions.segmentAudience(row)));
   }
 
   return {
@@ -107,14 +115,15 @@ export function createSegments(deps: {
     /** RECENT: the last known count, if counting takes longer than 200 ms. */
     async get(projectSeq: number, id: string, counted: Counted = "EXACT"): Promise<Segment> {
       const row = definitions.get(projectSeq, id);
-      return present(row, await (counted === "EXACT" ? counts.count(row) : counts.recent(row)));
+      if (counted === "RECENT") return present(row, await counts.recent(row));
+      return await presentExactly(row);
     },
 
     /** Prepares the change. It counts the members first, because a change stores its answer. */
     async create(projectSeq: number, input: SegmentInput): Promise<Change<Segment>> {
-      const counted = await countInput(input, projectSeq);
+      const { count, mismatches } = await countInput(input, projectSeq);
       const create = edits.create(projectSeq, input);
-      return () => present(create(), counted);
+      return () => present(create(), count, mismatches);
     },
 
     patch: edits.patch,
@@ -122,7 +131,7 @@ export function createSegments(deps: {
     /** A segment that was just changed, once its members are recorded. */
     async changed(row: SegmentRow): Promise<Segment> {
       await tracking.whenRecorded(row.id);
-      return present(row, await counts.count(row));
+      return await presentExactly(row);
     },
 
     remove: edits.remove,
@@ -182,7 +191,11 @@ const listed = (projectSeq: number, { name }: SegmentListQuery) =>
     name === undefined ? undefined : containsText(segments.name, name),
   );
 
-function present(row: SegmentRow, { total, at }: MemberCount): Segment {
+function present(
+  row: SegmentRow,
+  { total, at }: MemberCount,
+  mismatches: Segment["mismatches"] = [],
+): Segment {
   const { id, name, slug, description, type, trackMembership } = row;
   return {
     id,
@@ -193,6 +206,7 @@ function present(row: SegmentRow, { total, at }: MemberCount): Segment {
     condition: row.condition === null ? null : JSON.parse(row.condition),
     memberCount: total,
     memberCountedAt: isoTime(at),
+    mismatches,
     trackMembership,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),

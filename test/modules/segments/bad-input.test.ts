@@ -61,6 +61,14 @@ const filters: FilterCase[] = [
   [{ ...valid, operator: "startsWith" }, ["operator", "invalid_value"]],
   [{ ...valid, operator: "triggered" }, ["operator", "invalid_value"]],
   [{ ...valid, operator: "toString" }, ["operator", "invalid_value"]],
+  [
+    { field: "data.joined", operator: "lessThan", value: "15.06.2030" },
+    ["value", "invalid_format"],
+  ],
+  [
+    { field: "data.joined", operator: "greaterThanOrEqual", value: "06/15/2030 10:00" },
+    ["value", "invalid_format"],
+  ],
   [{ field: "email", operator: "exists" }, ["operator", "invalid_value"]],
   [{ field: "email", operator: "in", value: ["a"] }, ["operator", "invalid_value"]],
   [{ field: "subscribed", operator: "contains", value: true }, ["operator", "invalid_value"]],

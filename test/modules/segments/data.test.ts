@@ -150,8 +150,16 @@ const cases: Case[] = [
   ["lessThan", "", []],
   ["lessThan", "1", ["empty"]],
   ["lessThanOrEqual", "1", ["empty", "one"]],
-  ["lessThan", "2026-03-01", ["empty", "one", "past", "noday"]],
-  ["lessThanOrEqual", "2026-03-01", ["empty", "one", "past", "noday", "day"]],
+  // A date is compared with dates only, and a date without time is the whole day in UTC.
+  ["lessThan", "2026-03-01", ["past"]],
+  ["lessThanOrEqual", "2026-03-01", ["day", "past"]],
+  ["greaterThan", "2026-03-01", ["recent", "exactly", "future", "tomorrow", "spaced"]],
+  ["greaterThan", "2026-03-02", ["tomorrow"]],
+  ["greaterThanOrEqual", "2026-03-02", ["recent", "exactly", "future", "tomorrow", "spaced"]],
+  ["greaterThan", "2026-03-02T10:00:00Z", ["future", "tomorrow"]],
+  ["greaterThanOrEqual", "2026-03-02T10:00:00Z", ["exactly", "future", "tomorrow"]],
+  ["lessThan", "2026-03-02T12:00:00+02:00", ["day", "recent", "spaced", "past"]],
+  ["lessThanOrEqual", "2026-03-02T10:00:00.000Z", ["day", "recent", "exactly", "spaced", "past"]],
   [
     "greaterThan",
     "2026-03-02T",

@@ -107,6 +107,7 @@ describe("POST /segments", () => {
         slug: "grosste-kunden",
         memberCount: 0,
         memberCountedAt: now(),
+        mismatches: [],
         createdAt: now(),
         updatedAt: now(),
         ...stored,
@@ -115,6 +116,28 @@ describe("POST /segments", () => {
       expect((await get(answer.text("data.id"))).body).toEqual(answer.body);
     },
   );
+
+  test("says how many values the condition cannot compare, and compares no text with a date", async () => {
+    const values = ["15.06.2030", "2024-06-15", "soon", 5, undefined, null, "2024-01-01T10:00:00Z"];
+    for (const [i, joined] of values.entries()) await contact(`p${i}@example.com`, { joined });
+    await contact("n1@example.com", { price: "99,50" });
+    await contact("n2@example.com", { price: 5 });
+    const filters = [
+      { field: "data.joined", operator: "lessThan", value: "2025-01-01" },
+      { field: "data.joined", operator: "olderThan", value: 1, unit: "days" },
+      { field: "data.price", operator: "lessThan", value: 100 },
+      { field: "data.price", operator: "notEquals", value: "x" },
+    ];
+    const condition = { logic: "OR", groups: filters.map((filter) => ({ filters: [filter] })) };
+    const answer = await post({ name: "Early", condition });
+    expect(answer.at("data.memberCount")).toBe(4);
+    const mismatches = [
+      { field: "data.joined", expected: "date", contacts: 3 },
+      { field: "data.price", expected: "number", contacts: 1 },
+    ];
+    expect(answer.at("data.mismatches")).toEqual(mismatches);
+    expect((await get(answer.text("data.id"))).at("data.mismatches")).toEqual(mismatches);
+  });
 
   test("counts existing members and records no events for them", async () => {
     await contact("ada@example.com", { plan: "pro" });
@@ -177,6 +200,7 @@ describe("PATCH /segments/{id}", () => {
           condition: everyContact,
           memberCount: 1,
           memberCountedAt: now(),
+          mismatches: [],
           trackMembership: false,
           createdAt,
           updatedAt: now(),

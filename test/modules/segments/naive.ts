@@ -143,8 +143,12 @@ function eventMatches(now: number, last: number | undefined, filter: NaiveFilter
 }
 
 function valueAt(data: unknown, field: string): unknown {
+  const name = field.slice("data.".length);
+  if (typeof data === "object" && data !== null && Object.hasOwn(data, name)) {
+    return Reflect.get(data, name);
+  }
   let value = data;
-  for (const key of field.slice("data.".length).split(".")) {
+  for (const key of name.split(".")) {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
     if (!Object.hasOwn(value, key)) return undefined;
     value = Reflect.get(value, key);
@@ -184,6 +188,8 @@ function dataMatches(now: number, value: unknown, filter: NaiveFilter): boolean 
         : at < since(now, filter);
     }
   }
+  const first = dateOf(wanted);
+  if (first !== null) return timeMatches(now, dateOf(value) ?? Number.NaN, filter);
   const order = compare(value, wanted);
   if (order === null) return false;
   switch (operator) {

@@ -92,11 +92,16 @@ describe("a path", () => {
     groups: [{ filters: [{ field: `data.${path}`, operator }] }],
   });
 
-  test("matches nested keys, not a key with a dot", async () => {
+  test("matches nested keys, and a key that contains the dots, which comes first", async () => {
     const nested = addContact(t, { data: { a: { b: 1 } } });
     const flat = addContact(t, { data: { "a.b": 1 } });
-    expect(await findMatching(t, filter("a.b"), [nested, flat])).toEqual([nested]);
-    expect(await findMatching(t, filter("a.b", "notExists"), [nested, flat])).toEqual([flat]);
+    const both = addContact(t, { data: { "a.b": 2, a: { b: 1 } } });
+    const all = [nested, flat, both];
+    const equalsOne = { field: "data.a.b", operator: "equals", value: 1 };
+    const condition = { logic: "AND" as const, groups: [{ filters: [equalsOne] }] };
+    expect(await findMatching(t, filter("a.b"), all)).toEqual(all);
+    expect(await findMatching(t, condition, all)).toEqual([nested, flat]);
+    expect(await findMatching(t, filter("a.b", "notExists"), all)).toEqual([]);
   });
 
   test("passes through objects only", async () => {

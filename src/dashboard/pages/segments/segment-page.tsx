@@ -108,7 +108,7 @@ function About({ segment }: { segment: Segment }) {
   );
 }
 
-function Definition({ segment: { condition } }: { segment: Segment }) {
+function Definition({ segment: { condition, mismatches } }: { segment: Segment }) {
   const needsNames = condition !== null && JSON.stringify(condition).includes('"segment.');
   const names = useSegmentNames(needsNames);
   if (condition === null) {
@@ -120,6 +120,12 @@ function Definition({ segment: { condition } }: { segment: Segment }) {
         The members are the contacts that meet this condition now. They change as contacts change.
       </p>
       <ConditionView words={wordsOfCondition(condition, (segment) => names.get(segment))} />
+      {mismatches.map(({ field, expected, contacts }) => (
+        <p key={`${field} ${expected}`}>
+          {contacts === 1 ? "1 contact has" : `${contacts.toLocaleString("en-US")} contacts have`} a
+          value in <code>{field}</code> that is no {expected}, so the condition never matches it.
+        </p>
+      ))}
     </>
   );
 }

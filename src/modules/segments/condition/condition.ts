@@ -11,6 +11,7 @@ import {
   REQUIRED,
   validationError,
 } from "../../../lib/errors.ts";
+import { isLocalDate } from "./dates.ts";
 import { checkFilter, type Filter, type WireFilter } from "./filter.ts";
 import type { CheckResult } from "./input.ts";
 
@@ -43,6 +44,19 @@ export function checkConditionWith<F>(
   return condition === null || check.errors.length > 0
     ? { ok: false, errors: check.errors }
     : { ok: true, value: condition };
+}
+
+/** The errors of comparisons with dates whose order of day and month is not known. */
+export function unclearDateErrors({ groups }: Condition<Filter>): FieldError[] {
+  return groups.flatMap(({ filters, conditions }) => [
+    ...filters.flatMap(({ wire: { field, operator, value }, at }): FieldError[] => {
+      const isComparison = /^(?:greater|less)Than/.test(operator) && field.startsWith("data.");
+      if (!isComparison || typeof value !== "string" || !isLocalDate(value)) return [];
+      const message = "must be a date such as 2026-01-31, with the year first";
+      return [{ field: `${at}.value`, message, code: "invalid_format" }];
+    }),
+    ...(conditions === null ? [] : unclearDateErrors(conditions)),
+  ]);
 }
 
 /** Returns a checked condition, or throws 422 with all violations. */

@@ -11,6 +11,7 @@ import { storedAddress, storedSpellings } from "../../../protocols/mime/address.
 import { allOf, anyOf, bind, type Fragment } from "../sql/bind.ts";
 import {
   compare,
+  type Comparison,
   contains,
   type DataField,
   equals,
@@ -21,7 +22,9 @@ import {
   isDateBetween,
   isListed,
   isMissing,
+  isUnlike,
 } from "../sql/data-fields.ts";
+import { parsePeriod } from "./dates.ts";
 import type { Target } from "./fields.ts";
 import type { Readers, Values } from "./input.ts";
 
@@ -48,6 +51,16 @@ export type FieldTest = {
   where: (context: Context) => Fragment;
   /** An index with all contacts that the test matches, and few others; null if there is none. */
   source: ((context: Context) => RowSource) | null;
+  /** Given if only values of one type can match. */
+  expects?: ComparedType;
+};
+
+export type ComparedType = {
+  type: "date" | "number";
+  /** Keys of the data, the outermost first. */
+  path: readonly string[];
+  /** SQL condition for contacts that have a value of another type there. */
+  unlike: Fragment;
 };
 
 export type SegmentTest = { kind: "segment"; id: string; isMember: boolean };
@@ -164,10 +177,42 @@ const TIME = {
   olderThan: ofSpan((at, start) => bind`${at} < ${start}`),
 };
 
-/** A missing key and null match only `notExists`. */
-function ofData<K extends keyof Values>(takes: K, sql: Sql<DataField, Values[K], Fragment>) {
-  return operator<TargetOf<"data">, K>(takes, ({ path }, value, context) =>
+type Data = TargetOf<"data">;
+
+/** A missing key and null match only `notExists`. `expected` is the type of values that can match. */
+function ofData<K extends keyof Values>(
+  takes: K,
+  sql: Sql<DataField, Values[K], Fragment>,
+  expected: (value: Values[K]) => ComparedType["type"] | null = () => null,
+): OperatorOn<Data, K> {
+  const plain = operator<Data, K>(takes, ({ path }, value, context) =>
     sql(fieldAt(path), value, context),
+  );
+  const test = (target: Data, value: Values[K]): FieldTest => {
+    const type = expected(value);
+    const made = plain.test(target, value);
+    if (type === null) return made;
+    const { path } = target;
+    return { ...made, expects: { type, path, unlike: isUnlike(fieldAt(path), type) } };
+  };
+  return {
+    takes,
+    test,
+    read(target, input) {
+      const value = input[takes]();
+      return value === null ? null : test(target, value);
+    },
+  };
+}
+
+function ofComparison(name: Comparison) {
+  return ofData(
+    "comparable",
+    (field, value) => compare(field, value, name),
+    (value) => {
+      if (typeof value === "number") return "number";
+      return parsePeriod(value) === null ? null : "date";
+    },
   );
 }
 
@@ -176,14 +221,22 @@ const DATA = {
   notEquals: ofData("scalar", (field, value) => existsAndNot(field, equals(field, value))),
   contains: ofData("part", contains),
   notContains: ofData("part", (field, value) => existsAndNot(field, contains(field, value))),
-  greaterThan: ofData("comparable", (field, value) => compare(field, value, bind`>`)),
-  greaterThanOrEqual: ofData("comparable", (field, value) => compare(field, value, bind`>=`)),
-  lessThan: ofData("comparable", (field, value) => compare(field, value, bind`<`)),
-  lessThanOrEqual: ofData("comparable", (field, value) => compare(field, value, bind`<=`)),
+  greaterThan: ofComparison("greaterThan"),
+  greaterThanOrEqual: ofComparison("greaterThanOrEqual"),
+  lessThan: ofComparison("lessThan"),
+  lessThanOrEqual: ofComparison("lessThanOrEqual"),
   exists: ofData("nothing", exists),
   notExists: ofData("nothing", isMissing),
-  within: ofData("span", (field, spanMs, { now }) => isDateBetween(field, now - spanMs, now)),
-  olderThan: ofData("span", (field, spanMs, { now }) => isDateBefore(field, now - spanMs)),
+  within: ofData(
+    "span",
+    (field, spanMs, { now }) => isDateBetween(field, now - spanMs, now),
+    () => "date",
+  ),
+  olderThan: ofData(
+    "span",
+    (field, spanMs, { now }) => isDateBefore(field, now - spanMs),
+    () => "date",
+  ),
   in: ofData("list", isListed),
   notIn: ofData("list", (field, values) => existsAndNot(field, isListed(field, values))),
 };

@@ -3,15 +3,24 @@
  * 5 and true is not 1. The table of operators (condition/operators.ts) is made of these tests.
  */
 
+import { isLocalDate, parsePeriod } from "../condition/dates.ts";
 import type { Scalar } from "../condition/input.ts";
 import { anyOf, bind, type Bound, type Fragment } from "./bind.ts";
 
 /** SQL for the value at a path of the data (NULL if there is none), its JSON type, and the path. */
-export type DataField = { value: Fragment; type: Fragment; path: string };
+export type DataField = { value: Fragment; type: Fragment; path: Fragment };
 
-/** The path is a bound value. Each key is quoted as JSON text, so it may have any characters. */
+/**
+ * The path is a bound value. Each key is quoted as JSON text, so it may have any characters. A key
+ * that contains dots is found without a backslash as well, and comes first, as in templates.
+ */
 export function fieldAt(keys: readonly string[]): DataField {
-  const path = `$${keys.map((key) => `.${JSON.stringify(key)}`).join("")}`;
+  const nested = `$${keys.map((key) => `.${JSON.stringify(key)}`).join("")}`;
+  const literal = `$.${JSON.stringify(keys.join("."))}`;
+  const path =
+    keys.length === 1
+      ? bind`${nested}`
+      : bind`iif(json_type(contacts.data, ${literal}) IS NULL, ${nested}, ${literal})`;
   return {
     value: bind`json_extract(contacts.data, ${path})`,
     type: bind`json_type(contacts.data, ${path})`,
@@ -49,13 +58,44 @@ export function equals({ value, type }: DataField, wanted: Scalar): Fragment {
   return /^[[{]/.test(wanted) ? bind`(${isSame} AND ${type} ${TEXTUAL})` : isSame;
 }
 
+const COMPARISONS = {
+  greaterThan: { sign: bind`>`, isAfterPeriod: true },
+  greaterThanOrEqual: { sign: bind`>=`, isAfterPeriod: false },
+  lessThan: { sign: bind`<`, isAfterPeriod: false },
+  lessThanOrEqual: { sign: bind`<=`, isAfterPeriod: true },
+} as const;
+
+export type Comparison = keyof typeof COMPARISONS;
+
+/**
+ * Compares values of the same type. A value is compared with a date only if it is a date: texts such
+ * as `15.06.2030` are in no order of time, and match no such condition.
+ */
 export function compare(
-  { value, type }: DataField,
+  field: DataField,
   wanted: string | number,
-  sign: Fragment,
+  comparison: Comparison,
 ): Fragment {
+  const { value, type } = field;
+  const { sign, isAfterPeriod } = COMPARISONS[comparison];
+  if (typeof wanted === "string") {
+    const period = parsePeriod(wanted);
+    if (period !== null) {
+      // The whole day of a date without time is equal to it.
+      const edge = (isAfterPeriod ? period.untilMs : period.fromMs) / 1000;
+      const order = comparison.startsWith("greater") ? bind`>=` : bind`<`;
+      return bind`(${isDate(field)} AND ${secondsOf(field)} ${order} ${edge})`;
+    }
+    if (isLocalDate(wanted)) return bind`0`;
+  }
   const sameType = typeof wanted === "number" ? NUMERIC : TEXTUAL;
   return bind`(${type} ${sameType} AND ${value} ${sign} ${bound(wanted)})`;
+}
+
+/** True for values that a test on dates or numbers matches never, whatever their order. */
+export function isUnlike(field: DataField, expected: "date" | "number"): Fragment {
+  if (expected === "number") return existsAndNot(field, bind`${field.type} ${NUMERIC}`);
+  return existsAndNot(field, bind`${isDate(field)} AND ${secondsOf(field)} IS NOT NULL`);
 }
 
 /** A text may contain a text (case-sensitive), an array any value. */
@@ -82,14 +122,15 @@ export function isListed({ value, type }: DataField, wanted: readonly Scalar[]):
 
 /** A future date is not within the last days. */
 export function isDateBetween(field: DataField, fromMs: number, untilMs: number): Fragment {
-  const at = bind`unixepoch(${field.value}, 'subsec')`;
-  return bind`(${isDate(field)} AND ${at} BETWEEN ${fromMs / 1000} AND ${untilMs / 1000})`;
+  return bind`(${isDate(field)} AND ${secondsOf(field)} BETWEEN ${fromMs / 1000} AND ${untilMs / 1000})`;
 }
 
 export function isDateBefore(field: DataField, beforeMs: number): Fragment {
-  const at = bind`unixepoch(${field.value}, 'subsec')`;
-  return bind`(${isDate(field)} AND ${at} < ${beforeMs / 1000})`;
+  return bind`(${isDate(field)} AND ${secondsOf(field)} < ${beforeMs / 1000})`;
 }
+
+/** Seconds since the epoch; NULL if the text is no date. */
+const secondsOf = ({ value }: DataField): Fragment => bind`unixepoch(${value}, 'subsec')`;
 
 /**
  * Accepts ISO 8601: a day (its start in UTC) or a day and a time. The pattern excludes "now" and
