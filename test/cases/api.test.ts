@@ -3,7 +3,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { chain } from "../modules/workflows/graphs.ts";
 import { type TestApp, testApp } from "../support/app.ts";
+import { startAutomation } from "../support/automation.ts";
+import { startWebServer } from "../support/web-server.ts";
 
 let t: TestApp;
 const closers: (() => unknown)[] = [];
@@ -136,5 +139,49 @@ describe("a date in a template", () => {
     const sent = await t.call("POST", "/v1/send", mail);
     const email = await t.call("GET", `/emails/${sent.text("data.emails.0.email")}`);
     expect(email.at("data.subject")).toBe("Mittwoch, 01. Juli 2026 de");
+  });
+});
+
+describe("the body of a WEBHOOK step is valid JSON:", () => {
+  /** The body that the step of a case sends for the event of the case. */
+  async function bodyOf(name: string, change: object = {}): Promise<unknown> {
+    const server = await startWebServer({ answer: () => ({}) });
+    closers.push(() => server.close());
+    const a = await startAutomation();
+    closers.push(() => a.close());
+    const step = jsonOf(`${name}/step.json`);
+    const config = { ...Object(step["config"]), url: `${server.origin}/hook`, ...change };
+    await a.workflow(chain({ ...step, config }));
+    await a.track("signed-up", jsonOf(`${name}/event.json`));
+    const [request] = server.requests;
+    expect(request?.headers["content-type"]).toBe("application/json");
+    return JSON.parse(request?.body ?? "");
+  }
+
+  test("webhook-string-json", async () => {
+    expect(await bodyOf("webhook-string-json")).toEqual({
+      text: 'New lead: Ada "The Countess" Example',
+    });
+    expect(await bodyOf("webhook-string-json", { headers: {} })).toEqual({
+      text: 'New lead: Ada "The Countess" Example',
+    });
+  });
+
+  test("webhook-string-json-newline", async () => {
+    expect(await bodyOf("webhook-string-json-newline")).toEqual({ note: "line1\nline2\\" });
+  });
+
+  test("webhook-object-number", async () => {
+    expect(await bodyOf("webhook-object-number")).toEqual({ n: 5 });
+    expect(await bodyOf("webhook-object-number", { body: '{"n":{{ n }},"s":"{{ n }}"}' })).toEqual({
+      n: 5,
+      s: "5",
+    });
+    expect(
+      await bodyOf("webhook-object-number", { body: { n: "no. {{ n }}", m: "{{ x }}" } }),
+    ).toEqual({
+      n: "no. 5",
+      m: "",
+    });
   });
 });

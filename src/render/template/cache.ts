@@ -35,6 +35,7 @@ export function templateCache(limits: { maxEntries: number; maxBytes: number }):
     text: new Map(),
     header: new Map(),
     url: new Map(),
+    json: new Map(),
   };
   /** All entries, the least recently used one first. */
   const order = new Set<Template>();

@@ -1,5 +1,5 @@
 /**
- * The Liquid engines, one each for HTML, text and URLs. Templates cannot load files or read
+ * The Liquid engines, one each for HTML, text, URLs and JSON. Templates cannot load files or read
  * inherited properties, and their time, memory and output are limited.
  */
 
@@ -34,6 +34,7 @@ import {
   MEMORY_LIMIT,
   RENDER_LIMIT_MS,
 } from "./limits.ts";
+import { registerJsonFilters, toJsonOutput } from "./json.ts";
 import { registerMarkupFilters, toMarkup } from "./markup.ts";
 import { registerUrlFilters, toUrlText } from "./url.ts";
 
@@ -94,14 +95,17 @@ export type Rendering = {
 };
 
 /** For each kind of template, the last step of every output that does not end in `| raw`. */
-const ESCAPES: Readonly<Record<"html" | "text" | "url", Escape>> = {
+const ESCAPES: Readonly<Record<EngineKind, Escape>> = {
   html: toMarkup,
   text: (value) => value,
   url: toUrlText,
+  json: toJsonOutput,
 };
 
+type EngineKind = "html" | "text" | "url" | "json";
+
 /** Creates the engine for one kind of template. */
-export function liquidEngine(kind: "html" | "text" | "url"): Liquid {
+export function liquidEngine(kind: EngineKind): Liquid {
   const isHtml = kind === "html";
   const engine = new Liquid({
     strictFilters: true,
@@ -125,6 +129,7 @@ export function liquidEngine(kind: "html" | "text" | "url"): Liquid {
     engine.registerFilter(name, limitFilter(filter));
   }
   if (isHtml) registerMarkupFilters(engine);
+  if (kind === "json") registerJsonFilters(engine);
   if (kind === "url") {
     engine.registerTag("cycle", UnavailableTag);
     registerUrlFilters(engine);

@@ -23,12 +23,16 @@ import {
 } from "./engine.ts";
 import { foreignLiteral, foreignPlaceholder, type ForeignSyntax } from "./foreign-syntax.ts";
 import { errorPosition, plainMessage, positionOf } from "./errors.ts";
+import { JsonEmitter } from "./json.ts";
 import { BoundedEmitter, LimitError, LONGEST_OUTPUT, RENDER_LIMIT_MS } from "./limits.ts";
 import { measureTemplate, sizeFault, type TemplateSize } from "./size.ts";
 import { UrlEmitter, type UrlPart } from "./url.ts";
 
-/** A `header` is text whose result is one line, such as a subject or the value of a header. */
-export type TemplateKind = "html" | "text" | "header" | "url";
+/**
+ * A `header` is text whose result is one line, such as a subject or the value of a header. The outputs
+ * of `json` are values of JSON (json.ts).
+ */
+export type TemplateKind = "html" | "text" | "header" | "url" | "json";
 
 /** A compiled template, the input of `render`. */
 export type Template = {
@@ -61,6 +65,7 @@ const ENGINES: Readonly<Record<TemplateKind, Liquid>> = {
   text: TEXT_ENGINE,
   header: TEXT_ENGINE,
   url: liquidEngine("url"),
+  json: liquidEngine("json"),
 };
 
 const NO_CODE: TemplateSize = { tags: 0, code: 0 };
@@ -121,6 +126,20 @@ export function renderUrl(template: Template, variables: Variables): RenderedUrl
   const emitter = new UrlEmitter();
   const rendered = renderChecked(template, { variables, limitMs: RENDER_LIMIT_MS, emitter });
   return rendered.ok ? { ok: true, parts: emitter.parts } : rendered;
+}
+
+/**
+ * Like `render` for a template of the kind "json". `only` is the value of a template that is one
+ * output and nothing else, with its type; null for another template.
+ */
+export function renderJson(
+  template: Template,
+  variables: Variables,
+): { ok: true; text: string; only: { value: unknown } | null } | { ok: false; reason: string } {
+  const emitter = new JsonEmitter();
+  const rendered = renderChecked(template, { variables, limitMs: RENDER_LIMIT_MS, emitter });
+  if (!rendered.ok) return rendered;
+  return { ...rendered, only: template.nodes?.length === 1 ? emitter.only() : null };
 }
 
 /**

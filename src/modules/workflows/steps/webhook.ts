@@ -7,6 +7,7 @@ import { isoTime } from "../../../lib/clock.ts";
 import { isNestedDeeper } from "../../../lib/nesting.ts";
 import {
   render,
+  renderJson,
   renderUrl,
   type Template,
   type TemplateKind,
@@ -44,7 +45,12 @@ export type WebhookRequest = {
 /** Length of the excerpt of a response that is stored with the completed step. */
 const EXCERPT_CHARACTERS = 1000;
 
+const NO_BODY = "The body cannot be rendered";
+
 class TemplateError extends Error {}
+
+type FilledJson = { text: string; only: { value: unknown } | null };
+type Fill = { text: (source: string) => string; json: (source: string) => FilledJson };
 
 /**
  * Returns the request, or the reason why it cannot be built. `webhook-id` and `Idempotency-Key` name the
@@ -66,6 +72,11 @@ export function requestOf(
     if (!rendered.ok) throw new TemplateError(`${what}: ${rendered.reason}`);
     return rendered.text;
   };
+  const fillJson = (source: string, what: string): FilledJson => {
+    const rendered = renderJson(compiled(source, what, "json"), variables);
+    if (!rendered.ok) throw new TemplateError(`${what}: ${rendered.reason}`);
+    return rendered;
+  };
   const fillUrl = (source: string, what: string): string => {
     const rendered = renderUrl(compiled(source, what, "url"), variables);
     if (!rendered.ok) throw new TemplateError(`${what}: ${rendered.reason}`);
@@ -74,9 +85,10 @@ export function requestOf(
     return built.url;
   };
   try {
-    const body = bodyOf(config, webhookContext, (source) =>
-      fill(source, "The body cannot be rendered"),
-    );
+    const body = bodyOf(config, webhookContext, {
+      text: (source) => fill(source, NO_BODY),
+      json: (source) => fillJson(source, NO_BODY),
+    });
     const own = Object.entries(config.headers ?? {}).map(([name, value]) => [
       name.toLowerCase(),
       fill(value, `The header ${name} cannot be rendered`, "header"),
@@ -100,9 +112,9 @@ export function requestOf(
 }
 
 function bodyOf(
-  { method, body }: WebhookStep["config"],
+  { method, body, headers }: WebhookStep["config"],
   webhookContext: WebhookContext,
-  fill: (source: string) => string,
+  fill: Fill,
 ): { text: string; type: string } | null {
   if (method === "GET") return null;
   if (body === undefined) {
@@ -112,16 +124,54 @@ function bodyOf(
   if (typeof body !== "string") {
     return { text: JSON.stringify(renderStrings(body, fill)), type: "application/json" };
   }
-  const text = fill(body);
-  return {
-    text,
-    type: parsedJson(text) !== undefined ? "application/json" : "text/plain; charset=utf-8",
-  };
+  return textBody(body, contentTypeIn(headers), fill);
 }
 
-/** Renders every string in a JSON value. The recursion is bounded: requests nest at most 100 levels. */
-function renderStrings(value: unknown, fill: (source: string) => string): unknown {
-  if (typeof value === "string") return fill(value);
+/**
+ * A body that is one string. It is filled as JSON if a header says that it is JSON, or if it begins
+ * like an object or an array of JSON and the result is JSON.
+ */
+function textBody(
+  source: string,
+  contentType: string | null,
+  fill: Fill,
+): { text: string; type: string } {
+  const isJson = contentType !== null && /[/+]json\b/i.test(contentType);
+  if (isJson || (contentType === null && /^\s*(?:\{(?![{%])|\[)/.test(source))) {
+    const { text, only } = fill.json(source);
+    // A value that is a document of JSON as text is sent as that document.
+    const document = typeof only?.value === "string" ? documentIn(only.value) : null;
+    if (isJson || parsedJson(text) !== undefined) {
+      return { text: document ?? text, type: "application/json" };
+    }
+  }
+  const text = fill.text(source);
+  const type = parsedJson(text) !== undefined ? "application/json" : "text/plain; charset=utf-8";
+  return { text, type };
+}
+
+function contentTypeIn(headers: WebhookStep["config"]["headers"]): string | null {
+  const found = Object.entries(headers ?? {}).find(
+    ([name]) => name.toLowerCase() === "content-type",
+  );
+  return found?.[1] ?? null;
+}
+
+/** The text if it is an object or an array of JSON; otherwise null. */
+function documentIn(text: string): string | null {
+  const value = parsedJson(text);
+  return typeof value === "object" && value !== null ? text : null;
+}
+
+/**
+ * Renders every string in a JSON value. A string that is one output and nothing else becomes the value
+ * of the output, with its type. The recursion is bounded: requests nest at most 100 levels.
+ */
+function renderStrings(value: unknown, fill: Fill): unknown {
+  if (typeof value === "string") {
+    const { only } = fill.json(value);
+    return only === null || only.value === undefined ? fill.text(value) : only.value;
+  }
   if (Array.isArray(value)) return value.map((item) => renderStrings(item, fill));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
