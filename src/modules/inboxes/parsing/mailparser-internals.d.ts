@@ -22,6 +22,11 @@ declare module "mailparser" {
     charset?: string;
     contentType: string | false;
     isAttachment?: boolean;
+    /** The decoded text of a text part. */
+    textContent?: string;
+    /** Set on the header of a forwarded message, which is shown before its text. */
+    showMeta?: boolean;
+    children?: TreeNode[];
   }
 
   interface MailParser {
@@ -32,6 +37,8 @@ declare module "mailparser" {
     };
     decoder: { decodeStream(charset: string): Duplex };
     headerLines: HeaderLines;
+    tree: TreeNode | false;
+    getTextContent(): MessageText;
     createNode(node: SplitNode): TreeNode;
     processHeaders(lines: HeaderLines): Headers;
   }

@@ -5,7 +5,7 @@
  * 2. A part whose Content-Type is empty or no media type gets one from its name, and a multipart
  *    without a boundary the one of its first delimiter; without delimiters it is text.
  * 3. Of a field that must occur once, the first occurrence with a value counts, as in mail programs.
- * 4. Texts are decoded by decode-text.ts, and keep their line ends.
+ * 4. Texts are decoded by decode-text.ts, and keep their line ends; HTML beside a text stays as it is.
  */
 
 import { Duplex } from "node:stream";
@@ -151,6 +151,18 @@ class MessageParser extends MailParser {
     return created;
   }
 
+  /** Mailparser joins an empty text to the HTML for each part of text beside it, and vice versa. */
+  override getTextContent(): MessageText {
+    const content = super.getTextContent();
+    const { tree } = this;
+    if (tree === false || hasForwarded(tree)) return content;
+    return {
+      type: "text",
+      text: textsOf(tree, ["text/plain", "message/delivery-status"]).join("\n"),
+      html: textsOf(tree, ["text/html"]).join("<br/>\n"),
+    };
+  }
+
   /** Repairs the type of a part after its header was read and before its body is split. */
   #repairWhenRead(node: SplitNode): void {
     const parse = node.parseHeaders.bind(node);
@@ -172,6 +184,17 @@ class MessageParser extends MailParser {
     if (boundary !== null) node._boundary = boundary;
     else Object.assign(node, { contentType: "text/plain", multipart: false });
   }
+}
+
+/** The texts of the parts of these types, in their order. */
+function textsOf(node: TreeNode, types: readonly string[]): string[] {
+  const isShown = node.contentType !== false && types.includes(node.contentType);
+  const own = isShown && node.textContent !== undefined ? [node.textContent] : [];
+  return [...own, ...(node.children ?? []).flatMap((child) => textsOf(child, types))];
+}
+
+function hasForwarded(node: TreeNode): boolean {
+  return node.showMeta === true || (node.children ?? []).some(hasForwarded);
 }
 
 /** The type of a part that names none (RFC 2045 §5.2). */

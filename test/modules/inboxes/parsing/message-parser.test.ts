@@ -175,6 +175,30 @@ test("line ends are those of the message", async () => {
   expect(root.text).toBe("a\r\nb\r\n");
 });
 
+test("HTML and text beside each other stay as they are", async () => {
+  const html = "Content-Type: text/html\r\n\r\n<p>a</p>";
+  expect(await detail(mixed("\r\ntext", html))).toMatchObject({ text: "text", html: "<p>a</p>" });
+  expect(await detail(mixed(html, "\r\ntext"))).toMatchObject({ text: "text", html: "<p>a</p>" });
+  expect(await detail(mixed(html, html))).toMatchObject({
+    text: "",
+    html: "<p>a</p><br/>\n<p>a</p>",
+  });
+  expect(await detail(mixed("\r\none", "\r\ntwo"))).toMatchObject({ text: "one\ntwo", html: "" });
+});
+
+test("a forwarded message is shown with its header", async () => {
+  const inner = "Subject: inner\r\nFrom: c@x.example\r\n\r\nforwarded";
+  const { text } = await detail(
+    mixed(
+      "\r\nhello",
+      `Content-Type: message/rfc822\r\nContent-Disposition: inline\r\n\r\n${inner}`,
+    ),
+  );
+  expect(text).toContain("hello");
+  expect(text).toContain("Subject: inner");
+  expect(text).toContain("forwarded");
+});
+
 describe("what cannot be split into parts is listed with its header and its text", () => {
   test.each([
     [
