@@ -74,7 +74,7 @@ export function guessEncoding(): EncodingGuess {
       }
       bytesSeen += bytes.byteLength;
       count(decoder.decode(bytes, { stream: true }));
-      for (const byte of bytes) statistics.add(byte);
+      statistics.add(bytes);
     },
     result() {
       count(decoder.decode());
@@ -106,9 +106,7 @@ function createByteStatistics() {
   let centralEuropean = 0;
   let western = 0;
 
-  /** Only the start of a long text is examined, which decides as well. */
-  function add(byte: number): void {
-    if (examined === MOST_EXAMINED) return;
+  function examine(byte: number): void {
     const place = examined++ % 2;
     if (byte === 0) zeros[place] = (zeros[place] ?? 0) + 1;
     row = byte >= 0xc0 ? row + 1 : 0;
@@ -138,5 +136,12 @@ function createByteStatistics() {
     return even > examined / 5 && odd === 0 ? "utf-16be" : null;
   }
 
-  return { add, oneByteEncoding, wideEncoding };
+  return {
+    /** Examines the next bytes, unless enough were examined, which decide as well. */
+    add(bytes: Uint8Array): void {
+      for (const byte of bytes.subarray(0, MOST_EXAMINED - examined)) examine(byte);
+    },
+    oneByteEncoding,
+    wideEncoding,
+  };
 }

@@ -9,9 +9,9 @@ import { createCsvReader } from "../../../src/lib/csv.ts";
 
 /** The value of the only cell of a column. */
 function readAlone(cell: string) {
-  const survey = createColumnSurvey();
+  const survey = createColumnSurvey(null);
   survey.see(cell);
-  const type = survey.type(null, {});
+  const type = survey.type({});
   return typeof type === "string" ? readCell(cell, type) : type;
 }
 
@@ -110,9 +110,9 @@ describe("a column", () => {
     [["31/12/2020", "soon"], null, {}, "text", "mixed"],
   ];
   test.each(cases)("%j named %p with %j", (cells, named, options, type, guess) => {
-    const survey = createColumnSurvey();
+    const survey = createColumnSurvey(named);
     for (const cell of cells) survey.see(cell);
-    const found = survey.type(named, options);
+    const found = survey.type(options);
     expect(typeof found === "string" ? found : "unclear").toBe(type);
     if (named === null) expect<string | null>(survey.guess()).toBe(guess);
   });

@@ -93,6 +93,11 @@ describe("an export of", () => {
     ],
     ["Kit", "email,Status\na@x.io,complained\n", false, "COMPLAINT"],
     ["Klaviyo", "Email,Email Marketing Consent\na@x.io,NEVER_SUBSCRIBED\n", false, null],
+    ["Shopify", "Email,Accepts Email Marketing\na@x.io,no\n", false, null],
+    ["Shopify, subscribed", "Email,Accepts Email Marketing\na@x.io,yes\n", true, null],
+    ["Ghost", "id,email,subscribed_to_emails\n1,a@x.io,false\n", false, null],
+    ["HubSpot", "Email,Unsubscribed from all email\na@x.io,Yes\n", false, null],
+    ["Substack", "Email,Subscription Type,Emails disabled\na@x.io,free,true\n", false, null],
     ["two columns", "email,subscribed,bounced\na@x.io,true,1\n", false, "HARD_BOUNCE"],
   ];
   test.each(rows)("%s", async (_, file, isSubscribed, reason) => {
@@ -155,6 +160,8 @@ describe("a file is refused", () => {
   const refusals: [name: string, file: string, fields: Record<string, string>, field: string][] = [
     ["with unknown statuses", "email,status\na@x.io,vip\nb@x.io,enabled\n", {}, "statuses"],
     ["with a column that seems to say who left", "email,opt_out_flag2\na@x.io,1\n", {}, "file"],
+    ["with a flag of unknown meaning", "email;Abgemeldet\na@x.io;ja\n", {}, "file"],
+    ["with an order of a newsletter", "email,newsletter\na@x.io,no\n", {}, "file"],
     [
       "with words that say who left in a column of any name",
       "email,Lage\na@x.io,ok\nb@x.io,Unsubscribed\n",

@@ -349,6 +349,68 @@ describe("the progress of an import", () => {
   });
 });
 
+describe("the type of a column", () => {
+  test("is text for all rows if one late cell is no number in its shortest form", async () => {
+    const rows = Array.from({ length: 6_000 }, (_, i) => `p${i}@x.io,1\n`).join("");
+    const progress = await runImport(t, `email,version\n${rows}last@x.io,1.10\n`);
+    expect(progress.at("data.columns.1.type")).toBe("text");
+    const types = new Set(storedContacts(t).map(({ data }) => JSON.stringify(data)));
+    expect(types).toEqual(new Set(['{"version":"1"}', '{"version":"1.10"}']));
+  });
+
+  test("is named by a mapping, and a value that cannot be read is an error of its line", async () => {
+    const mapping = JSON.stringify({ zip: "text:zip", price: "number:price", day: "date:day" });
+    const file = `email;zip;price;day
+a@x.io;80331;1.299,00;31.12.2029
+b@x.io;10115;free;01.02.2030
+c@x.io;10115;5;soon
+`;
+    const progress = await runImport(t, file, { fields: { mapping } });
+    expect(progress.at("data.errors")).toEqual([
+      { line: 3, message: 'The value "free" of price is no number.' },
+      { line: 4, message: 'The value "soon" of day is no date.' },
+    ]);
+    expect(storedContacts(t).map(({ data }) => data)).toEqual([
+      { zip: "80331", price: 1299, day: "2029-12-31" },
+    ]);
+  });
+
+  test("that a file does not show is asked for before the first row is written", async () => {
+    const mapping = JSON.stringify({ day: "date:day" });
+    const file = "email,day\na@x.io,01/02/2030\n";
+    const refused = await runImport(t, file, { fields: { mapping } });
+    expect([refused.at("data.status"), refused.text("data.errors.0.message")]).toEqual([
+      "FAILED",
+      "The column day can be read with the day or the month first: say it in dateOrder.",
+    ]);
+    await runImport(t, file, { fields: { mapping, dateOrder: "MDY" } });
+    expect(storedContacts(t).map(({ data }) => data)).toEqual([{ day: "2030-01-02" }]);
+  });
+
+  test("is the same after an export, also for texts that look like numbers or dates", async () => {
+    const people = [
+      { a: "5", b: 5, c: "true", d: "15.06.2030", e: "19.90", f: "x", g: [1] },
+      { a: "6", b: 5.5, c: "false", d: "16.06.2030", e: "5", f: 5, g: "y" },
+    ];
+    for (const [i, data] of people.entries()) {
+      await t.call("POST", "/contacts", { email: `p${i}@x.io`, data });
+    }
+    const exported = await t.call("GET", "/contacts/export");
+    t.db.sqlite.run("DELETE FROM contacts WHERE project_seq = ?", [t.project.seq]);
+    await runImport(t, String(exported.body));
+    expect<unknown[]>(storedContacts(t).map(({ data }) => data)).toEqual(people);
+  });
+
+  test.each([
+    ["encoding", "klingon"],
+    ["dateOrder", "YDM"],
+    ["decimalSeparator", ";"],
+  ])("is refused with an unknown %s", async (field, value) => {
+    const answer = await upload(t, "email\na@x.io\n", { fields: { [field]: value } });
+    expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, field]);
+  });
+});
+
 describe("an import of a large file", () => {
   test("accepts many rows in any order, a third of them twice", async () => {
     const count = 3000;

@@ -104,7 +104,7 @@ export const MODULES_PARSERS: readonly Parser[] = [
     name: "cells",
     run: (text) => [
       COLUMN_TYPES.map((type) => readCell(text, type)),
-      createColumnSurvey().see(text),
+      createColumnSurvey(null).see(text),
       removeMark(text),
       writeCell(text),
       writeRecord([text]),

@@ -36,16 +36,21 @@ export type TypeOptions = {
 export type ColumnSurvey = {
   see(cell: string): void;
   /** The type, or why the column cannot be read as the named type. */
-  type(named: NamedType | null, options: TypeOptions): ColumnType | { fault: string };
+  type(options: TypeOptions): ColumnType | { fault: string };
   /** Null if the type says all. */
   guess(): Guess | null;
 };
 
-/** A survey of one column. It holds counts only. */
-export function createColumnSurvey(): ColumnSurvey {
+/** Cells of a column from which its guess is made; the type is decided from all cells. */
+const MOST_GUESSED = 5_000;
+
+/** A survey of one column, whose type may be named. It holds counts only. */
+export function createColumnSurvey(named: NamedType | null): ColumnSurvey {
+  let isEmpty = true;
+  let isExact = true;
+  let isFlags = true;
+  /** Cells that are counted for the guess, or to read those of the named type. */
   let cells = 0;
-  let exact = 0;
-  let flags = 0;
   let dots = 0;
   let commas = 0;
   /** Cells that have a comma, but could be a number with either separator. */
@@ -63,10 +68,12 @@ export function createColumnSurvey(): ColumnSurvey {
     see(cell) {
       const text = cell.trim();
       if (text === "") return;
+      isEmpty = false;
+      isExact &&= isExactNumber(cell);
+      isFlags &&= isFlag(cell);
+      if (named === "text" || (named === null && cells === MOST_GUESSED)) return;
       cells++;
-      if (isFlag(cell)) flags++;
       if (!/^[-+\d]/.test(text)) return;
-      if (isExactNumber(cell)) exact++;
       if (/^(?:\+|0\d)/.test(text)) codes++;
       const withDot = readDecimal(text, ".") !== null;
       const withComma = readDecimal(text, ",") !== null;
@@ -84,7 +91,7 @@ export function createColumnSurvey(): ColumnSurvey {
       }
     },
 
-    type(named, { dateOrder, decimalSeparator }) {
+    type({ dateOrder, decimalSeparator }) {
       if (named === "text") return "text";
       if (named === "number") {
         if (decimalSeparator !== undefined) {
@@ -98,13 +105,13 @@ export function createColumnSurvey(): ColumnSurvey {
         if (dmy === mdy && unclearDates > 0) return { fault: UNCLEAR_DATE };
         return dmy >= mdy ? "date-dmy" : "date-mdy";
       }
-      if (cells > 0 && exact === cells) return "number";
-      if (cells > 0 && flags === cells) return "boolean";
-      return "text";
+      if (isEmpty) return "text";
+      if (isExact) return "number";
+      return isFlags ? "boolean" : "text";
     },
 
     guess() {
-      if (cells === 0 || exact === cells || flags === cells) return null;
+      if (cells === 0 || isExact || isFlags) return null;
       if (local > 0 && dates === cells) {
         if (dmy === cells && mdy === cells && unclearDates > 0) return "date";
         if (dmy === cells) return "date-dmy";

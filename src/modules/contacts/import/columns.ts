@@ -80,9 +80,11 @@ export function readHeader(names: readonly string[], mapping: Mapping): Header {
   return errors.length === 0 ? { ok: true, columns, unnamed } : { ok: false, errors };
 }
 
+const STANDING_KINDS = new Set<Column["kind"]>(["subscribed", "wanted", "status", "left"]);
+
 /** True if a column says whether people want mail. */
 export function hasStanding(columns: readonly Column[]): boolean {
-  return columns.some(({ kind }) => kind === "subscribed" || kind === "status" || kind === "left");
+  return columns.some(({ kind }) => STANDING_KINDS.has(kind));
 }
 
 /** The error of a column that says who left in a way that is not known. */

@@ -8,7 +8,14 @@ import { readCell, removeMark } from "./cells.ts";
 import type { ColumnType } from "./column-types.ts";
 import type { Column } from "./columns.ts";
 import { isReserved, serializeData } from "../data.ts";
-import { readLeft, readStatus, type Standing, type StatusWords, strictest } from "./standing.ts";
+import {
+  readLeft,
+  readStatus,
+  readWanted,
+  type Standing,
+  type StatusWords,
+  strictest,
+} from "./standing.ts";
 
 export type ImportRow =
   | {
@@ -88,6 +95,9 @@ function readCells({ columns, statusWords, isList, types }: RowFormat, cells: re
       case "status":
         addStanding(readStatus(cell, statusWords), cell);
         break;
+      case "wanted":
+        addStanding(readWanted(cell, statusWords), cell);
+        break;
       case "left":
         addStanding(readLeft(cell, column.standing, statusWords), cell);
         break;
@@ -153,8 +163,9 @@ function unknownStatus(cell: string): string {
 
 /** The keys of a JSON object; other text is the value of `key`. */
 function readObjectCell(cell: string, key: string | null): [string, unknown][] {
-  if (key !== null && !cell.trimStart().startsWith("{")) return [[key, removeMark(cell)]];
+  if (key !== null && !/^\s*[{[]/.test(cell)) return [[key, removeMark(cell)]];
   const value = readJsonCell(cell, key ?? "the column for data");
+  if (key !== null && Array.isArray(value)) return [[key, value]];
   if (!isRecord(value)) throw new RowError("The column for data must contain JSON objects.");
   return Object.entries(value).filter(([name]) => !isReserved(name));
 }

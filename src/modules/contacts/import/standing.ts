@@ -55,7 +55,7 @@ const FLAG_COLUMNS: Readonly<Record<Exclude<Standing, "SUBSCRIBED">, string>> = 
   UNSUBSCRIBED: `unsubscribed isunsubscribed globallyunsubscribed unsubscribedfromallemail
     unsubscribedfromallemails optedout optout emailoptout hasoptedoutofemail unsubtime unsubscribetime
     unsubscribedtime unsubscribedat unsubscribedate unsubscribedon dateunsubscribed unsubscribeddate
-    optouttime optoutat optoutdate optedoutat isexcludedfromcampaigns`,
+    optouttime optoutat optoutdate optedoutat isexcludedfromcampaigns emailsdisabled emaildisabled`,
   MANUAL: `emailblacklisted blacklisted isblacklisted emailblocklisted blocklisted isblocklisted
     suppressed issuppressed emailsuppressed donotemail donotmail donotcontact blocklistedat
     blacklistedat suppressedat`,
@@ -71,9 +71,15 @@ const STANDING_OF_FLAG = new Map(
   ),
 );
 
+/** Flags that say that the person is subscribed. */
+const WANTED_COLUMNS = new Set(
+  `issubscribed emailsubscribed subscribedtoemails subscribedtoemail acceptsmarketing
+   acceptsemailmarketing optin optedin emailoptin marketingoptin optinemail`.split(/\s+/),
+);
+
 /** Names that say something of this kind, but not what. */
 const SUSPECT =
-  /unsub|bounce|complain|suppress|bl(?:ack|ock)list|opt(?:ed)?(?:in|out)|consent|spamreport|donot(?:e?mail|contact)|(?:subscri(?:ber|ption)|e?mail|contact|member|list|marketing)status$/;
+  /^(?:is)?(?:active|enabled|disabled)$|^newsletters?$|abgemeldet|abbestellt|d[eé]sabonn|desuscri|disiscri|uitgeschreven|unsub|bounce|complain|suppress|bl(?:ack|ock)list|opt(?:ed)?(?:in|out)|consent|spamreport|donot(?:e?mail|contact)|(?:subscri(?:ber|ption)|e?mail|contact|member|list|marketing)status$/;
 /** The end of a name that says something about the event and not whether it happened. */
 const COMPANION =
   /(?:ids?|ip|reasons?|reasonother|otherreason|campaign|campaigntitle|title|url|link|source|counts?|total|rate|by|code|type|message|text|version)$/;
@@ -95,12 +101,13 @@ export function bareWord(text: string): string {
 }
 
 export type StandingColumn =
-  { kind: "status" } | { kind: "left"; standing: Exclude<Standing, "SUBSCRIBED"> };
+  { kind: "status" | "wanted" } | { kind: "left"; standing: Exclude<Standing, "SUBSCRIBED"> };
 
 /** The meaning of a column by its name; null if the name says nothing about it. */
 export function standingColumn(name: string): StandingColumn | null {
   const word = bareWord(name);
   if (STATUS_COLUMNS.has(word)) return { kind: "status" };
+  if (WANTED_COLUMNS.has(word)) return { kind: "wanted" };
   const standing = STANDING_OF_FLAG.get(word);
   return standing === undefined ? null : { kind: "left", standing };
 }
@@ -135,6 +142,14 @@ export function readLeft(
   const word = bareWord(cell);
   if (NO.has(word) || word === "") return null;
   if (YES.has(word) || TIME.test(cell.trim())) return standing;
+  return readStatus(cell, words);
+}
+
+/** The meaning of a cell in a column of flags that say that the person is subscribed. */
+export function readWanted(cell: string, words: StatusWords): Standing | null | undefined {
+  const word = bareWord(cell);
+  if (NO.has(word)) return "UNSUBSCRIBED";
+  if (YES.has(word)) return "SUBSCRIBED";
   return readStatus(cell, words);
 }
 

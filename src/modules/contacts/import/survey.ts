@@ -28,7 +28,9 @@ const LONGEST_SHOWN_NAME = 60;
 /** `result` returns why the file is refused if it is. */
 export function surveyRows(format: FileFormat, options: TypeOptions) {
   const { header, columns } = format;
-  const surveys = columns.map(({ kind }) => (kind === "data" ? createColumnSurvey() : null));
+  const surveys = columns.map((column) =>
+    column.kind === "data" ? createColumnSurvey(column.as ?? null) : null,
+  );
   let total = 0;
   let speaking: number | undefined;
 
@@ -45,9 +47,8 @@ export function surveyRows(format: FileFormat, options: TypeOptions) {
         return `The file ${suspectColumn(header[speaking] ?? "").message}.`;
       }
       const types: (ColumnType | null)[] = [];
-      for (const [i, column] of columns.entries()) {
-        const named = column.kind === "data" ? (column.as ?? null) : null;
-        const type = surveys[i]?.type(named, options) ?? null;
+      for (const i of columns.keys()) {
+        const type = surveys[i]?.type(options) ?? null;
         if (type !== null && typeof type === "object") {
           return `The column ${shorten(header[i] ?? "")} ${type.fault}.`;
         }
@@ -79,6 +80,8 @@ function presentColumn(
       return { field: "data", type: "json", guess: null };
     case "left":
       return { field: LEFT_TARGETS[column.standing], type: null, guess: null };
+    case "wanted":
+      return { field: "subscribed", type: null, guess: null };
     case "ignored":
       return { field: null, type: null, guess: null };
     default:
