@@ -69,7 +69,7 @@ export const dev: Command = {
         const dashboard = `${config.url ?? url}${dashboardPath ?? "/app"}`;
         const info = { version: VERSION, data: folder, url, smtp, dashboard, ...keys };
         const { program, stdout } = input.io;
-        stdout.line(input.isJson ? JSON.stringify(info) : welcome(info, program));
+        stdout.line(input.isJson ? JSON.stringify(info) : welcome(info, program, config));
         // Test libraries that start Mailpit's image wait for this line.
         if (isForMailpit && !input.isJson) stdout.line(`[http] accessible via ${url}/`);
       },
@@ -141,7 +141,11 @@ type Info = {
   dashboard: string;
 } & DevKeys;
 
-function welcome(info: Info, program: string): string {
+function welcome(
+  info: Info,
+  program: string,
+  { captureAuth, uiAuth }: Pick<Config, "captureAuth" | "uiAuth">,
+): string {
   const auth = `-H 'Authorization: Bearer ${info.secretKey}'`;
   const to = info.smtp.endsWith(`:${SMTP_PORT}`) ? "" : ` --capture-smtp ${info.smtp}`;
   const mail = JSON.stringify({
@@ -153,7 +157,7 @@ function welcome(info: Info, program: string): string {
   });
   return `Mailstead ${info.version} catches every mail; nothing is sent.
 
-  SMTP        ${info.smtp}  (any user and password, or none)
+  SMTP        ${info.smtp}  (${captureAuth.length > 0 ? "a user of --capture-auth" : "any user and password, or none"})
   HTTP        ${info.url}
   dashboard   ${info.dashboard}
   docs        ${info.url}/docs
@@ -164,7 +168,7 @@ function welcome(info: Info, program: string): string {
 Send a mail over SMTP, and read it:
 
   ${program} send${to}
-  curl ${info.url}/inboxes/default/messages/latest
+  curl ${info.url}/inboxes/default/messages/latest${uiAuth.length > 0 ? ` ${auth}` : ""}
 
 Send one over HTTP:
 

@@ -281,6 +281,14 @@ test("image-health-checks", () => {
   expect(dockerfile).toContain("COPY --from=build /image/links/ /\n");
 });
 
+test("mailpit-text-line-ends", async () => {
+  await mailhogItems("From: a@x.example\r\n\r\none\r\ntwo\r\n");
+  const read = async (path: string) => readResponse(await catcher.app.handle(requestOf(path)));
+  const message = await read("/api/v1/message/latest");
+  expect(message.text("Text")).toBe("one\r\ntwo\r\n\r\n");
+  expect((await read(`/view/${message.text("ID")}.txt`)).body).toBe("one\r\ntwo\r\n\r\n");
+});
+
 test("quoted-local-part", async () => {
   const client = await catcher.connect();
   const lines = inputOf("quoted-local-part", "session.txt").split("\r\n").slice(1);
