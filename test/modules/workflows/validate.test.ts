@@ -393,6 +393,17 @@ const invalid: Record<string, [config: unknown, field: string, code: string][]> 
     [short({ field: "plan" }), "field", "invalid_value"],
     [short({ field: "context." }), "field", "invalid_value"],
     [short({ operator: "is" }), "operator", "invalid_value"],
+    [short({ operator: "lessThan", value: "15.06.2030" }), "value", "invalid_format"],
+    [
+      condition({ field: "context.day", operator: "greaterThan", value: "06/15/2030" }),
+      "condition.groups.0.filters.0.value",
+      "invalid_format",
+    ],
+    [
+      branches({ id: "a", operator: "lessThanOrEqual", value: "1-2-2030" }),
+      "branches.0.value",
+      "invalid_format",
+    ],
     [{ field: "data.plan" }, "operator", "required"],
     [{ field: "data.plan", operator: "equals" }, "value", "required"],
     [short({ value: {} }), "value", "invalid_type"],

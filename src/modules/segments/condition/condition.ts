@@ -49,14 +49,17 @@ export function checkConditionWith<F>(
 /** The errors of comparisons with dates whose order of day and month is not known. */
 export function unclearDateErrors({ groups }: Condition<Filter>): FieldError[] {
   return groups.flatMap(({ filters, conditions }) => [
-    ...filters.flatMap(({ wire: { field, operator, value }, at }): FieldError[] => {
-      const isComparison = /^(?:greater|less)Than/.test(operator) && field.startsWith("data.");
-      if (!isComparison || typeof value !== "string" || !isLocalDate(value)) return [];
-      const message = "must be a date such as 2026-01-31, with the year first";
-      return [{ field: `${at}.value`, message, code: "invalid_format" }];
-    }),
+    ...filters.flatMap(unclearDateError),
     ...(conditions === null ? [] : unclearDateErrors(conditions)),
   ]);
+}
+
+/** The error of such a filter. One that an earlier version stored matches nothing. */
+export function unclearDateError({ wire: { field, operator, value }, at }: Filter): FieldError[] {
+  const isComparison = /^(?:greater|less)Than/.test(operator) && /^(?:data|context)\./.test(field);
+  if (!isComparison || typeof value !== "string" || !isLocalDate(value)) return [];
+  const message = "must be a date such as 2026-01-31, with the year first";
+  return [{ field: `${at}.value`, message, code: "invalid_format" }];
 }
 
 /** Returns a checked condition, or throws 422 with all violations. */

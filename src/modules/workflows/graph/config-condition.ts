@@ -13,7 +13,12 @@
 
 import { isRecord } from "../../../http/validation.ts";
 import type { FieldError } from "../../../lib/errors.ts";
-import { checkConditionWith, wireCondition } from "../../segments/condition/condition.ts";
+import {
+  checkConditionWith,
+  unclearDateError,
+  unclearDateErrors,
+  wireCondition,
+} from "../../segments/condition/condition.ts";
 import { checkStepFilter, fieldProblem } from "../steps/step-condition.ts";
 import type { ConditionConfig } from "./graph.ts";
 import { readShape } from "./read-shape.ts";
@@ -43,16 +48,16 @@ export function readCondition(
 
 function readLong(given: unknown, at: string, errors: FieldError[]): ConditionConfig | null {
   const checked = checkConditionWith(given, at, checkStepFilter);
-  if (checked.ok) return { condition: wireCondition(checked.value) };
-  errors.push(...checked.errors);
-  return null;
+  const faults = checked.ok ? unclearDateErrors(checked.value) : checked.errors;
+  errors.push(...faults);
+  return checked.ok && faults.length === 0 ? { condition: wireCondition(checked.value) } : null;
 }
 
 function readShort(given: Given, at: string, errors: FieldError[]): ConditionConfig | null {
   const checked = checkStepFilter(given, at);
-  if (checked.ok) return checked.value.wire;
-  errors.push(...checked.errors);
-  return null;
+  const faults = checked.ok ? unclearDateError(checked.value) : checked.errors;
+  errors.push(...faults);
+  return checked.ok && faults.length === 0 ? checked.value.wire : null;
 }
 
 function readMulti(given: Given, at: string, errors: FieldError[]): ConditionConfig | null {
@@ -73,10 +78,8 @@ function readMulti(given: Given, at: string, errors: FieldError[]): ConditionCon
       errors.push({ field: `${path}.id`, message: idFault, code: "invalid_value" });
     }
     const checked = checkStepFilter({ ...(isRecord(branch) ? branch : {}), field }, path);
-    if (!checked.ok) {
-      errors.push(...checked.errors);
-      return [];
-    }
+    errors.push(...(checked.ok ? unclearDateError(checked.value) : checked.errors));
+    if (!checked.ok) return [];
     const { field: _, ...rest } = checked.value.wire;
     return [{ id: branch.id, ...rest }];
   });
