@@ -4,6 +4,7 @@ import { Type } from "@sinclair/typebox";
 import { isEventName, isEventPattern } from "../lib/event-name.ts";
 import { parseAddressFilter } from "./address-filter.ts";
 import { LONGEST_ADDRESS_TEXT, parseAddress } from "../protocols/mime/address.ts";
+import { type Mailbox, parseMailbox } from "../protocols/mime/mailbox.ts";
 import { isContentId, isHeaderText } from "../protocols/mime/headers.ts";
 import { hasPlaceholder, NOT_RENDERED } from "../render/template/foreign-syntax.ts";
 import { defineFormat } from "./field-messages.ts";
@@ -12,11 +13,9 @@ const ONE_LINE = "must be a single line of text without control characters";
 
 /** Registers the formats. Call it once, before the first route is compiled. */
 export function defineFormats(): void {
-  defineFormat(
-    "email",
-    (text) => parseAddress(text).ok,
-    "must be an email address such as ada@example.com",
-  );
+  const noAddress = "must be an email address such as ada@example.com";
+  defineFormat("email", (text) => readMailbox(text) !== null, noAddress);
+  defineFormat("bare-email", (text) => parseAddress(text).ok, noAddress);
   defineFormat("header-text", isHeaderText, ONE_LINE);
   defineFormat(
     "fixed-header-text",
@@ -56,6 +55,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
   "fixed-header-text": "^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
   "content-id": "^[!-;=?-~]{1,200}$",
   "address-filter": "@",
+  "bare-email": "@",
   "event-name": "\\S",
   "event-pattern": "^[^*]*[*]?\\s*$",
   "contains-at": "@",
@@ -66,15 +66,33 @@ export function patternOf(format: string): string | null {
   return PATTERNS[format] ?? null;
 }
 
-/** An address as callers send it. */
-export const EmailAddress = Type.String({ format: "email", maxLength: LONGEST_ADDRESS_TEXT });
+const LONGEST_MAILBOX_TEXT = 1_000;
+
+/** An address as callers send it, which may have a display name: `Ada <ada@example.com>`. */
+export const EmailAddress = Type.String({ format: "email", maxLength: LONGEST_MAILBOX_TEXT });
+
+/** An address without a display name. */
+export const BareAddress = Type.String({ format: "bare-email", maxLength: LONGEST_ADDRESS_TEXT });
+
+/** The mailbox in a text; null if it is none, or if its name has a placeholder. */
+function readMailbox(text: string): Mailbox | null {
+  const parsed = parseMailbox(text);
+  if (!parsed.ok) return null;
+  const { name } = parsed.mailbox;
+  return name !== null && hasPlaceholder(name) ? null : parsed.mailbox;
+}
+
+/** The address in its stored spelling and the display name of a text that its schema has checked. */
+export function mailboxIn(text: string): Mailbox {
+  const mailbox = readMailbox(text);
+  if (mailbox === null) {
+    throw new Error("the text is not an address although its schema accepted it");
+  }
+  return mailbox;
+}
 
 /** Returns the stored spelling of an address that its schema has already checked. */
-export function normalizedAddress(text: string): string {
-  const parsed = parseAddress(text);
-  if (!parsed.ok) throw new Error("the text is not an address although its schema accepted it");
-  return parsed.address;
-}
+export const normalizedAddress = (text: string): string => mailboxIn(text).address;
 
 /** Requires a date, a time and an offset (RFC 3339 §5.6), and a day that exists. */
 function isDateTime(text: string): boolean {

@@ -13,7 +13,7 @@ import { BODY_LIMITS, limited } from "../http/body-limits.ts";
 import { described, named } from "../http/documented.ts";
 import { Envelope, ListEnvelope, NoContent, Nullable, type Page } from "../http/envelope.ts";
 import { EXAMPLE } from "../http/example-values.ts";
-import { EmailAddress, normalizedAddress } from "../http/formats.ts";
+import { EmailAddress, mailboxIn, normalizedAddress } from "../http/formats.ts";
 import { operations, read, write } from "../http/operations.ts";
 import { containsText, smallPage, PageQuery } from "../http/pagination.ts";
 import { ContactPreviewQuery, PreviewDocument, previewResponse } from "../http/preview-query.ts";
@@ -394,16 +394,22 @@ function optionalFields(fields: TemplatePatch) {
   };
 }
 
+/** The display name in the text of an address; undefined if there is none. */
+function nameIn(address: string | null | undefined): string | undefined {
+  return (address && mailboxIn(address).name) || undefined;
+}
+
 /**
  * The optional columns of a template or a campaign that the request contains; an omitted field does
  * not change its column.
  */
 export function optionalContent(
-  fields: Pick<TemplatePatch, "description" | "fromName" | "replyTo">,
+  fields: Pick<TemplatePatch, "description" | "from" | "fromName" | "replyTo">,
 ) {
+  const { fromName = nameIn(fields.from) } = fields;
   return {
     ...(fields.description === undefined ? {} : { description: fields.description }),
-    ...(fields.fromName === undefined ? {} : { fromName: fields.fromName }),
+    ...(fromName === undefined ? {} : { fromName }),
     ...(fields.replyTo === undefined
       ? {}
       : { replyTo: fields.replyTo && normalizedAddress(fields.replyTo) }),

@@ -185,3 +185,106 @@ describe("the body of a WEBHOOK step is valid JSON:", () => {
     });
   });
 });
+
+describe("an address may have a display name wherever an address is taken:", () => {
+  test("send-named-string", async () => {
+    await setUp();
+    const input = jsonOf("send-named-string/send.json");
+    const sent = await t.call("POST", "/v1/send", input);
+    expect([sent.status, sent.at("data.emails.0.contact.email")]).toEqual([200, "ada@x.example"]);
+    const row = t.db.sqlite
+      .query(
+        `SELECT from_address, from_name, reply_to, to_address, to_name FROM emails
+         JOIN messages ON messages.seq = emails.message_seq`,
+      )
+      .get();
+    expect(row).toEqual({
+      from_address: "hi@acme.test",
+      from_name: "Acme",
+      reply_to: "help@acme.test",
+      to_address: "ada@x.example",
+      to_name: "Ada Example",
+    });
+  });
+
+  test("a name beside the address wins, and one with a placeholder is refused", async () => {
+    await setUp();
+    const input = jsonOf("send-named-string/send.json");
+    const from = { email: "Acme <hi@acme.test>", name: "Shop" };
+    expect((await t.call("POST", "/v1/send", { ...input, from })).status).toBe(200);
+    expect(t.db.sqlite.query("SELECT from_name FROM messages").get()).toEqual({
+      from_name: "Shop",
+    });
+    const refused = await refusalOf("/v1/send", { ...input, from: "{{ x }} <hi@acme.test>" });
+    expect(Object.keys(refused)).toEqual(["from"]);
+    const two = await refusalOf("/v1/send", { ...input, to: "a@x.test, b@x.test" });
+    expect(Object.keys(two)).toEqual(["to"]);
+  });
+
+  test("in contacts, events, suppressions, templates, campaigns and projects", async () => {
+    await setUp();
+    const ada = "Ada <Ada@X.example>";
+    expect((await t.call("POST", "/contacts", { email: ada })).at("email")).toBe("ada@x.example");
+    expect((await t.call("POST", "/v1/track", { email: ada, event: "seen" })).status).toBe(200);
+    const suppressed = await t.call("POST", "/suppressions", { email: ada });
+    expect(suppressed.at("data.email")).toBe("ada@x.example");
+    const sender = { from: '"Acme, Inc." <hi@acme.test>', replyTo: "Help <help@acme.test>" };
+    const stored = { from: "hi@acme.test", fromName: "Acme, Inc.", replyTo: "help@acme.test" };
+    const made = await t.call("POST", "/templates", { ...template("x"), ...sender });
+    expect(made.at("data")).toMatchObject(stored);
+    const campaign = { name: "N", subject: "s", body: "b", ...sender, audienceType: "ALL" };
+    const created = await t.call("POST", "/campaigns", campaign);
+    expect(created.at("data")).toMatchObject(stored);
+    const named = await t.call("PATCH", `/campaigns/${created.text("data.id")}`, {
+      from: "Acme <hi@acme.test>",
+      fromName: "Shop",
+    });
+    expect(named.at("data")).toMatchObject({ from: "hi@acme.test", fromName: "Shop" });
+  });
+});
+
+describe("a mail is accepted", () => {
+  test("attachment-base64-76", async () => {
+    await setUp();
+    const input = jsonOf("attachment-base64-76/send.json");
+    expect((await t.call("POST", "/v1/send", input)).status).toBe(200);
+    const broken = { filename: "a.txt", content: "QUFB\r\nQQ=" };
+    expect(await refusalOf("/v1/send", { ...input, attachments: [broken] })).toEqual({
+      "attachments.0.content": "must be base64",
+    });
+  });
+
+  test("newline-in-send-batch", async () => {
+    await setUp();
+    for (const [email, company] of Object.entries({
+      "n1@x.test": "ACME\nInc.",
+      "n2@x.test": "B",
+    })) {
+      await t.call("POST", "/contacts", { email, data: { company } });
+    }
+    const id = await t.create(
+      "/templates",
+      jsonOf("newline-in-send-batch/template.json"),
+      "data.id",
+    );
+    const to = ["n1@x.test", "n2@x.test"];
+    const sent = await t.call("POST", "/v1/send", { to, template: id });
+    expect(sent.status).toBe(200);
+    const emails = await t.call("GET", "/emails");
+    expect(emails.at("data.items")).toMatchObject([
+      { to: "n2@x.test", subject: "Hello B" },
+      { to: "n1@x.test", subject: "Hello ACME Inc." },
+    ]);
+  });
+
+  test("newline-in-cell-subject", async () => {
+    await setUp();
+    const subject = textOf("newline-in-cell-subject/subject.txt").trim();
+    const [, company] = /"([^"]*)"/.exec(textOf("newline-in-cell-subject/contacts.csv")) ?? [];
+    const data = { company };
+    const mail = { to: "n1@x.example", from: "hi@acme.test", subject, body: "x", data };
+    const sent = await t.call("POST", "/v1/send", mail);
+    const email = await t.call("GET", `/emails/${sent.text("data.emails.0.email")}`);
+    expect(email.at("data.subject")).toBe("News for ACME Inc.");
+  });
+});

@@ -1,7 +1,7 @@
 /** Schemas of the requests about accounts. The dashboard sends them; they are not documented. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { EmailAddress } from "../../http/formats.ts";
+import { BareAddress } from "../../http/formats.ts";
 import { Input } from "../../http/validation.ts";
 import { LONGEST_PASSWORD } from "./passwords.ts";
 
@@ -18,7 +18,7 @@ const Name = Type.String({ minLength: 1, maxLength: LONGEST_NAME, format: "heade
 export const SetupInput = Input({
   token: Token,
   name: Name,
-  email: EmailAddress,
+  email: BareAddress,
   password: Password,
 });
 export const LoginInput = Input({ email: AnyAddress, password: Password });

@@ -3,7 +3,7 @@
 import type { App } from "../../core/app.ts";
 import type { Project } from "../../http/admission.ts";
 import { COPIES_BYTES } from "../../http/body.ts";
-import { normalizedAddress } from "../../http/formats.ts";
+import { mailboxIn } from "../../http/formats.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { type AppError, type FieldError, fieldError, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
@@ -142,11 +142,11 @@ export function createDrafts(deps: DraftDeps) {
 
 export function recipientsOf(input: SendInput): Recipient[] {
   const entries = Array.isArray(input.to) ? input.to : [input.to];
-  return entries.map((entry) =>
-    typeof entry === "string"
-      ? { address: normalizedAddress(entry), name: null }
-      : { address: normalizedAddress(entry.email), name: entry.name ?? null },
-  );
+  return entries.map((entry) => {
+    if (typeof entry === "string") return mailboxIn(entry);
+    const { address, name } = mailboxIn(entry.email);
+    return { address, name: entry.name ?? name };
+  });
 }
 
 function contactData(input: SendInput, recipient: Recipient): JsonObject {

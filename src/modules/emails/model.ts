@@ -43,7 +43,7 @@ const Attachment = named(
     }),
     {
       filename: "Name of the file",
-      content: "Content of the file in base64",
+      content: "Content of the file in base64, which may have line breaks",
       contentType: "Media type; derived from the name of the file if omitted",
       type: "Alias of contentType",
       contentId: "Id by which the HTML body refers to the file as cid:…; required if inline",
@@ -177,8 +177,9 @@ function attachmentErrors(attachments: readonly unknown[]): FieldError[] {
     const { content, contentId, disposition } = attachment;
     const at = (name: string) => `attachments.${i}.${name}`;
     if (typeof content === "string") {
-      sizeBytes += decodedSize(content);
-      if (!isBase64(content)) {
+      const base64 = unfolded(content);
+      sizeBytes += decodedSize(base64);
+      if (!isBase64(base64)) {
         errors.push({ field: at("content"), message: "must be base64", code: "invalid_format" });
       }
     }
@@ -215,6 +216,10 @@ function mediaTypeErrors(
   const message = "is an alias of contentType and must equal it or be omitted";
   return [{ field: at("type"), message, code: "invalid_value" }];
 }
+
+/** Base64 without the line breaks that MIME libraries write (RFC 2045 §6.8). */
+const unfolded = (text: string): string =>
+  text.includes("\n") ? text.replace(/\r?\n/g, "") : text;
 
 /** True if `text` is base64 with padding (RFC 4648 §4). */
 function isBase64(text: string): boolean {

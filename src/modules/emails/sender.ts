@@ -1,8 +1,9 @@
 /** Resolves the sender of a mail, which the request, its template and the project may name. */
 
 import type { Project } from "../../http/admission.ts";
-import { normalizedAddress } from "../../http/formats.ts";
+import { mailboxIn, normalizedAddress } from "../../http/formats.ts";
 import { fieldError } from "../../lib/errors.ts";
+import type { Mailbox } from "../../protocols/mime/mailbox.ts";
 import type { TemplateRow } from "../templates.ts";
 import type { SendInput } from "./model.ts";
 
@@ -18,9 +19,8 @@ export function resolveSender(
   template: TemplateRow | null,
   fallback: Project["sender"],
 ): MailSender {
-  const given =
-    typeof input.from === "string" ? { email: input.from, name: undefined } : input.from;
-  const named = given?.email ?? template?.from ?? null;
+  const given = input.from === undefined ? null : senderIn(input.from);
+  const named = given?.address ?? template?.from ?? null;
   const address = named ?? fallback?.address;
   if (address === undefined) {
     const message = "is required, since neither the template nor the project names a sender";
@@ -33,4 +33,11 @@ export function resolveSender(
     name: given?.name ?? input.name ?? template?.fromName ?? fallbackName ?? null,
     replyTo: reply === undefined || reply === null ? null : normalizedAddress(reply),
   };
+}
+
+/** A name beside the address wins over one in the text of the address. */
+function senderIn(from: NonNullable<SendInput["from"]>): Mailbox {
+  if (typeof from === "string") return mailboxIn(from);
+  const { address, name } = mailboxIn(from.email);
+  return { address, name: from.name ?? name };
 }

@@ -10,7 +10,7 @@ import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../http/envelope.ts";
-import { normalizedAddress } from "../../http/formats.ts";
+import { mailboxIn } from "../../http/formats.ts";
 import type { Role } from "../../http/roles.ts";
 import type { SignedInUser } from "../../http/session-access.ts";
 import { isoTime } from "../../lib/clock.ts";
@@ -100,7 +100,10 @@ function changeOf(projects: Projects, id: string, patch: ProjectPatch) {
   const newSender =
     sender === undefined || sender === null
       ? sender
-      : { address: normalizedAddress(sender.address), name: sender.name ?? null };
+      : {
+          ...mailboxIn(sender.address),
+          ...(sender.name === undefined ? {} : { name: sender.name }),
+        };
   const fields = {
     ...(tracking === undefined ? {} : { tracking }),
     ...(language === undefined ? {} : { language }),

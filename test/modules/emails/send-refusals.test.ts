@@ -219,7 +219,7 @@ describe("attachments", () => {
     "Q=Q=",
     "QQ==QQ==",
     "Q Q=",
-    "QQ==\n",
+    "QQ==\t",
     " QQ==",
     "Q_-=",
     "QÜ==",
@@ -231,7 +231,7 @@ describe("attachments", () => {
       const errors = [["attachments.0.content", "invalid_format"]] as const;
       await expectRefused({ attachments: [{ ...file, content }] }, errors);
     }
-    for (const content of ["", "QQ==", "QUI=", "QUJD", "+/+/"]) {
+    for (const content of ["", "QQ==", "QUI=", "QUJD", "+/+/", "QUJD\r\nQQ==\r\n", "QQ==\n"]) {
       await expectAccepted({ attachments: [{ ...file, content }] });
     }
   });

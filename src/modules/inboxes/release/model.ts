@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { described, named } from "../../../http/documented.ts";
-import { EmailAddress } from "../../../http/formats.ts";
+import { BareAddress } from "../../../http/formats.ts";
 import { Input, OneOf } from "../../../http/validation.ts";
 import { SmtpConversation } from "../../emails/record-model.ts";
 
@@ -10,7 +10,7 @@ const MAX_RECIPIENTS = 10;
 
 export const ReleaseInput = named(
   "InboxReleaseInput",
-  described(Input({ to: Type.Array(EmailAddress, { minItems: 1, maxItems: MAX_RECIPIENTS }) }), {
+  described(Input({ to: Type.Array(BareAddress, { minItems: 1, maxItems: MAX_RECIPIENTS }) }), {
     to: "The new recipients; they replace those of the message's envelope",
   }),
   { description: "To whom a message is sent", example: { to: ["ada@example.com"] } },
