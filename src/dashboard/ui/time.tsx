@@ -1,5 +1,6 @@
 import { Tooltip } from "@mantine/core";
 import { useSyncExternalStore } from "react";
+import { plannedTime } from "./planned-time.ts";
 import { onServerTimeChange, serverNow } from "../server-clock.ts";
 
 const MINUTE_MS = 60_000;
@@ -68,6 +69,13 @@ export function Time(props: { at: string | number | null; isPlain?: boolean; as?
       </button>
     </Tooltip>
   );
+}
+
+/** The time for which something is planned, with its zone: a day alone would hide the hour. */
+export function PlannedTime({ at }: { at: string | number | null }) {
+  if (at === null) return <span className="muted">–</span>;
+  const time = new Date(at);
+  return <time dateTime={time.toISOString()}>{plannedTime(time)}</time>;
 }
 
 /** "22 Nov 2026, 16:04:09 (Europe/Berlin)". */

@@ -7,7 +7,7 @@ import type { CampaignStats } from "../../../modules/campaigns/results-model.ts"
 import { BackLabel, Page, PageTabs, TabLink } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Status } from "../../ui/status.tsx";
-import { Time } from "../../ui/time.tsx";
+import { PlannedTime, Time } from "../../ui/time.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
 import { CampaignActions } from "./actions.tsx";
 import { EmailTab } from "./email-tab.tsx";
@@ -91,7 +91,7 @@ function Dates({ campaign }: { campaign: Campaign }) {
   if (status === "SCHEDULED") {
     return (
       <>
-        Sending starts <Time at={scheduledAt} />
+        Sending starts <PlannedTime at={scheduledAt} />
       </>
     );
   }

@@ -4,7 +4,7 @@ import type { CampaignSummary } from "../../../modules/campaigns/summary-model.t
 import { columnsOf } from "../../ui/csv.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Status } from "../../ui/status.tsx";
-import { Time } from "../../ui/time.tsx";
+import { PlannedTime, Time } from "../../ui/time.tsx";
 import { audienceText } from "./audience-text.ts";
 import { countText } from "../overview/figures.ts";
 import { barOf, percentText } from "./numbers.ts";
@@ -142,10 +142,10 @@ function CampaignDate(
   props: Pick<CampaignSummary, "status" | "scheduledAt" | "startedAt" | "createdAt">,
 ) {
   const { status, scheduledAt, startedAt, createdAt } = props;
-  const at = status === "SCHEDULED" ? scheduledAt : (startedAt ?? createdAt);
+  if (status === "SCHEDULED") return <PlannedTime at={scheduledAt} />;
   return (
-    <span className={startedAt === null && status !== "SCHEDULED" ? "muted" : undefined}>
-      <Time at={at} isPlain />
+    <span className={startedAt === null ? "muted" : undefined}>
+      <Time at={startedAt ?? createdAt} isPlain />
     </span>
   );
 }
