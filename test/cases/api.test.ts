@@ -5,6 +5,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { chain } from "../modules/workflows/graphs.ts";
 import { type TestApp, testApp } from "../support/app.ts";
+import { mailingOf } from "../support/mailing.ts";
+import { submissionApp } from "../support/submission.ts";
 import { startAutomation } from "../support/automation.ts";
 import { startWebServer } from "../support/web-server.ts";
 
@@ -287,4 +289,33 @@ describe("a mail is accepted", () => {
     const email = await t.call("GET", `/emails/${sent.text("data.emails.0.email")}`);
     expect(email.at("data.subject")).toBe("News for ACME Inc.");
   });
+});
+
+test("one-click-text-plain", async () => {
+  const { submit, isSubscribed, send } = mailingOf(await setUp());
+  const letter = await send({ to: "ada@example.net" });
+  const [head = "", body = ""] = textOf("one-click-text-plain/request.txt").split("\n\n");
+  const type = /Content-Type: (.*)/.exec(head)?.[1] ?? "";
+  expect((await submit(letter.unsubscribe, body, type)).status).toBe(200);
+  expect(isSubscribed("ada@example.net")).toBe(false);
+});
+
+test("long-references", async () => {
+  const app = await submissionApp({ config: { transport: "capture" } });
+  closers.push(() => app.close());
+  const client = await app.signIn();
+  const message = readFileSync(path.join(import.meta.dir, "long-references/mail.eml"), "utf8")
+    .replace("hi@acme.example", "hi@acme.test")
+    .replaceAll(/\r?\n/g, "\r\n");
+  await client.say("MAIL FROM:<hi@acme.test>\r\n");
+  await client.say("RCPT TO:<u@x.example>\r\n");
+  await client.say("DATA\r\n");
+  expect(await client.say(`${message}\r\n.\r\n`)).toStartWith("250 ");
+  const [sent = ""] = await app.sent(1);
+  const references = /^References:(?:.*\r\n)(?:[ \t].*\r\n)*/m.exec(sent)?.[0] ?? "";
+  const longest = Math.max(...references.split("\r\n").map((line) => line.length));
+  expect(longest).toBeLessThanOrEqual(998);
+  expect(references.replaceAll("\r\n", "").trim()).toBe(
+    /^References:.*$/m.exec(message)?.[0].trim() ?? "",
+  );
 });
