@@ -222,7 +222,7 @@ function attachedNetworks(): string[] {
 
 /** A path without a slash at its end, which is not the path of the dashboard. */
 function parseWebroot(text: string): Parsed<string> {
-  const path = text.replace(/^\/+|\/+$/g, "");
+  const path = trimEndOf(text.replace(/^\/+/, ""), "/");
   const isPath = /^[\w~-][\w.~-]{0,99}(?:\/[\w~-][\w.~-]{0,99}){0,9}$/.test(path);
   return isPath && !/^app(?:\/|$)/.test(path)
     ? { value: `/${path}` }

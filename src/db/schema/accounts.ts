@@ -31,6 +31,7 @@ export const users = sqliteTable(
     createdAt: integer("created_at").notNull(),
   },
   (table) => [
+    index("users_unproven").on(table.unprovenProjectSeq),
     index("users_owners")
       .on(table.seq)
       .where(sql`is_owner = 1`),

@@ -99,7 +99,7 @@ const RULES: readonly Rule[] = [
     instead: (condition) => `write {% if ${variable(condition)} %} … {% endif %}`,
   },
   {
-    pattern: /^(?:range|with)\s+(?:\$\w+[^.$]*)?([.$]\S*)/,
+    pattern: /^(?:range|with)\s+(?:\$\w[^.$]*)?([.$]\S*)/,
     language: GO,
     instead: (list) => `write {% for item in ${variable(list)} %} … {% endfor %}`,
   },
@@ -129,7 +129,7 @@ const RULES: readonly Rule[] = [
     instead: (list) => `write {% for item in ${variable(list)} %} … {% endfor %}`,
   },
   {
-    pattern: /\sif\s.+\selse\s/s,
+    pattern: /^(?:(?!\sif\s).)*\sif\s.+?\selse\s/s,
     language: "Jinja",
     instead: () => `write ${IN_BLOCKS}`,
   },
