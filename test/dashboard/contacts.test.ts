@@ -112,7 +112,7 @@ describe("the list of contacts", () => {
       const [head, ...lines] = readFileSync(await download.path(), "utf8")
         .trimEnd()
         .split("\r\n");
-      expect(head).toBe("email,subscribed,name,plan,json:<b>key</b>,orders");
+      expect(head).toBe("\uFEFFemail,subscribed,name,plan,json:<b>key</b>,orders");
       expect(lines.map((line) => line.split(",").slice(0, 2))).toEqual([
         ["gone@acme.example", "false"],
       ]);

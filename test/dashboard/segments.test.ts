@@ -82,7 +82,7 @@ describe("the pages of segments", () => {
       .trimEnd()
       .split("\r\n");
     expect(lines.map((line) => line.split(",")[0])).toEqual([
-      "email",
+      "\uFEFFemail",
       "ada@example.com",
       "grace@example.com",
     ]);
