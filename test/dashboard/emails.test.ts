@@ -90,7 +90,7 @@ describe("the list of emails", () => {
       const lines = readFileSync(await download.path(), "utf8")
         .trimEnd()
         .split("\r\n");
-      expect(lines[0]).toStartWith("id,to,from,subject,status,source");
+      expect(lines[0]).toStartWith("\uFEFFid,to,from,subject,status,source");
       expect(lines.slice(1).filter((line) => line.includes("@acme.example,"))).toHaveLength(4);
       expect(lines).toHaveLength(5);
 

@@ -15,13 +15,11 @@ const TEXTS: [what: string, text: string, address: string | null][] = [
   ["capitals", "ADA@Acme.Test", STORED],
   ["tabs and spaces around it", "\t ada@acme.test \t", STORED],
   ["302 spaces after it", "ada@acme.test".padEnd(320), STORED],
-  ["303 spaces after it", "ada@acme.test".padEnd(321), null],
   ["CRLF after it", "ada@acme.test\r\n", null],
   ["NUL after it", "ada@acme.test\0", null],
   ["a no-break space before it", "\u00a0ada@acme.test", null],
   ["a zero-width space after it", "ada@acme.test\u200b", null],
   ["a space inside it", "a da@acme.test", null],
-  ["a display name", "Ada <ada@acme.test>", null],
   ["two addresses", "ada@acme.test,bob@acme.test", null],
   ["a space inside quotes", '"a da"@acme.test', '"a da"@acme.test'],
   ["a tab inside quotes", '"a\tda"@acme.test', null],
@@ -165,12 +163,7 @@ test.each(Object.entries(ENDPOINTS))(
 );
 
 /** What stands beside an address in files that mail programs and spreadsheets write. */
-const READ_IN_FILES = new Set([
-  "303 spaces after it",
-  "CRLF after it",
-  "a no-break space before it",
-  "a display name",
-]);
+const READ_IN_FILES = new Set(["CRLF after it", "a no-break space before it"]);
 
 test("POST /contacts/import accepts the same texts, and what files have beside them", async () => {
   t.db.sqlite.run("DELETE FROM contacts");
