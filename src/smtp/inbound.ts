@@ -11,7 +11,6 @@
  */
 
 import type { SMTPServerDataStream, SMTPServerSession } from "smtp-server";
-import { clientNetwork } from "../lib/client-network.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { AppError } from "../lib/errors.ts";
@@ -30,7 +29,7 @@ import { receiveMessage } from "./receive-message.ts";
 import { createSessionSignals } from "./session-signals.ts";
 import { SmtpRefusal } from "./server.ts";
 import { envelopeOf, senderOf } from "./session.ts";
-import { isLoopback } from "../protocols/smtp/relay-url.ts";
+import { createNetworkCounts } from "./network-counts.ts";
 import { receivedField } from "./trace.ts";
 
 const MAX_PER_ADDRESS = 50;
@@ -152,7 +151,7 @@ function answerOf(error: unknown): unknown {
 /** Returns the function that receives a message. */
 function createReceiving(deps: InboundDeps) {
   const { find, processReport, clock, log } = deps;
-  const reports = createShares({ total: MAX_REPORTS, each: MAX_REPORTS_OF_NETWORK });
+  const reports = createNetworkCounts({ total: MAX_REPORTS, each: MAX_REPORTS_OF_NETWORK });
 
   return async (
     stream: SMTPServerDataStream,
@@ -161,12 +160,13 @@ function createReceiving(deps: InboundDeps) {
   ): Promise<void> => {
     const recipients = session.envelope.rcptTo.map(({ address }) => address);
     const reportedTo = recipients.find((address) => find(address)?.kind === "report");
-    const share = reportedTo === undefined ? null : reports.take(session.remoteAddress);
+    const peer = session.remoteAddress;
+    const endReport = reportedTo !== undefined && reports.mayAdd(peer) ? reports.add(peer) : null;
     const isForPostmaster = recipients.some((address) => find(address)?.kind === "postmaster");
     const targets = gatherTargets(targetsIn(session, find));
     const stored = isForPostmaster ? deps.openForPostmaster() : null;
     const received = targets === null ? null : deps.received.open(targets.projectSeq);
-    const head = createHead(share === null ? 0 : MAX_REPORT_BYTES);
+    const head = createHead(endReport === null ? 0 : MAX_REPORT_BYTES);
     try {
       const { hasBareLf } = await receiveMessage(stream, clock, (piece) => {
         head.add(piece);
@@ -174,7 +174,8 @@ function createReceiving(deps: InboundDeps) {
       });
       if (hasBareLf) throw new SmtpRefusal(550, "5.6.0 The message has a bare LF");
       if (reportedTo !== undefined) {
-        if (share === null) throw new SmtpRefusal(452, "4.3.2 Too many reports, try again later");
+        if (endReport === null)
+          throw new SmtpRefusal(452, "4.3.2 Too many reports, try again later");
         const { kind, effect } = await processReport(head.bytes(), reportedTo);
         const fields = { session: session.id, recipient: reportedTo, kind, effect };
         log.info("a report was received", fields);
@@ -188,7 +189,7 @@ function createReceiving(deps: InboundDeps) {
       await received?.discard();
       throw error;
     } finally {
-      share?.release();
+      endReport?.();
     }
   };
 
@@ -205,30 +206,6 @@ function createReceiving(deps: InboundDeps) {
     const id = await received.complete({ sender: from, peer, helo, trace, signal }, targets);
     log.info("mail was received", { session: session.id, id, recipients: targets.recipients });
   }
-}
-
-/** A share of a limit for all clients, of which one network has only a part, but this machine all. */
-function createShares({ total, each }: { total: number; each: number }) {
-  const counts = new Map<string, number>();
-  let used = 0;
-  return {
-    /** Null if there is none. */
-    take(peer: string): { release: () => void } | null {
-      const network = clientNetwork(peer);
-      const count = counts.get(network) ?? 0;
-      if (used >= total || (count >= each && !isLoopback(peer))) return null;
-      used++;
-      counts.set(network, count + 1);
-      return {
-        release() {
-          used--;
-          const left = (counts.get(network) ?? 0) - 1;
-          if (left > 0) counts.set(network, left);
-          else counts.delete(network);
-        },
-      };
-    },
-  };
 }
 
 function both(a: Promise<void> | null, b: Promise<void> | null): Promise<void> | null {
