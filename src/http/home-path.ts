@@ -12,7 +12,7 @@ const DASHBOARD = "/app";
 export type HomePath = (request: Request, peer: string | null) => Promise<string> | string;
 
 export function createHomePath(deps: {
-  /** Null if nobody is signed in without a password. */
+  /** Makes a link that signs the developer in; null if the server signs nobody in without a password. */
   makeLink: (() => Promise<string>) | null;
   localAccess: { isOpen(request: Request, peer: string | null): boolean } | null;
   isSignedIn: (request: Request, peer: string | null) => boolean;

@@ -12,7 +12,8 @@ import { includesRole, type Role } from "./roles.ts";
 import type { RouteRule } from "./route-rules.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 
-type User = {
+/** The user of a session, as far as requests need it. */
+export type SessionUser = {
   seq: number;
   id: string;
   email: string;
@@ -24,15 +25,15 @@ type User = {
 
 /** A session that has not ended. */
 type Session = {
-  user: User;
+  user: SessionUser;
   /** When the user last proved who they are, in Unix milliseconds. */
   confirmedAt: number;
   /** The role of the user in a project; null without a membership. */
   roleOf: (projectSeq: number) => Role | null;
 };
 
-export type SignedInUser = { user: User; project: null; role: Role | null };
-export type SignedInMember = { user: User; project: Project; role: Role };
+export type SignedInUser = { user: SessionUser; project: null; role: Role | null };
+export type SignedInMember = { user: SessionUser; project: Project; role: Role };
 
 /** `peer` is the address of the socket. `projectId` is null if the request names no project. */
 type SessionRequest = { request: Request; peer: string | null; rule: RouteRule };

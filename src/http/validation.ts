@@ -16,7 +16,7 @@ export const MAX_ERRORS = 100;
  */
 type Checks = (value: Readonly<Record<string, unknown>>, request: CheckContext) => FieldError[];
 
-/** What rules may depend on besides the value. */
+/** The values on which a rule may depend besides the checked one. */
 export type CheckContext = {
   project: Project | null;
   /** Whether a template may contain the syntax of other languages (`LenientQuery`). */

@@ -6,7 +6,7 @@
 import { clientNetwork } from "../lib/client-network.ts";
 import { isLoopback } from "../protocols/smtp/relay-url.ts";
 
-export type NetworkLimits = {
+type NetworkLimits = {
   total: number;
   /** The limit of one IPv4 address or IPv6 /64. */
   each: number;

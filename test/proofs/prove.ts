@@ -8,7 +8,7 @@ import { expect, test } from "bun:test";
 import type { Aim } from "../../scripts/bench/report.ts";
 
 export type Proof = {
-  /** What is claimed. */
+  /** The claim, as a sentence. */
   name: string;
   /** False if this machine lacks something that the proof needs. */
   isPossible?: boolean;

@@ -37,7 +37,7 @@ export type FaultServer = {
   close(): Promise<void>;
 };
 
-/** What happened since `begin`. */
+/** The messages and replies since `begin`. */
 export type FaultRun = {
   /** Message-IDs of the messages that the server has, also if its reply was lost. */
   taken: string[];

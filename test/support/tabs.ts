@@ -23,7 +23,7 @@ export type Tab = {
   discard(): Promise<void>;
 };
 
-/** What `addScript` added to pages. */
+/** The scripts that `addScript` added to each page. */
 const scriptsOf = new WeakMap<Page, Disposable[]>();
 
 /** Runs a script in each document that the page loads, until the tab is put back. */

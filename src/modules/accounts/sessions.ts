@@ -9,6 +9,7 @@ import type { Db } from "../../db/open.ts";
 import { type MemberRole, userSessions } from "../../db/schema/accounts.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { SessionUser } from "../../http/session-access.ts";
 import { randomBase62, sha256 } from "../../lib/crypto.ts";
 import { newId } from "../../lib/id.ts";
 import { cachePerIteration } from "../../lib/iteration-cache.ts";
@@ -21,14 +22,7 @@ export type AccountRole = "OWNER" | MemberRole;
 
 /** A session that has not ended, with its user. */
 export type KnownSession = {
-  user: {
-    seq: number;
-    id: string;
-    email: string;
-    name: string;
-    isOwner: boolean;
-    unprovenProjectSeq: number | null;
-  };
+  user: SessionUser;
   sessionSeq: number;
   signedInBy: SessionRow["signedInBy"];
   /** When the user last proved who they are, by the password or by a link. */

@@ -6,7 +6,7 @@
 
 import type { Stats } from "./stats.ts";
 
-/** What is known of a mail that did not leave. */
+/** The class and the reason of a mail that did not leave. */
 export type CampaignFailure = { class: string; reason: string };
 
 /** So many failures without a mail that left pause a campaign. */

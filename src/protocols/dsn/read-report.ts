@@ -10,7 +10,7 @@ export type Delivery = DsnReport & { kind: "delivery" };
 type MessageKind =
   Exclude<DsnReport["kind"], "delivery"> | "complaint" | "bounce" | "delay" | "delivery";
 
-/** What leads to the mail that is meant. */
+/** The values by which the reported mail is found. */
 type MessageClues = Pick<Complaint, "envelopeId" | "original"> & {
   /** The header of the report. */
   fields: ReturnType<typeof readMessage>["fields"];

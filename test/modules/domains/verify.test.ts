@@ -40,8 +40,8 @@ function verify(): Promise<TestResponse> {
   return t.call("POST", `/domains/${stringAt(domain, "id")}/verify`);
 }
 
-/** Waits for a check whose questions may have no answer. */
-async function passed<T>(check: Promise<T>): Promise<T> {
+/** Lets the time limits of the questions of a check end, and resolves to its result. */
+async function afterTimeLimits<T>(check: Promise<T>): Promise<T> {
   let isDone = false;
   const result = check.finally(() => (isDone = true));
   await waitUntil(() => {
@@ -198,7 +198,7 @@ describe("POST /domains/{id}/verify", () => {
       await verify();
       dns.failures["*"] = failure;
       t.clock.advance(HOUR);
-      const answer = await passed(verify());
+      const answer = await afterTimeLimits(verify());
       expect(answer.at("data.status")).toBe("VERIFIED");
       expect(answer.at("data.failingSince")).toBeNull();
       expect(statuses(answer.at("data"))).toContain("RETURN_PATH TXT OK");

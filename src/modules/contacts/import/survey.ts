@@ -106,7 +106,7 @@ function shorten(name: string): string {
   return text.length > LONGEST_SHOWN_NAME ? `${text.slice(0, LONGEST_SHOWN_NAME)}…` : text;
 }
 
-/** What the caller should check, in words. */
+/** Returns a sentence for each column that the caller should check. */
 export function notesOnColumns(columns: readonly ImportedColumn[]): string[] {
   return columns.flatMap(({ name, field, guess }) => {
     const words = guess === null || field === null ? undefined : WORDS[guess];
