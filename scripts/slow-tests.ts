@@ -1,7 +1,7 @@
 /**
  * Reads the report of a test run (`bun test --reporter=junit`), prints its ten slowest tests, and fails
  * if a fast test took more than a second. Such a file runs once more, alone, because all processors were
- * busy in the first run: only a test that is slow again counts, by a limit for slow machines.
+ * busy in the first run: only a test that is slow again counts.
  *
  * `bun scripts/slow-tests.ts REPORT`
  */
@@ -10,8 +10,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const LIMIT_S = 1;
-/** The limit of a test that runs again, alone: the machine may be half as fast as that of a developer. */
-const LIMIT_ALONE_S = 1.5;
 /** Tests that may be slow, with what they wait for. A line begins with the file and its test. */
 const SLOW: Readonly<Record<string, string>> = {
   "test/dashboard/": "a browser",
@@ -43,8 +41,8 @@ const plain = (text: string) =>
     .replaceAll("&quot;", '"')
     .replaceAll("&amp;", "&");
 
-const isSlow = ({ seconds, file, name }: Test, limitS = LIMIT_S) =>
-  seconds > limitS &&
+const isSlow = ({ seconds, file, name }: Test) =>
+  seconds > LIMIT_S &&
   !Object.keys(SLOW).some((beginning) => `${file} ${name}`.startsWith(beginning));
 
 const line = ({ name, file, seconds }: Test) => `  ${seconds.toFixed(2)} s  ${file}  ${name}`;
@@ -67,12 +65,10 @@ const tests = testsOf(readFileSync(report, "utf8"));
 const slowest = tests.toSorted((a, b) => b.seconds - a.seconds).slice(0, PRINTED);
 console.log(`the slowest of ${tests.length} tests:\n${slowest.map(line).join("\n")}`);
 
-const files = new Set(tests.filter((test) => isSlow(test)).map(({ file }) => file));
-const slow = [...files].flatMap(runAlone).filter((test) => isSlow(test, LIMIT_ALONE_S));
+const files = new Set(tests.filter(isSlow).map(({ file }) => file));
+const slow = [...files].flatMap(runAlone).filter(isSlow);
 if (slow.length > 0) {
-  console.log(
-    `a fast test takes at most ${LIMIT_S} s, alone ${LIMIT_ALONE_S} s at most; these took longer, also alone:`,
-  );
+  console.log(`a fast test takes at most ${LIMIT_S} s; these took longer, also alone:`);
   console.log(slow.map(line).join("\n"));
   process.exit(1);
 }

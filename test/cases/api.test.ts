@@ -311,6 +311,7 @@ test("long-references", async () => {
   await client.say("RCPT TO:<u@x.example>\r\n");
   await client.say("DATA\r\n");
   expect(await client.say(`${message}\r\n.\r\n`)).toStartWith("250 ");
+  client.end();
   const [sent = ""] = await app.sent(1);
   const references = /^References:(?:.*\r\n)(?:[ \t].*\r\n)*/m.exec(sent)?.[0] ?? "";
   const longest = Math.max(...references.split("\r\n").map((line) => line.length));

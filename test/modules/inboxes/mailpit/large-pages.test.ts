@@ -9,10 +9,6 @@ const MIB = 1024 * 1024;
 let server: Awaited<ReturnType<typeof mailpitApp>>;
 beforeAll(async () => {
   server = await mailpitApp();
-});
-afterAll(() => server.close());
-
-test("a page has messages of 8 MiB in all, and the next one starts after them", async () => {
   const line = `${"0123456789abcdef".repeat(60)}\n`;
   const mail = (number: number, bytes: number) =>
     `From: ada@example.com\nSubject: ${number}\n\n${line.repeat(Math.floor(bytes / line.length))}`;
@@ -20,7 +16,10 @@ test("a page has messages of 8 MiB in all, and the next one starts after them", 
   await server.deliver(mail(4, MIB / 2));
   await server.deliver(mail(3, 9 * MIB));
   for (const number of [2, 1]) await server.deliver(mail(number, MIB / 2));
+});
+afterAll(() => server.close());
 
+test("a page has messages of 8 MiB in all, and the next one starts after them", async () => {
   const subjects: string[][] = [];
   for (let start = 0; start < 4;) {
     const { body } = await server.mailpit("GET", `/api/v2/messages?start=${start}`);
