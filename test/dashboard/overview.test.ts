@@ -51,8 +51,8 @@ const chart = () => page.locator(".chart-canvas canvas");
 
 /** Runs a step and returns the body of the answer to GET /stats that it causes. */
 async function statsOf(step: () => Promise<unknown>): Promise<unknown> {
-  const [response] = await Promise.all([page.waitForResponse(/\/stats\?/), step()]);
-  const body: unknown = await response.json();
+  const [request] = await Promise.all([page.waitForRequest(/\/stats\?/), step()]);
+  const body: unknown = await (await request.response())?.json();
   return body;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { plannedTime } from "../../src/dashboard/ui/planned-time.ts";
+import { plannedTime, shortPlannedTime } from "../../src/dashboard/ui/planned-time.ts";
 
 test("schedule-without-time: a planned time has its day, its hour and its zone", () => {
   const folder = path.join(import.meta.dir, "../cases/schedule-without-time");
@@ -12,4 +12,13 @@ test("schedule-without-time: a planned time has its day, its hour and its zone",
   expect(shown).toContain(String(time.getFullYear()));
   expect(shown).toContain(String(time.getMinutes()));
   expect(shown).toEndWith(`(${zone})`);
+});
+
+test("the short text has the day and the hour, without year and zone", () => {
+  const time = new Date(2027, 2, 28, 14, 5);
+  const shown = shortPlannedTime(time);
+  expect(shown).toMatch(/28/);
+  expect(shown).toContain("05");
+  expect(shown).not.toContain("2027");
+  expect(shown).not.toContain("(");
 });

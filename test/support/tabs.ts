@@ -13,6 +13,8 @@ type Profile = {
   /** How many of its tabs are used. */
   used: number;
   idle: Page[];
+  /** Resolves when the profile has the cookie. */
+  ready: Promise<void>;
 };
 
 export type Tab = {
@@ -41,6 +43,14 @@ const CLEAR_STORAGE = `if (location.protocol.startsWith("http")) {
   sessionStorage.clear();
 }`;
 
+/** Replaces the cookies of a profile. A tab that sends a request meanwhile would lose its session. */
+async function setCookie(context: BrowserContext, cookie: string, origin: string): Promise<void> {
+  await context.clearCookies();
+  const [name = "", value = ""] = cookie.split("=");
+  if (cookie === "") return;
+  await context.addCookies([{ name, value, url: origin, httpOnly: true, sameSite: "Lax" }]);
+}
+
 /** Returns a tab with an empty storage and the session of the user. */
 export async function takeTab(browser: Browser, cookie: string, origin: string): Promise<Tab> {
   const profiles = profilesOf.get(browser) ?? [];
@@ -54,11 +64,8 @@ export async function takeTab(browser: Browser, cookie: string, origin: string):
   profile.used++;
   const { context, idle } = profile;
   const taken = idle.pop();
-  await context.clearCookies();
-  const [name = "", value = ""] = cookie.split("=");
-  if (cookie !== "") {
-    await context.addCookies([{ name, value, url: origin, httpOnly: true, sameSite: "Lax" }]);
-  }
+  if (profile.used === 1) profile.ready = setCookie(context, cookie, origin);
+  await profile.ready;
   const page = taken ?? (await context.newPage());
   let isUsed = true;
 
@@ -97,7 +104,7 @@ async function leavePage(page: Page): Promise<void> {
 }
 
 function addProfile(profiles: Profile[], context: BrowserContext): Profile {
-  const profile = { context, cookie: "", used: 0, idle: [] };
+  const profile = { context, cookie: "", used: 0, idle: [], ready: Promise.resolve() };
   profiles.push(profile);
   return profile;
 }

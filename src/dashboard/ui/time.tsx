@@ -1,6 +1,6 @@
 import { Tooltip } from "@mantine/core";
 import { useSyncExternalStore } from "react";
-import { plannedTime } from "./planned-time.ts";
+import { plannedTime, shortPlannedTime } from "./planned-time.ts";
 import { onServerTimeChange, serverNow } from "../server-clock.ts";
 
 const MINUTE_MS = 60_000;
@@ -71,11 +71,20 @@ export function Time(props: { at: string | number | null; isPlain?: boolean; as?
   );
 }
 
-/** The time for which something is planned, with its zone: a day alone would hide the hour. */
-export function PlannedTime({ at }: { at: string | number | null }) {
+/**
+ * The time for which something is planned, with its zone: a day alone would hide the hour. In table
+ * cells `isPlain` shows it without year and zone, which are in the title of the element.
+ */
+export function PlannedTime(props: { at: string | number | null; isPlain?: boolean }) {
+  const { at, isPlain = false } = props;
   if (at === null) return <span className="muted">–</span>;
   const time = new Date(at);
-  return <time dateTime={time.toISOString()}>{plannedTime(time)}</time>;
+  const full = plannedTime(time);
+  return (
+    <time dateTime={time.toISOString()} title={isPlain ? full : undefined}>
+      {isPlain ? shortPlannedTime(time) : full}
+    </time>
+  );
 }
 
 /** "22 Nov 2026, 16:04:09 (Europe/Berlin)". */

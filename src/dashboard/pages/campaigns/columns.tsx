@@ -40,7 +40,7 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
     key: "sent",
     title: "Sent",
-    width: "176px",
+    width: "132px",
     isFigure: true,
     render: (campaign) => sentText(campaign) ?? <span className="muted">–</span>,
   },
@@ -61,7 +61,7 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
     key: "date",
     title: "Date",
-    width: "112px",
+    width: "156px",
     isFigure: true,
     render: (campaign) => <CampaignDate {...campaign} />,
   },
@@ -142,7 +142,7 @@ function CampaignDate(
   props: Pick<CampaignSummary, "status" | "scheduledAt" | "startedAt" | "createdAt">,
 ) {
   const { status, scheduledAt, startedAt, createdAt } = props;
-  if (status === "SCHEDULED") return <PlannedTime at={scheduledAt} />;
+  if (status === "SCHEDULED") return <PlannedTime at={scheduledAt} isPlain />;
   return (
     <span className={startedAt === null ? "muted" : undefined}>
       <Time at={startedAt ?? createdAt} isPlain />
