@@ -34,13 +34,13 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
     key: "bar",
     title: "Result",
-    width: "108px",
+    width: "92px",
     render: (campaign) => campaign.startedAt !== null && <Bar campaign={campaign} />,
   },
   {
     key: "sent",
     title: "Sent",
-    width: "132px",
+    width: "176px",
     isFigure: true,
     render: (campaign) => sentText(campaign) ?? <span className="muted">–</span>,
   },
