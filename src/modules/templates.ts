@@ -13,7 +13,7 @@ import { BODY_LIMITS, limited } from "../http/body-limits.ts";
 import { described, named } from "../http/documented.ts";
 import { Envelope, ListEnvelope, NoContent, Nullable, type Page } from "../http/envelope.ts";
 import { EXAMPLE } from "../http/example-values.ts";
-import { EmailAddress, mailboxIn, normalizedAddress } from "../http/formats.ts";
+import { EmailAddress, mailboxIn, normalizedAddress, normalizedMailbox } from "../http/formats.ts";
 import { operations, read, write } from "../http/operations.ts";
 import { containsText, smallPage, PageQuery } from "../http/pagination.ts";
 import { ContactPreviewQuery, PreviewDocument, previewResponse } from "../http/preview-query.ts";
@@ -55,7 +55,7 @@ const CONTENT_TEXTS = {
     "{{ a ?? b ?? text }} outputs the first of a and b that has a value, or else the text.",
   from: "Address of the sender, at a verified domain of the project; null for the project's sender",
   fromName: "Display name of the sender",
-  replyTo: "Address to which replies go",
+  replyTo: "Address to which replies go, with or without a display name",
   type: "MARKETING mail goes only to subscribed contacts and offers to unsubscribe",
 } as const;
 
@@ -412,7 +412,7 @@ export function optionalContent(
     ...(fromName === undefined ? {} : { fromName }),
     ...(fields.replyTo === undefined
       ? {}
-      : { replyTo: fields.replyTo && normalizedAddress(fields.replyTo) }),
+      : { replyTo: fields.replyTo && normalizedMailbox(fields.replyTo) }),
   };
 }
 

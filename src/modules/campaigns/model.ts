@@ -37,7 +37,7 @@ const CONTENT_TEXTS = {
   body: "Liquid template of the HTML body",
   from: "Address of the sender, at a verified domain of the project",
   fromName: "Display name of the sender",
-  replyTo: "Address to which replies go",
+  replyTo: "Address to which replies go, with or without a display name",
   audienceType: "Whether all contacts, the members of a segment or filtered contacts get the mail",
   segmentId: "Id of the segment; required if audienceType is SEGMENT, otherwise null",
   audienceFilter: "Condition on the contacts; required if audienceType is FILTERED, otherwise null",

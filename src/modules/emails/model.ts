@@ -85,7 +85,7 @@ export const SendInput = named(
         template: "Id of a template",
         from: "The sender; required unless the template or the project names one",
         name: "Display name of the sender, if `from` has none",
-        reply: "Address to which replies go",
+        reply: "Address to which replies go, with or without a display name",
         subscribed: "If omitted: false for a new contact, unchanged for an existing one",
         data:
           "Variables of the templates, also merged into the contact's data; " +

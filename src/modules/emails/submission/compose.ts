@@ -10,7 +10,12 @@ import type { TemplateCache } from "../../../render/template/cache.ts";
 import { isContentId } from "../../../protocols/mime/headers.ts";
 import { decodeOctets } from "../../../protocols/mime/encode-fields.ts";
 import { parseFrom } from "../../../protocols/mime/from-field.ts";
-import { fieldsOf, type SubmittedHeader } from "../../../protocols/mime/submitted-header.ts";
+import { mailboxText } from "../../../protocols/mime/mailbox.ts";
+import {
+  decodeMailbox,
+  fieldsOf,
+  type SubmittedHeader,
+} from "../../../protocols/mime/submitted-header.ts";
 import type { ArrivedMessage } from "./arrival.ts";
 import { SubmissionRefusal } from "./refusal.ts";
 
@@ -168,7 +173,7 @@ function htmlOf(text: string): string {
 function replyToOf(header: string): string | null {
   const field = fieldsOf(header)?.find(({ name }) => name === "reply-to");
   const read = field === undefined ? null : parseFrom(decodeOctets(field.value));
-  return read?.ok === true ? read.mailbox.address : null;
+  return read?.ok === true ? mailboxText(decodeMailbox(read.mailbox)) : null;
 }
 
 /** The fields by which mail programs group messages; all others are written again. */
