@@ -88,6 +88,34 @@ describe("mailstead key create", () => {
   });
 });
 
+test("key list tells which keys are refused, and until when a key is valid", async () => {
+  const createdId = async (name: string) => {
+    const created = await run("key", "create", "--name", name, "--expires", "2999-01-31");
+    return stringAt(created.answer, "key.id");
+  };
+  const [past, later, gone] = [await createdId("a"), await createdId("b"), await createdId("c")];
+  const db = new Database(join(folder, "mailstead.db"));
+  db.run("UPDATE api_keys SET expires_at = 1735689600000 WHERE id IN (?, ?)", [past, gone]);
+  db.close();
+  await run("key", "revoke", gone);
+  const lines = (await humanText("key", "list")).split("\n");
+  const lineOf = (id: string) => lines.find((line) => line.startsWith(id));
+  expect(lineOf(past)).toMatch(
+    / {2}expired {2}never used {2}a {2}until 2025-01-01T00:00:00\.000Z$/,
+  );
+  expect(lineOf(later)).toMatch(/ {2}valid {4}never used {2}b {2}until 2999-01-31T/);
+  expect(lineOf(gone)).toMatch(/ {2}revoked /);
+  const { answer } = await run("key", "list");
+  const states = [valueAt(answer, "keys")]
+    .flat()
+    .map((key) => [String(Object(key)["id"]), String(Object(key)["state"])]);
+  expect(Object.fromEntries(states)).toMatchObject({
+    [past]: "EXPIRED",
+    [later]: "VALID",
+    [gone]: "REVOKED",
+  });
+});
+
 test("each command that changes a key has a row in the audit log", async () => {
   const { answer } = await run("key", "create");
   const id = stringAt(answer, "key.id");
