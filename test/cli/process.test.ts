@@ -69,7 +69,7 @@ test(
       mailstead(["project", "list", "--data", join(parent, "nowhere")]),
     ]);
     expect([help.code, help.stderr]).toEqual([0, ""]);
-    expect(help.stdout).toContain("Commands:");
+    expect(help.stdout).toContain("Run a server:");
     expect(version.json).toEqual({
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       // An executable that was built in a repository has its commit.
