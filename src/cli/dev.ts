@@ -168,12 +168,15 @@ function welcome(
 Send a mail over SMTP, and read it:
 
   ${program} send${to}
-  curl ${info.url}/inboxes/default/messages/latest${uiAuth.length > 0 ? ` ${auth}` : ""}
+  curl ${quotedUrl(`${info.url}/inboxes/default/messages/latest`)}${uiAuth.length > 0 ? ` ${auth}` : ""}
 
 Send one over HTTP:
 
-  curl ${info.url}/v1/send ${auth} -H 'Content-Type: application/json' -d '${mail}'
+  curl ${quotedUrl(`${info.url}/v1/send`)} ${auth} -H 'Content-Type: application/json' -d '${mail}'
 
 Stop with Ctrl-C.
 `;
 }
+
+/** Some shells read the brackets of an IPv6 address as a pattern. */
+const quotedUrl = (url: string): string => (url.includes("[") ? `'${url}'` : url);
