@@ -58,7 +58,7 @@ export const domainAdd: Command = {
         recordCommand(store, "domain add", { projectSeq: added.projectSeq, objectId: added.id });
         return added;
       });
-      const shown = domains.present(row);
+      const shown = (await domains.presenter())(row);
       return print(input, { domain: shown }, `${stateOf(row)}\n\n${recordsText(shown.records)}`);
     }),
 };
@@ -91,7 +91,8 @@ export const domainRecords: Command = {
   run: (input) =>
     withStore(input, async (store) => {
       store.requireReadableKeys();
-      const { records } = store.domains.present(await rowOf(input, store));
+      const present = await store.domains.presenter();
+      const { records } = present(await rowOf(input, store));
       return print(input, { records }, recordsText(records));
     }),
 };
@@ -142,7 +143,7 @@ async function verify(input: Input, store: Store): Promise<number> {
   const check = await checks.check(await writer.write(domains.requestCheck(projectSeq, id)));
   dns.close();
   const row = domains.get(projectSeq, id);
-  const shown = domains.present(row);
+  const shown = (await domains.presenter())(row);
   const unanswered = unansweredOf(check);
   const isKeyUnknown = unanswered.some(({ record }) => record.required);
   const state = isKeyUnknown ? unknownState(row) : stateOf(row);

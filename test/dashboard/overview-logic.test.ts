@@ -211,7 +211,7 @@ describe("what needs attention", () => {
   });
 
   test("a record that is missing, and one with another value", () => {
-    const record = { value: "v", required: true, note: "" };
+    const record = { host: "h", value: "v", required: true, note: "" };
     const records = [
       { ...record, purpose: "DKIM", type: "TXT", name: "key.acme.example", status: "MISMATCH" },
       { ...record, purpose: "SPF", type: "TXT", name: "acme.example", status: "MISSING" },

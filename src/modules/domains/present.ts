@@ -6,14 +6,31 @@ import type { Domain } from "./model.ts";
 import type { ExpectedRecord } from "./records.ts";
 import type { DomainRow } from "./service.ts";
 
-export function presentDomain(row: DomainRow, records: readonly ExpectedRecord[]): Domain {
+export type PresentDomain = (row: DomainRow, records: readonly ExpectedRecord[]) => Domain;
+
+/** Returns `presentDomain`. The list of public suffixes, which takes 4 ms and 6 MiB, is loaded now. */
+export async function loadPresentDomain(): Promise<PresentDomain> {
+  const { hostInZone } = await import("./name.ts");
+  return (row, records) => presentDomain(row, records, hostInZone);
+}
+
+/** The host of a record in the zone of its domain. */
+type HostInZone = (name: string, domain: string) => string;
+
+function presentDomain(
+  row: DomainRow,
+  records: readonly ExpectedRecord[],
+  hostInZone: HostInZone,
+): Domain {
   const findings = parseFindings(row.findings);
   return {
     id: row.id,
     domain: row.domain,
     status: row.status,
     verified: row.status === "VERIFIED",
-    records: records.map((record) => presentRecord(record, findingFor(record, findings))),
+    records: records.map((record) =>
+      presentRecord(record, findingFor(record, findings), hostInZone(record.name, row.domain)),
+    ),
     verifiedAt: isoTimeOrNull(row.verifiedAt),
     lastCheckedAt: isoTimeOrNull(row.lastCheckedAt),
     failingSince: isoTimeOrNull(row.failingSince),
@@ -24,6 +41,7 @@ export function presentDomain(row: DomainRow, records: readonly ExpectedRecord[]
 function presentRecord(
   record: ExpectedRecord,
   finding: Finding | undefined,
+  host: string,
 ): Domain["records"][number] {
   const { purpose, type, name, required } = record;
   const { value, note } = adviceFor(record, finding);
@@ -31,6 +49,7 @@ function presentRecord(
     purpose,
     type,
     name,
+    host,
     value,
     required,
     status: finding?.status ?? "PENDING",

@@ -33,7 +33,10 @@ export type ExpectedRecord = {
   purpose: (typeof PURPOSES)[number];
   type: "TXT" | "MX";
   name: string;
-  /** The record to publish if there is none yet, as one string of any length. */
+  /**
+   * The record to publish if there is none yet, as one string of any length; empty if it is not
+   * known, and then the note says who knows it.
+   */
   value: string;
   required: boolean;
   /** The purpose of the record, for the user. */
@@ -51,7 +54,7 @@ export function expectedRecords(
 ): ExpectedRecord[] {
   return [
     ...keys.map((key) => dkim(domain, key, relayNote(installation))),
-    spf(domain, installation),
+    ...(needsSpf(installation) ? [spf(domain, installation)] : []),
     dmarc(domain),
     ...(installation.mode === "direct" ? returnPath(domain, installation) : []),
   ];
@@ -88,14 +91,19 @@ function dkim(
   };
 }
 
+/** A known relay without a mechanism sends with a MAIL FROM of its own, whose SPF record counts. */
+function needsSpf({ mode, relayHost }: Installation): boolean {
+  return mode === "direct" || findKnownRelay(relayHost ?? "")?.spf !== null;
+}
+
 function spf(domain: string, installation: Installation): ExpectedRecord {
   const { mechanisms, note } = sendersOf(installation);
-  const shown = mechanisms.length > 0 ? mechanisms : [`a:${installation.relayHost ?? ""}`];
   return {
     purpose: "SPF",
     type: "TXT",
     name: domain,
-    value: mergeSpf([], shown),
+    // A guess, such as the host that takes our mail, would disallow the hosts that pass it on.
+    value: mechanisms.length > 0 ? mergeSpf([], mechanisms) : "",
     required: false,
     note,
     expectation: { kind: "spf", mechanisms },
@@ -121,8 +129,8 @@ function sendersOf(installation: Installation): { mechanisms: string[]; note: st
     return { mechanisms: [mechanism], note: "Allows the relay to send for the domain." };
   }
   const note =
-    "Allows the relay to send for the domain. The exact value is known to its operator: look for " +
-    "“SPF” in its documentation and use the value given there instead of the a: shown here.";
+    `Allows the relay${relayHost === null ? "" : ` ${relayHost}`} to send for the domain. The value ` +
+    "is known to its operator: look for “SPF” in its documentation, and publish what it says.";
   return { mechanisms: [], note };
 }
 

@@ -20,7 +20,7 @@ import { bounceHostOf } from "../../outbox/return-path.ts";
 import { createAddDomain } from "./add.ts";
 import type { DkimKeys } from "./keys.ts";
 import type { Domain, DomainQuery } from "./model.ts";
-import { presentDomain } from "./present.ts";
+import { loadPresentDomain } from "./present.ts";
 import { type ExpectedRecord, expectedRecords, type Installation } from "./records.ts";
 import { usesOf } from "./usage.ts";
 
@@ -61,13 +61,17 @@ export function createDomains(deps: DomainsDeps) {
     return expectedRecords(row.domain, keys.of(row.seq), installation);
   }
 
-  const present = (row: DomainRow): Domain => presentDomain(row, recordsOf(row));
+  /** Returns the function that shows a domain as the API does. */
+  async function presenter(): Promise<(row: DomainRow) => Domain> {
+    const present = await loadPresentDomain();
+    return (row) => present(row, recordsOf(row));
+  }
 
   return {
     get,
     findByName,
     recordsOf,
-    present,
+    presenter,
     signerOf: keys.signerOf,
     add: createAddDomain({ db, clock, keys, findByName }),
 
@@ -146,7 +150,7 @@ export function createDomains(deps: DomainsDeps) {
           ),
           select: db.select().from(domains),
         }),
-        (rows) => rows.map(present),
+        async (rows) => rows.map(await presenter()),
       ),
   };
 }

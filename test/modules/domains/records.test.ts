@@ -104,10 +104,17 @@ describe("with a relay", () => {
     expect(noteOf("smtp.sendgrid.net")).toEndWith("the domain is yours.");
   });
 
-  test("the note of an unknown relay refers to its operator", () => {
-    const spf = records(RELAY).find(({ purpose }) => purpose === "SPF");
-    expect(spf?.value).toBe("v=spf1 a:smtp.relay.test ~all");
-    expect(spf?.note).toContain("known to its operator");
-    expect(valueOf({ ...RELAY, relayHost: "notsendgrid.net" }, "SPF")).toContain("a:notsendgrid");
+  test.each(["smtp.relay.test", "notsendgrid.net", "192.0.2.25", "10.0.0.5", "smarthost"])(
+    "the record of the unknown relay %s has no value, and the note says who knows it",
+    (relayHost) => {
+      const spf = records({ ...RELAY, relayHost }).find(({ purpose }) => purpose === "SPF");
+      expect(spf?.value).toBe("");
+      expect(spf?.note).toContain(`the relay ${relayHost} to send`);
+      expect(spf?.note).toContain("known to its operator");
+    },
+  );
+
+  test("a relay that sends with a MAIL FROM of its own needs no SPF record", () => {
+    expect(valueOf({ ...RELAY, relayHost: "smtp.emailit.com" }, "SPF")).toBeUndefined();
   });
 });

@@ -18,7 +18,7 @@ import { useDelayed } from "../../ui/use-delayed.ts";
 import { DomainStatus, recordsText } from "./columns.tsx";
 import { RecordCard } from "./record-card.tsx";
 import { PARTS } from "./record-texts.ts";
-import { domainKey, useDomainCheck } from "./use-domains.ts";
+import { domainKey, useDomainWatch } from "./use-domains.ts";
 import { zoneFile } from "./zone-file.ts";
 
 const route = getRouteApi("/user/p/$project/domains/$domain");
@@ -30,7 +30,7 @@ export function DomainPage() {
     queryFn: ({ signal }) => api.get<Domain>(`/domains/${encodeURIComponent(id)}`, { signal }),
   });
   const isSlow = useDelayed(isPending);
-  const check = useDomainCheck(project, id);
+  const watch = useDomainWatch(project, id, data);
   const mayManage = useMay("ADMIN");
   return (
     <Page
@@ -45,8 +45,8 @@ export function DomainPage() {
         data !== undefined && (
           <Button
             leftSection={<RefreshCw size={15} aria-hidden />}
-            loading={check.isPending}
-            onClick={() => check.mutate()}
+            loading={watch.isStarting}
+            onClick={watch.start}
           >
             Check now
           </Button>
@@ -55,11 +55,11 @@ export function DomainPage() {
     >
       <div className="domain">
         {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
-        {check.error !== null && <Problem error={check.error} />}
+        {watch.error !== null && <Problem error={watch.error} />}
         {data === undefined ? (
           isSlow && <DomainSkeleton />
         ) : (
-          <Checklist domain={data} isChecking={check.isPending} />
+          <Checklist domain={data} watch={watch} />
         )}
         {mayManage && data !== undefined && <RemoveDomain domain={data} project={project} />}
       </div>
@@ -67,8 +67,10 @@ export function DomainPage() {
   );
 }
 
-function Checklist({ domain, isChecking }: { domain: Domain; isChecking: boolean }) {
-  const { records, lastCheckedAt } = domain;
+type Watch = ReturnType<typeof useDomainWatch>;
+
+function Checklist({ domain, watch }: { domain: Domain; watch: Watch }) {
+  const { records } = domain;
   const parts = PARTS.map((part) => ({
     ...part,
     records: records.filter(({ purpose }) => purpose === part.purpose),
@@ -79,16 +81,13 @@ function Checklist({ domain, isChecking }: { domain: Domain; isChecking: boolean
       <div className="domain-checked">
         <DomainStatus {...domain} />
         <p className="muted small" role="status">
-          {isChecking ? (
-            "Asking the name servers of the domain…"
-          ) : lastCheckedAt === null ? (
-            "The first check has not finished yet."
-          ) : (
-            <>
-              {recordsText(domain)} records found. Last check: <Time at={lastCheckedAt} />
-            </>
-          )}
+          <CheckText domain={domain} watch={watch} />
         </p>
+        {watch.isWatching && !watch.isStarting && (
+          <Button size="compact-xs" variant="default" onClick={watch.stop}>
+            Stop checking
+          </Button>
+        )}
       </div>
       <ol className="domain-parts">
         {parts.map(({ purpose, title, text, records: ofPart }) => (
@@ -96,11 +95,7 @@ function Checklist({ domain, isChecking }: { domain: Domain; isChecking: boolean
             <h2>{title}</h2>
             <p className="muted domain-purpose">{text}</p>
             {ofPart.map((record) => (
-              <RecordCard
-                key={`${record.type} ${record.name}`}
-                record={record}
-                domain={domain.domain}
-              />
+              <RecordCard key={`${record.type} ${record.name}`} record={record} />
             ))}
           </li>
         ))}
@@ -112,6 +107,21 @@ function Checklist({ domain, isChecking }: { domain: Domain; isChecking: boolean
         </p>
         <Code label="The DNS records" samples={{ "Zone file": zoneFile(records) }} />
       </section>
+    </>
+  );
+}
+
+/** The same words during all checks of a watch, so that a screen reader reads them once. */
+function CheckText({ domain, watch }: { domain: Domain; watch: Watch }) {
+  const { lastCheckedAt } = domain;
+  if (watch.isStarting) return "Asking the name servers of the domain…";
+  if (watch.isWatching) {
+    return `${recordsText(domain)} records found. They are checked every 5 seconds until all are found.`;
+  }
+  if (lastCheckedAt === null) return "The first check has not finished yet.";
+  return (
+    <>
+      {recordsText(domain)} records found. Last check: <Time at={lastCheckedAt} />
     </>
   );
 }
