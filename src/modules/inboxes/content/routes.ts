@@ -18,6 +18,7 @@ import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
 import { Input } from "../../../http/validation.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { textOfHtml } from "../../../render/text-on-demand.ts";
+import { withoutPreparation } from "../../../render/without-preparation.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import { PreviewQuery } from "../../../http/preview-query.ts";
@@ -72,7 +73,8 @@ export function contentRoutes(deps: {
         const { html } = await detailOf(message);
         if (html === "") throw noHtml();
         const base = `/inboxes/${encodeURIComponent(params.id)}/messages/${message.id}/parts/`;
-        const shown = withPartLinks(html, store.parts(message.seq), base);
+        const offline = withoutPreparation(html);
+        const shown = withPartLinks(offline, store.parts(message.seq), base);
         const headers = htmlHeaders({ hasRemoteImages: query.images === "true" });
         return new Response(shown, { headers });
       },

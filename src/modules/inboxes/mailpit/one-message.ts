@@ -14,7 +14,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { AppError } from "../../../lib/errors.ts";
-import { htmlHeaders } from "../../../http/content-headers.ts";
+import { htmlHeaders, PART_POLICY } from "../../../http/content-headers.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import {
   badRequest,
@@ -89,7 +89,8 @@ export function mailpitMessageRoutes(deps: {
           ? part.contentType
           : "application/octet-stream",
         "Content-Disposition": `inline; filename="${name.replaceAll("'", "%27")}"`,
-        "Content-Security-Policy": "sandbox",
+        "Content-Security-Policy": PART_POLICY,
+        "X-DNS-Prefetch-Control": "off",
         "X-Content-Type-Options": "nosniff",
       },
     });
