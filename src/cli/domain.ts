@@ -171,8 +171,14 @@ function unknownState(row: DomainRow): string {
 async function rowOf(input: Input, { domains, project }: Store): Promise<DomainRow> {
   const domain = await domainName(input);
   const isNamed = input.flags["project"] !== undefined;
-  const row = isNamed ? domains.find(project().seq, domain) : domains.findByName(domain);
-  if (row !== null) return row;
+  if (isNamed) {
+    const own = domains.find(project().seq, domain);
+    if (own !== null) return own;
+  } else {
+    const [row, other] = domains.findAll(domain);
+    if (other !== undefined) throw new UsageError(`several projects have ${domain}: add --project`);
+    if (row !== undefined) return row;
+  }
   const where = isNamed ? "The project has" : "There is";
   throw new AppError(404, "DOMAIN_NOT_FOUND", `${where} no domain ${domain}.`, {
     suggestion: "List the domains of a project: mailstead domain list",

@@ -125,6 +125,9 @@ export const userTokens = sqliteTable(
     index("user_tokens_setup")
       .on(table.seq)
       .where(sql`kind = 'SETUP' AND used_at IS NULL`),
+    index("user_tokens_invited")
+      .on(table.email, table.createdAt)
+      .where(sql`email IS NOT NULL`),
     index("user_tokens_age").on(table.expiresAt),
   ],
 );

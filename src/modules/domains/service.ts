@@ -3,10 +3,11 @@
  * its DNS records are checked, first every few minutes and later daily (check-worker.ts,
  * dns-check.ts); the records found are compared with those expected (records.ts, findings.ts); the
  * result verifies the domain, or fails it after 72 hours without its key (schedule.ts); mail from a
- * verified domain is accepted and signed with its keys.
+ * verified domain is accepted and signed with its keys. Several projects may add a domain. The first one
+ * whose key is found has it, until it loses or removes it.
  */
 
-import { and, desc, eq } from "drizzle-orm";
+import { and, asc, desc, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { domains } from "../../db/schema/domains.ts";
 import type { Change } from "../../db/writer.ts";
@@ -45,9 +46,24 @@ export function createDomains(deps: DomainsDeps) {
   );
   const senderDomain = createSenderDomains(db);
 
-  /** Finds a domain in any project, since each domain belongs to only one. */
-  function findByName(domain: string): DomainRow | null {
-    return db.select().from(domains).where(eq(domains.domain, domain)).limit(1).get() ?? null;
+  function find(projectSeq: number, domain: string): DomainRow | null {
+    const match = and(eq(domains.domain, domain), eq(domains.projectSeq, projectSeq));
+    return db.select().from(domains).where(match).limit(1).get() ?? null;
+  }
+
+  /** The domain in all projects that have added it; the project that has verified it comes first. */
+  function findAll(domain: string): DomainRow[] {
+    return db
+      .select()
+      .from(domains)
+      .where(eq(domains.domain, domain))
+      .orderBy(desc(eq(domains.status, "VERIFIED")), asc(domains.seq))
+      .all();
+  }
+
+  function isVerifiedElsewhere(projectSeq: number, domain: string): boolean {
+    const owner = findOwner.get(domain);
+    return owner !== null && owner.projectSeq !== projectSeq;
   }
 
   function get(projectSeq: number, id: string): DomainRow {
@@ -64,16 +80,22 @@ export function createDomains(deps: DomainsDeps) {
   /** Returns the function that shows a domain as the API does. */
   async function presenter(): Promise<(row: DomainRow) => Domain> {
     const present = await loadPresentDomain();
-    return (row) => present(row, recordsOf(row));
+    return (row) =>
+      present(row, {
+        records: recordsOf(row),
+        isTaken: isVerifiedElsewhere(row.projectSeq, row.domain),
+      });
   }
 
   return {
     get,
-    findByName,
+    find,
+    findAll,
+    isVerifiedElsewhere,
     recordsOf,
     presenter,
     signerOf: keys.signerOf,
-    add: createAddDomain({ db, clock, keys, findByName }),
+    add: createAddDomain({ db, clock, keys, find, isVerifiedElsewhere }),
 
     /**
      * True if exactly this domain is verified; its parent does not count (docs/interface.md#send).
@@ -103,12 +125,7 @@ export function createDomains(deps: DomainsDeps) {
     /** Whether the bounces of a verified domain of any project go to this host. */
     isBounceHost(host: string): boolean {
       const domain = host.slice(host.indexOf(".") + 1);
-      return bounceHostOf(domain) === host && findByName(domain)?.status === "VERIFIED";
-    },
-
-    find(projectSeq: number, domain: string): DomainRow | null {
-      const row = findByName(domain);
-      return row?.projectSeq === projectSeq ? row : null;
+      return bounceHostOf(domain) === host && findOwner.get(domain) !== null;
     },
 
     remove(projectSeq: number, id: string): Change<void> {
