@@ -44,7 +44,7 @@ export function createHttpEdge(core: Core, { projects, quotas, accounts }: Servi
     sessions,
     routeRules,
     record: accounts.record,
-    findKey: (digest) => findKey(core.app, digest),
+    findKey: (digest, look) => findKey(core.app, digest, look),
     findOpenProject: (request, peer) =>
       localAccess?.isOpen(request, peer) === true ? projects.firstAsKey() : null,
     idempotency,

@@ -71,7 +71,7 @@ type Access = { kinds: readonly KeyKind[]; isOpen?: true };
 
 type AdmissionOptions = {
   /** Finds a key by the SHA-256 digest of its text. */
-  findKey: (digest: string) => KnownKey | null;
+  findKey: (digest: string, options?: { isUse: boolean }) => KnownKey | null;
   sessions: SessionAccess;
   routeRules: RouteRules;
   readJson: ReadJson;
@@ -146,6 +146,17 @@ export function createAdmission(options: AdmissionOptions) {
     return { ...member, keyKind: "SECRET", shownKey: null };
   }
 
+  /** Whether an admitted request would be admitted again; a live connection ends when it would not. */
+  function watch(incoming: Incoming, { user, project, shownKey }: Admitted): () => boolean {
+    if (user !== null) return sessions.watchMember(sessionRequest(options, incoming), project.seq);
+    if (shownKey === null) return () => true; // It needed no key.
+    const digest = sha256(tokenOf(incoming) ?? "");
+    return () => {
+      const key = options.findKey(digest, { isUse: false });
+      return key !== null && key.isUsable && key.isProjectEnabled;
+    };
+  }
+
   /** Returns the key by which the client of a request is counted. */
   function clientOf(incoming: Incoming): string {
     const forwardedFor = incoming.request.headers.get("x-forwarded-for");
@@ -191,7 +202,8 @@ export function createAdmission(options: AdmissionOptions) {
           actor: () => actorOf(admission),
           address: () => clientOf(incoming),
         });
-        return { project, keyKind, role, user, ...writes };
+        const watchAdmission = () => watch(incoming, admission);
+        return { project, keyKind, role, user, watchAdmission, ...writes };
       });
   }
 
@@ -235,13 +247,16 @@ function createAuthenticator(
   }
 
   return (incoming: Incoming, access: Access): KnownKey => {
-    const header = incoming.request.headers.get("authorization");
-    const token = BEARER.exec(header ?? "")?.[1];
+    const token = tokenOf(incoming);
     if (token === undefined) throw refusalOf(incoming, missingAuth(access));
     const key = findKey(sha256(token));
     if (key === null || !key.isUsable) throw refusalOf(incoming, invalidKey());
     return key;
   };
+}
+
+function tokenOf({ request }: Incoming): string | undefined {
+  return BEARER.exec(request.headers.get("authorization") ?? "")?.[1];
 }
 
 function findOpen(
