@@ -9,6 +9,7 @@ import { createSlicedRun, nextIteration } from "./lib/yield.ts";
 import type { CampaignModule } from "./modules/campaigns/module.ts";
 import type { InboxModule } from "./modules/inboxes/module.ts";
 import type { Module } from "./modules/module.ts";
+import { idOfProject } from "./modules/projects/service.ts";
 import { createAttempt } from "./outbox/attempt.ts";
 import type { Composer, createComposer } from "./outbox/compose/composer.ts";
 import { databasePolicyStore, databaseSiteStore } from "./outbox/direct/stores.ts";
@@ -87,7 +88,8 @@ export function createSendingModule(
     writer,
     clock,
     log,
-    url,
+    pageOf: ({ projectSeq, id }) =>
+      `${url}/app/p/${idOfProject(parts.app, projectSeq)}/emails/${id}`,
     paceIntervalMs: config.sendRate === 0 ? 0 : 1000 / config.sendRate,
   });
   parts.mailQueued.onRaised(dispatcher.wake);

@@ -256,13 +256,15 @@ async function start(
 }
 
 async function stop(app: Server, db: Db, { io, log }: ServeOptions): Promise<number> {
-  log.info("stopping");
+  log.info("the server is stopping");
   try {
     await app.stop();
     if (closeDatabase(db)) {
-      log.info("stopped");
+      log.info("the server has stopped");
     } else {
-      log.warn("stopped; the database was not closed, so that its files do not change");
+      log.warn(
+        "the server has stopped, and the database was not closed, so that its files do not change",
+      );
       await io.kill();
     }
     return 0;
@@ -309,7 +311,8 @@ async function startListening(app: Server, db: Db, config: Config): Promise<void
 /** Opens the database of a locked data folder. Creates it if there is none. */
 function openLockedDatabase({ path, databaseFile }: DataFolder, log: Log): Db {
   if (!hasInstallation(path)) {
-    log.info("database created", { applied: createDatabase(databaseFile) });
+    createDatabase(databaseFile);
+    log.info(`a new database was created in ${path}`);
   }
   const db = openStoredDatabase(databaseFile);
   db.files.add(lockFileOf(path));
@@ -319,7 +322,7 @@ function openLockedDatabase({ path, databaseFile }: DataFolder, log: Log): Db {
 function upgradeDatabase(db: Db, log: Log): void {
   refuseMissingPages(db);
   const applied = migrate(db.sqlite);
-  if (applied.length > 0) log.info("migrations applied", { applied });
+  if (applied.length > 0) log.info("the database was upgraded for this version", { applied });
 }
 
 function findFreePort(hostname: string): number {

@@ -283,8 +283,9 @@ const TABLE = {
     help: "Lowest level that is logged",
   }),
   logFormat: setting("log-format", kinds.choice(LOG_FORMATS), {
-    fallback: () => (process.stderr.isTTY ? "text" : "json"),
-    shownDefault: "text on a terminal, json otherwise",
+    // Somebody who starts the server in a terminal reads the log, also in a file.
+    fallback: () => (process.stdout.isTTY || process.stderr.isTTY ? "text" : "json"),
+    shownDefault: "text when started in a terminal, else json",
     help: "Format of log lines",
   }),
   /** Address on which `GET /metrics` is served; null if it is not served. */

@@ -198,7 +198,11 @@ describe("several processes with one data folder", () => {
     async () => {
       const { code, log } = await server.stop();
       const messages = messagesIn(log);
-      expect([code, messages.includes("stopping"), messages.at(-1)]).toEqual([0, true, "stopped"]);
+      expect([code, messages.includes("the server is stopping"), messages.at(-1)]).toEqual([
+        0,
+        true,
+        "the server has stopped",
+      ]);
       expect(existsSync(join(data, "mailstead.db-wal"))).toBe(false);
       const next = await serve(data);
       const call = inProcess.clientOf(next, keys[1] ?? "");

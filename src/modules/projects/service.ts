@@ -39,6 +39,14 @@ export function languageOf(app: App, { seq }: { seq: number }): string {
   return findLanguage(app).get(seq)?.language ?? "en";
 }
 
+const findId = statement<Pick<ProjectRow, "id">, [number]>(
+  "SELECT id FROM projects WHERE seq = +?",
+);
+
+/** The id of a project; null if there is none. */
+export const idOfProject = (app: App, seq: number): string | null =>
+  findId(app).get(seq)?.id ?? null;
+
 export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
   const find = (idOrName: string) => findProject({ db }, idOrName);
 
