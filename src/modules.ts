@@ -6,6 +6,7 @@ import { createAccountModule } from "./modules/accounts/module.ts";
 import type { ServerFacts } from "./modules/accounts/state.ts";
 import { createBounceModule } from "./modules/bounces/module.ts";
 import { createCampaignModule } from "./modules/campaigns/module.ts";
+import { contentWorkModule } from "./modules/content-work/content-work.ts";
 import { createContactModule } from "./modules/contacts/module.ts";
 import { createDomainModule } from "./modules/domains/module.ts";
 import { createEmailModule } from "./modules/emails/module.ts";
@@ -86,6 +87,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
    */
   const list: readonly Module[] = [
     queues,
+    contentWorkModule(app),
     createIdempotencyModule(parts),
     moduleOf(parts, keyNoun),
     createProjectModule({ ...parts, projectsOf: parts.accounts.members.projectsOf }),

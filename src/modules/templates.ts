@@ -16,15 +16,15 @@ import { EXAMPLE } from "../http/example-values.ts";
 import { EmailAddress, mailboxIn, normalizedAddress, normalizedMailbox } from "../http/formats.ts";
 import { operations, read, write } from "../http/operations.ts";
 import { containsText, smallPage, PageQuery } from "../http/pagination.ts";
-import { ContactPreviewQuery, PreviewDocument, previewResponse } from "../http/preview-query.ts";
-import { type CheckContext, Input, LenientQuery, OneOf, withChecks } from "../http/validation.ts";
+import { ContactPreviewQuery, PreviewDocument } from "../http/preview-query.ts";
+import { Input, LenientQuery, OneOf, withChecks } from "../http/validation.ts";
 import { isoTime } from "../lib/clock.ts";
-import { AppError, type FieldError, notFound } from "../lib/errors.ts";
+import { AppError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
+import { templateErrors } from "../render/request-mails.ts";
 import { placeholdersOf } from "../render/template/placeholder-names.ts";
-import { checkTemplate } from "../render/template/template.ts";
 import type { Noun } from "./module.ts";
-import { Preview, PreviewInput, preview } from "./previews.ts";
+import { Preview, PreviewInput, preview, previewResponse } from "./previews.ts";
 
 /** Text that is sent as it is in a mail header: one line without control characters. */
 export const HeaderText = Type.String({ format: "fixed-header-text", maxLength: 255 });
@@ -275,7 +275,8 @@ export const templateNoun: Noun = {
       async run(app, { project, role, params, query }) {
         const { contactId } = query;
         const options = { role, ...(contactId === undefined ? {} : { contactId }) };
-        return previewResponse(await previewTemplate(app, project, params.id, options), query);
+        const shown = await previewTemplate(app, project, params.id, options);
+        return previewResponse(app, project, shown, query);
       },
     }),
     read("POST /templates/:id/preview", {
@@ -435,17 +436,4 @@ function present(row: TemplateRow): Template {
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   };
-}
-
-/** The syntax errors of `subject` and `body`; fields that are not text are skipped. */
-export function templateErrors(
-  { subject, body }: Readonly<Record<string, unknown>>,
-  { isLenient }: Pick<CheckContext, "isLenient">,
-): FieldError[] {
-  const html = { kind: "html", isLenient } as const;
-  const header = { kind: "header", isLenient } as const;
-  return [
-    ...(typeof subject === "string" ? checkTemplate(subject, "subject", header) : []),
-    ...(typeof body === "string" ? checkTemplate(body, "body", html) : []),
-  ];
 }

@@ -68,6 +68,7 @@ const WAITS_FOR_A_PEER = [
   "db/durability/sqlite-sync.ts",
   "db/reader-thread.ts",
   "db/reader.ts",
+  "lib/thread-pool.ts",
   "db/folder.ts",
   "db/write-lock.ts",
   "protocols/dns/client.ts",

@@ -9,7 +9,8 @@ import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
-import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates.ts";
+import { templateErrors } from "../../render/request-mails.ts";
+import { BodySource, HeaderText, SubjectSource } from "../templates.ts";
 
 /** One mail per minute, in mails per second, so that a campaign ends in a foreseeable time. */
 const LOWEST_RATE = 1 / 60;

@@ -122,9 +122,9 @@ export function campaignRoutes(deps: {
     .post(
       "/:id/test",
       ({ project, params, body, once }) =>
-        once(() => {
+        once(async () => {
           const campaign = campaigns.get(project.seq, params.id);
-          const test = testMails.send(project, campaign, normalizedAddress(body.email));
+          const test = await testMails.send(project, campaign, normalizedAddress(body.email));
           return () => ({ status: 200, body: envelope(test()) });
         }),
       {

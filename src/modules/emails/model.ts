@@ -9,8 +9,9 @@ import { type CheckContext, Input, isRecord, OneOf, withChecks } from "../../htt
 import { type FieldError, validationError } from "../../lib/errors.ts";
 import { isMediaType } from "../../protocols/mime/content-type.ts";
 import { checkHeaders, MOST_HEADERS } from "../../protocols/mime/headers.ts";
+import { templateErrors } from "../../render/request-mails.ts";
 import { hasPlaceholder, NOT_RENDERED } from "../../render/template/foreign-syntax.ts";
-import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates.ts";
+import { BodySource, HeaderText, SubjectSource } from "../templates.ts";
 
 const MAX_RECIPIENTS = 1000;
 const MAX_ATTACHMENTS = 10;

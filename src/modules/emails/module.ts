@@ -17,7 +17,6 @@ import { createMailCopies } from "../../outbox/copies.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Transport } from "../../outbox/outcome.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
-import type { TemplateCache } from "../../render/template/cache.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Domains } from "../domains/service.ts";
 import type { Module } from "../module.ts";
@@ -46,7 +45,6 @@ export function createEmailModule(deps: {
   messages: MessageReader;
   quotas: Quotas;
   store: EmailStore;
-  templateCache: TemplateCache;
   transport: Pick<Transport, "name" | "holdOf">;
   url: string;
   writer: Writer;

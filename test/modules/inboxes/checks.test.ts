@@ -8,6 +8,7 @@ import { signMessage } from "../../../src/protocols/dkim/sign.ts";
 import { createDns, type Dns } from "../../../src/protocols/dns/client.ts";
 import { FetchRefused } from "../../../src/protocols/fetch-guarded/refusal.ts";
 import { startDnsServer, type TestDns } from "../../support/dns-server.ts";
+import { iterationsDuring } from "../../support/eventually.ts";
 import { type InboxApp, inboxApp, invalid } from "../../support/inbox.ts";
 import { listAt, valueAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
@@ -233,4 +234,15 @@ test("bad input is 422, and an unknown message 404", async () => {
     status: 404,
     code: "MESSAGE_NOT_FOUND",
   });
+});
+
+test("the event loop goes on while a message is checked and converted", async () => {
+  const link = `<p style="color: red; font: bold 12px serif"><a href="http://a.example">a</a></p>\n`;
+  await t.mail({ text: "", html: link.repeat(700) });
+  await t.caught();
+  for (const part of ["checks", "text", "codes"]) {
+    const shown = t.call("GET", CHECKS.replace("checks", part));
+    expect([part, (await iterationsDuring(shown)) > 4]).toEqual([part, true]);
+    expect((await shown).status).toBe(200);
+  }
 });

@@ -48,13 +48,15 @@ export function mailpitMessageRoutes(deps: {
 
   async function show(context: MailpitContext): Promise<Response> {
     const message = await messages.messageOf(context);
-    const detail = await messages.detailOf(message);
+    const detail = await messages.detailOf(message, context.inbox);
     if (!message.isRead) await edits.setRead(message.inboxSeq, [message.seq], true);
     return jsonAnswer(mailpitMessage(message, detail, store.parts(message.seq)));
   }
 
   async function headers(context: MailpitContext): Promise<Response> {
-    return jsonAnswer(headersOf(await messages.detailOf(await messages.messageOf(context))));
+    return jsonAnswer(
+      headersOf(await messages.detailOf(await messages.messageOf(context), context.inbox)),
+    );
   }
 
   async function raw(context: MailpitContext): Promise<Response> {
@@ -119,7 +121,7 @@ export function mailpitMessageRoutes(deps: {
     const { file = "" } = context.params;
     const [, id = "", kind] = /^(\w{1,40})(?:\.(html|txt))?$/.exec(file) ?? [];
     const message = await messages.messageOf({ ...context, params: { id } });
-    const detail = await messages.detailOf(message);
+    const detail = await messages.detailOf(message, context.inbox);
     if (kind === undefined) {
       const target = `/view/${message.id}.${detail.html === "" ? "txt" : "html"}`;
       return new Response(null, { status: 302, headers: { Location: target } });
