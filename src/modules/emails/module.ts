@@ -26,6 +26,7 @@ import { createEmailCheck } from "./content/check.ts";
 import { createEmailContents, type MessageReader } from "./content/contents.ts";
 import { emailContentRoutes } from "./content/routes.ts";
 import { createEmailRecords } from "./records.ts";
+import { createResend } from "./resend.ts";
 import { emailRoutes } from "./routes.ts";
 
 export function createEmailModule(deps: {
@@ -67,6 +68,7 @@ export function createEmailModule(deps: {
           isCapturing: transport.name === "capture",
         }),
         records,
+        resend: createResend({ ...deps, contents, records, requireVerifiedDomain }),
         wake: deps.mailQueued.raise,
       }),
       emailContentRoutes({ ...deps, contents, check: createEmailCheck(deps) }),

@@ -1,13 +1,13 @@
 /** Email records with their attempts, and the filters of their list. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { REPORT_KINDS } from "../../db/schema/emails.ts";
+import { EMAIL_STATUSES, REPORT_KINDS } from "../../db/schema/emails.ts";
 import { described, describedUse, named } from "../../http/documented.ts";
 import { EmailSourceSchema, EmailStatusSchema } from "../../http/email-enums.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { PageQuery } from "../../http/pagination.ts";
-import { Input, OneOf } from "../../http/validation.ts";
+import { Input, OneOf, QueryBoolean } from "../../http/validation.ts";
 import { LONGEST_ADDRESS_TEXT } from "../../protocols/mime/address.ts";
 
 /** Why a mail waits, the cause first that holds up the most mails. */
@@ -272,9 +272,16 @@ const LONGEST_SUBJECT_TERM = 200;
 const AddressFilter = Type.String({ format: "address-filter", maxLength: LONGEST_ADDRESS_TEXT });
 const ADDRESS_OR_DOMAIN = "an address, or @ and a domain, such as @example.com";
 
+const EmailStatusFilter = named("EmailStatusFilter", OneOf([...EMAIL_STATUSES, "DEFERRED"]), {
+  description: "A status, or DEFERRED: QUEUED, after an attempt that was deferred",
+});
+
 export const EmailQuery = Input({
   ...PageQuery.properties,
-  status: Type.Optional(describedUse(EmailStatusSchema, "Only mails of this status")),
+  status: Type.Optional(describedUse(EmailStatusFilter, "Only mails of this status")),
+  ended: Type.Optional(
+    describedUse(QueryBoolean(), "Only mails that have ended, or only those that are under way"),
+  ),
   source: Type.Optional(describedUse(EmailSourceSchema, "Only mails of this source")),
   contactId: Type.Optional(Type.String({ description: "Only mails to this contact" })),
   campaignId: Type.Optional(Type.String({ description: "Only mails of this campaign" })),

@@ -17,6 +17,7 @@ import { recipientOf, shownStatus, subjectOf } from "./columns.tsx";
 import { HeadersTab } from "./headers-tab.tsx";
 import { Outcome } from "./outcome.tsx";
 import { PreviewTab } from "./preview-tab.tsx";
+import { SendAgain } from "./send-again.tsx";
 import { RawTab, SourceTab } from "./source-tab.tsx";
 import { TextTab } from "./text-tab.tsx";
 import { TimelineTab } from "./timeline-tab.tsx";
@@ -37,8 +38,14 @@ const TABS: readonly Tab[] = [
   { key: "raw", label: "Raw", render: ({ id }) => <RawTab id={id} /> },
 ];
 
-export function EmailView(props: { id: string; tab: string | undefined; names: EmailNames }) {
-  const { id, tab, names } = props;
+export function EmailView(props: {
+  id: string;
+  tab: string | undefined;
+  names: EmailNames;
+  /** Opens another email: the one that was sent again. */
+  onOpen: (id: string) => void;
+}) {
+  const { id, tab, names, onOpen } = props;
   const { data: email, error, refetch } = useEmail(id);
   const mayRead = useMay("EDITOR");
   const isSlow = useDelayed(email === undefined && error === null);
@@ -49,7 +56,7 @@ export function EmailView(props: { id: string; tab: string | undefined; names: E
   const current = TABS.find(({ key }) => key === tab) ?? firstTab(email, mayRead);
   return (
     <div className="email-view">
-      <Summary email={email} names={names} />
+      <Summary email={email} names={names} onOpen={onOpen} />
       <Outcome email={email} />
       <PageTabs label="Parts of the email">
         {TABS.map(({ key, label }) => (
@@ -83,7 +90,8 @@ export function EmailTitle({ id }: { id: string }) {
   );
 }
 
-function Summary({ email, names }: { email: Email; names: EmailNames }) {
+function Summary(props: { email: Email; names: EmailNames; onOpen: (id: string) => void }) {
+  const { email, names, onOpen } = props;
   const { id, contactId, from, source, createdAt, sentAt } = email;
   const project = useProject()?.id ?? "";
   const origin = originOf(email, names);
@@ -98,8 +106,11 @@ function Summary({ email, names }: { email: Email; names: EmailNames }) {
           )}
         </Field>
         <Field label="From">{from}</Field>
-        <Field label={sentAt === null ? "Queued" : "Sent"}>
-          <Time at={sentAt ?? createdAt} />
+        <Field label="Created">
+          <Time at={createdAt} />
+        </Field>
+        <Field label="Sent">
+          <Time at={sentAt} />
         </Field>
         <Field label="Source">
           {statusWord(source)}
@@ -114,6 +125,7 @@ function Summary({ email, names }: { email: Email; names: EmailNames }) {
           <CopyText value={id} label="Copy the id" />
         </Field>
       </Fields>
+      <SendAgain email={email} onSent={onOpen} />
     </div>
   );
 }
