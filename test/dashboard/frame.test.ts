@@ -69,7 +69,7 @@ describe("the frame", () => {
   );
 
   pageTest(
-    "by mouse: the theme, the drawer of phones, and the page without a session",
+    "by mouse: the theme, the drawer of phones with its layers, and the page without a session",
     async () => {
       const { page, problems, close } = await open();
       await expectSoon(() => page.evaluate(SCHEME), "light");
@@ -85,8 +85,19 @@ describe("the frame", () => {
       await page.getByRole("button", { name: "Open the menu" }).click();
       const menu = page.getByRole("dialog", { name: "Menu" });
       await menu.getByRole("link", { name: "Overview" }).waitFor();
-      await menu.getByRole("button", { name: /^Project: / }).click();
-      await page.getByRole("menuitem", { name: "Breakwater" }).click();
+      // Esc closes the menu of projects, and then the drawer.
+      const projects = menu.getByRole("button", { name: /^Project: / });
+      const choice = page.getByRole("menuitem", { name: "Breakwater" });
+      await projects.click();
+      await page.keyboard.press("Escape");
+      await choice.waitFor({ state: "detached" });
+      await projects.waitFor();
+      await page.keyboard.press("Escape");
+      await menu.waitFor({ state: "hidden" });
+
+      await page.getByRole("button", { name: "Open the menu" }).click();
+      await projects.click();
+      await choice.click();
       await menu.waitFor({ state: "hidden" });
       expect(new URL(page.url()).pathname).toBe(`/app/p/${second.project}`);
 
