@@ -66,6 +66,7 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
     engagement: createEngagement({ db }),
     clock,
     record: events.record,
+    hasRoom: quotas.hasRoomForStrangers,
   });
   const collector = createCollector({ count: hits.count, writer, clock, log });
 

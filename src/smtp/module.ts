@@ -7,6 +7,7 @@ import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import { createLoginCheck } from "../lib/logins.ts";
+import { senderOfInbox } from "../lib/message-senders.ts";
 import type { Arrival } from "../modules/inboxes/messages/intake.ts";
 import type { InboxModule } from "../modules/inboxes/module.ts";
 import type { RuleInput } from "../modules/inboxes/rules/model.ts";
@@ -61,7 +62,8 @@ export function createCaptureModule(deps: {
 
   async function decideIn(inboxSeq: number, stage: Stage, { head, ...facts }: StageFacts) {
     const subject = async () => {
-      const [result] = await parser.index([{ raw: head?.() ?? new Uint8Array(), recipients: [] }]);
+      const raw = head?.() ?? new Uint8Array();
+      const [result] = await parser.index([{ raw, recipients: [] }], senderOfInbox(inboxSeq));
       return result?.ok === true ? result.parsed.subject : "";
     };
     const action = await rules.decide(inboxSeq, stage, { ...facts, subject });

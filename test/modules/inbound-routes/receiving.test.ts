@@ -55,7 +55,14 @@ async function begin(
   const reply = arrival
     .complete(
       { sender: from, peer, helo: "mx.example", trace: Buffer.of(), signal: session.signal },
-      { projectSeq, recipients: [TO], routes: [TO], forwardTo: [], host: "in.acme.test" },
+      {
+        projectSeq,
+        recipients: [TO],
+        routes: [TO],
+        forwardTo: [],
+        about: null,
+        host: "in.acme.test",
+      },
     )
     .then(
       () => "250",

@@ -6,6 +6,7 @@
 import type { Detail } from "../../../checks/detail.ts";
 import type { App } from "../../../core/app.ts";
 import { AppError, notFound } from "../../../lib/errors.ts";
+import { senderOfProject } from "../../../lib/message-senders.ts";
 import type { MailCopies, StoredMail } from "../../../outbox/copies.ts";
 import { checkMails } from "../../content-work/content-work.ts";
 import type { EmailContent } from "./model.ts";
@@ -29,8 +30,8 @@ type MessagePart = {
 /** Parses messages in a thread. */
 export type MessageReader = {
   /** Null if the message cannot be parsed. */
-  read(message: Uint8Array): Promise<(Detail & { parts: MessagePart[] }) | null>;
-  part(message: Uint8Array, partId: string): Promise<Uint8Array | null>;
+  read(message: Uint8Array, sender: string): Promise<(Detail & { parts: MessagePart[] }) | null>;
+  part(message: Uint8Array, partId: string, sender: string): Promise<Uint8Array | null>;
 };
 
 /** A mail, its message without tracking, and the parsed message. */
@@ -86,7 +87,7 @@ export function createEmailContents(deps: {
   /** The message of a mail with its subject, and its parts. */
   async function read(stored: StoredMail): Promise<OpenedMail> {
     const raw = await messageOf(stored, { isTracked: false });
-    const parsed = await messages.read(raw);
+    const parsed = await messages.read(raw, senderOfProject(stored.mail.projectSeq));
     if (parsed === null) throw notRendered("The message cannot be parsed.");
     const { html, text, headers, parts } = parsed;
     return { ...stored, raw, detail: { html: html.toWellFormed(), text, headers }, parts };
@@ -106,10 +107,10 @@ export function createEmailContents(deps: {
     open: async (stored: StoredMail): Promise<OpenedMail> => read(await withSubject(stored)),
 
     /** The inline images of the message, as far as a document may contain them. */
-    async images({ raw, parts }: OpenedMail): Promise<InlineImage[]> {
+    async images({ raw, parts, mail }: OpenedMail): Promise<InlineImage[]> {
       const images: InlineImage[] = [];
       for (const { partId, contentId, contentType } of shownImages(parts)) {
-        const content = await messages.part(raw, partId);
+        const content = await messages.part(raw, partId, senderOfProject(mail.projectSeq));
         if (content !== null) images.push({ contentId, contentType, content });
       }
       return images;

@@ -1,10 +1,15 @@
 /**
  * Gives tasks to the thread that parses messages. A task has a time limit: beyond it the thread is
  * ended, a new one takes its place, and the tasks that waited behind the slow one run there.
+ *
+ * Each task belongs to a sender (lib/message-senders.ts). Senders take turns,
+ * one task each, so the many messages of one sender delay those of another by one task. A sender whose
+ * task took too long is slow for some minutes: its tasks run when nothing else waits, and get less time.
  */
 
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../lib/clock.ts";
+import { ExpiringMap } from "../../../lib/expiring-map.ts";
 import type { Log } from "../../../lib/log.ts";
 import { threadFile } from "../../../lib/thread-file.ts";
 import type { Detail } from "../../../checks/detail.ts";
@@ -12,8 +17,12 @@ import type { Report } from "../../../protocols/dsn/read-report.ts";
 import type { Part } from "../messages/record.ts";
 import type { IndexResult, ParserAnswer, ParserResult, ParserTask, Unparsed } from "./tasks.ts";
 
-/** Longest time of one task. */
+/** Longest time of one task, and of one of a slow sender. */
 const LIMIT_MS = 20_000;
+const SLOW_LIMIT_MS = 5_000;
+/** How long a sender is slow after a task that took too long. */
+const SLOW_FOR_MS = 10 * 60_000;
+const MAX_SLOW_SENDERS = 10_000;
 
 const STOPPING = "The server stops.";
 
@@ -25,6 +34,7 @@ const FILE = threadFile(import.meta.url, {
 export class ParserError extends Error {}
 
 type Job = {
+  sender: string;
   task: ParserTask;
   /** Memory of the task that is moved to the thread; the rest is copied. */
   transfer: ArrayBuffer[];
@@ -34,12 +44,15 @@ type Job = {
 
 export type Parser = ReturnType<typeof createParser>;
 
-export function createParser(deps: { clock: Clock; log: Log; limitMs?: number }) {
-  const { clock, log, limitMs = LIMIT_MS } = deps;
-  const waiting: Job[] = [];
+export function createParser(deps: { clock: Clock; log: Log }) {
+  const { clock, log } = deps;
+  /** The jobs that wait, by sender; the sender whose turn is next comes first. */
+  const waiting = new Map<string, Job[]>();
+  const slowSenders = new ExpiringMap<true>({ maxEntries: MAX_SLOW_SENDERS, clock });
   let running: { id: number; job: Job; cancelLimit: () => void } | null = null;
   let worker: Worker | null = null;
   let lastId = 0;
+  let lastSender = "";
   let isClosed = false;
 
   function startWorker(): Worker {
@@ -52,13 +65,47 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
     return started;
   }
 
+  const isSlow = (sender: string): boolean => slowSenders.get(sender) !== undefined;
+
+  function add(job: Job): void {
+    const jobs = waiting.get(job.sender);
+    if (jobs === undefined) waiting.set(job.sender, [job]);
+    else jobs.push(job);
+  }
+
+  function takeNext(): Job | undefined {
+    moveToEnd(lastSender);
+    const [first] = waiting.keys();
+    const sender = waiting.keys().find((each) => !isSlow(each)) ?? first;
+    if (sender === undefined) return undefined;
+    lastSender = sender;
+    const jobs = waiting.get(sender) ?? [];
+    const job = jobs.shift();
+    if (jobs.length === 0) waiting.delete(sender);
+    return job;
+  }
+
+  /** The sender whose task has ended waits behind all others. */
+  function moveToEnd(sender: string): void {
+    const jobs = waiting.get(sender);
+    waiting.delete(sender);
+    if (jobs !== undefined) waiting.set(sender, jobs);
+  }
+
+  function endSlow(sender: string): void {
+    slowSenders.set(sender, true, SLOW_FOR_MS);
+    replaceWorker("it took too long");
+  }
+
   function runNext(): void {
     if (running !== null || isClosed) return;
-    const job = waiting.shift();
+    const job = takeNext();
     if (job === undefined) return;
     worker ??= startWorker();
     const id = ++lastId;
-    const cancelLimit = clock.after(limitMs, () => replaceWorker("it took too long"));
+    const { sender } = job;
+    const limitMs = isSlow(sender) ? SLOW_LIMIT_MS : LIMIT_MS;
+    const cancelLimit = clock.after(limitMs, () => endSlow(sender));
     running = { id, job, cancelLimit };
     worker.postMessage({ id, task: job.task }, job.transfer);
   }
@@ -87,28 +134,33 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
     runNext();
   }
 
-  const run = (task: ParserTask, transfer: ArrayBuffer[] = []): Promise<ParserResult> =>
+  const run = (
+    sender: string,
+    task: ParserTask,
+    transfer: ArrayBuffer[] = [],
+  ): Promise<ParserResult> =>
     new Promise((resolve, reject) => {
       if (isClosed) return reject(new ParserError(STOPPING));
-      waiting.push({ task, transfer, resolve, reject });
+      add({ sender, task, transfer, resolve, reject });
       runNext();
     });
 
   async function parts(
     raw: Uint8Array,
     partIds: readonly string[],
+    sender: string,
   ): Promise<ReadonlyMap<string, Uint8Array>> {
-    return (await run({ kind: "parts", raw, partIds })).parts ?? new Map();
+    return (await run(sender, { kind: "parts", raw, partIds })).parts ?? new Map();
   }
 
   // All functions but `read` and `report` reject with ParserError if the task fails or takes too long.
   return {
     /** The parts of a message that are shown, and its files; null if it cannot be parsed. */
-    async read(raw: Uint8Array): Promise<(Detail & { parts: Part[] }) | null> {
+    async read(raw: Uint8Array, sender: string): Promise<(Detail & { parts: Part[] }) | null> {
       try {
-        const { detail } = await run({ kind: "detail", raw, hasLineEnds: false });
+        const { detail } = await run(sender, { kind: "detail", raw, hasLineEnds: false });
         const { copies, buffer } = copyTogether([{ raw, recipients: [] }]);
-        const { index = [] } = await run({ kind: "index", messages: copies }, [buffer]);
+        const { index = [] } = await run(sender, { kind: "index", messages: copies }, [buffer]);
         const [result] = index;
         if (detail === undefined || result?.ok !== true) return null;
         return { ...detail, parts: result.parsed.parts };
@@ -118,22 +170,28 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
       }
     },
 
-    async index(messages: readonly Unparsed[]): Promise<IndexResult[]> {
+    async index(messages: readonly Unparsed[], sender: string): Promise<IndexResult[]> {
       const { copies, buffer } = copyTogether(messages);
-      return (await run({ kind: "index", messages: copies }, [buffer])).index ?? [];
+      return (await run(sender, { kind: "index", messages: copies }, [buffer])).index ?? [];
     },
 
+    /** Whether a task of the sender took too long in the last minutes. */
+    isSlow,
+
     /** Lines end with LF, or as in the message if `hasLineEnds` is true. */
-    async detail(raw: Uint8Array, { hasLineEnds = false } = {}): Promise<Detail> {
-      const { detail } = await run({ kind: "detail", raw, hasLineEnds });
+    async detail(
+      raw: Uint8Array,
+      { sender, hasLineEnds }: { sender: string; hasLineEnds: boolean },
+    ): Promise<Detail> {
+      const { detail } = await run(sender, { kind: "detail", raw, hasLineEnds });
       if (detail === undefined) throw new ParserError("The parser returned no result.");
       return detail;
     },
 
     /** What the message reports about mail that we sent; null if it cannot be read. */
-    async report(raw: Uint8Array): Promise<Report | null> {
+    async report(raw: Uint8Array, sender: string): Promise<Report | null> {
       try {
-        return (await run({ kind: "report", raw })).report ?? null;
+        return (await run(sender, { kind: "report", raw })).report ?? null;
       } catch (error) {
         if (error instanceof ParserError) return null;
         throw error;
@@ -141,8 +199,8 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
     },
 
     /** Resolves to null if the message has no such part. */
-    async part(raw: Uint8Array, partId: string): Promise<Uint8Array | null> {
-      return (await parts(raw, [partId])).get(partId) ?? null;
+    async part(raw: Uint8Array, partId: string, sender: string): Promise<Uint8Array | null> {
+      return (await parts(raw, [partId], sender)).get(partId) ?? null;
     },
 
     /** The contents of the parts that the message has, by their ids. */
@@ -151,7 +209,11 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
     /** Ends the thread. Tasks that wait fail. */
     async close(): Promise<void> {
       isClosed = true;
-      const jobs = [...(running === null ? [] : [running.job]), ...waiting.splice(0)];
+      const jobs = [
+        ...(running === null ? [] : [running.job]),
+        ...waiting.values().toArray().flat(),
+      ];
+      waiting.clear();
       running?.cancelLimit();
       running = null;
       for (const job of jobs) job.reject(new ParserError(STOPPING));
