@@ -1,6 +1,5 @@
 /** The report of a campaign: its progress, numbers, chart and links, and the campaigns before it. */
 
-import { getRouteApi, Link } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import type { Campaign } from "../../../modules/campaigns/model.ts";
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
@@ -14,8 +13,6 @@ import { ProgressCard } from "./progress-card.tsx";
 import { reasonOf } from "./reason.ts";
 import { RecipientsLink } from "./recipients-link.tsx";
 import type { TabProps } from "./tab-props.ts";
-
-const route = getRouteApi("/user/p/$project/campaigns/$campaign");
 
 export function ReportTab(props: TabProps) {
   const { campaign, stats } = props;
@@ -47,10 +44,9 @@ export function ReportTab(props: TabProps) {
 }
 
 function Reason({ campaign }: { campaign: Campaign }) {
-  const { project } = route.useParams();
   const reason = reasonOf(campaign);
   if (reason === null) return null;
-  const { title, text, help } = reason;
+  const { title, text } = reason;
   return (
     <section className="campaign-reason" aria-label="Reason of the status">
       <TriangleAlert size={16} aria-hidden />
@@ -58,12 +54,6 @@ function Reason({ campaign }: { campaign: Campaign }) {
         <strong>{title}</strong>
         <p>{text}</p>
       </div>
-      {help === "DOMAINS" && (
-        <Link to="/p/$project/domains" params={{ project }}>
-          Show the domains
-        </Link>
-      )}
-      {typeof help === "object" && <RecipientsLink show={help.show}>{help.label}</RecipientsLink>}
     </section>
   );
 }
