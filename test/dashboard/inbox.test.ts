@@ -68,10 +68,19 @@ describe("the inbox", () => {
       expect(await Bun.file(await download.path()).text()).toBe("a,b\n1,2\n");
       await tab(page, "Links");
       await page.getByText("Signs in or confirms").waitFor();
+      let answerChecks = () => {};
+      const answered = new Promise<void>((resolve) => (answerChecks = resolve));
+      await page.route(/\/checks$/, async (route) => {
+        await answered;
+        await route.continue();
+      });
       await tab(page, "Checks");
       await page.getByText("Alternative texts").waitFor();
+      // The checks of the message are shown while the DNS is asked.
+      await page.getByText("Asking the DNS…").waitFor();
+      await page.getByText(/On average, a feature .* is supported by \d+ % of mail/).waitFor();
+      answerChecks();
       await page.getByText("DMARC", { exact: true }).waitFor();
-      await page.getByText(/% of mail programs support/).waitFor();
       await tab(page, "SMTP");
       await page.getByText("RCPT TO:<ada@example.com>").waitFor();
       await page.getByRole("button", { name: "Release", exact: true }).click();

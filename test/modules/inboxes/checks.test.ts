@@ -119,6 +119,15 @@ describe("authentication", () => {
     });
   });
 
+  test("asks no name server if it is not wanted, and the other checks are complete", async () => {
+    await receive(WHOLE.replaceAll("shop.example", "broken.example"));
+    server.failures["*"] = "timeout";
+    const answer = await t.call("GET", `${CHECKS}?authentication=false`);
+    delete server.failures["*"];
+    expect(answer.at("data.authentication")).toBeNull();
+    expect(listAt(answer.body, "data.findings").length).toBeGreaterThan(5);
+  });
+
   test("a failing name server leads to temporary errors, and not to an error of the request", async () => {
     await receive(WHOLE.replaceAll("shop.example", "broken.example"));
     server.failures["*"] = "servfail";

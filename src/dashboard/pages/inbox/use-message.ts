@@ -48,9 +48,13 @@ function usePart<T>(place: MessagePlace, part: string, query: Record<string, boo
 
 export const useCodes = (place: MessagePlace) => usePart<Codes>(place, "codes");
 export const useLinks = (place: MessagePlace) => usePart<Link[]>(place, "links");
-export const useMessageChecks = (place: MessagePlace) => usePart<MessageChecks>(place, "checks");
+/** The checks that ask no other server. */
+export const useMessageChecks = (place: MessagePlace) =>
+  usePart<MessageChecks>(place, "checks", { authentication: false });
+/** The same with the authentication of the sender, for which the DNS is asked. */
+export const useAuthentication = (place: MessagePlace) => usePart<MessageChecks>(place, "checks");
 export const useLinkAnswers = (place: MessagePlace) =>
-  usePart<MessageChecks>(place, "checks", { links: true });
+  usePart<MessageChecks>(place, "checks", { authentication: false, links: true });
 
 export function useSession(inbox: string, id: string) {
   const project = useProject()?.id ?? null;
