@@ -55,6 +55,7 @@ export function createHttpEdge(core: Core, { projects, quotas, accounts }: Servi
     apiRate: config.apiRate,
     publicKeyRate: config.publicKeyRate,
     publicClientRate: config.publicClientRate,
+    userRate: config.userRate,
     trustedProxies: config.trustedProxies,
     log,
     now: clock.elapsed,

@@ -72,6 +72,7 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "apiRate",
   "publicKeyRate",
   "publicClientRate",
+  "userRate",
   "trustedProxies",
   "quotaStorage",
   "quotaQueuedMails",

@@ -61,6 +61,7 @@ export const SETTING_SUBJECTS: readonly (readonly [
       "apiRate",
       "publicKeyRate",
       "publicClientRate",
+      "userRate",
       "trustedProxies",
       "quotaStorage",
       "quotaQueuedMails",

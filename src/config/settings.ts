@@ -199,6 +199,10 @@ const TABLE = {
     fallback: () => 300,
     help: "Requests per minute, project and client address with public keys; 0 for no limit",
   }),
+  userRate: setting("user-rate", kinds.integer("N", 0, 10_000_000), {
+    fallback: () => 1200,
+    help: "Requests per minute of one user with the dashboard; 0 for no limit",
+  }),
   trustedProxies: setting("trusted-proxy", kinds.addressRanges, {
     fallback: () => [],
     shownDefault: "none",
