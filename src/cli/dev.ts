@@ -89,7 +89,13 @@ async function prepareDashboard(app: Server, config: Config): Promise<string> {
 }
 
 /** Requests are not limited, because tests that run at the same time send many. */
-const DEV_DEFAULTS = { mailpitApi: true, requireVerifiedDomain: false, port: DEV_PORT, apiRate: 0 };
+const DEV_DEFAULTS = {
+  mailpitApi: true,
+  requireVerifiedDomain: false,
+  port: DEV_PORT,
+  apiRate: 0,
+  userRate: 0,
+};
 /** Mail that is captured does not leave, so a test does not wait for the rate. */
 const CAPTURE_DEFAULTS = { ...DEV_DEFAULTS, sendRate: 0 };
 

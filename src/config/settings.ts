@@ -201,6 +201,7 @@ const TABLE = {
   }),
   userRate: setting("user-rate", kinds.integer("N", 0, 10_000_000), {
     fallback: () => 1200,
+    shownDefault: "1200; 0 in dev",
     help: "Requests per minute of one user with the dashboard; 0 for no limit",
   }),
   trustedProxies: setting("trusted-proxy", kinds.addressRanges, {
