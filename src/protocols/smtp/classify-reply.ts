@@ -26,7 +26,7 @@ type NegativeReply = {
 export type Refusal = Meaning &
   ({ kind: "deferred"; retryAfterMs?: number } | { kind: "bounced"; retryAfterMs?: never });
 
-type Meaning = { about: ReplySubject; class: ReplyClass };
+export type Meaning = { about: ReplySubject; class: ReplyClass };
 
 /**
  * Classifies a negative reply. Only a permanent one can be `no_such_recipient`
@@ -38,6 +38,11 @@ export function classifyReply(reply: NegativeReply): Refusal {
   const retryAfterMs = retryHint(parsed.text);
   const found = meaningOf(parsed) ?? UNKNOWN_DELAY;
   return { kind: "deferred", ...found, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+}
+
+/** The meaning of a negative reply; null if neither its text nor its codes say anything. */
+export function findMeaning(reply: NegativeReply): Meaning | null {
+  return meaningOf(parse(reply));
 }
 
 const UNKNOWN_REFUSAL: Meaning = { about: "message", class: "policy" };
