@@ -44,6 +44,7 @@ export function createHttpEdge(core: Core, { projects, quotas, accounts }: Servi
     sessions,
     routeRules,
     record: accounts.record,
+    readAudited: accounts.readAudited,
     findKey: (digest, look) => findKey(core.app, digest, look),
     findOpenProject: (request, peer) =>
       localAccess?.isOpen(request, peer) === true ? projects.firstAsKey() : null,

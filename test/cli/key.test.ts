@@ -119,17 +119,26 @@ test("key list tells which keys are refused, and until when a key is valid", asy
 test("each command that changes a key has a row in the audit log", async () => {
   const { answer } = await run("key", "create");
   const id = stringAt(answer, "key.id");
+  const last4 = stringAt(answer, "key.last4");
   await run("key", "revoke", id);
   await run("project", "set", "Shop", "--tracking", "DISABLED");
   const db = new Database(join(folder, "mailstead.db"), { readonly: true });
   const rows = db
-    .query("SELECT actor_kind AS kind, actor_label AS label, object_id AS id, fields FROM audit")
+    .query(
+      "SELECT actor_kind AS kind, actor_label AS label, object_id AS id, fields, object_name AS name, changes FROM audit",
+    )
     .all();
   db.close();
   expect(rows).toMatchObject([
     { kind: "CLI", label: "mailstead project create" },
     { kind: "CLI", label: "mailstead key create", id },
-    { kind: "CLI", label: "mailstead key revoke", id },
-    { kind: "CLI", label: "mailstead project set", fields: '["tracking"]' },
+    { kind: "CLI", label: "mailstead key revoke", id, name: `(…${last4})` },
+    {
+      kind: "CLI",
+      label: "mailstead project set",
+      fields: '["tracking"]',
+      name: "Shop",
+      changes: '[{"field":"tracking","before":"MARKETING_ONLY","after":"DISABLED"}]',
+    },
   ]);
 });

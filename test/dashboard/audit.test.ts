@@ -2,10 +2,15 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { actionWords, SUGGESTED_ACTIONS } from "../../src/dashboard/pages/settings/audit-words.ts";
+import {
+  actionWords,
+  changeTexts,
+  SUGGESTED_ACTIONS,
+} from "../../src/dashboard/pages/settings/audit-words.ts";
 import { createRouteRules } from "../../src/http/route-rules.ts";
 import { testApp } from "../support/app.ts";
 import { expectSoon } from "../support/eventually.ts";
+import { stringAt } from "../support/json.ts";
 import { openAs, type PeopledProject, newProjectWithPeople } from "./people.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
 
@@ -41,6 +46,20 @@ describe("the audit log", () => {
     expect(problems).toEqual([]);
     await close();
   });
+
+  pageTest("names what was changed, and shows the old and the new value", async () => {
+    const template = { name: "Receipt", type: "TRANSACTIONAL", subject: "s", body: "<p>b</p>" };
+    const made = await server.call("POST", "/templates", template);
+    const id = stringAt(made, "data.id");
+    await server.call("PATCH", `/templates/${id}`, { name: "Invoice", subject: "s" });
+    const { page, problems, close } = await openAs(server, "/settings/audit");
+    const row = page.locator("[data-row]", { hasText: "name: Receipt → Invoice" });
+    await row.getByRole("link", { name: "template Invoice" }).click();
+    await page.getByText("2 changes", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "template Receipt" }).waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
 });
 
 test("every audited change of the interface has words for the audit log", async () => {
@@ -66,4 +85,29 @@ test.each([
   ["somethingElse", null],
 ])("the audit log says of %s: %s", (action, words) => {
   expect(actionWords(action)).toBe(words);
+});
+
+test("the changes of a row are texts; a field without kept values is only named", () => {
+  const record = {
+    id: "1",
+    at: "2026-03-02T10:00:00.000Z",
+    actor: { kind: "SYSTEM", id: null, label: "" },
+    action: "updateCampaign",
+    objectType: "campaign",
+    objectId: "2",
+    objectName: "News",
+    address: null,
+  } as const;
+  const changes = [
+    { field: "name", before: "News", after: "Spring" },
+    { field: "replyTo", before: null, after: "a@x.example" },
+    { field: "description", before: "x", after: "" },
+  ];
+  expect(changeTexts({ ...record, fields: ["name", "data"], changes })).toEqual([
+    "name: News → Spring",
+    "replyTo: none → a@x.example",
+    "description: x → empty",
+    "data",
+  ]);
+  expect(changeTexts({ ...record, fields: ["name"], changes: [] })).toEqual(["name"]);
 });

@@ -152,8 +152,12 @@ export const audit = sqliteTable(
     action: text("action").notNull(),
     objectType: text("object_type").notNull(),
     objectId: text("object_id"),
+    /** Name of the object at that time; null if it has none, or one that is not kept (a contact). */
+    objectName: text("object_name"),
     /** JSON array of the names of the changed fields. */
     fields: text("fields").notNull().default("[]"),
+    /** JSON array of `{field, before, after}`, without secrets (modules/accounts/audit-changes.ts). */
+    changes: text("changes").notNull().default("[]"),
     /** Address of the client; null if the change came from no request. */
     address: text("address"),
   },
