@@ -60,14 +60,23 @@ export function createCaptureModule(deps: {
     return target === null ? null : decideIn(target.seq, stage, facts);
   }
 
-  async function decideIn(inboxSeq: number, stage: Stage, { head, ...facts }: StageFacts) {
+  async function decideIn(
+    inboxSeq: number,
+    stage: Stage,
+    { head, sessionId, ...facts }: StageFacts,
+  ): Promise<StageAction | null> {
     const subject = async () => {
       const raw = head?.() ?? new Uint8Array();
       const [result] = await parser.index([{ raw, recipients: [] }], senderOfInbox(inboxSeq));
       return result?.ok === true ? result.parsed.subject : "";
     };
-    const action = await rules.decide(inboxSeq, stage, { ...facts, subject });
-    return action === null ? chaos.decide(inboxSeq, stage) : stageActionOf(action);
+    const ruled = await rules.decide(inboxSeq, stage, { ...facts, subject });
+    const action = ruled === null ? chaos.decide(inboxSeq, stage) : stageActionOf(ruled);
+    if (action !== null) {
+      const isClosed = action.kind === "disconnect";
+      sessions.noteRule(sessionId, { inboxSeq, peer: facts.ip, isClosed });
+    }
+    return action;
   }
 
   /** Notes the inbox of each message for the transcript of its session. */

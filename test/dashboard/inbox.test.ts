@@ -186,7 +186,7 @@ describe("the inbox", () => {
     "creates and deletes an isolated inbox with its user, and failure rules that count their uses",
     async () => {
       await server.mail([{ subject: "For the default inbox" }]);
-      const { page, problems, close } = await openInbox(server);
+      const { page, problems, findings, close } = await openInbox(server);
       await page.getByRole("button", { name: "Inbox: default" }).click();
       await page.getByRole("menuitem", { name: "New inbox…" }).click();
       await page.getByLabel("Name").fill("not a name");
@@ -223,11 +223,17 @@ describe("the inbox", () => {
       expect(refused).toContain("451 4.7.1");
       await page.keyboard.press("Escape");
       await rules.waitFor({ state: "detached" });
-      await page.getByRole("button", { name: "Failure rules" }).click();
+      // While a rule is on, each page says so.
+      await page.locator(".side-badge", { hasText: "1 failure rule is on" }).waitFor();
+      await page.getByRole("button", { name: "Failure rules: 1 failure rule is on" }).click();
       await rules.getByText("Fired 1 time").waitFor();
       await rules.getByText("1 left").waitFor();
+      await rules.locator(".refused button", { hasText: "451 4.7.1" }).click();
+      await rules.getByText("RCPT TO:<x@slow.example>").waitFor();
+      expect(await findings()).toEqual([]);
       await rules.getByRole("button", { name: /^Delete the rule/ }).click();
       await rules.getByText("There are no rules").waitFor();
+      await page.locator(".side-badge").waitFor({ state: "detached" });
       await server.mail([{ to: "x@slow.example", subject: "Now accepted" }]);
       expect(await totalOf(server)).toBe(2);
       expect(problems.filter((text) => !text.includes("422"))).toEqual([]);
