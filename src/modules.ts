@@ -32,6 +32,7 @@ import { createVerificationModule } from "./modules/verification/module.ts";
 import { createViewModule } from "./modules/views/module.ts";
 import { createWebhookModule } from "./modules/webhooks/module.ts";
 import { createWorkflowModule } from "./modules/workflows/module.ts";
+import { describeRelay } from "./protocols/smtp/known-relays.ts";
 import { createSubmissions } from "./modules/emails/submission/accept.ts";
 import { createInboundModule } from "./smtp/inbound-module.ts";
 import { createCaptureModule } from "./smtp/module.ts";
@@ -155,13 +156,14 @@ function serverFacts(
   capture: { port: () => number | null },
 ): ServerFacts {
   const port = capture.port();
-  const { transport, captureSmtp, host } = config;
+  const { transport, captureSmtp, host, relayUrl } = config;
   return {
     capture: transport === "capture" || captureSmtp !== null,
     dev: hasOpenInboxes,
     transport,
     requiresVerifiedDomain: config.requireVerifiedDomain,
     url,
+    relay: transport === "relay" && relayUrl !== null ? describeRelay(relayUrl) : null,
     smtp: port === null ? null : { host: captureSmtp?.host ?? host, port },
   };
 }

@@ -196,6 +196,24 @@ describe("the timeline", () => {
     ]);
   });
 
+  test("says that a relay reports no deliveries", () => {
+    const conversations: Email["attempts"][number]["conversations"] = [
+      { host: "relay.example", address: null, port: 587, tls: null, reused: false, steps: [] },
+    ];
+    const attempt = { number: 1, durationMs: 1, reason: "", startedAt: EMAIL.createdAt };
+    const attempts: Email["attempts"] = [
+      { ...attempt, outcome: "accepted", class: "accepted", conversations },
+    ];
+    const detailOf = (email: Email, areKnown: boolean) =>
+      timelineOf(email, null, areKnown).find(({ key }) => key === "sent")?.detail;
+    const sent = { ...EMAIL, attempts };
+    expect(detailOf(sent, true)).toBe("A mail server accepted it: relay.example");
+    expect(detailOf(sent, false)).toBe(
+      "Your relay accepted it: relay.example. It does not report deliveries.",
+    );
+    expect(detailOf({ ...sent, deliveredAt: EMAIL.createdAt }, false)).toContain("A mail server");
+  });
+
   test("names the report instead of the bounce that it announced", () => {
     const report: Email["reports"][number] = {
       kind: "BOUNCE",

@@ -7,6 +7,7 @@ import { expectSoon, waitUntilRead } from "../support/eventually.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
 import { sharedDemo } from "./demo-server.ts";
 import { goTo } from "./go-to.ts";
+import { pretendRelay } from "./relay.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
 import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 
@@ -151,6 +152,30 @@ describe("the overview", () => {
     await page.setViewportSize(LAYOUTS.light.viewport);
     expect(opened.problems).toEqual([]);
   });
+
+  pageTest(
+    "with a relay, pages say that it reports no deliveries, and how it treats mail",
+    async () => {
+      const { cookie, project, url } = site;
+      const first = await openPage(`${url}/app/p/${project}`, { cookie, prepare: pretendRelay });
+      const delivered = first.page.locator("[data-figure=delivered]");
+      await delivered.getByText("Your relay does not report deliveries").waitFor();
+      await expectSoon(() => delivered.locator(".figure-count").allTextContents(), ["–"]);
+      await first.page.getByRole("button", { name: "Opened", exact: true }).waitFor();
+      expect(await first.page.getByRole("button", { name: "Delivered", exact: true }).count()).toBe(
+        0,
+      );
+      await goTo(first.page, `/p/${project}/campaigns`);
+      await first.page.getByText("Newsletter October").click();
+      await first.page.getByText("Your relay does not report deliveries").waitFor();
+      await goTo(first.page, `/p/${project}/domains`);
+      await first.page.locator("[data-row] a").first().click();
+      await first.page.getByRole("heading", { name: "Your relay: Amazon SES" }).waitFor();
+      await first.page.getByText("so it signs mail itself: set up Easy DKIM").waitFor();
+      expect(first.problems).toEqual([]);
+      await first.close();
+    },
+  );
 
   pageTest("a refused period shows why, and the range can be changed", async () => {
     await open("?since=2020-01-01&until=2026-01-01");

@@ -6,7 +6,12 @@
 import type { DkimAlgorithm } from "../../protocols/dkim/sign.ts";
 import { dkimRecord } from "../../protocols/dkim/keys.ts";
 import { bounceHostOf } from "../../outbox/return-path.ts";
-import { findKnownRelay, relayMechanism, whyUnsigned } from "../../protocols/smtp/known-relays.ts";
+import {
+  findKnownRelay,
+  keepsMailFrom,
+  relayMechanism,
+  whyUnsigned,
+} from "../../protocols/smtp/known-relays.ts";
 import { addressMechanism, mergeSpf } from "./spf.ts";
 
 /** The settings of this installation that DNS records depend on. */
@@ -56,8 +61,13 @@ export function expectedRecords(
     ...keys.map((key) => dkim(domain, key, relayNote(installation))),
     ...(needsSpf(installation) ? [spf(domain, installation)] : []),
     dmarc(domain),
-    ...(installation.mode === "direct" ? returnPath(domain, installation) : []),
+    ...(keepsReturnPath(installation) ? returnPath(domain, installation) : []),
   ];
+}
+
+/** Whether bounces come to the host of our return path, or may come there. */
+export function keepsReturnPath({ mode, relayHost }: Installation): boolean {
+  return mode === "direct" || (relayHost !== null && keepsMailFrom(relayHost));
 }
 
 /** What to do at a known relay that signs in our place; empty for others. */
@@ -161,8 +171,9 @@ export function mxRecord(domain: string, hostname: string): ExpectedRecord {
 
 /** Both records are needed: bounces are only sent to a host that is ours and has an SPF record. */
 function returnPath(domain: string, installation: Installation): ExpectedRecord[] {
-  const { mechanisms } = sendersOf(installation);
-  const { hostname } = installation;
+  const { mechanisms, note } = sendersOf(installation);
+  const { hostname, mode } = installation;
+  const isRelayed = mode === "relay";
   const name = bounceHostOf(domain);
   const common = { purpose: "RETURN_PATH", name, required: false } as const;
   return [
@@ -171,15 +182,17 @@ function returnPath(domain: string, installation: Installation): ExpectedRecord[
       type: "MX",
       value: `10 ${hostname}`,
       note:
-        "Returns bounces to this server. Without it, bounces go to the sender's address." +
+        "Returns bounces to this server" +
+        (isRelayed ? ", once it receives mail (--inbound)" : "") +
+        ". Without it, bounces go to the sender's address." +
         nameWarning(hostname),
       expectation: { kind: "mx", host: hostname },
     },
     {
       ...common,
       type: "TXT",
-      value: `v=spf1 ${mechanisms.join(" ")} -all`,
-      note: "SPF record of the address that receives bounces.",
+      value: mechanisms.length > 0 ? `v=spf1 ${mechanisms.join(" ")} -all` : "",
+      note: "SPF record of the address that receives bounces." + (isRelayed ? ` ${note}` : ""),
       expectation: { kind: "spf", mechanisms },
     },
   ];

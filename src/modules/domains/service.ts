@@ -22,7 +22,12 @@ import { createAddDomain } from "./add.ts";
 import type { DkimKeys } from "./keys.ts";
 import type { Domain, DomainQuery } from "./model.ts";
 import { loadPresentDomain } from "./present.ts";
-import { type ExpectedRecord, expectedRecords, type Installation } from "./records.ts";
+import {
+  type ExpectedRecord,
+  expectedRecords,
+  keepsReturnPath,
+  type Installation,
+} from "./records.ts";
 import { usesOf } from "./usage.ts";
 
 export type DomainRow = typeof domains.$inferSelect;
@@ -36,11 +41,16 @@ type DomainsDeps = {
   listPage: ListPage;
   keys: DkimKeys;
   installation: Installation;
+  /** Whether this server receives mail (`--inbound`). */
+  isReceiving: boolean;
   references: Pick<References, "usersOf">;
 };
 
 export function createDomains(deps: DomainsDeps) {
-  const { db, clock, listPage, keys, installation, references } = deps;
+  const { db, clock, listPage, keys, installation, isReceiving, references } = deps;
+  // Without it, a bounce that a relay sends back still finds the mailbox of the sender.
+  const hasBounceHosts =
+    installation.mode === "direct" || (isReceiving && keepsReturnPath(installation));
   const findOwner = db.sqlite.prepare<{ projectSeq: number; domain: string }, [string]>(
     "SELECT project_seq AS projectSeq, domain FROM domains WHERE domain = ? AND status = 'VERIFIED'",
   );
@@ -109,7 +119,7 @@ export function createDomains(deps: DomainsDeps) {
 
     /** The host that receives bounces; null if its records are not in the DNS yet. */
     bounceHostOf(projectSeq: number, domain: string): string | null {
-      if (installation.mode === "relay") return null;
+      if (!hasBounceHosts) return null;
       return senderDomain(projectSeq, domain).hasReturnPath ? bounceHostOf(domain) : null;
     },
 

@@ -7,6 +7,7 @@ import { AudienceCard, OutcomesCard } from "./audience-card.tsx";
 import { ComparisonCard } from "./comparison-card.tsx";
 import { HoursCard } from "./hours-card.tsx";
 import { LinksCard } from "./links-card.tsx";
+import { NOT_REPORTED, useDeliveriesKnown } from "../../ui/relay.ts";
 import { countText, mailsThatLeft } from "../overview/figures.ts";
 import { percentText } from "./numbers.ts";
 import { ProgressCard } from "./progress-card.tsx";
@@ -61,10 +62,13 @@ function Reason({ campaign }: { campaign: Campaign }) {
 /** The numbers that a sender looks for first; each leads to its recipients. */
 function Figures({ stats }: { stats: CampaignStats }) {
   const { sent, delivered, opened, clicked, bounced, complained, unsubscribed } = stats;
+  const areDeliveriesKnown = useDeliveriesKnown()(stats);
   const ofSent = (count: number) => `${percentText(count, sent)} of sent`;
-  const figures = [
+  const figures: { label: string; count: number | null; detail: string; show?: string }[] = [
     { label: "Sent", count: sent, detail: `of ${countText(stats.totalRecipients)}` },
-    { label: "Delivered", count: delivered, detail: ofSent(delivered) },
+    areDeliveriesKnown
+      ? { label: "Delivered", count: delivered, detail: ofSent(delivered) }
+      : { label: "Delivered", count: null, detail: NOT_REPORTED },
     { label: "Opened", count: opened, detail: ofSent(opened), show: "opened" },
     { label: "Clicked", count: clicked, detail: ofSent(clicked), show: "clicked" },
     {
@@ -92,7 +96,9 @@ function Figures({ stats }: { stats: CampaignStats }) {
         <div key={label} className="figure">
           <dt>{label}</dt>
           <dd className="figure-count">
-            {show === undefined || count === 0 ? (
+            {count === null ? (
+              "–"
+            ) : show === undefined || count === 0 ? (
               countText(count)
             ) : (
               <RecipientsLink show={show}>{countText(count)}</RecipientsLink>

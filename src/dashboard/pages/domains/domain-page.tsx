@@ -7,12 +7,14 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import type { Domain } from "../../../modules/domains/model.ts";
 import { api } from "../../api.ts";
-import { useMay } from "../../state.ts";
+import { useAppState, useMay } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
+import { Field, Fields } from "../../ui/fields.tsx";
 import { BackLabel, Page } from "../../ui/page.tsx";
 import { useDeletion } from "../../ui/deletion.ts";
 import { Problem } from "../../ui/problem.tsx";
+import { relayFacts } from "../../ui/relay.ts";
 import { Time } from "../../ui/time.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
 import { DomainStatus, recordsText } from "./columns.tsx";
@@ -67,10 +69,14 @@ export function DomainPage() {
   );
 }
 
+const SIGNED_BY_RELAY =
+  "Your relay signs the mail. With this record you prove that the domain is yours, and mail is signed here if you change the relay.";
+
 type Watch = ReturnType<typeof useDomainWatch>;
 
 function Checklist({ domain, watch }: { domain: Domain; watch: Watch }) {
   const { records } = domain;
+  const { relay } = useAppState();
   const parts = PARTS.map((part) => ({
     ...part,
     records: records.filter(({ purpose }) => purpose === part.purpose),
@@ -93,13 +99,16 @@ function Checklist({ domain, watch }: { domain: Domain; watch: Watch }) {
         {parts.map(({ purpose, title, text, records: ofPart }) => (
           <li key={purpose} className="card">
             <h2>{title}</h2>
-            <p className="muted domain-purpose">{text}</p>
+            <p className="muted domain-purpose">
+              {purpose === "DKIM" && relay?.isSigning === true ? SIGNED_BY_RELAY : text}
+            </p>
             {ofPart.map((record) => (
               <RecordCard key={`${record.type} ${record.name}`} record={record} />
             ))}
           </li>
         ))}
       </ol>
+      <RelayCard />
       <section className="section">
         <h2>All records as a zone file</h2>
         <p className="muted domain-purpose">
@@ -108,6 +117,25 @@ function Checklist({ domain, watch }: { domain: Domain; watch: Watch }) {
         <Code label="The DNS records" samples={{ "Zone file": zoneFile(records) }} />
       </section>
     </>
+  );
+}
+
+/** What the relay does with the mail of the domain, and where to set the domain up there. */
+function RelayCard() {
+  const { relay } = useAppState();
+  if (relay === null) return null;
+  return (
+    <section className="section card" aria-labelledby="relay">
+      <h2 id="relay">Your relay: {relay.name}</h2>
+      <p className="muted domain-purpose">Mail from this domain leaves through it.</p>
+      <Fields>
+        {relayFacts(relay).map(([label, text]) => (
+          <Field key={label} label={label}>
+            {text}
+          </Field>
+        ))}
+      </Fields>
+    </section>
   );
 }
 

@@ -1,14 +1,25 @@
 import { ArrowDown, ArrowUp, Minus } from "lucide-react";
 import type { StatsCounts } from "../../../modules/stats/model.ts";
+import { NOT_REPORTED, useDeliveriesKnown } from "../../ui/relay.ts";
 import { changeOf, countText, FIGURES, mailsThatLeft, shareText } from "./figures.ts";
 import { type Period, previousLabel } from "./period.ts";
 
 /** The five figures with their share of the mails, and their change from the period before. */
 export function FigureRow(props: { totals: StatsCounts; previous: StatsCounts; period: Period }) {
   const { totals, previous, period } = props;
+  const areDeliveriesKnown = useDeliveriesKnown();
   return (
     <dl className="figure-row">
       {FIGURES.map(({ key, label, of }) => {
+        if (key === "delivered" && !areDeliveriesKnown(totals)) {
+          return (
+            <div key={key} className="figure" data-figure={key}>
+              <dt>{label}</dt>
+              <dd className="figure-count">–</dd>
+              <dd className="figure-detail muted">{NOT_REPORTED}</dd>
+            </div>
+          );
+        }
         const isFault = key === "bounced";
         const whole = isFault ? mailsThatLeft(totals) : totals.sent;
         return (

@@ -4,6 +4,7 @@ import { Skeleton } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { useDeliveriesKnown } from "../../ui/relay.ts";
 import { TimeChart } from "../../ui/time-chart.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
@@ -76,6 +77,8 @@ type NumbersProps = {
 function Numbers({ stats, period, search, onChange }: NumbersProps) {
   const { totals, previousTotals, points, interval } = stats;
   const hidden = new Set(search.hide?.split(","));
+  const areDeliveriesKnown = useDeliveriesKnown()(totals);
+  const series = FIGURES.filter(({ key }) => key !== "delivered" || areDeliveriesKnown);
   return (
     <>
       <section className="card overview-card" aria-label="Numbers of the period">
@@ -84,7 +87,7 @@ function Numbers({ stats, period, search, onChange }: NumbersProps) {
           label={`Mails by ${interval === "DAY" ? "day" : "hour"}`}
           times={points.map(({ start }) => pointTime(start))}
           interval={interval}
-          series={FIGURES.map(({ key, label, color, of }) => ({
+          series={series.map(({ key, label, color, of }) => ({
             key,
             label,
             color,
