@@ -34,7 +34,7 @@ describe("the audit log", () => {
     await page.getByText("Accepted an invitation").first().waitFor({ state: "detached" });
     await expectSoon(() => params(page), { action: "inviteMember" });
     await page
-      .getByRole("link", { name: /^invitation/ })
+      .getByTitle(/^Show only changes of /)
       .first()
       .click();
     await page.getByText("1 change", { exact: true }).waitFor();
@@ -54,9 +54,21 @@ describe("the audit log", () => {
     await server.call("PATCH", `/templates/${id}`, { name: "Invoice", subject: "s" });
     const { page, problems, close } = await openAs(server, "/settings/audit");
     const row = page.locator("[data-row]", { hasText: "name: Receipt → Invoice" });
-    await row.getByRole("link", { name: "template Invoice" }).click();
+    await row.waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    const drawer = page.locator(".drawer");
+    await drawer.getByRole("heading", { name: "Changed a template" }).waitFor();
+    await drawer.locator("del", { hasText: "Receipt" }).waitFor();
+    await drawer.locator("ins", { hasText: "Invoice" }).waitFor();
+    await page.keyboard.press("j");
+    await drawer.getByText("name, type, subject, body. The values of these fields").waitFor();
+    await page.keyboard.press("Escape");
+    await drawer.waitFor({ state: "detached" });
+    await row.getByRole("link", { name: "Invoice" }).click();
     await page.getByText("2 changes", { exact: true }).waitFor();
-    await page.getByRole("link", { name: "template Receipt" }).waitFor();
+    expect(Object.keys(params(page))).toEqual(["object"]);
+    await page.getByRole("link", { name: "Receipt" }).waitFor();
     expect(problems).toEqual([]);
     await close();
   });

@@ -15,7 +15,7 @@ export const AUDIT_COLUMNS: readonly Column<AuditRecord>[] = [
   {
     key: "object",
     title: "Object",
-    width: "22%",
+    width: "19%",
     render: (record) => <ObjectLink record={record} />,
   },
   { key: "fields", title: "Changes", render: (record) => <ChangedFields record={record} /> },
@@ -79,11 +79,11 @@ function ObjectLink({ record }: { record: AuditRecord }) {
       className="audit-link"
       title={`Show only changes of ${name === null ? objectId : `${name} (${objectId})`}`}
     >
-      {noun}{" "}
-      {name === null ? (
-        <code>{isShort ? objectId : `…${objectId.slice(-ID_CHARACTERS)}`}</code>
-      ) : (
-        <strong>{name}</strong>
+      {/* The action names the noun. */}
+      {name ?? (
+        <>
+          {noun} <code>{isShort ? objectId : `…${objectId.slice(-ID_CHARACTERS)}`}</code>
+        </>
       )}
     </Link>
   );

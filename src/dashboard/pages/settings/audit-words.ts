@@ -92,7 +92,8 @@ export function changeTexts({ changes, fields }: AuditRecord): string[] {
   ];
 }
 
-function valueText(value: string | null): string {
+/** A value of a field, also one that is none or has no visible text. */
+export function valueText(value: string | null): string {
   if (value === null) return "none";
   return value.trim() === "" ? "empty" : value;
 }
