@@ -113,15 +113,18 @@ export function* renderMails(
   limitMs?: number,
 ): Generator<RenderedMail, void> {
   const budget = createRenderBudget(limitMs);
+  const isStatic = compiled.subject.nodes === null && compiled.body.nodes === null;
   for (const { id, email, data, links } of recipients) {
-    const variables = templateVariables({
-      id,
-      email,
-      data: parseVariables(data),
-      links,
-      projectName: project.name,
-      language: project.language,
-    });
+    const variables = isStatic
+      ? {}
+      : templateVariables({
+          id,
+          email,
+          data: parseVariables(data),
+          links,
+          projectName: project.name,
+          language: project.language,
+        });
     const mail = renderMail(compiled, variables, budget);
     yield mail;
     if (mail.kind === "spent") return;

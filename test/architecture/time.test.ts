@@ -45,6 +45,7 @@ const MEASURES_WORK = [
   "lib/loop-watch.ts",
   "lib/slices.ts",
   "render/render-budget.ts",
+  "render/webhook-request.ts",
   "render/template/limits.ts",
   "modules/campaigns/expand.ts",
   "modules/contacts/bulk/run.ts",

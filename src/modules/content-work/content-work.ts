@@ -24,6 +24,12 @@ import {
 } from "../../render/request-mails.ts";
 import { compiledTemplates } from "../../render/template/cache.ts";
 import { textOfHtml } from "../../render/text-on-demand.ts";
+import {
+  isCheapWebhook,
+  renderWebhookRequest,
+  type WebhookResult,
+  type WebhookTemplates,
+} from "../../render/webhook-request.ts";
 import type { Module } from "../module.ts";
 import {
   type CheckedMail,
@@ -107,7 +113,7 @@ export async function checkMails(
   mails: RequestMails,
   { isUrgent }: { isUrgent: boolean },
 ): Promise<CheckedMail[]> {
-  const checked = checkCheapMails(app, mails);
+  const checked = isCheapRequest(mails) ? checkMailsBriefly(app, mails) : null;
   if (checked !== null) return checked;
   const task = { kind: "mails" as const, mails };
   const result = await run(app, projectSeq, "mails", { isUrgent, prepare: () => task });
@@ -115,9 +121,8 @@ export async function checkMails(
   return result.mails;
 }
 
-/** The same on the event loop; null if that may take long. */
-function checkCheapMails(app: App, mails: RequestMails): CheckedMail[] | null {
-  if (!isCheapRequest(mails)) return null;
+/** The same on the event loop; null if that takes longer than some milliseconds. */
+export function checkMailsBriefly(app: App, mails: RequestMails): CheckedMail[] | null {
   const source = compileSource(compiledTemplates(app), mails);
   if (!source.ok) throw validationError(source.errors);
   const checked = [...renderMails(source.compiled, mails, LOOP_MS)].map(withoutBody);
@@ -135,6 +140,20 @@ export async function renderPreview(
   const { errors, mail } = await run(app, projectSeq, "preview", work);
   if (mail === null) throw validationError(errors);
   return mail;
+}
+
+/** Renders the request of a WEBHOOK step. */
+export async function renderWebhook(
+  app: App,
+  projectSeq: number,
+  templates: WebhookTemplates,
+): Promise<WebhookResult> {
+  if (isCheapWebhook(templates)) {
+    const result = renderWebhookRequest(templates, compiledTemplates(app), LOOP_MS);
+    if (result.ok || !result.isSpent) return result;
+  }
+  const task = { kind: "webhook" as const, templates };
+  return (await run(app, projectSeq, "webhook", { isUrgent: true, prepare: () => task })).result;
 }
 
 /** Makes a document of a mail that is safe to show in a frame (render/preview-document.ts). */

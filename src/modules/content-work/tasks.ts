@@ -10,6 +10,11 @@ import { type InlineImage, previewDocument } from "../../render/preview-document
 import { compileSource, renderMails, type RequestMails } from "../../render/request-mails.ts";
 import { templateCache } from "../../render/template/cache.ts";
 import { textOfHtml } from "../../render/text-on-demand.ts";
+import {
+  renderWebhookRequest,
+  type WebhookResult,
+  type WebhookTemplates,
+} from "../../render/webhook-request.ts";
 
 /** A mail that can be sent, a fault of it, or a fault after which no time was left for the others. */
 export type CheckedMail =
@@ -30,7 +35,8 @@ export type ContentTask =
   | { kind: "document"; html: string; images: readonly InlineImage[]; isDark: boolean }
   | { kind: "text"; html: string }
   | { kind: "check"; message: CheckedMessage }
-  | { kind: "support"; html: string };
+  | { kind: "support"; html: string }
+  | { kind: "webhook"; templates: WebhookTemplates };
 
 export type ContentResult =
   | { kind: "mails"; errors: FieldError[]; mails: CheckedMail[] }
@@ -39,7 +45,8 @@ export type ContentResult =
   | { kind: "document"; html: string }
   | { kind: "text"; text: string }
   | { kind: "check"; checks: MessageFindings }
-  | { kind: "support"; support: HtmlSupport };
+  | { kind: "support"; support: HtmlSupport }
+  | { kind: "webhook"; result: WebhookResult };
 
 export type ShownMail = { subject: string; html: string; text: string };
 export type MessageFindings = { findings: LintFinding[]; urls: string[] } & SupportSummary;
@@ -66,6 +73,8 @@ export async function runContentTask(task: ContentTask): Promise<ContentResult> 
       const { checkHtmlSupport } = await import("../../checks/html-support/check.ts");
       return { kind: "support", support: checkHtmlSupport(task.html) };
     }
+    case "webhook":
+      return { kind: "webhook", result: renderWebhookRequest(task.templates, templates) };
   }
 }
 
