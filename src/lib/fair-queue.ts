@@ -20,24 +20,22 @@ export function createFairQueue(limits: { running: number; waiting: number }): F
   let running = 0;
   let size = 0;
 
-  async function runNow<T>(task: () => Promise<T>): Promise<T> {
-    running++;
-    try {
-      return await task();
-    } finally {
-      running--;
-      startNext();
-    }
+  /** The next waiting task takes the place of one that has ended, before any new one. */
+  function passOn(): void {
+    const next = takeNext();
+    if (next === undefined) running--;
+    else next.start();
   }
 
-  function startNext(): void {
+  function takeNext(): Waiting | undefined {
     for (const [owner, tasks] of queues) {
       const next = tasks.shift();
       queues.delete(owner);
       if (tasks.length > 0) queues.set(owner, tasks);
       size--;
-      return next?.start();
+      return next;
     }
+    return undefined;
   }
 
   function makeRoom(owner: string): void {
@@ -63,7 +61,12 @@ export function createFairQueue(limits: { running: number; waiting: number }): F
   return {
     async run(owner, task) {
       if (running >= limits.running) await wait(owner);
-      return runNow(task);
+      else running++;
+      try {
+        return await task();
+      } finally {
+        passOn();
+      }
     },
   };
 }

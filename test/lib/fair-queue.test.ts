@@ -51,6 +51,18 @@ test("a full queue refuses the newest task of the owner with the most of them", 
   expect(started).toEqual(["a1", "a2", "b1", "a3", "b2"]);
 });
 
+test("a new task does not take the place that a waiting one has got", async () => {
+  const { queue, put, started } = setUp({ running: 1, waiting: 4 });
+  const first = Promise.withResolvers<void>();
+  const ended = queue.run("a", () => first.promise);
+  put("a", "a1");
+  first.resolve();
+  await ended;
+  put("b", "b1");
+  await settleEventLoop();
+  expect(started).toEqual(["a1"]);
+});
+
 test("as many tasks run at once as are allowed, also after one has failed", async () => {
   const { queue, put, started } = setUp({ running: 2, waiting: 4 });
   const failed = queue.run("a", () => Promise.reject(new Error("no")));
