@@ -130,7 +130,8 @@ export function createCaptureModule(deps: {
   function createIsLogin(): CapturePolicy["isLogin"] {
     if (config.captureAuth.length === 0) return null;
     const isKnown = createLoginCheck(config.captureAuth);
-    return async (user, password) => isInboxLogin(user, password) || isKnown(user, password);
+    return async (user, password, network) =>
+      isInboxLogin(user, password) || isKnown(user, password, network);
   }
 
   function isInboxLogin(user: string, password: string): boolean {
