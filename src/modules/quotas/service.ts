@@ -4,7 +4,7 @@
  * - The mail that they send to inbound routes does not count against the quota of stored bytes. It
  *   has a share of its own, which is beside the quota, and counts the mail and its event.
  * - What else they can add leaves a tenth of each quota to the project: requests with a public key,
- *   mails that an inbound route forwards, repeated clicks, and subscriptions on the page of a mail.
+ *   mails of workflows and those that an inbound route forwards, repeated clicks, and subscriptions on the page of a mail.
  *
  * A change that would add to them
  * first checks the counters, which are updated together with the rows (db/usage.ts). A project can
@@ -166,9 +166,12 @@ export function createQuotas(deps: {
       if (refusal !== null) throw refusal;
     },
 
-    /** The error for one more mail, or null; for callers that wait and try again later. */
+    /**
+     * The error for one more mail of a workflow, or null. It waits and tries again later. Strangers
+     * start workflows, with a public key or by clicks.
+     */
     refuseMail: (projectSeq: number): AppError | null =>
-      refuseStorage(projectSeq) ?? refuseQueue(projectSeq, 1),
+      refuseStorage(projectSeq, true) ?? refuseQueue(projectSeq, 1, true),
 
     /**
      * Runs `change` inside a change. If the storage quota was already reached and `change` stored

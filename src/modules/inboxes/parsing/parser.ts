@@ -4,7 +4,8 @@
  *
  * Each task belongs to a sender (lib/message-senders.ts). Senders take turns,
  * one task each, so the many messages of one sender delay those of another by one task. A sender whose
- * task took too long is slow for some minutes: its tasks run when nothing else waits, and get less time.
+ * task took long is slow for some minutes. Its tasks run when nothing else waits, or in a fifth of the
+ * time; the task that took long is tried once more then, with more time.
  */
 
 import { Worker } from "node:worker_threads";
@@ -17,12 +18,15 @@ import type { Report } from "../../../protocols/dsn/read-report.ts";
 import type { Part } from "../messages/record.ts";
 import type { IndexResult, ParserAnswer, ParserResult, ParserTask, Unparsed } from "./tasks.ts";
 
-/** Longest time of one task, and of one of a slow sender. */
-const LIMIT_MS = 20_000;
-const SLOW_LIMIT_MS = 5_000;
-/** How long a sender is slow after a task that took too long. */
+/** Longest time of a task. */
+const LIMIT_MS = 5_000;
+/** Longest time of a task that is tried again, or that cannot be. */
+const LAST_LIMIT_MS = 20_000;
+/** How long a sender is slow after a task that took long. */
 const SLOW_FOR_MS = 10 * 60_000;
 const MAX_SLOW_SENDERS = 10_000;
+/** After a task of a slow sender, others have the thread for so many times its duration. */
+const SLOW_PAUSE_FACTOR = 4;
 
 const STOPPING = "The server stops.";
 
@@ -35,6 +39,8 @@ export class ParserError extends Error {}
 
 type Job = {
   sender: string;
+  /** Whether an earlier try took too long. */
+  isRetry: boolean;
   task: ParserTask;
   /** Memory of the task that is moved to the thread; the rest is copied. */
   transfer: ArrayBuffer[];
@@ -49,10 +55,12 @@ export function createParser(deps: { clock: Clock; log: Log }) {
   /** The jobs that wait, by sender; the sender whose turn is next comes first. */
   const waiting = new Map<string, Job[]>();
   const slowSenders = new ExpiringMap<true>({ maxEntries: MAX_SLOW_SENDERS, clock });
-  let running: { id: number; job: Job; cancelLimit: () => void } | null = null;
+  let running: { id: number; job: Job; startedAt: number; cancelLimit: () => void } | null = null;
   let worker: Worker | null = null;
   let lastId = 0;
   let lastSender = "";
+  /** When a task of a slow sender may run although others wait, by `Clock.elapsed`. */
+  let slowAllowedAt = 0;
   let isClosed = false;
 
   function startWorker(): Worker {
@@ -75,8 +83,10 @@ export function createParser(deps: { clock: Clock; log: Log }) {
 
   function takeNext(): Job | undefined {
     moveToEnd(lastSender);
-    const [first] = waiting.keys();
-    const sender = waiting.keys().find((each) => !isSlow(each)) ?? first;
+    const quick = waiting.keys().find((each) => !isSlow(each));
+    const slow = waiting.keys().find(isSlow);
+    const isSlowAllowed = quick === undefined || clock.elapsed() >= slowAllowedAt;
+    const sender = isSlowAllowed ? (slow ?? quick) : quick;
     if (sender === undefined) return undefined;
     lastSender = sender;
     const jobs = waiting.get(sender) ?? [];
@@ -92,9 +102,26 @@ export function createParser(deps: { clock: Clock; log: Log }) {
     if (jobs !== undefined) waiting.set(sender, jobs);
   }
 
-  function endSlow(sender: string): void {
-    slowSenders.set(sender, true, SLOW_FOR_MS);
-    replaceWorker("it took too long");
+  /** Ends the task that runs; it is tried again if its memory was not moved to the thread. */
+  function endLong(): void {
+    const job = running?.job;
+    if (job === undefined) return;
+    slowSenders.set(job.sender, true, SLOW_FOR_MS);
+    if (isLastTry(job)) return replaceWorker("it took too long");
+    leave();
+    add({ ...job, isRetry: true });
+    replaceWorker("it took long");
+  }
+
+  /** The task that runs leaves the thread. */
+  function leave(): Job | null {
+    if (running === null) return null;
+    const { job, startedAt, cancelLimit } = running;
+    running = null;
+    cancelLimit();
+    const now = clock.elapsed();
+    if (isSlow(job.sender)) slowAllowedAt = now + SLOW_PAUSE_FACTOR * (now - startedAt);
+    return job;
   }
 
   function runNext(): void {
@@ -103,33 +130,27 @@ export function createParser(deps: { clock: Clock; log: Log }) {
     if (job === undefined) return;
     worker ??= startWorker();
     const id = ++lastId;
-    const { sender } = job;
-    const limitMs = isSlow(sender) ? SLOW_LIMIT_MS : LIMIT_MS;
-    const cancelLimit = clock.after(limitMs, () => endSlow(sender));
-    running = { id, job, cancelLimit };
+    const cancelLimit = clock.after(isLastTry(job) ? LAST_LIMIT_MS : LIMIT_MS, endLong);
+    running = { id, job, startedAt: clock.elapsed(), cancelLimit };
     worker.postMessage({ id, task: job.task }, job.transfer);
   }
 
   function finish(answer: ParserAnswer): void {
     if (running === null || running.id !== answer.id) return;
-    const { job, cancelLimit } = running;
-    running = null;
-    cancelLimit();
-    if (answer.ok) job.resolve(answer.result);
-    else job.reject(new ParserError(answer.reason));
+    const job = leave();
+    if (answer.ok) job?.resolve(answer.result);
+    else job?.reject(new ParserError(answer.reason));
     runNext();
   }
 
   /** Ends the thread; the task that ran there fails. */
   function replaceWorker(reason: string): void {
-    const failed = running;
-    running = null;
+    const failed = leave();
     void worker?.terminate();
     worker = null;
     if (failed !== null) {
-      failed.cancelLimit();
       log.warn("a message could not be parsed", { reason });
-      failed.job.reject(new ParserError(`The message cannot be parsed: ${reason}.`));
+      failed.reject(new ParserError(`The message cannot be parsed: ${reason}.`));
     }
     runNext();
   }
@@ -141,7 +162,7 @@ export function createParser(deps: { clock: Clock; log: Log }) {
   ): Promise<ParserResult> =>
     new Promise((resolve, reject) => {
       if (isClosed) return reject(new ParserError(STOPPING));
-      add({ sender, task, transfer, resolve, reject });
+      add({ sender, isRetry: false, task, transfer, resolve, reject });
       runNext();
     });
 
@@ -222,6 +243,8 @@ export function createParser(deps: { clock: Clock; log: Log }) {
     },
   };
 }
+
+const isLastTry = ({ isRetry, transfer }: Job): boolean => isRetry || transfer.length > 0;
 
 /** Copies the messages into one buffer, which is moved to the thread without a further copy. */
 function copyTogether(messages: readonly Unparsed[]): { copies: Unparsed[]; buffer: ArrayBuffer } {
