@@ -21,6 +21,8 @@ export type ReplyRule = {
   basicCodes?: readonly number[];
   /** One of these expressions matches the text, in any case; without it, any text. */
   text?: RegExp;
+  /** The text must match this expression as well. */
+  needs?: RegExp;
   /** The rule does not hold for texts that this expression matches. */
   unless?: RegExp;
   /** True if a code that names the recipient (X.1.z) at RCPT is more precise than these words. */
@@ -44,6 +46,10 @@ const MICROSOFT_BLOCKS: readonly string[] = [
   ...Array.from({ length: 44 }, (_, i) => `7.${606 + i}`),
   ...Array.from({ length: 100 }, (_, i) => `7.${700 + i}`),
 ];
+
+/** An address in the text is ours, because the server knows no other. */
+const IP_ADDRESS =
+  /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])|\[(?:ipv6:)?[0-9a-f]{0,4}:[0-9a-f:.]{2,45}\]/;
 
 const REPUTATION = anyOf([
   /spam ?haus|spamcop|barracuda(?:central|networks)|\bsorbs\b|uceprotect|abusix|manitu|invaluement|sender ?score|spamrats|backscatterer|cloudmark sender/,
@@ -254,8 +260,19 @@ export const REPLY_RULES: readonly ReplyRule[] = [
       /(?:starttls|tls|ssl|encryption|secure connection) (?:is |connection )?(?:required|needed)|must (?:issue|use) (?:a )?(?:starttls|tls)|not (?:sent|received) over (?:a )?tls/,
     ]),
   },
-  // Before the message the server knows our address only; afterwards it may mean a link in the text.
+  // Before the message the server knows our address only; afterwards it may mean a link in the text,
+  // unless it names an address or a host.
   { about: "account", class: "reputation", at: BEFORE_MESSAGE, text: REPUTATION },
+  {
+    about: "account",
+    class: "reputation",
+    at: AT_MESSAGE,
+    text: REPUTATION,
+    needs: anyOf([
+      /\b(?:your|client|sending|sender'?s?|source|connecting|originating) (?:ip|host|server|mail ?server|network)\b|\bip (?:address )?\S{0,45} ?(?:has|is|was)\b|\bips?\b/,
+      IP_ADDRESS,
+    ]),
+  },
   { about: "sender", class: "reputation", text: REPUTATION },
 
   {
@@ -342,6 +359,16 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     text: anyOf([
       /relay(?:ing)? (?:access )?(?:is )?(?:denied|disallowed|not permitted|not allowed|prohibited)|not permitted to relay|(?:unable|not able|refuse[sd]?) to relay|allowed rcpthosts/,
     ]),
+  },
+  {
+    // Before the message, a refusal that names our address is about that address.
+    about: "account",
+    class: "reputation",
+    at: BEFORE_MESSAGE,
+    only: "permanent",
+    isVague: true,
+    codes: ["", "0.0", "7.0", "7.1"],
+    text: anyOf([IP_ADDRESS]),
   },
   {
     about: "message",
