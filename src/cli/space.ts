@@ -15,7 +15,7 @@ import { hostInUrl } from "../installation.ts";
 
 /** A start writes less than this, unless a migration rebuilds a large table. */
 const NEEDED_BYTES = 1024 * 1024;
-const POLL_MS = 250;
+const POLL_MS = 100;
 /** Added to the wait with each start that failed, because a migration may need more space. */
 const LONGER_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { openDatabase } from "../../src/db/open.ts";
 import { main } from "../../src/cli/run.ts";
 import { mailstead, testStreams } from "../support/command-line.ts";
 import { waitUntil } from "../support/eventually.ts";
@@ -25,6 +26,14 @@ describe.skipIf(disk === null)("a full disk (needs permission to mount a tmpfs)"
     rmSync(filler, { force: true });
   });
   afterAll(() => unmountDisk(mounted));
+
+  /** The write-ahead log and its index exist already. */
+  async function openedElsewhere(): Promise<void> {
+    await mailstead(["project", "create", "acme", "--data", data]);
+    const other = openDatabase(join(data, "mailstead.db"));
+    other.sqlite.run("UPDATE projects SET name = 'other'");
+    closers.push(async () => other.sqlite.close());
+  }
 
   /** Starts a server and waits until it says that it waits. */
   async function startOnFullDisk() {
@@ -52,6 +61,7 @@ describe.skipIf(disk === null)("a full disk (needs permission to mount a tmpfs)"
     ["a new installation", async () => undefined],
     ["a new installation in a folder", async () => mkdirSync(data)],
     ["an installation", () => mailstead(["project", "create", "acme", "--data", data])],
+    ["an installation that another process has open", openedElsewhere],
   ];
   test.each(states)("%s waits for space, says so, and starts by itself", async (_, make) => {
     await make();
