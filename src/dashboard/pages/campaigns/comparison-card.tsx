@@ -7,7 +7,8 @@ import type { CampaignSummary } from "../../../modules/campaigns/summary-model.t
 import { Loaded } from "../../ui/loaded.tsx";
 import { useDeliveriesKnown } from "../../ui/relay.ts";
 import { Time, useNow } from "../../ui/time.tsx";
-import { rateDifference, RATES } from "./comparison.ts";
+import { rateDifference } from "../../ui/rate-difference.ts";
+import { RATES } from "./comparison.ts";
 import { countText } from "../overview/figures.ts";
 import { type Counts } from "./numbers.ts";
 import { useEarlier } from "./use-campaign.ts";
