@@ -35,6 +35,7 @@ const QMAIL_CODE = /#([45]\.\d{1,3}\.\d{1,3})(?![.\d])/;
 const QUOTES = /(?:['"[(<]|->|:|\breturned|\bsaid|\bwas)\s*$/;
 /** Words that Cisco and older relays put before any reply with the code 550. */
 const LABEL = /^\s*[45]\.\d{1,2}\.\d{1,2} - [^'"]{3,80}?(?=[45]\d\d[ -])/;
+const HOST_ADDRESS = /\[[\d.]{7,15}\]|\[(?:ipv6:)?[0-9a-f:.]{3,45}\]/gi;
 /** The place of words that are no reply. */
 const NO_REPLY = -1;
 const LONGEST_TEXT = 1_000;
@@ -83,7 +84,8 @@ export function diagnose(status: string | null, text: string): Diagnosis {
     return concluded({ meaning, status: code ?? status, text: words, code: reply.code });
   }
   const last = quoted.at(-1) ?? null;
-  const label = last === null ? words : words.replace(LABEL, "");
+  // An address in the words of the reporting server is the one of the other server.
+  const label = (last === null ? words : words.replace(LABEL, "")).replace(HOST_ADDRESS, " ");
   const inWords = specific ?? ENHANCED.exec(label)?.[1] ?? null;
   const ofWords = isSpecific(inWords) ? inWords : (statusOfPhrase(label) ?? own);
   const enhanced = last === null ? ofWords : null;

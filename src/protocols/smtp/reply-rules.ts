@@ -357,7 +357,7 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     class: "policy",
     isVague: true,
     text: anyOf([
-      /relay(?:ing)? (?:access )?(?:is )?(?:denied|disallowed|not permitted|not allowed|prohibited)|not permitted to relay|(?:unable|not able|refuse[sd]?) to relay|allowed rcpthosts/,
+      /relay(?:ing)? (?:access )?(?:is )?(?:denied|disallowed|not permitted|not allowed|prohibited)|not permitted to relay|(?:unable|not able|refuse[sd]?) to relay|allowed rcpthosts|\bas a relay\b/,
     ]),
   },
   {

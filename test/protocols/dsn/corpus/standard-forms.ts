@@ -709,6 +709,12 @@ const ROWS: readonly Row[] = [
     },
   ],
   [
+    "Postfix",
+    "names the address of the other server before words that say nothing",
+    "policy",
+    { status: "5.0.0", diagnostic: "x-postfix; host mx.example.net[192.0.2.7] said: 554 No" },
+  ],
+  [
     "Boxbe",
     "a group without a recipient before the real one",
     "temporary",
