@@ -4,6 +4,7 @@
  */
 
 import type { App } from "../../core/app.ts";
+import type { Change } from "../../db/writer.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
@@ -23,7 +24,7 @@ export type Resend = ReturnType<typeof createResend>;
 export function createResend(deps: {
   app: App;
   clock: Clock;
-  contents: Pick<EmailContents, "find">;
+  contents: Pick<EmailContents, "find" | "subjectOf">;
   domains: Domains;
   quotas: Pick<Quotas, "ensureQueue">;
   records: Pick<EmailRecords, "get">;
@@ -32,11 +33,28 @@ export function createResend(deps: {
 }) {
   const { app, clock, contents, domains, quotas, records, store } = deps;
 
-  /** Part of a change. Throws 404 if the content was removed, and 409 while the mail is under way. */
-  return function resend(projectSeq: number, id: string): Email {
+  /**
+   * Renders the subject, which a mail of a campaign has not stored, and returns the change. Both throw
+   * 404 if the content was removed, and 409 while the mail is under way.
+   */
+  return async (projectSeq: number, id: string): Promise<Change<Email>> => {
+    const { stored } = find(projectSeq, id);
+    const subject = await contents.subjectOf(stored);
+    if (subject === null) throw notRendered();
+    return () => insert(projectSeq, id, subject);
+  };
+
+  function find(projectSeq: number, id: string) {
     const { status, templateId } = records.get(projectSeq, id);
     if (status === "QUEUED" || status === "SENDING") throw underWay();
-    const { mail } = contents.find(projectSeq, id);
+    return { stored: contents.find(projectSeq, id), templateId };
+  }
+
+  function insert(projectSeq: number, id: string, subject: string): Email {
+    const {
+      stored: { mail },
+      templateId,
+    } = find(projectSeq, id);
     const to = recipientOf(projectSeq, mail);
     quotas.ensureQueue(projectSeq, 1);
     const now = clock.now();
@@ -51,14 +69,14 @@ export function createResend(deps: {
       templateId,
       to,
       toName: mail.toName,
-      subject: mail.subject,
+      subject,
       variables: mail.variables,
       status: "QUEUED",
       priority: TRANSACTIONAL_PRIORITY,
       createdAt: now,
     });
     return records.get(projectSeq, newMail);
-  };
+  }
 
   /** The address of a recipient who may get the mail now. */
   function recipientOf(projectSeq: number, mail: LeasedMail): string {
@@ -77,6 +95,12 @@ export function createResend(deps: {
 function underWay(): AppError {
   return new AppError(409, "CONFLICT", "The mail is still under way.", {
     suggestion: "It is tried again by itself; `nextAttemptAt` says when.",
+  });
+}
+
+function notRendered(): AppError {
+  return new AppError(409, "CONFLICT", "The subject of the mail cannot be rendered.", {
+    suggestion: "Correct the data of the contact, or send another mail.",
   });
 }
 

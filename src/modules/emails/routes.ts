@@ -88,10 +88,13 @@ export function emailRoutes(deps: {
     .post(
       "/emails/:id/resend",
       ({ project, params, once }) =>
-        once(() => () => {
-          const email = resend(project.seq, params.id);
-          writer.afterCommit(wake);
-          return { status: 201, body: envelope(email) };
+        once(async () => {
+          const send = await resend(project.seq, params.id);
+          return () => {
+            const email = send();
+            writer.afterCommit(wake);
+            return { status: 201, body: envelope(email) };
+          };
         }),
       {
         params: IdParams,

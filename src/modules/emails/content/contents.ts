@@ -56,10 +56,9 @@ export function createEmailContents(deps: {
     return prepared.message;
   }
 
-  /** The mail with its rendered subject, or with the template of one that cannot be rendered. */
-  async function withSubject(stored: StoredMail): Promise<StoredMail> {
-    const { mail } = stored;
-    if (!stored.hasSubjectTemplate) return stored;
+  /** The rendered subject; null if it cannot be rendered. */
+  async function subjectOf({ mail, hasSubjectTemplate }: StoredMail): Promise<string | null> {
+    if (!hasSubjectTemplate) return mail.subject;
     const mails: RequestMails = {
       source: { subject: mail.subject, body: "" },
       given: { subject: false, body: false },
@@ -80,8 +79,13 @@ export function createEmailContents(deps: {
         throw error;
       },
     );
-    if (checked?.kind !== "rendered") return stored;
-    return { ...stored, mail: { ...mail, subject: checked.subject } };
+    return checked?.kind === "rendered" ? checked.subject : null;
+  }
+
+  /** The mail with its rendered subject, or with the template of one that cannot be rendered. */
+  async function withSubject(stored: StoredMail): Promise<StoredMail> {
+    const { mail } = stored;
+    return { ...stored, mail: { ...mail, subject: (await subjectOf(stored)) ?? mail.subject } };
   }
 
   /** The message of a mail with its subject, and its parts. */
@@ -102,6 +106,7 @@ export function createEmailContents(deps: {
       return stored;
     },
 
+    subjectOf,
     withSubject,
     read,
     open: async (stored: StoredMail): Promise<OpenedMail> => read(await withSubject(stored)),
