@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { differenceOf } from "../../src/dashboard/pages/domains/difference.ts";
 import { domainIn } from "../../src/dashboard/pages/domains/domain-in.ts";
 import { zoneFile } from "../../src/dashboard/pages/domains/zone-file.ts";
-import { sharedServer } from "../support/dashboard-server.ts";
+import { newProject, sharedServer } from "../support/dashboard-server.ts";
 import type { TestDns } from "../support/dns-server.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { publish } from "../support/zone.ts";
@@ -155,6 +155,20 @@ describe("the pages of domains", () => {
       await close();
     },
   );
+
+  pageTest("a domain that another project has verified says so", async () => {
+    const other = await newProject();
+    const added = await other.call("POST", "/domains", { domain: "twice.example" });
+    await server.call("POST", "/domains", { domain: "twice.example" });
+    const own = await domainNamed("twice.example");
+    publish(dns.records, [...listAt(added, "data.records"), ...(own?.records ?? [])]);
+    await other.call("POST", `/domains/${stringAt(added, "data.id")}/verify`);
+    await server.call("POST", `/domains/${own?.id}/verify`);
+    const { page, problems, close } = await openAs(server, `/domains/${own?.id}`);
+    await page.getByText("another project of this server has verified the domain").waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
 
   pageTest("viewers read the records and change nothing", async () => {
     await server.call("POST", "/domains", { domain: "read.example" });

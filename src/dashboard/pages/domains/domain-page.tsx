@@ -175,6 +175,14 @@ function Summary({ domain }: { domain: Domain }) {
       </p>
     );
   }
+  if (records.find(({ required }) => required)?.status === "OK") {
+    return (
+      <p>
+        The signing key is in the DNS, but another project of this server has verified the domain.
+        Only one project can send from it: remove it there, then press “Check now”.
+      </p>
+    );
+  }
   if (status === "FAILED") {
     return (
       <p>
