@@ -6,5 +6,11 @@
 /** The messages of an inbox. */
 export const senderOfInbox = (inboxSeq: number): string => `inbox ${inboxSeq}`;
 
+/**
+ * The messages that people open in an inbox. A large one that takes long must not make the inbox slow,
+ * whose new messages tests wait for.
+ */
+export const readerOfInbox = (inboxSeq: number): string => `reader of inbox ${inboxSeq}`;
+
 /** The messages that a project sends, reads or passes on. */
 export const senderOfProject = (projectSeq: number): string => `project ${projectSeq}`;

@@ -5,7 +5,7 @@
 
 import type { Writer } from "../../db/writer.ts";
 import { notFound } from "../../lib/errors.ts";
-import { senderOfInbox } from "../../lib/message-senders.ts";
+import { readerOfInbox } from "../../lib/message-senders.ts";
 import type { Indexer } from "./indexing/indexer.ts";
 import type { MessageRecord } from "./messages/record.ts";
 import type { MessageStore } from "./messages/store.ts";
@@ -46,7 +46,7 @@ export function createInboxReading(deps: {
   ): Promise<ReadDetail> {
     try {
       const detail = await parser.detail(store.raw(message.seq), {
-        sender: senderOfInbox(message.inboxSeq),
+        sender: readerOfInbox(message.inboxSeq),
         ...options,
       });
       return { ...detail, parseError: message.parseError };
@@ -78,7 +78,7 @@ export function createInboxReading(deps: {
 
     /** The content of an attachment or inline part. Throws 404. */
     async part(message: MessageRecord, partId: string): Promise<Uint8Array> {
-      const sender = senderOfInbox(message.inboxSeq);
+      const sender = readerOfInbox(message.inboxSeq);
       const content = await parser
         .part(store.raw(message.seq), partId, sender)
         .catch(nullIfUnparsable);
@@ -91,7 +91,7 @@ export function createInboxReading(deps: {
       message: MessageRecord,
       partIds: readonly string[],
     ): Promise<ReadonlyMap<string, Uint8Array>> {
-      const sender = senderOfInbox(message.inboxSeq);
+      const sender = readerOfInbox(message.inboxSeq);
       return parser.parts(store.raw(message.seq), partIds, sender).catch(noneIfUnparsable);
     },
   };

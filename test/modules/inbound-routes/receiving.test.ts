@@ -127,6 +127,18 @@ describe("messages whose look-ups are not answered", () => {
   });
 });
 
+test("messages that take long to parse delay only those of their sender", async () => {
+  const ends: string[] = [];
+  const receive = async (subject: string, peer: string) => {
+    const lines = ["From: a@unknown.example", `Subject: ${subject}`, "Content-Type: text/html"];
+    const { reply } = await begin(Buffer.from(mail(lines, "\n".repeat(20_000))), { peer });
+    return reply.then(() => ends.push(subject));
+  };
+  const many = Array.from({ length: 8 }, () => receive("many", "8.8.8.8"));
+  await Promise.all([...many, receive("one", "9.9.9.9")]);
+  expect(ends.indexOf("one")).toBeLessThan(3);
+});
+
 test("a message whose session ended before its turn is dropped, and leaves nothing", async () => {
   const [mails, pieces] = [t.countRows("received_mails"), t.countRows("received_pieces")];
   const before = t.received().length;
