@@ -24,6 +24,7 @@ const EMAIL: Email = {
   source: "TRANSACTIONAL",
   templateId: null,
   campaignId: null,
+  type: "TRANSACTIONAL",
   workflowExecutionId: null,
   messageId: "<1@acme.example>",
   createdAt: "2026-01-01T10:00:00.000Z",

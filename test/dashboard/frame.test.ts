@@ -25,6 +25,27 @@ const open = () => openPage(`${first.url}/app/p/${first.project}`, { cookie });
 const SCHEME = "document.documentElement.getAttribute('data-mantine-color-scheme')";
 
 describe("the frame", () => {
+  pageTest("no page that the menu of a viewer opens is refused", async () => {
+    const { page, problems, close } = await open();
+    const refused: string[] = [];
+    page.on("response", (response) => {
+      if (response.status() === 403) refused.push(response.url());
+    });
+    const items = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
+    await items.first().waitFor();
+    const names = await items.allInnerTexts();
+    expect(names).not.toContain("API keys");
+    for (const name of names) {
+      await items.filter({ hasText: name }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      await page.waitForLoadState("networkidle");
+      expect([name, await page.getByText(/This page is for/).count()]).toEqual([name, 0]);
+    }
+    expect(refused).toEqual([]);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   pageTest(
     "by keyboard: the link to the content, the palette, shortcuts and their list",
     async () => {
@@ -104,6 +125,8 @@ describe("the frame", () => {
       // Afterwards, requests of the overview that are under way are answered with 401.
       expect(problems).toEqual([]);
       await page.context().clearCookies();
+      // A browser of this machine would be signed in.
+      await page.setExtraHTTPHeaders({ "x-forwarded-for": "192.0.2.1" });
       await page.goto(`${first.url}/app/p/${first.project}?tab=x`);
       await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
       const { pathname, searchParams } = new URL(page.url());

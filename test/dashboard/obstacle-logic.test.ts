@@ -33,6 +33,7 @@ const email: Email = {
   source: "TRANSACTIONAL",
   templateId: null,
   campaignId: null,
+  type: "TRANSACTIONAL",
   workflowExecutionId: null,
   messageId: "<1@acme.example>",
   createdAt: AT,

@@ -2,6 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { EMAIL_STATUSES, REPORT_KINDS } from "../../db/schema/emails.ts";
+import { TEMPLATE_TYPES } from "../../db/schema/templates.ts";
 import { described, describedUse, named } from "../../http/documented.ts";
 import { EmailSourceSchema, EmailStatusSchema } from "../../http/email-enums.ts";
 import { Nullable } from "../../http/envelope.ts";
@@ -194,6 +195,7 @@ export const Email = named(
       subject: Type.String(),
       status: EmailStatusSchema,
       source: EmailSourceSchema,
+      type: OneOf(TEMPLATE_TYPES),
       templateId: Nullable(Type.String()),
       campaignId: Nullable(Type.String()),
       workflowExecutionId: Nullable(Type.String()),
@@ -219,6 +221,7 @@ export const Email = named(
       subject: "The rendered subject",
       status: "Status of the mail",
       source: "Which part of the service sent the mail",
+      type: "Whether it is marketing mail; viewers read the content of no other mail",
       templateId: "Id of its template; null if it has none",
       campaignId: "Id of its campaign; null if it belongs to none",
       workflowExecutionId: "Id of the workflow execution that sent it; null if none did",
@@ -247,6 +250,7 @@ export const Email = named(
       subject: "Your order 1001",
       status: "SENT",
       source: "TRANSACTIONAL",
+      type: "TRANSACTIONAL",
       templateId: null,
       campaignId: null,
       workflowExecutionId: null,

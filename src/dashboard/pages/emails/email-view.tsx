@@ -38,6 +38,9 @@ const TABS: readonly Tab[] = [
   { key: "raw", label: "Raw", render: ({ id }) => <RawTab id={id} /> },
 ];
 
+/** The parts that show the content of the mail, which viewers read of marketing mail only. */
+const CONTENT_TABS = ["preview", "text", "source", "headers", "checks", "raw"];
+
 export function EmailView(props: {
   id: string;
   tab: string | undefined;
@@ -53,18 +56,26 @@ export function EmailView(props: {
     if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
     return isSlow ? <ViewSkeleton /> : null;
   }
-  const current = TABS.find(({ key }) => key === tab) ?? firstTab(email, mayRead);
+  const isHidden = !mayRead && email.type !== "MARKETING";
+  const tabs = TABS.filter(({ key }) => !isHidden || !CONTENT_TABS.includes(key));
+  const current = tabs.find(({ key }) => key === tab) ?? firstTab(email, isHidden);
   return (
     <div className="email-view">
       <Summary email={email} names={names} onOpen={onOpen} />
       <Outcome email={email} />
       <PageTabs label="Parts of the email">
-        {TABS.map(({ key, label }) => (
+        {tabs.map(({ key, label }) => (
           <TabLink key={key} tab={key} current={current?.key ?? ""}>
             {label}
           </TabLink>
         ))}
       </PageTabs>
+      {isHidden && (
+        <p className="muted small email-hidden">
+          Transactional mail often contains personal data such as orders and links to sign in, so
+          only editors and admins of the project read its content.
+        </p>
+      )}
       <section className="email-panel" aria-label={current?.label}>
         {current?.render(email)}
       </section>
@@ -73,9 +84,8 @@ export function EmailView(props: {
 }
 
 /** The tab that opens first: the conversation with the server if the mail was not accepted. */
-function firstTab({ status, sentAt, source, attempts }: Email, mayRead: boolean): Tab | undefined {
+function firstTab({ status, sentAt, attempts }: Email, isHidden: boolean): Tab | undefined {
   const isRefused = sentAt === null && attempts.length > 0 && status !== "CANCELLED";
-  const isHidden = !mayRead && source !== "CAMPAIGN";
   return TABS.find(({ key }) => key === (isRefused || isHidden ? "transcript" : "preview"));
 }
 
