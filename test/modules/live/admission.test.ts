@@ -1,4 +1,4 @@
-/** Live streams end with the session, the membership, the user or the key with which they were opened. */
+/** Live streams, and requests that wait, end with the session, the membership, the user or the key with which they were opened. */
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { settleEventLoop } from "../../support/eventually.ts";
@@ -46,6 +46,16 @@ const ENDS: [name: string, end: () => Promise<unknown>][] = [
     () => t.app.writer.write(() => t.app.accounts.sessions.endOthers(member.user.seq, null)),
   ],
 ];
+
+test.each(ENDS)("a request that waits for a message gets none after %s", async (_, end) => {
+  const waiting = member.get(`/inboxes/default/wait?project=${t.project.id}&query=secret`);
+  await settleEventLoop();
+  await end();
+  await t.mail({ subject: "secret" });
+  const answer = await waiting;
+  expect(answer.status).toBe(403);
+  expect(JSON.stringify(answer.body)).not.toContain("secret");
+});
 
 describe.each(PATHS)("a stream of %s", (path) => {
   test.each(ENDS)("gets nothing more after %s, and ends", async (_, end) => {
