@@ -12,7 +12,7 @@ const PHRASES: readonly Phrase[] = [
     pattern: anyOf([
       /malformed (?:or unexpected )?name server reply|host not found, try again|(?:dns|name server|nameserver) (?:lookup )?(?:failure|failed|timed? ?out)|violates rfc 1035/,
       /loops? back to myself|mail loop|(?:message|mail) (?:is )?looping|too many hops|hop count|too many "?received"? headers/,
-      /command died with|exit status \d|mailer (?:error|exited)|could not find a gateway for/,
+      /does not (?:advertise|support) (?:auth|starttls)|command died with|exit status \d|mailer (?:error|exited)|could not find a gateway for/,
     ]),
   },
   {

@@ -96,7 +96,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     "Gmail",
     /your message (?:to .{1,300} )?(?:wasn(?:'|’)t|was not) delivered to .{1,300} because|your message to .{1,300} has been blocked/i,
   ),
-  rule("Gmail", /there was a problem delivering your message to/i),
+  rule("Gmail", /there was a problem delivering your message to|\*\* message not delivered \*\*/i),
   rule("Yahoo", /sorry,? we were unable to deliver your message to the following address/i),
   rule(
     "Yahoo",

@@ -63,6 +63,8 @@ const REPUTATION = anyOf([
   /\[bl\d+\]|\b(?:s3140|s3150)\b|\b(?:sc|dy|ou)-00\d\b/,
   /(?:your|sending|client) (?:ip|host|server|network)(?: address)? (?:\S+ )?(?:is|has been|was) (?:\w+ )?(?:blocked|banned|listed|denied)/,
   /user complaints|likely suspicious due to the very low/,
+  /host network not allowed|client host (?:\S+ )?(?:rejected|refused|denied)|not allowed to connect|access from (?:ip address )?\S+ (?:is )?(?:blocked|denied)|no access from (?:mail server|your)|forbidden by your ip/,
+  /(?:bad|poor) ip profile|spam ips? blocked|suspected spam ip|open proxy|listed as abusive|suspiciously like spammer|(?:many|much) spams? from your|currently sending spam|\baup#/,
 ]);
 
 const MAILBOX_FULL = anyOf([
@@ -369,6 +371,16 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     isVague: true,
     codes: ["", "0.0", "7.0", "7.1"],
     text: anyOf([IP_ADDRESS]),
+  },
+  {
+    // Not the choice of one recipient, who may refuse a sender as well.
+    about: "sender",
+    class: "policy",
+    isVague: true,
+    unless: /\b(?:recipient|user|account|mail ?box|customer|preferences?|personal)\b/i,
+    text: anyOf([
+      /\bsender (?:address )?(?:is |was |has been )?(?:rejected|refused|blocked|denied|banned|not accepted)|badmailfrom/,
+    ]),
   },
   {
     about: "message",

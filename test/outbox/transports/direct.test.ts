@@ -601,6 +601,9 @@ describe("a site", () => {
       ["rcpt", "5.7.1 Mail from [203.0.113.9] is refused here", "reputation"],
       ["rcpt", "5.7.1 [2001:db8::9] rejected", "reputation"],
       ["rcpt", "5.7.606 Access denied, banned sending IP [203.0.113.9]", "reputation"],
+      ["rcpt", "Host network not allowed - https://mx.example/docs#554", "reputation"],
+      ["rcpt", "5.7.1 <sender.test>: Client host rejected: #216 LPN000_630", "reputation"],
+      ["rcpt", "5.1.0 sender rejected. AUP#CDRBL", "reputation"],
       ["rcpt", "5.7.25 The address has no PTR record", "infrastructure"],
       ["dot", "5.7.1 Message refused: your IP 203.0.113.9 is on a blocklist", "reputation"],
     ])("at %s: 550 %s", async (step, text, found) => {
@@ -636,6 +639,7 @@ describe("a site", () => {
     ["mail", "User unknown", "policy"],
     ["mail", "5.1.8 Sender domain does not exist", "infrastructure"],
     ["rcpt", "5.7.1 Sender address is not allowed", "infrastructure"],
+    ["rcpt", "5.7.1 Sender rejected", "policy"],
     ["dot", "5.7.26 Unauthenticated mail from sender.test", "authentication"],
     ["dot", "5.7.1 Message contains a link on a blocklist", "reputation"],
   ])("that refuses the sender at %s takes other mail: 550 %s", async (step, text, found) => {
@@ -654,6 +658,7 @@ describe("a site", () => {
     ["rcpt", "5.1.1 User unknown", "no_such_recipient"],
     ["rcpt", "5.7.1 Relay access denied", "policy"],
     ["rcpt", "5.7.1 Rejected by policy", "policy"],
+    ["rcpt", "5.7.1 Sender blocked by the recipient", "policy"],
     ["dot", "5.7.1 [203.0.113.9] This message is likely unsolicited mail", "content"],
     ["dot", "5.7.1 Message rejected by policy", "policy"],
   ])(

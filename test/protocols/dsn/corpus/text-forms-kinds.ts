@@ -263,6 +263,14 @@ const ROWS: readonly Row[] = [
     },
   ],
   [
+    "Gmail",
+    "the settings of an alias are wrong",
+    "infrastructure",
+    groups(
+      "** Message not delivered **\n\nThe settings for your 'Send mail as' account are misconfigured or out of date.\n\nThe response was:\n\nUnspecified Error (SENT_SECOND_EHLO): Smtp server does not advertise AUTH capability\n",
+    ),
+  ],
+  [
     "EZweb",
     "a disabled account",
     NO,
