@@ -183,6 +183,42 @@ describe("the inbox", () => {
   );
 
   pageTest(
+    "Esc closes a list before its drawer, a menu before its message, one by one",
+    async () => {
+      await server.mail([{ subject: "Layers" }]);
+      const { page, problems, close } = await openInbox(server, "?panel=rules");
+      const rules = page.getByRole("dialog", { name: "Failure rules" });
+      await rules.getByRole("combobox", { name: "Stage" }).click();
+      const choices = page.getByRole("listbox", { name: "Stage" });
+      await choices.waitFor();
+      await page.keyboard.press("Escape");
+      await choices.waitFor({ state: "hidden" });
+      await rules.getByRole("heading", { name: "New rule" }).waitFor();
+      const palette = page.getByPlaceholder("Search pages, contacts, projects and actions");
+      await page.keyboard.press("Control+k");
+      await palette.waitFor();
+      await page.keyboard.press("Escape");
+      await palette.waitFor({ state: "hidden" });
+      await rules.getByRole("heading", { name: "New rule" }).waitFor();
+      await page.keyboard.press("Escape");
+      await rules.waitFor({ state: "detached" });
+
+      await rows(page).getByText("Layers").click();
+      const message = page.getByRole("article", { name: "Layers" });
+      await message.getByRole("button", { name: "More actions" }).click();
+      const action = page.getByRole("menuitem", { name: "Download .eml" });
+      await action.waitFor();
+      await page.keyboard.press("Escape");
+      await action.waitFor({ state: "detached" });
+      await message.waitFor();
+      await page.keyboard.press("Escape");
+      await message.waitFor({ state: "detached" });
+      expect(problems).toEqual([]);
+      await close();
+    },
+  );
+
+  pageTest(
     "creates and deletes an isolated inbox with its user, and failure rules that count their uses",
     async () => {
       await server.mail([{ subject: "For the default inbox" }]);

@@ -6,7 +6,7 @@ import { CopyText } from "../../ui/copy.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
 import { SideDrawer } from "../../ui/side-drawer.tsx";
 import { exactTime } from "../../ui/time.tsx";
-import { actionWords, actorWords, objectWords, valueText } from "./audit-words.ts";
+import { actionWords, actorWords, objectWords, changedValueText } from "./audit-words.ts";
 
 export function AuditDrawer(props: {
   id: string | undefined;
@@ -69,8 +69,8 @@ function ChangeView({ record }: { record: AuditRecord }) {
           <dl key={field} className="audit-change">
             <dt>{field}</dt>
             <dd>
-              <del>{valueText(before)}</del>
-              <ins>{valueText(after)}</ins>
+              <del>{changedValueText(before)}</del>
+              <ins>{changedValueText(after)}</ins>
             </dd>
           </dl>
         ))}

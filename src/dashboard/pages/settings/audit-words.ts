@@ -86,14 +86,14 @@ export function changeTexts({ changes, fields }: AuditRecord): string[] {
   const known = new Set(changes.map(({ field }) => field));
   return [
     ...changes.map(
-      ({ field, before, after }) => `${field}: ${valueText(before)} → ${valueText(after)}`,
+      ({ field, before, after }) => `${field}: ${changedValueText(before)} → ${changedValueText(after)}`,
     ),
     ...fields.filter((field) => !known.has(field)),
   ];
 }
 
 /** A value of a field, also one that is none or has no visible text. */
-export function valueText(value: string | null): string {
+export function changedValueText(value: string | null): string {
   if (value === null) return "none";
   return value.trim() === "" ? "empty" : value;
 }
