@@ -187,7 +187,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   rule("InterScan", /message from interscan|sent <<< rcpt to:/i),
   rule("SurfControl", /your message could not be sent\. a transcript/i),
   rule("XWall", /has encountered (?:a )?delivery problems?/i),
-  rule("Verizon", /message could not be delivered to mobile/i),
+  rule("Verizon", /message could not be delivered to mobile|error message below: [45]\d\d\b/i),
   rule("HotPOP", /undeliverable address: ?\S{1,320}@/i),
   rule("LSMTP", /an error was detected while processing the enclosed message/i),
   rule("USA.NET", /mail has been returned because it encountered an error while being processed/i),

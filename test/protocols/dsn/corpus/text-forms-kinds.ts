@@ -271,6 +271,25 @@ const ROWS: readonly Row[] = [
     ),
   ],
   [
+    "Verizon",
+    "the details of the message after the reply",
+    NO,
+    {
+      from: "post_master@mobile.example",
+      subject: "Re:Your order 1001",
+      text: `Error: Invalid user address\n\nError message below:\n550 - Requested action not taken: no such user here\n\nMessage details:\n  Subject: Your order 1001\n  MAIL FROM: b+token@bounce.shop.example\n  RCPT TO: ${R}\n  From: hello@shop.example\n`,
+    },
+  ],
+  [
+    "EZweb",
+    "rejected by another server",
+    NO,
+    postmaster(
+      "Mail System Error - Returned Mail",
+      `Each of the following recipients was rejected by a remote\nmail server.\n\n    Recipient: <${R}>\n    >>> RCPT TO:<${R}>\n    <<< 550 <${R}>: User unknown\n`,
+    ),
+  ],
+  [
     "EZweb",
     "a disabled account",
     NO,
