@@ -17,12 +17,12 @@ import { EmailAddress, mailboxIn, normalizedAddress, normalizedMailbox } from ".
 import { operations, read, write } from "../http/operations.ts";
 import { containsText, smallPage, PageQuery } from "../http/pagination.ts";
 import { ContactPreviewQuery, PreviewDocument } from "../http/preview-query.ts";
-import { Input, LenientQuery, OneOf, withChecks } from "../http/validation.ts";
+import { Input, isLenient, LenientQuery, OneOf, withChecks } from "../http/validation.ts";
 import { isoTime } from "../lib/clock.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
-import { templateErrors } from "../render/request-mails.ts";
-import { placeholdersOf } from "../render/template/placeholder-names.ts";
+import { quickTemplateErrors } from "../render/request-mails.ts";
+import { ensureTemplates, findPlaceholders } from "./content-work/content-work.ts";
 import type { Noun } from "./module.ts";
 import { Preview, PreviewInput, preview, previewResponse } from "./previews.ts";
 
@@ -120,15 +120,19 @@ const Fields = described(
   CONTENT_TEXTS,
 );
 
-const TemplateInput = named("TemplateInput", withChecks(Fields, templateErrors), {
+const TemplateInput = named("TemplateInput", withChecks(Fields, quickTemplateErrors), {
   description: "A template to create",
   example: CONTENT,
 });
 
-const TemplatePatch = named("TemplatePatch", withChecks(Type.Partial(Fields), templateErrors), {
-  description: "Changes of a template; omitted fields stay as they are",
-  example: { subject: "Your receipt for order {{ order }}" },
-});
+const TemplatePatch = named(
+  "TemplatePatch",
+  withChecks(Type.Partial(Fields), quickTemplateErrors),
+  {
+    description: "Changes of a template; omitted fields stay as they are",
+    example: { subject: "Your receipt for order {{ order }}" },
+  },
+);
 type TemplatePatch = Static<typeof TemplatePatch>;
 
 const TemplateQuery = Input({
@@ -224,6 +228,8 @@ export const templateNoun: Noun = {
       body: limited(TemplateInput, BODY_LIMITS.template),
       answer: Envelope(Template),
       status: 201,
+      prepare: (app, { project, body, request }) =>
+        ensureTemplates(app, project.seq, body, isLenient(request)),
       run: (app, { project, body }) => present(createTemplate(app, project.seq, body)),
     }),
     read("GET /templates/:id", {
@@ -242,6 +248,8 @@ export const templateNoun: Noun = {
       query: LenientQuery,
       body: limited(TemplatePatch, BODY_LIMITS.template),
       answer: Envelope(Template),
+      prepare: (app, { project, body, request }) =>
+        ensureTemplates(app, project.seq, body, isLenient(request)),
       run: (app, { project, params, body }) =>
         present(updateTemplate(app, getTemplate(app, project.seq, params.id), body)),
     }),
@@ -361,11 +369,11 @@ function deleteTemplate({ db, references }: App, { seq, projectSeq, id }: Templa
   db.delete(templates).where(eq(templates.seq, seq)).run();
 }
 
-function usageOf({ references }: App, template: TemplateRow): TemplateUsage {
+async function usageOf(app: App, template: TemplateRow): Promise<TemplateUsage> {
   const { projectSeq, id, subject, body } = template;
   return {
-    users: references.usesOf("template", projectSeq, id),
-    placeholders: placeholdersOf([subject, body]),
+    users: app.references.usesOf("template", projectSeq, id),
+    placeholders: await findPlaceholders(app, projectSeq, [subject, body]),
   };
 }
 

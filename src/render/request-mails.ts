@@ -9,6 +9,7 @@ import { createRenderBudget, type RenderBudget, type RenderedField } from "./ren
 import { checkSubject } from "./subject.ts";
 import type { TemplateCache } from "./template/cache.ts";
 import { cheapTags } from "./template/cheap.ts";
+import { measureTemplate } from "./template/size.ts";
 import {
   checkTemplate,
   renderErrorMessage,
@@ -88,6 +89,28 @@ export function compileSource(
     return { ok: false, errors: templateErrors(own, { isLenient }) };
   }
   return { ok: true, compiled: { subject: subject.template, body: body.template } };
+}
+
+/** A template with more may take longer to compile than a few milliseconds. */
+const MAX_QUICK = { units: 64 * 1024, tags: 300, code: 16 * 1024 };
+
+/** Whether a template may take long to compile. */
+export function isLargeTemplate(source: string): boolean {
+  if (source.length > MAX_QUICK.units) return true;
+  const { tags, code } = measureTemplate(source);
+  return tags > MAX_QUICK.tags || code > MAX_QUICK.code;
+}
+
+/** `templateErrors` without those of large templates, which a thread finds. */
+export function quickTemplateErrors(
+  fields: Readonly<Record<string, unknown>>,
+  options: { isLenient: boolean },
+): FieldError[] {
+  const quick = ["subject", "body"].filter((field) => {
+    const source = fields[field];
+    return typeof source === "string" && !isLargeTemplate(source);
+  });
+  return templateErrors(Object.fromEntries(quick.map((field) => [field, fields[field]])), options);
 }
 
 /** The syntax errors of `subject` and `body`; fields that are not text are skipped. */

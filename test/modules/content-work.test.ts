@@ -92,3 +92,36 @@ describe("a fault is the same in a thread and on the event loop:", () => {
     expect(there).toEqual(here);
   });
 });
+
+describe("a template with many outputs is checked by a thread", () => {
+  const large = "{{ a | plus: 1 }}\n".repeat(1_500);
+  const template = { name: "n", type: "TRANSACTIONAL", subject: "s" };
+  const campaign = { name: "n", from: "a@acme.test", audienceType: "ALL", subject: "s" };
+
+  test.each([
+    ["a syntax error", "{{ a | nothing }}"],
+    ["the syntax of another language", "{{{ name }}}"],
+  ])("and refused for %s in any line", async (_, fault) => {
+    const id = await t.create("/templates", { ...template, body: "b" }, "data.id");
+    const draft = await t.create("/campaigns", { ...campaign, body: "b" }, "data.id");
+    const body = large + fault;
+    const requests = [
+      ["POST", "/templates", { ...template, body }],
+      ["PATCH", `/templates/${id}`, { body }],
+      ["POST", "/campaigns", { ...campaign, body }],
+      ["PATCH", `/campaigns/${draft}`, { body }],
+    ] as const;
+    for (const [method, path, fields] of requests) {
+      const answer = await t.call(method, path, fields);
+      expect([path, answer.status, answer.at("error.errors.0.field")]).toEqual([path, 422, "body"]);
+      expect(answer.text("error.errors.0.message")).toContain("line 1501");
+    }
+  });
+
+  test("and stored; its variables are found by a thread", async () => {
+    const id = await t.create("/templates", { ...template, body: `${large}{{ z }}` }, "data.id");
+    const usage = await t.call("GET", `/templates/${id}/usage`);
+    expect(usage.at("data.placeholders.1")).toMatchObject({ name: "z", isRequired: true });
+    expect((await t.call("PATCH", `/templates/${id}`, { body: large })).status).toBe(200);
+  });
+});

@@ -9,7 +9,7 @@ import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
-import { templateErrors } from "../../render/request-mails.ts";
+import { quickTemplateErrors } from "../../render/request-mails.ts";
 import { BodySource, HeaderText, SubjectSource } from "../templates.ts";
 
 /** One mail per minute, in mails per second, so that a campaign ends in a foreseeable time. */
@@ -134,7 +134,7 @@ const Fields = described(
 export const CampaignInput = named(
   "CampaignInput",
   withChecks(Fields, (value, request) => [
-    ...templateErrors(value, request),
+    ...quickTemplateErrors(value, request),
     ...audienceErrors(value),
     ...restrictionErrors(value),
   ]),
@@ -155,7 +155,7 @@ export type CampaignInput = Static<typeof CampaignInput>;
 export const CampaignPatch = named(
   "CampaignPatch",
   withChecks(Type.Partial(Fields), (value, request) => [
-    ...templateErrors(value, request),
+    ...quickTemplateErrors(value, request),
     ...restrictionErrors(value),
   ]),
   {

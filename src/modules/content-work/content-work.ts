@@ -19,10 +19,12 @@ import { type InlineImage, previewDocument } from "../../render/preview-document
 import {
   compileSource,
   isCheapRequest,
+  isLargeTemplate,
   renderMails,
   type RequestMails,
 } from "../../render/request-mails.ts";
 import { compiledTemplates } from "../../render/template/cache.ts";
+import { type Placeholder, placeholdersOf } from "../../render/template/placeholder-names.ts";
 import { textOfHtml } from "../../render/text-on-demand.ts";
 import {
   isCheapWebhook,
@@ -121,7 +123,42 @@ export async function checkMails(
   return result.mails;
 }
 
-/** The same on the event loop; null if that takes longer than some milliseconds. */
+/**
+ * Throws 422 with the syntax errors of the sources that are too large for `quickTemplateErrors`. The
+ * others were checked before.
+ */
+export async function ensureTemplates(
+  app: App,
+  projectSeq: number,
+  { subject = "", body = "" }: { subject?: string | undefined; body?: string | undefined },
+  isLenient: boolean,
+): Promise<void> {
+  if (!isLargeTemplate(subject) && !isLargeTemplate(body)) return;
+  const mails: RequestMails = {
+    source: { subject, body },
+    given: { subject: true, body: true },
+    isLenient,
+    project: { name: "", language: "" },
+    recipients: [],
+  };
+  const task = { kind: "mails" as const, mails };
+  const { errors } = await run(app, projectSeq, "mails", { isUrgent: true, prepare: () => task });
+  if (errors.length > 0) throw validationError(errors);
+}
+
+/** The variables that subject and body need. */
+export async function findPlaceholders(
+  app: App,
+  projectSeq: number,
+  sources: readonly string[],
+): Promise<Placeholder[]> {
+  if (!sources.some(isLargeTemplate)) return placeholdersOf(sources);
+  const task = { kind: "placeholders" as const, sources };
+  const work = { isUrgent: false, prepare: () => task };
+  return (await run(app, projectSeq, "placeholders", work)).placeholders;
+}
+
+/** `checkMails` on the event loop; null if that takes longer than some milliseconds. */
 export function checkMailsBriefly(app: App, mails: RequestMails): CheckedMail[] | null {
   const source = compileSource(compiledTemplates(app), mails);
   if (!source.ok) throw validationError(source.errors);

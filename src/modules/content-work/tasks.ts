@@ -9,6 +9,7 @@ import type { FieldError } from "../../lib/errors.ts";
 import { type InlineImage, previewDocument } from "../../render/preview-document.ts";
 import { compileSource, renderMails, type RequestMails } from "../../render/request-mails.ts";
 import { templateCache } from "../../render/template/cache.ts";
+import { type Placeholder, placeholdersOf } from "../../render/template/placeholder-names.ts";
 import { textOfHtml } from "../../render/text-on-demand.ts";
 import {
   renderWebhookRequest,
@@ -36,6 +37,7 @@ export type ContentTask =
   | { kind: "text"; html: string }
   | { kind: "check"; message: CheckedMessage }
   | { kind: "support"; html: string }
+  | { kind: "placeholders"; sources: readonly string[] }
   | { kind: "webhook"; templates: WebhookTemplates };
 
 export type ContentResult =
@@ -46,6 +48,7 @@ export type ContentResult =
   | { kind: "text"; text: string }
   | { kind: "check"; checks: MessageFindings }
   | { kind: "support"; support: HtmlSupport }
+  | { kind: "placeholders"; placeholders: Placeholder[] }
   | { kind: "webhook"; result: WebhookResult };
 
 export type ShownMail = { subject: string; html: string; text: string };
@@ -73,6 +76,8 @@ export async function runContentTask(task: ContentTask): Promise<ContentResult> 
       const { checkHtmlSupport } = await import("../../checks/html-support/check.ts");
       return { kind: "support", support: checkHtmlSupport(task.html) };
     }
+    case "placeholders":
+      return { kind: "placeholders", placeholders: placeholdersOf(task.sources) };
     case "webhook":
       return { kind: "webhook", result: renderWebhookRequest(task.templates, templates) };
   }

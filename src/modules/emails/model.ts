@@ -9,7 +9,7 @@ import { type CheckContext, Input, isRecord, OneOf, withChecks } from "../../htt
 import { type FieldError, validationError } from "../../lib/errors.ts";
 import { isMediaType } from "../../protocols/mime/content-type.ts";
 import { checkHeaders, MOST_HEADERS } from "../../protocols/mime/headers.ts";
-import { templateErrors } from "../../render/request-mails.ts";
+import { quickTemplateErrors } from "../../render/request-mails.ts";
 import { hasPlaceholder, NOT_RENDERED } from "../../render/template/foreign-syntax.ts";
 import { BodySource, HeaderText, SubjectSource } from "../templates.ts";
 
@@ -112,7 +112,7 @@ export type SendInput = Static<typeof SendInput>;
 
 /** Checks rules between fields. `value` is not validated yet and may have any content. */
 function sendErrors(value: Readonly<Record<string, unknown>>, request: CheckContext): FieldError[] {
-  return [...templateErrors(value, request), ...otherErrors(value, request.project)];
+  return [...quickTemplateErrors(value, request), ...otherErrors(value, request.project)];
 }
 
 /**
