@@ -114,7 +114,7 @@ export function quickTemplateErrors(
 }
 
 /** The syntax errors of `subject` and `body`; fields that are not text are skipped. */
-export function templateErrors(
+function templateErrors(
   { subject, body }: Readonly<Record<string, unknown>>,
   { isLenient }: { isLenient: boolean },
 ): FieldError[] {
