@@ -2,7 +2,7 @@
 
 import type { Server } from "../app.ts";
 import { parseEnvelope } from "../modules/inboxes/envelope.ts";
-import { idOfProject } from "../modules/projects/service.ts";
+import { pageUrl } from "../modules/projects/service.ts";
 
 /** Later messages within a second are counted in the next line. */
 const MAX_PER_SECOND = 10;
@@ -25,15 +25,15 @@ export function logCaughtMail(server: Server, url: string): void {
       return;
     }
     const inbox = inboxes.inboxes.findBySeq(inboxSeq);
-    const project = inbox === null ? null : idOfProject(app, inbox.projectSeq);
-    if (inbox === null || project === null) return;
+    if (inbox === null) return;
+    const path = `inboxes/${encodeURIComponent(inbox.name)}?message=${id}`;
     logged++;
     app.log.info("a mail was caught", {
       to: parseEnvelope(envelope)
         .to.map(({ address }) => address)
         .join(", "),
       subject,
-      see: `${url}/app/p/${project}/inboxes/${encodeURIComponent(inbox.name)}?message=${id}`,
+      see: pageUrl(app, inbox.projectSeq, path, url),
       ...(notLogged === 0 ? {} : { notLogged }),
     });
     notLogged = 0;

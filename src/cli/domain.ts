@@ -138,6 +138,7 @@ async function verify(input: Input, store: Store): Promise<number> {
     writer,
     clock,
     log: silentLog,
+    pageOf: () => store.url,
   });
   const { projectSeq, id } = await rowOf(input, store);
   const check = await checks.check(await writer.write(domains.requestCheck(projectSeq, id)));

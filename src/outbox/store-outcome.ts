@@ -98,7 +98,8 @@ export function createStoreOutcome(deps: StoreOutcomeDeps, isRunning: () => bool
     };
     counts.set(verdict.kind, (counts.get(verdict.kind) ?? 0) + 1);
     if (!isOurs) log.warn("the outcome came after its lease was lost", fields);
-    else if (needsOperator(verdict)) log.warn("delivery needs attention", fields);
+    else if (needsOperator(verdict))
+      log.warn("delivery needs attention", { ...fields, see: deps.pageOf(mail) });
     else log.debug("delivery", fields);
     const isCaptured = verdict.kind === "accepted" && verdict.captured !== undefined;
     if (!isOurs || !isCaptured) return;

@@ -43,9 +43,9 @@ const findId = statement<Pick<ProjectRow, "id">, [number]>(
   "SELECT id FROM projects WHERE seq = +?",
 );
 
-/** The id of a project; null if there is none. */
-export const idOfProject = (app: App, seq: number): string | null =>
-  findId(app).get(seq)?.id ?? null;
+/** The address of a page of a project in the dashboard; `url` is that of the server for browsers. */
+export const pageUrl = (app: App, projectSeq: number, path: string, url = app.url): string =>
+  `${url}/app/p/${findId(app).get(projectSeq)?.id}/${path}`;
 
 export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
   const find = (idOrName: string) => findProject({ db }, idOrName);

@@ -120,7 +120,8 @@ describe("mail of a domain with keys", () => {
       outcome: "deferred",
       class: "infrastructure",
     });
-    expect(lines.join("\n")).toContain("delivery needs attention");
+    const line = lines.find((each) => each.includes("delivery needs attention")) ?? "{}";
+    expect(stringAt(JSON.parse(line), "see")).toEndWith(`/app/p/${t.project.id}/emails/${id}`);
   });
 });
 

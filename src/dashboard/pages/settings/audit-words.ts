@@ -86,7 +86,8 @@ export function changeTexts({ changes, fields }: AuditRecord): string[] {
   const known = new Set(changes.map(({ field }) => field));
   return [
     ...changes.map(
-      ({ field, before, after }) => `${field}: ${changedValueText(before)} → ${changedValueText(after)}`,
+      ({ field, before, after }) =>
+        `${field}: ${changedValueText(before)} → ${changedValueText(after)}`,
     ),
     ...fields.filter((field) => !known.has(field)),
   ];
