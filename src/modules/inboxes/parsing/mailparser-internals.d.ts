@@ -13,7 +13,7 @@ declare module "mailparser" {
     disposition: string | false;
     filename: string | false;
     encoding: string | false;
-    headers: unknown;
+    headers: { getFirst(name: string): string } | false;
     parseHeaders(): void;
     getDecoder(): Duplex;
     _boundary: Buffer | false;

@@ -12,6 +12,7 @@
  * 7. Texts are decoded by decode-text.ts, and keep their line ends; HTML beside a text stays as it is.
  */
 
+import { isUtf8 } from "node:buffer";
 import { Duplex } from "node:stream";
 import {
   type Attachment,
@@ -25,6 +26,13 @@ import {
 } from "mailparser";
 import { contentTypeOf } from "../../../protocols/mime/file-types.ts";
 import { decodeText } from "./decode-text.ts";
+import {
+  meantBoundary,
+  meantEncoding,
+  meantMediaType,
+  meantName,
+  withoutQuotes,
+} from "./field-repairs.ts";
 import { decodeUuencode, isUuencode } from "./uuencode.ts";
 
 const OPTIONS = {
@@ -162,7 +170,7 @@ class MessageParser extends MailParser {
   }
 
   override processHeaders(lines: HeaderLines): Headers {
-    return super.processHeaders(firstOfSingleFields(lines));
+    return super.processHeaders(firstOfSingleFields(lines).map(withUtf8));
   }
 
   override createNode(node: SplitNode): TreeNode {
@@ -206,10 +214,7 @@ class MessageParser extends MailParser {
   }
 
   #repair(node: SplitNode): void {
-    if (node.contentType === false || !MEDIA_TYPE.test(node.contentType)) {
-      node.contentType = typeOfUntyped(node);
-      node.multipart = false;
-    }
+    repairFields(node);
     if (node.multipart === false) return;
     if (node._boundary !== false) node._boundary = withoutBlanks(node._boundary);
     if (this.#hasDelimiter(node)) return;
@@ -289,6 +294,27 @@ function uuencodeDecoder(): Duplex {
   });
 }
 
+/** Sets what is meant by the fields of a part (field-repairs.ts). */
+function repairFields(node: SplitNode): void {
+  const field = (name: string) => (node.headers === false ? "" : node.headers.getFirst(name));
+  if (node.encoding !== false) node.encoding = meantEncoding(node.encoding);
+  const [disposition, type] = [field("Content-Disposition"), field("Content-Type")];
+  const name = node.filename === false ? meantName(disposition, type) : node.filename;
+  if (name !== null) {
+    const meant = withoutQuotes(name);
+    // A part without a type has that of its name.
+    if (type === "" && meant !== node.filename) node.contentType = contentTypeOf(meant);
+    node.filename = meant;
+  }
+  if (node.disposition !== false) node.disposition = node.disposition.split(/[\s,]/, 1)[0] ?? "";
+  if (node.contentType !== false && MEDIA_TYPE.test(node.contentType)) return;
+  node.contentType = meantMediaType(type) ?? typeOfUntyped(node);
+  const isMultipart = node.contentType.startsWith("multipart/");
+  node.multipart = isMultipart ? node.contentType.slice("multipart/".length) : false;
+  const boundary = isMultipart ? meantBoundary(type) : null;
+  if (boundary !== null) node._boundary = Buffer.from(boundary, "latin1");
+}
+
 /** The type of a part that names none (RFC 2045 §5.2). */
 function typeOfUntyped({ filename, disposition }: SplitNode): string {
   if (filename !== false) return contentTypeOf(filename);
@@ -326,6 +352,14 @@ function firstOfSingleFields(lines: HeaderLines): HeaderLines {
     if (known === undefined || (isEmpty(known) && !isEmpty(line))) chosen.set(line.key, line);
   }
   return lines.filter((line) => !SINGLE_FIELDS.has(line.key) || chosen.get(line.key) === line);
+}
+
+/** A field whose octets are no UTF-8 has those of Windows-1252, as texts without a charset have. */
+function withUtf8(field: HeaderLines[number]): HeaderLines[number] {
+  const bytes = Buffer.from(field.line, "latin1");
+  if (isUtf8(bytes)) return field;
+  const text = new TextDecoder("windows-1252").decode(bytes);
+  return { ...field, line: Buffer.from(text).toString("latin1") };
 }
 
 function isEmpty({ line }: HeaderLines[number]): boolean {

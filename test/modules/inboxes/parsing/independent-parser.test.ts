@@ -180,3 +180,60 @@ describe("a uuencoded file", () => {
     expect(decodeUuencode(Buffer.from("text"))).toEqual(Buffer.from("text"));
   });
 });
+
+describe("a field about the content that breaks its rules", () => {
+  test.each(["base64;", '"base64"', "base64, 7bit", "base-64", "X-Base64", "<base64>"])(
+    "the encoding %s is base64",
+    async (encoding) => {
+      const field = `Content-Transfer-Encoding: ${encoding}\n`;
+      expect(await read(`${HEAD}${field}\naGVsbG8=`)).toMatchObject({ text: "hello" });
+    },
+  );
+
+  test.each(["quoted-printable;", "Quoted Printable", "quoted_printable", "'quoted-printable'"])(
+    "the encoding %s is quoted-printable",
+    async (encoding) => {
+      const field = `Content-Transfer-Encoding: ${encoding}\n`;
+      expect(await read(`${HEAD}${field}\na=3Db`)).toMatchObject({ text: "a=b" });
+    },
+  );
+
+  test.each(["7-bit", "8bits", "plain", "text/html", "x-unknown"])(
+    "the encoding %s changes nothing",
+    async (encoding) => {
+      const field = `Content-Transfer-Encoding: ${encoding}\n`;
+      expect(await read(`${HEAD}${field}\na=3Db`)).toMatchObject({ text: "a=3Db" });
+    },
+  );
+
+  test.each([
+    ["Content-Disposition: attachment; name=a.pdf", "application/pdf a.pdf"],
+    ["Content-Disposition: attachment filename=a.pdf", "application/pdf a.pdf"],
+    ["Content-Disposition: attachment; filename='a.pdf'", "application/pdf a.pdf"],
+    ["Content-Type: application/pdf name=a.pdf", "application/pdf a.pdf"],
+    ['Content-Type: application/pdf, name="a b.pdf"', "application/pdf a b.pdf"],
+    ["Content-Type: application/octet-stream", "application/octet-stream part-1.bin"],
+  ])("%s", async (field, file) => {
+    const type = "Content-Type: multipart/mixed; boundary=b\n\n";
+    expect(await read(`${HEAD}${type}--b\n${field}\n\nx\n--b--\n`)).toMatchObject({
+      files: [file],
+    });
+  });
+
+  test.each([
+    "multipart/mixed boundary=b",
+    'multipart/mixed\n boundary="b"',
+    "multipart/mixed, boundary=b",
+  ])("Content-Type: %j", async (type) => {
+    const file = "--b\nContent-Type: application/pdf; name=a.pdf\n\nx\n";
+    const message = `${HEAD}Content-Type: ${type}\n\npreamble\n--b\n\ntext\n${file}--b--\n`;
+    expect(await read(message)).toMatchObject({ text: "text", files: ["application/pdf a.pdf"] });
+  });
+
+  test("a subject whose octets are no UTF-8 is Windows-1252", async () => {
+    const subject = async (text: string) =>
+      (await parseForIndex(bytesOf(`From: a@b.example\nSubject: ${text}\n\n\xe4`), [])).subject;
+    expect(await subject("Fr\xf6sche \x96 \x80")).toBe("Frösche – €");
+    expect(await subject(Buffer.from("Frösche").toString("latin1"))).toBe("Frösche");
+  });
+});
