@@ -143,4 +143,5 @@ export const SUGGESTED_ACTIONS = [
   "importSuppressions",
   "suppressAddress",
   "unsuppressAddress",
+  "deleteReceivedMail",
 ] as const;
