@@ -8,7 +8,7 @@ import type { DueShift } from "../../lib/steady-clock.ts";
 import { findingFor, parseFindings } from "./findings.ts";
 import type { DnsCheck } from "./dns-check.ts";
 import { afterCheck, type CheckResult } from "./schedule.ts";
-import type { DomainRow } from "./service.ts";
+import { checkOthers, type DomainRow } from "./service.ts";
 
 export type CheckRows = ReturnType<typeof createCheckRows>;
 
@@ -60,6 +60,9 @@ export function createCheckRows({ db, clock }: { db: Db; clock: Clock }) {
       const state = afterCheck(row, { key: keyStateOf(check), isComplete: check.every(isOk) }, now);
       const { status, verifiedAt } = isTaken(row) ? row : state;
       const forBounces = check.filter(({ record }) => record.purpose === "RETURN_PATH");
+      if (row.status === "VERIFIED" && status === "FAILED") {
+        checkOthers(db, { domain: row.domain, now });
+      }
       return db
         .update(domains)
         .set({

@@ -147,6 +147,7 @@ export function createDomains(deps: DomainsDeps) {
         ];
         if (uses.length > 0) throw domainInUse(domain, uses);
         db.delete(domains).where(eq(domains.seq, seq)).run();
+        checkOthers(db, { domain, now: clock.now() });
       };
     },
 
@@ -180,6 +181,11 @@ export function createDomains(deps: DomainsDeps) {
         async (rows) => rows.map(await presenter()),
       ),
   };
+}
+
+/** Part of a change: makes checks due, because a domain that another project had may be verified now. */
+export function checkOthers(db: Db, { domain, now }: { domain: string; now: number }): void {
+  db.update(domains).set({ nextCheckAt: now }).where(eq(domains.domain, domain)).run();
 }
 
 /** Returns the function that finds a domain of a project by its name, as the domain of a sender. */

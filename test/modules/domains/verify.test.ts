@@ -70,6 +70,12 @@ describe("a domain that two projects have added", () => {
     return { as, theirs, check, states: [first, await verify()].map((a) => a.at("data.status")) };
   }
 
+  /** Whether the next check of the domain of the own project is due. */
+  function isDue(): boolean {
+    const row = t.app.domains.find(t.project.seq, "example.com");
+    return row !== null && row.nextCheckAt <= t.clock.now();
+  }
+
   test("is that of the first one whose key is found", async () => {
     const { states } = await verifyBoth();
     expect(states).toEqual(["VERIFIED", "PENDING"]);
@@ -81,7 +87,9 @@ describe("a domain that two projects have added", () => {
 
   test("is that of the other one after the first one has removed it", async () => {
     const { as, theirs } = await verifyBoth();
+    expect(isDue()).toBe(false);
     await t.call("DELETE", `/domains/${stringAt(theirs, "id")}`, undefined, as);
+    expect(isDue()).toBe(true);
     expect((await verify()).at("data.status")).toBe("VERIFIED");
     expect(await send()).toBe(200);
     const again = await t.call("POST", "/domains", { domain: "example.com" }, as);
@@ -94,7 +102,10 @@ describe("a domain that two projects have added", () => {
     await check(theirs);
     expect((await verify()).at("data.status")).toBe("PENDING");
     t.clock.advance(73 * HOUR);
+    await verify();
+    expect(isDue()).toBe(false);
     expect((await check(theirs)).at("data.status")).toBe("FAILED");
+    expect(isDue()).toBe(true);
     expect((await verify()).at("data.status")).toBe("VERIFIED");
     publish(dns.records, listAt(theirs, "records"));
     expect((await check(theirs)).at("data.status")).toBe("FAILED");
