@@ -24,7 +24,7 @@ export function compareRows(
     if (field === "label") continue;
     const [old, now] = [before[field] ?? null, after[field] ?? null];
     if (old === now) unchanged.add(field);
-    else if (isComparable(old) && isComparable(now)) changes.push(changeOf(field, old, now));
+    else if (isComparable(old) && isComparable(now)) changes.push(...changeOf(field, old, now));
   }
   return { changes, unchanged };
 }
@@ -34,10 +34,12 @@ type Value = AuditedRow[string];
 const isComparable = (value: Value): boolean =>
   typeof value !== "string" || value.length <= LONGEST_COMPARED;
 
-function changeOf(field: string, before: Value, after: Value): FieldChange {
+/** None if only something secret changed. */
+function changeOf(field: string, before: Value, after: Value): FieldChange[] {
   const [old, now] = [shown(field, before), shown(field, after)];
+  if (old === now) return [];
   const from = old === null || now === null ? 0 : firstDifference(old, now);
-  return { field, before: excerpt(old, from), after: excerpt(now, from) };
+  return [{ field, before: excerpt(old, from), after: excerpt(now, from) }];
 }
 
 /** The value as viewers would see it, who see no secrets. */

@@ -138,10 +138,32 @@ describe("an entry of a change over HTTP", () => {
     });
   });
 
+  test("names members and invitations by their address, also after they are gone", async () => {
+    const admin = await signIn(t);
+    const headers = { "x-project": t.project.id };
+    const invitation = { email: "eva@x.test", role: "VIEWER" };
+    const invited = await admin.call("POST", "/team/invitations", invitation, headers);
+    expect(await entry()).toMatchObject({ action: "inviteMember", objectName: "eva@x.test" });
+    const id = invited.text("data.id");
+    await admin.call("DELETE", `/team/invitations/${id}`, undefined, headers);
+    expect(await entry()).toMatchObject({ objectId: id, objectName: "eva@x.test" });
+    const { user } = await signIn(t, { email: "bo@x.test", isOwner: false });
+    const { members } = t.app.accounts;
+    await t.app.writer.write(() => members.put(t.project.seq, user.seq, "VIEWER"));
+    await admin.call("PATCH", `/team/${user.id}`, { role: "EDITOR" }, headers);
+    expect(await entry()).toMatchObject({
+      objectName: "bo@x.test",
+      changes: [{ field: "role", before: "VIEWER", after: "EDITOR" }],
+    });
+    await admin.call("DELETE", `/team/${user.id}`, undefined, headers);
+    expect(await entry()).toMatchObject({ action: "removeMember", objectName: "bo@x.test" });
+  });
+
   test("keeps no secret: neither keys, nor tokens in links, nor the settings of steps", async () => {
     const url = "https://hooks.example/T0/b7Ld0fGq82KxPzWvYtR4mN6s?key=abc123";
     const id = await t.create("/webhooks", { url, events: ["email.sent"] }, "data.id");
     await t.call("PATCH", `/webhooks/${id}`, { url: url.replace("abc123", "def456") });
+    expect(await entry()).toMatchObject({ fields: ["url"], changes: [] });
     await t.call("PATCH", `/webhooks/${id}`, { url: "https://hooks.example/plain" });
     expect(await entry()).toMatchObject({
       objectName: "https://hooks.example/plain",
