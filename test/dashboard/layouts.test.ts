@@ -6,7 +6,7 @@
  */
 
 import { afterAll, describe, expect } from "bun:test";
-import type { Page, Request } from "playwright-core";
+import type { Page } from "playwright-core";
 import { findIds } from "../../scripts/pages/dashboard.ts";
 import {
   DASHBOARD_PAGES,
@@ -24,6 +24,7 @@ import {
 } from "../support/browser.ts";
 import { newProject } from "../support/dashboard-server.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
+import { openRequests } from "../support/tabs.ts";
 import { sharedDemo } from "./demo-server.ts";
 import { goTo } from "./go-to.ts";
 
@@ -51,8 +52,6 @@ const STATES = ["FULL", "EMPTY"] as const satisfies PageState[];
 let sites: Record<(typeof STATES)[number] | "PUBLIC" | "CHANGED", Site>;
 /** Members that replace those of the state of the server, for the pages of the site CHANGED. */
 let changes: Readonly<Record<string, unknown>> = {};
-/** The requests that a page waits for. A page that is not checked may ask the server again and again. */
-const requestsOf = new WeakMap<Page, Set<Request>>();
 
 beforePages(async () => {
   const empty = await newProject();
@@ -60,10 +59,11 @@ beforePages(async () => {
   await sendSampleMessage(demo.url, demo.cookies.OWNER);
   const ids = await findIds(demo.url, demo.secretKey);
   const { url, project, cookie } = empty;
-  const site = (opened: OpenedPage, of = project): Site => {
-    watchRequests(opened.page);
-    return { opened, place: { project: of, ids }, layouts: LAYOUTS.toReversed() };
-  };
+  const site = (opened: OpenedPage, of = project): Site => ({
+    opened,
+    place: { project: of, ids },
+    layouts: LAYOUTS.toReversed(),
+  });
   sites = {
     FULL: site(await demo.open("", { role: "OWNER" }), demo.project),
     EMPTY: site(await openPage(`${url}/app/p/${project}`, { cookie })),
@@ -84,21 +84,11 @@ async function changeState(page: Page): Promise<void> {
   });
 }
 
-function watchRequests(page: Page): void {
-  const requests = new Set<Request>();
-  requestsOf.set(page, requests);
-  page.on("request", (request) => {
-    if (request.resourceType() !== "eventsource") requests.add(request);
-  });
-  page.on("requestfinished", (request) => requests.delete(request));
-  page.on("requestfailed", (request) => requests.delete(request));
-}
-
 /** Resolves when the page has shown the answers to all its requests. */
 async function settle(page: Page): Promise<void> {
   do {
     await page.evaluate(TWO_FRAMES);
-  } while ((requestsOf.get(page)?.size ?? 0) > 0);
+  } while (openRequests(page).length > 0);
   await page.evaluate(TWO_FRAMES);
 }
 

@@ -3,7 +3,7 @@
  * time in a new tab, because it starts a process and compiles all scripts, and 0.4 s in a used one.
  */
 
-import type { Browser, BrowserContext, Disposable, Page } from "playwright-core";
+import type { Browser, BrowserContext, Disposable, Page, Request } from "playwright-core";
 
 /** A profile of the browser: it has one user at a time, with one tab or several. */
 type Profile = {
@@ -34,10 +34,13 @@ export async function addScript(page: Page, source: string): Promise<void> {
   scriptsOf.set(page, [...(scriptsOf.get(page) ?? []), added]);
 }
 
+const requestsOf = new WeakMap<BrowserContext, Set<Request>>();
 const profilesOf = new WeakMap<Browser, Profile[]>();
 
 const OBSERVED = ["console", "pageerror", "request", "response", "dialog"] as const;
 const BLANK = "about:blank";
+/** How much of the text of a page is printed when a test fails. */
+const SHOWN_LENGTH = 1_500;
 const CLEAR_STORAGE = `if (location.protocol.startsWith("http")) {
   localStorage.clear();
   sessionStorage.clear();
@@ -104,9 +107,39 @@ async function leavePage(page: Page): Promise<void> {
 }
 
 function addProfile(profiles: Profile[], context: BrowserContext): Profile {
+  watchRequests(context);
   const profile = { context, cookie: "", used: 0, idle: [], ready: Promise.resolve() };
   profiles.push(profile);
   return profile;
+}
+
+function watchRequests(context: BrowserContext): void {
+  const requests = new Set<Request>();
+  requestsOf.set(context, requests);
+  context.on("request", (request) => {
+    if (request.resourceType() !== "eventsource") requests.add(request);
+  });
+  context.on("requestfinished", (request) => requests.delete(request));
+  context.on("requestfailed", (request) => requests.delete(request));
+}
+
+/** The requests of a page that have no answer yet, without event streams. */
+export function openRequests(page: Page): Request[] {
+  const requests = requestsOf.get(page.context()) ?? [];
+  return [...requests].filter((request) => request.frame().page() === page);
+}
+
+/** What the used tabs show and wait for, which tells why a test failed. */
+export async function describeTabs(browser: Browser): Promise<string> {
+  const lines: string[] = [];
+  for (const page of browser.contexts().flatMap((context) => context.pages())) {
+    if (page.url() === BLANK) continue;
+    const text = await page.evaluate("document.body.innerText").catch(String);
+    lines.push(`The page ${page.url()} shows:`, String(text).slice(0, SHOWN_LENGTH));
+    for (const each of openRequests(page))
+      lines.push(`No answer yet: ${each.method()} ${each.url()}`);
+  }
+  return lines.join("\n");
 }
 
 /** Closes the tabs that tests left open because they failed. */

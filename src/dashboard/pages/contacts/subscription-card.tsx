@@ -61,8 +61,9 @@ export function SubscriptionCard({ contact }: { contact: Contact }) {
 function useSubscription({ id, email, subscribed }: Contact) {
   const [isBusy, setIsBusy] = useState(false);
   const refresh = useContactRefresh(id);
-  const patch = async (value: boolean) => {
-    await api.patch(`/contacts/${id}`, { subscribed: value });
+  const patch = (value: boolean) => api.patch(`/contacts/${id}`, { subscribed: value });
+  const undo = async () => {
+    await patch(subscribed);
     await refresh();
   };
 
@@ -73,8 +74,9 @@ function useSubscription({ id, email, subscribed }: Contact) {
       showUndo({
         text: value ? `${email} is subscribed.` : `${email} is unsubscribed.`,
         onUndo: () =>
-          void patch(subscribed).catch((error: unknown) => showFailure("It was not undone", error)),
+          void undo().catch((error: unknown) => showFailure("It was not undone", error)),
       });
+      await refresh();
     } catch (error) {
       showFailure("The subscription was not changed", error);
     } finally {
