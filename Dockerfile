@@ -1,4 +1,4 @@
-# An image with the executable, and with the shell and wget of health checks: `docker build -t mailstead .`
+# An image with the executable, and with the programs that health checks call: `docker build -t mailstead .`
 # It runs `mailstead dev`; `docker run mailstead serve …` runs the server for production.
 
 FROM oven/bun:1.4.5 AS build
@@ -15,6 +15,8 @@ FROM gcr.io/distroless/base-debian12:nonroot
 # One static file, which is the program that its name says.
 COPY --from=busybox:1.37.0-musl /bin/busybox /bin/sh
 COPY --from=busybox:1.37.0-musl /bin/busybox /bin/wget
+COPY --from=busybox:1.37.0-musl /bin/busybox /bin/nc
+COPY packaging/curl /bin/curl
 COPY --from=build /image/mailstead /usr/local/bin/mailstead
 COPY --from=build /image/links/ /
 COPY --from=build --chown=65532:65532 /image/data /data

@@ -47,6 +47,7 @@ class BuildError extends Error {}
 const ENTRY_POINTS = [
   "main.ts",
   "db/reader-thread.ts",
+  "modules/content-work/worker.ts",
   "modules/inboxes/parsing/worker.ts",
   "outbox/compose/worker.ts",
 ];

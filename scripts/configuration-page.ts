@@ -5,7 +5,8 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SETTINGS } from "../src/config/settings.ts";
+import { SETTING_SUBJECTS } from "../src/cli/setting-subjects.ts";
+import { type SettingName, SETTINGS } from "../src/config/settings.ts";
 
 const PAGE = join(import.meta.dir, "../docs/configuration.md");
 
@@ -20,12 +21,17 @@ This page is written by \`bun scripts/configuration-page.ts\` from the table of 
 
 /** The whole page, in the format that \`bun fmt\` leaves unchanged. */
 export function configurationPage(): string {
-  const rows = Object.values(SETTINGS).map(({ flag, env, shownDefault, help, placeholder }) => [
-    `\`--${flag} ${placeholder}\``,
-    `\`${env}\``,
-    shownDefault,
-    help,
-  ]);
+  const sections = SETTING_SUBJECTS.map(
+    ([subject, names]) => `## ${subject}\n\n${tableOf(names)}\n`,
+  );
+  return [INTRODUCTION, ...sections].join("\n");
+}
+
+function tableOf(names: readonly SettingName[]): string {
+  const rows = names.map((name) => {
+    const { flag, env, shownDefault, help, placeholder } = SETTINGS[name];
+    return [`\`--${flag} ${placeholder}\``, `\`${env}\``, shownDefault, help];
+  });
   const table = [["flag", "environment", "default", "meaning"], ...rows];
   const cells = table.map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
   const widths = [0, 1, 2, 3].map((i) => Math.max(...cells.map((row) => (row[i] ?? "").length)));
@@ -33,7 +39,7 @@ export function configurationPage(): string {
     (row) => `| ${row.map((c, i) => c.padEnd(widths[i] ?? 0)).join(" | ")} |`,
   );
   const rule = `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`;
-  return [INTRODUCTION, lines[0], rule, ...lines.slice(1), ""].join("\n");
+  return [lines[0], rule, ...lines.slice(1)].join("\n");
 }
 
 if (import.meta.main) writeFileSync(PAGE, configurationPage());

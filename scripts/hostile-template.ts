@@ -8,26 +8,53 @@
  * the same relay. Rounds with and without the campaigns alternate. The exit code is 1 if the 99th
  * percentile of B's mail is more than a fifth higher with the campaigns, or if the memory of the
  * process exceeds its peak of an ordinary campaign by more than 256 MiB.
+ *
+ * Then A sends 30 mails, asks for 15 previews and checks 30 messages at the same time, each of which takes
+ * long: `/livez` must take less than 200 ms, and `POST /contacts` of B less than 400 ms. `--rounds 0` runs
+ * only this part.
  */
 
 import { removeFolder, temporaryFolder } from "./bench/children.ts";
-import { type Aim, fixed, ms, printValue, quantile, reportAims, whole } from "./bench/report.ts";
+import {
+  type Aim,
+  fixed,
+  ms,
+  printValue,
+  quantile,
+  reportAims,
+  reportOutcome,
+  whole,
+} from "./bench/report.ts";
 import { runCheck } from "./bench/run-check.ts";
 import { crashOptions } from "./crash/options.ts";
+import { runNeighbours } from "./hostile/neighbours.ts";
 import { hostileAims, type HostileReport, type Round, runHostile } from "./hostile/run.ts";
 
 const RECIPIENTS = 10_000;
 const LIMIT_MS = 30 * 60_000;
 const MAX_RATIO = 1.2;
+const REQUESTS = { sends: 30, previews: 15, checks: 30, longestMs: 200 };
 
 async function run(): Promise<boolean> {
   const options = crashOptions("hostile-template.ts", { rounds: 6, seconds: 15 });
   const { rounds, seconds, binary } = options;
   console.log(`hostile-template: ${rounds} rounds with and without, ${seconds} s each`);
+  const isFast =
+    rounds === 0 ||
+    print(
+      await withFolder((data) =>
+        runHostile({ data, binary, rounds, seconds, recipients: RECIPIENTS }),
+      ),
+    );
+  const neighbours = await withFolder((data) => runNeighbours({ data, binary, ...REQUESTS }));
+  return reportOutcome(neighbours) && isFast;
+}
+
+async function withFolder<T>(work: (data: string) => Promise<T>): Promise<T> {
   const data = temporaryFolder();
-  const report = await runHostile({ data, binary, rounds, seconds, recipients: RECIPIENTS });
+  const result = await work(data);
   removeFolder(data);
-  return print(report);
+  return result;
 }
 
 function print(report: HostileReport): boolean {

@@ -80,6 +80,22 @@ async function checkRights(): Promise<void> {
   assert(processes.includes("65532 65532 mailstead dev"), processes.join("\n"));
 }
 
+/** The commands that health checks of compose files call inside the container. */
+const HEALTH_CHECKS = [
+  ["/mailpit", "readyz"],
+  ["mailstead", "readyz"],
+  ["wget", "-qO-", "http://localhost:8025/livez"],
+  ["wget", "--no-verbose", "--tries=1", "--spider", "http://localhost:8025/"],
+  ["curl", "-f", "http://localhost:8025/livez"],
+  ["curl", "--silent", "--fail", "-o", "/dev/null", "http://127.0.0.1:8025/"],
+  ["sh", "-c", "curl -fsS http://localhost:8025/readyz || exit 1"],
+  ["nc", "-z", "localhost", "1025"],
+];
+
+async function checkHealthChecks(): Promise<void> {
+  for (const words of HEALTH_CHECKS) await docker("exec", containers.bare, ...words);
+}
+
 async function checkVolume(): Promise<void> {
   const options = ["--volume", `${VOLUME}:/data`];
   for (const port of [1025, 8025]) options.push("--publish", `127.0.0.1::${port}`);
@@ -140,6 +156,7 @@ try {
   await docker("info");
   await check("the image is built", async () => void (await docker("build", "--tag", NAME, ".")));
   await check("it becomes healthy without rights, and writes to its volume only", checkRights);
+  await check("it has the programs of health checks", checkHealthChecks);
   await check("it catches mail on both ports, and its volume keeps the mail", checkVolume);
   await check("it names its user when a volume belongs to root", checkVolumeOfRoot);
   await check("it takes the place of Mailpit for other containers", checkPlaceOfMailpit);

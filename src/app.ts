@@ -10,12 +10,12 @@ import { createHttpEdge } from "./edge.ts";
 import { createHttpServer } from "./http-server.ts";
 import { createHoldReport } from "./db/durability/hold-report.ts";
 import { defineFormats } from "./http/formats.ts";
-import { createHomePath } from "./http/home-path.ts";
+import { createSignInPath } from "./http/sign-in-path.ts";
 import { isLoopbackHost } from "./lib/loopback-host.ts";
 import type { RecurringWork } from "./lib/recurring.ts";
 import { createAppLifecycle } from "./lifecycle.ts";
 import { createModules } from "./modules.ts";
-import { developerLink } from "./modules/accounts/developer.ts";
+import { developerToken } from "./modules/accounts/developer.ts";
 import type { Module } from "./modules/module.ts";
 import { createMetrics, createReadiness } from "./readiness.ts";
 import { createServices } from "./services.ts";
@@ -34,10 +34,12 @@ export function createApp(options: AppOptions) {
   const recurring = recurringWorkOf(core, clockSteps, modules);
   const server = createHttpServer(parts, {
     modules,
-    homePath: createHomePath({
+    signInPath: createSignInPath({
       ...parts,
-      makeLink:
-        core.hasOpenInboxes && isLoopbackHost(core.config.host) ? () => developerLink(parts) : null,
+      makeToken:
+        core.hasOpenInboxes && isLoopbackHost(core.config.host)
+          ? () => developerToken(parts)
+          : null,
     }),
     readiness: createReadiness(core, { dispatcher, clockSteps }),
     readMetrics: createMetrics(parts, dispatcher),

@@ -44,7 +44,8 @@ export function createHttpEdge(core: Core, { projects, quotas, accounts }: Servi
     sessions,
     routeRules,
     record: accounts.record,
-    findKey: (digest) => findKey(core.app, digest),
+    readAudited: accounts.readAudited,
+    findKey: (digest, look) => findKey(core.app, digest, look),
     findOpenProject: (request, peer) =>
       localAccess?.isOpen(request, peer) === true ? projects.firstAsKey() : null,
     idempotency,
@@ -55,6 +56,7 @@ export function createHttpEdge(core: Core, { projects, quotas, accounts }: Servi
     apiRate: config.apiRate,
     publicKeyRate: config.publicKeyRate,
     publicClientRate: config.publicClientRate,
+    userRate: config.userRate,
     trustedProxies: config.trustedProxies,
     log,
     now: clock.elapsed,

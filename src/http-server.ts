@@ -4,7 +4,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import type { Core } from "./core.ts";
 import type { HttpEdge } from "./edge.ts";
 import { healthRoutes, type Readiness } from "./http/health.ts";
-import type { HomePath } from "./http/home-path.ts";
+import type { SignInPath } from "./http/sign-in-path.ts";
 import { createListener } from "./http/listener.ts";
 import { openApiRoutes } from "./http/openapi.ts";
 import { createRoot } from "./http/server.ts";
@@ -25,7 +25,7 @@ export function createHttpServer(
   core: Core & HttpEdge,
   parts: {
     modules: readonly Module[];
-    homePath: HomePath;
+    signInPath: SignInPath;
     readiness: () => Promise<Readiness>;
     readMetrics: (responses: ReadonlyMap<string, number>) => Metric[];
   },

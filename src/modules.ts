@@ -6,6 +6,7 @@ import { createAccountModule } from "./modules/accounts/module.ts";
 import type { ServerFacts } from "./modules/accounts/state.ts";
 import { createBounceModule } from "./modules/bounces/module.ts";
 import { createCampaignModule } from "./modules/campaigns/module.ts";
+import { contentWorkModule } from "./modules/content-work/content-work.ts";
 import { createContactModule } from "./modules/contacts/module.ts";
 import { createDomainModule } from "./modules/domains/module.ts";
 import { createEmailModule } from "./modules/emails/module.ts";
@@ -31,6 +32,7 @@ import { createVerificationModule } from "./modules/verification/module.ts";
 import { createViewModule } from "./modules/views/module.ts";
 import { createWebhookModule } from "./modules/webhooks/module.ts";
 import { createWorkflowModule } from "./modules/workflows/module.ts";
+import { describeRelay } from "./protocols/smtp/known-relays.ts";
 import { createSubmissions } from "./modules/emails/submission/accept.ts";
 import { createInboundModule } from "./smtp/inbound-module.ts";
 import { createCaptureModule } from "./smtp/module.ts";
@@ -86,6 +88,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
    */
   const list: readonly Module[] = [
     queues,
+    contentWorkModule(app),
     createIdempotencyModule(parts),
     moduleOf(parts, keyNoun),
     createProjectModule({ ...parts, projectsOf: parts.accounts.members.projectsOf }),
@@ -153,13 +156,14 @@ function serverFacts(
   capture: { port: () => number | null },
 ): ServerFacts {
   const port = capture.port();
-  const { transport, captureSmtp, host } = config;
+  const { transport, captureSmtp, host, relayUrl } = config;
   return {
     capture: transport === "capture" || captureSmtp !== null,
     dev: hasOpenInboxes,
     transport,
     requiresVerifiedDomain: config.requireVerifiedDomain,
     url,
+    relay: transport === "relay" && relayUrl !== null ? describeRelay(relayUrl) : null,
     smtp: port === null ? null : { host: captureSmtp?.host ?? host, port },
   };
 }

@@ -9,6 +9,7 @@ import { createSlicedRun, nextIteration } from "./lib/yield.ts";
 import type { CampaignModule } from "./modules/campaigns/module.ts";
 import type { InboxModule } from "./modules/inboxes/module.ts";
 import type { Module } from "./modules/module.ts";
+import { pageUrl } from "./modules/projects/service.ts";
 import { createAttempt } from "./outbox/attempt.ts";
 import type { Composer, createComposer } from "./outbox/compose/composer.ts";
 import { databasePolicyStore, databaseSiteStore } from "./outbox/direct/stores.ts";
@@ -46,7 +47,7 @@ export function createQueueModule(core: Core, options: Pick<AppOptions, "transpo
 export function createSendingModule(
   parts: Core & Services & { campaigns: CampaignModule; inboxes: InboxModule; queues: QueueModule },
 ) {
-  const { config, db, clock, log, writer, usage, events, campaigns, url } = parts;
+  const { config, db, clock, log, writer, usage, events, campaigns } = parts;
   const { transport, queue } = parts.queues;
   const composer = composerOnDemand({
     ...parts,
@@ -87,7 +88,7 @@ export function createSendingModule(
     writer,
     clock,
     log,
-    url,
+    pageOf: ({ projectSeq, id }) => pageUrl(parts.app, projectSeq, `emails/${id}`),
     paceIntervalMs: config.sendRate === 0 ? 0 : 1000 / config.sendRate,
   });
   parts.mailQueued.onRaised(dispatcher.wake);

@@ -8,7 +8,6 @@ import type { Core } from "./core.ts";
 import { isSameSecret, readInstallationValue } from "./db/installation-values.ts";
 import type { Finding, World } from "./doctor/check.ts";
 import { requireReadableKeys } from "./modules/domains/keys.ts";
-import { presentDomain } from "./modules/domains/present.ts";
 import type { Services } from "./services.ts";
 
 /** Longest time for one check. */
@@ -40,7 +39,7 @@ export function createServerChecks(parts: Parts): () => Promise<Finding[]> {
           .list()
           .flatMap(({ seq }) => domains.all(seq))
           .slice(0, MAX_DOMAINS)
-          .map((row) => presentDomain(row, domains.recordsOf(row))),
+          .map(await domains.presenter()),
     };
     return Array.fromAsync(examine(world, { checks: SERVER_CHECKS, limitMs: LIMIT_MS, clock }));
   };

@@ -53,6 +53,7 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
       makePairs: options.makeDkimKeys ?? generateDkimKeys,
     }),
     installation: installationOf(config),
+    isReceiving: config.inbound !== null,
   });
   const projects = createProjects({ db, clock });
   const isSenderVerified = (projectSeq: number, domain: string): boolean =>
@@ -66,6 +67,7 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
     engagement: createEngagement({ db }),
     clock,
     record: events.record,
+    hasRoom: quotas.hasRoomForStrangers,
   });
   const collector = createCollector({ count: hits.count, writer, clock, log });
 

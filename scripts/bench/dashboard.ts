@@ -22,7 +22,7 @@ import { latencies } from "./probes.ts";
 import { type Aim, ms, msAim, printLatencies, printValue, reportAims, whole } from "./report.ts";
 
 const CAPTURE_LIMITS = ["--capture-max-messages", "0", "--capture-max-days", "0"];
-const ARGUMENTS = ["--transport", "capture", ...CAPTURE_LIMITS];
+const ARGUMENTS = ["--transport", "capture", "--user-rate", "0", ...CAPTURE_LIMITS];
 const LOADS = 30;
 const QUICK_LOADS = 5;
 /** Pages of a list that are read after each other, as by scrolling. */

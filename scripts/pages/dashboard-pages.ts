@@ -424,6 +424,16 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: "Settings",
   },
   {
+    name: "settings-audit-change",
+    path: ({ project }) => `/p/${project}/settings/audit?action=template.update`,
+    heading: "Settings",
+    states: ["FULL"],
+    open: async (page) => {
+      await page.locator("[data-primary]").first().click();
+      await page.getByRole("heading", { name: "Changed a template" }).waitFor();
+    },
+  },
+  {
     name: "not-found",
     path: () => "/nowhere",
     heading: "This page does not exist",

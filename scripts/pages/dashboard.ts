@@ -60,7 +60,7 @@ export async function checkDashboard(command: RunCommand, only: string): Promise
   const sizes = DEMO_SCALES.small;
   const demo = await seedDemo(data, { sizes, untilMs: Date.now(), seed: SEED });
   const empty = await command(data, "project", "create", EMPTY_PROJECT);
-  const args = ["--transport", "capture", "--capture-smtp", "127.0.0.1:0"];
+  const args = ["--transport", "capture", "--capture-smtp", "127.0.0.1:0", "--user-rate", "0"];
   const server = await startServer({ binary: null, data, args });
   const browser = await startBrowser();
   try {

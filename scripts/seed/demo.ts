@@ -142,6 +142,7 @@ async function prepare(setting: settings.Setting): Promise<Parts & { inbox: stri
     addEmails() {},
     addQueued() {},
     pendingBytes: () => 0,
+    pendingReceivedBytes: () => 0,
     pendingQueued: () => 0,
   };
   const store = createEmailStore({ db: setting.db, usage });

@@ -18,7 +18,7 @@ const SINGLE = ["From", "Sender", "Reply-To", "To", "Cc", "Subject", "Date", "Me
 type Linted = { detail: Detail; raw: Uint8Array; hasBareLf: boolean };
 
 /** The finding of one check. ERROR: receivers are likely to refuse or to break the message. */
-type LintFinding = { name: string; status: "OK" | "WARNING" | "ERROR"; message: string };
+export type LintFinding = { name: string; status: "OK" | "WARNING" | "ERROR"; message: string };
 type Found = Omit<LintFinding, "name">;
 
 const CHECKS: Readonly<Record<string, (message: Linted) => Found>> = {

@@ -15,11 +15,12 @@ import { sha256 } from "../lib/crypto.ts";
 import { VERSION } from "../lib/version.ts";
 import { type Command, type Input, readSettings, TEMPORARY_DATA } from "./command.ts";
 import type { Io } from "./io.ts";
+import { logCaughtMail } from "./caught-log.ts";
 import { addressText, reachable } from "./capture-address.ts";
 import { prepareOwner } from "./owner.ts";
 import { runServer, SERVER_SETTINGS } from "./serve.ts";
 import { isLoopbackHost } from "../lib/loopback-host.ts";
-import { developerLink } from "../modules/accounts/developer.ts";
+import { developerToken, ensureDeveloper } from "../modules/accounts/developer.ts";
 import { createKey, findKey } from "../modules/keys.ts";
 
 /**
@@ -49,7 +50,7 @@ export const dev: Command = {
     const { environment, ignored } = withMailpitVariables(input.io.env);
     const config = devConfig(input, environment);
     const isForMailpit = Object.keys(input.io.env).some((name) => name.startsWith("MP_"));
-    let dashboardPath: string | null = null;
+    let dashboardPath = "/app";
     let keys: DevKeys = { secretKey: "", publicKey: "" };
     return runServer(input.io, {
       config,
@@ -57,16 +58,14 @@ export const dev: Command = {
       ignoredVariables: ignored,
       prepare: async ({ app, folder }) => {
         keys = await devKeys(app, join(folder, "dev-keys.json"));
-        // On a machine that others reach, the first person who reads the terminal creates the owner.
-        dashboardPath = isLoopbackHost(config.host)
-          ? await developerLink(app)
-          : await prepareOwner(app, config);
+        dashboardPath = await prepareDashboard(app, config);
       },
       onStarted: async ({ app, address, folder }) => {
         const host = reachable(config.captureSmtp.host);
         const smtp = addressText({ host, port: app.capture.port() ?? 0 });
         const url = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
-        const dashboard = `${config.url ?? url}${dashboardPath ?? "/app"}`;
+        logCaughtMail(app, config.url ?? url);
+        const dashboard = `${config.url ?? url}${dashboardPath}`;
         const info = { version: VERSION, data: folder, url, smtp, dashboard, ...keys };
         const { program, stdout } = input.io;
         stdout.line(input.isJson ? JSON.stringify(info) : welcome(info, program, config));
@@ -77,8 +76,26 @@ export const dev: Command = {
   },
 };
 
+/** Prepares the sign-in, and returns the path that the terminal shows for it. */
+async function prepareDashboard(app: Server, config: Config): Promise<string> {
+  // On a machine that others reach, the first person who reads the terminal creates the owner.
+  if (!isLoopbackHost(config.host)) return (await prepareOwner(app, config)) ?? "/app";
+  const shownHost = config.url === null ? config.host : new URL(config.url).hostname;
+  const signsIn = config.uiAuth.length === 0 && isLoopbackHost(shownHost.replace(/^\[|\]$/g, ""));
+  if (!signsIn) return `/app/link#${await developerToken(app)}`;
+  // This address signs each browser of this machine in, as often as it is opened (http/sign-in-path.ts).
+  await ensureDeveloper(app);
+  return "/";
+}
+
 /** Requests are not limited, because tests that run at the same time send many. */
-const DEV_DEFAULTS = { mailpitApi: true, requireVerifiedDomain: false, port: DEV_PORT, apiRate: 0 };
+const DEV_DEFAULTS = {
+  mailpitApi: true,
+  requireVerifiedDomain: false,
+  port: DEV_PORT,
+  apiRate: 0,
+  userRate: 0,
+};
 /** Mail that is captured does not leave, so a test does not wait for the rate. */
 const CAPTURE_DEFAULTS = { ...DEV_DEFAULTS, sendRate: 0 };
 
@@ -168,12 +185,15 @@ function welcome(
 Send a mail over SMTP, and read it:
 
   ${program} send${to}
-  curl ${info.url}/inboxes/default/messages/latest${uiAuth.length > 0 ? ` ${auth}` : ""}
+  curl ${quotedUrl(`${info.url}/inboxes/default/messages/latest`)}${uiAuth.length > 0 ? ` ${auth}` : ""}
 
 Send one over HTTP:
 
-  curl ${info.url}/v1/send ${auth} -H 'Content-Type: application/json' -d '${mail}'
+  curl ${quotedUrl(`${info.url}/v1/send`)} ${auth} -H 'Content-Type: application/json' -d '${mail}'
 
 Stop with Ctrl-C.
 `;
 }
+
+/** Some shells read the brackets of an IPv6 address as a pattern. */
+const quotedUrl = (url: string): string => (url.includes("[") ? `'${url}'` : url);

@@ -58,7 +58,7 @@ export const domainAdd: Command = {
         recordCommand(store, "domain add", { projectSeq: added.projectSeq, objectId: added.id });
         return added;
       });
-      const shown = domains.present(row);
+      const shown = (await domains.presenter())(row);
       return print(input, { domain: shown }, `${stateOf(row)}\n\n${recordsText(shown.records)}`);
     }),
 };
@@ -91,7 +91,8 @@ export const domainRecords: Command = {
   run: (input) =>
     withStore(input, async (store) => {
       store.requireReadableKeys();
-      const { records } = store.domains.present(await rowOf(input, store));
+      const present = await store.domains.presenter();
+      const { records } = present(await rowOf(input, store));
       return print(input, { records }, recordsText(records));
     }),
 };
@@ -137,12 +138,13 @@ async function verify(input: Input, store: Store): Promise<number> {
     writer,
     clock,
     log: silentLog,
+    pageOf: () => store.url,
   });
   const { projectSeq, id } = await rowOf(input, store);
   const check = await checks.check(await writer.write(domains.requestCheck(projectSeq, id)));
   dns.close();
   const row = domains.get(projectSeq, id);
-  const shown = domains.present(row);
+  const shown = (await domains.presenter())(row);
   const unanswered = unansweredOf(check);
   const isKeyUnknown = unanswered.some(({ record }) => record.required);
   const state = isKeyUnknown ? unknownState(row) : stateOf(row);
@@ -170,8 +172,14 @@ function unknownState(row: DomainRow): string {
 async function rowOf(input: Input, { domains, project }: Store): Promise<DomainRow> {
   const domain = await domainName(input);
   const isNamed = input.flags["project"] !== undefined;
-  const row = isNamed ? domains.find(project().seq, domain) : domains.findByName(domain);
-  if (row !== null) return row;
+  if (isNamed) {
+    const own = domains.find(project().seq, domain);
+    if (own !== null) return own;
+  } else {
+    const [row, other] = domains.findAll(domain);
+    if (other !== undefined) throw new UsageError(`several projects have ${domain}: add --project`);
+    if (row !== undefined) return row;
+  }
   const where = isNamed ? "The project has" : "There is";
   throw new AppError(404, "DOMAIN_NOT_FOUND", `${where} no domain ${domain}.`, {
     suggestion: "List the domains of a project: mailstead domain list",

@@ -1,18 +1,25 @@
 /** Help texts, which are generated from the commands so that they are always complete. */
 
-import { SETTINGS } from "../config/settings.ts";
+import { type SettingName, SETTINGS } from "../config/settings.ts";
 import { VERSION } from "../lib/version.ts";
 import { type Command, flagsOf } from "./command.ts";
+import { SETTING_SUBJECTS } from "./setting-subjects.ts";
 
-export function overview(commands: readonly Command[]): string {
-  const rows = [...commands.map(titleAndSummary), ["help [COMMAND]", "Show help"] as const];
+/** Commands about one subject. */
+export type CommandGroup = { subject: string; commands: readonly Command[] };
+
+export function overview(groups: readonly CommandGroup[]): string {
+  const sections = groups.map(({ subject, commands }) => ({
+    subject,
+    rows: commands.map(titleAndSummary),
+  }));
+  sections.push({ subject: "Help", rows: [["help [COMMAND]", "Show help"]] });
+  const width = widthOf(sections.flatMap(({ rows }) => rows));
   return [
     `Mailstead ${VERSION}: an email platform in one executable with one SQLite file.`,
     "",
     "Start here:  mailstead dev",
-    "",
-    "Commands:",
-    ...table(rows),
+    ...sections.flatMap(({ subject, rows }) => ["", `${subject}:`, ...table(rows, width)]),
     "",
     "mailstead help COMMAND shows the flags of a command. Every command accepts --json.",
   ].join("\n");
@@ -33,14 +40,28 @@ export function commandHelp(command: Command): string {
         .filter((flag) => !isSetting(flag.name))
         .map((flag) => [flagTitle(flag), flag.help] as const),
     ),
-    ...section(
-      "Settings (flag, or environment variable, or file named by …_FILE)",
-      command.settings.map((name) => {
-        const { flag, env, placeholder, shownDefault, help } = SETTINGS[name];
-        return [`--${flag} ${placeholder}`, `${help} [${env}, default: ${shownDefault}]`] as const;
-      }),
-    ),
+    ...settingSections(command.settings),
   ].join("\n");
+}
+
+/** Most settings that are one list; more of them are listed by subject. */
+const MAX_SETTINGS_IN_LIST = 10;
+const SETTINGS_TITLE = "Settings (flag, or environment variable, or file named by …_FILE)";
+
+function settingSections(names: readonly SettingName[]): string[] {
+  if (names.length <= MAX_SETTINGS_IN_LIST) return section(SETTINGS_TITLE, names.map(settingRow));
+  return [
+    "",
+    `${SETTINGS_TITLE}, by subject`,
+    ...SETTING_SUBJECTS.flatMap(([subject, all]) =>
+      section(subject, all.filter((name) => names.includes(name)).map(settingRow)),
+    ),
+  ];
+}
+
+function settingRow(name: SettingName): readonly [string, string] {
+  const { flag, env, placeholder, shownDefault, help } = SETTINGS[name];
+  return [`--${flag} ${placeholder}`, `${help} [${env}, default: ${shownDefault}]`];
 }
 
 function isSetting(flag: string): boolean {
@@ -68,8 +89,12 @@ function section(name: string, rows: readonly (readonly [string, string])[]): st
 
 const MAX_TITLE_WIDTH = 34;
 
-function table(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.min(MAX_TITLE_WIDTH, Math.max(...rows.map(([left]) => left.length)));
+type Rows = readonly (readonly [string, string])[];
+
+const widthOf = (rows: Rows): number =>
+  Math.min(MAX_TITLE_WIDTH, Math.max(...rows.map(([left]) => left.length)));
+
+function table(rows: Rows, width = widthOf(rows)): string[] {
   return rows.map(([left, right]) =>
     left.length > width
       ? `  ${left}\n  ${" ".repeat(width)}  ${right}`

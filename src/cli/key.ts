@@ -56,9 +56,15 @@ export const keyList: Command = {
   run: (input) =>
     withStore(input, async (store) => {
       const all = listKeys(store, store.project().seq);
+      const now = store.clock.now();
       const human =
-        all.map(lineFor).join("\n") || "There is no key yet. Create one: mailstead key create";
-      return print(input, { keys: all.map(present) }, human);
+        all.map((key) => lineFor(key, now)).join("\n") ||
+        "There is no key yet. Create one: mailstead key create";
+      return print(
+        input,
+        { keys: all.map((key) => ({ ...present(key), state: keyState(key, now) })) },
+        human,
+      );
     }),
 };
 
@@ -139,11 +145,18 @@ function present(key: KeyRow) {
   };
 }
 
-function lineFor(key: KeyRow): string {
+/** Why a key is refused, or that it is not. */
+function keyState({ revokedAt, expiresAt }: KeyRow, now: number): "VALID" | "EXPIRED" | "REVOKED" {
+  if (revokedAt !== null) return "REVOKED";
+  return expiresAt !== null && expiresAt <= now ? "EXPIRED" : "VALID";
+}
+
+function lineFor(key: KeyRow, now: number): string {
   const prefix = key.kind === "SECRET" ? "sk" : "pk";
-  const state = key.revokedAt !== null ? "revoked" : "valid  ";
+  const state = keyState(key, now).toLowerCase().padEnd(7);
   const used = key.lastUsedAt === null ? "never used" : `last used ${isoTime(key.lastUsedAt)}`;
   const origins = originsOf(key);
   const limit = origins.length === 0 ? "" : `  only from ${origins.join(", ")}`;
-  return `${key.id}  ${prefix}_…${key.last4}  ${state}  ${used}  ${key.name}${limit}`;
+  const end = key.expiresAt === null ? "" : `  until ${isoTime(key.expiresAt)}`;
+  return `${key.id}  ${prefix}_…${key.last4}  ${state}  ${used}  ${key.name}${end}${limit}`;
 }

@@ -39,7 +39,7 @@ async function createOwner(
     if (!(error instanceof AppError)) throw error;
     throw new UsageError(`--owner-password: the ${error.message.replace(":", "")}`);
   }
-  const passwordDigest = await createPasswords().hash(password);
+  const passwordDigest = await createPasswords().hash(password, "");
   await writer.write(() => {
     const existing = accounts.users.findByEmail(email);
     const user =

@@ -1,7 +1,7 @@
 /** The commands `mailstead project create`, `list`, `set`, `disable` and `enable`. */
 
 import { createKey } from "../modules/keys.ts";
-import { recordCommand } from "./audit.ts";
+import { changeByCommand, recordCommand } from "./audit.ts";
 import { TRACKING_MODES } from "../db/schema/projects.ts";
 import { isoTime } from "../lib/clock.ts";
 import { domainOf } from "../protocols/mime/address.ts";
@@ -99,12 +99,12 @@ export const projectSet: Command = {
       const project = projects.resolve(input.positionals[0] ?? null, commandText("set"));
       const changed = await writer.write(() => {
         const { seq: projectSeq, id: objectId } = project;
-        recordCommand(store, "project set", {
+        return changeByCommand(store, "project set", {
           projectSeq,
           objectId,
           fields: Object.keys(fields),
+          run: projects.set(project, fields),
         });
-        return projects.set(project, fields)();
       });
       const { seq, name, tracking, language } = changed;
       const sender = senderOf(changed);
@@ -198,8 +198,12 @@ function enabledCommand(verb: "disable" | "enable", isEnabled: boolean): Command
         const project = projects.resolve(input.positionals[0] ?? null, commandText(verb));
         const changed = await writer.write(() => {
           const { seq: projectSeq, id: objectId } = project;
-          recordCommand(store, `project ${verb}`, { projectSeq, objectId, fields: ["isEnabled"] });
-          return projects.setEnabled(project, isEnabled)();
+          return changeByCommand(store, `project ${verb}`, {
+            projectSeq,
+            objectId,
+            fields: ["isEnabled"],
+            run: projects.setEnabled(project, isEnabled),
+          });
         });
         return print(input, { project: present(changed) }, `Project ${changed.name} is ${verb}d.`);
       }),

@@ -19,7 +19,7 @@ import { type Command, parseArguments, UsageError } from "./command.ts";
 import { dev } from "./dev.ts";
 import { doctor } from "./doctor.ts";
 import { domainAdd, domainList, domainRecords, domainRemove, domainVerify } from "./domain.ts";
-import { commandHelp, overview } from "./help.ts";
+import { type CommandGroup, commandHelp, overview } from "./help.ts";
 import { inboxExport, inboxImport } from "./inbox.ts";
 import type { Io } from "./io.ts";
 import { keyCreate, keyList, keyRevoke } from "./key.ts";
@@ -38,38 +38,34 @@ import { serve } from "./serve.ts";
 import { userAdd, userDisable, userEnable, userLink, userList } from "./user.ts";
 import { version } from "./version.ts";
 
-const COMMANDS: readonly Command[] = [
-  serve,
-  dev,
-  projectCreate,
-  projectList,
-  projectSet,
-  projectDisable,
-  projectEnable,
-  keyCreate,
-  keyList,
-  keyRevoke,
-  userAdd,
-  userLink,
-  userList,
-  userDisable,
-  userEnable,
-  domainAdd,
-  domainList,
-  domainRecords,
-  domainVerify,
-  domainRemove,
-  send,
-  sendmail,
-  inboxImport,
-  inboxExport,
-  readyz,
-  doctor,
-  check,
-  backup,
-  migrateCommand,
-  version,
+const GROUPS: readonly CommandGroup[] = [
+  { subject: "Run a server", commands: [dev, serve, readyz] },
+  {
+    subject: "Projects and their keys",
+    commands: [
+      projectCreate,
+      projectList,
+      projectSet,
+      projectDisable,
+      projectEnable,
+      keyCreate,
+      keyList,
+      keyRevoke,
+    ],
+  },
+  { subject: "Users", commands: [userAdd, userLink, userList, userDisable, userEnable] },
+  {
+    subject: "Sender domains",
+    commands: [domainAdd, domainList, domainRecords, domainVerify, domainRemove],
+  },
+  { subject: "Send and catch mail", commands: [send, sendmail, inboxImport, inboxExport] },
+  {
+    subject: "Look after an installation",
+    commands: [doctor, check, backup, migrateCommand, version],
+  },
 ];
+
+const COMMANDS: readonly Command[] = GROUPS.flatMap(({ commands }) => commands);
 
 /** Number of words in the longest command name. */
 const MAX_NAME_WORDS = 2;
@@ -89,7 +85,7 @@ export async function main(words: readonly string[], io: Io): Promise<number> {
 async function dispatch(words: readonly string[], io: Io, isJson: boolean): Promise<number> {
   const [first] = words;
   if (first === undefined || first === "--help" || first === "-h") {
-    io.stdout.line(overview(COMMANDS));
+    io.stdout.line(overview(GROUPS));
     return 0;
   }
   if (first === "help") return help(io, words.slice(1));
@@ -113,7 +109,7 @@ function help(io: Io, words: readonly string[]): number {
   const matching = COMMANDS.filter(
     (command) => command.name === name || command.name.startsWith(`${name} `),
   );
-  if (name === "" || name === "help") io.stdout.line(overview(COMMANDS));
+  if (name === "" || name === "help") io.stdout.line(overview(GROUPS));
   else if (matching.length === 0) throw unknownCommand(name);
   else io.stdout.line(matching.map(commandHelp).join("\n\n"));
   return 0;

@@ -156,8 +156,8 @@ async function compose(
 async function findSigner(input: Input, config: Config, domain: string): Promise<Signer | null> {
   if (!hasInstallation(config.data) || isSignedByRelay(config)) return null;
   return withStore(input, async ({ domains }) => {
-    const found = domains.findByName(domain);
-    return found === null ? null : domains.signerOf(found.projectSeq, domain);
+    const [found] = domains.findAll(domain);
+    return found === undefined ? null : domains.signerOf(found.projectSeq, domain);
   });
 }
 

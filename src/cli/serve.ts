@@ -1,5 +1,6 @@
 /** The command `mailstead serve`, and the server process that `mailstead dev` also uses. */
 
+import { resolve } from "node:path";
 import { createApp, type Server } from "../app.ts";
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import { cannotListen } from "../config/listen-error.ts";
@@ -31,6 +32,7 @@ import { isLoopbackHost } from "../lib/loopback-host.ts";
 import { prepareOwner } from "./owner.ts";
 import { type Command, readSettings, UsageError } from "./command.ts";
 import type { Io } from "./io.ts";
+import { isOutOfSpace, waitForSpace } from "./space.ts";
 import { startText } from "./start-text.ts";
 
 export const SERVER_SETTINGS: readonly SettingName[] = [
@@ -70,6 +72,7 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "apiRate",
   "publicKeyRate",
   "publicClientRate",
+  "userRate",
   "trustedProxies",
   "quotaStorage",
   "quotaQueuedMails",
@@ -143,39 +146,68 @@ type ServerOptions = {
   onStarted: (running: Running) => Promise<void>;
 };
 
-/** Runs a server until it is asked to stop. Resolves to the exit code after the stop. */
+/**
+ * Runs a server until it is asked to stop. Resolves to the exit code after the stop. A start that fails
+ * because the disk is full is repeated when there is space.
+ */
 export async function runServer(io: Io, options: ServerOptions): Promise<number> {
-  const { logLevel: level, logFormat: format, data, secret } = options.config;
+  const { logLevel: level, logFormat: format, data } = options.config;
   const log = createLog({ level, format, write: (line) => void io.stderr.write(`${line}\n`) });
   if (options.ignoredVariables.length > 0) {
     const variables = options.ignoredVariables;
     log.warn("these variables of Mailpit have no effect here", { variables });
   }
-  const folder = openDataFolder(data, secret);
+  endOnUnexpectedErrors(io, log);
+  const config = withPort(options.config);
+  const serving: ServeOptions = { ...options, config, io, log, untilStopped: onlyOnce(io) };
+  for (let failures = 1; ; failures++) {
+    try {
+      return await serveOnce(serving);
+    } catch (error) {
+      if (!isOutOfSpace(error, data)) throw error;
+      const stopped = serving.untilStopped();
+      const folder = resolve(data);
+      const context = { folder, error, failures, stopped, clock: systemClock, log };
+      if (!(await waitForSpace(config, context))) return 0;
+    }
+  }
+}
+
+/** The process may be asked once only, because a second signal ends it at once. */
+function onlyOnce(io: Io): Io["untilStopped"] {
+  let asked: Promise<void> | null = null;
+  return () => (asked ??= io.untilStopped());
+}
+
+/** A port must be known before the server listens, because links contain it. */
+function withPort(config: Config): Config {
+  return config.port === 0 ? { ...config, port: findFreePort(config.host) } : config;
+}
+
+async function serveOnce(options: ServeOptions): Promise<number> {
+  const folder = openDataFolder(options.config.data, options.config.secret);
   const unlock = await awaitDataFolder(folder.path);
   try {
-    return await serveFolder(folder, { ...options, io, log });
+    return await serveFolder(folder, options);
   } finally {
     unlock();
   }
 }
 
-type ServeOptions = ServerOptions & { io: Io; log: Log };
+type ServeOptions = ServerOptions & { io: Io; log: Log; untilStopped: Io["untilStopped"] };
 
 /** Serves a locked data folder. */
 async function serveFolder(folder: DataFolder, options: ServeOptions): Promise<number> {
-  const { config: given, io, log } = options;
+  const { config, log } = options;
   const db = openLockedDatabase(folder, log);
-  endOnUnexpectedErrors(io, log);
   try {
     upgradeDatabase(db, log);
     // With a wrong secret the server would accept mail but could not sign it.
     requireReadableKeys(db, folder.secret);
     if (!isSameSecret(db, folder.secret)) log.warn(OTHER_SECRET);
     rememberSecret(db, folder.secret);
-    const config = given.port === 0 ? { ...given, port: findFreePort(given.host) } : given;
     rememberSettings(db, config);
-    return await serveDatabase(db, folder, { ...options, config });
+    return await serveDatabase(db, folder, options);
   } catch (error) {
     closeDatabase(db);
     throw error;
@@ -183,7 +215,7 @@ async function serveFolder(folder: DataFolder, options: ServeOptions): Promise<n
 }
 
 async function serveDatabase(db: Db, folder: DataFolder, options: ServeOptions): Promise<number> {
-  const { config, hasOpenInboxes, io, log } = options;
+  const { config, hasOpenInboxes, log } = options;
   const { path, secret } = folder;
   const app = createApp({
     config,
@@ -194,9 +226,15 @@ async function serveDatabase(db: Db, folder: DataFolder, options: ServeOptions):
     log,
     hasOpenInboxes,
   });
-  const stopped = io.untilStopped().then(() => stop(app, db, options));
-  // It may be asked to stop before it has started.
-  await Promise.race([start(app, db, { ...options, path }), stopped]);
+  let hasFailed = false;
+  const stopped = options.untilStopped().then(() => (hasFailed ? 1 : stop(app, db, options)));
+  try {
+    // It may be asked to stop before it has started.
+    await Promise.race([start(app, db, { ...options, path }), stopped]);
+  } catch (error) {
+    hasFailed = true;
+    throw error;
+  }
   return stopped;
 }
 
@@ -219,13 +257,15 @@ async function start(
 }
 
 async function stop(app: Server, db: Db, { io, log }: ServeOptions): Promise<number> {
-  log.info("stopping");
+  log.info("the server is stopping");
   try {
     await app.stop();
     if (closeDatabase(db)) {
-      log.info("stopped");
+      log.info("the server has stopped");
     } else {
-      log.warn("stopped; the database was not closed, so that its files do not change");
+      log.warn(
+        "the server has stopped, and the database was not closed, so that its files do not change",
+      );
       await io.kill();
     }
     return 0;
@@ -272,7 +312,8 @@ async function startListening(app: Server, db: Db, config: Config): Promise<void
 /** Opens the database of a locked data folder. Creates it if there is none. */
 function openLockedDatabase({ path, databaseFile }: DataFolder, log: Log): Db {
   if (!hasInstallation(path)) {
-    log.info("database created", { applied: createDatabase(databaseFile) });
+    createDatabase(databaseFile);
+    log.info(`a new database was created in ${path}`);
   }
   const db = openStoredDatabase(databaseFile);
   db.files.add(lockFileOf(path));
@@ -282,10 +323,9 @@ function openLockedDatabase({ path, databaseFile }: DataFolder, log: Log): Db {
 function upgradeDatabase(db: Db, log: Log): void {
   refuseMissingPages(db);
   const applied = migrate(db.sqlite);
-  if (applied.length > 0) log.info("migrations applied", { applied });
+  if (applied.length > 0) log.info("the database was upgraded for this version", { applied });
 }
 
-/** Finds a free port. It must be known before the server listens, because links contain it. */
 function findFreePort(hostname: string): number {
   const probe = Bun.serve({ hostname, port: 0, fetch: () => new Response() });
   const { port } = probe;

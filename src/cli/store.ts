@@ -165,6 +165,7 @@ function openDomains(
     listPage: createListPage(createCursors(deriveKey(secret, "cursors"))),
     keys: createDkimKeys({ db, clock: systemClock, sealKey, makePairs: generateDkimKeys }),
     installation,
+    isReceiving: false, // A command sends no mail of a project.
   });
 }
 

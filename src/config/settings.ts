@@ -199,6 +199,11 @@ const TABLE = {
     fallback: () => 300,
     help: "Requests per minute, project and client address with public keys; 0 for no limit",
   }),
+  userRate: setting("user-rate", kinds.integer("N", 0, 10_000_000), {
+    fallback: () => 1200,
+    shownDefault: "1200; 0 in dev",
+    help: "Requests per minute of one user with the dashboard; 0 for no limit",
+  }),
   trustedProxies: setting("trusted-proxy", kinds.addressRanges, {
     fallback: () => [],
     shownDefault: "none",
@@ -283,8 +288,9 @@ const TABLE = {
     help: "Lowest level that is logged",
   }),
   logFormat: setting("log-format", kinds.choice(LOG_FORMATS), {
-    fallback: () => (process.stderr.isTTY ? "text" : "json"),
-    shownDefault: "text on a terminal, json otherwise",
+    // Somebody who starts the server in a terminal reads the log, also in a file.
+    fallback: () => (process.stdout.isTTY || process.stderr.isTTY ? "text" : "json"),
+    shownDefault: "text when started in a terminal, else json",
     help: "Format of log lines",
   }),
   /** Address on which `GET /metrics` is served; null if it is not served. */

@@ -23,13 +23,16 @@ const entryRoute = createRoute({
   beforeLoad: ({ context }) => context.client.ensureQueryData(stateQuery),
 });
 
-type LoginSearch = { next?: string };
+/** The page to open after the sign-in. */
+type SignInSearch = { next?: string };
+
+const validateSearch = ({ next }: Record<string, unknown>): SignInSearch =>
+  typeof next === "string" ? { next } : {};
 
 const loginRoute = createRoute({
   getParentRoute: () => entryRoute,
   path: "/login",
-  validateSearch: ({ next }: Record<string, unknown>): LoginSearch =>
-    typeof next === "string" ? { next } : {},
+  validateSearch,
   component: lazyPage(() => import("./pages/entry/login.tsx"), "LoginPage"),
 });
 
@@ -42,6 +45,7 @@ const setupRoute = createRoute({
 const linkRoute = createRoute({
   getParentRoute: () => entryRoute,
   path: "/link",
+  validateSearch,
   component: lazyPage(() => import("./pages/entry/link.tsx"), "LinkPage"),
 });
 

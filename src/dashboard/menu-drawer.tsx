@@ -2,9 +2,11 @@
 
 import { Drawer } from "@mantine/core";
 import { Sidebar } from "./sidebar.tsx";
+import { useLayer } from "./ui/layers.ts";
 
 export function MenuDrawer(props: { isOpen: boolean; onClose: () => void; onSearch: () => void }) {
   const { isOpen, onClose, onSearch } = props;
+  useLayer(isOpen, onClose);
   return (
     <Drawer
       opened={isOpen}

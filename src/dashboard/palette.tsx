@@ -25,6 +25,7 @@ import { useFoundGroups } from "./palette-found.tsx";
 import { useObjectWithId } from "./palette-id.tsx";
 import { useSignOut } from "./sidebar.tsx";
 import { useAppState, useNavigationProject } from "./state.ts";
+import { useLayer } from "./ui/layers.ts";
 
 const ICON = { size: 16, "aria-hidden": true } as const;
 /** Contacts and suppressions come before the pages. */
@@ -48,6 +49,7 @@ export function Palette(props: {
     if (isOpen) spotlight.open();
     else spotlight.close();
   }, [isOpen]);
+  useLayer(isOpen, spotlight.close);
 
   const pages: SpotlightActionData[] =
     project === null

@@ -1,9 +1,10 @@
 /** The dialog with all shortcuts, opened by `?`. */
 
-import { Kbd, Modal, Switch } from "@mantine/core";
+import { Kbd, Switch } from "@mantine/core";
 import { navigationOf } from "./navigation.ts";
 import { setShortcutsOn, useAreShortcutsOn } from "./shortcuts.ts";
 import { useAppState, useNavigationProject } from "./state.ts";
+import { Dialog } from "./ui/dialog.tsx";
 
 const GENERAL = [
   ["Command palette", "Ctrl K"],
@@ -23,7 +24,7 @@ export function ShortcutList({ isOpen, onClose }: { isOpen: boolean; onClose: ()
     .flat()
     .flatMap(({ label, key }) => (key === undefined ? [] : [[label, `g ${key}`] as const]));
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Keyboard shortcuts" size="sm">
+    <Dialog opened={isOpen} onClose={onClose} title="Keyboard shortcuts" size="sm">
       <dl className="shortcut-list">
         {[...GENERAL, ...pages].map(([name, keys]) => (
           <div key={name} style={{ display: "contents" }}>
@@ -44,6 +45,6 @@ export function ShortcutList({ isOpen, onClose }: { isOpen: boolean; onClose: ()
         checked={isOn}
         onChange={({ currentTarget }) => setShortcutsOn(currentTarget.checked)}
       />
-    </Modal>
+    </Dialog>
   );
 }

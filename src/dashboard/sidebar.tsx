@@ -11,13 +11,16 @@ import {
   Moon,
   Search,
   Server,
+  ShieldAlert,
   Sun,
   UserRound,
 } from "lucide-react";
 import { api } from "./api.ts";
 import { navigationOf } from "./navigation.ts";
 import { useAppState, useNavigationProject } from "./state.ts";
+import { activeRulesText, useActiveRules } from "./use-inboxes.ts";
 
+const INBOX = "/p/$project/inboxes/{-$inbox}";
 const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 export function Sidebar({ onSearch }: { onSearch: () => void }) {
@@ -47,6 +50,7 @@ export function Sidebar({ onSearch }: { onSearch: () => void }) {
                   >
                     <Icon size={16} aria-hidden />
                     {label}
+                    {to === INBOX && <FailureBadge />}
                   </Link>
                 </li>
               ))}
@@ -57,6 +61,20 @@ export function Sidebar({ onSearch }: { onSearch: () => void }) {
         <UserMenu />
       </div>
     </div>
+  );
+}
+
+/** Says that failure rules make SMTP fail, which is easily forgotten after a test. */
+function FailureBadge() {
+  const count = useActiveRules();
+  if (count === 0) return null;
+  const text = activeRulesText(count);
+  return (
+    <span className="side-badge" title={text}>
+      <ShieldAlert size={12} aria-hidden />
+      {count}
+      <span className="visually-hidden"> {text}</span>
+    </span>
   );
 }
 

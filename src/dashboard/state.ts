@@ -17,6 +17,16 @@ export type User = {
 
 export type ProjectSummary = { id: string; name: string; role: Role; isEnabled: boolean };
 
+/** The relay that mail leaves through, in sentences. */
+export type Relay = {
+  name: string;
+  /** The relay signs mail, and this server does not. */
+  isSigning: boolean;
+  signing: string;
+  limit: string;
+  reports: string;
+};
+
 export type AppState = {
   needsOwner: boolean;
   user: User | null;
@@ -27,6 +37,8 @@ export type AppState = {
   dev: boolean;
   version: string;
   transport: string;
+  /** Null without a relay, and before the sign-in. */
+  relay: Relay | null;
   /** Whether the domain of a sender must be verified. */
   requiresVerifiedDomain: boolean;
   url: string;

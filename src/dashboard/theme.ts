@@ -52,6 +52,8 @@ const DIALOG = {
   transitionProps: { duration: 150 },
   overlayProps: { backgroundOpacity: 0.35 },
   closeButtonProps: { "aria-label": "Close" },
+  // Esc closes one layer (ui/layers.ts).
+  closeOnEscape: false,
 };
 const POPUP = { defaultProps: { shadow: "md", transitionProps: { duration: 120 } } };
 

@@ -1,7 +1,8 @@
 /**
  * The data folder: database, installation secret, and the lock that prevents a second server.
- * The lock is an open transaction on a separate file. The operating system releases it when the
- * process ends, also after a crash.
+ * The lock is an open transaction on a separate file, and a lock of the folder, which holds also if
+ * that file is deleted (folder-lock.ts). The operating system releases both when the process ends,
+ * also after a crash.
  */
 
 import { Database, SQLiteError } from "bun:sqlite";
@@ -10,6 +11,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  rmSync,
   statfsSync,
   statSync,
   writeFileSync,
@@ -17,6 +19,7 @@ import {
 import { join, resolve } from "node:path";
 import { systemClock } from "../lib/clock.ts";
 import { randomBase62 } from "../lib/crypto.ts";
+import { tryLockFolder } from "./folder-lock.ts";
 
 export type DataFolder = {
   /** Absolute path. */
@@ -30,8 +33,8 @@ export class DataFolderError extends Error {
   /** The fix, if the message does not contain it. */
   readonly suggestion: string | null;
 
-  constructor(message: string, suggestion: string | null = null) {
-    super(message);
+  constructor(message: string, suggestion: string | null = null, cause?: unknown) {
+    super(message, { cause });
     this.suggestion = suggestion;
   }
 }
@@ -84,7 +87,8 @@ export function openDataFolder(folder: string, given: string | null): DataFolder
   } catch (error) {
     if (error instanceof DataFolderError) throw error;
     const why = error instanceof Error ? error.message : String(error);
-    throw new DataFolderError(`The data folder ${path} cannot be used: ${why}`, accessFix(error));
+    const message = `The data folder ${path} cannot be used: ${why}`;
+    throw new DataFolderError(message, accessFix(error), error);
   }
 }
 
@@ -136,7 +140,12 @@ function storedSecret(path: string): string {
         flush: true,
       });
     } catch (error) {
-      if (!existsSync(file)) throw error;
+      const isThere = error instanceof Error && "code" in error && error.code === "EEXIST";
+      if (!isThere) {
+        // On a full disk the file was created, but has no content.
+        rmSync(file, { force: true });
+        throw error;
+      }
     }
   }
   const secret = readFileSync(file, "utf8").trim();
@@ -191,7 +200,29 @@ export async function awaitDataFolder(path: string): Promise<() => void> {
 
 /** Like `lockDataFolder`, but returns null if another process has the lock. */
 export function tryLockDataFolder(path: string): (() => void) | null {
-  const file = lockFileOf(path);
+  const unlockFolder = tryLockFolder(path);
+  if (unlockFolder === null) return null;
+  try {
+    const unlockFile = tryLockFile(lockFileOf(path));
+    if (unlockFile === null) unlockFolder();
+    else return joined(unlockFile, unlockFolder);
+  } catch (error) {
+    unlockFolder();
+    throw error;
+  }
+  return null;
+}
+
+function joined(first: () => void, second: () => void): () => void {
+  return () => {
+    first();
+    second();
+  };
+}
+
+/** Returns null if another process has the lock. */
+
+function tryLockFile(file: string): (() => void) | null {
   let lock: Database | null = null;
   try {
     lock = new Database(file, { create: true });
@@ -204,6 +235,7 @@ export function tryLockDataFolder(path: string): (() => void) | null {
     throw new DataFolderError(
       `The file ${file} cannot be used: ${why}.`,
       "It contains no data: delete it while no server runs.",
+      error,
     );
   }
   const held = lock;

@@ -64,7 +64,8 @@ function explained<T>(file: string, use: () => T): T {
     return use();
   } catch (error) {
     if (!(error instanceof SQLiteError) || !isStorageError(error)) throw error;
-    throw new DataFolderError(`${file} cannot be used: ${error.message} (${error.code}).`);
+    const message = `${file} cannot be used: ${error.message} (${error.code}).`;
+    throw new DataFolderError(message, null, error);
   }
 }
 

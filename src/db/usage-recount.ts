@@ -41,7 +41,7 @@ type WrongUsage = {
  */
 export function findWrongUsage(sqlite: Database): WrongUsage[] {
   sqlite.run(`CREATE TEMP TABLE actual_usage (project_seq INTEGER PRIMARY KEY,
-    stored_bytes INTEGER DEFAULT 0, emails INTEGER DEFAULT 0, queued_mails INTEGER DEFAULT 0)`);
+    stored_bytes INTEGER DEFAULT 0, received_bytes INTEGER DEFAULT 0, emails INTEGER DEFAULT 0, queued_mails INTEGER DEFAULT 0)`);
   try {
     for (const statement of sumUsageInto("actual_usage")) sqlite.run(statement);
     return sqlite
@@ -58,5 +58,5 @@ export function findWrongUsage(sqlite: Database): WrongUsage[] {
 
 /** Null where there is no row. */
 function inWords(table: string): string {
-  return `${table}.stored_bytes || ' bytes, ' || ${table}.emails || ' emails, ' || ${table}.queued_mails || ' queued'`;
+  return `${table}.stored_bytes || ' bytes, ' || ${table}.received_bytes || ' received, ' || ${table}.emails || ' emails, ' || ${table}.queued_mails || ' queued'`;
 }

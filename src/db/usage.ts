@@ -1,6 +1,6 @@
 /**
- * Two counters for each project in `project_usage`: the bytes that its data takes, and the number of
- * its mails that wait. They are kept in the transaction of every change. A row counts a fixed size
+ * Counters for each project in `project_usage`: the bytes that its data takes, those among them that
+ * strangers sent to its inbound routes, and the number of its mails that wait. They are kept in the transaction of every change. A row counts a fixed size
  * for its short columns and index entries, plus the length of its texts as often as they are stored.
  * So the sum is about what the rows take on disk; free pages and the write-ahead log are not in it.
  *
@@ -19,6 +19,8 @@ type Metered = {
   texts?: Readonly<Record<string, number>>;
   /** Columns that hold a number of bytes. */
   numbers?: readonly string[];
+  /** SQL condition of the rows that strangers make with mail to inbound routes. */
+  received?: string;
   /** The code counts the rows that it inserts or changes; there are no triggers for it. */
   isInsertCounted?: true;
   isUpdateCounted?: true;
@@ -27,6 +29,8 @@ type Metered = {
 };
 
 const OWN = "r.project_seq";
+/** The event of a mail that arrived for an inbound route. */
+export const RECEIVED_EVENT = "email.received";
 
 function ofParent(table: string, key: string): Pick<Metered, "project" | "parent"> {
   return {
@@ -50,6 +54,7 @@ const COUNTED_BY_CODE = {
     project: OWN,
     fixedBytes: 170,
     texts: { name: 2, data: 1 },
+    received: `r.name = '${RECEIVED_EVENT}'`,
     isInsertCounted: true,
   },
   emails: {
@@ -102,12 +107,19 @@ export const METERED: readonly Metered[] = [
   COUNTED_BY_CODE.messages,
   COUNTED_BY_CODE.message_pieces,
   { table: "inbound_routes", project: OWN, fixedBytes: 300 },
-  { table: "received_mails", project: OWN, fixedBytes: 200, texts: { content: 1 } },
+  {
+    table: "received_mails",
+    project: OWN,
+    fixedBytes: 200,
+    texts: { content: 1 },
+    received: "true",
+  },
   {
     table: "received_pieces",
     ...ofParent("received_mails", "mail_seq"),
     fixedBytes: 20,
     texts: { bytes: 1 },
+    received: "true",
   },
   {
     table: "message_attachments",
@@ -191,9 +203,19 @@ export function bytesOfRow<T extends keyof typeof COUNTED_BY_CODE>(
 
 /** SQL of the amount that a row adds to each counter. */
 export function addedBy(metered: Metered): [column: string, sql: string][] {
-  const stored: [string, string] = ["stored_bytes", bytesOf(metered)];
-  if (metered.table !== "emails") return [stored];
-  return [stored, ["emails", "1"], ["queued_mails", IS_QUEUED]];
+  const added = byteCounters(metered, bytesOf(metered));
+  if (metered.table !== "emails") return added;
+  return [...added, ["emails", "1"], ["queued_mails", IS_QUEUED]];
+}
+
+/** SQL of what a number of bytes of a row adds to each counter of bytes. */
+function byteCounters({ received }: Metered, bytes: string): [column: string, sql: string][] {
+  const stored: [string, string] = ["stored_bytes", bytes];
+  if (received === undefined) return [stored];
+  return [
+    stored,
+    ["received_bytes", received === "true" ? bytes : `iif(${received}, ${bytes}, 0)`],
+  ];
 }
 
 /** The statements that create the triggers, in the order of their names. */
@@ -224,7 +246,12 @@ function triggersOf(metered: Metered): string[] {
       ? []
       : [
           trigger(`usage_of_${table}_cascade`, `BEFORE DELETE ON ${parent.table}`, [
-            `UPDATE project_usage SET stored_bytes = stored_bytes - (SELECT coalesce(sum(${bytesOf(metered)}), 0) FROM ${table} r WHERE r.${parent.key} = old.seq) WHERE project_seq = old.project_seq;`,
+            `UPDATE project_usage SET ${added
+              .map(
+                ([column, sql]) =>
+                  `${column} = ${column} - (SELECT coalesce(sum(${sql}), 0) FROM ${table} r WHERE r.${parent.key} = old.seq)`,
+              )
+              .join(", ")} WHERE project_seq = old.project_seq;`,
           ]),
         ]),
   ];
@@ -243,14 +270,16 @@ function columnsOf({ texts = {}, numbers = [] }: Metered): Column[] {
 }
 
 /** One trigger for each column: an update that does not name the column does not read it either. */
-function columnTrigger({ table, project }: Metered, { name, bytes }: Column): string {
+function columnTrigger(metered: Metered, { name, bytes }: Column): string {
+  const { table, project } = metered;
   const [now, before] = [as("new", bytes), as("old", bytes)];
+  const changes = byteCounters(metered, bytes).map(
+    ([column, sql]) => `${column} = ${column} + ${as("new", sql)} - ${as("old", sql)}`,
+  );
   return trigger(
     `usage_of_${table}_${name}`,
     `AFTER UPDATE OF ${name} ON ${table} WHEN ${now} <> ${before}`,
-    [
-      `UPDATE project_usage SET stored_bytes = stored_bytes + ${now} - ${before} WHERE project_seq = ${as("new", project)};`,
-    ],
+    [`UPDATE project_usage SET ${changes.join(", ")} WHERE project_seq = ${as("new", project)};`],
   );
 }
 

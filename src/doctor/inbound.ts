@@ -28,7 +28,9 @@ export function findingsOfBounceHost({ domain, records }: Domain, isListening: b
   const finding = `they go to the sender's address: ${missing
     .map(({ type, status }) => `${type} ${status}`)
     .join(", ")} at ${mx.name}`;
-  const values = missing.map(({ name, type, value }) => `${name} ${type} ${value}`).join("; ");
+  const values = missing
+    .map(({ name, type, value }) => `${name} ${type} ${value || "(the SPF record of the relay)"}`)
+    .join("; ");
   return [warn(what, finding, `publish ${values}`)];
 }
 

@@ -9,7 +9,7 @@
 
 import type { App } from "../core/app.ts";
 import type { Db } from "../db/open.ts";
-import { bytesOfRow } from "../db/usage.ts";
+import { bytesOfRow, RECEIVED_EVENT } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
 import type { Writer } from "../db/writer.ts";
 import { newId } from "../lib/id.ts";
@@ -96,6 +96,12 @@ export function createEventLog(deps: {
                 LEFT JOIN emails ON emails.seq = events.email_seq
     WHERE events.seq = +?`);
 
+  // The time of the event is that of the mail; the index of names and times finds it.
+  const removeReceivedTexts = sqlite.prepare<unknown, [number, number, string]>(`
+    UPDATE events
+    SET data = json_set(data, '$.text', '', '$.html', '', '$.isShortened', json('true'))
+    WHERE project_seq = +? AND name = '${RECEIVED_EVENT}' AND created_at = +? AND data ->> 'id' = ?`);
+
   const handlers: ((event: EventInput) => void)[] = [];
 
   function nameSeqOf(projectSeq: number, name: string): number {
@@ -123,7 +129,8 @@ export function createEventLog(deps: {
     );
     if (contactSeq !== null) updateSummary.run(contactSeq, nameSeq, at, lastInsertRowid);
     nameCounts.add(nameSeq, 1);
-    usage.addBytes(projectSeq, bytesOfRow("events", { name, data: json }));
+    const bytes = bytesOfRow("events", { name, data: json });
+    usage.addBytes(projectSeq, bytes, name === RECEIVED_EVENT);
     return id;
   }
 
@@ -140,6 +147,19 @@ export function createEventLog(deps: {
       const id = append({ projectSeq, name, contactSeq, emailSeq, json, at });
       for (const handle of handlers) handle(event);
       return id;
+    },
+
+    /** Part of a change: empties the texts in the event of a received mail with this id. */
+    removeReceivedTexts({
+      projectSeq,
+      id,
+      at,
+    }: {
+      projectSeq: number;
+      id: string;
+      at: number;
+    }): void {
+      removeReceivedTexts.run(projectSeq, at, id);
     },
 
     /** Returns null if the event was removed. */

@@ -47,6 +47,13 @@ export function projectDisabledForUsers(): AppError {
   );
 }
 
+/** For a request that waited, and whose key, session or role ended meanwhile. */
+export function accessEnded(): AppError {
+  return new AppError(403, "FORBIDDEN", "Your access ended while the request waited.", {
+    suggestion: "Sign in again, or use another key.",
+  });
+}
+
 /** For a route that accepts only users who are signed in. */
 export function sessionRequired(): AppError {
   return new AppError(403, "FORBIDDEN", "API keys may not do this; a user who is signed in may.", {

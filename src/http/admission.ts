@@ -1,8 +1,8 @@
 /**
  * Admits every request that needs an API key or the session of a user. The checks run in this order
  * (docs/interface.md#requests): authentication, permission, rate limit, body. The schema of the
- * route is checked after them, so a request without a valid key gets no validation errors. Sessions
- * (session-access.ts) have no rate limit.
+ * route is checked after them, so a request without a valid key gets no validation errors. The rate
+ * of a session (session-access.ts) is that of its user.
  */
 
 import { Elysia } from "elysia";
@@ -22,7 +22,7 @@ import { createAdmittedWrites, type RequestActor } from "./admitted-writes.ts";
 import type { Origin, ReadJson } from "./body.ts";
 import { clientAddressReader } from "./client-address.ts";
 import { slidingWindow } from "./rate-limit.ts";
-import { createRequestRates } from "./request-rates.ts";
+import { type Budget, createRequestRates } from "./request-rates.ts";
 import type { Role } from "./roles.ts";
 import type { RouteRules } from "./route-rules.ts";
 import type { SessionAccess, SignedInUser } from "./session-access.ts";
@@ -71,7 +71,7 @@ type Access = { kinds: readonly KeyKind[]; isOpen?: true };
 
 type AdmissionOptions = {
   /** Finds a key by the SHA-256 digest of its text. */
-  findKey: (digest: string) => KnownKey | null;
+  findKey: (digest: string, options?: { isUse: boolean }) => KnownKey | null;
   sessions: SessionAccess;
   routeRules: RouteRules;
   readJson: ReadJson;
@@ -82,6 +82,8 @@ type AdmissionOptions = {
   publicKeyRate: number;
   /** Requests per minute, project and client address with public keys; 0 means no limit. */
   publicClientRate: number;
+  /** Requests per minute and user with sessions; 0 means no limit. */
+  userRate: number;
   /** Finds the project of a request for inboxes that needs no key; null if it needs one. */
   findOpenProject: (request: Request, peer: string | null) => KnownKey | null;
   /** Peers whose X-Forwarded-For names the client. */
@@ -109,6 +111,7 @@ export function createAdmission(options: AdmissionOptions) {
     secretPerProject: options.apiRate,
     publicPerProject: options.publicKeyRate,
     publicPerClient: options.publicClientRate,
+    perUser: options.userRate,
     now,
   });
   const authenticate = createAuthenticator(options, clientOf);
@@ -143,7 +146,19 @@ export function createAdmission(options: AdmissionOptions) {
 
   function bySession(incoming: Incoming): Admitted {
     const member = sessions.admitMember(sessionRequest(options, incoming), MEMBER);
+    enforceUserRate(incoming, member.user);
     return { ...member, keyKind: "SECRET", shownKey: null };
+  }
+
+  /** Whether an admitted request would be admitted again; a live connection ends when it would not. */
+  function watch(incoming: Incoming, { user, project, shownKey }: Admitted): () => boolean {
+    if (user !== null) return sessions.watchMember(sessionRequest(options, incoming), project.seq);
+    if (shownKey === null) return () => true; // It needed no key.
+    const digest = sha256(tokenOf(incoming) ?? "");
+    return () => {
+      const key = options.findKey(digest, { isUse: false });
+      return key !== null && key.isUsable && key.isProjectEnabled;
+    };
   }
 
   /** Returns the key by which the client of a request is counted. */
@@ -157,12 +172,11 @@ export function createAdmission(options: AdmissionOptions) {
       kind === "SECRET"
         ? rates.takeSecret(project.seq)
         : rates.takePublic(project.seq, clientOf(incoming));
-    if (budget === null) return;
-    const { headers } = incoming.set;
-    headers["ratelimit-limit"] = String(budget.limit);
-    headers["ratelimit-remaining"] = String(budget.remaining);
-    headers["ratelimit-reset"] = String(budget.resetSeconds);
-    if (!budget.isAllowed) throw rateExceeded(budget.resetSeconds);
+    enforceBudget(incoming, budget);
+  }
+
+  function enforceUserRate(incoming: Incoming, { seq }: { seq: number }): void {
+    enforceBudget(incoming, rates.takeUser(seq));
   }
 
   function keyPlugin(
@@ -191,7 +205,8 @@ export function createAdmission(options: AdmissionOptions) {
           actor: () => actorOf(admission),
           address: () => clientOf(incoming),
         });
-        return { project, keyKind, role, user, ...writes };
+        const watchAdmission = () => watch(incoming, admission);
+        return { project, keyKind, role, user, watchAdmission, ...writes };
       });
   }
 
@@ -210,7 +225,7 @@ export function createAdmission(options: AdmissionOptions) {
     inboxKeyStreaming: keyPlugin("inbox-key-streaming", INBOX_ACCESS, leaveUnread),
     /** For `/v1/track`, which also accepts public keys. */
     anyKey: keyPlugin("any-key", { kinds: ["SECRET", "PUBLIC"] }, options.readJson),
-    ...createSessionPlugins({ ...options, writesOf, clientOf }),
+    ...createSessionPlugins({ ...options, writesOf, clientOf, enforceUserRate }),
   };
 }
 
@@ -235,13 +250,25 @@ function createAuthenticator(
   }
 
   return (incoming: Incoming, access: Access): KnownKey => {
-    const header = incoming.request.headers.get("authorization");
-    const token = BEARER.exec(header ?? "")?.[1];
+    const token = tokenOf(incoming);
     if (token === undefined) throw refusalOf(incoming, missingAuth(access));
     const key = findKey(sha256(token));
     if (key === null || !key.isUsable) throw refusalOf(incoming, invalidKey());
     return key;
   };
+}
+
+function tokenOf({ request }: Incoming): string | undefined {
+  return BEARER.exec(request.headers.get("authorization") ?? "")?.[1];
+}
+
+/** Shows the budget in the headers of the response. Throws 429 if it is used up. */
+function enforceBudget({ set: { headers } }: Incoming, budget: Budget | null): void {
+  if (budget === null) return;
+  headers["ratelimit-limit"] = String(budget.limit);
+  headers["ratelimit-remaining"] = String(budget.remaining);
+  headers["ratelimit-reset"] = String(budget.resetSeconds);
+  if (!budget.isAllowed) throw rateExceeded(budget.resetSeconds);
 }
 
 function findOpen(

@@ -26,8 +26,13 @@ type RecordAudit = (entry: {
   objectType: string;
   objectId: string | null;
   fields: readonly string[];
+  before: AuditedRow | null;
   address: string;
 }) => void;
+
+/** The fields of an object that the audit log may keep. */
+type AuditedRow = Readonly<Record<string, string | number | null>> & { label: string | null };
+type Audited = { objectType: string; objectId: string | null; projectSeq: number | null };
 
 /** The admitted request, as far as its writes need it. */
 type Writing = {
@@ -54,25 +59,25 @@ export function createAdmittedWrites(deps: {
   storing: WithinQuota;
   routeRules: Pick<RouteRules, "ruleOf">;
   record: RecordAudit;
+  /** Part of a change, before it: the object that it changes, as far as the audit log keeps it. */
+  readAudited: (object: Audited) => AuditedRow | null;
 }) {
-  const { idempotency, writer, storing, routeRules, record } = deps;
+  const { idempotency, writer, storing, routeRules, record, readAudited } = deps;
 
   return (incoming: Incoming, writing: Writing) => {
     const { projectSeq, userId, isPublic } = writing;
     let isRecorded = false;
 
-    /** A part of a change: one row for each request, also if it writes several changes. */
-    function recordOnce(rule: RouteRule, result: unknown): void {
-      if (isRecorded || isEmptyPatch(incoming)) return;
-      record(entryOf(incoming, { rule, writing, result }));
-      writer.afterCommit(() => (isRecorded = true));
-    }
-
     function run<T>(change: Change<T>, isWithinQuota: boolean): T {
+      const rule = routeRules.ruleOf(incoming.request.method, incoming.route);
+      // One entry for each request, also if it writes several changes.
+      const isAudited = rule.isAudited && !isRecorded && !isEmptyPatch(incoming);
+      const before = isAudited ? readAudited({ ...objectOf(incoming), projectSeq }) : null;
       const result =
         isWithinQuota && projectSeq !== null ? storing(projectSeq, change, isPublic) : change();
-      const rule = routeRules.ruleOf(incoming.request.method, incoming.route);
-      if (rule.isAudited) recordOnce(rule, result);
+      if (!isAudited) return result;
+      record(entryOf(incoming, { rule, writing, result, before }));
+      writer.afterCommit(() => (isRecorded = true));
       return result;
     }
 
@@ -123,19 +128,33 @@ function isEmptyPatch({ request, body }: Incoming): boolean {
 }
 
 function entryOf(
-  { request, route, params, body }: Incoming,
-  { rule, writing, result }: { rule: RouteRule; writing: Writing; result: unknown },
+  incoming: Incoming,
+  {
+    rule,
+    writing,
+    result,
+    before,
+  }: { rule: RouteRule; writing: Writing; result: unknown; before: AuditedRow | null },
 ): Parameters<RecordAudit>[0] {
-  const [, noun = ""] = route.split("/");
+  const { request, route, body } = incoming;
+  const { objectType, objectId } = objectOf(incoming);
   return {
     actor: writing.actor(),
     projectSeq: writing.projectSeq,
     action: rule.operationId ?? `${request.method} ${route}`,
-    objectType: noun.replace(/s$/, ""),
-    objectId: Object.values(params ?? {})[0] ?? idIn(result),
+    objectType,
+    objectId: objectId ?? idIn(result),
     fields: isRecord(body) ? Object.keys(body) : [],
+    before,
     address: writing.address(),
   };
+}
+
+/** The noun of the path, and the first id in it; null where the change creates the object. */
+function objectOf({ route, params }: Incoming): Pick<Audited, "objectType" | "objectId"> {
+  const [, noun = ""] = route.split("/");
+  const objectType = noun.replace(/(?:(?<=x)es|s)$/, "");
+  return { objectType, objectId: Object.values(params ?? {})[0] ?? null };
 }
 
 /** The id of the object in the result of a change: a row, or a response with or without envelope. */

@@ -6,6 +6,11 @@ const SANDBOX = "sandbox allow-popups allow-popups-to-escape-sandbox";
 const LOCAL_CONTENT =
   "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; base-uri 'none'";
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,64}\/[a-z0-9!#$&^_.+-]{1,64}$/i;
+/**
+ * For a part that is opened by itself: an SVG image is a document then, which could run scripts and load
+ * from other hosts.
+ */
+export const PART_POLICY = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 /** Types that a page of a message may embed. Other parts are downloaded. */
 const EMBEDDED = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)$/i;
 
@@ -15,7 +20,7 @@ export function contentHeaders(type: string, filename: string): Record<string, s
   return {
     "Content-Type": type,
     "Content-Disposition": disposition("inline", filename),
-    "Content-Security-Policy": "sandbox",
+    "Content-Security-Policy": PART_POLICY,
     "X-Content-Type-Options": "nosniff",
   };
 }
@@ -29,6 +34,7 @@ export function htmlHeaders({ hasRemoteImages }: { hasRemoteImages: boolean }) {
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy": hasRemoteImages ? SANDBOX : `${SANDBOX}; ${LOCAL_CONTENT}`,
     "X-Content-Type-Options": "nosniff",
+    "X-DNS-Prefetch-Control": "off",
     "Referrer-Policy": "no-referrer",
   };
 }
@@ -40,8 +46,10 @@ export function partHeaders(part: NamedPart | undefined): Record<string, string>
   return {
     "Content-Type": MEDIA_TYPE.test(type) ? type : "application/octet-stream",
     "Content-Disposition": disposition(EMBEDDED.test(type) ? "inline" : "attachment", filename),
-    "Content-Security-Policy": "sandbox",
+    "Content-Security-Policy": PART_POLICY,
     "X-Content-Type-Options": "nosniff",
+    "X-DNS-Prefetch-Control": "off",
+    "Referrer-Policy": "no-referrer",
   };
 }
 

@@ -24,6 +24,7 @@ type Documentation = { description: string; example?: unknown };
  */
 export function named<T extends TSchema>(name: string, schema: T, about?: Documentation): T {
   const { description, example } = about ?? {};
+  if ("properties" in schema) DEFINITIONS.set(name, schema);
   return {
     ...schema,
     [NAME]: name,
@@ -31,6 +32,11 @@ export function named<T extends TSchema>(name: string, schema: T, about?: Docume
     ...(example === undefined ? {} : { examples: [example] }),
   };
 }
+
+const DEFINITIONS = new Map<string, TSchema>();
+
+/** The schema of an object to which a schema with only this name refers; null if there is none. */
+export const definitionOf = (name: string): TSchema | null => DEFINITIONS.get(name) ?? null;
 
 /** Returns the name that `named` gave to a schema; null if it has none. */
 export function nameOf(schema: TSchema): string | null {

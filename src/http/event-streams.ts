@@ -5,7 +5,8 @@
  * 1. live-connections.ts limits the number of streams and the lifetime of each.
  * 2. First a stream gets the events that its client missed. If they do not fit into its buffer it
  *    gets `reload` instead; otherwise the client would be disconnected at each try.
- * 3. At the end of its lifetime, the client connects again by itself and sends the id of the last
+ * 3. Nothing is sent to a client that would not be admitted any more; its stream ends.
+ * 4. At the end of its lifetime, the client connects again by itself and sends the id of the last
  *    event that it got (WHATWG HTML §9.2), so that no event is lost.
  */
 
@@ -17,7 +18,9 @@ import { type ConnectionLimits, createLiveConnections } from "./live-connections
 const RETRY = new TextEncoder().encode("retry: 1000\n\n");
 
 /** `owner` names the user or the project whose streams are counted together. */
-type StreamReader = { channel: number; owner: string };
+type StreamReader = { channel: number; owner: string; isAdmitted: () => boolean };
+
+type Reader = { client: StreamClient; isAdmitted: () => boolean };
 
 /** The events that a new stream gets before all others. */
 type FirstEvents = {
@@ -39,18 +42,23 @@ export function createEventStreams(deps: {
 }) {
   const { clock, limits, onEmpty } = deps;
   const connections = createLiveConnections({ clock, limits });
-  const channels = new Map<number, Set<StreamClient>>();
+  const channels = new Map<number, Set<Reader>>();
 
-  function enter(channel: number, client: StreamClient): void {
-    channels.set(channel, (channels.get(channel) ?? new Set()).add(client));
+  function enter(channel: number, reader: Reader): void {
+    channels.set(channel, (channels.get(channel) ?? new Set()).add(reader));
   }
 
-  function leave(channel: number, client: StreamClient): void {
-    const clients = channels.get(channel);
-    clients?.delete(client);
-    if (clients?.size !== 0) return;
+  function leave(channel: number, reader: Reader): void {
+    const readers = channels.get(channel);
+    readers?.delete(reader);
+    if (readers?.size !== 0) return;
     channels.delete(channel);
     onEmpty(channel);
+  }
+
+  function sendTo({ client, isAdmitted }: Reader, bytes: Uint8Array): void {
+    if (isAdmitted()) client.send(bytes);
+    else client.end();
   }
 
   function firstBytes({ missed, reload, current }: FirstEvents): Uint8Array[] {
@@ -66,29 +74,30 @@ export function createEventStreams(deps: {
     hasChannel: (channel: number): boolean => channels.has(channel),
 
     /** Returns the body of a response. Throws 429 before it calls `readFirst`. */
-    open({ channel, owner }: StreamReader, readFirst: () => FirstEvents) {
+    open({ channel, owner, isAdmitted }: StreamReader, readFirst: () => FirstEvents) {
       connections.requireBelowLimit(owner);
       const first = firstBytes(readFirst());
       const client = new StreamClient(
         clock,
         () => {
           leaveConnections();
-          leave(channel, client);
+          leave(channel, reader);
         },
         limits.bufferedBytes,
       );
-      const leaveConnections = connections.enter(owner, () => client.end());
-      enter(channel, client);
+      const reader = { client, isAdmitted };
+      const leaveConnections = connections.enter(owner, { end: () => client.end(), isAdmitted });
+      enter(channel, reader);
       return client.start(first);
     },
 
     send(channel: number, bytes: Uint8Array): void {
-      for (const client of channels.get(channel) ?? []) client.send(bytes);
+      for (const reader of channels.get(channel) ?? []) sendTo(reader, bytes);
     },
 
     sendAll(bytes: Uint8Array): void {
-      for (const clients of channels.values()) {
-        for (const client of clients) client.send(bytes);
+      for (const readers of channels.values()) {
+        for (const reader of readers) sendTo(reader, bytes);
       }
     },
 

@@ -22,6 +22,8 @@ const TEXT = "is not supported; the text part is made from body";
 const LATER =
   "is not supported here; only a campaign is sent later: scheduledFor of POST /campaigns/{id}/send";
 const PROJECT_TRACKING = "is not supported here; tracking is a setting of the project";
+const GROUP_LOGIC =
+  "is not a field of a group, whose filters must all be met; make several groups to join them by OR";
 
 const TABLE: readonly (readonly [names: string, ours: string, otherwise: string | null])[] = [
   ["cc bcc", "", OWN_MAIL],
@@ -98,6 +100,15 @@ const TABLE: readonly (readonly [names: string, ours: string, otherwise: string 
   ["path href contentBytes", "content", null],
   ["mimeType mediaType", "contentType", null],
   ["cid contentDisposition", "contentId", null],
+  // Members of a condition that belong to another level of it, or to another query language.
+  [".filters .conditions .rules .criteria .all .any .or .and", "filters groups", null],
+  [".groups", "conditions", null],
+  [".logic .combinator .conjunction", "logic", GROUP_LOGIC],
+  [".match", "logic", null],
+  [".field .property .attribute .column", "field filters groups", null],
+  [".operator .op .comparison .comparator", "operator filters groups", null],
+  [".timeUnit .period", "unit", null],
+  [".not .negate .negated", "", "is not supported; use an operator such as notEquals"],
 ];
 
 const PARAMETERS: typeof TABLE = [

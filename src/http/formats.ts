@@ -4,7 +4,7 @@ import { Type } from "@sinclair/typebox";
 import { isEventName, isEventPattern } from "../lib/event-name.ts";
 import { parseAddressFilter } from "./address-filter.ts";
 import { LONGEST_ADDRESS_TEXT, parseAddress } from "../protocols/mime/address.ts";
-import { type Mailbox, parseMailbox } from "../protocols/mime/mailbox.ts";
+import { type Mailbox, mailboxText, parseMailbox } from "../protocols/mime/mailbox.ts";
 import { isContentId, isHeaderText } from "../protocols/mime/headers.ts";
 import { hasPlaceholder, NOT_RENDERED } from "../render/template/foreign-syntax.ts";
 import { defineFormat } from "./field-messages.ts";
@@ -93,6 +93,9 @@ export function mailboxIn(text: string): Mailbox {
 
 /** Returns the stored spelling of an address that its schema has already checked. */
 export const normalizedAddress = (text: string): string => mailboxIn(text).address;
+
+/** The same with its display name, for fields that are sent with it. */
+export const normalizedMailbox = (text: string): string => mailboxText(mailboxIn(text));
 
 /** Requires a date, a time and an offset (RFC 3339 §5.6), and a day that exists. */
 function isDateTime(text: string): boolean {

@@ -12,6 +12,7 @@
 
 import { AppError, type FieldError, fieldError, validationError } from "../lib/errors.ts";
 import { DEEPEST_NESTING } from "../lib/nesting.ts";
+import { definitionOf, NAME } from "./documented.ts";
 import { isRecord, MAX_ERRORS } from "./validation.ts";
 
 /** Most escape sequences, because one costs the parser as much time as dozens of characters. */
@@ -148,22 +149,35 @@ const NOTHING: UsedPart = { members: new Map(), items: null };
 
 /**
  * Returns the part of a value that a JSON schema describes. A schema without members or items
- * describes everything.
+ * describes everything, unless it has the name of a schema with members (`named`). That one may be
+ * around it, so the members of a part may contain the part.
  */
-export function usedPartOf(schema: unknown): UsedPart {
+export function usedPartOf(
+  schema: unknown,
+  around: ReadonlyMap<string, UsedPart> = new Map(),
+): UsedPart {
   if (!isRecord(schema)) return "everything";
-  const { anyOf, type, properties, items } = schema;
-  if (Array.isArray(anyOf)) return anyOf.map(usedPartOf).reduce(union, NOTHING);
+  const { anyOf, type, properties, items, [NAME]: name } = schema;
+  if (Array.isArray(anyOf)) {
+    return anyOf.map((inner) => usedPartOf(inner, around)).reduce(union, NOTHING);
+  }
   if ("const" in schema) return NOTHING;
   if (type === "object" && isRecord(properties)) {
-    const members = Object.entries(properties).map(
-      ([name, inner]) => [name, usedPartOf(inner)] as const,
-    );
-    return { members: new Map(members), items: null };
+    const members = new Map<string, UsedPart>();
+    const part: UsedPart = { members, items: null };
+    const within = typeof name === "string" ? new Map([...around, [name, part]]) : around;
+    for (const [key, inner] of Object.entries(properties)) {
+      members.set(key, usedPartOf(inner, within));
+    }
+    return part;
   }
   if (type === "array" && items !== undefined)
-    return { members: new Map(), items: usedPartOf(items) };
-  return typeof type === "string" && SCALARS.has(type) ? NOTHING : "everything";
+    return { members: new Map(), items: usedPartOf(items, around) };
+  if (typeof type === "string" && SCALARS.has(type)) return NOTHING;
+  const definition = typeof name === "string" ? definitionOf(name) : null;
+  return definition === null
+    ? "everything"
+    : (around.get(String(name)) ?? usedPartOf({ ...definition, [NAME]: name }, around));
 }
 
 const SCALARS = new Set(["string", "number", "integer", "boolean", "null"]);

@@ -11,6 +11,8 @@ import { openSubstitute } from "./substitute.ts";
 
 /** Descriptors for databases, name servers, mail servers, webhooks and health checks. */
 const RESERVED_DESCRIPTORS = 16;
+const NO_DESCRIPTORS =
+  "All file descriptors of the process are in use, so it cannot accept more connections.";
 
 type Listener = {
   /** Resolves to the port when connections are accepted. */
@@ -52,7 +54,7 @@ export function createListener(deps: {
         reserve: createDescriptorReserve(RESERVED_DESCRIPTORS),
         hasFreeDescriptor: () => hasFreeDescriptors(1),
         listener: { close: stopAccepting, open: () => void listen(port) },
-        openSubstitute: () => openSubstitute({ hostname, port, clock }),
+        openSubstitute: () => openSubstitute({ hostname, port, clock, message: NO_DESCRIPTORS }),
       });
       guard.start();
       return port;

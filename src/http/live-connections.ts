@@ -2,25 +2,42 @@
  * The live connections of one kind that are open: event streams (event-streams.ts) or WebSockets.
  *
  * 1. A connection is refused (429) if too many are open, in total or for one owner.
- * 2. It ends after `LIFETIME_MS`. The client connects again by itself, so that its key, session and
- *    role are checked again.
+ * 2. It ends within `CHECK_MS` after its key, session, user or role has ended, and is sent nothing after
+ *    that.
+ * 3. It ends after `LIFETIME_MS`, and the client connects again by itself.
  */
 
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 
 const LIFETIME_MS = 10 * 60_000;
+const CHECK_MS = 2_000;
 
 /** `total`: connections of all owners; `ofOwner`: those of one user or project. */
 export type ConnectionLimits = { total: number; ofOwner: number };
+
+type Connection = {
+  /** Whether the request of the connection would be admitted again. */
+  isAdmitted: () => boolean;
+  end: () => void;
+};
 
 export type LiveConnections = ReturnType<typeof createLiveConnections>;
 
 export function createLiveConnections(deps: { clock: Clock; limits: ConnectionLimits }) {
   const { clock, limits } = deps;
   const ofOwners = new Map<string, number>();
-  /** The functions that end the open connections. */
-  const open = new Set<() => void>();
+  const open = new Set<Connection>();
+
+  /** Ends the connections that would not be admitted any more. */
+  let cancelCheck: (() => void) | null = null;
+  function scheduleCheck(): void {
+    cancelCheck ??= clock.after(CHECK_MS, () => {
+      cancelCheck = null;
+      for (const connection of open) if (!connection.isAdmitted()) connection.end();
+      if (open.size > 0) scheduleCheck();
+    });
+  }
 
   function requireBelowLimit(owner: string): void {
     if ((ofOwners.get(owner) ?? 0) >= limits.ofOwner) throw tooManyOfOwner(limits.ofOwner);
@@ -35,18 +52,23 @@ export function createLiveConnections(deps: { clock: Clock; limits: ConnectionLi
     requireBelowLimit,
 
     /**
-     * Counts a connection until the returned function is called. `end` ends it, and is called after
-     * its lifetime or when the server stops. Throws 429.
+     * Counts a connection until the returned function is called. `end` ends it, and is called when it
+     * is not admitted any more, after its lifetime, and when the server stops. Throws 429.
      */
-    enter(owner: string, end: () => void): () => void {
+    enter(owner: string, { end, isAdmitted }: Connection): () => void {
       requireBelowLimit(owner);
-      const endThis = () => end();
-      open.add(endThis);
+      const connection = { end, isAdmitted };
+      open.add(connection);
       ofOwners.set(owner, (ofOwners.get(owner) ?? 0) + 1);
       const cancelEnd = clock.after(LIFETIME_MS, end);
+      scheduleCheck();
       return () => {
-        if (!open.delete(endThis)) return;
+        if (!open.delete(connection)) return;
         cancelEnd();
+        if (open.size === 0) {
+          cancelCheck?.();
+          cancelCheck = null;
+        }
         const left = (ofOwners.get(owner) ?? 1) - 1;
         if (left === 0) ofOwners.delete(owner);
         else ofOwners.set(owner, left);
@@ -55,7 +77,7 @@ export function createLiveConnections(deps: { clock: Clock; limits: ConnectionLi
 
     /** Ends all connections, because the server stops. */
     close(): void {
-      for (const end of open) end();
+      for (const { end } of open) end();
     },
   };
 }

@@ -21,7 +21,7 @@ export function operationOf(
   const extras = extrasOf(recordOf(detail));
   const { security } = about;
   const isOpen = Array.isArray(security) && security.length === 0;
-  const hasRate = !isOpen && extras.access !== "SESSION";
+  const hasRate = !isOpen;
   return {
     ...about,
     parameters: [

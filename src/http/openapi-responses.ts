@@ -13,7 +13,7 @@ export const HEADERS = {
     EXAMPLE.requestId,
   ),
   "RateLimit-Limit": integer(
-    "Requests per minute that the key may send; absent if there is no limit",
+    "Requests per minute that the key or the user may send; absent if there is no limit",
     1000,
   ),
   "RateLimit-Remaining": integer("Requests that are still possible in this minute", 999),

@@ -1,7 +1,6 @@
 /** Previews: documents of mails that are shown in a frame. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { type InlineImage, previewDocument, previewHeaders } from "../render/preview-document.ts";
 import { Input, OneOf, QueryBoolean } from "./validation.ts";
 
 export const PreviewQuery = Input({
@@ -37,17 +36,3 @@ export const PreviewDocument = Type.Unsafe<Response>(
     examples: ["<p>Thank you, Ada.</p>"],
   }),
 );
-
-/** The document of a mail; a text document if `part` is text or the mail has no HTML. */
-export function previewResponse(
-  { html, text }: { html: string; text: string },
-  query: PreviewQuery,
-  images: readonly InlineImage[] = [],
-): Response {
-  if (query.part === "text" || html === "") {
-    return new Response(text, { headers: previewHeaders("text/plain") });
-  }
-  const shown = previewDocument(html, images, { isDark: query.dark === "true" });
-  const sources = query.images === "true" ? "https:" : "";
-  return new Response(shown, { headers: previewHeaders("text/html", sources) });
-}

@@ -45,7 +45,7 @@ export type SessionAccess = ReturnType<typeof createSessionAccess>;
 
 export function createSessionAccess(deps: {
   /** Finds a session by the SHA-256 digest of its cookie. */
-  findSession: (digest: string) => Session | null;
+  findSession: (digest: string, options?: { isUse: boolean }) => Session | null;
   readCookie: (request: Request, peer: string | null) => string | null;
   findProject: (id: string) => { project: Project; isEnabled: boolean } | null;
   /** The public address of the server. */
@@ -81,6 +81,17 @@ export function createSessionAccess(deps: {
     isSignedIn(request: Request, peer: string | null): boolean {
       const cookie = readCookie(request, peer);
       return cookie !== null && findSession(sha256(cookie)) !== null;
+    },
+
+    /** Whether the user of an admitted request is still signed in and still has the role of the route. */
+    watchMember({ request, peer, rule }: SessionRequest, projectSeq: number): () => boolean {
+      const cookie = readCookie(request, peer);
+      if (cookie === null) return () => false;
+      const digest = sha256(cookie);
+      return () => {
+        const session = findSession(digest, { isUse: false });
+        return session !== null && includesRole(session.roleOf(projectSeq), rule.role);
+      };
     },
 
     /** For a route that belongs to no project. */

@@ -22,9 +22,11 @@ export function createSessionPlugins(
     writesOf: ReturnType<typeof createAdmittedWrites>;
     /** The address of the client. */
     clientOf: (incoming: Incoming) => string;
+    /** Counts a request of a user. Throws 429. */
+    enforceUserRate: (incoming: Incoming, user: { seq: number }) => void;
   },
 ) {
-  const { sessions, readJson, unknownFields, writesOf, clientOf } = deps;
+  const { sessions, readJson, unknownFields, writesOf, clientOf, enforceUserRate } = deps;
 
   /** `admit` finds the user, and the project if the route belongs to one. */
   function plugin<Project extends SignedInMember["project"] | null, Role>(
@@ -38,6 +40,7 @@ export function createSessionPlugins(
       if (known !== undefined) return known;
       if (incoming.request.headers.has("authorization")) throw sessionRequired();
       const found = admit(incoming);
+      enforceUserRate(incoming, found.user);
       admitted.set(incoming.request, found);
       return found;
     }

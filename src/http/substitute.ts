@@ -1,6 +1,6 @@
 /**
- * Listens instead of the server while no file descriptors are free. It answers at once and closes
- * the connection: `/livez` gets 200, every other path 503.
+ * Listens instead of the server while that cannot run: no file descriptors are free, or the disk is full
+ * at the start. It answers at once and closes the connection: `/livez` gets 200, every other path 503.
  */
 
 import type { Clock } from "../lib/clock.ts";
@@ -13,8 +13,14 @@ import { routePath } from "./route-path.ts";
 const IDLE_SECONDS = 5;
 const RETRY_SECONDS = 5;
 
-export function openSubstitute(deps: { hostname: string; port: number; clock: Clock }): Closable {
-  const { hostname, port, clock } = deps;
+export function openSubstitute(deps: {
+  hostname: string;
+  port: number;
+  clock: Clock;
+  /** The reason, for callers. */
+  message: string;
+}): Closable {
+  const { hostname, port, clock, message } = deps;
   const server = Bun.serve({
     hostname,
     port,
@@ -27,7 +33,7 @@ export function openSubstitute(deps: { hostname: string; port: number; clock: Cl
       const headers = { Connection: "close" };
       if (path === "/livez") return Response.json({ status: "ok" }, { headers });
       const requestId = newId(nowMs);
-      return Response.json(errorBody(refusal(), { requestId, path, nowMs }), {
+      return Response.json(errorBody(refusal(message), { requestId, path, nowMs }), {
         status: 503,
         headers: { ...headers, "Retry-After": String(RETRY_SECONDS), "X-Request-Id": requestId },
       });
@@ -36,8 +42,6 @@ export function openSubstitute(deps: { hostname: string; port: number; clock: Cl
   return { close: () => void server.stop(true) };
 }
 
-function refusal(): AppError {
-  const message =
-    "All file descriptors of the process are in use, so it cannot accept more connections.";
+function refusal(message: string): AppError {
   return new AppError(503, "SERVICE_UNAVAILABLE", message);
 }

@@ -13,7 +13,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../lib/errors.ts";
 import { acceptsEncoding } from "./accept-encoding.ts";
 import { undocumented } from "./documented.ts";
-import type { HomePath } from "./home-path.ts";
+import type { SignInPath } from "./sign-in-path.ts";
 
 const FOLDER = join(import.meta.dir, "../../dist/ui");
 const PAGE = "index.html";
@@ -38,35 +38,54 @@ const hidden = { detail: undocumented("ANYONE") };
 /** Finds a compressed file of the dashboard, such as `app-1a2b3c.js.br`; null if there is none. */
 type FindFile = (name: string) => Promise<Blob | null>;
 
-export function uiRoutes(deps: { homePath: HomePath; find?: FindFile }) {
-  const { homePath, find = defaultFiles() } = deps;
+/** Pages before the sign-in; a user who has signed out sees the first of them. */
+const ENTRY_PAGE = /^(?:login|setup|link|reset|invite|welcome)(?:\/|$)/;
+
+export function uiRoutes(deps: { signInPath: SignInPath; find?: FindFile }) {
+  const { signInPath, find = defaultFiles() } = deps;
+
+  const redirect = (Location: string) =>
+    new Response(null, { status: 302, headers: { Location, "Cache-Control": "no-store" } });
+
+  /** Where the request for a page below /app is sent to sign in; null if it gets the page. */
+  function signIn({ request, server }: Asked, path: string): Promise<string | null> {
+    const { search } = new URL(request.url);
+    return signInPath(request, server?.requestIP(request)?.address ?? null, `/${path}${search}`);
+  }
+
   return new Elysia({ name: "ui-routes" })
-    .get(
-      "/",
-      async ({ request, server }) => {
-        const peer = server?.requestIP(request)?.address ?? null;
-        const Location = await homePath(request, peer);
-        const headers = { Location, "Cache-Control": "no-store" };
-        return new Response(null, { status: 302, headers });
-      },
-      hidden,
-    )
+    .get("/", async (asked) => redirect((await signIn(asked, "")) ?? "/app"), hidden)
     .get(
       "/app/assets/:file",
       ({ params, headers }) => asset(find, params.file, headers["accept-encoding"] ?? ""),
       hidden,
     )
-    .get("/app", ({ headers }) => page(find, headers), hidden)
+    .get(
+      "/app",
+      async (asked) => {
+        const path = await signIn(asked, "");
+        return path === null ? page(find, asked.headers) : redirect(path);
+      },
+      hidden,
+    )
     .get(
       "/app/*",
-      ({ params, headers }) => {
+      async (asked) => {
+        const name = asked.params["*"];
         // These are not pages: an unknown path gets the usual error.
-        if (/^(?:api|assets)(?:\/|$)/.test(params["*"])) throw noRoute();
-        return page(find, headers);
+        if (/^(?:api|assets)(?:\/|$)/.test(name)) throw noRoute();
+        const path = ENTRY_PAGE.test(name) ? null : await signIn(asked, name);
+        return path === null ? page(find, asked.headers) : redirect(path);
       },
       hidden,
     );
 }
+
+/** The request as Elysia passes it. */
+type Asked = {
+  request: Request;
+  server: { requestIP(request: Request): { address: string } | null } | null;
+};
 
 /**
  * Whether the browser trusts the origin: it is https or the own machine. Browsers send Sec-Fetch-Site

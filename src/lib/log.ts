@@ -49,6 +49,17 @@ export function withoutErrors(log: Log, isOver: () => boolean): Log {
   };
 }
 
+/** Returns a log whose entries also name the page of what they are about: `pageOf` reads their fields. */
+export function withPages(log: Log, pageOf: (fields: LogFields) => string | null): Log {
+  const at =
+    (level: keyof Log) =>
+    (message: string, fields: LogFields = {}) => {
+      const see = pageOf(fields);
+      log[level](message, see === null ? fields : { ...fields, see });
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
 /** For tests and commands that print their own result. */
 export const silentLog: Log = createLog({ level: "silent", format: "json" });
 

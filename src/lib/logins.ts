@@ -5,6 +5,7 @@
  */
 
 import { isSameBytes, sha256 } from "./crypto.ts";
+import { createFairQueue } from "./fair-queue.ts";
 
 export type Login = { user: string; password: string };
 
@@ -18,6 +19,8 @@ const SHA1 = /^\{SHA\}([A-Za-z0-9+/]{27}=)$/;
 const UNKNOWN_DIGEST = /^(?:\$(?:apr1|[0-9a-z]{1,6})\$|\{S?SHA\d*\})/i;
 /** Longest password of a client. */
 const MAX_PASSWORD_CHARACTERS = 1024;
+/** Checks of digests that wait, which take a quarter of a second each at most. */
+const MAX_WAITING = 40;
 
 /** Lines that begin with `#` are comments. */
 export function parseLogins(text: string): ParsedLogins {
@@ -56,19 +59,26 @@ function isText(text: string | undefined): text is string {
   return text !== undefined;
 }
 
-export type LoginCheck = (user: string, password: string) => Promise<boolean>;
+/** `network` is that of the client. Rejects with QueueFullError if too many digests wait for their check. */
+export type LoginCheck = (user: string, password: string, network: string) => Promise<boolean>;
 
-/** Compares in constant time. Digests of bcrypt are checked one after the other, off this thread. */
+/**
+ * Compares in constant time. Digests of bcrypt are checked one after the other, off this thread, and the
+ * networks of the clients take turns.
+ */
 export function createLoginCheck(logins: readonly Login[]): LoginCheck {
   /** Digests of the credentials that were right; at most one for each login. */
   const known = new Set<string>();
-  let last: Promise<unknown> = Promise.resolve();
+  const underWay = new Map<string, Promise<boolean>>();
+  const queue = createFairQueue({ running: 1, waiting: MAX_WAITING });
 
-  async function isRight({ password: stored }: Login, password: string): Promise<boolean> {
+  async function isRight(
+    { password: stored }: Login,
+    password: string,
+    network: string,
+  ): Promise<boolean> {
     if (BCRYPT.test(stored)) {
-      const check = last.then(() => Bun.password.verify(password, stored, "bcrypt"));
-      last = check.catch(() => undefined);
-      return check;
+      return queue.run(network, () => Bun.password.verify(password, stored, "bcrypt"));
     }
     const digest = SHA1.exec(stored)?.[1];
     return digest === undefined
@@ -76,16 +86,24 @@ export function createLoginCheck(logins: readonly Login[]): LoginCheck {
       : isSameText(digest, new Bun.CryptoHasher("sha1").update(password).digest("base64"));
   }
 
-  return async (user, password) => {
+  async function check(user: string, password: string, network: string): Promise<boolean> {
+    for (const login of logins) {
+      if (login.user === user && (await isRight(login, password, network))) return true;
+    }
+    return false;
+  }
+
+  return async (user, password, network) => {
     if (password.length > MAX_PASSWORD_CHARACTERS) return false;
     const digest = sha256(JSON.stringify([user, password]));
     if (known.has(digest)) return true;
-    for (const login of logins) {
-      if (login.user !== user || !(await isRight(login, password))) continue;
-      known.add(digest);
-      return true;
-    }
-    return false;
+    // Requests at the same time with the same credentials share one check.
+    const checking =
+      underWay.get(digest) ?? check(user, password, network).finally(() => underWay.delete(digest));
+    underWay.set(digest, checking);
+    const isAdmitted = await checking;
+    if (isAdmitted) known.add(digest);
+    return isAdmitted;
   };
 }
 

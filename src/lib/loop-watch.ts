@@ -2,11 +2,13 @@
  * The watchdog of the event loop. A timer fires every 20 ms; the time by which it is late is the
  * time for which one or more pieces of synchronous work held the loop. Code that begins a piece of
  * work calls `begin` with its name. When a hold is noticed, the piece that lasted longest is
- * logged.
+ * logged. A timer is also late after the machine was suspended, or while other processes have the
+ * processors; no work here is to blame then, so such a hold is counted and not logged.
  */
 
 import { systemClock } from "./clock.ts";
 import type { Log } from "./log.ts";
+import { threadCpuMs } from "./thread-cpu.ts";
 
 type WorkKind = "route" | "job" | "mail" | "write" | "work";
 
@@ -16,7 +18,7 @@ export type HoldReport = {
   buckets: readonly { leMs: number; count: number }[];
   count: number;
   sumMs: number;
-  /** Longest hold of the last ten minutes. */
+  /** Longest hold by own work in the last ten minutes. */
   recentMaxMs: number;
 };
 
@@ -33,11 +35,11 @@ export type LoopWatchDeps = {
   log: Log;
   /** Monotonic milliseconds. */
   elapsed: () => number;
-  /** Processor time of this process in milliseconds. */
+  /** Processor time of this thread in milliseconds. */
   cpuMs: () => number;
   /** Runs `tick` every `ms` until the returned function is called. */
   every: (ms: number, tick: () => void) => () => void;
-  /** A hold that is longer than this is counted and logged. */
+  /** A hold that is longer than this is counted, and logged if it used as much processor time. */
   heldMs?: number;
   /** Later holds within this time are counted in the next line. */
   logIntervalMs?: number;
@@ -61,10 +63,7 @@ export function platformWatch(log: Log): LoopWatchDeps {
   return {
     log,
     elapsed: systemClock.elapsed,
-    cpuMs: () => {
-      const { user, system } = process.cpuUsage();
-      return (user + system) / 1000;
-    },
+    cpuMs: threadCpuMs,
     every: (ms, tick) => {
       const timer = setInterval(tick, ms);
       timer.unref();
@@ -103,6 +102,13 @@ export function createLoopWatch(deps: LoopWatchDeps): LoopWatch {
     BUCKETS_MS.forEach((bound, i) => {
       if (heldMs <= bound) counts[i] = (counts[i] ?? 0) + 1;
     });
+    if (usedCpuMs <= limitMs) {
+      log.debug("the machine held the event loop", {
+        ms: Math.round(heldMs),
+        cpuMs: Math.round(usedCpuMs),
+      });
+      return;
+    }
     recent.note(now, heldMs);
     if (now - loggedAt < logIntervalMs) {
       unlogged++;
@@ -111,7 +117,7 @@ export function createLoopWatch(deps: LoopWatchDeps): LoopWatch {
     const longest = longestPiece(marks, tickedAt, now);
     log.warn("event loop held", {
       ms: Math.round(heldMs),
-      // Far below `ms`, the machine or its disk stood still and the work is not to blame.
+      // The rest of the time other processes or the disk had the machine.
       cpuMs: Math.round(usedCpuMs),
       ...(longest === null ? {} : { [longest.kind]: longest.name, workMs: longest.ms }),
       ...(unlogged === 0 ? {} : { holdsNotLogged: unlogged }),

@@ -228,15 +228,18 @@ const findOnce = perApp((app: App) => cachePerIteration((digest) => findByDigest
 /** Time of last use by digest, until `storeUses` stores it. */
 const uses = perApp(() => new Map<string, number>());
 
-/** Reads the key from the database, so that a revocation takes effect with the next request. */
-export function findKey(app: App, digest: string): KnownKey | null {
+/**
+ * Reads the key from the database, so that a revocation takes effect with the next request. `isUse` is
+ * false for a look that is no use of the key.
+ */
+export function findKey(app: App, digest: string, { isUse = true } = {}): KnownKey | null {
   const row = findOnce(app)(digest);
   if (row === null) return null;
   const { kind, expiresAt, revokedAt, isProjectEnabled, seq, id, name } = row;
   const { fromAddress, fromName, keyId, keyName, last4 } = row;
   const now = app.clock.now();
   const isUsable = revokedAt === null && (expiresAt === null || expiresAt > now);
-  if (isUsable) uses(app).set(digest, now);
+  if (isUsable && isUse) uses(app).set(digest, now);
   const sender = fromAddress === null ? null : { address: fromAddress, name: fromName };
   return {
     kind,

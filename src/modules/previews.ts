@@ -9,23 +9,19 @@ import type { Project } from "../http/admission.ts";
 import { described, named } from "../http/documented.ts";
 import { EXAMPLE } from "../http/example-values.ts";
 import { dataFor } from "../http/role-views.ts";
+import type { PreviewQuery } from "../http/preview-query.ts";
 import type { Role } from "../http/roles.ts";
 import { Input } from "../http/validation.ts";
-import { fieldError } from "../lib/errors.ts";
+import { validationError } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
 import { recipientLinks } from "../render/links.ts";
-import { createRenderBudget, type RenderBudget } from "../render/render-budget.ts";
-import { checkSubject } from "../render/subject.ts";
-import { compiledTemplates } from "../render/template/cache.ts";
-import {
-  renderErrorMessage,
-  syntaxErrorMessage,
-  type TemplateKind,
-  type Variables,
-} from "../render/template/template.ts";
-import { mergeVariables, templateVariables } from "../render/variables.ts";
+import { type InlineImage, previewHeaders } from "../render/preview-document.ts";
+import type { RequestMails } from "../render/request-mails.ts";
+import type { Variables } from "../render/template/template.ts";
+import { mergeVariables } from "../render/variables.ts";
 import { parseData, resolvedData } from "./contacts/data.ts";
 import { getContact } from "./contacts/service.ts";
+import { checkMails, renderPreview, showDocument } from "./content-work/content-work.ts";
 import { languageOf } from "./projects/service.ts";
 
 /** Input of a preview (docs/interface.md#campaigns). */
@@ -72,7 +68,8 @@ const SAMPLE_EMAIL = "ada@example.com";
 
 /**
  * Renders for a contact, with `data` over its own data, or for a sample address without a contact.
- * A role that does not see all data of contacts gets it as in the contact. Marketing mail has its footer. The links belong to no mail, so that they change nothing.
+ * A role that does not see all data of contacts gets it as in the contact. Marketing mail has its
+ * footer. The links belong to no mail, so that they change nothing.
  */
 export async function preview(
   app: App,
@@ -83,57 +80,60 @@ export async function preview(
   const contact = contactId === undefined ? null : getContact(app, project.seq, contactId);
   const emailId = newId(app.clock.now());
   const own = contact === null ? {} : dataFor(role, parseData(contact.data));
-  const { subject, html } = renderFor(app, project, source, {
+  const mails = mailsFor(app, project, source, {
     id: contact?.id ?? "",
     email: contact?.email ?? SAMPLE_EMAIL,
     data: mergeVariables(own, resolvedData(data ?? {})),
     emailId,
   });
-  // Loaded with the first preview, because its converter to text takes 5 ms and 4 MiB.
-  const { prepareOutgoing } = await import("../render/outgoing.ts");
-  const language = languageOf(app, project);
-  const mail = prepareOutgoing({
-    emailId,
-    html,
-    headers: [],
-    links: recipientLinks(app.url, app.linkKey, emailId),
-    marketing: source.isMarketing ? { projectName: project.name, language, feedbackId: "" } : null,
-    tracking: null,
-  });
-  return { subject, html: mail.html, text: mail.text };
+  const { isMarketing } = source;
+  return renderPreview(app, project.seq, { mails, emailId, isMarketing });
 }
 
-/** Renders the mail with this id for a recipient. Throws 422 if it cannot be rendered. */
-export function renderFor(
+/** The subject of the mail with this id for a recipient. Throws 422 if it cannot be rendered. */
+export async function renderSubject(
+  app: App,
+  project: Project,
+  source: Source,
+  recipient: { id: string; email: string; data: Variables; emailId: string },
+): Promise<string> {
+  const mails = mailsFor(app, project, source, recipient);
+  const [mail] = await checkMails(app, project.seq, mails, { isUrgent: true });
+  if (mail === undefined) throw new Error("a mail was not rendered");
+  if (mail.kind !== "rendered") throw validationError([mail.fault]);
+  return mail.subject;
+}
+
+function mailsFor(
   app: App,
   project: Project,
   { subject, body }: Source,
-  recipient: { id: string; email: string; data: Variables; emailId: string },
-): { subject: string; html: string } {
-  const variables = templateVariables({
-    ...recipient,
-    links: recipientLinks(app.url, app.linkKey, recipient.emailId),
-    projectName: project.name,
-    language: languageOf(app, project),
-  });
-  const budget = createRenderBudget();
-  const html = renderField(app, budget, { source: body, kind: "html" }, variables);
-  const text = renderField(app, budget, { source: subject, kind: "header" }, variables);
-  const fault = checkSubject(text);
-  if (fault !== null) throw fieldError("subject", fault.code, fault.message);
-  return { subject: text, html };
+  { id, email, data, emailId }: { id: string; email: string; data: Variables; emailId: string },
+): RequestMails {
+  const links = recipientLinks(app.url, app.linkKey, emailId);
+  return {
+    source: { subject, body },
+    // The sources are stored, and were checked then.
+    given: { subject: false, body: false },
+    isLenient: true,
+    project: { name: project.name, language: languageOf(app, project) },
+    recipients: [{ id, email, data: JSON.stringify(data), links }],
+  };
 }
 
-function renderField(
+/** The document of a mail; a text document if `part` is text or the mail has no HTML. */
+export async function previewResponse(
   app: App,
-  budget: RenderBudget,
-  { source, kind }: { source: string; kind: TemplateKind },
-  variables: Variables,
-): string {
-  const field = kind === "header" ? "subject" : "body";
-  const compiled = compiledTemplates(app).compile(source, kind);
-  if (!compiled.ok) throw fieldError(field, "invalid_format", syntaxErrorMessage(compiled));
-  const result = budget.render(field, compiled.template, variables);
-  if (result.ok) return result.text;
-  throw fieldError(result.field, "invalid_value", renderErrorMessage(result.reason));
+  project: Project,
+  { html, text }: { html: string; text: string },
+  query: PreviewQuery,
+  images: readonly InlineImage[] = [],
+): Promise<Response> {
+  if (query.part === "text" || html === "") {
+    return new Response(text, { headers: previewHeaders("text/plain") });
+  }
+  const isDark = query.dark === "true";
+  const shown = await showDocument(app, project.seq, { html, images, isDark });
+  const sources = query.images === "true" ? "https:" : "";
+  return new Response(shown, { headers: previewHeaders("text/html", sources) });
 }

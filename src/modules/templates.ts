@@ -13,18 +13,18 @@ import { BODY_LIMITS, limited } from "../http/body-limits.ts";
 import { described, named } from "../http/documented.ts";
 import { Envelope, ListEnvelope, NoContent, Nullable, type Page } from "../http/envelope.ts";
 import { EXAMPLE } from "../http/example-values.ts";
-import { EmailAddress, mailboxIn, normalizedAddress } from "../http/formats.ts";
+import { EmailAddress, mailboxIn, normalizedAddress, normalizedMailbox } from "../http/formats.ts";
 import { operations, read, write } from "../http/operations.ts";
 import { containsText, smallPage, PageQuery } from "../http/pagination.ts";
-import { ContactPreviewQuery, PreviewDocument, previewResponse } from "../http/preview-query.ts";
-import { type CheckContext, Input, LenientQuery, OneOf, withChecks } from "../http/validation.ts";
+import { ContactPreviewQuery, PreviewDocument } from "../http/preview-query.ts";
+import { Input, isLenient, LenientQuery, OneOf, withChecks } from "../http/validation.ts";
 import { isoTime } from "../lib/clock.ts";
-import { AppError, type FieldError, notFound } from "../lib/errors.ts";
+import { AppError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
-import { placeholdersOf } from "../render/template/placeholder-names.ts";
-import { checkTemplate } from "../render/template/template.ts";
+import { quickTemplateErrors } from "../render/request-mails.ts";
+import { ensureTemplates, findPlaceholders } from "./content-work/content-work.ts";
 import type { Noun } from "./module.ts";
-import { Preview, PreviewInput, preview } from "./previews.ts";
+import { Preview, PreviewInput, preview, previewResponse } from "./previews.ts";
 
 /** Text that is sent as it is in a mail header: one line without control characters. */
 export const HeaderText = Type.String({ format: "fixed-header-text", maxLength: 255 });
@@ -55,7 +55,7 @@ const CONTENT_TEXTS = {
     "{{ a ?? b ?? text }} outputs the first of a and b that has a value, or else the text.",
   from: "Address of the sender, at a verified domain of the project; null for the project's sender",
   fromName: "Display name of the sender",
-  replyTo: "Address to which replies go",
+  replyTo: "Address to which replies go, with or without a display name",
   type: "MARKETING mail goes only to subscribed contacts and offers to unsubscribe",
 } as const;
 
@@ -120,15 +120,19 @@ const Fields = described(
   CONTENT_TEXTS,
 );
 
-const TemplateInput = named("TemplateInput", withChecks(Fields, templateErrors), {
+const TemplateInput = named("TemplateInput", withChecks(Fields, quickTemplateErrors), {
   description: "A template to create",
   example: CONTENT,
 });
 
-const TemplatePatch = named("TemplatePatch", withChecks(Type.Partial(Fields), templateErrors), {
-  description: "Changes of a template; omitted fields stay as they are",
-  example: { subject: "Your receipt for order {{ order }}" },
-});
+const TemplatePatch = named(
+  "TemplatePatch",
+  withChecks(Type.Partial(Fields), quickTemplateErrors),
+  {
+    description: "Changes of a template; omitted fields stay as they are",
+    example: { subject: "Your receipt for order {{ order }}" },
+  },
+);
 type TemplatePatch = Static<typeof TemplatePatch>;
 
 const TemplateQuery = Input({
@@ -224,6 +228,8 @@ export const templateNoun: Noun = {
       body: limited(TemplateInput, BODY_LIMITS.template),
       answer: Envelope(Template),
       status: 201,
+      prepare: (app, { project, body, request }) =>
+        ensureTemplates(app, project.seq, body, isLenient(request)),
       run: (app, { project, body }) => present(createTemplate(app, project.seq, body)),
     }),
     read("GET /templates/:id", {
@@ -242,6 +248,8 @@ export const templateNoun: Noun = {
       query: LenientQuery,
       body: limited(TemplatePatch, BODY_LIMITS.template),
       answer: Envelope(Template),
+      prepare: (app, { project, body, request }) =>
+        ensureTemplates(app, project.seq, body, isLenient(request)),
       run: (app, { project, params, body }) =>
         present(updateTemplate(app, getTemplate(app, project.seq, params.id), body)),
     }),
@@ -275,7 +283,8 @@ export const templateNoun: Noun = {
       async run(app, { project, role, params, query }) {
         const { contactId } = query;
         const options = { role, ...(contactId === undefined ? {} : { contactId }) };
-        return previewResponse(await previewTemplate(app, project, params.id, options), query);
+        const shown = await previewTemplate(app, project, params.id, options);
+        return previewResponse(app, project, shown, query);
       },
     }),
     read("POST /templates/:id/preview", {
@@ -360,11 +369,11 @@ function deleteTemplate({ db, references }: App, { seq, projectSeq, id }: Templa
   db.delete(templates).where(eq(templates.seq, seq)).run();
 }
 
-function usageOf({ references }: App, template: TemplateRow): TemplateUsage {
+async function usageOf(app: App, template: TemplateRow): Promise<TemplateUsage> {
   const { projectSeq, id, subject, body } = template;
   return {
-    users: references.usesOf("template", projectSeq, id),
-    placeholders: placeholdersOf([subject, body]),
+    users: app.references.usesOf("template", projectSeq, id),
+    placeholders: await findPlaceholders(app, projectSeq, [subject, body]),
   };
 }
 
@@ -412,7 +421,7 @@ export function optionalContent(
     ...(fromName === undefined ? {} : { fromName }),
     ...(fields.replyTo === undefined
       ? {}
-      : { replyTo: fields.replyTo && normalizedAddress(fields.replyTo) }),
+      : { replyTo: fields.replyTo && normalizedMailbox(fields.replyTo) }),
   };
 }
 
@@ -435,17 +444,4 @@ function present(row: TemplateRow): Template {
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   };
-}
-
-/** The syntax errors of `subject` and `body`; fields that are not text are skipped. */
-export function templateErrors(
-  { subject, body }: Readonly<Record<string, unknown>>,
-  { isLenient }: Pick<CheckContext, "isLenient">,
-): FieldError[] {
-  const html = { kind: "html", isLenient } as const;
-  const header = { kind: "header", isLenient } as const;
-  return [
-    ...(typeof subject === "string" ? checkTemplate(subject, "subject", header) : []),
-    ...(typeof body === "string" ? checkTemplate(body, "body", html) : []),
-  ];
 }

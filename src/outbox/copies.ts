@@ -6,21 +6,16 @@
  */
 
 import type { Db } from "../db/open.ts";
-import { recipientLinks } from "../render/links.ts";
-import { render } from "../render/template/template.ts";
-import type { TemplateCache } from "../render/template/cache.ts";
 import type { Composer } from "./compose/composer.ts";
-import { variablesOf } from "./compose/mail-variables.ts";
 import type { Prepared } from "./compose/prepare.ts";
 import { createLoader, type LeasedMail } from "./lease-rows.ts";
 import type { Busy } from "./outcome.ts";
 
-/** Time for the subject of campaign mail, which is rendered on the event loop. */
-const SUBJECT_MS = 50;
-
 /** A stored mail, and what is still known of its content. */
 export type StoredMail = {
   mail: LeasedMail;
+  /** Whether its subject is a template that is rendered when it is sent. */
+  hasSubjectTemplate: boolean;
   /** False if its content was removed: after its retention, or with its contact. */
   hasContent: boolean;
   /** Campaign mail is rendered with the data of its contact, which may have changed since. */
@@ -36,29 +31,14 @@ type Row = {
 
 export type MailCopies = ReturnType<typeof createMailCopies>;
 
-export function createMailCopies(deps: {
-  db: Db;
-  composer: Pick<Composer, "prepare">;
-  templateCache: TemplateCache;
-  url: string;
-  linkKey: Uint8Array;
-}) {
-  const { composer, templateCache, url, linkKey } = deps;
+export function createMailCopies(deps: { db: Db; composer: Pick<Composer, "prepare"> }) {
+  const { composer } = deps;
   const load = createLoader(deps.db);
   const findMail = deps.db.sqlite.prepare<Row, [number, string]>(`
     SELECT e.seq, m.digest LIKE 'purged %' AS isPurged, e.variables IS NOT NULL AS hasVariables,
            e.sent_at IS NOT NULL AS isSent
     FROM emails e JOIN messages m ON m.seq = e.message_seq
     WHERE e.project_seq = +? AND e.id = +?`);
-
-  /** The rendered subject, or its template if that cannot be rendered quickly. */
-  function renderSubject(mail: LeasedMail): string {
-    const compiled = templateCache.compile(mail.subject, "header");
-    if (!compiled.ok) return mail.subject;
-    const variables = variablesOf(mail, recipientLinks(url, linkKey, mail.id));
-    const rendered = render(compiled.template, variables, SUBJECT_MS);
-    return rendered.ok ? rendered.text : mail.subject;
-  }
 
   return {
     find(projectSeq: number, id: string): StoredMail | null {
@@ -70,7 +50,8 @@ export function createMailCopies(deps: {
       // The subject of campaign mail is a template until the mail is sent.
       const isTemplate = isOfCampaign && row.isSent === 0 && mail.to !== null;
       return {
-        mail: { ...mail, subject: isTemplate ? renderSubject(mail) : mail.subject },
+        mail,
+        hasSubjectTemplate: isTemplate,
         hasContent:
           row.isPurged === 0 && mail.to !== null && (row.hasVariables === 1 || isOfCampaign),
         usesCurrentData: row.hasVariables === 0,

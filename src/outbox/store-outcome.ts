@@ -16,8 +16,8 @@ export type StoreOutcomeDeps = {
   writer: Writer;
   clock: Clock;
   log: Log;
-  /** Base URL of the links to captured mails in the log. */
-  url: string;
+  /** The address of the page of a captured mail, for the log. */
+  pageOf: (mail: { projectSeq: number; id: string }) => string;
 };
 
 /** `isRunning` is false once the process stops; then the storage is not tried again. */
@@ -98,12 +98,13 @@ export function createStoreOutcome(deps: StoreOutcomeDeps, isRunning: () => bool
     };
     counts.set(verdict.kind, (counts.get(verdict.kind) ?? 0) + 1);
     if (!isOurs) log.warn("the outcome came after its lease was lost", fields);
-    else if (needsOperator(verdict)) log.warn("delivery needs attention", fields);
+    else if (needsOperator(verdict))
+      log.warn("delivery needs attention", { ...fields, see: deps.pageOf(mail) });
     else log.debug("delivery", fields);
     const isCaptured = verdict.kind === "accepted" && verdict.captured !== undefined;
     if (!isOurs || !isCaptured) return;
-    const { to, subject, id } = mail;
-    log.info("captured a mail", { to, subject, see: `${deps.url}/emails/${id}/raw` });
+    const { to, subject } = mail;
+    log.info("a mail was captured", { to, subject, see: deps.pageOf(mail) });
   }
 }
 

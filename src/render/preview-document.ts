@@ -5,10 +5,11 @@
  */
 
 import { decodeHTMLAttribute } from "entities/decode";
+import { withoutNoScript } from "./without-preparation.ts";
 
 /** `link` also prepares connections to other hosts (`dns-prefetch`), which no policy forbids. */
 const REMOVED =
-  "script, base, link, meta[http-equiv], iframe, frame, object, embed, portal, applet";
+  "script, noscript, base, link, meta[http-equiv], iframe, frame, object, embed, portal, applet";
 /** Schemes that a link may have. A link without a scheme leads nowhere. */
 const LINK = /^\s*(?:https?:|mailto:|tel:|#)/i;
 const INLINE_IMAGE = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/i;
@@ -77,7 +78,7 @@ export function previewDocument(
   const shown = new HTMLRewriter()
     .on(REMOVED, { element: (element) => void element.remove() })
     .on("a, area", { element: secureLink })
-    .transform(html.slice(0, MAX_CHARACTERS));
+    .transform(withoutNoScript(html.slice(0, MAX_CHARACTERS)));
   const isInverted = isDark && !HAS_DARK_STYLES.test(html);
   // At the end: before the document type, it would change the mode of the document.
   return withInlineImages(shown, images) + (isInverted ? DARK_STYLE : "");

@@ -21,7 +21,8 @@ export type RenderBudget = {
   isSpent(): boolean;
 };
 
-const EXHAUSTED = `Rendering for this request takes longer than ${RENDER_LIMIT_MS} ms in total.`;
+/** The reason when no time of a request is left. */
+export const EXHAUSTED = `Rendering for this request takes longer than ${RENDER_LIMIT_MS} ms in total.`;
 
 export function createRenderBudget(totalMs: number = RENDER_LIMIT_MS): RenderBudget {
   const tookMs = { subject: 0, body: 0 };

@@ -9,8 +9,11 @@
  */
 
 import type { SMTPServerAuthentication, SMTPServerSession } from "smtp-server";
+import { clientNetwork } from "../lib/client-network.ts";
 import type { Clock } from "../lib/clock.ts";
+import { QueueFullError } from "../lib/fair-queue.ts";
 import type { Log } from "../lib/log.ts";
+import type { LoginCheck } from "../lib/logins.ts";
 import type { MessageEnvelope } from "../modules/inboxes/envelope.ts";
 import type { Certificate } from "./certificate.ts";
 import { createSmtpListener, type SmtpListener } from "./listener.ts";
@@ -48,7 +51,7 @@ export type CaptureInbox = {
 /** The restrictions that the operator chose. */
 export type CapturePolicy = {
   /** Checks a login; null if every login is accepted and none is needed. */
-  isLogin: ((user: string, password: string) => Promise<boolean>) | null;
+  isLogin: LoginCheck | null;
   tls: "optional" | "starttls" | "implicit";
   /** Recipients that are taken; null for all. */
   recipients: RegExp | null;
@@ -74,10 +77,22 @@ export function createCaptureListener(deps: {
     session: SMTPServerSession,
   ): Promise<void> {
     const user = auth.username ?? "";
-    if (policy.isLogin !== null && !(await policy.isLogin(user, auth.password ?? ""))) {
-      throw wrongLogin();
-    }
+    if (!(await isAdmitted(user, auth.password ?? "", session))) throw wrongLogin();
     await at("auth", session, { user });
+  }
+
+  async function isAdmitted(
+    user: string,
+    password: string,
+    { remoteAddress }: SMTPServerSession,
+  ): Promise<boolean> {
+    try {
+      const network = clientNetwork(remoteAddress);
+      return policy.isLogin === null || (await policy.isLogin(user, password, network));
+    } catch (error) {
+      if (!(error instanceof QueueFullError)) throw error;
+      throw new SmtpRefusal(454, "4.7.0 Too many passwords are being checked; try again");
+    }
   }
 
   /** The package refuses MAIL without a login that is needed. */

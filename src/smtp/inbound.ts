@@ -46,7 +46,11 @@ export type InboundDeps = {
   find: (address: string) => Recipient | null;
   received: Pick<MailReceipt, "open">;
   /** Reads a report and resolves when its effect is on disk. */
-  processReport: (raw: Uint8Array, recipient: string) => Promise<{ kind: string; effect: string }>;
+  processReport: (
+    raw: Uint8Array,
+    recipient: string,
+    from: { peer: string },
+  ) => Promise<{ kind: string; effect: string }>;
   /** Starts to store a message for the postmaster. */
   openForPostmaster: () => {
     add(piece: Uint8Array): Promise<void> | null;
@@ -159,6 +163,8 @@ function createReceiving(deps: InboundDeps) {
     signal: AbortSignal,
   ): Promise<void> => {
     const recipients = session.envelope.rcptTo.map(({ address }) => address);
+    // A route may have been removed since RCPT; without it the message would be stored nowhere.
+    const isRefusedNow = recipients.some((address) => find(address) === null);
     const reportedTo = recipients.find((address) => find(address)?.kind === "report");
     const peer = session.remoteAddress;
     const endReport = reportedTo !== undefined && reports.mayAdd(peer) ? reports.add(peer) : null;
@@ -173,10 +179,13 @@ function createReceiving(deps: InboundDeps) {
         return both(stored?.add(piece) ?? null, received?.add(piece) ?? null);
       });
       if (hasBareLf) throw new SmtpRefusal(550, "5.6.0 The message has a bare LF");
+      if (isRefusedNow) {
+        throw new SmtpRefusal(451, "4.2.1 A recipient is no longer accepted, try again later");
+      }
       if (reportedTo !== undefined) {
         if (endReport === null)
           throw new SmtpRefusal(452, "4.3.2 Too many reports, try again later");
-        const { kind, effect } = await processReport(head.bytes(), reportedTo);
+        const { kind, effect } = await processReport(head.bytes(), reportedTo, { peer });
         const fields = { session: session.id, recipient: reportedTo, kind, effect };
         log.info("a report was received", fields);
       }

@@ -7,6 +7,7 @@ import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import { createLoginCheck } from "../lib/logins.ts";
+import { senderOfInbox } from "../lib/message-senders.ts";
 import type { Arrival } from "../modules/inboxes/messages/intake.ts";
 import type { InboxModule } from "../modules/inboxes/module.ts";
 import type { RuleInput } from "../modules/inboxes/rules/model.ts";
@@ -59,13 +60,23 @@ export function createCaptureModule(deps: {
     return target === null ? null : decideIn(target.seq, stage, facts);
   }
 
-  async function decideIn(inboxSeq: number, stage: Stage, { head, ...facts }: StageFacts) {
+  async function decideIn(
+    inboxSeq: number,
+    stage: Stage,
+    { head, sessionId, ...facts }: StageFacts,
+  ): Promise<StageAction | null> {
     const subject = async () => {
-      const [result] = await parser.index([{ raw: head?.() ?? new Uint8Array(), recipients: [] }]);
+      const raw = head?.() ?? new Uint8Array();
+      const [result] = await parser.index([{ raw, recipients: [] }], senderOfInbox(inboxSeq));
       return result?.ok === true ? result.parsed.subject : "";
     };
-    const action = await rules.decide(inboxSeq, stage, { ...facts, subject });
-    return action === null ? chaos.decide(inboxSeq, stage) : stageActionOf(action);
+    const ruled = await rules.decide(inboxSeq, stage, { ...facts, subject });
+    const action = ruled === null ? chaos.decide(inboxSeq, stage) : stageActionOf(ruled);
+    if (action !== null) {
+      const isClosed = action.kind === "disconnect";
+      sessions.noteRule(sessionId, { inboxSeq, peer: facts.ip, isClosed });
+    }
+    return action;
   }
 
   /** Notes the inbox of each message for the transcript of its session. */
@@ -119,7 +130,8 @@ export function createCaptureModule(deps: {
   function createIsLogin(): CapturePolicy["isLogin"] {
     if (config.captureAuth.length === 0) return null;
     const isKnown = createLoginCheck(config.captureAuth);
-    return async (user, password) => isInboxLogin(user, password) || isKnown(user, password);
+    return async (user, password, network) =>
+      isInboxLogin(user, password) || isKnown(user, password, network);
   }
 
   function isInboxLogin(user: string, password: string): boolean {

@@ -9,6 +9,7 @@ export type Stage = "connect" | "auth" | "mail" | "rcpt" | "data" | "dot";
 
 /** The values that a rule compares. */
 export type StageFacts = {
+  sessionId: string;
   user: string;
   ip: string;
   from?: string;
@@ -54,7 +55,8 @@ export function createStages(decide: Decide, clock: Clock): AtStage {
   }
 
   return (stage, session, facts) => {
-    const decision = decide(stage, { user: userOf(session), ip: session.remoteAddress, ...facts });
+    const { id: sessionId, remoteAddress: ip } = session;
+    const decision = decide(stage, { sessionId, user: userOf(session), ip, ...facts });
     return decision === null ? null : decision.then((action) => carryOut(action, session));
   };
 }

@@ -141,6 +141,7 @@ function createAccess({ findKey, clock, log }: SubmissionDeps) {
       try {
         projectOfKey(digest);
       } catch (error) {
+        if (!(error instanceof SmtpRefusal)) throw error; // The storage could not tell.
         const user = username.replace(KEYS, "(a key)").slice(0, 100);
         log.info("SMTP authentication failed", { session: id, peer: remoteAddress, user });
         if (failures.take(clientNetwork(remoteAddress)).isAllowed) throw error;

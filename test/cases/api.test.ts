@@ -203,7 +203,7 @@ describe("an address may have a display name wherever an address is taken:", () 
     expect(row).toEqual({
       from_address: "hi@acme.test",
       from_name: "Acme",
-      reply_to: "help@acme.test",
+      reply_to: "Support <help@acme.test>",
       to_address: "ada@x.example",
       to_name: "Ada Example",
     });
@@ -231,7 +231,7 @@ describe("an address may have a display name wherever an address is taken:", () 
     const suppressed = await t.call("POST", "/suppressions", { email: ada });
     expect(suppressed.at("data.email")).toBe("ada@x.example");
     const sender = { from: '"Acme, Inc." <hi@acme.test>', replyTo: "Help <help@acme.test>" };
-    const stored = { from: "hi@acme.test", fromName: "Acme, Inc.", replyTo: "help@acme.test" };
+    const stored = { from: "hi@acme.test", fromName: "Acme, Inc.", replyTo: sender.replyTo };
     const made = await t.call("POST", "/templates", { ...template("x"), ...sender });
     expect(made.at("data")).toMatchObject(stored);
     const campaign = { name: "N", subject: "s", body: "b", ...sender, audienceType: "ALL" };

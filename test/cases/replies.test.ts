@@ -9,6 +9,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { testApp } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
 import { expectSoon, settleEventLoop, waitUntil } from "../support/eventually.ts";
+import { startMailNet } from "../support/mail-net.ts";
 import { signIn } from "../support/session.ts";
 import { type Action, type Script, startScript } from "../support/smtp-script.ts";
 
@@ -245,5 +246,66 @@ describe("mail goes to a relay with signatures only if they survive there", () =
     expect(body.match(/^DKIM-Signature:/gm) ?? []).toHaveLength(signatures);
     // The relay may replace these fields, which our signatures cover.
     for (const line of [messageId, date]) expect(body).toContain(`${line.split(":", 1)[0]}: `);
+  });
+});
+
+describe("a site that refuses this server, or the sender, keeps the mail in the queue", () => {
+  /** An application that delivers to the one host of q.example. */
+  async function setUpDirect(script: Script) {
+    const records = { "q.example": { A: ["127.0.0.2"] } };
+    const net = await startMailNet({ records });
+    closers.push(() => net.close());
+    await net.script(2, { script });
+    const t = await testApp({ transport: net.transport(), clock: net.clock });
+    closers.push(() => t.close());
+    await t.start();
+    const send = async (to: string): Promise<string> => {
+      const mail = { from: "hello@acme.test", subject: "Hi", body: "<p>Hello</p>", to };
+      return (await t.call("POST", "/v1/send", mail)).text("data.emails.0.email");
+    };
+    const mailAt = async (id: string, field: string) =>
+      (await t.call("GET", `/emails/${id}`)).at(`data.${field}`);
+    return { t, net, send, mailAt };
+  }
+
+  const BLOCK = "5.7.1 Service unavailable; client host [203.0.113.9] blocked using Spamhaus";
+
+  test.each([
+    ["a block by reputation", "rcpt", BLOCK],
+    ["a refusal of the sender without a reason", "mail", "Go away"],
+  ] as const)("%s, until it takes mail again", async (_, step, text) => {
+    const { t, net, send, mailAt } = await setUpDirect({ [step]: [{ code: 550, text }] });
+    const id = await send("ada@q.example");
+    await waitUntil(() => t.countRows("attempts") === 1);
+    await expectSoon(() => mailAt(id, "status"), "QUEUED");
+    expect(await mailAt(id, "lastError")).toContain(text);
+    expect(await mailAt(id, "bouncedAt")).toBeNull();
+    await expectSoon(async () => {
+      net.clock.advance(60_000);
+      return mailAt(id, "status");
+    }, "DELIVERED");
+    expect(t.countRows("suppressions")).toBe(0);
+  });
+
+  test("other mail to it waits with its reply as the reason", async () => {
+    const { t, send, mailAt } = await setUpDirect({ rcpt: { code: 550, text: BLOCK } });
+    await send("ada@q.example");
+    await waitUntil(() => t.countRows("attempts") === 1);
+    const id = await send("bob@q.example");
+    await expectSoon(() => mailAt(id, "wait.cause"), "SITE_PAUSED");
+    expect(await mailAt(id, "wait.reason")).toContain("blocked using Spamhaus");
+    expect(t.countRows("attempts")).toBe(1);
+  });
+
+  test("it bounces at the end of its lifetime, and the recipient is not suppressed", async () => {
+    const { t, net, send, mailAt } = await setUpDirect({ rcpt: { code: 550, text: BLOCK } });
+    const id = await send("ada@q.example");
+    await waitUntil(() => t.countRows("attempts") === 1);
+    await expectSoon(async () => {
+      net.clock.advance(12 * 3_600_000);
+      return mailAt(id, "status");
+    }, "BOUNCED");
+    expect(await mailAt(id, "lastError")).toMatch(/^4\.4\.7 .*blocked using Spamhaus/);
+    expect(t.countRows("suppressions")).toBe(0);
   });
 });

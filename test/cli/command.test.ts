@@ -13,6 +13,7 @@ import {
   projectEnable,
   projectList,
 } from "../../src/cli/project.ts";
+import { SETTING_SUBJECTS } from "../../src/cli/setting-subjects.ts";
 import { serve, SERVER_SETTINGS, unsafeChoices } from "../../src/cli/serve.ts";
 import { version } from "../../src/cli/version.ts";
 import { readConfig } from "../../src/config/read.ts";
@@ -152,11 +153,15 @@ describe("a boolean setting", () => {
 
 describe("help", () => {
   test("shows every command with its arguments and its summary in the overview", () => {
-    const text = overview(commands);
+    const text = overview([
+      { subject: "Servers", commands: [serve, dev] },
+      { subject: "Others", commands: commands.slice(2) },
+    ]);
     for (const { name, summary } of commands) {
       expect(text).toMatch(new RegExp(`^  ${name}( .*)?  ${RegExp.escape(summary)}$`, "m"));
     }
     expect(text).toContain("mailstead dev");
+    expect(text).toMatch(/^Servers:\n {2}serve .*\n {2}dev .*\n\nOthers:\n/m);
   });
 
   for (const command of commands) {
@@ -175,6 +180,13 @@ describe("help", () => {
         expect(text).toContain(`  ${name}  ${help}`);
     });
   }
+
+  test("of a server lists each setting once, by subject", () => {
+    const listed = SETTING_SUBJECTS.flatMap(([, names]) => names);
+    expect(listed.toSorted().map(String)).toEqual(Object.keys(SETTINGS).toSorted());
+    expect(commandHelp(serve)).toMatch(/^How mail leaves:\n {2}--transport /m);
+    expect(commandHelp(domainList)).not.toContain("by subject");
+  });
 
   test("serve and dev accept every setting", () => {
     expect(SERVER_SETTINGS.toSorted().map(String)).toEqual(Object.keys(SETTINGS).toSorted());

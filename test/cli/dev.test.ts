@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import { mailstead, startMailstead, stopServers } from "../support/command-line.ts";
+import { waitUntilRead } from "../support/eventually.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
 
 const ANY_PORTS = ["--port", "0", "--capture-smtp", "127.0.0.1:0"];
@@ -38,6 +39,17 @@ test("catches a mail over SMTP, which both interfaces show", async () => {
     text: "It works",
   });
   expect(sent.response).toStartWith("250 2.0.0 Ok: queued as ");
+  const lines = () =>
+    server
+      .log()
+      .split("\n")
+      .filter((line) => line.includes("a mail was caught"));
+  await waitUntilRead(async () => lines().length > 0);
+  const line: unknown = JSON.parse(lines()[0] ?? "");
+  expect(line).toMatchObject({ level: "info", to: "ada@example.com", subject: "Hello" });
+  expect(stringAt(line, "see")).toMatch(
+    new RegExp(`^${server.at("url")}/app/p/[\\w-]{36}/inboxes/default\\?message=\\w+$`),
+  );
   const read = async (path: string): Promise<unknown> =>
     (await fetch(`${server.at("url")}${path}`)).json();
   const own = await read("/inboxes/default/messages?query=subject:hello");

@@ -29,7 +29,12 @@ afterAll(async () => {
 });
 
 function domainWith(status: "OK" | "MISSING"): Domain {
-  const common = { purpose: "RETURN_PATH" as const, name: "bounce.example.com", required: false };
+  const common = {
+    purpose: "RETURN_PATH" as const,
+    name: "bounce.example.com",
+    host: "bounce",
+    required: false,
+  };
   return {
     id: "1",
     domain: "example.com",

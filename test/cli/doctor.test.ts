@@ -95,6 +95,7 @@ function domain(
         purpose: "DKIM",
         type: "TXT",
         name: "n",
+        host: "n",
         value: "v",
         required: true,
         status,

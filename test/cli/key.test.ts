@@ -88,20 +88,57 @@ describe("mailstead key create", () => {
   });
 });
 
+test("key list tells which keys are refused, and until when a key is valid", async () => {
+  const createdId = async (name: string) => {
+    const created = await run("key", "create", "--name", name, "--expires", "2999-01-31");
+    return stringAt(created.answer, "key.id");
+  };
+  const [past, later, gone] = [await createdId("a"), await createdId("b"), await createdId("c")];
+  const db = new Database(join(folder, "mailstead.db"));
+  db.run("UPDATE api_keys SET expires_at = 1735689600000 WHERE id IN (?, ?)", [past, gone]);
+  db.close();
+  await run("key", "revoke", gone);
+  const lines = (await humanText("key", "list")).split("\n");
+  const lineOf = (id: string) => lines.find((line) => line.startsWith(id));
+  expect(lineOf(past)).toMatch(
+    / {2}expired {2}never used {2}a {2}until 2025-01-01T00:00:00\.000Z$/,
+  );
+  expect(lineOf(later)).toMatch(/ {2}valid {4}never used {2}b {2}until 2999-01-31T/);
+  expect(lineOf(gone)).toMatch(/ {2}revoked /);
+  const { answer } = await run("key", "list");
+  const states = [valueAt(answer, "keys")]
+    .flat()
+    .map((key) => [String(Object(key)["id"]), String(Object(key)["state"])]);
+  expect(Object.fromEntries(states)).toMatchObject({
+    [past]: "EXPIRED",
+    [later]: "VALID",
+    [gone]: "REVOKED",
+  });
+});
+
 test("each command that changes a key has a row in the audit log", async () => {
   const { answer } = await run("key", "create");
   const id = stringAt(answer, "key.id");
+  const last4 = stringAt(answer, "key.last4");
   await run("key", "revoke", id);
   await run("project", "set", "Shop", "--tracking", "DISABLED");
   const db = new Database(join(folder, "mailstead.db"), { readonly: true });
   const rows = db
-    .query("SELECT actor_kind AS kind, actor_label AS label, object_id AS id, fields FROM audit")
+    .query(
+      "SELECT actor_kind AS kind, actor_label AS label, object_id AS id, fields, object_name AS name, changes FROM audit",
+    )
     .all();
   db.close();
   expect(rows).toMatchObject([
     { kind: "CLI", label: "mailstead project create" },
     { kind: "CLI", label: "mailstead key create", id },
-    { kind: "CLI", label: "mailstead key revoke", id },
-    { kind: "CLI", label: "mailstead project set", fields: '["tracking"]' },
+    { kind: "CLI", label: "mailstead key revoke", id, name: `(…${last4})` },
+    {
+      kind: "CLI",
+      label: "mailstead project set",
+      fields: '["tracking"]',
+      name: "Shop",
+      changes: '[{"field":"tracking","before":"MARKETING_ONLY","after":"DISABLED"}]',
+    },
   ]);
 });

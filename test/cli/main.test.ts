@@ -78,7 +78,7 @@ test("help and version exit 0; --json prints JSON, also for errors", async () =>
   for (const { code, stderr } of [nothing, help, ofCommand, flag, version])
     expect([code, stderr]).toEqual([0, ""]);
   expect(nothing.stdout).toBe(help.stdout);
-  expect(help.stdout).toContain("Commands:");
+  expect(help.stdout).toContain("Run a server:");
   for (const name of ["key create", "key list", "key revoke"])
     expect(ofCommand.stdout).toContain(`mailstead ${name}`);
   expect(ofGroup.stdout).toBe(ofCommand.stdout);

@@ -69,7 +69,7 @@ test(
       mailstead(["project", "list", "--data", join(parent, "nowhere")]),
     ]);
     expect([help.code, help.stderr]).toEqual([0, ""]);
-    expect(help.stdout).toContain("Commands:");
+    expect(help.stdout).toContain("Run a server:");
     expect(version.json).toEqual({
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       // An executable that was built in a repository has its commit.
@@ -198,7 +198,11 @@ describe("several processes with one data folder", () => {
     async () => {
       const { code, log } = await server.stop();
       const messages = messagesIn(log);
-      expect([code, messages.includes("stopping"), messages.at(-1)]).toEqual([0, true, "stopped"]);
+      expect([code, messages.includes("the server is stopping"), messages.at(-1)]).toEqual([
+        0,
+        true,
+        "the server has stopped",
+      ]);
       expect(existsSync(join(data, "mailstead.db-wal"))).toBe(false);
       const next = await serve(data);
       const call = inProcess.clientOf(next, keys[1] ?? "");

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { mailstead, startMailstead } from "../support/command-line.ts";
 import { listAt, stringAt } from "../support/json.ts";
 
-const RELAY = ["--transport", "relay", "--relay-url", "smtps://user:pass@smtp.example.com"];
+const RELAY = ["--transport", "relay", "--relay-url", "smtps://user:pass@smtp.sendgrid.net"];
 
 let folder: string;
 const run = (words: readonly string[], environment = {}) =>
@@ -56,7 +56,7 @@ describe("after a server has run", () => {
   });
 
   test("records and links are those of the server", async () => {
-    expect(await spf()).toBe("v=spf1 a:smtp.example.com ~all");
+    expect(await spf()).toBe("v=spf1 include:sendgrid.net ~all");
     const link = await run(["user", "link", "a@shop.example", "--json"]);
     expect(linkOf(link)).toBe("https://mail.shop.example");
   });
@@ -66,7 +66,7 @@ describe("after a server has run", () => {
       MAILSTEAD_TRANSPORT: "relay",
       MAILSTEAD_RELAY_URL_FILE: join(folder, "missing"),
     };
-    expect(await spf([], environment)).toBe("v=spf1 a:smtp.example.com ~all");
+    expect(await spf([], environment)).toBe("v=spf1 include:sendgrid.net ~all");
     expect((await run(["project", "list"], environment)).code).toBe(0);
   });
 

@@ -172,13 +172,18 @@ test("serve refuses an owner without a password, or with a common one", async ()
   expect([common.code, common.stderr]).toEqual([2, expect.stringContaining("common password")]);
 });
 
-test("dev prints a link that signs in as an owner, under names of this machine only", async () => {
+test("dev prints an address that signs each browser of this machine in, under its names only", async () => {
   const server = await serve(["dev", "--data", folder, "--capture-smtp", "127.0.0.1:0"]);
-  const link = stringAt(server.info, "dashboard");
-  expect(link).toStartWith(`${server.url}/app/link#`);
-  const signedIn = await server.post("link", { token: link.split("#")[1] ?? "" });
-  expect(signedIn.status).toBe(200);
-  const [cookie = ""] = signedIn.headers.get("set-cookie")?.split(";") ?? [];
+  const address = stringAt(server.info, "dashboard");
+  expect(address).toBe(`${server.url}/`);
+  let cookie = "";
+  for (const browser of ["the first", "the second", "the first again"]) {
+    const init = { headers: { accept: "text/html" }, redirect: "manual" } as const;
+    const link = (await fetch(address, init)).headers.get("location") ?? "";
+    const signedIn = await server.post("link", { token: link.split("#")[1] ?? "" });
+    expect([browser, signedIn.status]).toEqual([browser, 200]);
+    cookie = signedIn.headers.get("set-cookie")?.split(";", 1)[0] ?? "";
+  }
   const answer = await fetch(`${server.url}/app/api/state`, { headers: { cookie } });
   expect(valueAt(await answer.json(), "data")).toMatchObject({
     user: { isOwner: true },

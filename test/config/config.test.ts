@@ -65,6 +65,7 @@ const table: Row[] = [
   ["apiRate", "api-rate", "MAILSTEAD_API_RATE", 1000, "0", 0],
   ["publicKeyRate", "public-key-rate", "MAILSTEAD_PUBLIC_KEY_RATE", 1000, "0", 0],
   ["publicClientRate", "public-client-rate", "MAILSTEAD_PUBLIC_CLIENT_RATE", 300, "5", 5],
+  ["userRate", "user-rate", "MAILSTEAD_USER_RATE", 1200, "0", 0],
   [
     "trustedProxies",
     "trusted-proxy",
@@ -210,6 +211,7 @@ describe("the message for an invalid value names the flag and what is accepted",
     ["api-rate", ["-1", "1.5", "", "many"], /whole number from 0 to/],
     ["public-key-rate", ["-1", "1.5", "many"], /whole number from 0 to/],
     ["public-client-rate", ["-1", "1.5", "many"], /whole number from 0 to/],
+    ["user-rate", ["-1", "1.5", "many"], /whole number from 0 to/],
     [
       "trusted-proxy",
       ["", ",", "proxy.example", "10.0.0.0/33", "10.0.0.1,x", "10.0.0.1 ".repeat(101)],

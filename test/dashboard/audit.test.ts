@@ -2,10 +2,15 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { actionWords, SUGGESTED_ACTIONS } from "../../src/dashboard/pages/settings/audit-words.ts";
+import {
+  actionWords,
+  changeTexts,
+  SUGGESTED_ACTIONS,
+} from "../../src/dashboard/pages/settings/audit-words.ts";
 import { createRouteRules } from "../../src/http/route-rules.ts";
 import { testApp } from "../support/app.ts";
 import { expectSoon } from "../support/eventually.ts";
+import { stringAt } from "../support/json.ts";
 import { openAs, type PeopledProject, newProjectWithPeople } from "./people.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
 
@@ -29,7 +34,7 @@ describe("the audit log", () => {
     await page.getByText("Accepted an invitation").first().waitFor({ state: "detached" });
     await expectSoon(() => params(page), { action: "inviteMember" });
     await page
-      .getByRole("link", { name: /^invitation/ })
+      .getByTitle(/^Show only changes of /)
       .first()
       .click();
     await page.getByText("1 change", { exact: true }).waitFor();
@@ -38,6 +43,32 @@ describe("the audit log", () => {
     await page.goBack();
     await page.getByText("Accepted an invitation").first().waitFor();
     await expectSoon(() => rows.count(), all);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  pageTest("names what was changed, and shows the old and the new value", async () => {
+    const template = { name: "Receipt", type: "TRANSACTIONAL", subject: "s", body: "<p>b</p>" };
+    const made = await server.call("POST", "/templates", template);
+    const id = stringAt(made, "data.id");
+    await server.call("PATCH", `/templates/${id}`, { name: "Invoice", subject: "s" });
+    const { page, problems, close } = await openAs(server, "/settings/audit");
+    const row = page.locator("[data-row]", { hasText: "name: Receipt → Invoice" });
+    await row.waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    const drawer = page.locator(".drawer");
+    await drawer.getByRole("heading", { name: "Changed a template" }).waitFor();
+    await drawer.locator("del", { hasText: "Receipt" }).waitFor();
+    await drawer.locator("ins", { hasText: "Invoice" }).waitFor();
+    await page.keyboard.press("j");
+    await drawer.getByText("name, type, subject, body. The values of these fields").waitFor();
+    await page.keyboard.press("Escape");
+    await drawer.waitFor({ state: "detached" });
+    await row.getByRole("link", { name: "Invoice" }).click();
+    await page.getByText("2 changes", { exact: true }).waitFor();
+    expect(Object.keys(params(page))).toEqual(["object"]);
+    await page.getByRole("link", { name: "Receipt" }).waitFor();
     expect(problems).toEqual([]);
     await close();
   });
@@ -66,4 +97,29 @@ test.each([
   ["somethingElse", null],
 ])("the audit log says of %s: %s", (action, words) => {
   expect(actionWords(action)).toBe(words);
+});
+
+test("the changes of a row are texts; a field without kept values is only named", () => {
+  const record = {
+    id: "1",
+    at: "2026-03-02T10:00:00.000Z",
+    actor: { kind: "SYSTEM", id: null, label: "" },
+    action: "updateCampaign",
+    objectType: "campaign",
+    objectId: "2",
+    objectName: "News",
+    address: null,
+  } as const;
+  const changes = [
+    { field: "name", before: "News", after: "Spring" },
+    { field: "replyTo", before: null, after: "a@x.example" },
+    { field: "description", before: "x", after: "" },
+  ];
+  expect(changeTexts({ ...record, fields: ["name", "data"], changes })).toEqual([
+    "name: News → Spring",
+    "replyTo: none → a@x.example",
+    "description: x → empty",
+    "data",
+  ]);
+  expect(changeTexts({ ...record, fields: ["name"], changes: [] })).toEqual(["name"]);
 });

@@ -1,7 +1,7 @@
 /** The logic of the pages of campaigns and templates, without a browser. */
 
 import { describe, expect, test } from "bun:test";
-import { rateDifference } from "../../src/dashboard/pages/campaigns/comparison.ts";
+import { rateDifference } from "../../src/dashboard/ui/rate-difference.ts";
 import {
   hiddenSeries,
   hideText,

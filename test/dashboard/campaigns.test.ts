@@ -292,6 +292,15 @@ describe("the pages of campaigns", () => {
       .values(ids.PAUSED)[0];
     await open(`/${ids.PAUSED}`);
     await page.getByText(/^Paused: \d+\.\d% of the mails bounced, more than 10\.0%$/).waitFor();
+    // The cause is looked at before anything is sent.
+    const actions = page.locator(".page-actions .mantine-Button-root");
+    await expectSoon(
+      () => actions.allInnerTexts(),
+      ["Show the bounces", "Resume", "Cancel campaign"],
+    );
+    await actions.first().click();
+    await expectSoon(() => params(), { tab: "recipients", show: "bounced" });
+    await page.goBack();
     await page.getByRole("button", { name: "Resume" }).click();
     const question = page.getByRole("dialog", { name: /^Resume / });
     await question.waitFor();

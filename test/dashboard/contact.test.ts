@@ -102,6 +102,21 @@ describe("the page of a contact", () => {
     await close();
   });
 
+  pageTest("only a contact that was subscribed is called unsubscribed", async () => {
+    await server.call("POST", "/contacts", { email: "never@example.com", subscribed: false });
+    const { page, problems, close } = await openAs(server, `/contacts/${ada}`);
+    const state = (text: string) => page.locator("header .status", { hasText: text }).waitFor();
+    await state("Unsubscribed");
+    await page.getByRole("link", { name: "Contacts", exact: true }).first().click();
+    const row = page.locator("[data-row]", { hasText: "never@example.com" });
+    await row.getByText("Not subscribed").waitFor();
+    await page.getByRole("link", { name: "never@example.com" }).click();
+    await state("Not subscribed");
+    await page.getByText("The contact is not subscribed, so it gets").waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   pageTest(
     "an editor subscribes, edits the data, undoes both, and deletes another contact",
     async () => {
@@ -139,7 +154,7 @@ describe("the page of a contact", () => {
       const question = page.getByRole("dialog", { name: "Delete this contact?" });
       await question.getByText("leaving@example.com").waitFor();
       await question.getByRole("button", { name: "Delete the contact" }).click();
-      await page.getByText("2 contacts").waitFor();
+      await page.getByText("3 contacts").waitFor();
       expect(problems).toEqual([]);
       await close();
     },

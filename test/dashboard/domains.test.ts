@@ -3,9 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { differenceOf } from "../../src/dashboard/pages/domains/difference.ts";
-import { hostIn } from "../../src/dashboard/pages/domains/record-texts.ts";
+import { domainIn } from "../../src/dashboard/pages/domains/domain-in.ts";
 import { zoneFile } from "../../src/dashboard/pages/domains/zone-file.ts";
-import { sharedServer } from "../support/dashboard-server.ts";
+import { newProject, sharedServer } from "../support/dashboard-server.ts";
 import type { TestDns } from "../support/dns-server.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { publish } from "../support/zone.ts";
@@ -97,6 +97,36 @@ describe("the pages of domains", () => {
     await close();
   });
 
+  pageTest("a pasted URL is a domain, whose records are checked until they are found", async () => {
+    const { page, problems, close } = await openAs(server, "/domains");
+    await page.getByRole("button", { name: "Add a domain" }).first().click();
+    const field = page.getByLabel("Domain", { exact: true });
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.evaluate("navigator.clipboard.writeText('https://www.news.quay.example/all?x=1')");
+    await field.press("ControlOrMeta+v");
+    await expectSoon(() => field.inputValue(), "news.quay.example");
+    await page.keyboard.press("Enter");
+    await heading(page, "news.quay.example");
+    const records = (await domainNamed("news.quay.example"))?.records ?? [];
+    // The DNS of the domain is most probably managed in the zone of quay.example.
+    await page
+      .getByRole("button", { name: /^Copy the host ms.*\._domainkey\.news$/ })
+      .first()
+      .waitFor();
+    await page.getByRole("button", { name: "Copy the host news" }).first().waitFor();
+
+    await page.clock.install();
+    await check(page);
+    await expectSoon(() => verdicts(page), Array<string>(records.length).fill("Not found"));
+    await page.getByText(`0 of ${records.length} records found. They are checked every`).waitFor();
+    publish(dns.records, records);
+    await page.clock.fastForward(5_000);
+    await page.getByText("You can send from this domain. All records are in place.").waitFor();
+    await page.getByRole("button", { name: "Stop checking" }).waitFor({ state: "detached" });
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   pageTest(
     "a host and the zone file are copied, and the domain is removed by its name",
     async () => {
@@ -126,6 +156,20 @@ describe("the pages of domains", () => {
     },
   );
 
+  pageTest("a domain that another project has verified says so", async () => {
+    const other = await newProject();
+    const added = await other.call("POST", "/domains", { domain: "twice.example" });
+    await server.call("POST", "/domains", { domain: "twice.example" });
+    const own = await domainNamed("twice.example");
+    publish(dns.records, [...listAt(added, "data.records"), ...(own?.records ?? [])]);
+    await other.call("POST", `/domains/${stringAt(added, "data.id")}/verify`);
+    await server.call("POST", `/domains/${own?.id}/verify`);
+    const { page, problems, close } = await openAs(server, `/domains/${own?.id}`);
+    await page.getByText("another project of this server has verified the domain").waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   pageTest("viewers read the records and change nothing", async () => {
     await server.call("POST", "/domains", { domain: "read.example" });
     const id = (await domainNamed("read.example"))?.id;
@@ -148,11 +192,21 @@ describe("the pages of domains", () => {
 });
 
 test.each([
-  ["example.com", "@"],
-  ["ms1._domainkey.example.com", "ms1._domainkey"],
-  ["other.example", "other.example"],
-])("the host of %s in the zone of example.com is %s", (name, expected) => {
-  expect(hostIn(name, "example.com")).toBe(expected);
+  ["example.com", "example.com"],
+  [" example.com\n", "example.com"],
+  ["https://example.com", "example.com"],
+  ["HTTPS://www.example.com/shop?item=1#top", "example.com"],
+  ["http://user:secret@example.com:8080/", "example.com"],
+  ["www.example.com/shop", "example.com"],
+  ["www.example.com", "www.example.com"],
+  ["ada@news.example.com", "news.example.com"],
+  ["Ada <ada@example.com>", "example.com"],
+  ["mailto:ada@example.com", "example.com"],
+  ["bücher.example", "bücher.example"],
+  ["no domain", "no domain"],
+  ["", ""],
+])("%p has the domain %p", (text, expected) => {
+  expect(domainIn(text)).toBe(expected);
 });
 
 test.each([

@@ -24,6 +24,7 @@ const EMAIL: Email = {
   source: "TRANSACTIONAL",
   templateId: null,
   campaignId: null,
+  type: "TRANSACTIONAL",
   workflowExecutionId: null,
   messageId: "<1@acme.example>",
   createdAt: "2026-01-01T10:00:00.000Z",
@@ -194,6 +195,24 @@ describe("the timeline", () => {
       "Opened",
       "Clicked",
     ]);
+  });
+
+  test("says that a relay reports no deliveries", () => {
+    const conversations: Email["attempts"][number]["conversations"] = [
+      { host: "relay.example", address: null, port: 587, tls: null, reused: false, steps: [] },
+    ];
+    const attempt = { number: 1, durationMs: 1, reason: "", startedAt: EMAIL.createdAt };
+    const attempts: Email["attempts"] = [
+      { ...attempt, outcome: "accepted", class: "accepted", conversations },
+    ];
+    const detailOf = (email: Email, areKnown: boolean) =>
+      timelineOf(email, null, areKnown).find(({ key }) => key === "sent")?.detail;
+    const sent = { ...EMAIL, attempts };
+    expect(detailOf(sent, true)).toBe("A mail server accepted it: relay.example");
+    expect(detailOf(sent, false)).toBe(
+      "Your relay accepted it: relay.example. It does not report deliveries.",
+    );
+    expect(detailOf({ ...sent, deliveredAt: EMAIL.createdAt }, false)).toContain("A mail server");
   });
 
   test("names the report instead of the bounce that it announced", () => {

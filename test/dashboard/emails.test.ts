@@ -204,6 +204,39 @@ describe("an email", () => {
   );
 });
 
+describe("a mail that has ended", () => {
+  pageTest("is sent again after a question, and Esc closes one layer at a time", async () => {
+    const [mail = ""] = await send(server, [
+      { to: "linus@example.com", subject: "Order 3000", body: BODY },
+    ]);
+    const { page, problems, findings, close } = await openEmails(server, `/emails?email=${mail}`);
+    const drawer = page.getByRole("dialog", { name: "Email" });
+    const question = page.getByRole("dialog", { name: "Send this mail again?" });
+    const again = drawer.getByRole("button", { name: "Send again" });
+    await again.click();
+    await question.getByText("linus@example.com").waitFor();
+    await page.keyboard.press("Escape");
+    await question.waitFor({ state: "detached" });
+    await drawer.getByRole("heading", { name: "Order 3000" }).waitFor();
+    expect(await findings()).toEqual([]);
+    await again.click();
+    await question.getByRole("button", { name: "Send the mail" }).click();
+    await question.waitFor({ state: "detached" });
+    await expectSoon(async () => {
+      const { email = mail } = params(page);
+      return email === mail
+        ? ""
+        : stringAt(await server.call("GET", `/emails/${email}`), "data.to");
+    }, "linus@example.com");
+    await drawer.getByRole("heading", { name: "Order 3000" }).waitFor();
+    await page.keyboard.press("Escape");
+    await drawer.waitFor({ state: "detached" });
+    await page.getByRole("columnheader", { name: "Created" }).waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+});
+
 async function readEmail(id: string): Promise<{ contactId: string }> {
   const answer = await server.call("GET", `/emails/${id}`);
   return { contactId: stringAt(answer, "data.contactId") };

@@ -203,7 +203,8 @@ describe("a server with a relay", () => {
     const [first] = await domains();
     await request("DELETE", `/domains/${stringAt(first, "id")}`, project);
     await page.goto(`${url}/app/welcome`);
-    await page.getByText("This server sends through the SMTP relay").waitFor();
+    await page.getByText("This server sends through the SMTP relay 127.0.0.1.").waitFor();
+    await page.getByText("Its limits are known to its operator.").waitFor();
     await press(page, "Continue");
     await press(page, "Skip this step");
     await page.getByText("this project has no domain yet").waitFor();

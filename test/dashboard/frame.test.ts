@@ -25,6 +25,27 @@ const open = () => openPage(`${first.url}/app/p/${first.project}`, { cookie });
 const SCHEME = "document.documentElement.getAttribute('data-mantine-color-scheme')";
 
 describe("the frame", () => {
+  pageTest("no page that the menu of a viewer opens is refused", async () => {
+    const { page, problems, close } = await open();
+    const refused: string[] = [];
+    page.on("response", (response) => {
+      if (response.status() === 403) refused.push(response.url());
+    });
+    const items = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
+    await items.first().waitFor();
+    const names = await items.allInnerTexts();
+    expect(names).not.toContain("API keys");
+    for (const name of names) {
+      await items.filter({ hasText: name }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      await page.waitForLoadState("networkidle");
+      expect([name, await page.getByText(/This page is for/).count()]).toEqual([name, 0]);
+    }
+    expect(refused).toEqual([]);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   pageTest(
     "by keyboard: the link to the content, the palette, shortcuts and their list",
     async () => {
@@ -69,7 +90,7 @@ describe("the frame", () => {
   );
 
   pageTest(
-    "by mouse: the theme, the drawer of phones, and the page without a session",
+    "by mouse: the theme, the drawer of phones with its layers, and the page without a session",
     async () => {
       const { page, problems, close } = await open();
       await expectSoon(() => page.evaluate(SCHEME), "light");
@@ -85,14 +106,27 @@ describe("the frame", () => {
       await page.getByRole("button", { name: "Open the menu" }).click();
       const menu = page.getByRole("dialog", { name: "Menu" });
       await menu.getByRole("link", { name: "Overview" }).waitFor();
-      await menu.getByRole("button", { name: /^Project: / }).click();
-      await page.getByRole("menuitem", { name: "Breakwater" }).click();
+      // Esc closes the menu of projects, and then the drawer.
+      const projects = menu.getByRole("button", { name: /^Project: / });
+      const choice = page.getByRole("menuitem", { name: "Breakwater" });
+      await projects.click();
+      await page.keyboard.press("Escape");
+      await choice.waitFor({ state: "detached" });
+      await projects.waitFor();
+      await page.keyboard.press("Escape");
+      await menu.waitFor({ state: "hidden" });
+
+      await page.getByRole("button", { name: "Open the menu" }).click();
+      await projects.click();
+      await choice.click();
       await menu.waitFor({ state: "hidden" });
       expect(new URL(page.url()).pathname).toBe(`/app/p/${second.project}`);
 
       // Afterwards, requests of the overview that are under way are answered with 401.
       expect(problems).toEqual([]);
       await page.context().clearCookies();
+      // A browser of this machine would be signed in.
+      await page.setExtraHTTPHeaders({ "x-forwarded-for": "192.0.2.1" });
       await page.goto(`${first.url}/app/p/${first.project}?tab=x`);
       await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
       const { pathname, searchParams } = new URL(page.url());

@@ -68,10 +68,19 @@ describe("the inbox", () => {
       expect(await Bun.file(await download.path()).text()).toBe("a,b\n1,2\n");
       await tab(page, "Links");
       await page.getByText("Signs in or confirms").waitFor();
+      let answerChecks = () => {};
+      const answered = new Promise<void>((resolve) => (answerChecks = resolve));
+      await page.route(/\/checks$/, async (route) => {
+        await answered;
+        await route.continue();
+      });
       await tab(page, "Checks");
       await page.getByText("Alternative texts").waitFor();
+      // The checks of the message are shown while the DNS is asked.
+      await page.getByText("Asking the DNS…").waitFor();
+      await page.getByText(/On average, a feature .* is supported by \d+ % of mail/).waitFor();
+      answerChecks();
       await page.getByText("DMARC", { exact: true }).waitFor();
-      await page.getByText(/% of mail programs support/).waitFor();
       await tab(page, "SMTP");
       await page.getByText("RCPT TO:<ada@example.com>").waitFor();
       await page.getByRole("button", { name: "Release", exact: true }).click();
@@ -174,10 +183,46 @@ describe("the inbox", () => {
   );
 
   pageTest(
+    "Esc closes a list before its drawer, a menu before its message, one by one",
+    async () => {
+      await server.mail([{ subject: "Layers" }]);
+      const { page, problems, close } = await openInbox(server, "?panel=rules");
+      const rules = page.getByRole("dialog", { name: "Failure rules" });
+      await rules.getByRole("combobox", { name: "Stage" }).click();
+      const choices = page.getByRole("listbox", { name: "Stage" });
+      await choices.waitFor();
+      await page.keyboard.press("Escape");
+      await choices.waitFor({ state: "hidden" });
+      await rules.getByRole("heading", { name: "New rule" }).waitFor();
+      const palette = page.getByPlaceholder("Search pages, contacts, projects and actions");
+      await page.keyboard.press("Control+k");
+      await palette.waitFor();
+      await page.keyboard.press("Escape");
+      await palette.waitFor({ state: "hidden" });
+      await rules.getByRole("heading", { name: "New rule" }).waitFor();
+      await page.keyboard.press("Escape");
+      await rules.waitFor({ state: "detached" });
+
+      await rows(page).getByText("Layers").click();
+      const message = page.getByRole("article", { name: "Layers" });
+      await message.getByRole("button", { name: "More actions" }).click();
+      const action = page.getByRole("menuitem", { name: "Download .eml" });
+      await action.waitFor();
+      await page.keyboard.press("Escape");
+      await action.waitFor({ state: "detached" });
+      await message.waitFor();
+      await page.keyboard.press("Escape");
+      await message.waitFor({ state: "detached" });
+      expect(problems).toEqual([]);
+      await close();
+    },
+  );
+
+  pageTest(
     "creates and deletes an isolated inbox with its user, and failure rules that count their uses",
     async () => {
       await server.mail([{ subject: "For the default inbox" }]);
-      const { page, problems, close } = await openInbox(server);
+      const { page, problems, findings, close } = await openInbox(server);
       await page.getByRole("button", { name: "Inbox: default" }).click();
       await page.getByRole("menuitem", { name: "New inbox…" }).click();
       await page.getByLabel("Name").fill("not a name");
@@ -214,11 +259,17 @@ describe("the inbox", () => {
       expect(refused).toContain("451 4.7.1");
       await page.keyboard.press("Escape");
       await rules.waitFor({ state: "detached" });
-      await page.getByRole("button", { name: "Failure rules" }).click();
+      // While a rule is on, each page says so.
+      await page.locator(".side-badge", { hasText: "1 failure rule is on" }).waitFor();
+      await page.getByRole("button", { name: "Failure rules: 1 failure rule is on" }).click();
       await rules.getByText("Fired 1 time").waitFor();
       await rules.getByText("1 left").waitFor();
+      await rules.locator(".refused button", { hasText: "451 4.7.1" }).click();
+      await rules.getByText("RCPT TO:<x@slow.example>").waitFor();
+      expect(await findings()).toEqual([]);
       await rules.getByRole("button", { name: /^Delete the rule/ }).click();
       await rules.getByText("There are no rules").waitFor();
+      await page.locator(".side-badge").waitFor({ state: "detached" });
       await server.mail([{ to: "x@slow.example", subject: "Now accepted" }]);
       expect(await totalOf(server)).toBe(2);
       expect(problems.filter((text) => !text.includes("422"))).toEqual([]);

@@ -149,7 +149,9 @@ describe("why a person got nothing", () => {
     await answer(page)
       .getByText("1 mail waits for mx.paused.example, which takes no mail at present.")
       .waitFor();
-    await answer(page).getByText("Its servers answered that too much mail arrives.").waitFor();
+    await answer(page)
+      .getByText("Its servers answered: 450 4.7.28 too many messages, try again in 600 seconds.")
+      .waitFor();
     await answer(page).getByText("the mail is sent when the pause is over.").waitFor();
     await answer(page)
       .getByText(/^\S.* Next attempt in .+\.$/)

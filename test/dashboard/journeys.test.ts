@@ -1,10 +1,11 @@
-/** The journeys of a developer through `mailstead dev`: the printed link, and mails that appear. */
+/** The journeys of a developer through `mailstead dev`: the printed address, and mails that appear. */
 
 import { afterAll, describe, expect } from "bun:test";
 import { createTransport } from "nodemailer";
 import type { Page } from "playwright-core";
 import { hasChromium, openPage } from "../support/browser.ts";
 import { type Running, startMailstead } from "../support/cli.ts";
+import { waitUntilRead } from "../support/eventually.ts";
 import { stringAt } from "../support/json.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
 import { addScript } from "../support/tabs.ts";
@@ -12,7 +13,6 @@ import { addScript } from "../support/tabs.ts";
 let server: Running;
 let dashboard: string;
 let smtp: URL;
-/** The link works once, so the session of the first page is used for the others. */
 let cookie = "";
 
 beforePages(async () => {
@@ -44,7 +44,7 @@ const press = (page: Page, name: string) => page.getByRole("button", { name, exa
 const row = (page: Page, subject: string) => page.locator(".inbox-row", { hasText: subject });
 
 describe("mailstead dev", () => {
-  pageTest("its link signs in once; the first mail appears and long ones fit", async () => {
+  pageTest("its address signs in; the first mail appears and long ones fit", async () => {
     const opened = await openPage(dashboard);
     const { page, problems } = opened;
     await heading(page, "Inbox");
@@ -83,13 +83,34 @@ describe("mailstead dev", () => {
     expect(await page.evaluate("window.isSameDocument")).toBe(true);
     expect(problems).toEqual([]);
 
-    await page.context().clearCookies();
-    await page.goto(dashboard);
-    await heading(page, "This link does not work");
-    await page.getByRole("link", { name: "Sign in with a password" }).click();
-    await heading(page, "Sign in");
     await opened.close();
   });
+
+  pageTest(
+    "another browser signs in by the address, and by the page of a mail in the log",
+    async () => {
+      await sendMail("Named in the log");
+      const logged = () =>
+        server
+          .log()
+          .split("\n")
+          .find((line) => line.includes("Named in the log"));
+      await waitUntilRead(async () => logged() !== undefined);
+      const opened = await openPage(stringAt(JSON.parse(logged() ?? "{}"), "see"));
+      const { page, problems } = opened;
+      await page.getByRole("article").getByRole("heading", { name: "Named in the log" }).waitFor();
+      await page.context().clearCookies();
+      await page.goto(dashboard);
+      await heading(page, "Inbox");
+      await page.goto(`${dashboard}app/login`);
+      await heading(page, "Sign in");
+      await page.context().clearCookies();
+      await page.getByRole("link", { name: "Sign in as the developer" }).click();
+      await heading(page, "Inbox");
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+  );
 
   pageTest("a computer whose clock is wrong shows how long ago a message arrived", async () => {
     await sendMail("Sent at this moment");

@@ -29,7 +29,7 @@ async function findFile(name: string): Promise<Blob | null> {
 }
 
 const app = new Elysia()
-  .use(uiRoutes({ homePath: () => "/app", find: findFile }))
+  .use(uiRoutes({ signInPath: async () => null, find: findFile }))
   .get("/mail", () => new Response(MAIL, { headers: { "Content-Type": "text/html" } }));
 
 beforePages(async () => {

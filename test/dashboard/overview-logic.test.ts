@@ -2,7 +2,13 @@
 
 import { describe, expect, test } from "bun:test";
 import { attentionItems } from "../../src/dashboard/pages/overview/attention-items.ts";
-import { changeOf, mailsThatLeft, shareText } from "../../src/dashboard/pages/overview/figures.ts";
+import {
+  changeOf,
+  FIGURES,
+  mailsThatLeft,
+  rateOf,
+  shareText,
+} from "../../src/dashboard/pages/overview/figures.ts";
 import {
   dayText,
   narrowed,
@@ -66,7 +72,7 @@ describe("the period of the overview", () => {
   });
 
   test("the search has only known texts, and days have no named range", () => {
-    expect(readOverviewSearch({ range: "7d", hide: "", view: 1, other: "x" })).toEqual({
+    expect(readOverviewSearch({ range: "7d", metric: "", view: 1, other: "x" })).toEqual({
       range: "7d",
     });
     expect(rangeNameOf({})).toBe("30d");
@@ -125,6 +131,13 @@ describe("figures", () => {
     [7, 7, "100%"],
   ])("%p of %p are %s", (part, whole, expected) => {
     expect(shareText(part, whole)).toBe(expected);
+  });
+
+  test("rates are of the mails that were sent, and for bounces of those that left", () => {
+    const counts = { ...COUNTS, sent: 80, opened: 20, bounced: 20, complained: 5 };
+    const rates = FIGURES.map((figure) => rateOf(figure, counts));
+    expect(rates).toEqual([null, 0, 0.25, 0, 0.25]);
+    expect(FIGURES.map((figure) => rateOf(figure, COUNTS))).toEqual(Array(5).fill(null));
   });
 
   test("a mail that bounced later is counted once", () => {
@@ -211,7 +224,7 @@ describe("what needs attention", () => {
   });
 
   test("a record that is missing, and one with another value", () => {
-    const record = { value: "v", required: true, note: "" };
+    const record = { host: "h", value: "v", required: true, note: "" };
     const records = [
       { ...record, purpose: "DKIM", type: "TXT", name: "key.acme.example", status: "MISMATCH" },
       { ...record, purpose: "SPF", type: "TXT", name: "acme.example", status: "MISSING" },

@@ -7,6 +7,7 @@ import { expectSoon, waitUntilRead } from "../support/eventually.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
 import { sharedDemo } from "./demo-server.ts";
 import { goTo } from "./go-to.ts";
+import { pretendRelay } from "./relay.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
 import { type DashboardProject, newProject } from "../support/dashboard-server.ts";
 
@@ -100,7 +101,7 @@ describe("the overview", () => {
     expect(opened.problems).toEqual([]);
   });
 
-  pageTest("shows the points as a table, without the series that are switched off", async () => {
+  pageTest("a click on a figure draws it, and the table has the points of all", async () => {
     await open("?range=7d");
     await chart().waitFor();
     await page.getByText("Show as table").click();
@@ -110,12 +111,23 @@ describe("the overview", () => {
     const columns = await table.locator("tbody tr td:nth-of-type(1)").allTextContents();
     const sum = columns.reduce((sum, text) => sum + Number(text.replaceAll(",", "")), 0);
     expect(sum).toBe((await figures())[0] ?? NaN);
-    await page.getByRole("button", { name: "Opened", exact: true }).click();
-    await table.getByText("Opened").waitFor({ state: "detached" });
-    await expectSoon(() => params(), { range: "7d", view: "table", hide: "opened" });
+    await expectSoon(() => table.locator("thead th").count(), 1 + FIGURES.length);
+    await page.getByText("Chart", { exact: true }).click();
+    await page.getByText("Sent by day").waitFor();
+    const opens = page.locator("[data-figure=opened]");
+    await opens.press("Enter");
+    await page.getByText("Opened by day").waitFor();
+    await expectSoon(() => params(), { range: "7d", metric: "opened" });
+    await expectSoon(() => opens.getAttribute("aria-pressed"), "true");
+    // The rate is compared, because the number mostly tells how much was sent.
+    await opens.getByText(/points, compared with [\d.]+% in the 7 days before$/).waitFor();
+    expect(await opened.findings()).toEqual([]);
+    await page.goBack();
+    await page.getByText("Sent by day").waitFor();
+    await expectSoon(() => params(), { range: "7d" });
   });
 
-  pageTest("one tooltip shows all series, and dragging narrows the range to days", async () => {
+  pageTest("a tooltip shows the point, and dragging narrows the range to days", async () => {
     await open("?range=90d");
     const over = page.locator(".chart-canvas .u-over");
     await over.waitFor();
@@ -124,7 +136,7 @@ describe("the overview", () => {
     const y = box.y + box.height / 2;
     await page.mouse.move(box.x + box.width / 4, y);
     await page.locator(".chart-tip dd").first().waitFor();
-    await expectSoon(() => page.locator(".chart-tip dd").count(), FIGURES.length);
+    await expectSoon(() => page.locator(".chart-tip dd").count(), 1);
     const narrow = await statsOf(async () => {
       await page.mouse.down();
       await page.mouse.move(box.x + box.width / 2, y, { steps: 4 });
@@ -151,6 +163,28 @@ describe("the overview", () => {
     await page.setViewportSize(LAYOUTS.light.viewport);
     expect(opened.problems).toEqual([]);
   });
+
+  pageTest(
+    "with a relay, pages say that it reports no deliveries, and how it treats mail",
+    async () => {
+      const { cookie, project, url } = site;
+      const first = await openPage(`${url}/app/p/${project}`, { cookie, prepare: pretendRelay });
+      const delivered = first.page.locator("[data-figure=delivered]");
+      await delivered.getByText("Your relay does not report deliveries").waitFor();
+      await expectSoon(() => delivered.locator(".figure-count").allTextContents(), ["–"]);
+      await first.page.getByRole("button", { name: /^Opened/ }).waitFor();
+      expect(await first.page.getByRole("button", { name: /^Delivered/ }).count()).toBe(0);
+      await goTo(first.page, `/p/${project}/campaigns`);
+      await first.page.getByText("Newsletter October").click();
+      await first.page.getByText("Your relay does not report deliveries").waitFor();
+      await goTo(first.page, `/p/${project}/domains`);
+      await first.page.locator("[data-row] a").first().click();
+      await first.page.getByRole("heading", { name: "Your relay: Amazon SES" }).waitFor();
+      await first.page.getByText("so it signs mail itself: set up Easy DKIM").waitFor();
+      expect(first.problems).toEqual([]);
+      await first.close();
+    },
+  );
 
   pageTest("a refused period shows why, and the range can be changed", async () => {
     await open("?since=2020-01-01&until=2026-01-01");

@@ -122,6 +122,24 @@ describe("the lock", () => {
     lockDataFolder(path)();
   });
 
+  test("holds also after its file was deleted, so that no second server starts", () => {
+    openDataFolder(path, null);
+    const unlock = lockDataFolder(path);
+    rmSync(join(path, "lock"));
+    expect(() => lockDataFolder(path)).toThrow(/Another mailstead serves/);
+    expect(existsSync(join(path, "lock"))).toBe(false);
+    unlock();
+    lockDataFolder(path)();
+  });
+
+  test("is released if its file cannot be used", () => {
+    openDataFolder(path, null);
+    writeFileSync(join(path, "lock"), "x".repeat(1_000));
+    expect(() => lockDataFolder(path)).toThrow(/lock cannot be used/);
+    rmSync(join(path, "lock"));
+    lockDataFolder(path)();
+  });
+
   test("of one folder does not affect another folder", () => {
     const other = join(parent, "other");
     for (const folder of [path, other]) openDataFolder(folder, null);

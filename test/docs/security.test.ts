@@ -43,6 +43,7 @@ const expected: [limit: string, value: string][] = [
   ["requests a minute and project, secret keys", setting("apiRate")],
   ["requests a minute and project, public keys", setting("publicKeyRate")],
   ["requests a minute and client address, public keys", setting("publicClientRate")],
+  ["requests a minute and user of the dashboard", setting("userRate")],
   ["data of a project", setting("quotaStorage", " MiB")],
   ["queued mails of a project, besides campaigns", setting("quotaQueuedMails")],
   ["imports, exports and bulk actions of a project at once", setting("quotaJobs")],

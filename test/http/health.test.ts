@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/open.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { expectError } from "../support/refusal.ts";
+import { fillDisk, mountSmallDisk, unmountDisk } from "../support/small-disk.ts";
 
 const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
 const template = { name: "n", subject: "s", body: "b", type: "TRANSACTIONAL" };
@@ -133,9 +133,7 @@ describe.skipIf(disk === null)("a full disk (needs permission to mount a tmpfs)"
   afterAll(async () => {
     await t.close();
     t.db.sqlite.close();
-    // The unmount is lazy, because SQLite holds files open as long as statements exist.
-    Bun.spawnSync(["umount", "-l", folder]);
-    rmSync(folder, { recursive: true, force: true });
+    unmountDisk(folder);
   });
 
   const ready = async () => {
@@ -148,7 +146,7 @@ describe.skipIf(disk === null)("a full disk (needs permission to mount a tmpfs)"
   test("refuses writes with 503, loses no accepted mail, and recovers when space is free", async () => {
     expect(await ready()).toEqual([200, undefined]);
     expect((await send(0)).status).toBe(200);
-    fill(filler);
+    fillDisk(filler);
     const statuses: number[] = [];
     for (let n = 1; n <= 60; n++) statuses.push((await send(n)).status);
     expect(statuses.at(-1)).toBe(503);
@@ -161,25 +159,4 @@ describe.skipIf(disk === null)("a full disk (needs permission to mount a tmpfs)"
     expect((await send(1)).status).toBe(200);
     expect(t.db.sqlite.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
   });
-
-  /** Writes until no byte is free. */
-  function fill(path: string): void {
-    for (const size of [1 << 20, 1 << 12, 1]) {
-      try {
-        for (;;) writeFileSync(path, new Uint8Array(size), { flag: "a" });
-      } catch (error) {
-        if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
-      }
-    }
-  }
 });
-
-/** Mounts a disk of 32 MiB and returns its folder; null if mounting is not permitted. */
-function mountSmallDisk(): string | null {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return null;
-  const folder = mkdtempSync(join(tmpdir(), "mailstead-disk-"));
-  const { exitCode } = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", folder]);
-  if (exitCode === 0) return folder;
-  rmSync(folder, { recursive: true });
-  return null;
-}

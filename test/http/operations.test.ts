@@ -39,7 +39,7 @@ async function serve(operation: Operation) {
   const noun = { name: "things", operations: operations("Things", {}, [operation]) };
   const { http } = createHttpServer(parts, {
     modules: [moduleOf(parts, noun)],
-    homePath: () => "/app",
+    signInPath: async () => null,
     readiness: async () => ({ isReady: true }),
     readMetrics: () => [],
   });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { TestApp } from "../support/app.ts";
+import { type TestApp, testApp } from "../support/app.ts";
 import { projectPerTest } from "../support/project-per-test.ts";
 import { expectError } from "../support/refusal.ts";
 import { removeUsers, signIn, type UserSession } from "../support/session.ts";
@@ -46,6 +46,27 @@ describe("a request with the cookie of a session", () => {
       expect([answer.status, answer.headers.get("ratelimit-limit")]).toEqual([200, null]);
     }
     expect((await viewer.get(`/contacts?project=${t.project.id}`)).status).toBe(200);
+  });
+
+  test("is counted for its user, in all sessions and projects together, with the headers of the rate", async () => {
+    const own = await testApp({ config: { userRate: 3 } });
+    const owner = await signIn(own);
+    const again = await signIn(own);
+    const ask = (by: typeof owner, path: string) =>
+      by.call("GET", path, undefined, { "x-project": own.project.id });
+    const first = await ask(owner, "/contacts");
+    expect([first.status, first.headers.get("ratelimit-limit")]).toEqual([200, "3"]);
+    expect((await ask(again, "/templates")).headers.get("ratelimit-remaining")).toBe("1");
+    expect((await ask(again, `/projects/${own.project.id}`)).status).toBe(200);
+    const refused = await ask(owner, "/contacts");
+    expectError(refused, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
+    expect(refused.headers.get("retry-after")).toBe("60");
+    const other = await signIn(own, { email: "other@example.com" });
+    expect((await ask(other, "/contacts")).status).toBe(200);
+    expect((await own.call("GET", "/contacts")).status).toBe(200);
+    own.clock.advance(60_000);
+    expect((await ask(owner, "/contacts")).status).toBe(200);
+    await own.close();
   });
 
   test("must name a project of which the user is a member", async () => {

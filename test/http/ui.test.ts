@@ -88,9 +88,10 @@ describe("the page", () => {
   });
 
   test("explains how to build the dashboard when it is missing", async () => {
-    const response = await uiRoutes({ homePath: () => "/app", find: async () => null }).handle(
-      new Request("http://localhost/app"),
-    );
+    const response = await uiRoutes({
+      signInPath: async () => null,
+      find: async () => null,
+    }).handle(new Request("http://localhost/app"));
     expect(response.status).toBe(503);
     expect(await response.text()).toContain("bun scripts/ui.ts");
   });

@@ -110,6 +110,47 @@ describe("a field that would change what is sent is refused:", () => {
     );
   });
 
+  test("also in conditions at each level, wherever a condition is taken", async () => {
+    const one = { field: "data.plan", operator: "equals", value: "pro" };
+    const group = { filters: [{ ...one, not: true, op: "x" }], logic: "OR", filter: [one] };
+    const inner = { logic: "AND", groups: [group], combinator: "x", filters: [one] };
+    const condition = { logic: "AND", groups: [{ filters: [], conditions: inner }] };
+    const steps = [{ id: "c", type: "CONDITION", config: { condition } }];
+    const flow = { name: "F", trigger: { type: "EVENT", eventName: "seen" }, steps };
+    const places: [path: string, body: object, at: string][] = [
+      ["/segments", { name: "S", condition }, "condition"],
+      [
+        "/campaigns",
+        { ...CAMPAIGN, audienceType: "FILTERED", audienceFilter: condition },
+        "audienceFilter",
+      ],
+      ["/contacts/bulk", { action: "delete", filter: condition }, "filter"],
+      ["/workflows", { ...flow, transitions: [] }, "steps.0.config.condition"],
+    ];
+    const before = t.contents();
+    for (const [path, body, at] of places) {
+      const answer = await t.call("POST", path, body);
+      const errors = [answer.at("error.errors")].flat();
+      const unknown = errors.filter((error) => Object(error)["code"] === "unknown_field");
+      const inGroup = `${at}.groups.0.conditions.groups.0`;
+      expect([
+        path,
+        Object.fromEntries(unknown.map((e) => [Object(e).field, Object(e).message])),
+      ]).toEqual([
+        path,
+        {
+          [`${inGroup}.filters.0.not`]: expect.stringContaining("use an operator"),
+          [`${inGroup}.filters.0.op`]: expect.stringContaining("use operator"),
+          [`${inGroup}.logic`]: expect.stringContaining("make several groups"),
+          [`${inGroup}.filter`]: expect.stringContaining("use filters"),
+          [`${at}.groups.0.conditions.combinator`]: expect.stringContaining("use logic"),
+          [`${at}.groups.0.conditions.filters`]: expect.stringContaining("use groups"),
+        },
+      ]);
+    }
+    expect(t.contents()).toEqual(before);
+  });
+
   test("and a parameter with a typing error or of another service", async () => {
     const cases = { limits: "use limit", per_page: "use limit", page: "use cursor" };
     for (const [name, message] of Object.entries(cases)) {
@@ -132,6 +173,36 @@ describe("another unknown name is ignored and named in a header:", () => {
     expect(ignored(answer.headers)).toBe("to.0.nickname, note, a%2C%20b%0A, zzz");
     expect(ignored((await t.call("GET", "/contacts?zzz=1")).headers)).toBe("zzz");
     expect(ignored((await t.call("POST", "/v1/send", MAIL)).headers)).toBeNull();
+  });
+
+  test("members of conditions and of the settings of a step", async () => {
+    const filter = { field: "subscribed", operator: "equals", value: true, note: 1 };
+    const condition = { logic: "AND", groups: [{ filters: [filter], label: "x" }] };
+    const segment = await t.call("POST", "/segments", { name: "Noted", condition });
+    const names = "condition.groups.0.filters.0.note, condition.groups.0.label";
+    expect([segment.status, ignored(segment.headers)]).toEqual([201, names]);
+    const campaign = { ...CAMPAIGN, audienceType: "FILTERED", audienceFilter: condition };
+    const made = await t.call("POST", "/campaigns", campaign);
+    expect(ignored(made.headers)).toBe(names.replaceAll("condition.", "audienceFilter."));
+    const steps = [
+      { id: "c", type: "CONDITION", config: { ...filter, note: 1 } },
+      {
+        id: "m",
+        type: "CONDITION",
+        config: {
+          mode: "multi",
+          field: "data.a",
+          branches: [{ id: "b", operator: "exists", note: 1 }],
+        },
+      },
+    ];
+    const transitions = [{ from: "c", to: "m", branch: "yes" }];
+    const trigger = { type: "EVENT", eventName: "seen" };
+    const flow = await t.call("POST", "/workflows", { name: "F", trigger, steps, transitions });
+    expect([flow.status, ignored(flow.headers)]).toEqual([
+      201,
+      "steps.0.config.note, steps.1.config.branches.0.note",
+    ]);
   });
 
   test("short words that are no typing error of ours", async () => {

@@ -1,6 +1,6 @@
 /** Logins in settings: plain passwords and the digests of htpasswd. */
 
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { createLoginCheck, parseLogins } from "../../src/lib/logins.ts";
 
 const BCRYPT = Bun.password.hashSync("open sesame", { algorithm: "bcrypt", cost: 4 });
@@ -28,8 +28,23 @@ test.each([
   ["ada:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=", "ada", "other", false],
 ])("%s admits %s with %s: %p", async (text, user, password, isAdmitted) => {
   const isLogin = checkOf(text);
-  expect(await isLogin(user, password)).toBe(isAdmitted);
-  expect(await isLogin(user, password)).toBe(isAdmitted);
+  expect(await isLogin(user, password, "192.0.2.1")).toBe(isAdmitted);
+  expect(await isLogin(user, password, "192.0.2.1")).toBe(isAdmitted);
+});
+
+test("one network cannot keep others from the check of digests", async () => {
+  const isLogin = checkOf(`ada:${BCRYPT}`);
+  using verify = spyOn(Bun.password, "verify");
+  const same = await Promise.all(
+    Array.from({ length: 100 }, () => isLogin("ada", "open sesame", "192.0.2.1")),
+  );
+  expect([new Set(same), verify.mock.calls.length]).toEqual([new Set([true]), 1]);
+  const wrong = Array.from({ length: 100 }, (_, n) => isLogin("ada", `wrong ${n}`, "192.0.2.1"));
+  const crowd = Promise.allSettled(wrong);
+  expect(await isLogin("ada", "wrong", "198.51.100.7")).toBe(false);
+  expect(verify.mock.calls.length).toBeLessThan(10);
+  const refused = (await crowd).filter(({ status }) => status === "rejected");
+  expect(refused.length).toBe(100 - 1 - 39);
 });
 
 test.each([

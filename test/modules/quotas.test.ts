@@ -160,6 +160,17 @@ describe("a workflow waits and loses no mail at the quota", () => {
     expect(a.mails()).toHaveLength(1);
   });
 
+  test("of queued mails, of which a tenth is left to requests", async () => {
+    const transport = testTransport({ answer: DEFERRED });
+    a = await startAutomation({ config: { quotaQueuedMails: 10 }, transport });
+    const templateId = await a.template({ type: "TRANSACTIONAL" });
+    await a.workflow(chain(step("one", "SEND_EMAIL", { templateId })));
+    a.t.db.sqlite.run("UPDATE project_usage SET queued_mails = 9");
+    await a.track("signed-up");
+    expect(await readExecution()).toMatchObject({ status: "WAITING" });
+    expect((await a.t.call("POST", "/v1/send", MAIL)).status).toBe(200);
+  });
+
   test("of stored data", async () => {
     a = await startAutomation({ config: { quotaStorage: 1 } });
     const templateId = await a.template({ type: "TRANSACTIONAL" });

@@ -429,13 +429,13 @@ test("a captured mail is logged once, with recipient, subject and link", async (
     "emails.0.email",
   );
   await t.deliver();
-  const told = lines.filter((line) => line.includes("captured a mail"));
+  const told = lines.filter((line) => line.includes("a mail was captured"));
   expect(told.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({
       level: "info",
       to: "ada@example.net",
       subject: "Hi",
-      see: `http://127.0.0.1:3000/emails/${id}/raw`,
+      see: `http://127.0.0.1:3000/app/p/${t.project.id}/emails/${id}`,
     }),
   ]);
 });
@@ -485,7 +485,7 @@ describe("a quiet queue", () => {
         },
       },
       log: silentLog,
-      url: "http://localhost",
+      pageOf: ({ id }) => `http://localhost/app/p/x/emails/${id}`,
     });
     await dispatcher.start();
     await settleEventLoop();

@@ -6,6 +6,7 @@ import { type Aim, limitAim } from "../../scripts/bench/report.ts";
 import { contentAims } from "../../scripts/content/aims.ts";
 import { runContent } from "../../scripts/content/run.ts";
 import { verifyWithMailauth } from "../../scripts/content/signatures.ts";
+import { runNeighbours } from "../../scripts/hostile/neighbours.ts";
 import { hostileAims, runHostile } from "../../scripts/hostile/run.ts";
 import { HAS_STRACE, runPowerCut } from "../../scripts/power-cut/run.ts";
 import { BINARY, prove } from "./prove.ts";
@@ -98,6 +99,17 @@ prove([
         const sizes = { rounds: 1, seconds: 1, recipients: 100 };
         return hostileAims(await runHostile({ data, binary: BINARY, ...sizes }));
       }),
+  },
+  {
+    name: "sends, previews and checks that take long do not delay the requests of another project",
+    // The script itself allows 200 ms. Here other tests run at the same time.
+    run: () =>
+      withFolder(async (data) => {
+        const sizes = { sends: 4, previews: 3, checks: 12, longestMs: 1_000 };
+        return (await runNeighbours({ data, binary: BINARY, ...sizes })).aims;
+      }),
+    // Waits for processors are read from /proc.
+    isPossible: process.platform === "linux",
   },
   {
     name: "the memory for hostile bodies is bounded, and all of it is released",

@@ -398,6 +398,7 @@ describe("a message that was stored but not parsed when the process ended", () =
           begin();
           return new Promise(() => {});
         },
+        isSlow: () => false,
       },
     });
     indexer.start();

@@ -43,7 +43,9 @@ describe("a forwarded mail", () => {
     const stuffed = raw.replaceAll("\r\n.", "\r\n..");
     const { envelope, isEightBit, message } = await forward(stuffed);
     expect(envelope.to).toBe(TARGET);
-    expect(envelope.from).toMatch(/^SRS0=[a-z2-7]{8}=[a-z2-7]{2}=example\.net=ada@in\.acme\.test$/);
+    expect(envelope.from).toMatch(
+      /^SRS0=[a-z2-7]{9,}=[a-z2-7]{2}=example\.net=ada@in\.acme\.test$/,
+    );
     expect(isEightBit).toBe(false);
     const [delivered = "", received = "", by = "", recipient = "", date = ""] =
       message.split("\r\n");
@@ -137,10 +139,37 @@ describe("a bounce of forwarded mail", () => {
     const first = "SRS0=HHH=TT=example.net=ada@first.example";
     const { envelope } = await forward(mail(HEAD), { from: first });
     expect(envelope.from).toMatch(
-      /^SRS1=[a-z2-7]{8}=first\.example==HHH=TT=example\.net=ada@in\.acme\.test$/,
+      /^SRS1=[a-z2-7]{9,}=first\.example==HHH=TT=example\.net=ada@in\.acme\.test$/,
     );
     const returned = await forward(BOUNCE, { from: "", to: envelope.from });
     expect(returned.envelope).toEqual({ from: "", to: first });
+  });
+
+  test("goes back to an address five times, and to those of other mails then", async () => {
+    const { envelope } = await forward(mail(HEAD));
+    const other = await forward(mail(HEAD));
+    for (let i = 0; i < 5; i++) await forward(BOUNCE, { from: "", to: envelope.from });
+    expect((await t.submit(BOUNCE, { from: "", to: [envelope.from] })).rcpt).toEqual([
+      "550 5.1.1 No such address here",
+    ]);
+    const returned = await forward(BOUNCE, { from: "", to: other.envelope.from });
+    expect(returned.envelope.to).toBe("ada@example.net");
+    const [last] = listAt((await t.call("GET", "/received-mails?limit=1")).body, "data.items");
+    expect(valueAt(last, "inReplyTo")).toBeString();
+  });
+
+  test("is refused at the host of another project, although its address has a valid hash", async () => {
+    const { project } = await t.makeProject("other");
+    t.db.sqlite.run(
+      `INSERT INTO inbound_routes (id, project_seq, address, domain, created_at)
+       VALUES ('r', ?, 'team@in.other.test', 'in.other.test', 0)`,
+      [project.seq],
+    );
+    const { envelope } = await forward(mail(HEAD));
+    const moved = envelope.from.replace("@in.acme.test", "@in.other.test");
+    const { rcpt } = await t.submit(BOUNCE, { from: "", to: [moved] });
+    expect(rcpt).toEqual(["550 5.1.1 No such address here"]);
+    expect((await t.submit(mail(HEAD), { to: ["team@in.other.test"] })).dot).toStartWith("250 ");
   });
 
   test("is refused if it is no bounce, forged, for another domain or too late", async () => {
@@ -195,11 +224,13 @@ test("a full queue puts the sender off, and nothing is kept", async () => {
 });
 
 test("a storage quota that is reached during the copy puts the sender off, and nothing is kept", async () => {
-  const full = await inboundApp({ config: { quotaStorage: 3 } });
+  const full = await inboundApp({ config: { quotaStorage: 16 } });
   await full.start();
   await full.route(TO, TARGET);
+  full.db.sqlite.run("UPDATE project_usage SET stored_bytes = ?", [14 * 1024 * 1024]);
   const before = [full.countRows("messages"), full.countRows("message_pieces")];
-  // The message fits into the quota, and its copy does not, because its text is random.
+  // The message fits into the share of received mail, and its copy does not fit into the quota, because
+  // its text is random.
   const body = randomBytes(2_400_000).toString("base64").replace(/.{76}/g, "$&\n");
   expect((await full.submit(mail(HEAD, body), { to: [TO] })).dot).toBe(
     "452 4.3.1 A quota of the recipient is reached, try again later",
@@ -207,6 +238,7 @@ test("a storage quota that is reached during the copy puts the sender off, and n
   const after = [full.countRows("messages"), full.countRows("message_pieces")];
   expect(after).toEqual(before);
   expect([full.countRows("received_mails"), full.countRows("received_pieces")]).toEqual([0, 0]);
+  full.db.sqlite.run("UPDATE project_usage SET stored_bytes = 0");
   expect((await full.submit(mail(HEAD), { to: [TO] })).dot).toStartWith("250 ");
   await full.close();
 });

@@ -283,6 +283,51 @@ describe("sessions", () => {
     expect((await t.call("GET", SESSIONS)).at("data")).toEqual([]);
   });
 
+  test("in which something was refused are found, with the first refusal", async () => {
+    await addRule({ stage: "rcpt", match: { to: "*@slow.example" }, action: LATER });
+    // The line of a client that looks like a refusal in the stored transcript.
+    const line = 'EHLO ","S","5';
+    for (const to of ["a@slow.example", "b@fast.example"]) {
+      t.clock.advance(1);
+      const client = await t.connect();
+      expect(await client.say(`${line}\r\n`)).toStartWith("250");
+      await sendRaw(client, MESSAGE, { to: [to] }).catch(() => "");
+      await client.say("QUIT\r\n");
+      await client.closed;
+    }
+    await waitUntil(() => t.countRows("inbox_sessions") === 2);
+    const refusals = async (query: string) =>
+      listAt((await t.call("GET", SESSIONS + query)).body, "data").map((session) =>
+        valueAt(session, "refusal"),
+      );
+    expect(await refusals("?refused=true")).toEqual(["451 4.7.1 later"]);
+    expect(await refusals("?refused=false")).toEqual([null]);
+    expect(await refusals("")).toEqual([null, "451 4.7.1 later"]);
+    await t.call("DELETE", RULES);
+    await addRule({ stage: "mail", action: { disconnect: true } });
+    t.clock.advance(1);
+    const client = await t.connect();
+    client.write("MAIL FROM:<a@example.com>\r\n");
+    await client.closed;
+    await waitUntil(() => t.countRows("inbox_sessions") === 3);
+    const closed = "(a failure rule closed the connection)";
+    expect(await refusals("?refused=true")).toEqual([closed, "451 4.7.1 later"]);
+  });
+
+  test("show a refusal while the client keeps the connection open", async () => {
+    const rule = await addRule({ stage: "rcpt", action: LATER });
+    const client = await t.connect();
+    await client.say("MAIL FROM:<a@example.com>\r\n");
+    await client.say("RCPT TO:<b@example.com>\r\n");
+    const { body } = await t.call("GET", `${SESSIONS}?refused=true`);
+    expect(valueAt(body, "data.0.refusal")).toBe("451 4.7.1 later");
+    client.end();
+    const active = async () => (await t.call("GET", "/inboxes/default")).at("data.activeRules");
+    expect(await active()).toBe(1);
+    await t.call("DELETE", `${RULES}/${rule}`);
+    expect(await active()).toBe(0);
+  });
+
   test("are limited in lines and in number", async () => {
     await t.call("GET", "/inboxes/default");
     const client = await t.connect();

@@ -78,7 +78,10 @@ describe("X-Mailstead-Tracking: on", () => {
       part("Content-Type: image/png\r\nContent-ID: <logo>\r\nContent-Disposition: inline", "png") +
       part('Content-Type: text/csv\r\nContent-Disposition: attachment; filename="a.csv"', "1,2") +
       "--x--\r\n";
-    const more = ["Reply-To: Help <help@acme.test>", "In-Reply-To: <1@x.example>"];
+    const more = [
+      "Reply-To: =?utf-8?Q?Hilfe=2C_f=C3=BCr_alle?= <help@acme.test>",
+      "In-Reply-To: <1@x.example>",
+    ];
     await submit([FIELDS, "MIME-Version: 1.0", type, ...more, "X-Mailstead-Tracking: on"], body);
     const [mail] = await sent();
     const files = mail?.attachments.map(({ cid, filename, content }) => [
@@ -90,7 +93,7 @@ describe("X-Mailstead-Tracking: on", () => {
       ["logo", "attachment", "png"],
       [undefined, "a.csv", "1,2"],
     ]);
-    expect(mail?.replyTo?.value[0]?.address).toBe("help@acme.test");
+    expect(mail?.replyTo?.value).toEqual([{ name: "Hilfe, für alle", address: "help@acme.test" }]);
     expect(mail?.inReplyTo).toBe("<1@x.example>");
   });
 

@@ -306,6 +306,16 @@ describe("authentication", () => {
     client.end();
   });
 
+  test("that the storage cannot check is put off, and is no failure", async () => {
+    const { sqlite } = server.db;
+    sqlite.run("ALTER TABLE api_keys RENAME TO api_keys_away");
+    const replies: string[] = [];
+    for (let n = 0; n < 6; n++) replies.push((await reply(server.secretKey)).slice(0, 3));
+    sqlite.run("ALTER TABLE api_keys_away RENAME TO api_keys");
+    expect(new Set(replies)).toEqual(new Set(["452"]));
+    expect(await reply(server.secretKey)).toStartWith("235 ");
+  });
+
   test("that fails five times a minute is answered with 454; a right key still works", async () => {
     const replies: string[] = [];
     for (let n = 0; n < 6; n++) replies.push((await reply("wrong")).slice(0, 9));

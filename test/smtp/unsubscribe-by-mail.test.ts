@@ -70,6 +70,15 @@ test("a marketing mail names the address after the link, if our bounce host is v
   expect((await received("TRANSACTIONAL")).field).toBeNull();
 });
 
+test("the address is one of no other host", async () => {
+  setReturnPath(true);
+  const { to, address } = await received();
+  await t.makeProject("elsewhere");
+  const moved = address.replace("@bounce.acme.test", "@bounce.elsewhere.test");
+  expect(await deliverTo(moved, PLAIN)).toStartWith("5");
+  expect(isSubscribed(to)).toBe(true);
+});
+
 test.each([
   ["an empty mail", PLAIN],
   ["an automatic reply", vacation().replace(/\r?\n/g, "\r\n")],

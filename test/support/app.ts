@@ -70,6 +70,7 @@ export async function testApp(options: TestOptions = {}) {
     apiRate: 0,
     publicKeyRate: 0,
     publicClientRate: 0,
+    userRate: 0,
     hostname: "sender.test",
     ...options.config,
   };

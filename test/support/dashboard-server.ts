@@ -120,9 +120,11 @@ function resetUsers(server: Dashboard): void {
   db.run("UPDATE user_sessions SET confirmed_at = ?", [Date.now()]);
 }
 
-/** Signs in with the link that the server printed; resolves to the header Cookie. */
-async function signIn(url: string, link: string): Promise<string> {
-  const token = new URL(link).hash.slice(1);
+/** Signs in as a browser that opens the address that the server printed; resolves to the header Cookie. */
+async function signIn(url: string, dashboard: string): Promise<string> {
+  const init = { headers: { accept: "text/html" }, redirect: "manual" } as const;
+  const link = (await fetch(dashboard, init)).headers.get("location") ?? "";
+  const token = new URL(link, url).hash.slice(1);
   const response = await fetch(`${url}/app/api/link`, {
     method: "POST",
     headers: { "content-type": "application/json", ...browserHeaders(url) },

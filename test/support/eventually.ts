@@ -78,3 +78,11 @@ function pauseAfterRead(reads: number): Promise<void> {
 function yieldToLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
+
+/** How many iterations of the event loop, a millisecond apart, begin until the work has ended. */
+export async function iterationsDuring(work: Promise<unknown>): Promise<number> {
+  let count = 0;
+  const timer = setInterval(() => count++, PAUSE_MS);
+  await work.finally(() => clearInterval(timer));
+  return count;
+}

@@ -48,6 +48,8 @@ const NET = { kind: "deferred", class: "infrastructure" } as const;
 /** Like NET, but the mail may have been accepted (docs/delivery.md#S5). */
 const LOST = { ...NET, isUnknown: true } as const;
 const DENY = { kind: "bounced", class: "policy" } as const;
+/** A refusal at MAIL is about the sender, so the mail waits (docs/delivery.md#R5). */
+const HELD = { kind: "deferred", class: "policy" } as const;
 /** The only outcome that suppresses the address (docs/delivery.md#R2). */
 const GONE = { kind: "bounced", class: "no_such_recipient" } as const;
 
@@ -74,7 +76,7 @@ const MATRIX: Readonly<Record<FaultStep, readonly Expected[]>> = {
   greeting: [TEMP, DENY, TEMP, NET,  NET,  NET,  NET,  NET,  OK,   OK,   OK],
   ehlo:     [TEMP, DENY, TEMP, NET,  NET,  NET,  NET,  NET,  OK,   OK,   OK],
   starttls: [OK,   OK,   OK,   OK,   OK,   OK,   OK,   OK,   OK,   OK,   OK],
-  mail:     [TEMP, DENY, TEMP, NET,  NET,  NET,  NET,  NET,  OK,   OK,   OK],
+  mail:     [TEMP, HELD, TEMP, NET,  NET,  NET,  NET,  NET,  OK,   OK,   OK],
   rcpt:     [TEMP, GONE, TEMP, NET,  NET,  NET,  NET,  NET,  OK,   OK,   OK],
   data:     [TEMP, GONE, TEMP, NET,  NET,  NET,  NET,  NET,  OK,   OK,   OK],
   body:     [TEMP, GONE, TEMP, NET,  NET,  NET,  NET,  NET,  NET,  NET,  NET],

@@ -30,17 +30,31 @@ export const DEMO_USERS: readonly DemoUser[] = [
   { email: "dora@harbourbooks.example", name: "Dora Nowak", role: "EDITOR", isDisabled: true },
 ];
 
-const CHANGES: readonly (readonly [action: string, object: string, fields: readonly string[]])[] = [
-  ["template.update", "template", ["subject", "body"]],
-  ["campaign.create", "campaign", []],
-  ["campaign.send", "campaign", ["status"]],
-  ["segment.update", "segment", ["condition"]],
-  ["contact.update", "contact", ["data"]],
-  ["workflow.update", "workflow", ["steps", "transitions"]],
-  ["suppression.delete", "suppression", []],
-  ["key.create", "key", []],
-  ["webhook.update", "webhook", ["enabled"]],
-  ["project.update", "project", ["tracking"]],
+type Value = readonly [field: string, before: string | null, after: string | null];
+type Made = readonly [
+  action: string,
+  object: string,
+  name: string | null,
+  values: readonly Value[],
+  fields?: readonly string[],
+];
+
+const CHANGES: readonly Made[] = [
+  [
+    "template.update",
+    "template",
+    "Order confirmation",
+    [["subject", "Your order", "Order {{ number }}"]],
+  ],
+  ["campaign.create", "campaign", "Books for the beach", []],
+  ["campaign.send", "campaign", "Books for the beach", [["status", "DRAFT", "SENDING"]]],
+  ["segment.update", "segment", "Readers of crime novels", [["trackMembership", "false", "true"]]],
+  ["contact.update", "contact", null, [["subscribed", "false", "true"]], ["data"]],
+  ["workflow.update", "workflow", "Welcome", [], ["steps", "transitions"]],
+  ["suppression.delete", "suppression", null, []],
+  ["key.create", "key", "shop server", []],
+  ["webhook.update", "webhook", "https://shop.example/hooks", [["enabled", "false", "true"]]],
+  ["project.update", "project", "Harbour Books", [["tracking", "ENABLED", "MARKETING_ONLY"]]],
 ];
 const AUDIT_ROWS = 160;
 
@@ -89,11 +103,11 @@ function insertAudit(
 ): void {
   const insert = sqlite.prepare(`
     INSERT INTO audit (id, at, actor_kind, actor_id, actor_label, project_seq, action, object_type,
-      object_id, fields, address)
-    VALUES (?, ?, 'USER', ?, ?, ?, ?, ?, ?, ?, ?)`);
+      object_id, object_name, fields, changes, address)
+    VALUES (?, ?, 'USER', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   for (let i = AUDIT_ROWS; i > 0; i--) {
     const at = untilMs - i * 2 * DAY_MS + random.integer(DAY_MS);
-    const [action, object, fields] = random.pick(CHANGES);
+    const [action, object, name, values, more = []] = random.pick(CHANGES);
     const actor = random.integer(3);
     insert.run(
       uuidAt(at, random),
@@ -104,7 +118,9 @@ function insertAudit(
       action,
       object,
       uuidAt(at - DAY_MS, random),
-      JSON.stringify(fields),
+      name,
+      JSON.stringify([...values.map(([field]) => field), ...more]),
+      JSON.stringify(values.map(([field, before, after]) => ({ field, before, after }))),
       `203.0.113.${10 + actor}`,
     );
   }

@@ -30,7 +30,7 @@ export type SupportFinding = {
   shares: Shares;
 };
 
-type HtmlSupport = {
+export type HtmlSupport = {
   nodes: number;
   /** All features that the message uses, the worst supported first. */
   findings: SupportFinding[];

@@ -17,7 +17,7 @@ type FeatureSupport = Shares & {
 };
 
 /** `support` is for all features, and `features` are those that not all programs support. */
-type SupportSummary = { support: Shares; features: FeatureSupport[] };
+export type SupportSummary = { support: Shares; features: FeatureSupport[] };
 
 export async function summarizeSupport(html: string): Promise<SupportSummary> {
   // Loaded at the first check: the text of the data has half a megabyte.

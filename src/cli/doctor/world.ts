@@ -13,7 +13,6 @@ import { silentLog } from "../../lib/log.ts";
 import { intervalOf } from "../../lib/recurring.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import { createDnsCheck } from "../../modules/domains/dns-check.ts";
-import { presentDomain } from "../../modules/domains/present.ts";
 import type { Domain } from "../../modules/domains/model.ts";
 import type { Input } from "../command.ts";
 import { hostInUrl } from "../../installation.ts";
@@ -75,13 +74,14 @@ async function readMetrics({ metrics }: Config): Promise<string | null> {
 function checkDomainsNow(input: Input, dns: Dns): Promise<Domain[]> {
   const checkDns = createDnsCheck(dns);
   return withStore(input, async ({ projects, domains }) => {
+    const present = await domains.presenter();
     const rows = projects.list().flatMap(({ seq }) => domains.all(seq));
     return Promise.all(
       rows.slice(0, MAX_DOMAINS).map(async (row) => {
         const records = domains.recordsOf(row);
         const results = await checkDns(row.domain, records);
         const findings = results.flatMap(({ finding }) => finding ?? []);
-        return presentDomain({ ...row, findings: JSON.stringify(findings) }, records);
+        return present({ ...row, findings: JSON.stringify(findings) });
       }),
     );
   });

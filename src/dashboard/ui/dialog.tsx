@@ -1,5 +1,6 @@
 import { Modal, type ModalProps } from "@mantine/core";
 import { createContext, useContext, useEffect, useState } from "react";
+import { useLayer } from "./layers.ts";
 
 const Busy = createContext<(isBusy: boolean) => void>(() => undefined);
 
@@ -8,16 +9,15 @@ const Busy = createContext<(isBusy: boolean) => void>(() => undefined);
  * error, which a closed dialog would not show.
  */
 export function Dialog(props: ModalProps & { isBusy?: boolean }) {
-  const { onClose, isBusy = false, ...rest } = props;
+  const { onClose, isBusy = false, closeOnEscape = true, ...rest } = props;
   const [isFormBusy, setIsFormBusy] = useState(false);
+  function close(): void {
+    if (!isBusy && !isFormBusy) onClose();
+  }
+  useLayer(rest.opened, closeOnEscape ? close : null);
   return (
     <Busy value={setIsFormBusy}>
-      <Modal
-        {...rest}
-        onClose={() => {
-          if (!isBusy && !isFormBusy) onClose();
-        }}
-      />
+      <Modal {...rest} onClose={close} />
     </Busy>
   );
 }

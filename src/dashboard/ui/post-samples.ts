@@ -1,14 +1,15 @@
 /** A request in three languages, for pages that show how to use the interface. */
 
 import type { Samples } from "./code.tsx";
+import { quoted, shellWord } from "./shell-word.ts";
 
 /** The request that posts `body`, as JSON, to `url`. The body has no true, false or null. */
 export function postSamples(url: string, body: object): Samples {
   return {
-    curl: `curl ${url} \\
+    curl: `curl ${shellWord(url)} \\
   -H 'Authorization: Bearer sk_YOUR_KEY' \\
   -H 'Content-Type: application/json' \\
-  -d '${jsonText(body, 2).replaceAll("'", "'\\''")}'`,
+  -d ${quoted(jsonText(body, 2))}`,
     TypeScript: `await fetch("${url}", {
   method: "POST",
   headers: {

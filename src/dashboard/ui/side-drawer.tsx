@@ -2,6 +2,7 @@ import { ActionIcon, Drawer } from "@mantine/core";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
 import type { ReactNode } from "react";
 import { useShortcuts } from "../shortcuts.ts";
+import { useLayer } from "./layers.ts";
 
 /**
  * A drawer at the right with one object of the list behind it. Esc closes it, `j` and `k` go to the
@@ -23,6 +24,7 @@ export function SideDrawer(props: {
 }) {
   const { isOpen, onClose, title, label, actions, onNext, onPrevious, size = 720 } = props;
   useShortcuts({ j: onNext ?? doNothing, k: onPrevious ?? doNothing }, isOpen, true);
+  useLayer(isOpen, onClose);
   return (
     <Drawer
       opened={isOpen}

@@ -125,6 +125,9 @@ export const userTokens = sqliteTable(
     index("user_tokens_setup")
       .on(table.seq)
       .where(sql`kind = 'SETUP' AND used_at IS NULL`),
+    index("user_tokens_invited")
+      .on(table.email, table.createdAt)
+      .where(sql`email IS NOT NULL`),
     index("user_tokens_age").on(table.expiresAt),
   ],
 );
@@ -149,8 +152,12 @@ export const audit = sqliteTable(
     action: text("action").notNull(),
     objectType: text("object_type").notNull(),
     objectId: text("object_id"),
+    /** Name of the object at that time; null if it has none, or one that is not kept (a contact). */
+    objectName: text("object_name"),
     /** JSON array of the names of the changed fields. */
     fields: text("fields").notNull().default("[]"),
+    /** JSON array of `{field, before, after}`, without secrets (modules/accounts/audit-changes.ts). */
+    changes: text("changes").notNull().default("[]"),
     /** Address of the client; null if the change came from no request. */
     address: text("address"),
   },

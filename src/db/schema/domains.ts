@@ -1,9 +1,12 @@
+import { sql } from "drizzle-orm";
 import { blob, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 
 export const DOMAIN_STATUSES = ["PENDING", "VERIFIED", "FAILED"] as const;
 
-/** Sending domains. A domain belongs to one project of the installation. */
+/**
+ * Sending domains. Several projects may have added the same one, and at most one of them has it verified.
+ */
 export const domains = sqliteTable(
   "domains",
   {
@@ -12,7 +15,7 @@ export const domains = sqliteTable(
     projectSeq: integer("project_seq")
       .notNull()
       .references(() => projects.seq),
-    domain: text("domain").notNull().unique(),
+    domain: text("domain").notNull(),
     status: text("status", { enum: DOMAIN_STATUSES }).notNull(),
     /** Verified by the operator. DNS checks do not change this. */
     isDeclaredVerified: integer("is_by_word", { mode: "boolean" }).notNull().default(false),
@@ -30,6 +33,10 @@ export const domains = sqliteTable(
     createdAt: integer("created_at").notNull(),
   },
   (table) => [
+    uniqueIndex("domains_name").on(table.domain, table.projectSeq),
+    uniqueIndex("domains_verified")
+      .on(table.domain)
+      .where(sql`status = 'VERIFIED'`),
     index("domains_page").on(table.projectSeq, table.seq),
     index("domains_due").on(table.nextCheckAt),
   ],

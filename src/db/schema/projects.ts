@@ -25,6 +25,8 @@ export const projectUsage = sqliteTable("project_usage", {
     .primaryKey()
     .references(() => projects.seq),
   storedBytes: integer("stored_bytes").notNull().default(0),
+  /** The part of them that strangers sent to inbound routes. */
+  receivedBytes: integer("received_bytes").notNull().default(0),
   emails: integer("emails").notNull().default(0),
   /** Mails that wait or are under way, without those of campaigns. */
   queuedMails: integer("queued_mails").notNull().default(0),

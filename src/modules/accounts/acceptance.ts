@@ -76,7 +76,7 @@ export function createAcceptance(deps: {
     if (name === undefined) throw fieldError("name", "required", REQUIRED);
     if (password === undefined) throw fieldError("password", "required", REQUIRED);
     requireGoodPassword(password, email);
-    const passwordDigest = await passwords.hash(password);
+    const passwordDigest = await passwords.hash(password, client.address);
     return writer.write(() => {
       const redeemed = invitations.redeem(token);
       // The account may have been made, or proven, while the password was hashed.

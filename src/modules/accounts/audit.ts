@@ -10,6 +10,8 @@ import type { Page } from "../../http/envelope.ts";
 import { type ListPage, newestRows, type PageQuery } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
+import { compareRows, nameOfRow } from "./audit-changes.ts";
+import { type Audited, type AuditedRow, isPersonal, readAudited } from "./audit-subjects.ts";
 
 type AuditRow = typeof audit.$inferSelect;
 
@@ -24,8 +26,10 @@ export type AuditEntry = {
   action: string;
   objectType: string;
   objectId: string | null;
-  /** Names of the changed fields, without their values. */
+  /** Names of the changed fields. */
   fields?: readonly string[];
+  /** The object before the change; without it, no old and new values are kept. */
+  before?: AuditedRow | null;
   /** Address of the client; null if the change came from no request. */
   address: string | null;
 };
@@ -48,9 +52,19 @@ export function createAudit(deps: { db: Db; clock: Pick<Clock, "now">; listPage:
   const { db, clock, listPage } = deps;
 
   return {
-    /** Part of a change: adds an entry for this change. */
-    record({ actor, fields = [], ...entry }: AuditEntry): void {
+    /** Part of a change, before it: the object as it is, for `before` of its entry. */
+    read: (object: Audited): AuditedRow | null => readAudited(db, object),
+
+    /** The name of the object of an entry, also if none was stored. */
+    nameOf: (row: AuditRow): string | null => row.objectName ?? nameOfRow(readAudited(db, row)),
+
+    /** Part of a change, after it: adds an entry for it, with the name of the object. */
+    record({ actor, fields = [], before = null, ...entry }: AuditEntry): void {
       const now = clock.now();
+      const isNamed = !isPersonal(entry.objectType);
+      const after = isNamed || before !== null ? readAudited(db, entry) : null;
+      const { changes, unchanged } = compareRows(before, after);
+      const name = isNamed ? nameOfRow(after ?? before) : null;
       db.insert(audit)
         .values({
           id: newId(now),
@@ -62,7 +76,14 @@ export function createAudit(deps: { db: Db; clock: Pick<Clock, "now">; listPage:
           action: entry.action,
           objectType: entry.objectType,
           objectId: entry.objectId === null ? null : shortened(entry.objectId),
-          fields: JSON.stringify(fields.slice(0, MAX_FIELDS).map(shortened)),
+          objectName: name === null ? null : shortened(name),
+          fields: JSON.stringify(
+            fields
+              .filter((field) => !unchanged.has(field))
+              .slice(0, MAX_FIELDS)
+              .map(shortened),
+          ),
+          changes: JSON.stringify(changes),
           address: entry.address,
         })
         .run();

@@ -10,17 +10,20 @@ const DEVELOPER = {
   isOwner: true,
 } as const;
 
-/** The path that signs the developer in, once. */
-export async function developerLink(deps: {
-  accounts: Accounts;
-  writer: Pick<Writer, "write">;
-}): Promise<string> {
-  const { accounts, writer } = deps;
-  const token = await writer.write(() => {
-    const { users } = accounts;
-    const existing = users.findByEmail(DEVELOPER.email);
-    const user = existing === null ? users.create(DEVELOPER)() : accounts.prove(existing);
-    return accounts.createLink(user.seq);
-  });
-  return `/app/link#${token}`;
+type Deps = { accounts: Accounts; writer: Pick<Writer, "write"> };
+
+/** Creates the developer, as whom `mailstead dev` starts. */
+export async function ensureDeveloper({ accounts, writer }: Deps): Promise<void> {
+  await writer.write(() => void developerOf(accounts));
+}
+
+/** A token of a link that signs the developer in, once. */
+export function developerToken({ accounts, writer }: Deps): Promise<string> {
+  return writer.write(() => accounts.createLink(developerOf(accounts).seq));
+}
+
+/** Part of a change. */
+function developerOf(accounts: Accounts): { seq: number } {
+  const existing = accounts.users.findByEmail(DEVELOPER.email);
+  return existing === null ? accounts.users.create(DEVELOPER)() : accounts.prove(existing);
 }

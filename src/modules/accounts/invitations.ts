@@ -4,6 +4,8 @@
  * owner of the address a member. A person without an account chooses a name and a password. The
  * user of an account signs in first, because the admin may know the link as well.
  *
+ * An address is invited a few times a day only, so that nobody is flooded with mail.
+ *
  * A link that was sent by mail proves the address. A link that the admin was shown does not: an
  * account that is made with it works in that project only, until its address is proven.
  */
@@ -33,6 +35,9 @@ type TokenRow = typeof userTokens.$inferSelect;
 
 /** Largest number of open invitations of a project. */
 const MAX_OPEN = 100;
+/** Most invitations of one address in 24 hours: those of one project, and those of all projects. */
+const MAX_A_DAY = { ofProject: 5, ofAll: 20 };
+const DAY_MS = 24 * 60 * 60_000;
 
 export function createInvitations(deps: {
   db: Db;
@@ -72,6 +77,19 @@ export function createInvitations(deps: {
       .run();
   }
 
+  /** Throws 429 if the address was invited often in the last 24 hours. */
+  function requireFew(projectSeq: number, email: string): void {
+    const recent = db
+      .select({ projectSeq: userTokens.projectSeq, createdAt: userTokens.createdAt })
+      .from(userTokens)
+      .where(and(eq(userTokens.email, email), gt(userTokens.createdAt, clock.now() - DAY_MS)))
+      .orderBy(asc(userTokens.createdAt))
+      .all();
+    const own = recent.filter((row) => row.projectSeq === projectSeq);
+    const oldest = own.at(-MAX_A_DAY.ofProject) ?? recent.at(-MAX_A_DAY.ofAll);
+    if (oldest !== undefined) throw invitedOften(oldest.createdAt + DAY_MS - clock.now());
+  }
+
   function requireNoMember(projectSeq: number, email: string): void {
     const user = users.findByEmail(email);
     if (user === null) return;
@@ -93,6 +111,7 @@ export function createInvitations(deps: {
     ): Change<{ invitation: Invitation; link: string | null }> {
       return () => {
         requireNoMember(project.seq, email);
+        requireFew(project.seq, email);
         withdrawEarlier(project.seq, email);
         if (list(project.seq).length >= MAX_OPEN) throw tooMany();
         const { row, text } = tokens.issue({
@@ -184,6 +203,14 @@ function noSuchInvitation(): AppError {
 
 function alreadyMember(message: string): AppError {
   return new AppError(409, "CONFLICT", message);
+}
+
+function invitedOften(waitMs: number): AppError {
+  const message = "This address was invited too often in the last 24 hours.";
+  return new AppError(429, "RATE_LIMIT_EXCEEDED", message, {
+    headers: { "Retry-After": String(Math.max(1, Math.ceil(waitMs / 1000))) },
+    suggestion: "Use the link of the last invitation, or wait a day.",
+  });
 }
 
 function tooMany(): AppError {

@@ -65,6 +65,7 @@ export function createMailSender(deps: {
     const content = mails.contentOf(mail.seq);
     const message = content === null ? null : await compose(mail, content);
     if (content === null || message === null) return "failed";
+    // No null return path: that is for reports (RFC 5321 §4.5.5). A bounce has one, so none can loop.
     const envelope = { from: content.from.address, to: content.to };
     return (await transport.send({ envelope, message, isUrgent: true })).kind;
   }

@@ -62,7 +62,7 @@ export function createNewPasswords(deps: {
         if (current === undefined) throw fieldError("current", "required", REQUIRED);
         await signIn.requirePassword(user, { email: user.email, password: current }, client);
       }
-      const digest = await passwords.hash(password);
+      const digest = await passwords.hash(password, client.address);
       await writer.write(() => {
         store(user, digest, { keptSeq: session.sessionSeq, client });
         sessions.confirm(session.sessionSeq);
@@ -76,7 +76,7 @@ export function createNewPasswords(deps: {
     ): Promise<SignedIn> {
       const user = userOfToken(tokens.find("RESET", token).userSeq);
       requireGoodPassword(password, user.email);
-      const digest = await passwords.hash(password);
+      const digest = await passwords.hash(password, client.address);
       return writer.write(() => {
         tokens.redeem("RESET", token)();
         const current = accounts.prove(userOfToken(user.seq));

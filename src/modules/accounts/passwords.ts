@@ -1,10 +1,11 @@
 /**
  * Passwords: the rules for new ones, and their digests by Argon2id (RFC 9106). A verification takes
- * 64 MiB and about 0.2 s in a thread of the runtime, so at most two run at once and few may wait.
+ * 64 MiB and about 0.2 s in a thread of the runtime, so at most two run at once and few may wait. The
+ * networks of the clients take turns, so that one network cannot keep the others from signing in.
  */
 
-import PQueue from "p-queue";
 import { AppError, fieldError } from "../../lib/errors.ts";
+import { createFairQueue, QueueFullError } from "../../lib/fair-queue.ts";
 import { COMMON_PASSWORDS } from "./common-passwords.ts";
 
 export type Passwords = ReturnType<typeof createPasswords>;
@@ -28,21 +29,29 @@ const UNKNOWN_DIGEST =
 
 /** `cost` is another one only in tests. */
 export function createPasswords(cost: PasswordCost = COST) {
-  const queue = new PQueue({ concurrency: MAX_CONCURRENT });
+  const queue = createFairQueue({ running: MAX_CONCURRENT, waiting: MAX_WAITING });
 
-  function run<T>(work: () => Promise<T>): Promise<T> {
-    if (queue.size >= MAX_WAITING) throw tooMany();
-    return queue.add(work);
+  async function run<T>(network: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await queue.run(network, work);
+    } catch (error) {
+      throw error instanceof QueueFullError ? tooMany() : error;
+    }
   }
 
   return {
-    /** Returns the digest of a new password. */
-    hash: (password: string): Promise<string> =>
-      run(() => Bun.password.hash(normalized(password), { algorithm: "argon2id", ...cost })),
+    /** Returns the digest of a new password. `network` is that of the client, empty for a command. */
+    hash: (password: string, network: string): Promise<string> =>
+      run(network, () =>
+        Bun.password.hash(normalized(password), { algorithm: "argon2id", ...cost }),
+      ),
 
     /** Whether a password has this digest. Without a digest it takes as long, and is false. */
-    async verify(password: string, digest: string | null): Promise<boolean> {
-      const matches = await run(() =>
+    async verify(
+      password: string,
+      { digest, network }: { digest: string | null; network: string },
+    ): Promise<boolean> {
+      const matches = await run(network, () =>
         Bun.password.verify(normalized(password), digest ?? UNKNOWN_DIGEST),
       );
       return matches && digest !== null;

@@ -93,5 +93,7 @@ export function createAccounts(deps: {
     findSession: sessions.findByDigest,
     /** Part of a change: adds an entry to the audit log. */
     record: audit.record,
+    /** Part of a change, before it: the object that it changes, for `before` of its entry. */
+    readAudited: audit.read,
   };
 }

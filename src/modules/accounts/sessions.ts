@@ -95,13 +95,16 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
   return {
     ...createSessionRows({ db, clock }),
 
-    /** Reads the session from the database, so that its end takes effect with the next request. */
-    findByDigest(digest: string): KnownSession | null {
+    /**
+     * Reads the session from the database, so that its end takes effect with the next request. `isUse` is
+     * false for a look that is no request of the session.
+     */
+    findByDigest(digest: string, { isUse = true } = {}): KnownSession | null {
       const row = findRow(digest);
       if (row === null || row.disabledAt !== null) return null;
       const { sessionSeq, signedInBy, seq, id, email, name, unprovenProjectSeq } = row;
       if (isOver({ ...row, seq: sessionSeq })) return null;
-      uses.set(sessionSeq, clock.now());
+      if (isUse) uses.set(sessionSeq, clock.now());
       const isOwner = row.isOwner === 1 && unprovenProjectSeq === null;
       return {
         user: { seq, id, email, name, isOwner, unprovenProjectSeq },

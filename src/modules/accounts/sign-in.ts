@@ -57,7 +57,13 @@ export function createSignIn({ accounts, passwords, limits, writer }: SignInDeps
     { address }: Client,
   ): Promise<void> {
     const takeBack = limits.begin(given.email, address);
-    const isRight = await passwords.verify(given.password, user?.passwordDigest ?? null);
+    const digest = user?.passwordDigest ?? null;
+    const isRight = await passwords
+      .verify(given.password, { digest, network: address })
+      .catch((error: unknown) => {
+        takeBack(); // Nothing was checked, so it is no failed attempt.
+        throw error;
+      });
     if (!isRight || user === null || user.disabledAt !== null) throw signInFailed();
     takeBack();
   }
@@ -110,7 +116,7 @@ export function createSignIn({ accounts, passwords, limits, writer }: SignInDeps
       const email = storedAddress(given.email);
       tokens.find("SETUP", token); // A wrong token must not cost a digest.
       requireGoodPassword(given.password, email);
-      const passwordDigest = await passwords.hash(given.password);
+      const passwordDigest = await passwords.hash(given.password, client.address);
       return writer.write(() => {
         if (users.hasOwner()) throw ownerExists();
         tokens.redeem("SETUP", token)();

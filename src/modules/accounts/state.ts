@@ -3,6 +3,7 @@
 import { isoTime } from "../../lib/clock.ts";
 import { VERSION } from "../../lib/version.ts";
 import type { Accounts } from "./service.ts";
+import type { RelayText } from "../../protocols/smtp/known-relays.ts";
 import { CONFIRMATION_MS, type KnownSession } from "./sessions.ts";
 
 /** The properties of this server that the dashboard shows. */
@@ -15,6 +16,8 @@ export type ServerFacts = {
   /** Whether the domain of a sender must be verified (`--require-verified-domain`). */
   requiresVerifiedDomain: boolean;
   url: string;
+  /** The relay that mail leaves through, in words; null without one. */
+  relay: RelayText | null;
   /** The address of the listener that catches mail; null if there is none. */
   smtp: { host: string; port: number } | null;
 };
@@ -23,6 +26,12 @@ export type ReadState = ReturnType<typeof createState>;
 
 export function createState(deps: { accounts: Accounts; readFacts: () => ServerFacts }) {
   const { users, members } = deps.accounts;
+
+  function factsFor(session: KnownSession | null): ServerFacts {
+    const facts = deps.readFacts();
+    // A visitor who is not signed in needs not know how mail leaves.
+    return session === null ? { ...facts, relay: null } : facts;
+  }
 
   return (session: KnownSession | null) => ({
     needsOwner: !users.hasOwner(),
@@ -34,7 +43,7 @@ export function createState(deps: { accounts: Accounts; readFacts: () => ServerF
             .projectsOf(session.user)
             .map(({ id, name, role, isEnabled }) => ({ id, name, role, isEnabled })),
     version: VERSION,
-    ...deps.readFacts(),
+    ...factsFor(session),
   });
 }
 

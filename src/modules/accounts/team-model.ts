@@ -118,6 +118,26 @@ export const MemberPatch = named(
 
 export const MemberParams = Type.Object({ userId: Type.String() });
 
+export const AuditChange = named(
+  "AuditChange",
+  described(
+    Type.Object({
+      field: Type.String(),
+      before: Nullable(Type.String()),
+      after: Nullable(Type.String()),
+    }),
+    {
+      field: "Name of the field",
+      before: "Its old value as a text; of a long one, the part that changed",
+      after: "Its new value as a text; of a long one, the part that changed",
+    },
+  ),
+  {
+    description: "The change of a field",
+    example: { field: "name", before: "News", after: "Spring news" },
+  },
+);
+
 export const AuditRecord = named(
   "AuditRecord",
   described(
@@ -146,7 +166,9 @@ export const AuditRecord = named(
       action: Type.String(),
       objectType: Type.String(),
       objectId: Nullable(Type.String()),
+      objectName: Nullable(Type.String()),
       fields: Type.Array(Type.String()),
+      changes: Type.Array(AuditChange),
       address: Nullable(Type.String()),
     }),
     {
@@ -156,7 +178,9 @@ export const AuditRecord = named(
       action: "The operation, such as `updateContact`",
       objectType: "What was changed, such as `contact`",
       objectId: "Id of the changed object; null if it has none",
-      fields: "Names of the changed fields, without their values",
+      objectName: "Name of the object at that time; null if it has none",
+      fields: "Names of the changed fields",
+      changes: "Old and new values of changed fields, without secrets and personal data",
       address: "Address of the client; null if no request made the change",
     },
   ),
@@ -169,7 +193,9 @@ export const AuditRecord = named(
       action: "updateContact",
       objectType: "contact",
       objectId: EXAMPLE.contactId,
+      objectName: "grace@example.com",
       fields: ["subscribed"],
+      changes: [{ field: "subscribed", before: "true", after: "false" }],
       address: "192.0.2.7",
     },
   },

@@ -1,16 +1,24 @@
 /** Members, invitations and rows of the audit log as the API shows them. */
 
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { audit } from "../../db/schema/accounts.ts";
 import { isoTime } from "../../lib/clock.ts";
 import type { Accounts } from "./service.ts";
-import type { AuditRecord, TeamInvitation, TeamMember } from "./team-model.ts";
+import {
+  AuditChange,
+  type AuditRecord,
+  type TeamInvitation,
+  type TeamMember,
+} from "./team-model.ts";
 
 type Member = ReturnType<Accounts["members"]["get"]>;
 type Invitation = ReturnType<Accounts["invitations"]["list"]>[number];
 
+type AuditRow = typeof audit.$inferSelect;
+
 const FieldNames = Type.Array(Type.String());
+const Changes = Type.Array(AuditChange);
 
 export function presentMember({
   id,
@@ -29,18 +37,18 @@ export function presentInvitation({ id, email, role, ...times }: Invitation): Te
   return { id, email, role, createdAt, expiresAt: isoTime(times.expiresAt) };
 }
 
-export const presentAudit = (rows: readonly (typeof audit.$inferSelect)[]): AuditRecord[] =>
-  rows.map(({ id, at, actorKind, actorId, actorLabel, action, objectType, objectId, ...row }) => ({
+export function presentAudit(row: AuditRow, objectName: string | null): AuditRecord {
+  const { id, action, objectType, objectId, address } = row;
+  return {
     id,
-    at: isoTime(at),
-    actor: { kind: actorKind, id: actorId, label: actorLabel },
+    at: isoTime(row.at),
+    actor: { kind: row.actorKind, id: row.actorId, label: row.actorLabel },
     action,
     objectType,
     objectId,
-    fields: fieldNamesIn(row.fields),
-    address: row.address,
-  }));
-
-function fieldNamesIn(json: string): Static<typeof FieldNames> {
-  return Value.Parse(FieldNames, JSON.parse(json));
+    objectName,
+    fields: Value.Parse(FieldNames, JSON.parse(row.fields)),
+    changes: Value.Parse(Changes, JSON.parse(row.changes)),
+    address,
+  };
 }

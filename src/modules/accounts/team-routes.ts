@@ -127,7 +127,10 @@ export function auditRoutes({ admission, accounts }: { admission: Admission; acc
     async ({ project, query }) => {
       const { actor: actorId, action, object: objectId, ...page } = query;
       const filter = { projectSeq: project.seq, actorId, action, objectId };
-      return envelope(await accounts.audit.list(filter, page, presentAudit));
+      const { audit } = accounts;
+      const present = (row: Parameters<typeof audit.nameOf>[0]) =>
+        presentAudit(row, audit.nameOf(row));
+      return envelope(await audit.list(filter, page, (rows) => rows.map(present)));
     },
     {
       query: AuditQuery,

@@ -28,7 +28,9 @@ export function bounceRoutes(deps: { admission: Admission; bodies: Bodies; bounc
       const holder = { projectSeq: project.seq, isPublic: false };
       const raw = await firstBytes(await bodies.pieces(request, holder));
       return mirroredEnvelope(
-        await bounces.processReport(raw, query.recipient ?? null, project.seq),
+        await bounces.processReport(raw, query.recipient ?? null, {
+          projectSeq: project.seq,
+        }),
       );
     },
     {

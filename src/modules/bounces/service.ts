@@ -10,11 +10,14 @@
 
 import type { App } from "../../core/app.ts";
 import type { Change, Writer } from "../../db/writer.ts";
+import { clientNetwork } from "../../lib/client-network.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { senderOfProject } from "../../lib/message-senders.ts";
 import type { LateReports, ReportedMail, StoredReport } from "../../outbox/late-reports.ts";
 import { isUnsubscribeForm, openUnsubscribeAddress } from "../../render/unsubscribe-address.ts";
-import { openReturnPath } from "../../outbox/return-path.ts";
+import { bounceHostOf, openReturnPath } from "../../outbox/return-path.ts";
 import type { RecipientFinding } from "../../protocols/dsn/report.ts";
+import { domainOf } from "../../protocols/mime/address.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { addSuppression } from "../suppressions.ts";
 import { createMailMatcher } from "./match.ts";
@@ -53,7 +56,7 @@ export function createBounces(deps: {
   returnPathKey: Uint8Array;
   linkKey: Uint8Array;
   /** Reads a report, which may take long; null if that is not possible. */
-  readReport: (raw: Uint8Array) => Promise<Report | null>;
+  readReport: (raw: Uint8Array, sender: string) => Promise<Report | null>;
 }) {
   const { app, clock, writer, reports, contacts } = deps;
   const matchMail = createMailMatcher(deps);
@@ -113,31 +116,44 @@ export function createBounces(deps: {
     return writer.write(change);
   }
 
+  /** A signed address is valid only at the host for which it was made. */
+  function isAtHostOf(id: string | null, address: string): boolean {
+    const mail = id === null ? null : reports.find(id);
+    if (mail === null) return false;
+    return (
+      domainOf(address).toLowerCase() === bounceHostOf(domainOf(mail.fromAddress)).toLowerCase()
+    );
+  }
+
   return {
     /**
      * Whether a report may be sent to this address: a return path of this installation with a valid
-     * signature, of a mail that is not older than 30 days. The address of an unsubscription does
-     * not expire, like the link.
+     * signature, at the bounce host of its mail, which is not older than 30 days. The address of an
+     * unsubscription does not expire, like the link.
      */
     isReportAddress(address: string): boolean {
-      if (isUnsubscribeForm(address)) return openUnsubscribeAddress(deps.linkKey, address) !== null;
+      if (isUnsubscribeForm(address)) {
+        return isAtHostOf(openUnsubscribeAddress(deps.linkKey, address), address);
+      }
       const id = openReturnPath(deps.returnPathKey, address);
-      return id !== null && clock.now() - acceptedAt(id) <= MAX_AGE_MS;
+      return id !== null && clock.now() - acceptedAt(id) <= MAX_AGE_MS && isAtHostOf(id, address);
     },
 
     /**
      * Reads a report and stores its effect. `recipient` is the address to which it was sent, if it
-     * is known. With `projectSeq`, only mails of that project count. Throws only if the storage fails.
+     * is known. With `projectSeq`, only mails of that project count; otherwise `peer` is the address of
+     * the client that sent it. Throws only if the storage fails.
      */
     async processReport(
       raw: Uint8Array,
       recipient: string | null,
-      projectSeq?: number,
+      { projectSeq, peer = "" }: { projectSeq?: number; peer?: string } = {},
     ): Promise<ReportResult> {
       if (recipient !== null && isUnsubscribeForm(recipient)) {
         return unsubscribe(recipient, projectSeq);
       }
-      const report = (await deps.readReport(raw)) ?? UNREADABLE;
+      const sender = projectSeq === undefined ? clientNetwork(peer) : senderOfProject(projectSeq);
+      const report = (await deps.readReport(raw, sender)) ?? UNREADABLE;
       if (report.clues === null) return resultOf(report.kind, null);
       const mail = matchMail({ ...report.clues, recipient, projectSeq });
       const isOfProject = projectSeq === undefined || mail?.projectSeq === projectSeq;

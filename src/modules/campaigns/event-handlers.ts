@@ -22,6 +22,12 @@ type Limits = {
   afterMails: number;
 };
 
+/**
+ * Complaints that never pause a campaign. Each is of another recipient, because a contact gets a
+ * campaign once and a mail has one complaint; one or two people must not stop the mail of all others.
+ */
+const FORGIVEN_COMPLAINTS = 2;
+
 export function createCampaignHandlers(deps: {
   db: Db;
   log: Log;
@@ -81,7 +87,7 @@ export function createCampaignHandlers(deps: {
     const reason =
       bounced / left > limits.bounceRate
         ? `${percent(bounced / left)} of the mails bounced, more than ${percent(limits.bounceRate)}`
-        : complained / left > limits.complaintRate
+        : complained > FORGIVEN_COMPLAINTS && complained / left > limits.complaintRate
           ? `${percent(complained / left)} complained, more than ${percent(limits.complaintRate)}`
           : null;
     if (reason !== null) pause(campaignSeq, reason);

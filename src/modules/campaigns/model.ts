@@ -9,7 +9,8 @@ import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
-import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates.ts";
+import { quickTemplateErrors } from "../../render/request-mails.ts";
+import { BodySource, HeaderText, SubjectSource } from "../templates.ts";
 
 /** One mail per minute, in mails per second, so that a campaign ends in a foreseeable time. */
 const LOWEST_RATE = 1 / 60;
@@ -37,7 +38,7 @@ const CONTENT_TEXTS = {
   body: "Liquid template of the HTML body",
   from: "Address of the sender, at a verified domain of the project",
   fromName: "Display name of the sender",
-  replyTo: "Address to which replies go",
+  replyTo: "Address to which replies go, with or without a display name",
   audienceType: "Whether all contacts, the members of a segment or filtered contacts get the mail",
   segmentId: "Id of the segment; required if audienceType is SEGMENT, otherwise null",
   audienceFilter: "Condition on the contacts; required if audienceType is FILTERED, otherwise null",
@@ -133,7 +134,7 @@ const Fields = described(
 export const CampaignInput = named(
   "CampaignInput",
   withChecks(Fields, (value, request) => [
-    ...templateErrors(value, request),
+    ...quickTemplateErrors(value, request),
     ...audienceErrors(value),
     ...restrictionErrors(value),
   ]),
@@ -154,7 +155,7 @@ export type CampaignInput = Static<typeof CampaignInput>;
 export const CampaignPatch = named(
   "CampaignPatch",
   withChecks(Type.Partial(Fields), (value, request) => [
-    ...templateErrors(value, request),
+    ...quickTemplateErrors(value, request),
     ...restrictionErrors(value),
   ]),
   {

@@ -11,6 +11,7 @@
 import type { App } from "../../core/app.ts";
 import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
+import { statement } from "../../db/statement.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Admission } from "../../http/admission.ts";
@@ -18,7 +19,7 @@ import { normalizedAddress } from "../../http/formats.ts";
 import type { ListPage } from "../../http/pagination.ts";
 import type { Announcements } from "../../lib/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Log } from "../../lib/log.ts";
+import { type Log, withPages } from "../../lib/log.ts";
 import type { Signal } from "../../lib/signal.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
@@ -26,6 +27,7 @@ import type { Contacts } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/service.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Module } from "../module.ts";
+import { pageUrl } from "../projects/service.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Segments } from "../segments/service.ts";
 import type { HitCounter } from "../tracking/service.ts";
@@ -49,6 +51,10 @@ import { createTestMails } from "./test-mail.ts";
 
 export type CampaignModule = ReturnType<typeof createCampaignModule>;
 
+const findProject = statement<{ projectSeq: number }, [string]>(
+  "SELECT project_seq AS projectSeq FROM campaigns WHERE id = +?",
+);
+
 export function createCampaignModule(deps: {
   app: App;
   db: Db;
@@ -71,8 +77,12 @@ export function createCampaignModule(deps: {
   mailQueued: Signal;
   announcements: Pick<Announcements, "announce">;
 }) {
-  const { app, db, writer, clock, log, listPage, contacts, segments, store } = deps;
+  const { app, db, writer, clock, listPage, contacts, segments, store } = deps;
   const { config, scheduler, isSenderVerified, quotas, mailQueued } = deps;
+  const log = withPages(deps.log, ({ campaign }) => {
+    const found = typeof campaign === "string" ? findProject(app).get(campaign) : null;
+    return found === null ? null : pageUrl(app, found.projectSeq, `campaigns/${String(campaign)}`);
+  });
   const wake = () => writer.afterCommit(mailQueued.raise);
   const noteChange: NoteChange = ({ projectSeq, id }) =>
     writer.afterCommit(() =>

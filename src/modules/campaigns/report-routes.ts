@@ -10,8 +10,8 @@ import type { App } from "../../core/app.ts";
 import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
-import { ContactPreviewQuery, PreviewDocument, previewResponse } from "../../http/preview-query.ts";
-import { preview } from "../previews.ts";
+import { ContactPreviewQuery, PreviewDocument } from "../../http/preview-query.ts";
+import { preview, previewResponse } from "../previews.ts";
 import type { CampaignAudience } from "./audience.ts";
 import { RecipientQuery } from "./model.ts";
 import { campaignOperations } from "./operations.ts";
@@ -49,7 +49,8 @@ export function campaignReportRoutes(deps: {
         const { contactId } = query;
         const source = { ...campaigns.get(project.seq, params.id), isMarketing: true };
         const options = { role, ...(contactId === undefined ? {} : { contactId }) };
-        return previewResponse(await preview(app, project, source, options), query);
+        const shown = await preview(app, project, source, options);
+        return previewResponse(app, project, shown, query);
       },
       {
         params: IdParams,

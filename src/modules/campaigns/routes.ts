@@ -35,6 +35,7 @@ import {
 import type { Runner } from "./runner.ts";
 import type { Campaigns } from "./service.ts";
 import type { TestMails } from "./test-mail.ts";
+import { ensureTemplates } from "../content-work/content-work.ts";
 import { Preview, PreviewInput, preview } from "../previews.ts";
 import { campaignOperations } from "./operations.ts";
 
@@ -57,8 +58,9 @@ export function campaignRoutes(deps: {
     .post(
       "",
       ({ project, request, body, once }) =>
-        once(() => {
+        once(async () => {
           ensureChecks(CampaignInput, body, isLenient(request));
+          await ensureTemplates(app, project.seq, body, isLenient(request));
           const create = campaigns.create(project.seq, body);
           return () => ({ status: 201, body: envelope(campaigns.present(create())) });
         }),
@@ -82,6 +84,7 @@ export function campaignRoutes(deps: {
       "/:id",
       async ({ project, request, params, body, store }) => {
         ensureChecks(CampaignPatch, body, isLenient(request));
+        await ensureTemplates(app, project.seq, body, isLenient(request));
         const campaign = await store(campaigns.patch(project.seq, params.id, body));
         runner.wake();
         return envelope(campaigns.present(campaign));
@@ -122,9 +125,9 @@ export function campaignRoutes(deps: {
     .post(
       "/:id/test",
       ({ project, params, body, once }) =>
-        once(() => {
+        once(async () => {
           const campaign = campaigns.get(project.seq, params.id);
-          const test = testMails.send(project, campaign, normalizedAddress(body.email));
+          const test = await testMails.send(project, campaign, normalizedAddress(body.email));
           return () => ({ status: 200, body: envelope(test()) });
         }),
       {

@@ -65,7 +65,7 @@ export function createRunner(deps: RunnerDeps) {
   /** Does one round of work on all campaigns. Returns the delay until the next scheduled start. */
   async function round(): Promise<number | null> {
     const started = await writer.write(lifecycle.startDue());
-    for (const { id, name } of started) log.info("campaign started", { campaign: id, name });
+    for (const { id, name } of started) log.info("a campaign was started", { campaign: id, name });
     for (const { seq } of findCancelled.all()) longWork.cancelMails(seq);
     for (const campaign of lifecycle.inStatus(["PAUSED"])) await resumeIfVerified(campaign);
     for (const campaign of lifecycle.inStatus(["SENDING"])) await pauseUnlessVerified(campaign);

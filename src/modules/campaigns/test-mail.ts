@@ -4,13 +4,13 @@ import type { App } from "../../core/app.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Project } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { fieldError } from "../../lib/errors.ts";
+import { AppError, fieldError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { parseData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Quotas } from "../quotas/service.ts";
-import { renderFor } from "../previews.ts";
+import { renderSubject } from "../previews.ts";
 import { suppressionReason } from "../suppressions.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { sharedMessage } from "./message.ts";
@@ -32,26 +32,36 @@ export function createTestMails(deps: {
 }) {
   const { app, clock, contacts, store } = deps;
 
+  function requireAllowed(projectSeq: number, address: string): void {
+    const suppression = suppressionReason(app, projectSeq, address);
+    if (suppression === null) return;
+    const message = `is suppressed (${suppression}), so nothing is sent to it`;
+    throw fieldError("email", "invalid_value", message);
+  }
+
   return {
     /**
      * Sends a mail to `address` as recipients would receive it, with the contact's data if the
      * address belongs to a contact. It leaves before other mail. Returns the id of the mail.
      */
-    send(project: Project, campaign: CampaignRow, address: string): Change<{ email: string }> {
+    async send(
+      project: Project,
+      campaign: CampaignRow,
+      address: string,
+    ): Promise<Change<{ email: string }>> {
       deps.lifecycle.requireVerified(campaign);
+      requireAllowed(project.seq, address);
+      const emailId = newId(clock.now());
+      const contact = contacts.findByEmail(project.seq, address);
+      const data = contact === null ? {} : parseData(contact.data);
+      const recipient = { id: contact?.id ?? "", email: address, data, emailId };
+      const subject = await renderSubject(app, project, campaign, recipient);
       return () => {
-        const suppression = suppressionReason(app, project.seq, address);
-        if (suppression !== null) {
-          const message = `is suppressed (${suppression}), so nothing is sent to it`;
-          throw fieldError("email", "invalid_value", message);
-        }
+        requireAllowed(project.seq, address);
         deps.quotas.ensureQueue(project.seq, 1);
+        if (contacts.findByEmail(project.seq, address)?.seq !== contact?.seq)
+          throw contactChanged();
         const now = clock.now();
-        const contact = contacts.findByEmail(project.seq, address);
-        const emailId = newId(now);
-        const data = contact === null ? {} : parseData(contact.data);
-        const recipient = { id: contact?.id ?? "", email: address, data, emailId };
-        const { subject } = renderFor(app, project, campaign, recipient);
         store.insertEmail({
           id: emailId,
           projectSeq: project.seq,
@@ -72,4 +82,11 @@ export function createTestMails(deps: {
       };
     },
   };
+}
+
+/** The data of a contact that was deleted must not be stored again. */
+function contactChanged(): AppError {
+  return new AppError(409, "CONFLICT", "The contact was created or deleted at the same time.", {
+    suggestion: "Repeat the request.",
+  });
 }

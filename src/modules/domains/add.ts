@@ -1,6 +1,7 @@
 /**
  * Adds a domain with new DKIM keys. A domain that the project has already keeps its keys; it gets
- * those that are missing, the operator's declaration, and a check.
+ * those that are missing, the operator's declaration, and a check. A domain that another project has
+ * verified is refused; one that another project has only added is not, because it proves nothing.
  */
 
 import { eq } from "drizzle-orm";
@@ -28,9 +29,10 @@ export function createAddDomain(deps: {
   db: Db;
   clock: Clock;
   keys: DkimKeys;
-  findByName: (domain: string) => DomainRow | null;
+  find: (projectSeq: number, domain: string) => DomainRow | null;
+  isVerifiedElsewhere: (projectSeq: number, domain: string) => boolean;
 }): AddDomain {
-  const { db, clock, keys, findByName } = deps;
+  const { db, clock, keys, find, isVerifiedElsewhere } = deps;
 
   function hasKeys(row: DomainRow): boolean {
     return keys.of(row.seq).length > 0;
@@ -41,8 +43,7 @@ export function createAddDomain(deps: {
    * makes a check due. Leaves the rest unchanged.
    */
   function addExisting(known: DomainRow, input: NewDomain, made: readonly NewKey[]): DomainRow {
-    const { projectSeq, isDeclaredVerified } = input;
-    if (known.projectSeq !== projectSeq) throw domainTaken(known.domain);
+    const { isDeclaredVerified } = input;
     if (!hasKeys(known)) keys.insert(known.seq, made);
     const now = clock.now();
     const declared = {
@@ -83,20 +84,23 @@ export function createAddDomain(deps: {
   }
 
   return async (input) => {
-    const before = findByName(input.domain);
+    const { projectSeq, domain, isDeclaredVerified } = input;
+    const before = find(projectSeq, domain);
     const made = before !== null && hasKeys(before) ? null : await keys.make();
     return () => {
-      const known = findByName(input.domain);
+      const known = find(projectSeq, domain);
+      const isNewClaim = known === null || isDeclaredVerified;
+      if (isNewClaim && isVerifiedElsewhere(projectSeq, domain)) throw domainTaken(domain);
       if (known !== null) return { row: addExisting(known, input, made ?? []), isNew: false };
-      if (made === null) throw justRemoved(input.domain);
+      if (made === null) throw justRemoved(domain);
       return { row: insert(input, made), isNew: true };
     };
   };
 }
 
 function domainTaken(domain: string): AppError {
-  return new AppError(409, "CONFLICT", `${domain} belongs to another project.`, {
-    suggestion: "Remove it there first: a domain can belong to only one project.",
+  return new AppError(409, "CONFLICT", `${domain} is verified in another project.`, {
+    suggestion: "Remove it there first: only one project can have a domain verified.",
   });
 }
 

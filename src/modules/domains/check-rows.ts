@@ -1,6 +1,6 @@
 /** The rows of DNS checks: which checks are due, and the findings of the latest one. */
 
-import { asc, eq, gt, lte, sql } from "drizzle-orm";
+import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { domains } from "../../db/schema/domains.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -8,11 +8,18 @@ import type { DueShift } from "../../lib/steady-clock.ts";
 import { findingFor, parseFindings } from "./findings.ts";
 import type { DnsCheck } from "./dns-check.ts";
 import { afterCheck, type CheckResult } from "./schedule.ts";
-import type { DomainRow } from "./service.ts";
+import { checkOthers, type DomainRow } from "./service.ts";
 
 export type CheckRows = ReturnType<typeof createCheckRows>;
 
 export function createCheckRows({ db, clock }: { db: Db; clock: Clock }) {
+  /** Whether another project has verified the domain, so that this one cannot. */
+  function isTaken({ seq, domain }: DomainRow): boolean {
+    const verified = and(eq(domains.domain, domain), eq(domains.status, "VERIFIED"));
+    const owner = db.select({ seq: domains.seq }).from(domains).where(verified).limit(1).get();
+    return owner !== undefined && owner.seq !== seq;
+  }
+
   return {
     /** Domains whose next check is due, in the order of their due times. */
     due: (limit: number): DomainRow[] =>
@@ -50,11 +57,18 @@ export function createCheckRows({ db, clock }: { db: Db; clock: Clock }) {
         ({ record, finding }) => finding ?? findingFor(record, before) ?? [],
       );
       const isOk = ({ record }: DnsCheck[number]) => findingFor(record, findings)?.status === "OK";
+      const state = afterCheck(row, { key: keyStateOf(check), isComplete: check.every(isOk) }, now);
+      const { status, verifiedAt } = isTaken(row) ? row : state;
       const forBounces = check.filter(({ record }) => record.purpose === "RETURN_PATH");
+      if (row.status === "VERIFIED" && status === "FAILED") {
+        checkOthers(db, { domain: row.domain, now });
+      }
       return db
         .update(domains)
         .set({
-          ...afterCheck(row, { key: keyStateOf(check), isComplete: check.every(isOk) }, now),
+          ...state,
+          status,
+          verifiedAt,
           findings: JSON.stringify(findings),
           hasReturnPath: forBounces.length > 0 && forBounces.every(isOk),
           // A check without any answer from the DNS does not count.

@@ -20,6 +20,8 @@ type DomainChecksDeps = {
   writer: Writer;
   clock: Clock;
   log: Log;
+  /** The address of the page of a domain, for the log. */
+  pageOf: (domain: Pick<DomainRow, "projectSeq" | "id">) => string;
 };
 
 const MAX_CONCURRENT = 4;
@@ -59,11 +61,11 @@ export function createDomainChecks(deps: DomainChecksDeps) {
   function report(before: DomainRow, after: DomainRow): void {
     const { domain, status } = after;
     if (before.status !== status) {
-      const fields = { domain, status };
+      const fields = { domain, status, see: deps.pageOf(after) };
       if (status === "FAILED") log.warn(DOMAIN_FAILED, fields);
       else log.info("a domain is verified", fields);
     } else if (before.failingSince === null && after.failingSince !== null) {
-      log.warn("a verified domain lost its key in the DNS", { domain });
+      log.warn("a verified domain lost its key in the DNS", { domain, see: deps.pageOf(after) });
     }
   }
 

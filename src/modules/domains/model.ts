@@ -28,6 +28,7 @@ const DomainRecord = named(
       purpose: OneOf(PURPOSES),
       type: OneOf(["TXT", "MX"]),
       name: Type.String(),
+      host: Type.String(),
       value: Type.String(),
       required: Type.Boolean(),
       status: RecordStatus,
@@ -38,6 +39,9 @@ const DomainRecord = named(
       purpose: "Purpose of the record",
       type: "Type of the DNS record",
       name: "Full name of the DNS record",
+      host:
+        "The name relative to the domain that was registered, as most DNS providers want it: `news` " +
+        "for news.example.com, and `@` for example.com",
       value: "The record to publish, as one string; empty if none can be advised, see `note`",
       required: "Whether the domain is verified only with this record",
       status: "Result of the latest check",
@@ -88,6 +92,7 @@ export const Domain = named(
           purpose: "DKIM",
           type: "TXT",
           name: "ms1._domainkey.acme.example",
+          host: "ms1._domainkey",
           value: "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
           required: true,
           status: "PENDING",

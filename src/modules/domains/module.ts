@@ -1,5 +1,6 @@
 /** The module of sending domains: checks their DNS records when they are due. */
 
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
@@ -7,6 +8,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import type { Module } from "../module.ts";
+import { pageUrl } from "../projects/service.ts";
 import { createCheckRows } from "./check-rows.ts";
 import { createDomainChecks } from "./check-worker.ts";
 import { createDnsCheck } from "./dns-check.ts";
@@ -17,6 +19,7 @@ export function createDomainModule(deps: {
   admission: Admission;
   clock: Clock;
   db: Db;
+  app: App;
   dns: Dns;
   domains: Domains;
   log: Log;
@@ -24,6 +27,7 @@ export function createDomainModule(deps: {
 }): Module {
   const checks = createDomainChecks({
     ...deps,
+    pageOf: ({ projectSeq, id }) => pageUrl(deps.app, projectSeq, `domains/${id}`),
     checkRows: createCheckRows(deps),
     checkDns: createDnsCheck(deps.dns),
   });

@@ -1,6 +1,6 @@
-/** Checks whether a name may be a sending domain. */
+/** Checks whether a name may be a sending domain, and names hosts as DNS providers want them. */
 
-import { getPublicSuffix } from "tldts";
+import { getDomain, getPublicSuffix } from "tldts";
 import { trimBlanks } from "../../lib/trim.ts";
 import { canonicalDomain } from "../../protocols/mime/address.ts";
 
@@ -32,4 +32,15 @@ export function parseSendingDomain(text: string): SendingDomain {
 
 function refuse(reason: string): SendingDomain {
   return { ok: false, reason };
+}
+
+/**
+ * The name of a record in the zone of its domain, as most DNS providers want it: relative to the
+ * domain that was registered, and `@` for that domain itself. `news.example.com` has no zone of its
+ * own, unless its owner made one.
+ */
+export function hostInZone(name: string, domain: string): string {
+  const zone = getDomain(domain, { allowPrivateDomains: true }) ?? domain;
+  if (name === zone) return "@";
+  return name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : name;
 }

@@ -15,7 +15,7 @@ export const domainOperations = describeOperations(
       summary: "Add a domain for verification",
       description:
         "Creates its DKIM keys and starts a DNS check: 201. A domain that the project already has " +
-        "is answered with 200; a domain of another project with 409.",
+        "is answered with 200; a domain that another project has verified with 409.",
       isIdempotent: true,
       links: {
         getDomain: { id: "/data/id" },

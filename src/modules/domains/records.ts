@@ -6,7 +6,12 @@
 import type { DkimAlgorithm } from "../../protocols/dkim/sign.ts";
 import { dkimRecord } from "../../protocols/dkim/keys.ts";
 import { bounceHostOf } from "../../outbox/return-path.ts";
-import { findKnownRelay, relayMechanism, whyUnsigned } from "../../protocols/smtp/known-relays.ts";
+import {
+  findKnownRelay,
+  keepsMailFrom,
+  relayMechanism,
+  whyUnsigned,
+} from "../../protocols/smtp/known-relays.ts";
 import { addressMechanism, mergeSpf } from "./spf.ts";
 
 /** The settings of this installation that DNS records depend on. */
@@ -33,7 +38,10 @@ export type ExpectedRecord = {
   purpose: (typeof PURPOSES)[number];
   type: "TXT" | "MX";
   name: string;
-  /** The record to publish if there is none yet, as one string of any length. */
+  /**
+   * The record to publish if there is none yet, as one string of any length; empty if it is not
+   * known, and then the note says who knows it.
+   */
   value: string;
   required: boolean;
   /** The purpose of the record, for the user. */
@@ -51,10 +59,15 @@ export function expectedRecords(
 ): ExpectedRecord[] {
   return [
     ...keys.map((key) => dkim(domain, key, relayNote(installation))),
-    spf(domain, installation),
+    ...(needsSpf(installation) ? [spf(domain, installation)] : []),
     dmarc(domain),
-    ...(installation.mode === "direct" ? returnPath(domain, installation) : []),
+    ...(keepsReturnPath(installation) ? returnPath(domain, installation) : []),
   ];
+}
+
+/** Whether bounces come to the host of our return path, or may come there. */
+export function keepsReturnPath({ mode, relayHost }: Installation): boolean {
+  return mode === "direct" || (relayHost !== null && keepsMailFrom(relayHost));
 }
 
 /** What to do at a known relay that signs in our place; empty for others. */
@@ -88,14 +101,19 @@ function dkim(
   };
 }
 
+/** A known relay without a mechanism sends with a MAIL FROM of its own, whose SPF record counts. */
+function needsSpf({ mode, relayHost }: Installation): boolean {
+  return mode === "direct" || findKnownRelay(relayHost ?? "")?.spf !== null;
+}
+
 function spf(domain: string, installation: Installation): ExpectedRecord {
   const { mechanisms, note } = sendersOf(installation);
-  const shown = mechanisms.length > 0 ? mechanisms : [`a:${installation.relayHost ?? ""}`];
   return {
     purpose: "SPF",
     type: "TXT",
     name: domain,
-    value: mergeSpf([], shown),
+    // A guess, such as the host that takes our mail, would disallow the hosts that pass it on.
+    value: mechanisms.length > 0 ? mergeSpf([], mechanisms) : "",
     required: false,
     note,
     expectation: { kind: "spf", mechanisms },
@@ -121,8 +139,8 @@ function sendersOf(installation: Installation): { mechanisms: string[]; note: st
     return { mechanisms: [mechanism], note: "Allows the relay to send for the domain." };
   }
   const note =
-    "Allows the relay to send for the domain. The exact value is known to its operator: look for " +
-    "“SPF” in its documentation and use the value given there instead of the a: shown here.";
+    `Allows the relay${relayHost === null ? "" : ` ${relayHost}`} to send for the domain. The value ` +
+    "is known to its operator: look for “SPF” in its documentation, and publish what it says.";
   return { mechanisms: [], note };
 }
 
@@ -153,8 +171,9 @@ export function mxRecord(domain: string, hostname: string): ExpectedRecord {
 
 /** Both records are needed: bounces are only sent to a host that is ours and has an SPF record. */
 function returnPath(domain: string, installation: Installation): ExpectedRecord[] {
-  const { mechanisms } = sendersOf(installation);
-  const { hostname } = installation;
+  const { mechanisms, note } = sendersOf(installation);
+  const { hostname, mode } = installation;
+  const isRelayed = mode === "relay";
   const name = bounceHostOf(domain);
   const common = { purpose: "RETURN_PATH", name, required: false } as const;
   return [
@@ -163,15 +182,17 @@ function returnPath(domain: string, installation: Installation): ExpectedRecord[
       type: "MX",
       value: `10 ${hostname}`,
       note:
-        "Returns bounces to this server. Without it, bounces go to the sender's address." +
+        "Returns bounces to this server" +
+        (isRelayed ? ", once it receives mail (--inbound)" : "") +
+        ". Without it, bounces go to the sender's address." +
         nameWarning(hostname),
       expectation: { kind: "mx", host: hostname },
     },
     {
       ...common,
       type: "TXT",
-      value: `v=spf1 ${mechanisms.join(" ")} -all`,
-      note: "SPF record of the address that receives bounces.",
+      value: mechanisms.length > 0 ? `v=spf1 ${mechanisms.join(" ")} -all` : "",
+      note: "SPF record of the address that receives bounces." + (isRelayed ? ` ${note}` : ""),
       expectation: { kind: "spf", mechanisms },
     },
   ];

@@ -43,6 +43,7 @@ export function domainRoutes(deps: {
       ({ project, body, once }) =>
         once(async () => {
           const domain = await domainOf(body.domain);
+          const present = await domains.presenter();
           const add = await domains.add({
             projectSeq: project.seq,
             domain,
@@ -51,7 +52,7 @@ export function domainRoutes(deps: {
           return () => {
             const { row, isNew } = add();
             writer.afterCommit(checks.wake);
-            return { status: isNew ? 201 : 200, body: envelope(domains.present(row)) };
+            return { status: isNew ? 201 : 200, body: envelope(present(row)) };
           };
         }),
       {
@@ -62,7 +63,10 @@ export function domainRoutes(deps: {
     )
     .get(
       "/:id",
-      ({ project, params }) => envelope(domains.present(domains.get(project.seq, params.id))),
+      async ({ project, params }) => {
+        const present = await domains.presenter();
+        return envelope(present(domains.get(project.seq, params.id)));
+      },
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Domain) }),
@@ -86,7 +90,8 @@ export function domainRoutes(deps: {
       async ({ project, params }) => {
         const row = await writer.write(domains.requestCheck(project.seq, params.id));
         await checks.check(row);
-        return envelope(domains.present(domains.get(project.seq, params.id)));
+        const present = await domains.presenter();
+        return envelope(present(domains.get(project.seq, params.id)));
       },
       {
         params: IdParams,

@@ -3,10 +3,11 @@
  * its DNS records are checked, first every few minutes and later daily (check-worker.ts,
  * dns-check.ts); the records found are compared with those expected (records.ts, findings.ts); the
  * result verifies the domain, or fails it after 72 hours without its key (schedule.ts); mail from a
- * verified domain is accepted and signed with its keys.
+ * verified domain is accepted and signed with its keys. Several projects may add a domain. The first one
+ * whose key is found has it, until it loses or removes it.
  */
 
-import { and, desc, eq } from "drizzle-orm";
+import { and, asc, desc, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { domains } from "../../db/schema/domains.ts";
 import type { Change } from "../../db/writer.ts";
@@ -20,8 +21,13 @@ import { bounceHostOf } from "../../outbox/return-path.ts";
 import { createAddDomain } from "./add.ts";
 import type { DkimKeys } from "./keys.ts";
 import type { Domain, DomainQuery } from "./model.ts";
-import { presentDomain } from "./present.ts";
-import { type ExpectedRecord, expectedRecords, type Installation } from "./records.ts";
+import { loadPresentDomain } from "./present.ts";
+import {
+  type ExpectedRecord,
+  expectedRecords,
+  keepsReturnPath,
+  type Installation,
+} from "./records.ts";
 import { usesOf } from "./usage.ts";
 
 export type DomainRow = typeof domains.$inferSelect;
@@ -35,19 +41,39 @@ type DomainsDeps = {
   listPage: ListPage;
   keys: DkimKeys;
   installation: Installation;
+  /** Whether this server receives mail (`--inbound`). */
+  isReceiving: boolean;
   references: Pick<References, "usersOf">;
 };
 
 export function createDomains(deps: DomainsDeps) {
-  const { db, clock, listPage, keys, installation, references } = deps;
+  const { db, clock, listPage, keys, installation, isReceiving, references } = deps;
+  // Without it, a bounce that a relay sends back still finds the mailbox of the sender.
+  const hasBounceHosts =
+    installation.mode === "direct" || (isReceiving && keepsReturnPath(installation));
   const findOwner = db.sqlite.prepare<{ projectSeq: number; domain: string }, [string]>(
     "SELECT project_seq AS projectSeq, domain FROM domains WHERE domain = ? AND status = 'VERIFIED'",
   );
   const senderDomain = createSenderDomains(db);
 
-  /** Finds a domain in any project, since each domain belongs to only one. */
-  function findByName(domain: string): DomainRow | null {
-    return db.select().from(domains).where(eq(domains.domain, domain)).limit(1).get() ?? null;
+  function find(projectSeq: number, domain: string): DomainRow | null {
+    const match = and(eq(domains.domain, domain), eq(domains.projectSeq, projectSeq));
+    return db.select().from(domains).where(match).limit(1).get() ?? null;
+  }
+
+  /** The domain in all projects that have added it; the project that has verified it comes first. */
+  function findAll(domain: string): DomainRow[] {
+    return db
+      .select()
+      .from(domains)
+      .where(eq(domains.domain, domain))
+      .orderBy(desc(eq(domains.status, "VERIFIED")), asc(domains.seq))
+      .all();
+  }
+
+  function isVerifiedElsewhere(projectSeq: number, domain: string): boolean {
+    const owner = findOwner.get(domain);
+    return owner !== null && owner.projectSeq !== projectSeq;
   }
 
   function get(projectSeq: number, id: string): DomainRow {
@@ -61,15 +87,25 @@ export function createDomains(deps: DomainsDeps) {
     return expectedRecords(row.domain, keys.of(row.seq), installation);
   }
 
-  const present = (row: DomainRow): Domain => presentDomain(row, recordsOf(row));
+  /** Returns the function that shows a domain as the API does. */
+  async function presenter(): Promise<(row: DomainRow) => Domain> {
+    const present = await loadPresentDomain();
+    return (row) =>
+      present(row, {
+        records: recordsOf(row),
+        isTaken: isVerifiedElsewhere(row.projectSeq, row.domain),
+      });
+  }
 
   return {
     get,
-    findByName,
+    find,
+    findAll,
+    isVerifiedElsewhere,
     recordsOf,
-    present,
+    presenter,
     signerOf: keys.signerOf,
-    add: createAddDomain({ db, clock, keys, findByName }),
+    add: createAddDomain({ db, clock, keys, find, isVerifiedElsewhere }),
 
     /**
      * True if exactly this domain is verified; its parent does not count (docs/interface.md#send).
@@ -83,7 +119,7 @@ export function createDomains(deps: DomainsDeps) {
 
     /** The host that receives bounces; null if its records are not in the DNS yet. */
     bounceHostOf(projectSeq: number, domain: string): string | null {
-      if (installation.mode === "relay") return null;
+      if (!hasBounceHosts) return null;
       return senderDomain(projectSeq, domain).hasReturnPath ? bounceHostOf(domain) : null;
     },
 
@@ -99,12 +135,7 @@ export function createDomains(deps: DomainsDeps) {
     /** Whether the bounces of a verified domain of any project go to this host. */
     isBounceHost(host: string): boolean {
       const domain = host.slice(host.indexOf(".") + 1);
-      return bounceHostOf(domain) === host && findByName(domain)?.status === "VERIFIED";
-    },
-
-    find(projectSeq: number, domain: string): DomainRow | null {
-      const row = findByName(domain);
-      return row?.projectSeq === projectSeq ? row : null;
+      return bounceHostOf(domain) === host && findOwner.get(domain) !== null;
     },
 
     remove(projectSeq: number, id: string): Change<void> {
@@ -116,6 +147,7 @@ export function createDomains(deps: DomainsDeps) {
         ];
         if (uses.length > 0) throw domainInUse(domain, uses);
         db.delete(domains).where(eq(domains.seq, seq)).run();
+        checkOthers(db, { domain, now: clock.now() });
       };
     },
 
@@ -146,9 +178,14 @@ export function createDomains(deps: DomainsDeps) {
           ),
           select: db.select().from(domains),
         }),
-        (rows) => rows.map(present),
+        async (rows) => rows.map(await presenter()),
       ),
   };
+}
+
+/** Part of a change: makes checks due, because a domain that another project had may be verified now. */
+export function checkOthers(db: Db, { domain, now }: { domain: string; now: number }): void {
+  db.update(domains).set({ nextCheckAt: now }).where(eq(domains.domain, domain)).run();
 }
 
 /** Returns the function that finds a domain of a project by its name, as the domain of a sender. */

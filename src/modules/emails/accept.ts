@@ -1,8 +1,8 @@
 /**
  * Accepts `POST /v1/send` (docs/interface.md#send) for all recipients or for none. In order: find
  * the template; resolve the sender (sender.ts) and require its domain to be verified; compile
- * subject and body; render them for each recipient (drafts.ts); then write contacts, message, emails
- * and events in one change. Nothing is stored before everything was checked. The outbox then sends
+ * subject and body and render them for each recipient (drafts.ts); then write contacts, message,
+ * emails and events in one change. Nothing is stored before everything was checked. The outbox then sends
  * the mails, and list.ts and records.ts read them.
  */
 
@@ -11,14 +11,12 @@ import type { Change } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Project } from "../../http/admission.ts";
 import { isoTime } from "../../lib/clock.ts";
-import { validationError } from "../../lib/errors.ts";
 import type { EmailStore, SharedMessage } from "../../outbox/enqueue.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
-import type { TemplateCache } from "../../render/template/cache.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { type Domains, senderNotVerified } from "../domains/service.ts";
 import type { Quotas } from "../quotas/service.ts";
-import { getTemplate, templateErrors, type TemplateRow } from "../templates.ts";
+import { getTemplate, type TemplateRow } from "../templates.ts";
 import { type AcceptedMail, createCommit } from "./commit.ts";
 import {
   createDrafts,
@@ -42,7 +40,6 @@ type AcceptDeps = DraftDeps & {
   domains: Domains;
   events: EventLog;
   store: EmailStore;
-  templateCache: TemplateCache;
   requireVerifiedDomain: boolean;
   /** Whether mail is captured, so that it does not leave this server. */
   isCapturing: boolean;
@@ -72,9 +69,9 @@ export function createAccept(deps: AcceptDeps) {
       input.template === undefined ? null : getTemplate(deps.app, project.seq, input.template);
     const sender = resolveSender(input, template, project.sender);
     if (!isCapturedForSelf(input, by.userEmail)) requireVerified(project, sender);
-    const source = compileSource(input, template, by);
+    const source = sourceOf(input, template, by.isLenient);
     const attachments = await attachmentsOf(input);
-    const { html } = source;
+    const { body: html } = source.source;
     const message = sharedMessage(project, input, { sender, template, html, attachments });
     const drafts = await renderAll(project, input, { source, reserveCopies: by.reserveCopies });
     return () => commit({ project, input, template, message, drafts, now: clock.now() });
@@ -94,29 +91,6 @@ export function createAccept(deps: AcceptDeps) {
     const domain = domainOf(sender.address);
     if (!deps.requireVerifiedDomain || deps.domains.isVerified(project.seq, domain)) return;
     throw senderNotVerified(domain);
-  }
-
-  /**
-   * Throws 422 with the errors of both templates if one of them does not compile, or if one of the
-   * request is written in another language.
-   */
-  function compileSource(
-    input: SendInput,
-    template: TemplateRow | null,
-    by: { isLenient: boolean },
-  ): Source {
-    const html = input.body ?? template?.body ?? "";
-    const subjectSource = input.subject ?? template?.subject ?? "";
-    const subject = deps.templateCache.compile(subjectSource, "header");
-    const body = deps.templateCache.compile(html, "html");
-    if (!subject.ok || !body.ok) {
-      throw validationError(templateErrors({ subject: subjectSource, body: html }, by));
-    }
-    const isForeign =
-      (input.subject !== undefined && subject.template.foreign !== null) ||
-      (input.body !== undefined && body.template.foreign !== null);
-    if (isForeign && !by.isLenient) throw validationError(templateErrors({ ...input }, by));
-    return { html, subject: subject.template, body: body.template };
   }
 
   /** Part of a change: stores the mails. Repeats the checks whose result may have changed since. */
@@ -163,6 +137,18 @@ export function createAccept(deps: AcceptDeps) {
       now,
     });
   }
+}
+
+/** The sources of the request, and of its template for those that it does not give. */
+function sourceOf(input: SendInput, template: TemplateRow | null, isLenient: boolean): Source {
+  return {
+    source: {
+      subject: input.subject ?? template?.subject ?? "",
+      body: input.body ?? template?.body ?? "",
+    },
+    given: { subject: input.subject !== undefined, body: input.body !== undefined },
+    isLenient,
+  };
 }
 
 function sharedMessage(

@@ -10,7 +10,7 @@ import type { RenderedMail } from "./drafts.ts";
 
 export type AcceptedMail = { contact: { id: string; email: string }; email: string };
 
-const TRANSACTIONAL_PRIORITY = 0;
+export const TRANSACTIONAL_PRIORITY = 0;
 
 /** Returns the function that is part of a change. It throws 400 if the contact may not get the mail. */
 export function createCommit(deps: {
@@ -71,7 +71,7 @@ export function createCommit(deps: {
   };
 }
 
-function unsubscribed(address: string): AppError {
+export function unsubscribed(address: string): AppError {
   return new AppError(
     400,
     "RECIPIENT_UNSUBSCRIBED",

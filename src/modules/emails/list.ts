@@ -137,9 +137,10 @@ function sourceOf(
 }
 
 function criteriaOf(query: EmailQuery): Criterion[] {
-  const { status, source, templateId, to, from, since, until, subject } = query;
+  const { status, ended, source, templateId, to, from, since, until, subject } = query;
   return [
-    ...(status === undefined ? [] : [{ sql: "e.status = ?", values: [status] }]),
+    ...(status === undefined ? [] : [statusIs(status)]),
+    ...(ended === undefined ? [] : [hasEnded(ended === "true")]),
     ...(source === undefined ? [] : [{ sql: "e.source = ?", values: [source] }]),
     ...(templateId === undefined ? [] : [{ sql: "e.template_id = ?", values: [templateId] }]),
     ...(since === undefined ? [] : [{ sql: "e.created_at >= ?", values: [Date.parse(since)] }]),
@@ -150,6 +151,22 @@ function criteriaOf(query: EmailQuery): Criterion[] {
       ? []
       : [{ sql: "has_text(e.subject, ?)", values: [folded(subject)] }]),
   ];
+}
+
+const hasEnded = (isWanted: boolean): Criterion => ({
+  sql: `e.status ${isWanted ? "NOT IN" : "IN"} ('QUEUED', 'SENDING')`,
+  values: [],
+});
+
+/** A deferred mail waits for its next attempt, and its last one was deferred. */
+function statusIs(status: NonNullable<EmailQuery["status"]>): Criterion {
+  if (status !== "DEFERRED") return { sql: "e.status = ?", values: [status] };
+  return {
+    sql: `e.status = 'QUEUED' AND e.attempts > 0
+      AND (SELECT a.outcome FROM attempts a WHERE a.email_seq = e.seq
+           ORDER BY a.seq DESC LIMIT 1) = 'deferred'`,
+    values: [],
+  };
 }
 
 /** Throws on an invalid filter, which the schema of the query refuses before. */

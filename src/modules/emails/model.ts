@@ -9,8 +9,9 @@ import { type CheckContext, Input, isRecord, OneOf, withChecks } from "../../htt
 import { type FieldError, validationError } from "../../lib/errors.ts";
 import { isMediaType } from "../../protocols/mime/content-type.ts";
 import { checkHeaders, MOST_HEADERS } from "../../protocols/mime/headers.ts";
+import { quickTemplateErrors } from "../../render/request-mails.ts";
 import { hasPlaceholder, NOT_RENDERED } from "../../render/template/foreign-syntax.ts";
-import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates.ts";
+import { BodySource, HeaderText, SubjectSource } from "../templates.ts";
 
 const MAX_RECIPIENTS = 1000;
 const MAX_ATTACHMENTS = 10;
@@ -85,7 +86,7 @@ export const SendInput = named(
         template: "Id of a template",
         from: "The sender; required unless the template or the project names one",
         name: "Display name of the sender, if `from` has none",
-        reply: "Address to which replies go",
+        reply: "Address to which replies go, with or without a display name",
         subscribed: "If omitted: false for a new contact, unchanged for an existing one",
         data:
           "Variables of the templates, also merged into the contact's data; " +
@@ -111,7 +112,7 @@ export type SendInput = Static<typeof SendInput>;
 
 /** Checks rules between fields. `value` is not validated yet and may have any content. */
 function sendErrors(value: Readonly<Record<string, unknown>>, request: CheckContext): FieldError[] {
-  return [...templateErrors(value, request), ...otherErrors(value, request.project)];
+  return [...quickTemplateErrors(value, request), ...otherErrors(value, request.project)];
 }
 
 /**

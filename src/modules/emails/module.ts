@@ -17,7 +17,6 @@ import { createMailCopies } from "../../outbox/copies.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Transport } from "../../outbox/outcome.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
-import type { TemplateCache } from "../../render/template/cache.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Domains } from "../domains/service.ts";
 import type { Module } from "../module.ts";
@@ -27,6 +26,7 @@ import { createEmailCheck } from "./content/check.ts";
 import { createEmailContents, type MessageReader } from "./content/contents.ts";
 import { emailContentRoutes } from "./content/routes.ts";
 import { createEmailRecords } from "./records.ts";
+import { createResend } from "./resend.ts";
 import { emailRoutes } from "./routes.ts";
 
 export function createEmailModule(deps: {
@@ -46,7 +46,6 @@ export function createEmailModule(deps: {
   messages: MessageReader;
   quotas: Quotas;
   store: EmailStore;
-  templateCache: TemplateCache;
   transport: Pick<Transport, "name" | "holdOf">;
   url: string;
   writer: Writer;
@@ -69,6 +68,7 @@ export function createEmailModule(deps: {
           isCapturing: transport.name === "capture",
         }),
         records,
+        resend: createResend({ ...deps, contents, records, requireVerifiedDomain }),
         wake: deps.mailQueued.raise,
       }),
       emailContentRoutes({ ...deps, contents, check: createEmailCheck(deps) }),

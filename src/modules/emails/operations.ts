@@ -30,6 +30,17 @@ export const emailOperations = describeOperations(
       summary: "Email details with all attempts",
       description: "The record of a mail, with every conversation with a mail server.",
     },
+    resendEmail: {
+      role: "EDITOR",
+      isAudited: false,
+      summary: "Send a mail again that has ended",
+      description:
+        "A new mail to the same recipient with the same content, which belongs to no campaign: 201. " +
+        "409 while the mail is under way or its address is suppressed; 404 with the code " +
+        "`CONTENT_PURGED` if its content was removed.",
+      isIdempotent: true,
+      links: { getEmail: { id: "/data/id" } },
+    },
     getEmailContent: {
       role: "VIEWER",
       summary: "The rendered content of a mail",

@@ -1,13 +1,14 @@
 /** Email records with their attempts, and the filters of their list. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { REPORT_KINDS } from "../../db/schema/emails.ts";
+import { EMAIL_STATUSES, REPORT_KINDS } from "../../db/schema/emails.ts";
+import { TEMPLATE_TYPES } from "../../db/schema/templates.ts";
 import { described, describedUse, named } from "../../http/documented.ts";
 import { EmailSourceSchema, EmailStatusSchema } from "../../http/email-enums.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { PageQuery } from "../../http/pagination.ts";
-import { Input, OneOf } from "../../http/validation.ts";
+import { Input, OneOf, QueryBoolean } from "../../http/validation.ts";
 import { LONGEST_ADDRESS_TEXT } from "../../protocols/mime/address.ts";
 
 /** Why a mail waits, the cause first that holds up the most mails. */
@@ -194,6 +195,7 @@ export const Email = named(
       subject: Type.String(),
       status: EmailStatusSchema,
       source: EmailSourceSchema,
+      type: OneOf(TEMPLATE_TYPES),
       templateId: Nullable(Type.String()),
       campaignId: Nullable(Type.String()),
       workflowExecutionId: Nullable(Type.String()),
@@ -219,6 +221,7 @@ export const Email = named(
       subject: "The rendered subject",
       status: "Status of the mail",
       source: "Which part of the service sent the mail",
+      type: "Whether it is marketing mail; viewers read the content of no other mail",
       templateId: "Id of its template; null if it has none",
       campaignId: "Id of its campaign; null if it belongs to none",
       workflowExecutionId: "Id of the workflow execution that sent it; null if none did",
@@ -247,6 +250,7 @@ export const Email = named(
       subject: "Your order 1001",
       status: "SENT",
       source: "TRANSACTIONAL",
+      type: "TRANSACTIONAL",
       templateId: null,
       campaignId: null,
       workflowExecutionId: null,
@@ -272,9 +276,16 @@ const LONGEST_SUBJECT_TERM = 200;
 const AddressFilter = Type.String({ format: "address-filter", maxLength: LONGEST_ADDRESS_TEXT });
 const ADDRESS_OR_DOMAIN = "an address, or @ and a domain, such as @example.com";
 
+const EmailStatusFilter = named("EmailStatusFilter", OneOf([...EMAIL_STATUSES, "DEFERRED"]), {
+  description: "A status, or DEFERRED: QUEUED, after an attempt that was deferred",
+});
+
 export const EmailQuery = Input({
   ...PageQuery.properties,
-  status: Type.Optional(describedUse(EmailStatusSchema, "Only mails of this status")),
+  status: Type.Optional(describedUse(EmailStatusFilter, "Only mails of this status")),
+  ended: Type.Optional(
+    describedUse(QueryBoolean(), "Only mails that have ended, or only those that are under way"),
+  ),
   source: Type.Optional(describedUse(EmailSourceSchema, "Only mails of this source")),
   contactId: Type.Optional(Type.String({ description: "Only mails to this contact" })),
   campaignId: Type.Optional(Type.String({ description: "Only mails of this campaign" })),

@@ -37,6 +37,7 @@ export function createEmailRecords(deps: {
         seq: emails.seq,
         contactId: contacts.id,
         from: messages.fromAddress,
+        isMarketing: messages.isMarketing,
         messageId: messages.messageId,
         campaignId: campaigns.id,
         executionId: workflowExecutions.id,
@@ -145,6 +146,7 @@ function present(row: RowShape, details: Details): Email {
     subject,
     status,
     source,
+    type: row.isMarketing ? "MARKETING" : "TRANSACTIONAL",
     templateId,
     campaignId,
     workflowExecutionId: executionId,
@@ -166,6 +168,7 @@ type RowShape = {
   email: typeof emails.$inferSelect;
   contactId: string | null;
   from: string;
+  isMarketing: boolean;
   messageId: string | null;
   campaignId: string | null;
   executionId: string | null;

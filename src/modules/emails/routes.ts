@@ -2,6 +2,7 @@
  * POST /v1/send
  * GET  /emails
  * GET  /emails/{id}
+ * POST /emails/{id}/resend
  * GET  /emails/{id}/raw    the exact message, with --transport capture
  */
 
@@ -28,6 +29,7 @@ import { ensureSendable, SendInput, SendResult } from "./model.ts";
 import { emailOperations } from "./operations.ts";
 import { Email, EmailQuery } from "./record-model.ts";
 import type { EmailRecords } from "./records.ts";
+import type { Resend } from "./resend.ts";
 
 export function emailRoutes(deps: {
   admission: Admission;
@@ -35,11 +37,12 @@ export function emailRoutes(deps: {
   bodies: Bodies;
   app: App;
   records: EmailRecords;
+  resend: Resend;
   writer: Writer;
   /** Wakes the dispatcher, because there is mail to send. */
   wake: () => void;
 }) {
-  const { app, admission, accept, bodies, records, writer, wake } = deps;
+  const { app, admission, accept, bodies, records, resend, writer, wake } = deps;
   return new Elysia({ name: "email-routes" })
     .use(admission.secretKey)
     .post(
@@ -82,6 +85,23 @@ export function emailRoutes(deps: {
       response: withErrors({ 200: Envelope(Email) }),
       detail: emailOperations.getEmail,
     })
+    .post(
+      "/emails/:id/resend",
+      ({ project, params, once }) =>
+        once(async () => {
+          const send = await resend(project.seq, params.id);
+          return () => {
+            const email = send();
+            writer.afterCommit(wake);
+            return { status: 201, body: envelope(email) };
+          };
+        }),
+      {
+        params: IdParams,
+        response: withErrors({ 201: Envelope(Email) }),
+        detail: emailOperations.resendEmail,
+      },
+    )
     .get(
       "/emails/:id/raw",
       ({ project, params }) =>

@@ -1,13 +1,18 @@
 /** Resolves the sender of a mail, which the request, its template and the project may name. */
 
 import type { Project } from "../../http/admission.ts";
-import { mailboxIn, normalizedAddress } from "../../http/formats.ts";
+import { mailboxIn, normalizedAddress, normalizedMailbox } from "../../http/formats.ts";
 import { fieldError } from "../../lib/errors.ts";
 import type { Mailbox } from "../../protocols/mime/mailbox.ts";
 import type { TemplateRow } from "../templates.ts";
 import type { SendInput } from "./model.ts";
 
-export type MailSender = { address: string; name: string | null; replyTo: string | null };
+export type MailSender = {
+  address: string;
+  name: string | null;
+  /** A mailbox as text, with or without a display name. */
+  replyTo: string | null;
+};
 
 /**
  * The address is the first of: `from` of the request, `from` of the template, default sender of the
@@ -31,7 +36,7 @@ export function resolveSender(
   return {
     address: normalizedAddress(address),
     name: given?.name ?? input.name ?? template?.fromName ?? fallbackName ?? null,
-    replyTo: reply === undefined || reply === null ? null : normalizedAddress(reply),
+    replyTo: reply === undefined || reply === null ? null : normalizedMailbox(reply),
   };
 }
 

@@ -24,7 +24,7 @@ export function createMailArrivals(deps: {
   rows: ReceivedRows;
   writer: Pick<Writer, "write">;
   clock: Clock;
-  quotas: Pick<Quotas, "runWithinStorage">;
+  quotas: Pick<Quotas, "runWithinReceived">;
   /** Told of each stored piece, because large messages fill the page cache of the database. */
   noteArrival: (bytes: number) => void;
 }) {
@@ -42,7 +42,7 @@ export function createMailArrivals(deps: {
       freeMemory(raw);
       const { seq: known = null, pieces = 0 } = stored ?? {};
       const change: Change<Sync<number>> = () =>
-        quotas.runWithinStorage(projectSeq, () => {
+        quotas.runWithinReceived(projectSeq, () => {
           const seq = known ?? rows.begin(projectSeq, clock.now());
           rows.insertPiece(seq, pieces, compressed);
           return seq;

@@ -18,7 +18,6 @@ type Forward = {
   /** The addresses to which the message is forwarded. */
   to: readonly string[];
   subject: string;
-  message: SubmittedMessage;
   /** Header fields that are put in front of the message. */
   trace: Uint8Array;
   arrived: ArrivedMail;
@@ -32,7 +31,7 @@ export function createForwarding(deps: {
   store: Pick<EmailStore, "insertEmail">;
   submitted: SubmittedStore;
   writer: Pick<Writer, "write" | "afterCommit">;
-  quotas: Pick<Quotas, "ensureQueue" | "runWithinStorage">;
+  quotas: Pick<Quotas, "ensureQueue" | "ensureStorage" | "runWithinStorage">;
   /** Wakes the dispatcher, because there is mail to send. */
   wake: () => void;
 }) {
@@ -61,10 +60,16 @@ export function createForwarding(deps: {
     },
 
     /** Part of a change: writes the mails, and returns their ids. */
-    send(forward: Forward, copied: CopiedPieces, now: number): string[] {
+    send(
+      forward: Forward & { message: SubmittedMessage },
+      copied: CopiedPieces,
+      now: number,
+    ): string[] {
       const { projectSeq, to, message, trace, arrived } = forward;
       if (to.length === 0) return [];
-      quotas.ensureQueue(projectSeq, to.length);
+      // A stranger sends them, so they leave a part of both quotas to the project.
+      quotas.ensureQueue(projectSeq, to.length, true);
+      quotas.ensureStorage(projectSeq, true);
       const messageSeq = copied?.messageSeq ?? submitted.insert(projectSeq, message, now);
       if (copied !== null) submitted.finish(messageSeq, message, now);
       const insert = (position: number, bytes: Uint8Array) =>
@@ -89,8 +94,14 @@ export function createForwarding(deps: {
   ): Promise<void> {
     for (let position = 0; position < pieces; position++) {
       await writer.write(() =>
-        quotas.runWithinStorage(message.projectSeq, () =>
-          submitted.insertPiece({ ...message, position: position + 1 }, rows.piece(seq, position)),
+        quotas.runWithinStorage(
+          message.projectSeq,
+          () =>
+            submitted.insertPiece(
+              { ...message, position: position + 1 },
+              rows.piece(seq, position),
+            ),
+          true,
         ),
       );
     }

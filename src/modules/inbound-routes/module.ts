@@ -22,6 +22,7 @@ import type { MailParser } from "./read-mail.ts";
 import { createReceiving } from "./receive.ts";
 import { receivedMailRoutes } from "./received-routes.ts";
 import { createReceivingLimits } from "./receiving-limits.ts";
+import { createReceivedRemoval } from "./removal.ts";
 import { createReceivedRetention } from "./retention.ts";
 import { inboundRouteRoutes } from "./routes.ts";
 import { createReceivedRows } from "./rows.ts";
@@ -58,8 +59,9 @@ export function createInboundRouteModule(deps: {
   const rows = createReceivedRows(deps.db);
   const inboundRoutes = createInboundRoutes(deps);
   const key = deriveKey(deps.secret, "forwarded senders");
-  const targets = createTargets({ ...deps, routes: inboundRoutes, key });
-  const retention = createReceivedRetention({ ...deps, rows });
+  const targets = createTargets({ ...deps, rows, routes: inboundRoutes, key });
+  const remove = createReceivedRemoval({ ...deps, rows });
+  const retention = createReceivedRetention({ ...deps, rows, remove });
   deps.removal.onRemove(rows.forget);
 
   const receiving = createReceiving({
@@ -74,7 +76,7 @@ export function createInboundRouteModule(deps: {
     name: "inbound routes",
     routes: [
       inboundRouteRoutes({ ...deps, inboundRoutes, checkRoute: createRouteCheck(deps) }),
-      receivedMailRoutes({ ...deps, rows }),
+      receivedMailRoutes({ ...deps, rows, remove }),
     ],
     recurring: [{ name: "received mails", pattern: "0 * * * * *", run: retention.run }],
     receiving,

@@ -40,7 +40,14 @@ export const receivedMailOperations = describeOperations(
       role: "EDITOR",
       summary: "A received mail",
       description: "Its header, attachments, and how its sender was verified.",
-      links: { getReceivedMailRaw: { id: "/data/id" } },
+      links: { getReceivedMailRaw: { id: "/data/id" }, deleteReceivedMail: { id: "/data/id" } },
+    },
+    deleteReceivedMail: {
+      role: "EDITOR",
+      summary: "Delete a received mail",
+      description:
+        "The message is removed, and its texts from the event `email.received`, which stays. This " +
+        "frees space in the share of received mail. Mails by which it was forwarded stay.",
     },
     getReceivedMailRaw: {
       role: "EDITOR",

@@ -12,9 +12,10 @@ export type MailParser = {
   /** Null if the message cannot be parsed. */
   read(
     raw: Uint8Array,
+    sender: string,
   ): Promise<{ text: string; html: string; parts: readonly StoredPart[] } | null>;
   /** Null if the message has no such part. */
-  part(raw: Uint8Array, partId: string): Promise<Uint8Array | null>;
+  part(raw: Uint8Array, partId: string, sender: string): Promise<Uint8Array | null>;
 };
 
 /** The content of a message, as it is stored and as the event has it. */
@@ -42,15 +43,18 @@ const LONGEST_HTML = 64 * 1024;
 const MAX_PARTS = 100;
 const MAX_REFERENCES = 20;
 
-/** `mailbox` is the author, as `readAuthor` read it for the evaluation of DMARC. */
+/**
+ * `mailbox` is the author, as `readAuthor` read it for the evaluation of DMARC. `sender` is the network
+ * of the client, for the turns of the parser.
+ */
 export async function readMail(
   raw: Uint8Array,
-  mailbox: Mailbox | null,
-  parser: MailParser,
+  { mailbox, sender }: { mailbox: Mailbox | null; sender: string },
+  parser: Pick<MailParser, "read">,
 ): Promise<ReadMail> {
   const message = readMessage(raw);
   const { fields } = message;
-  const parsed = await parser.read(raw);
+  const parsed = await parser.read(raw, sender);
   const { text = "", html = "", parts = [] } = parsed ?? {};
   const name = mailbox?.name ?? null;
   const messageId = idsIn(valueOf(fields, "message-id") ?? "")[0] ?? null;

@@ -17,6 +17,7 @@
 
 import type { Authentication } from "../../checks/authentication.ts";
 import { headerOf } from "../../checks/author.ts";
+import { clientNetwork } from "../../lib/client-network.ts";
 import { readAuthor } from "../../protocols/mime/from-field.ts";
 import { type ArrivedMail, createMailArrivals } from "./arrival.ts";
 import { type MailParser, type ReadMail, readMail } from "./read-mail.ts";
@@ -73,7 +74,8 @@ export function createReceiving(
     if (authentication !== null) refuseUnauthentic(authentication);
     return runWithinLimits(async () => {
       const raw = Buffer.concat([...piecesOf(arrived)]);
-      const mail = await readMail(raw, author?.mailbox ?? null, deps.parser);
+      const from = { mailbox: author?.mailbox ?? null, sender: clientNetwork(peer) };
+      const mail = await readMail(raw, from, deps.parser);
       refuseLoop(mail, targets);
       return store({ arrived, envelope, targets, mail, authentication });
     });

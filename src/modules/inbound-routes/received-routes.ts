@@ -1,34 +1,45 @@
 /**
- * GET /received-mails
- * GET /received-mails/{id}
- * GET /received-mails/{id}/raw                         the message as it arrived
- * GET /received-mails/{id}/attachments/{attachmentId}
+ * GET    /received-mails
+ * GET    /received-mails/{id}
+ * DELETE /received-mails/{id}
+ * GET    /received-mails/{id}/raw                         the message as it arrived
+ * GET    /received-mails/{id}/attachments/{attachmentId}
  */
 
-import { Elysia } from "elysia";
+import { Elysia, status } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../http/admission.ts";
 import { contentHeaders, partHeaders } from "../../http/content-headers.ts";
-import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
+import {
+  Envelope,
+  envelope,
+  IdParams,
+  ListEnvelope,
+  NoContent,
+  withErrors,
+} from "../../http/envelope.ts";
 import { bySeq, type ListPage, PageQuery, type PageRows, seqBound } from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
+import { senderOfProject } from "../../lib/message-senders.ts";
 import { linkOf } from "./event.ts";
 import { AttachmentParams, ReceivedMail } from "./model.ts";
 import { receivedMailOperations } from "./operations.ts";
 import type { MailParser } from "./read-mail.ts";
 import { receivedContent, type ReceivedRow } from "./record.ts";
+import type { RemoveReceived } from "./removal.ts";
 import type { ReceivedRows } from "./rows.ts";
 
 export function receivedMailRoutes(deps: {
   admission: Admission;
   listPage: ListPage;
   rows: ReceivedRows;
+  remove: RemoveReceived;
   parser: MailParser;
   /** Base of the links to attachments. */
   url: string;
 }) {
-  const { admission, rows, parser } = deps;
+  const { admission, rows, remove, parser } = deps;
 
   function find(projectSeq: number, id: string): ReceivedRow {
     const row = rows.byId(projectSeq, id);
@@ -78,6 +89,18 @@ export function receivedMailRoutes(deps: {
       response: withErrors({ 200: Envelope(ReceivedMail) }),
       detail: receivedMailOperations.getReceivedMail,
     })
+    .delete(
+      "/:id",
+      async ({ project: { seq: projectSeq }, params, storeWithoutQuota }) => {
+        await storeWithoutQuota(() => remove({ ...find(projectSeq, params.id), projectSeq }));
+        return status(204, undefined);
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 204: NoContent }),
+        detail: receivedMailOperations.deleteReceivedMail,
+      },
+    )
     .get(
       "/:id/raw",
       ({ project, params }) => {
@@ -105,7 +128,9 @@ export function receivedMailRoutes(deps: {
         const { attachmentId } = params;
         const known = receivedContent(row).parts.find(({ partId }) => partId === attachmentId);
         const bytes =
-          known === undefined ? null : await parser.part(rows.raw(row.seq), attachmentId);
+          known === undefined
+            ? null
+            : await parser.part(rows.raw(row.seq), attachmentId, senderOfProject(project.seq));
         if (bytes === null) throw noPart();
         return new Response(Buffer.from(bytes), { headers: partHeaders(known) });
       },

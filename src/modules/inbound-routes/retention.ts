@@ -2,6 +2,7 @@
 
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { RemoveReceived } from "./removal.ts";
 import type { ReceivedRows } from "./rows.ts";
 
 const KEPT_MS = 30 * 24 * 60 * 60_000;
@@ -9,18 +10,19 @@ const KEPT_MS = 30 * 24 * 60 * 60_000;
 const STEP_MAILS = 5;
 
 export function createReceivedRetention(deps: {
-  rows: Pick<ReceivedRows, "old" | "remove">;
+  rows: Pick<ReceivedRows, "old">;
+  remove: RemoveReceived;
   writer: Pick<Writer, "write">;
   clock: Pick<Clock, "now">;
 }) {
-  const { rows, writer, clock } = deps;
+  const { rows, remove, writer, clock } = deps;
   let isRunning = false;
 
   async function removeOld(): Promise<void> {
     for (;;) {
       const old = rows.old(clock.now() - KEPT_MS, STEP_MAILS);
       if (old.length === 0) return;
-      await writer.write(() => old.forEach(rows.remove));
+      await writer.write(() => old.forEach(remove));
     }
   }
 

@@ -15,6 +15,12 @@ type FinishedMail = {
   contactSeq: number | null;
 };
 
+/** A mail that was forwarded, and how many bounces of it came back. */
+type ForwardedMail = { emailSeq: number; bounces: number };
+
+/** What is needed to remove a mail with the texts in its event. */
+export type RemovableMail = { seq: number; id: string; projectSeq: number; receivedAt: number };
+
 type Finished = Omit<FinishedMail, "content"> & { content: string; seq: number; id: string };
 
 export type ReceivedRows = ReturnType<typeof createReceivedRows>;
@@ -48,8 +54,15 @@ export function createReceivedRows({ sqlite }: Pick<Db, "sqlite">) {
   const forget = sqlite.prepare<unknown, [number]>(
     "DELETE FROM received_mails WHERE contact_seq = ?",
   );
-  const old = sqlite.prepare<{ seq: number }, [number, number]>(`
-    SELECT seq FROM received_mails
+  // A mail that was forwarded to several addresses is found by the first of them.
+  const findForwarded = sqlite.prepare<ForwardedMail, [number, number]>(`
+    SELECT emails.seq AS emailSeq,
+           (SELECT count(*) FROM received_mails AS bounce
+            WHERE bounce.email_seq = emails.seq AND bounce.sender = '') AS bounces
+    FROM received_mails AS mail CROSS JOIN emails ON emails.id = mail.content ->> '$.forwarded[0]'
+    WHERE mail.seq = +? AND mail.project_seq = +? AND mail.state = 'RECEIVED'`);
+  const old = sqlite.prepare<RemovableMail, [number, number]>(`
+    SELECT seq, id, project_seq AS projectSeq, received_at AS receivedAt FROM received_mails
     WHERE received_at < +? AND state = 'RECEIVED' ORDER BY received_at LIMIT +?`);
   const findById = sqlite.prepare<ReceivedRow, [string, number]>(`
     SELECT ${COLUMNS} FROM received_mails m
@@ -85,7 +98,11 @@ export function createReceivedRows({ sqlite }: Pick<Db, "sqlite">) {
     forget: (contactSeq: number): void => void forget.run(contactSeq),
 
     /** The oldest mails that arrived before this time. */
-    old: (before: number, limit: number): number[] => old.all(before, limit).map(({ seq }) => seq),
+    old: (before: number, limit: number): RemovableMail[] => old.all(before, limit),
+
+    /** Null if the mail was removed, or was not forwarded. */
+    findForwarded: (projectSeq: number, seq: number): ForwardedMail | null =>
+      findForwarded.get(seq, projectSeq),
 
     byId: (projectSeq: number, id: string): ReceivedRow | null => findById.get(id, projectSeq),
 

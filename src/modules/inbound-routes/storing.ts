@@ -44,9 +44,9 @@ export type StoringDeps = {
   rows: ReceivedRows;
   writer: Writer;
   clock: Clock;
-  quotas: Pick<Quotas, "ensureQueue" | "runWithinStorage">;
+  quotas: Pick<Quotas, "ensureQueue" | "ensureStorage" | "runWithinStorage" | "runWithinReceived">;
   /** The sender of the envelope of a forwarded message. */
-  senderOf: (targets: Targets, sender: string) => string;
+  senderOf: (targets: Targets, forwarded: { sender: string; number: number }) => string;
   events: EventLog;
   contacts: Pick<Contacts, "findByEmail">;
   reports: LateReports;
@@ -73,12 +73,6 @@ export function createMailStore(deps: StoringDeps) {
       projectSeq,
       to: targets.forwardTo,
       subject: mail.subject,
-      message: {
-        fromAddress: mail.from ?? envelope.sender,
-        fromName: mail.fromName,
-        messageId: mail.messageId ?? `<${id}@${targets.host}>`,
-        envelopeFrom: deps.senderOf(targets, envelope.sender),
-      },
       trace: traceOf(targets, envelope),
       arrived,
     };
@@ -86,8 +80,16 @@ export function createMailStore(deps: StoringDeps) {
       writer.write(() => {
         // A sender that got no answer sends the message again.
         envelope.signal.throwIfAborted();
-        quotas.runWithinStorage(projectSeq, () => {
-          storeMail(work, { id, now, forwarded: forwarding.send(forward, copied, now) });
+        quotas.runWithinReceived(projectSeq, () => {
+          const seq = arrived.stored?.seq ?? rows.begin(projectSeq, now);
+          const message = {
+            fromAddress: mail.from ?? envelope.sender,
+            fromName: mail.fromName,
+            messageId: mail.messageId ?? `<${id}@${targets.host}>`,
+            envelopeFrom: deps.senderOf(targets, { sender: envelope.sender, number: seq }),
+          };
+          const forwarded = forwarding.send({ ...forward, message }, copied, now);
+          storeMail(work, { seq, id, now, forwarded });
         });
       }),
     );
@@ -97,7 +99,7 @@ export function createMailStore(deps: StoringDeps) {
   /** Part of a change. */
   function storeMail(
     { arrived, envelope, targets, mail, authentication }: MailToStore,
-    { id, now, forwarded }: { id: string; now: number; forwarded: string[] },
+    { seq, id, now, forwarded }: { seq: number; id: string; now: number; forwarded: string[] },
   ): void {
     const { projectSeq, recipients } = targets;
     const replied = findReplied(projectSeq, mail);
@@ -105,11 +107,10 @@ export function createMailStore(deps: StoringDeps) {
     const { text: _text, html: _html, isShortened: _shortened, ...rest } = mail;
     const { repliesTo: _repliesTo, hops: _hops, deliveredTo: _deliveredTo, ...read } = rest;
     const content = { ...read, to: [...recipients], authentication, forwarded };
-    const seq = arrived.stored?.seq ?? rows.begin(projectSeq, now);
     const last = Bun.zstdCompressSync(arrived.rest, { level: 1 });
     rows.insertPiece(seq, arrived.stored?.pieces ?? 0, last);
     const { size } = arrived;
-    const emailSeq = replied?.seq ?? null;
+    const emailSeq = replied?.seq ?? targets.about;
     const { sender } = envelope;
     rows.finish(seq, id, { receivedAt: now, size, sender, content, emailSeq, contactSeq });
     if (authentication === null) return;

@@ -4,15 +4,17 @@ import type { Clock } from "../../lib/clock.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import { forwardedSender, hasSrsForm, reverseSender } from "../../protocols/srs/srs.ts";
 import type { Domains } from "../domains/service.ts";
+import type { ReceivedRows } from "./rows.ts";
 import type { InboundRoutes } from "./service.ts";
 
 /**
  * - route: the address has an inbound route. `forwardTo` is null if mail only becomes an event.
- * - returned: the address stands for the original sender of forwarded mail, who gets its bounces.
+ * - returned: the address stands for the original sender of a forwarded mail, who gets its bounces.
+ *   `about` is the mail by which it was forwarded.
  */
 export type RecipientTarget =
   | { kind: "route"; projectSeq: number; address: string; forwardTo: string | null }
-  | { kind: "returned"; projectSeq: number; address: string; forwardTo: string };
+  | { kind: "returned"; projectSeq: number; address: string; forwardTo: string; about: number };
 
 /** The targets of one message, all of one project. */
 export type Targets = {
@@ -22,17 +24,23 @@ export type Targets = {
   /** The recipients for whose address a route exists. */
   routes: readonly string[];
   forwardTo: readonly string[];
+  /** For a bounce, the `seq` of the mail by which the bounced message was forwarded. */
+  about: number | null;
   /** The domain of the first recipient. */
   host: string;
 };
 
+/** Bounces of one forwarded mail: servers also send warnings before the final one. */
+const MAX_BOUNCES = 5;
+
 export function createTargets(deps: {
+  rows: Pick<ReceivedRows, "findForwarded">;
   routes: Pick<InboundRoutes, "find" | "projectOf">;
   domains: Pick<Domains, "isBounceHost" | "ownerOf" | "bounceHostOf">;
   key: Uint8Array;
   clock: Pick<Clock, "now">;
 }) {
-  const { routes, domains, key, clock } = deps;
+  const { rows, routes, domains, key, clock } = deps;
 
   /** The project whose forwarded mail has senders of this host. */
   function projectOfHost(host: string): number | null {
@@ -44,11 +52,15 @@ export function createTargets(deps: {
     const host = domainOf(address).toLowerCase();
     const projectSeq = projectOfHost(host);
     if (projectSeq === null) return null;
-    const reversed = reverseSender(key, address, clock.now());
+    const reversed = reverseSender(key, address, { project: projectSeq, at: clock.now() });
     if (!reversed.ok) return null;
+    // Who had one forwarded mail in hand could otherwise send any number of messages through it.
+    const forwarded = rows.findForwarded(projectSeq, reversed.number);
+    if (forwarded === null || forwarded.bounces >= MAX_BOUNCES) return null;
     // The local part keeps its case, which its server may distinguish.
     const forwardTo = reversed.address;
-    return { kind: "returned", projectSeq, address: address.toLowerCase(), forwardTo };
+    const about = forwarded.emailSeq;
+    return { kind: "returned", projectSeq, address: address.toLowerCase(), forwardTo, about };
   }
 
   return {
@@ -65,13 +77,17 @@ export function createTargets(deps: {
     isRouteDomain: (domain: string): boolean => routes.projectOf(domain) !== null,
 
     /**
-     * The sender of the envelope of a forwarded message. It is the null sender for bounces, and for
+     * The sender of the envelope under which the received mail of this number is forwarded. It is the null sender for bounces, and for
      * senders that cannot be rewritten, whose bounces get lost.
      */
-    senderOf({ projectSeq, host }: Targets, sender: string): string {
+    senderOf(
+      { projectSeq, host }: Targets,
+      { sender, number }: { sender: string; number: number },
+    ): string {
       const owner = domains.ownerOf(host)?.domain ?? host;
       const bounceHost = domains.bounceHostOf(projectSeq, owner) ?? host;
-      return forwardedSender(key, sender, { host: bounceHost, at: clock.now() }) ?? "";
+      const forwarded = { project: projectSeq, host: bounceHost, number, at: clock.now() };
+      return forwardedSender(key, sender, forwarded) ?? "";
     },
   };
 }
@@ -83,6 +99,9 @@ export function gatherTargets(targets: readonly RecipientTarget[]): Targets | nu
   const recipients = [...new Set(targets.map(({ address }) => address))];
   const forwardTo = [...new Set(targets.flatMap((target) => target.forwardTo ?? []))];
   const routes = targets.filter(({ kind }) => kind === "route").map(({ address }) => address);
+  const [about = null] = targets.flatMap((target) =>
+    target.kind === "returned" ? [target.about] : [],
+  );
   const { projectSeq, address } = first;
-  return { projectSeq, recipients, routes, forwardTo, host: domainOf(address) };
+  return { projectSeq, recipients, routes, forwardTo, about, host: domainOf(address) };
 }

@@ -9,7 +9,11 @@ import type { Message, MessageDetail } from "./model.ts";
 import type { Detail } from "../../checks/detail.ts";
 import { ADDRESS_DOMAIN, type InboxRow } from "./service.ts";
 
-export function presentInbox(inbox: InboxRow, password: string, counts: Counts): Inbox {
+export function presentInbox(
+  inbox: InboxRow,
+  password: string,
+  counts: Counts & { activeRules: number },
+): Inbox {
   return {
     id: inbox.id,
     name: inbox.name,

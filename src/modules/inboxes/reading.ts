@@ -5,6 +5,7 @@
 
 import type { Writer } from "../../db/writer.ts";
 import { notFound } from "../../lib/errors.ts";
+import { readerOfInbox } from "../../lib/message-senders.ts";
 import type { Indexer } from "./indexing/indexer.ts";
 import type { MessageRecord } from "./messages/record.ts";
 import type { MessageStore } from "./messages/store.ts";
@@ -44,7 +45,10 @@ export function createInboxReading(deps: {
     options: { hasLineEnds: boolean },
   ): Promise<ReadDetail> {
     try {
-      const detail = await parser.detail(store.raw(message.seq), options);
+      const detail = await parser.detail(store.raw(message.seq), {
+        sender: readerOfInbox(message.inboxSeq),
+        ...options,
+      });
       return { ...detail, parseError: message.parseError };
     } catch (error) {
       if (!(error instanceof ParserError)) throw error;
@@ -74,7 +78,10 @@ export function createInboxReading(deps: {
 
     /** The content of an attachment or inline part. Throws 404. */
     async part(message: MessageRecord, partId: string): Promise<Uint8Array> {
-      const content = await parser.part(store.raw(message.seq), partId).catch(nullIfUnparsable);
+      const sender = readerOfInbox(message.inboxSeq);
+      const content = await parser
+        .part(store.raw(message.seq), partId, sender)
+        .catch(nullIfUnparsable);
       if (content === null) throw notFound("PART");
       return content;
     },
@@ -84,7 +91,8 @@ export function createInboxReading(deps: {
       message: MessageRecord,
       partIds: readonly string[],
     ): Promise<ReadonlyMap<string, Uint8Array>> {
-      return parser.parts(store.raw(message.seq), partIds).catch(noneIfUnparsable);
+      const sender = readerOfInbox(message.inboxSeq);
+      return parser.parts(store.raw(message.seq), partIds, sender).catch(noneIfUnparsable);
     },
   };
 }

@@ -18,6 +18,7 @@ import { Inbox, InboxInput } from "./inbox-model.ts";
 import { presentInbox } from "./present.ts";
 import { inboxOperations } from "./operations.ts";
 import type { InboxReading } from "./reading.ts";
+import type { Rules } from "./rules/service.ts";
 import type { InboxRow, Inboxes } from "./service.ts";
 
 export function inboxRoutes(deps: {
@@ -25,13 +26,17 @@ export function inboxRoutes(deps: {
   inboxes: Inboxes;
   store: MessageStore;
   reading: InboxReading;
+  rules: Pick<Rules, "countActive">;
   writer: Writer;
   /** Removes an inbox with its messages. */
   remove: (inbox: InboxRow) => Promise<void>;
 }) {
-  const { admission, inboxes, store, reading } = deps;
+  const { admission, inboxes, store, reading, rules } = deps;
   const present = (inbox: InboxRow) =>
-    presentInbox(inbox, inboxes.passwordOf(inbox), store.counts(inbox.seq));
+    presentInbox(inbox, inboxes.passwordOf(inbox), {
+      ...store.counts(inbox.seq),
+      activeRules: rules.countActive(inbox.seq),
+    });
 
   return new Elysia({ name: "inbox-routes", prefix: "/inboxes" })
     .use(admission.inboxKey)

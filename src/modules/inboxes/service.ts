@@ -48,6 +48,7 @@ export function createInboxes(deps: { db: Db; clock: Clock; passwordKey: Uint8Ar
     select("WHERE id = +? OR (name = +? AND project_seq = +?)"),
   );
   const findById = sqlite.prepare<InboxRow, [string]>(select("WHERE id = +?"));
+  const findBySeq = sqlite.prepare<InboxRow, [number]>(select("WHERE seq = +?"));
   const all = sqlite.prepare<InboxRow, [number]>(select("WHERE project_seq = +? ORDER BY seq"));
   const expired = sqlite.prepare<InboxRow, [number]>(
     select("WHERE expires_at IS NOT NULL AND expires_at <= +?"),
@@ -126,6 +127,8 @@ export function createInboxes(deps: { db: Db; clock: Clock; passwordKey: Uint8Ar
     projectOf: (inboxSeq: number): number | null => projectOf.get(inboxSeq)?.seq ?? null,
 
     findById: (id: string): InboxRow | null => findById.get(id),
+
+    findBySeq: (seq: number): InboxRow | null => findBySeq.get(seq),
 
     /** An inbox whose id is in the domain of one of the addresses; null if there is none. */
     findByRecipient(addresses: readonly string[]): InboxRow | null {

@@ -28,6 +28,9 @@ const MAX_ANNOUNCED = 500;
 const MAX_MISSED = 2_000;
 const encoder = new TextEncoder();
 
+/** `owner` names the user or the project whose streams are counted together. */
+type FeedReader = { projectSeq: number; owner: string; isAdmitted: () => boolean };
+
 export type LiveFeed = ReturnType<typeof createLiveFeed>;
 
 export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }) {
@@ -125,8 +128,8 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
     },
 
     /** The body of a response. Throws 429 if too many clients are connected. */
-    open({ projectSeq, owner }: { projectSeq: number; owner: string }, lastEventId: string | null) {
-      return streams.open({ channel: projectSeq, owner }, () => {
+    open({ projectSeq, ...reader }: FeedReader, lastEventId: string | null) {
+      return streams.open({ channel: projectSeq, ...reader }, () => {
         if (!hasClients()) position = rows.latest();
         const missed = missedBy(projectSeq, lastEventId);
         return {

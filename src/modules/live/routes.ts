@@ -11,8 +11,12 @@ import type { LiveFeed } from "./feed.ts";
 export function liveFeedRoutes({ admission, feed }: { admission: Admission; feed: LiveFeed }) {
   return new Elysia({ name: "live-feed-routes" }).use(admission.secretKey).get(
     "/app/api/live",
-    ({ project, user, request, server }) => {
-      const reader = { projectSeq: project.seq, owner: connectionOwnerOf({ user, project }) };
+    ({ project, user, watchAdmission, request, server }) => {
+      const reader = {
+        projectSeq: project.seq,
+        owner: connectionOwnerOf({ user, project }),
+        isAdmitted: watchAdmission(),
+      };
       const stream = feed.open(reader, request.headers.get("last-event-id"));
       allowIdle({ request, server }, 0);
       return new Response(stream, { headers: EVENT_STREAM_HEADERS });

@@ -39,6 +39,14 @@ export function languageOf(app: App, { seq }: { seq: number }): string {
   return findLanguage(app).get(seq)?.language ?? "en";
 }
 
+const findId = statement<Pick<ProjectRow, "id">, [number]>(
+  "SELECT id FROM projects WHERE seq = +?",
+);
+
+/** The address of a page of a project in the dashboard; `url` is that of the server for browsers. */
+export const pageUrl = (app: App, projectSeq: number, path: string, url = app.url): string =>
+  `${url}/app/p/${findId(app).get(projectSeq)?.id}/${path}`;
+
 export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
   const find = (idOrName: string) => findProject({ db }, idOrName);
 

@@ -1,5 +1,12 @@
 /**
- * The quotas of a project's stored bytes and of its queued mails. A change that would add to them
+ * The quotas of a project's stored bytes and of its queued mails. Strangers must not use them up:
+ *
+ * - The mail that they send to inbound routes does not count against the quota of stored bytes. It
+ *   has a share of its own, which is beside the quota, and counts the mail and its event.
+ * - What else they can add leaves a tenth of each quota to the project: requests with a public key,
+ *   mails of workflows and those that an inbound route forwards, repeated clicks, and subscriptions on the page of a mail.
+ *
+ * A change that would add to them
  * first checks the counters, which are updated together with the rows (db/usage.ts). A project can
  * therefore exceed its storage quota by at most one request, and never its queue quota. The mails
  * of campaigns are not checked against the queue quota, because the size of their audience limits
@@ -20,7 +27,8 @@ type QuotaLimits = { storedBytes: number; queuedMails: number };
 
 export type Quotas = ReturnType<typeof createQuotas>;
 
-type Usage = { storedBytes: number; queuedMails: number };
+/** `ownBytes` are the stored bytes without those of received mail. */
+type Usage = { ownBytes: number; receivedBytes: number; queuedMails: number };
 
 const MIB = 1024 * 1024;
 
@@ -30,8 +38,10 @@ const MAX_READINGS = 10_000;
 /** A project that is farther below its quotas than this cannot reach them within READING_MS. */
 const FAR_BYTES = 1024 * MIB;
 const FAR_MAILS = 100_000;
-/** Part of the stored bytes up to which strangers can fill a project with a public key. */
+/** Part of each quota up to which strangers can fill a project. */
 const PUBLIC_PART = 0.9;
+/** The share of received mail, as a part of the quota of stored bytes. */
+const RECEIVED_PART = 0.25;
 
 /** The queue empties continuously, so the exact time when a mail fits again is not known. */
 const RETRY_AFTER_SECONDS = 60;
@@ -40,14 +50,15 @@ const WARNING_INTERVAL_MS = 10 * 60_000;
 
 export function createQuotas(deps: {
   db: Db;
-  usage: Pick<UsageCounter, "pendingBytes" | "pendingQueued">;
+  usage: Pick<UsageCounter, "pendingBytes" | "pendingReceivedBytes" | "pendingQueued">;
   clock: Clock;
   log: Log;
   limits: QuotaLimits;
 }) {
   const { limits, usage } = deps;
   const find = deps.db.sqlite.prepare<Usage, [number]>(`
-    SELECT stored_bytes AS storedBytes, queued_mails AS queuedMails
+    SELECT stored_bytes - received_bytes AS ownBytes, received_bytes AS receivedBytes,
+           queued_mails AS queuedMails
     FROM project_usage WHERE project_seq = +?`);
   const warnOperator = createWarnings(deps);
 
@@ -56,9 +67,11 @@ export function createQuotas(deps: {
 
   /** Part of a change: the usage with what this transaction added. */
   function usageOf(projectSeq: number): Usage {
-    const stored = find.get(projectSeq) ?? { storedBytes: 0, queuedMails: 0 };
+    const stored = find.get(projectSeq) ?? { ownBytes: 0, receivedBytes: 0, queuedMails: 0 };
+    const received = usage.pendingReceivedBytes(projectSeq);
     return {
-      storedBytes: stored.storedBytes + usage.pendingBytes(projectSeq),
+      ownBytes: stored.ownBytes + usage.pendingBytes(projectSeq) - received,
+      receivedBytes: stored.receivedBytes + received,
       queuedMails: stored.queuedMails + usage.pendingQueued(projectSeq),
     };
   }
@@ -74,14 +87,12 @@ export function createQuotas(deps: {
     return read;
   }
 
-  function isFarFromStorage(projectSeq: number, limit = limits.storedBytes): boolean {
-    const { storedBytes } = recentUsageOf(projectSeq);
-    return limit - storedBytes > FAR_BYTES;
+  function isFar(projectSeq: number, counter: Bytes, limit: number): boolean {
+    return limit - recentUsageOf(projectSeq)[counter] > FAR_BYTES;
   }
 
-  function isFarFromQueue(projectSeq: number): boolean {
-    const { queuedMails } = recentUsageOf(projectSeq);
-    return limits.queuedMails - queuedMails > FAR_MAILS;
+  function isFarFromQueue(projectSeq: number, limit: number): boolean {
+    return limit - recentUsageOf(projectSeq).queuedMails > FAR_MAILS;
   }
 
   function storageExceeded(projectSeq: number): AppError {
@@ -105,39 +116,62 @@ export function createQuotas(deps: {
   }
 
   /** The error if this number of mails does not fit into the queue, else null. */
-  function refuseQueue(projectSeq: number, mails: number): AppError | null {
-    if (limits.queuedMails === 0 || isFarFromQueue(projectSeq)) return null;
-    if (mails > limits.queuedMails) return tooManyAtOnce(mails, limits.queuedMails);
-    const isWithin = usageOf(projectSeq).queuedMails + mails <= limits.queuedMails;
+  function refuseQueue(projectSeq: number, mails: number, isPublic = false): AppError | null {
+    const limit = Math.ceil(limits.queuedMails * partOf(isPublic));
+    if (limit === 0 || isFarFromQueue(projectSeq, limit)) return null;
+    if (mails > limit) return tooManyAtOnce(mails, limit);
+    const isWithin = usageOf(projectSeq).queuedMails + mails <= limit;
     return isWithin ? null : queueExceeded(projectSeq);
   }
 
   /** The error if the storage quota is reached, else null. */
-  function refuseStorage(projectSeq: number): AppError | null {
-    if (limits.storedBytes === 0 || isFarFromStorage(projectSeq)) return null;
-    const isWithin = usageOf(projectSeq).storedBytes < limits.storedBytes;
-    return isWithin ? null : storageExceeded(projectSeq);
+  function refuseStorage(projectSeq: number, isPublic = false): AppError | null {
+    const limit = limits.storedBytes * partOf(isPublic);
+    if (limit === 0 || isFar(projectSeq, "ownBytes", limit)) return null;
+    return usageOf(projectSeq).ownBytes < limit ? null : storageExceeded(projectSeq);
+  }
+
+  /** Undoes a change that adds to a counter which has reached its limit. */
+  function runWithin<T>(
+    { projectSeq, counter, limit }: { projectSeq: number; counter: Bytes; limit: number },
+    change: () => T,
+  ): T {
+    if (limit === 0 || isFar(projectSeq, counter, limit)) return change();
+    const before = usageOf(projectSeq)[counter];
+    const result = change();
+    if (before < limit) return result;
+    if (usageOf(projectSeq)[counter] > before) throw storageExceeded(projectSeq);
+    return result;
   }
 
   return {
-    /** Throws 409 if the storage quota is reached. Call it inside the change that stores data. */
-    ensureStorage(projectSeq: number): void {
-      const refusal = refuseStorage(projectSeq);
+    /**
+     * Throws 409 if the storage quota is reached, or the part of it that strangers may fill. Call it
+     * inside the change that stores data.
+     */
+    ensureStorage(projectSeq: number, isPublic = false): void {
+      const refusal = refuseStorage(projectSeq, isPublic);
+      if (refusal !== null) throw refusal;
+    },
+
+    /** Part of a change: whether strangers may add what is not important. */
+    hasRoomForStrangers: (projectSeq: number): boolean => refuseStorage(projectSeq, true) === null,
+
+    /**
+     * Throws 429 if the mails do not fit into the project's queue, or into the part of it that
+     * strangers may fill. Call it inside the change that queues them.
+     */
+    ensureQueue(projectSeq: number, mails: number, isPublic = false): void {
+      const refusal = refuseQueue(projectSeq, mails, isPublic);
       if (refusal !== null) throw refusal;
     },
 
     /**
-     * Throws 429 if the mails do not fit into the project's queue. Call it inside the change that
-     * queues them.
+     * The error for one more mail of a workflow, or null. It waits and tries again later. Strangers
+     * start workflows, with a public key or by clicks.
      */
-    ensureQueue(projectSeq: number, mails: number): void {
-      const refusal = refuseQueue(projectSeq, mails);
-      if (refusal !== null) throw refusal;
-    },
-
-    /** The error for one more mail, or null; for callers that wait and try again later. */
     refuseMail: (projectSeq: number): AppError | null =>
-      refuseStorage(projectSeq) ?? refuseQueue(projectSeq, 1),
+      refuseStorage(projectSeq, true) ?? refuseQueue(projectSeq, 1, true),
 
     /**
      * Runs `change` inside a change. If the storage quota was already reached and `change` stored
@@ -145,16 +179,21 @@ export function createQuotas(deps: {
      * a tenth of the quota to those with a secret key.
      */
     runWithinStorage<T>(projectSeq: number, change: () => T, isPublic = false): T {
-      const limit = limits.storedBytes * (isPublic ? PUBLIC_PART : 1);
-      if (limit === 0 || isFarFromStorage(projectSeq, limit)) return change();
-      const before = usageOf(projectSeq).storedBytes;
-      const result = change();
-      if (before < limit) return result;
-      if (usageOf(projectSeq).storedBytes > before) throw storageExceeded(projectSeq);
-      return result;
+      const limit = limits.storedBytes * partOf(isPublic);
+      return runWithin({ projectSeq, counter: "ownBytes", limit }, change);
+    },
+
+    /** The same for what mail to inbound routes stores, and its share. */
+    runWithinReceived<T>(projectSeq: number, change: () => T): T {
+      const limit = limits.storedBytes * RECEIVED_PART;
+      return runWithin({ projectSeq, counter: "receivedBytes", limit }, change);
     },
   };
 }
+
+type Bytes = "ownBytes" | "receivedBytes";
+
+const partOf = (isPublic: boolean): number => (isPublic ? PUBLIC_PART : 1);
 
 /** Logs a warning for the operator, at most one per project, quota and `WARNING_INTERVAL_MS`. */
 function createWarnings({ db, clock, log }: { db: Db; clock: Clock; log: Log }) {

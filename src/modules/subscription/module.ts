@@ -6,6 +6,7 @@ import type { Bodies } from "../../http/body.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Module } from "../module.ts";
+import type { Quotas } from "../quotas/service.ts";
 import { subscriptionRoutes } from "./routes.ts";
 import { createSubscriptions } from "./service.ts";
 
@@ -15,6 +16,7 @@ export function createSubscriptionModule(deps: {
   db: Db;
   linkKey: Uint8Array;
   log: Log;
+  quotas: Quotas;
   writer: Writer;
 }): Module {
   const { arrivals } = deps.bodies;

@@ -25,7 +25,7 @@ import { PAGE_FORM, pageOperations } from "./operations.ts";
 import { ACTION, type PageName, buildPage } from "./view.ts";
 
 const PAGES = { 200: Html, 404: Html, 500: Html };
-const PAGES_OF_FORM = { ...PAGES, 400: Html, 413: Html, 503: Html };
+const PAGES_OF_FORM = { ...PAGES, 400: Html, 409: Html, 413: Html, 503: Html };
 
 type Detail = (typeof pageOperations)[keyof typeof pageOperations];
 const documented = (detail: Detail) => ({ response: PAGES, detail });

@@ -13,6 +13,7 @@ import { emails } from "../../db/schema/emails.ts";
 import { projects } from "../../db/schema/projects.ts";
 import type { Change } from "../../db/writer.ts";
 import type { ContactRow, Contacts } from "../contacts/service.ts";
+import type { Quotas } from "../quotas/service.ts";
 
 /** The mail that a link belongs to, with its project and the contact whom the link changes. */
 export type Recipient = {
@@ -34,7 +35,12 @@ export type Decision = {
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
-export function createSubscriptions({ db, contacts }: { db: Db; contacts: Contacts }) {
+export function createSubscriptions(deps: {
+  db: Db;
+  contacts: Contacts;
+  quotas: Pick<Quotas, "ensureStorage">;
+}) {
+  const { db, contacts, quotas } = deps;
   const findMail = db
     .select({
       emailSeq: emails.seq,
@@ -60,12 +66,15 @@ export function createSubscriptions({ db, contacts }: { db: Db; contacts: Contac
 
     /**
      * Returns the recipient after the decision. A decision that the contact already has changes
-     * nothing. Null if the mail does not exist.
+     * nothing. Null if the mail does not exist. An unsubscription is always stored; a subscription
+     * is refused with 409 if strangers have filled their part of the storage quota, because who
+     * has the link could change between both for ever.
      */
     decide(emailId: string, { isSubscribed, via }: Decision): Change<Recipient | null> {
       return () => {
         const recipient = find(emailId);
         if (recipient === null || recipient.contact === null) return recipient;
+        if (isSubscribed) quotas.ensureStorage(recipient.contact.projectSeq, true);
         const cause = { emailSeq: recipient.emailSeq, data: { via } };
         return {
           ...recipient,

@@ -1,4 +1,8 @@
-/** Records a hit: times of the first open and the first click, the mail's status and events. */
+/**
+ * Records a hit: times of the first open and the first click, the mail's status and events. Anybody
+ * who has a mail can follow its links for ever, so its later clicks are recorded only while the
+ * project has room for what strangers add.
+ */
 
 import type { Clock } from "../../lib/clock.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
@@ -34,8 +38,10 @@ export function createHitCounter(deps: {
   engagement: Engagement;
   clock: Clock;
   record: (event: EventInput) => void;
+  /** Whether strangers may add to what a project stores. */
+  hasRoom: (projectSeq: number) => boolean;
 }) {
-  const { engagement, record } = deps;
+  const { engagement, record, hasRoom } = deps;
   /** The first click on each link within `REPEATED_CLICK_MS`. */
   const recentClicks = new ExpiringMap<Hit>({ maxEntries: MAX_RECENT_CLICKS, clock: deps.clock });
   const machineHitHandlers: MachineHitHandler[] = [];
@@ -62,6 +68,7 @@ export function createHitCounter(deps: {
       }
       if (hit.kind === "open" || isRepeated(hit)) return;
       const isFirstOfMail = email.clickedAt === null;
+      if (!isFirstOfMail && !hasRoom(email.projectSeq)) return;
       if (isFirstOfMail) engagement.click(email.seq, hit.at);
       record({ ...eventOf(TRANSITIONS.click.event, hit, email), isFirstOfMail });
     },

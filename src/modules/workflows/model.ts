@@ -31,7 +31,7 @@ const StepSchema = shownAs(
       type: { type: "string" },
       name: { type: "string" },
       position: { type: "object" },
-      config: { type: "object" },
+      config: AnyConfig,
     },
   }),
   AnyStepInput,

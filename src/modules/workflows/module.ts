@@ -43,6 +43,7 @@ import { announcedRows, createAnnounceExecution } from "./run/announced-rows.ts"
 import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
 import { createForgetContact } from "./run/forget-contact.ts";
 import { createCallQueue } from "./steps/call-queue.ts";
+import { createStepSubjects } from "./steps/subjects.ts";
 import { createWebhookCalls } from "./steps/webhook-calls.ts";
 import { createAdvancer } from "./run/advance.ts";
 import { createContactExecutions } from "./contact-executions.ts";
@@ -154,7 +155,7 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
 
 /** Connects the parts that run executions. */
 function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows }) {
-  const { db, writer, clock, log, contacts, segments, workflows, templateCache } = deps;
+  const { db, writer, clock, log, contacts, segments, workflows } = deps;
   const { sqlite } = db;
   const findProject = sqlite.prepare<ProjectRow, [number]>(`
     SELECT name, language, from_address AS fromAddress, from_name AS fromName
@@ -203,9 +204,12 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     workflows.dropUnusedVersions(workflowSeq);
   }
 
+  /** Raised when an execution may be due, because its subject is rendered. */
+  const subjectRendered = createSignal();
   const sendEmail = createSendEmail({
     ...deps,
     projectOf,
+    subjects: createStepSubjects({ app: deps.app, executionRows, wake: subjectRendered.raise }),
     wake: deps.mailQueued.raise,
   });
   const runStep = createRunStep({ contacts, segments, sendEmail });
@@ -224,12 +228,12 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
   /** Raised when an execution may be due, because its call has ended. */
   const callEnded = createSignal();
   const calls = createWebhookCalls({
+    app: deps.app,
     executionRows,
     callQueue: createCallQueue(db),
     advancer,
     pathsOf,
     webhookContextOf,
-    templateCache,
     fetchGuarded,
     writer,
     clock,
@@ -253,6 +257,7 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     writer,
   });
   callEnded.onRaised(runner.wake);
+  subjectRendered.onRaised(runner.wake);
   deps.references.register("template", workflows.usersOfTemplate);
   deps.references.register("segment", workflows.usersOfSegment, workflows.checkUsersOfSegments);
   deps.references.register("event", workflows.usersOfEvent);

@@ -209,10 +209,10 @@ export class Gate {
 
   /** Why a site gets no mail at this moment; null if it does, or is not known. */
   holdOf(siteName: string): Hold | null {
-    const known = this.#sites.get(siteName)?.site.pauseMs(this.now);
-    const retryAfterMs = known ?? this.#store?.find(siteName)?.pauseMs ?? 0;
+    const known = this.#sites.get(siteName)?.site;
+    const retryAfterMs = known?.pauseMs(this.now) ?? this.#store?.find(siteName)?.pauseMs ?? 0;
     if (retryAfterMs === 0) return null;
-    const reason = "its servers answered that too much mail arrives";
+    const reason = known?.pauseReason ?? "its servers answered that too much mail arrives";
     return { at: "site", name: siteName, reason, retryAfterMs };
   }
 

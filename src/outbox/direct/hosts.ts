@@ -324,15 +324,18 @@ function isHostProblem(step: SmtpStep, reply: Reply, found: ReplyClass): boolean
 }
 
 /**
- * A temporary reply about the rate or the reputation of this server applies to all its mail to the
- * site (docs/delivery.md#S7), but X.2.x is about a single mailbox (RFC 3463 §3.3).
+ * A reply about the rate, or about this server as a whole, applies to all its mail to the site
+ * (docs/delivery.md#S7), but X.2.x is about a single mailbox (RFC 3463 §3.3), and what concerns the
+ * sender is no fault of other senders.
  */
 function siteResultOf(reply: Reply, decision: Decision): SiteResult {
-  if (decision.kind !== "deferred") return { kind: "answered" };
-  const isAboutSender = decision.class === "rate_limited" || decision.class === "reputation";
+  if (decision.kind !== "deferred" || decision.isSenderRefused === true)
+    return { kind: "answered" };
+  const isRate = decision.class === "rate_limited" || decision.class === "reputation";
+  const isRefusal = reply.code >= 500;
   const isAboutMailbox = reply.enhanced?.startsWith("4.2.") === true;
-  return isAboutSender && !isAboutMailbox
-    ? { kind: "limited", retryAfterMs: decision.retryAfterMs }
+  return (isRate && !isAboutMailbox) || isRefusal
+    ? { kind: "limited", retryAfterMs: decision.retryAfterMs, reason: quoteReply(reply) }
     : { kind: "answered" };
 }
 
@@ -387,14 +390,15 @@ function interpretGreeting(host: string, step: SmtpStep, reply: Reply): HostAnsw
 }
 
 /**
- * A quota of ours at the site is no fault of the recipient, so the mail waits, whatever the code is.
+ * A refusal of this server or of the sender is no fault of the recipient, so the mail waits, whatever the
+ * code is (docs/delivery.md#R5): a quota, a block of our address, our DNS or TLS, a sender that is refused.
  */
 function decide(step: SmtpStep, reply: Reply, reason: string): Decision {
   const { about, ...reading } = readReply(step, reply);
-  if (about === "account" && reading.class === "rate_limited" && reading.kind === "bounced") {
-    return { kind: "deferred", class: reading.class, reason };
-  }
-  return { ...reading, reason };
+  const isOurs = about === "sender" || (about === "account" && reading.class !== "policy");
+  if (reading.kind === "deferred" || !isOurs) return { ...reading, reason };
+  const held = { kind: "deferred", class: reading.class, reason } as const;
+  return about === "sender" ? { ...held, isSenderRefused: true } : held;
 }
 
 function decided(host: string, decision: Decision, result: SiteResult): HostAnswer {

@@ -14,12 +14,12 @@
  * - answered: it refused because of the mail or its recipient.
  * - failed: it ended the session early, was silent or had an internal error.
  * - unreachable: there was no session at all.
- * - limited: it replied that this server sends too much mail.
+ * - limited: it replied that this server sends too much mail, or that it takes no mail from it.
  */
 export type SiteResult =
   | { kind: "accepted" | "rerouted" | "answered" | "failed" }
   | { kind: "unreachable"; reason: string }
-  | { kind: "limited"; retryAfterMs: number | undefined };
+  | { kind: "limited"; retryAfterMs: number | undefined; reason?: string };
 
 /** A slot of the site: one mail is being delivered to it. */
 export type SiteSlot = { since: number };
@@ -74,6 +74,8 @@ export class Site {
   #accepted = 0;
   #wasReached = false;
   #pausedUntil = -Infinity;
+  /** The reply for which it is paused; null if an earlier process received it. */
+  #pauseReply: string | null = null;
   /** Number of consecutive pauses. */
   #pauses = 0;
   #unreachable = 0;
@@ -116,6 +118,12 @@ export class Site {
   /** Remaining time of the pause; 0 if there is none. */
   pauseMs(now: number): number {
     return Math.max(0, this.#pausedUntil - now);
+  }
+
+  /** Why it was last paused, in words; null if it is not known. */
+  get pauseReason(): string | null {
+    const reply = this.#pauseReply;
+    return reply === null ? null : `its servers answered: ${withoutAddresses(reply)}`;
   }
 
   /** Why no mail is tried at this moment; null if mail is tried. */
@@ -184,6 +192,7 @@ export class Site {
         return this.#noteUnreachable(result.reason, now);
       case "limited":
         this.#setLimit(1);
+        this.#pauseReply = result.reason ?? null;
         return this.#pause(result.retryAfterMs ?? 0, now);
     }
   }
@@ -228,4 +237,9 @@ export class Site {
 export function speedOf(known: { isSlow: boolean; hasGoodSession: boolean }): Speed {
   if (known.hasGoodSession) return known.isSlow ? "slow" : "fast";
   return known.isSlow ? "unresponsive" : "unknown";
+}
+
+/** The reply without addresses, because it was to the mail of another person, perhaps of another project. */
+function withoutAddresses(reply: string): string {
+  return reply.replace(/<?[^\s<>@]{1,64}@[^\s<>@]{1,255}>?/g, "(an address)");
 }

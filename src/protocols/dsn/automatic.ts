@@ -4,7 +4,8 @@
  */
 
 import { type ReadField, valueOf } from "../mime/read-fields.ts";
-import { leavesOf, type MessagePart, parameterOf } from "../mime/read-parts.ts";
+import { leavesOf, type MessagePart, parameterOf, textOfPart } from "../mime/read-parts.ts";
+import { hasListField } from "./list-mail.ts";
 
 export type AutomaticKind = "read-receipt" | "calendar" | "newsletter" | "challenge" | "auto-reply";
 
@@ -15,6 +16,8 @@ type Candidate = {
   isFromMailSystem: boolean;
   /** The subject opens like that of a bounce, and may then quote the subject of the mail. */
   hasBounceSubject: boolean;
+  /** The sender is one that no list has, and the text is read as a bounce or a delay. */
+  isReport: boolean;
 };
 
 /** Characters of the text in which the phrases of automatic replies are searched. */
@@ -27,11 +30,14 @@ export function automaticKind({
   text,
   isFromMailSystem,
   hasBounceSubject,
+  isReport,
 }: Candidate): AutomaticKind | null {
   const leaves = leavesOf(message);
-  if (isReadReceipt(message, leaves)) return "read-receipt";
+  if (isReadReceipt(message, leaves) && !(isReport && isRejection(leaves))) return "read-receipt";
   if (leaves.some(({ type }) => type === "text/calendar")) return "calendar";
-  if (isListMail(message.fields)) return "newsletter";
+  // Relays and lists add their fields to the bounces that they pass on.
+  if (isReport && hasBounceSubject) return null;
+  if (hasListField(message.fields) && !isReport) return "newsletter";
   const opening = text.slice(0, OPENING).replace(/\s+/g, " ");
   const ownSubject = isFromMailSystem && hasBounceSubject ? "" : subject;
   if (CHALLENGE_SUBJECT.test(ownSubject) || CHALLENGE.test(opening)) return "challenge";
@@ -49,10 +55,13 @@ function isReadReceipt(message: MessagePart, leaves: readonly MessagePart[]): bo
   );
 }
 
-/** Mail of lists; servers do not add these fields to bounces. */
-function isListMail(fields: readonly ReadField[]): boolean {
-  const names = ["list-id", "list-unsubscribe", "list-post", "x-campaign-id", "feedback-id"];
-  return names.some((name) => valueOf(fields, name) !== null);
+/** A mailbox that refuses a message after SMTP says so in the form of a receipt (RFC 5429 §2.1). */
+function isRejection(leaves: readonly MessagePart[]): boolean {
+  const receipt = leaves.find(({ type }) => type === "message/disposition-notification");
+  if (receipt === undefined) return false;
+  return /^disposition:[ \t]*automatic-action\/\S{1,60};[ \t]*deleted/im.test(
+    textOfPart(receipt, 4_000),
+  );
 }
 
 const REPLY_HEADERS = [

@@ -1,10 +1,15 @@
 /**
  * Classifies what a report says of a recipient, by the same classes as SMTP replies
- * (docs/delivery.md#R1): the reply of the other server if the report quotes it, otherwise a phrase
- * that stands for a status code, otherwise the status code of the report.
+ * (docs/delivery.md#R1). Servers quote each other, and put words of their own before the quoted reply.
+ * The innermost reply is the one of the recipient's server, so the first of these that has a meaning
+ * decides:
+ *
+ * 1. The replies that the words quote, from the innermost to the outermost: text, then codes.
+ * 2. The words, if they quote no reply: a phrase that stands for a status code, or text rules.
+ * 3. The status code of the report, which often was only derived from the basic code of the reply.
  */
 
-import { classifyReply } from "../smtp/classify-reply.ts";
+import { classifyReply, findMeaning, type Meaning } from "../smtp/classify-reply.ts";
 import type { ReplyClass, SmtpStep } from "../smtp/reply-classes.ts";
 import { statusOfPhrase } from "./reason-phrases.ts";
 
@@ -18,20 +23,46 @@ export type Diagnosis = {
   text: string;
 };
 
+type Quoted = { at: number; code: number; enhanced: string | null; text: string };
+
 /** A reply within other words: a code, perhaps an enhanced code, and a text. */
 const REPLY =
-  /(?:^|[\s:;(<"'>-])([45]\d\d)(?:[ -]#?[([]?([45]\.\d{1,3}\.\d{1,3})[)\]]?)?[ -](?![\s\d]{0,10}(?:bytes|kb|messages?|recipients?|hours?|days?|minutes?|seconds?)\b)/i;
+  /(?<=^|[\s:;(<"'>[\]-])(?<code>[45]\d\d)(?:(?:[ -]{1,3}|: )['"]?(?:[45]\d\d[ -])?#?[([]?(?<enhanced>[45]\.\d{1,3}\.\d{1,3})[)\]]?:?(?=\s|$|['"]))?(?:[ -]|: |(?=['"]|\s*$))(?![\s\d]{0,10}(?:bytes|kb|messages|recipients|hours|days|minutes|seconds)\b)/gi;
 const ENHANCED = /(?:^|[\s:;#([])([245]\.\d{1,2}\.\d{1,3})(?![.\d])/;
+/** qmail puts the code after the text: `(#5.1.1)`. */
+const QMAIL_CODE = /#([45]\.\d{1,3}\.\d{1,3})(?![.\d])/;
+/** Ends with this if a reply is quoted within another one. */
+const QUOTES = /(?:['"[(<]|->|:|\breturned|\bsaid|\bwas)\s*$/;
+/** Words that Cisco and older relays put before any reply with the code 550. */
+const LABEL = /^\s*[45]\.\d{1,2}\.\d{1,2} - [^'"]{3,80}?(?=[45]\d\d[ -])/;
+const HOST_ADDRESS = /\[[\d.]{7,15}\]|\[(?:ipv6:)?[0-9a-f:.]{3,45}\]/gi;
+/** The place of words that are no reply. */
+const NO_REPLY = -1;
 const LONGEST_TEXT = 1_000;
+/** Replies within each other that are read. */
+const MAX_QUOTED = 5;
 
 /** Where the first reply begins in a text; null if it quotes none. */
-export function findReply(
-  text: string,
-): { at: number; code: number; enhanced: string | null } | null {
-  const found = REPLY.exec(text);
-  if (found === null) return null;
-  const [whole, code = "", enhanced = null] = found;
-  return { at: found.index + whole.indexOf(code), code: Number(code), enhanced };
+export function findReply(text: string): Omit<Quoted, "text"> | null {
+  const [first = null] = repliesIn(text, 1);
+  return first;
+}
+
+/** The replies that a text quotes, from the outermost to the innermost. */
+function repliesIn(text: string, max = MAX_QUOTED): Quoted[] {
+  const found: Quoted[] = [];
+  for (const match of text.matchAll(REPLY)) {
+    const { code = "", enhanced = null } = match.groups ?? {};
+    const { index: at } = match;
+    const isInner = QUOTES.test(text.slice(Math.max(0, at - 12), at));
+    // The following lines of a reply repeat its code.
+    if (found.length > 0 && !isInner) continue;
+    const words = text.slice(at + match[0].length);
+    const own = enhanced ?? QMAIL_CODE.exec(words)?.[1] ?? null;
+    found.push({ at, code: Number(code), enhanced: own, text: words });
+    if (found.length === max) break;
+  }
+  return found;
 }
 
 /**
@@ -40,31 +71,77 @@ export function findReply(
  */
 export function diagnose(status: string | null, text: string): Diagnosis {
   const words = text.replace(/\s+/g, " ").trim().slice(0, LONGEST_TEXT);
-  const reply = findReply(words);
-  const ofPhrase = statusOfPhrase(words);
-  const ownStatus = isSpecific(status) ? status : null;
-  const quoted = reply?.enhanced ?? ENHANCED.exec(words)?.[1] ?? null;
-  const known = firstSpecific(quoted, ofPhrase, ownStatus) ?? quoted ?? status;
-  const isAboutRecipient = ofPhrase !== null && !isNetwork(ofPhrase);
-  const enhanced = isNetwork(known) && isAboutRecipient ? ofPhrase : known;
-  const code = reply?.code ?? (enhanced?.startsWith("4") === true ? 450 : 550);
-  const base = { status: enhanced, text: words };
-  // A recipient's server refuses with X.4.1 too, but not with the other codes of this group.
-  if (isNetwork(enhanced) && (reply === null || enhanced?.endsWith(".4.1") !== true)) {
-    return { ...base, class: "infrastructure", isPermanent: code >= 500 };
-  }
   const step = stepOf(words);
-  const found = classifyReply({ step, code, enhanced: aligned(enhanced, code), text: words });
-  return { ...base, class: found.class, isPermanent: found.kind === "bounced" };
+  const quoted = repliesIn(words);
+  const own = isSpecific(status) ? status : null;
+  const said = quoted.map(({ enhanced }) => enhanced).filter((code) => code !== null);
+  const specific = said.toReversed().find(isSpecific) ?? null;
+  for (const reply of quoted.toReversed()) {
+    const read = readQuoted(reply, step);
+    if (read === null) continue;
+    const { enhanced, meaning } = read;
+    const code = isSpecific(enhanced) ? enhanced : (specific ?? own ?? enhanced);
+    return concluded({ meaning, status: code ?? status, text: words, code: reply.code });
+  }
+  const last = quoted.at(-1) ?? null;
+  // An address in the words of the reporting server is the one of the other server.
+  const label = (last === null ? words : words.replace(LABEL, "")).replace(HOST_ADDRESS, " ");
+  const inWords = specific ?? ENHANCED.exec(label)?.[1] ?? null;
+  const ofWords = isSpecific(inWords) ? inWords : (statusOfPhrase(label) ?? own);
+  const enhanced = last === null ? ofWords : null;
+  const code = last?.code ?? codeOf(enhanced ?? inWords ?? status);
+  const read =
+    readQuoted({ at: NO_REPLY, code, enhanced, text: label }, step) ??
+    readQuoted({ at: NO_REPLY, code, enhanced: own, text: "" }, step);
+  const shown = [read?.enhanced, specific, ofWords, own].find((each) => isSpecific(each ?? null));
+  return concluded({
+    meaning: read?.meaning ?? null,
+    status: shown ?? inWords ?? said[0] ?? status,
+    text: words,
+    code,
+  });
+}
+
+function codeOf(enhanced: string | null): number {
+  return enhanced?.startsWith("4") === true ? 450 : 550;
+}
+
+/** The meaning of a reply with its own text and code; null if it has none. */
+function readQuoted(
+  { at, code, enhanced, text }: Quoted,
+  step: SmtpStep,
+): { meaning: Meaning; enhanced: string | null } | null {
+  const ofPhrase = statusOfPhrase(text);
+  // A recipient's server refuses with X.4.1 too, but not with the other codes of this group.
+  const isOurs = isNetwork(enhanced) && (at === NO_REPLY || enhanced?.endsWith(".4.1") !== true);
+  const isVague = ofPhrase === null || isNetwork(ofPhrase);
+  if (isOurs && isVague) return { meaning: NETWORK, enhanced };
+  const own = isOurs ? null : enhanced;
+  const meaning = findMeaning({ step, code, enhanced: aligned(own, code), text });
+  if (meaning !== null) return { meaning, enhanced: isSpecific(own) ? own : (ofPhrase ?? own) };
+  if (ofPhrase === null) return null;
+  if (isNetwork(ofPhrase)) return { meaning: NETWORK, enhanced: ofPhrase };
+  const other = findMeaning({ step, code, enhanced: aligned(ofPhrase, code), text });
+  return other === null ? null : { meaning: other, enhanced: ofPhrase };
+}
+
+const NETWORK: Meaning = { about: "site", class: "infrastructure" };
+
+function concluded(found: {
+  meaning: Meaning | null;
+  status: string | null;
+  text: string;
+  code: number;
+}): Diagnosis {
+  const { meaning, status, text, code } = found;
+  const isPermanent = code >= 500;
+  const unknown = () => classifyReply({ step: "rcpt", code, enhanced: null, text: "" }).class;
+  return { class: meaning?.class ?? unknown(), isPermanent, status, text };
 }
 
 /** A code other than "other or undefined" (RFC 3463 §3). */
 function isSpecific(status: string | null): status is string {
   return status !== null && !status.endsWith(".0");
-}
-
-function firstSpecific(...all: readonly (string | null)[]): string | null {
-  return all.find(isSpecific) ?? null;
 }
 
 /** Network and routing (RFC 3463 §3.5). */
@@ -80,11 +157,11 @@ function aligned(enhanced: string | null, code: number): string | null {
 
 const STEPS: readonly (readonly [pattern: RegExp, step: SmtpStep])[] = [
   [
-    /(?:end of|terminating|after|sending) (?:the )?data\b|end-of-data|data (?:phase|command)|pipelined end of data|sending the message/i,
+    /(?:end of|terminating|after|sending|final) (?:the )?data\b|end-of-data|data (?:phase|command)|pipelined end of data|sending the message/i,
     "dot",
   ],
   [/rcpt to|recipient address/i, "rcpt"],
-  [/in reply to mail from|after (?:pipelined )?mail from|sender address/i, "mail"],
+  [/in reply to mail from|after (?:pipelined )?mail from|our mail from|sender address/i, "mail"],
   [/in reply to (?:ehlo|helo)|after (?:ehlo|helo)/i, "ehlo"],
   [
     /initial connection|while (?:performing the )?(?:initial )?greeting|initial greeting/i,

@@ -42,7 +42,9 @@ export function parseDeliveryStatus(text: string): DeliveryStatus | null {
   }
   // Some servers leave out the empty line after the fields of the message.
   const general = [...ofMessage, ...(groups[0] ?? [])];
-  const recipients = groups.map(statusOf).filter((status) => status !== null);
+  const all = groups.map(statusOf).filter((status) => status !== null);
+  const named = all.filter(namesRecipient);
+  const recipients = named.length > 0 ? named : all;
   if (recipients.length === 0) return null;
   const mta = valueOf(general, "reporting-mta");
   const envelopeId = valueOf(general, "original-envelope-id");
@@ -105,6 +107,10 @@ function statusOf(fields: readonly ReadField[]): RecipientStatus | null {
   };
 }
 
+function namesRecipient({ finalRecipient, originalRecipient }: RecipientStatus): boolean {
+  return finalRecipient !== null || originalRecipient !== null;
+}
+
 /** The action; if it is absent or not one of RFC 3464 §2.3.3, the code decides. */
 function actionOf(text: string, code: string): DsnAction | null {
   const word = /[a-z]+/.exec(text.toLowerCase())?.[0] ?? "";
@@ -116,10 +122,17 @@ function actionOf(text: string, code: string): DsnAction | null {
   return code.startsWith("2") ? "delivered" : null;
 }
 
+/** IBM and Axway name the reply of the other server in X-Supplementary-Info. */
+const DIAGNOSTICS: ReadonlySet<string> = new Set([
+  "diagnostic-code",
+  "x-diagnostic-code",
+  "x-supplementary-info",
+]);
+
 /** The diagnostic code of the other server is worth more than one of the reporting server. */
 function diagnosticOf(fields: readonly ReadField[]): { type: string; text: string } | null {
   const all = fields
-    .filter(({ name }) => name === "diagnostic-code" || name === "x-diagnostic-code")
+    .filter(({ name, value }) => DIAGNOSTICS.has(name) && value !== "")
     .map(({ value }) => typedValue(value))
     .map(({ type, value }) => ({ type, text: value }));
   return all.find(({ type }) => type === "smtp") ?? all[0] ?? null;
@@ -138,9 +151,16 @@ function limited(text: string): string {
 function addressOf(field: string | null): string | null {
   if (field === null) return null;
   const { type, value } = typedValue(field);
-  const bare = value.replace(/^<|>$/g, "").trim();
+  const bare = mailboxOfX400(value) ?? value.replace(/^<|>$/g, "").trim();
   const decoded = type.startsWith("utf-8") ? unicodeOf(bare) : unxtext(bare);
   return decoded === "" ? null : decoded.slice(0, 320);
+}
+
+/** The mailbox in an X.400 address of a gateway (RFC 2156 §4.3.3); null if it names none. */
+function mailboxOfX400(text: string): string | null {
+  const [, value = ""] = /(?:rfc-?822|dda:smtp)=([^;/]{3,320})/i.exec(text) ?? [];
+  const mailbox = value.replace("(a)", "@").trim();
+  return mailbox.includes("@") ? mailbox : null;
 }
 
 /** Decodes xtext, in which `+` and two digits stand for a character (RFC 3461 §4). */

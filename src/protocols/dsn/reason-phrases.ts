@@ -7,6 +7,15 @@ type Phrase = { readonly status: string; readonly pattern: RegExp };
 
 const PHRASES: readonly Phrase[] = [
   {
+    // The name servers of the domain are broken, or its mail goes round in circles.
+    status: "5.4.4",
+    pattern: anyOf([
+      /malformed (?:or unexpected )?name server reply|host not found, try again|(?:dns|name server|nameserver) (?:lookup )?(?:failure|failed|timed? ?out)|violates rfc 1035/,
+      /loops? back to myself|mail loop|(?:message|mail) (?:is )?looping|too many hops|hop count|too many "?received"? headers/,
+      /does not (?:advertise|support) (?:auth|starttls)|command died with|exit status \d|mailer (?:error|exited)|could not find a gateway for/,
+    ]),
+  },
+  {
     // The domain of the recipient does not exist, or takes no mail.
     status: "5.1.2",
     pattern: anyOf([
@@ -15,6 +24,7 @@ const PHRASES: readonly Phrase[] = [
       /couldn'?t find any host (?:named|by that name)|no such (?:domain|host)\b|no mx record found for|unrouteable mail domain/,
       /(?:recipient )?domain (?:name )?(?:\S+ )?(?:does(?: not|n'?t) exist|was not found|not found|couldn'?t be found|could not be found|is invalid)/,
       /the domain \S{1,200} couldn'?t be found|host unknown|name server: host not found|does not accept mail \(null ?mx\)|null mx/,
+      /name or service not known|unknown host\b|mail domain .{0,60}is unknown|mail ?host .{0,60}(?:unknown|not found)/,
       /all relevant mx records point to non-existent hosts|dns domain \S{1,200} does not exist/,
       /domain .{1,80} existiert nicht|le domaine .{1,80} n'existe pas|el dominio .{1,80} no existe/,
     ]),
@@ -22,8 +32,8 @@ const PHRASES: readonly Phrase[] = [
   {
     status: "5.2.2",
     pattern: anyOf([
-      /(?:mail ?box|inbox|mail ?drop|maildir|mail folder|disk) (?:\S+ ){0,4}(?:is |has been |was )?(?:currently )?(?:full|over quota|over its quota|exceeded)/,
-      /user mailbox exceeds|over (?:their |his |the |its )?quota|quota (?:exceeded|full)|exceeds? (?:the )?(?:maximum )?(?:mailbox|disk|storage)(?: \w+)? (?:size|quota|limit)/,
+      /(?:mail ?box|mailbox space|inbox|mail ?drop|maildir|mail ?folder|disk) (?:\S+ ){0,4}(?:is |has been |was )?(?:currently )?(?:full|over quota|over its quota|exceeded)/,
+      /user mailbox exceeds|full mail ?box|over (?:their |his |the |its )?(?:disk |mail ?box |storage )?quota|quota (?:exceeded|full)|(?:reached|exceeding|exceeded|overdrawn) (?:\S+ )?(?:disk ?space |disk |mailbox |storage )?quota|quota violation|mail ?box space not enough|exceeds? (?:the )?(?:maximum )?(?:mailbox|disk|storage)(?: \w+)? (?:size|quota|limit)/,
       /postfach (?:\S+ ){0,3}(?:voll|überfüllt)|speicherplatz .{0,40}(?:erschöpft|überschritten)/,
       /(?:bo[iî]te|messagerie) .{0,40}(?:pleine|saturée)|buz[oó]n .{0,30}lleno|casella .{0,30}piena|caixa .{0,30}cheia/,
       /ящик .{0,40}переполнен|邮箱.{0,20}(?:已满|空间不足|容量)|メールボックス.{0,20}(?:容量|いっぱい)|skrzynka .{0,30}(?:pełna|przepełniona)/,
@@ -36,19 +46,20 @@ const PHRASES: readonly Phrase[] = [
       /(?:sorry, )?no mailbox here by that name|this address no longer accepts mail|address (?:couldn'?t|could not|wasn'?t|was not) be? ?found/,
       /(?:e-?mail address|recipient'?s? address|account|user|recipient|mailbox)(?: \S+| you entered| you tried to reach){0,3} (?:couldn'?t be found|could not be found|wasn'?t found|was not found|not found|does(?: not|n'?t) exist|is not known|is unknown|unknown)/,
       /does ?n[o']?t have an? \S{1,60} account|unknown (?:local )?(?:user|recipient|address|mailbox|account|addressee)|no such (?:user|recipient|mailbox|account|person|address)/,
+      /(?:not|n'?t) (?:a )?valid (?:user|recipient|mailbox|account)|address is (?:wrong|incorrect) or|no longer valid|no valid recipients|no matches to nameserver query|invalid final delivery|recipient name is not recognized|not have a final e-?mail delivery point/,
       /invalid (?:recipient|mailbox|address|user)|(?:account|mailbox|address) (?:has been |is |was )(?:disabled|closed|deleted|terminated|deactivated|suspended|blocked for inactivity)/,
       /(?:empfänger|adresse|benutzer|postfach) .{0,60}(?:unbekannt|existiert nicht|nicht gefunden|nicht vorhanden)|unbekannter (?:empfänger|benutzer)/,
       /(?:destinataire|adresse|utilisateur) .{0,60}(?:inconnue?|introuvable|n'existe pas)|(?:usuario|destinatario|dirección|cuenta) .{0,60}(?:desconocid[oa]|no existe|inexistente|no encontrad[oa])/,
       /(?:utente|destinatario|indirizzo|casella) .{0,60}(?:sconosciut[oa]|non esiste|inesistente|non trovat[oa])|(?:usuário|destinatário|endereço|conta) .{0,60}(?:desconhecid[oa]|não existe|inexistente)/,
       /(?:пользовател|получател|адрес|ящик).{0,60}(?:не существует|не найден|неизвест|заблокирован)|(?:收件人|收信人|用户|帐号|账号|邮箱).{0,60}(?:不存在|未找到|无效)/,
-      /(?:宛先|ユーザー|アドレス).{0,40}(?:存在しません|見つかりません)|(?:użytkownik|adresat|odbiorca|konto) .{0,40}(?:nie istnieje|nieznany|nie znaleziono)/,
+      /(?:宛先|ユーザー|アドレス).{0,40}(?:存在しません|見つかりません|見つかりませんでした|ありません)|(?:użytkownik|adresat|odbiorca|konto) .{0,40}(?:nie istnieje|nieznany|nie znaleziono)/,
     ]),
   },
   {
     status: "4.4.1",
     pattern: anyOf([
-      /connection (?:timed out|refused)|connect to \S{1,200}: (?:no route|operation timed out)|could ?n[o']t establish an smtp connection|network is unreachable/,
-      /lost connection with|no answer from host|conversation with .{1,200} timed out|the recipient server did not accept our requests to connect|did not respond|remote server did not answer/,
+      /connection (?:was )?(?:timed out|refused|dropped|reset|closed)|connect to \S{1,200}: (?:no route|operation timed out)|could ?n[o']t establish an smtp connection|network is unreachable/,
+      /lost connection with|no answer from host|conversation with .{1,200} timed out|the recipient server did not accept our requests to connect|did not respond|remote server did not answer|not (?:was )?reachable|all hosts have been failing|(?:exceeded|after) (?:maximum )?(?:delivery attempts|multiple retries)|delivery (?:time )?expired|message expired|delivery failed \d{1,4} attempts|in the queue too long/,
     ]),
   },
 ];

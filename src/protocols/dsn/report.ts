@@ -15,6 +15,7 @@ import {
   leavesOf,
   type MessagePart,
   plainOfHtml,
+  readMessage,
   textOfPart,
 } from "../mime/read-parts.ts";
 import { type AutomaticKind, automaticKind } from "./automatic.ts";
@@ -26,7 +27,12 @@ import {
   type RecipientStatus,
 } from "./delivery-status.ts";
 import { type OriginalMail, originalOf } from "./original.ts";
-import { isBounceSubject, isFromMailSystem, readTextReport } from "./text-report.ts";
+import {
+  isBounceSubject,
+  isFromMailServer,
+  isFromMailSystem,
+  readTextReport,
+} from "./text-report.ts";
 
 /** The finding of a report about one recipient. */
 export type RecipientFinding = Diagnosis & {
@@ -76,15 +82,20 @@ export function readDsn(message: MessagePart): DsnReport {
   }
   const subject = decodeWords(valueOf(message.fields, "subject") ?? "");
   const text = readableText(leaves);
+  const isFromServer = isFromMailServer(message.fields);
+  const hasBounceSubject = isBounceSubject(subject);
+  const attached = isFromServer && hasBounceSubject ? attachedReport(leaves) : null;
+  if (attached !== null) return attached;
+  const report = readTextReport(message.fields, subject, text);
   const what = automaticKind({
     message,
     subject,
     text,
     isFromMailSystem: isFromMailSystem(message.fields),
-    hasBounceSubject: isBounceSubject(subject),
+    hasBounceSubject,
+    isReport: isFromServer && report !== null,
   });
   if (what !== null) return { kind: "automatic", what };
-  const report = readTextReport(message.fields, subject, text);
   if (report === null) return { kind: "unknown" };
   return {
     kind: "delivery",
@@ -99,6 +110,16 @@ export function readDsn(message: MessagePart): DsnReport {
     original: original(),
     excerpt: excerptOf(report.excerpt),
   };
+}
+
+/** A standard report that a gateway attached to a message of its own. */
+function attachedReport(leaves: readonly MessagePart[]): DsnReport | null {
+  const part = leaves.find(({ type }) => type === "message/rfc822");
+  if (part === undefined) return null;
+  const message = readMessage(Buffer.from(part.body.replace(/^\s+/, ""), "latin1"));
+  if (!message.type.startsWith("multipart/report")) return null;
+  const report = standardReport(leavesOf(message)) === null ? null : readDsn(message);
+  return report?.kind === "delivery" ? report : null;
 }
 
 /** The delivery status in a part of its own, or in a text part, as some servers send it. */
@@ -118,6 +139,7 @@ function standardReport(
 const STATUS_TYPES: ReadonlySet<string> = new Set([
   "message/delivery-status",
   "message/global-delivery-status",
+  "message/xdelivery-status",
 ]);
 
 /** A text part that begins with the fields of a delivery status. */
@@ -151,7 +173,7 @@ function withText(
   leaves: readonly MessagePart[],
 ): RecipientFinding[] {
   const [only] = findings;
-  const isVague = only?.text === "" && (only.status === null || only.status.endsWith(".0.0"));
+  const isVague = only?.text === "" && (only.status === null || only.status.endsWith(".0"));
   if (findings.length !== 1 || only === undefined || !isVague) return [...findings];
   const words = readableText(leaves).slice(0, 4_000);
   const reason = diagnose(only.status, words);

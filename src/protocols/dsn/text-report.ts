@@ -6,7 +6,8 @@
 import { type ReadField, linesOf, valueOf } from "../mime/read-fields.ts";
 import { decodeWords } from "../mime/read-parts.ts";
 import { diagnose, type Diagnosis, findReply } from "./classify.ts";
-import { TEXT_RULES } from "./text-rules.ts";
+import { hasListField } from "./list-mail.ts";
+import { DELAY_WORDS, TEXT_RULES } from "./text-rules.ts";
 
 type TextFinding = Diagnosis & {
   action: "failed" | "delayed";
@@ -30,20 +31,29 @@ const MAX_RECIPIENTS = 500;
 const LONGEST_REASON = 700;
 
 const MAIL_SYSTEM =
-  /mailer[-_. ]?daemon|^"?postmaster\b|<?postmaster@|mail (?:delivery|administrator|transport|system)|maildelivery|<?(?:mdaemon|mmdf|uucp|bounces?|mail-daemon|mailsystem|mailadmin|autoanswer|noreply-dmarc)@|microsoftexchange[0-9a-f]{6,40}@|system (?:administrator|attendant)|delivery (?:sub)?system|邮件系统|系统退信|<?no-?reply@(?:icloud|yandex)/i;
+  /mailer[-_. ]?daemon|mail (?:delivery|administrator|transport|system)|maildelivery|<?(?:mdaemon|mmdf|uucp|bounces?|mail-daemon|mailsystem|mailadmin|autoanswer|noreply-dmarc)@|microsoftexchange[0-9a-f]{6,40}@|<?(?:ndr|imss|post_master|[\w.-]{0,60}(?:anti_?virus|smtp_|_smtp)[\w.-]{0,60})@|system (?:administrator|attendant)|delivery (?:sub)?system|邮件系统|系统退信|<?no-?reply@(?:icloud|yandex|\S{1,100}\.(?:dion|ezweb|auone-net)\.)/i;
 const SUBJECT =
-  /^(?:\[?(?:undeliver(?:ed|able)|non-?deliver(?:y|able)|delivery (?:status notification|failure|failed|has failed|delayed|incomplete|report|error|problem|notification)|failure notice|failed (?:mail|delivery|to deliver)|returned (?:mail|e-?mail|message)|mail (?:delivery|system|could not|not delivered|undeliverable|returned|error)|message (?:status|not delivered|undeliverable|delivery|could not|you sent|delayed|blocked)|warning: (?:message|could not)|error sending|permanent (?:delivery )?failure|unable to deliver|could not send|nondeliverable|your message (?:could|was|couldn|to)|report: delivery|unzustellbar|nicht zustellbar|mail-?zustellung|non remis|échec de (?:la )?remise|no se puede entregar|no entregado|mensaje no entregado|messaggio non|mancato recapito|não entregue|falha na entrega|niedostarczone|zwrot|не доставлено|недоставлен|系统退信|退信|未送达|配信|送信エラー|ndr\b|\*{3,5} ?undeliv))/i;
+  /^(?:\[?(?:undeliver(?:ed|able)|non-?deliver(?:y|able)|delivery (?:status notification|failure|failed|has failed|delayed|incomplete|report|error|problem|notification)|failure notice|failed (?:mail|delivery|to deliver)|returned (?:mail|e-?mail|message)|(?:there was an )?error (?:sending|during|in)|mail (?:failed|delivery|system|error|could not|not delivered|undeliverable|returned|error)|message (?:status|not delivered|undeliverable|delivery|could not|you sent|delayed|blocked)|warning: (?:message|could not)|processing error|automatically rejected|email delivery|permanent (?:delivery )?failure|unable to deliver|could not send|undelivered|nondeliverable|your message (?:could|was|couldn|to)|report: delivery|unzustellbar|nicht zustellbar|mail-?zustellung|non remis|échec de (?:la )?remise|no se puede entregar|no entregado|mensaje no entregado|messaggio non|mancato recapito|não entregue|falha na entrega|niedostarczone|zwrot|не доставлено|недоставлен|系统退信|退信|未送达|配信|送信エラー|メールエラー|メッセージを配信|ndr\b|\*{3,5} ?undeliv))/i;
+
+/** The sender that only mail systems use. */
+const MAIL_SERVER =
+  /mailer[-_. ]?daemon|<?(?:postmaster|mdaemon)\b|mail delivery (?:sub)?system|microsoftexchange[0-9a-f]{6,40}@|<\s*>\s*$|^$/i;
 
 /** Whether the header shows that a mail system wrote the message, not a person. */
 export function isFromMailSystem(fields: readonly ReadField[]): boolean {
   const from = decodeWords(valueOf(fields, "from") ?? "");
   return (
+    isFromMailServer(fields) ||
     MAIL_SYSTEM.test(from) ||
-    /^(?:<\s*>)?$/.test(from) ||
     /^<\s*>$/.test(valueOf(fields, "return-path") ?? "") ||
-    valueOf(fields, "x-failed-recipients") !== null ||
     /mailer-daemon/i.test(valueOf(fields, "sender") ?? "")
   );
+}
+
+/** Whether the sender is one that no list, newsletter or vacation program has. */
+export function isFromMailServer(fields: readonly ReadField[]): boolean {
+  const from = decodeWords(valueOf(fields, "from") ?? "");
+  return MAIL_SERVER.test(from) || valueOf(fields, "x-failed-recipients") !== null;
 }
 
 export function isBounceSubject(subject: string): boolean {
@@ -56,25 +66,51 @@ export function readTextReport(
   subject: string,
   text: string,
 ): TextReport | null {
+  const isBounce = isBounceSubject(subject);
   // People write such subjects, too: "Delivery problem with order 7".
   const isAutomatic = /^auto-/i.test(valueOf(fields, "auto-submitted") ?? "");
-  if (!isFromMailSystem(fields) && !(isAutomatic && isBounceSubject(subject))) return null;
-  const opening = oneSpaced(text.slice(0, OPENING));
-  const rule = TEXT_RULES.find((each) => each.opening.test(opening));
-  if (rule === undefined) return null;
+  if (!isFromMailSystem(fields) && !(isAutomatic && isBounce)) return null;
+  const { spaced, indexOf } = oneSpaced(text.slice(0, OPENING));
+  const named = addressesIn(valueOf(fields, "x-failed-recipients") ?? "");
+  const found = matchRule(spaced);
+  // A server that is not in the table: its address, its subject, and a recipient with a reason.
+  if (found === null && !(isFromMailServer(fields) && (isBounce || subject === ""))) return null;
   const detail = detailOf(text);
-  const named = (valueOf(fields, "x-failed-recipients") ?? "")
+  const isDelay = found?.rule.isDelay === true || DELAY_WORDS.test(spaced.slice(0, DETAIL));
+  const action: TextFinding["action"] = isDelay ? "delayed" : "failed";
+  const from = found === null ? 0 : indexOf(found.end);
+  const sections = sectionsOf(detail, Math.min(from, detail.length), named);
+  const findings = sections
+    .slice(0, MAX_RECIPIENTS)
+    .map(({ recipient, words, shared }) => ({ ...readReason(words, shared), action, recipient }));
+  const isEnough = found === null ? isComplete : isAboutDelivery;
+  const isCertain = found !== null && isBounce && isFromMailServer(fields) && !hasListField(fields);
+  if (!isCertain && !findings.some(isEnough)) return null;
+  return { rule: found?.rule.name ?? "generic", findings, excerpt: detail };
+}
+
+/** The reason in the words about a recipient, or else in those before the first recipient. */
+function readReason(words: string, shared: string): Diagnosis {
+  const own = diagnose(null, reasonIn(words));
+  const isKnown = own.status !== null || own.class !== "policy" || findReply(own.text) !== null;
+  if (isKnown || shared === "") return own;
+  const other = diagnose(null, reasonIn(shared));
+  return other.status === null && other.class === "policy" ? own : other;
+}
+
+function matchRule(spaced: string): { rule: (typeof TEXT_RULES)[number]; end: number } | null {
+  for (const rule of TEXT_RULES) {
+    const match = rule.opening.exec(spaced);
+    if (match !== null) return { rule, end: match.index + match[0].length };
+  }
+  return null;
+}
+
+function addressesIn(value: string): string[] {
+  return value
     .split(",")
-    .map((part) => part.trim());
-  const action: TextFinding["action"] = rule.isDelay === true ? "delayed" : "failed";
-  const sections = sectionsOf(detail, named.filter(isAddress));
-  const findings = sections.slice(0, MAX_RECIPIENTS).map(({ recipient, words }) => ({
-    ...diagnose(null, reasonIn(words)),
-    action,
-    recipient,
-  }));
-  if (!findings.some(isAboutDelivery)) return null;
-  return { rule: rule.name, findings, excerpt: detail };
+    .map((part) => part.trim())
+    .filter(isAddress);
 }
 
 /** Whether the report names a recipient or a reason, and is not only opened like a bounce. */
@@ -82,9 +118,25 @@ function isAboutDelivery({ recipient, status, text }: TextFinding): boolean {
   return recipient !== null || status !== null || findReply(text) !== null;
 }
 
-/** Spaces and tabs only, so that phrases match across line ends; quoted lines lose their mark. */
-function oneSpaced(text: string): string {
-  return text.replace(/\s+(?:> ?)?/g, " ");
+/** Whether the report names a reason, and either a recipient or the reply of a server. */
+function isComplete({ recipient, status, text }: TextFinding): boolean {
+  return findReply(text) !== null || (recipient !== null && status !== null);
+}
+
+/**
+ * One space for all blanks, so that phrases match across line ends; quoted lines lose their mark.
+ * `indexOf` gives the place in `text` of a place in the result.
+ */
+function oneSpaced(text: string): { spaced: string; indexOf: (at: number) => number } {
+  const shifts: { at: number; by: number }[] = [];
+  let by = 0;
+  const spaced = text.replace(/\s+(?:> ?)?/g, (blanks, offset: number) => {
+    const at = offset - by + 1;
+    by += blanks.length - 1;
+    shifts.push({ at, by });
+    return " ";
+  });
+  return { spaced, indexOf: (at) => at + (shifts.findLast((shift) => shift.at <= at)?.by ?? 0) };
 }
 
 /** Lines from which on the report quotes the returned message. */
@@ -106,22 +158,44 @@ function detailOf(text: string): string {
   return detail.trim() === "" ? text.slice(0, DETAIL) : detail;
 }
 
-type Section = { recipient: string | null; words: string };
+/** `shared` are the words before the first recipient. */
+type Section = { recipient: string | null; words: string; shared: string };
 
 const ADDRESS = /[^\s<>()[\]:;,"'@：；，、（）【】]{1,64}@[a-z0-9.-]{1,200}[a-z0-9]/iu;
+const ADDRESSES = new RegExp(ADDRESS.source, "giu");
 /** A line that begins with an address, alone or followed by the reason. */
 const HEADING =
-  /^[\s*•>-]{0,10}(?:(?:(?:failed )?recipient|to|address|rcpt to|for)(?: address)?: {0,10})?(?:\[?smtp:|mailto:)?[<('"]{0,2}([^\s<>()[\]:;,"'@：；，、（）【】]{1,64}@[a-z0-9.-]{1,200}[a-z0-9])[>)\]'"]{0,3}(?:$|[\s:;.,([{-])/iu;
+  /^[\s*•>-]{0,10}(?:(?:(?:failed |intended |original(?:ly)? )?(?:recipient|to|address|addressed to|rcpt to|for)(?: address)?|undeliverable address|(?:could not be )?delivered to|error-for|sent <<< rcpt to): {0,10})?(?<reason>(?:unknown user|unknown host|invalid final delivery userid|user mailbox exceeds allowed size|user's mailbox is full|delivery failed \d{1,4} attempts): {0,10}|undeliverable {1,4}to {1,4})?(?:\[?smtp:|mailto:|(?:\w=[^;=]{0,40};\s?){1,8}dda:smtp=)?[<('"]{0,2}(?<address>[^\s<>()[\]:;,"'@：；，、（）【】]{1,64}@[a-z0-9.-]{1,200}[a-z0-9])[>)\]'"]{0,3}(?:$|[\s:;.,([{-])/iu;
+/** A line after which the address of the sender follows. */
+const BEFORE_SENDER = /(?:\bfrom|\bsent by|\bsender)\b[ :]{0,5}$/i;
 
-/** The words about each recipient. */
-function sectionsOf(detail: string, named: readonly string[]): Section[] {
+/** Ends with this before an address that is not the recipient's. */
+const OF_SENDER =
+  /(?:(?<!generated )\bfrom|\bsorry|\bby|\bcontact|\bmailto)[\s:<]{0,4}$|(?:^|\n)[\s>(]{0,5}from\b[^\n]{0,60}$/i;
+
+/** The words about each recipient: first those after the opening phrase, then all words. */
+function sectionsOf(detail: string, from: number, named: readonly string[]): Section[] {
+  const lineStart = detail.lastIndexOf("\n", from - 1) + 1;
+  const after =
+    from === 0 ? [] : headedSections(detail.slice(lineStart), detail.slice(0, lineStart));
+  const sections = after.length > 0 ? after : headedSections(detail, "");
+  if (sections.length > 0) return sections;
+  const recipients = named.length > 0 ? named : [firstAddress(detail, from)];
+  return recipients.map((recipient) => ({ recipient, words: detail, shared: "" }));
+}
+
+function headedSections(text: string, opening: string): Section[] {
   const sections: Section[] = [];
-  const before: string[] = [];
-  for (const line of detail.split("\n")) {
-    const recipient = HEADING.exec(line.slice(0, 400))?.[1] ?? null;
-    if (recipient !== null && !sections.some((section) => isSame(section.recipient, recipient))) {
-      const rest = line.slice(line.indexOf(recipient) + recipient.length);
-      sections.push({ recipient, words: rest.replace(/^[>)\]'",;: ]{1,5}/, "") });
+  const before: string[] = opening === "" ? [] : [opening];
+  for (const line of text.split("\n")) {
+    const { reason = "", address } = HEADING.exec(line.slice(0, 400))?.groups ?? {};
+    const isSender = BEFORE_SENDER.test(before.at(-1)?.slice(-80) ?? "") && sections.length === 0;
+    const known =
+      address === undefined ? undefined : sections.find((each) => isSame(each.recipient, address));
+    if (address !== undefined && known === undefined && !isSender) {
+      const rest = line.slice(line.indexOf(address) + address.length);
+      const words = reason + rest.replace(/^[>)\]'",;: ]{1,5}/, "");
+      sections.push({ recipient: address, words, shared: "" });
     } else if (sections.length === 0) before.push(line);
     else {
       const last = sections.at(-1);
@@ -130,14 +204,23 @@ function sectionsOf(detail: string, named: readonly string[]): Section[] {
     if (sections.length > MAX_RECIPIENTS) break;
   }
   const shared = before.join("\n");
-  if (sections.length === 0) {
-    const recipients = named.length > 0 ? named : [ADDRESS.exec(detail)?.[0] ?? null];
-    return recipients.map((recipient) => ({ recipient, words: detail }));
-  }
   return sections.map(({ recipient, words }, i) => {
     const own = sections.slice(i).find((section) => hasWords(section.words))?.words ?? words;
-    return { recipient, words: hasWords(own) ? own : shared };
+    return { recipient, words: hasWords(own) ? own : shared, shared };
   });
+}
+
+/** The first address after the opening phrase, or else before it, that is not the sender's. */
+function firstAddress(detail: string, from: number): string | null {
+  const start =
+    from - (/\S{0,320}$/.exec(detail.slice(Math.max(0, from - 320), from))?.[0].length ?? 0);
+  for (const text of [detail.slice(start), detail]) {
+    for (const match of text.slice(0, DETAIL).matchAll(ADDRESSES)) {
+      const before = text.slice(Math.max(0, match.index - 80), match.index);
+      if (!OF_SENDER.test(before)) return match[0];
+    }
+  }
+  return null;
 }
 
 function hasWords(text: string): boolean {
@@ -158,7 +241,8 @@ function reasonIn(words: string): string {
   if (reply === null) return words.slice(0, LONGEST_REASON);
   const before = words.slice(Math.max(0, reply.at - 160), reply.at);
   const rest = words.slice(reply.at, reply.at + LONGEST_REASON);
-  const end = /\n[ \t>]*\n/.exec(rest)?.index ?? rest.length;
+  // An empty line ends the reply, unless the next line continues it.
+  const end = /\n[ \t>]*\n(?!\s{0,20}[45]\d\d[ -])/.exec(rest)?.index ?? rest.length;
   // The words before the reply name the step of the session.
   return `${before.slice(before.lastIndexOf("\n\n") + 1)}${rest.slice(0, end)}`;
 }

@@ -17,6 +17,10 @@ type TextRule = {
 const rule = (name: string, opening: RegExp): TextRule => ({ name, opening });
 const delay = (name: string, opening: RegExp): TextRule => ({ name, opening, isDelay: true });
 
+/** Words with which any server says that it will try again. */
+export const DELAY_WORDS =
+  /delivery attempts will continue|will (?:keep trying|continue to (?:try|attempt|be (?:made|tried)))|will be retried (?:for|until|every)|no action is required on your part|this is (?:just|only) a warning|warning message only|advisory-only/i;
+
 export const TEXT_RULES: readonly TextRule[] = [
   // Delays first: the same servers open their bounces in a similar way.
   delay("Exim", /message that you (?:have )?sent has not yet been delivered to one or more/i),
@@ -35,6 +39,7 @@ export const TEXT_RULES: readonly TextRule[] = [
   ),
   delay("qmail", /your message has been (?:delayed|enqueued and undeliverable)/i),
   delay("CommuniGate Pro", /delayed, but will be retried/i),
+  delay("generic", /has not (?:yet )?been delivered because|has been postponed/i),
 
   rule(
     "qmail",
@@ -44,8 +49,13 @@ export const TEXT_RULES: readonly TextRule[] = [
   rule("Apache James", /this is the james mail server/i),
   rule("Sun Internet Mail", /your message cannot be delivered to the following recipients/i),
   rule(
+    "qmail",
+    /(?:was|were) not able to deliver (?:your|the following) message|your mail was not delivered to the following address/i,
+  ),
+  rule("DragonFly", /this is the dragonfly mail agent|there was an error delivering your mail to/i),
+  rule(
     "Exim",
-    /message that you (?:have )?sent could not be delivered to (?:one or more|all) of its/i,
+    /message (?:that you (?:have )?sent|sent by \S{1,320}) could not be delivered to (?:one or more|all) of its/i,
   ),
   rule("1&1", /message that you (?:have )?sent could not be delivered to one or more recipients/i),
   rule("GMX", /unfortunately,? your message could not be delivered to the following address/i),
@@ -72,11 +82,12 @@ export const TEXT_RULES: readonly TextRule[] = [
   rule("Postfix", /this is the (?:postfix|mail system) (?:program )?at host/i),
   rule(
     "Sendmail",
-    /addresses had (?:permanent fatal errors|permanent delivery errors|delivery problems)/i,
+    /addresses had (?:permanent fatal errors|permanent delivery errors|delivery (?:problems|errors))/i,
   ),
   rule("Sendmail", /----- ?transcript of session follows/i),
   rule("Exchange", /your message did not reach some or all of the intended recipients/i),
   rule("Exchange", /delivery has failed to these recipients or (?:groups|distribution lists)/i),
+  rule("Exchange", /did not reach the following recipients?(?:\(s\))?/i),
   rule("Exchange", /the following recipient\(s\) (?:could not|cannot) be reached/i),
   rule("Microsoft", /your message to .{1,300} couldn(?:'|’)t be delivered/i),
   rule("Microsoft IIS", /delivery to the following recipients? failed\./i),
@@ -85,8 +96,16 @@ export const TEXT_RULES: readonly TextRule[] = [
     "Gmail",
     /your message (?:to .{1,300} )?(?:wasn(?:'|’)t|was not) delivered to .{1,300} because|your message to .{1,300} has been blocked/i,
   ),
-  rule("Gmail", /there was a problem delivering your message to/i),
+  rule("Gmail", /there was a problem delivering your message to|\*\* message not delivered \*\*/i),
   rule("Yahoo", /sorry,? we were unable to deliver your message to the following address/i),
+  rule(
+    "Yahoo",
+    /message from \S{1,255} unable to deliver message to the following address\(es\)|unable to deliver message to the following address/i,
+  ),
+  rule(
+    "Google Groups",
+    /(?:the )?group you tried to contact|\bgoogle (?:groups|groupes|gruppen|grupos|gruppi|グループ) {0,3}(?:$|-----)/i,
+  ),
   rule(
     "AOL",
     /the following message could not be delivered because|your mail to the following recipients could not be delivered/i,
@@ -124,6 +143,10 @@ export const TEXT_RULES: readonly TextRule[] = [
     "IMail",
     /delivery failed \d{1,4} attempts?:|undeliverable to (?:the following|mailbox)|user mailbox exceeds allowed size/i,
   ),
+  rule(
+    "IMail",
+    /(?:^|\s)(?:unknown user|unknown host|invalid final delivery userid): ?<?\S{1,320}@|(?:^|\s)undeliverable to \S{1,64}@/i,
+  ),
   rule("SmarterMail", /could not deliver message to the following recipient/i),
   rule("Courier", /undeliverable mail|this is a delivery status notification from/i),
   rule("GroupWise", /the message that you sent was undeliverable to the following/i),
@@ -153,8 +176,26 @@ export const TEXT_RULES: readonly TextRule[] = [
     "X.400 gateway",
     /your message was not delivered to the following recipients|non-?delivery report for/i,
   ),
+  rule(
+    "KDDI",
+    /your mail (?:sent on|attempted to be delivered on):? .{1,80}could not be delivered/i,
+  ),
   rule("KDDI", /each of the following recipients was rejected by a remote mail server/i),
-  rule("Biglobe", /the user\(s\) account is (?:disabled|temporarily limited)/i),
+  rule("MailMarshal", /could not be delivered because of/i),
+  rule("Lotus SMTP", /-{5,9} failure reasons -{5,9}/i),
+  rule("m-FILTER", /-{5,9}server message/i),
+  rule("InterScan", /message from interscan|sent <<< rcpt to:/i),
+  rule("SurfControl", /your message could not be sent\. a transcript/i),
+  rule("XWall", /has encountered (?:a )?delivery problems?/i),
+  rule("Verizon", /message could not be delivered to mobile|error message below: [45]\d\d\b/i),
+  rule("HotPOP", /undeliverable address: ?\S{1,320}@/i),
+  rule("LSMTP", /an error was detected while processing the enclosed message/i),
+  rule("USA.NET", /mail has been returned because it encountered an error while being processed/i),
+  rule("MDaemon", /there is no user by that name at this server/i),
+  rule("Dovecot", /your message to \S{1,320} was automatically rejected/i),
+  rule("phquery", /message not delivered to the following/i),
+  rule("hosted mail", /delivery of e-?mail to this address .{1,200}has failed/i),
+  rule("Biglobe", /the user\(s\) account is (?:disabled|temporarily (?:limited|over quota))/i),
   rule(
     "Kerio",
     /your message has not been delivered to|your e-?mail message could not be delivered/i,
@@ -195,6 +236,10 @@ export const TEXT_RULES: readonly TextRule[] = [
   rule("Cisco", /your message .{0,200}was rejected by the (?:recipient|remote|destination)/i),
   rule(
     "generic",
-    /this is a permanent error|permanent error(?:;|:|\.) .{0,40}address(?:es)? failed|failed recipients?:/i,
+    /could ?n[o']t be delivered to(?: the following)?[ :]|cannot be delivered to the following|(?:recipients? did not receive|we had trouble delivering|has not been delivered|unable to deliver) (?:this |your |the )?(?:e-?mail|mail|message)/i,
+  ),
+  rule(
+    "generic",
+    /this is a (?:delivery failure notification|permanent error)|-{3,9} ?failed recipients|permanent error(?:;|:|\.) .{0,40}address(?:es)? failed|failed recipients?:/i,
   ),
 ];

@@ -51,6 +51,18 @@ function hasSeparator(name: string): boolean {
   return false;
 }
 
+/**
+ * The text that `parseMailbox` reads as this mailbox. A name that cannot stand in a header is left
+ * out.
+ */
+export function mailboxText({ address, name }: Mailbox): string {
+  if (name === null || name === "" || name.length > LONGEST_NAME || !isHeaderText(name)) {
+    return address;
+  }
+  const isPlain = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} .'-]*[\p{L}\p{M}\p{N}.])?$/u.test(name);
+  return `${isPlain ? name : `"${name.replace(/["\\]/g, "\\$&")}"`} <${address}>`;
+}
+
 /** Formats a mailbox for people. The result is not encoded, so it must not be used in a header. */
 export function formatMailbox({ address, name }: Mailbox): string {
   return name === null ? address : `${name} <${address}>`;

@@ -15,6 +15,7 @@ import { trimBlanks } from "../../lib/trim.ts";
 import { parseAddress } from "./address.ts";
 import { isMediaType } from "./content-type.ts";
 import { addressLine, rawLine, textLine } from "./header-lines.ts";
+import { parseMailbox } from "./mailbox.ts";
 import { isContentId, isHeaderName, isHeaderText, isOwnedHeader } from "./headers.ts";
 import { type Attachment, attachmentPart, bytesOf, multipart, textPart } from "./parts.ts";
 import type { Pieces } from "./text-encoding.ts";
@@ -26,6 +27,7 @@ type Mailbox = { name: string | null; address: string };
 export type MessageInput = {
   from: Mailbox;
   to: Mailbox;
+  /** A mailbox as text, with or without a display name. */
   replyTo: string | null;
   subject: string;
   html: string;
@@ -77,7 +79,7 @@ export function composeParts(input: PartsInput): Composed {
 function headerBlock(input: PartsInput): string {
   const { from, to, replyTo, subject, messageId, date, headers } = input;
   let block = `${mailboxField("From", from).line}\r\n${mailboxField("To", to).line}\r\n`;
-  if (replyTo !== null) block += `${mailboxField("Reply-To", replyMailbox(replyTo)).line}\r\n`;
+  if (replyTo !== null) block += `${replyField("Reply-To", replyTo).line}\r\n`;
   block += `${textLine("Subject", subject)}\r\nDate: ${messageDate(date)}\r\n`;
   block += `Message-ID: ${messageId}\r\n`;
   for (const header of headers) {
@@ -101,6 +103,15 @@ const mailboxField = latestByName<Mailbox>(
     if (fault !== null || !parsed.ok) return { line: "", fault };
     const ascii = parsed.address === address ? address : inAscii(address, parsed.domain);
     return { line: addressLine(header, { name, address: ascii }), fault };
+  },
+);
+
+const replyField = latestByName<string>(
+  (a, b) => a === b,
+  (header, text) => {
+    const parsed = parseMailbox(text);
+    if (parsed.ok) return mailboxField(header, parsed.mailbox);
+    return { line: "", fault: `${header}: ${parsed.reason}` };
   },
 );
 
@@ -139,8 +150,6 @@ function latestByName<T>(
     return field;
   };
 }
-
-const replyMailbox = (address: string): Mailbox => ({ name: null, address });
 
 /** Converts the domain to A-labels. The local part stays as written, as people know it. */
 function inAscii(address: string, domain: string): string {
@@ -181,7 +190,7 @@ function firstFault(input: Omit<MessageInput, "html" | "text">): string | null {
   return (
     mailboxField("From", from).fault ??
     mailboxField("To", to).fault ??
-    (replyTo === null ? null : mailboxField("Reply-To", replyMailbox(replyTo)).fault) ??
+    (replyTo === null ? null : replyField("Reply-To", replyTo).fault) ??
     firstOf(input.headers, (header) => callerField(header[0], header[1]).fault) ??
     firstOf(input.attachments, attachmentFault)
   );

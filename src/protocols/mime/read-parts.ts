@@ -29,7 +29,10 @@ export type MessagePart = {
 export function readMessage(raw: Uint8Array): MessagePart {
   const { buffer, byteOffset, byteLength } = raw;
   const bytes = Buffer.from(buffer, byteOffset, Math.min(byteLength, MAX_READ_BYTES));
-  return readPart(bytes.toString("latin1"), 0, { parts: 0 });
+  const text = bytes.toString("latin1");
+  // Lines that end with CR only.
+  const isCarriageReturns = !text.includes("\n") && text.includes("\r");
+  return readPart(isCarriageReturns ? text.replaceAll("\r", "\n") : text, 0, { parts: 0 });
 }
 
 function readPart(text: string, depth: number, count: { parts: number }): MessagePart {
@@ -38,9 +41,16 @@ function readPart(text: string, depth: number, count: { parts: number }): Messag
   const contentType = valueOf(fields, "content-type") ?? "";
   const type = /^\s*([\w.+-]{1,100}\/[\w.+-]{1,100})/.exec(contentType)?.[1] ?? "text/plain";
   const lower = type.toLowerCase();
-  const boundary = lower.startsWith("multipart/") ? parameterOf(contentType, "boundary") : null;
-  const isSplit = boundary !== null && boundary !== "" && depth < MAX_DEPTH;
-  const parts = isSplit ? readParts(splitBody(body, boundary), depth + 1, count) : [];
+  const isMultipart = lower.startsWith("multipart/");
+  const boundary = isMultipart ? parameterOf(contentType, "boundary") : null;
+  const split = (mark: string | null): MessagePart[] =>
+    mark === null || mark === "" || depth >= MAX_DEPTH
+      ? []
+      : readParts(splitBody(body, mark), depth + 1, count);
+  const named = split(boundary);
+  // The parameter is missing or wrong, or a gateway removed the whole field.
+  const isLost = named.length === 0 && (isMultipart || (depth === 0 && contentType === ""));
+  const parts = isLost ? split(findBoundary(body, isMultipart)) : named;
   return { fields, type: lower, body: parts.length === 0 ? body : "", parts };
 }
 
@@ -66,6 +76,21 @@ export function headAndBody(text: string): { head: string; body: string } {
     if (text[next] === "\n") return { head: text.slice(0, at + 1), body: text.slice(next + 1) };
   }
   return { head: text.slice(0, MAX_HEADER), body: "" };
+}
+
+const FIRST_BOUNDARY =
+  /(?:^|\n)--([^\s-][^\r\n]{0,199}?|-[^\r\n]{2,199}?)[ \t]*\r?\ncontent-[a-z-]{1,40}:/i;
+
+/**
+ * The boundary that the body itself shows: a line of two hyphens before the fields of a part. If the
+ * header does not say that there are parts, nothing but a word about MIME may stand before it.
+ */
+function findBoundary(body: string, isMultipart: boolean): string | null {
+  const found = FIRST_BOUNDARY.exec(body.slice(0, MAX_HEADER));
+  if (found === null) return null;
+  const before = body.slice(0, found.index).trim();
+  const isFirst = before === "" || (before.length < 500 && /\bMIME\b/.test(before));
+  return isMultipart || isFirst ? (found[1] ?? null) : null;
 }
 
 /** The texts between the lines of a boundary (RFC 2046 §5.1.1). The last one may be incomplete. */

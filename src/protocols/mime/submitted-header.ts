@@ -81,7 +81,10 @@ export function readSubmittedHeader(header: string, hostname: string): ReadHeade
   if (written.length < texts.length) {
     return refuse("5.6.7 An address in the header is not ASCII, which many servers refuse");
   }
-  return { ok: true, header: { from: mailboxOf(from.mailbox), fields: written, ...facts(fields) } };
+  return {
+    ok: true,
+    header: { from: decodeMailbox(from.mailbox), fields: written, ...facts(fields) },
+  };
 }
 
 /** Ends with the empty line. */
@@ -105,7 +108,8 @@ function refuse(text: string): ReadHeader {
   return { ok: false, code: 550, text };
 }
 
-function mailboxOf({ address, name }: Mailbox): Mailbox {
+/** The mailbox with its name as people read it. */
+export function decodeMailbox({ address, name }: Mailbox): Mailbox {
   return { address, name: name === null ? null : decodeWords(name) };
 }
 

@@ -26,7 +26,7 @@ type NegativeReply = {
 export type Refusal = Meaning &
   ({ kind: "deferred"; retryAfterMs?: number } | { kind: "bounced"; retryAfterMs?: never });
 
-type Meaning = { about: ReplySubject; class: ReplyClass };
+export type Meaning = { about: ReplySubject; class: ReplyClass };
 
 /**
  * Classifies a negative reply. Only a permanent one can be `no_such_recipient`
@@ -38,6 +38,11 @@ export function classifyReply(reply: NegativeReply): Refusal {
   const retryAfterMs = retryHint(parsed.text);
   const found = meaningOf(parsed) ?? UNKNOWN_DELAY;
   return { kind: "deferred", ...found, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+}
+
+/** The meaning of a negative reply; null if neither its text nor its codes say anything. */
+export function findMeaning(reply: NegativeReply): Meaning | null {
+  return meaningOf(parse(reply));
 }
 
 const UNKNOWN_REFUSAL: Meaning = { about: "message", class: "policy" };
@@ -106,14 +111,27 @@ function bareText(text: string): string {
 function meaningOf(reply: Parsed): Meaning | null {
   if (OUR_STEPS.has(reply.step)) return { about: "account", class: "infrastructure" };
   const rule = REPLY_RULES.find((each) => fits(each, reply));
-  return rule === undefined ? codeMeaning(reply) : { about: rule.about, class: rule.class };
+  const found = rule === undefined ? codeMeaning(reply) : { about: rule.about, class: rule.class };
+  return reply.step === "mail" && reply.permanent ? meaningAtMail(reply, found) : found;
 }
+
+/**
+ * At MAIL a server knows our host, the sender and perhaps the size, but neither message nor recipient.
+ * So a refusal that it does not explain means the sender.
+ */
+function meaningAtMail({ code, detail, text }: Parsed, found: Meaning | null): Meaning {
+  if (found === null) return { about: "sender", class: "policy" };
+  const isSize = code === 552 || SIZE_CODES.has(detail) || /\b(?:size|large|big)\b/i.test(text);
+  return found.about === "message" && !isSize ? { about: "sender", class: found.class } : found;
+}
+
+const SIZE_CODES: ReadonlySet<string> = new Set(["2.3", "3.4", "5.3"]);
 
 /** At these steps a refusal is about our connection or log-in, not about recipient or message. */
 const OUR_STEPS: ReadonlySet<SmtpStep> = new Set(["connect", "tls", "starttls", "auth"]);
 
 function fits(rule: ReplyRule, reply: Parsed): boolean {
-  const { at, only, codes, basicCodes, text, unless } = rule;
+  const { at, only, codes, basicCodes, text, needs, unless } = rule;
   if (only !== undefined && reply.permanent !== (only === "permanent")) return false;
   if (at !== undefined && !at.includes(reply.step)) return false;
   if (codes !== undefined && !codes.includes(reply.detail)) return false;
@@ -121,6 +139,7 @@ function fits(rule: ReplyRule, reply: Parsed): boolean {
   if (rule.class === "no_such_recipient" && isContradictory(reply)) return false;
   if (rule.isVague === true && namesRecipient(reply)) return false;
   if (unless?.test(reply.text) === true) return false;
+  if (needs?.test(reply.text) === false) return false;
   return text === undefined || text.test(reply.text);
 }
 

@@ -149,13 +149,73 @@ export function relayMechanism(host: string): string | null {
   return spf === null ? null : `include:${spf}`;
 }
 
+/**
+ * Whether bounces come to the MAIL FROM that we name. Every known relay replaces it, or reports to the
+ * account; others are mail servers that pass it on.
+ */
+export function keepsMailFrom(host: string): boolean {
+  return findKnownRelay(host) === null;
+}
+
+/** What a relay does with mail, in sentences for the operator. */
+export type RelayText = {
+  name: string;
+  /** Whether mail goes there without our signatures. */
+  isSigning: boolean;
+  signing: string;
+  limit: string;
+  reports: string;
+};
+
+export function describeRelay(relay: Relay): RelayText {
+  const known = findKnownRelay(relay.host);
+  if (known === null) {
+    return {
+      name: relay.host,
+      isSigning: isSignedThere(relay),
+      signing:
+        relay.sign === false
+          ? "It signs mail itself (sign=false in --relay-url)."
+          : "Mail goes there with the signatures of this server.",
+      limit: "Its limits are known to its operator.",
+      reports:
+        "Bounces that come later go to the address of the sender. They come to this server, and are " +
+        "counted, once it receives mail (--inbound) and the records of the return path are published. " +
+        "It does not report deliveries.",
+    };
+  }
+  return {
+    name: known.name,
+    isSigning: isSignedThere(relay),
+    signing: signingText(relay, known),
+    limit:
+      known.limit === null ? "Its limit is that of your plan." : `Its limit is ${known.limit}.`,
+    reports:
+      `It reports bounces and complaints ${known.reports}. These reports do not come to this server, ` +
+      "so they are not counted here, and it does not report deliveries.",
+  };
+}
+
+function signingText(relay: Relay, known: KnownRelay): string {
+  const why = whyUnsigned(known);
+  const setUp = `set up ${known.signing} there`;
+  if (why === null) {
+    return isSignedThere(relay)
+      ? `It signs mail itself (sign=false in --relay-url): ${setUp}.`
+      : "It passes on the signatures of this server.";
+  }
+  return isSignedThere(relay)
+    ? `It ${why}, so it signs mail itself: ${setUp}.`
+    : `It ${why}, which breaks the signatures of this server: remove sign=true from --relay-url.`;
+}
+
 /** Why our signatures would not survive; null if they do. */
 export function whyUnsigned(known: KnownRelay): string | null {
   const parts = [
     ...(known.replaces.length > 0 ? [`replaces ${known.replaces.join(" and ")}`] : []),
     ...(known.takesOneSignature ? ["takes one DKIM-Signature at most"] : []),
   ];
-  return parts.length > 0 ? parts.join(", ") : null;
+  return parts.length > 0 ? parts.join(" and ") : null;
 }
 
 /**

@@ -21,6 +21,8 @@ export type ReplyRule = {
   basicCodes?: readonly number[];
   /** One of these expressions matches the text, in any case; without it, any text. */
   text?: RegExp;
+  /** The text must match this expression as well. */
+  needs?: RegExp;
   /** The rule does not hold for texts that this expression matches. */
   unless?: RegExp;
   /** True if a code that names the recipient (X.1.z) at RCPT is more precise than these words. */
@@ -45,23 +47,30 @@ const MICROSOFT_BLOCKS: readonly string[] = [
   ...Array.from({ length: 100 }, (_, i) => `7.${700 + i}`),
 ];
 
+/** An address in the text is ours, because the server knows no other. */
+const IP_ADDRESS =
+  /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])|\[(?:ipv6:)?[0-9a-f]{0,4}:[0-9a-f:.]{2,45}\]/;
+
 const REPUTATION = anyOf([
   /spam ?haus|spamcop|barracuda(?:central|networks)|\bsorbs\b|uceprotect|abusix|manitu|invaluement|sender ?score|spamrats|backscatterer|cloudmark sender/,
   /dns-?bl|\b(?:rbl|sbl|xbl|pbl|csi|zen)\b/,
-  /(?:block|black|deny)[- ]?list/,
+  /(?<!\b(?:url|uri|link)s? (?:is |are )?(?:\S{1,40} )?)(?:block|black|deny)[- ]?list(?!ed (?:url|uri|link)|.{0,20} (?:url|uri|link)s?\b)/,
   /reputation/,
   /banned sending ip|bad outbound sender|banned sender|spam abuse detected/,
-  /blocked using|blocked - see|blocked by \S*(?:senderbase|trustedsource|talos)/,
+  /blocked using(?! spam)|blocked - see|blocked by \S*(?:senderbase|trustedsource|talos)/,
   /ipcheck\.proofpoint|csi\.(?:mimecast|cloudmark)/,
   /not authorized to send e-?mail directly|connections? (?:will )?not (?:be )?accepted from|traffic not accepted from this ip|dynamic ip/,
   /\[bl\d+\]|\b(?:s3140|s3150)\b|\b(?:sc|dy|ou)-00\d\b/,
   /(?:your|sending|client) (?:ip|host|server|network)(?: address)? (?:\S+ )?(?:is|has been|was) (?:\w+ )?(?:blocked|banned|listed|denied)/,
   /user complaints|likely suspicious due to the very low/,
+  /host network not allowed|client host (?:\S+ )?(?:rejected|refused|denied)|not allowed to connect|access from (?:ip address )?\S+ (?:is )?(?:blocked|denied)|no access from (?:mail server|your)|forbidden by your ip/,
+  /(?:bad|poor) ip profile|spam ips? blocked|suspected spam ip|open proxy|listed as abusive|suspiciously like spammer|(?:many|much) spams? from your|currently sending spam|\baup#/,
 ]);
 
 const MAILBOX_FULL = anyOf([
-  /over ?-?quota|quota (?:is |has been |was |limit )?(?:exceeded|full|reached)|exceed(?:s|ed|ing)? (?:the |his |its |their )?(?:\w+ )?quota/,
+  /over ?-?quota|over (?:\S+ )?(?:disk|mail ?box|storage) quota|full mail ?box|quota (?:is |has been |was |limit )?(?:exceeded|full|reached)|exceed(?:s|ed|ing)? (?:the |his |its |their )?(?:\w+ )?quota/,
   /(?:mail ?box|inbox|mail ?drop|account|user|recipient|storage)\b.{0,30}\b(?:full|out of (?:storage|space))/,
+  /(?:overdrawn|reached|used up) (?:\S+ )?(?:dis[ck] ?space|dis[ck]|storage|mail ?box) ?quota|quota violation|(?:not|n'?t) (?:have )?enough (?:disk |storage |mail ?box )?space\b(?!.{0,20}(?:server|system))/,
   /exceeded storage allocation|mail ?box exceeds|(?:mail ?box|storage|disk) (?:size |space |storage )?(?:limit|exceeded)/,
 ]);
 
@@ -74,7 +83,7 @@ const UNKNOWN_RECIPIENT = anyOf([
   /not (?:listed )?in (?:the |my |our |this |its )?(?:\w{1,20} ){0,2}(?:recipients?|users?|mail ?box(?:es)?|address|rcpt) (?:list|table|map|database|directory)/,
   /(?:unable to|can(?:no|')?t|could(?:n'?t| not)) (?:find|locate) (?:the |this |that |a )?(?:user|recipient|mail ?box|account|address)|(?:destination|recipient) addresse?s? (?:were|was|is|are) unknown/,
   /address no longer (?:accepts|receives)|mail ?box (?:\S{1,64} )?unavailable or access denied|\bin name directory|not in (?:our|the) directory|^\W{0,5}(?:rcpt(?: to)?\W{0,5})?(?:does not|doesn'?t) exist/,
-  /(?:valid|bad)(?:rcptto|recipientto)\b|(?:user|recipient|account|address)s? (?:is |was |are )?not (?:present|listed|found|known) in (?:the |our )?(?:\w{1,20} )?directory/,
+  /(?:valid|bad)(?:rcptto|recipientto)\b|\bbad[-_ ]recipient\b|(?:user|recipient|account|address)s? (?:is |was |are )?not (?:present|listed|found|known) in (?:the |our )?(?:\w{1,20} )?directory/,
   /(?:mail ?box|recipient|account|user) (?:is |was )?not (?:present|found|known|hosted|local)\b|user (?:is )?missing home directory|not an active address/,
   /(?:user|account|mail ?box) (?:is |has been |was )?(?:terminated|deleted|removed|closed|discontinued)|mail ?box (?:is )?inactive/,
   /unrout(?:e)?able address|(?:does not|doesn'?t) have an? \S+ account|recip(?:ient)? ?not ?found/,
@@ -122,7 +131,7 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     text: anyOf([
       /(?:daily|hourly|weekly|monthly|sending|relay|submission|outgoing|outbound) (?:(?:user|customer|account|smtp|relay|e-?mail|mail|messages?|recipients?|sending|sent|outgoing|outbound) ){0,3}(?:quota|limit|limits|allowance)\b/,
       /\byou(?:r|'ve)?\b(?! (?:tried|are trying|were trying|entered))(?![^.]{0,80}\b(?:size|large|big)\b)[^.]{0,60}\b(?:over|exceed\w*|reach\w*|hit|use[ds]? up|passed)\b[^.]{0,40}\b(?:quota|limits?|allowance|credits?|plan)\b/,
-      /\byour\b[^.]{0,40}\b(?:quota|limits?|allowance|credits?|plan)\b[^.]{0,30}\b(?:exceeded|reached|exhausted|used up|hit|expired)/,
+      /\byour\b[^.:]{0,40}\b(?:quota|limits?|allowance|credits?|plan)\b[^.]{0,30}\b(?:exceeded|reached|exhausted|used up|hit|expired)/,
       /limit on the number of (?:allowed )?(?:outgoing |outbound |sent )?(?:messages|mails|e-?mails|recipients)/,
       /max(?:imum)? (?:number of )?(?:allowed )?(?:credits?|e-?mails|mails|messages|recipients|defers and failures) (?:per|in an?|a) (?:hour|day|month|week)|maximum credits? exceeded/,
       /(?:quota|credits?|plan|allowance) (?:has been |have been |is |are |was )?(?:exhausted|used up|expired|insufficient)|(?:not enough|insufficient|out of|no) (?:more |sending |e-?mail |mail )?credits?\b/,
@@ -167,6 +176,11 @@ export const REPLY_RULES: readonly ReplyRule[] = [
   // Before "too much mail": Gmail says of a full mailbox that it may also get too much mail.
   { about: "recipient", class: "mailbox_full", codes: ["2.2"], text: MAILBOX_FULL },
   {
+    about: "recipient",
+    class: "mailbox_full",
+    text: /(?:user|recipient|mail ?box|benutzer|empf(?:ä|ae)nger) (?:\S+ )?(?:has|hat|holds?|contains?) (?:too many|zu ?viele) (?:messages|mails|e-?mails|nachrichten)/i,
+  },
+  {
     about: "site",
     class: "rate_limited",
     text: anyOf([
@@ -188,7 +202,7 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     class: "authentication",
     text: anyOf([
       /\b(?:spf|dkim|dmarc|domainkeys)\b/,
-      /sender policy framework|unauthenticated|required authentication level|spoof/,
+      /is not allowed to send (?:mail |e-?mail |messages )?(?:from|for) |sender policy framework|unauthenticated|required authentication level|spoof/,
     ]),
   },
   {
@@ -248,8 +262,19 @@ export const REPLY_RULES: readonly ReplyRule[] = [
       /(?:starttls|tls|ssl|encryption|secure connection) (?:is |connection )?(?:required|needed)|must (?:issue|use) (?:a )?(?:starttls|tls)|not (?:sent|received) over (?:a )?tls/,
     ]),
   },
-  // Before the message the server knows our address only; afterwards it may mean a link in the text.
+  // Before the message the server knows our address only; afterwards it may mean a link in the text,
+  // unless it names an address or a host.
   { about: "account", class: "reputation", at: BEFORE_MESSAGE, text: REPUTATION },
+  {
+    about: "account",
+    class: "reputation",
+    at: AT_MESSAGE,
+    text: REPUTATION,
+    needs: anyOf([
+      /\b(?:your|client|sending|sender'?s?|source|connecting|originating) (?:ip|host|server|mail ?server|network)\b|\bip (?:address )?\S{0,45} ?(?:has|is|was)\b|\bips?\b/,
+      IP_ADDRESS,
+    ]),
+  },
   { about: "sender", class: "reputation", text: REPUTATION },
 
   {
@@ -323,7 +348,7 @@ export const REPLY_RULES: readonly ReplyRule[] = [
       /(?:message|mail|e-?mail|data|attachment|body)\b.{0,30}\b(?:too (?:large|big|long))/,
       /(?:message|mail|header|body)? ?(?:file )?size (?:\w+ ){0,3}(?:exceed|limit)|exceed(?:s|ed)? (?:\S+ ){0,4}(?:message )?size|databytes limit/,
       /virus|malware|infected|phish|trojan/,
-      /\bspam|unsolicited|\bjunk/,
+      /spam|unsolicited|\bjunk|\buribl\b|bulk (?:e-?)?mail|mass mailer|black ?listed (?:url|link)/,
       /(?:message|banned|unsafe|suspicious|potentially|blocked|its|prohibited) ?content|content (?:reject|filter|presents|rejected)|security issue/,
       /rfc ?[25]?[28]22|(?:missing|invalid|multiple|duplicate) (?:\S+ )?headers?/,
     ]),
@@ -334,7 +359,27 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     class: "policy",
     isVague: true,
     text: anyOf([
-      /relay(?:ing)? (?:access )?(?:is )?(?:denied|disallowed|not permitted|not allowed|prohibited)|not permitted to relay|(?:unable|not able|refuse[sd]?) to relay|allowed rcpthosts/,
+      /relay(?:ing)? (?:access )?(?:is )?(?:denied|disallowed|not permitted|not allowed|prohibited)|not permitted to relay|(?:unable|not able|refuse[sd]?) to relay|allowed rcpthosts|\bas a relay\b/,
+    ]),
+  },
+  {
+    // Before the message, a refusal that names our address is about that address.
+    about: "account",
+    class: "reputation",
+    at: BEFORE_MESSAGE,
+    only: "permanent",
+    isVague: true,
+    codes: ["", "0.0", "7.0", "7.1"],
+    text: anyOf([IP_ADDRESS]),
+  },
+  {
+    // Not the choice of one recipient, who may refuse a sender as well.
+    about: "sender",
+    class: "policy",
+    isVague: true,
+    unless: /\b(?:recipient|user|account|mail ?box|customer|preferences?|personal)\b/i,
+    text: anyOf([
+      /\bsender (?:address )?(?:is |was |has been )?(?:rejected|refused|blocked|denied|banned|not accepted)|badmailfrom/,
     ]),
   },
   {

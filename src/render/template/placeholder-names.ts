@@ -9,7 +9,7 @@ import { compileTemplate } from "./template.ts";
  * `isRequired`: one of its outputs has no other value, so that it renders as nothing without one.
  * `isProvided`: the service gives it a value (variables.ts).
  */
-type Placeholder = { name: string; isRequired: boolean; isProvided: boolean };
+export type Placeholder = { name: string; isRequired: boolean; isProvided: boolean };
 
 const MAX_PLACEHOLDERS = 200;
 const ENGINE = liquidEngine("html");

@@ -119,12 +119,16 @@ export function render(
 }
 
 /** Like `render` for a template of the kind "url", with the result split into parts. */
-export function renderUrl(template: Template, variables: Variables): RenderedUrl {
+export function renderUrl(
+  template: Template,
+  variables: Variables,
+  limitMs: number = RENDER_LIMIT_MS,
+): RenderedUrl {
   if (template.nodes === null) {
     return { ok: true, parts: [{ kind: "literal", text: template.source }] };
   }
   const emitter = new UrlEmitter();
-  const rendered = renderChecked(template, { variables, limitMs: RENDER_LIMIT_MS, emitter });
+  const rendered = renderChecked(template, { variables, limitMs, emitter });
   return rendered.ok ? { ok: true, parts: emitter.parts } : rendered;
 }
 
@@ -135,9 +139,10 @@ export function renderUrl(template: Template, variables: Variables): RenderedUrl
 export function renderJson(
   template: Template,
   variables: Variables,
+  limitMs: number = RENDER_LIMIT_MS,
 ): { ok: true; text: string; only: { value: unknown } | null } | { ok: false; reason: string } {
   const emitter = new JsonEmitter();
-  const rendered = renderChecked(template, { variables, limitMs: RENDER_LIMIT_MS, emitter });
+  const rendered = renderChecked(template, { variables, limitMs, emitter });
   if (!rendered.ok) return rendered;
   return { ...rendered, only: template.nodes?.length === 1 ? emitter.only() : null };
 }
@@ -214,7 +219,7 @@ export function checkTemplate(
 }
 
 /** The message of a field error for a template that cannot be compiled. */
-export function syntaxErrorMessage({ line, column, message }: CompileFault): string {
+function syntaxErrorMessage({ line, column, message }: CompileFault): string {
   return `has a syntax error in line ${line}, column ${column}: ${message}`;
 }
 

@@ -1,7 +1,8 @@
 /** The audit log: entries, pages, and the removal of old entries. */
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type TestApp, testApp } from "../../support/app.ts";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type TestApp, type TestResponse, testApp } from "../../support/app.ts";
+import { signIn } from "../../support/session.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -55,4 +56,164 @@ test("entries are removed after a year, and not earlier", async () => {
   t.clock.advance(1);
   await purge();
   expect((await actionsOf(null)).items).toEqual(["contact.delete"]);
+});
+
+describe("an entry of a change over HTTP", () => {
+  /** The newest entry, as the dashboard reads it. */
+  async function newest(): Promise<TestResponse> {
+    const admin = await signIn(t);
+    const headers = { "x-project": t.project.id };
+    return admin.call("GET", "/audit?limit=1", undefined, headers);
+  }
+  const entry = async (): Promise<Record<string, unknown>> =>
+    Object((await newest()).at("data.items.0"));
+
+  const template = { name: "News", type: "MARKETING", subject: "s", body: "<p>b</p>" };
+
+  test("has the name of the object, and old and new values of the fields that changed", async () => {
+    const id = await t.create("/templates", template, "data.id");
+    expect(await entry()).toMatchObject({
+      action: "createTemplate",
+      objectName: "News",
+      changes: [],
+    });
+    await t.call("PATCH", `/templates/${id}`, {
+      name: "Spring",
+      subject: "s",
+      replyTo: "a@x.test",
+    });
+    expect(await entry()).toMatchObject({
+      objectName: "Spring",
+      fields: ["name", "replyTo"],
+      changes: [
+        { field: "name", before: "News", after: "Spring" },
+        { field: "replyTo", before: null, after: "a@x.test" },
+      ],
+    });
+    await t.call("DELETE", `/templates/${id}`);
+    expect(await entry()).toMatchObject({
+      action: "deleteTemplate",
+      objectName: "Spring",
+      fields: [],
+      changes: [],
+    });
+  });
+
+  test("keeps of a long text the part that changed", async () => {
+    const body = (word: string) => `<p>${"a ".repeat(500)}${word}${" b".repeat(500)}</p>`;
+    const id = await t.create("/templates", { ...template, body: body("old") }, "data.id");
+    await t.call("PATCH", `/templates/${id}`, { body: body("new") });
+    const { changes } = await entry();
+    expect(changes).toEqual([
+      {
+        field: "body",
+        before: expect.stringMatching(/^…(?:a ){15}old(?: b)+ …$/),
+        after: expect.stringMatching(/^…(?:a ){15}new(?: b)+ …$/),
+      },
+    ]);
+  });
+
+  test("has changes by an action, of a condition and of a project", async () => {
+    const condition = (value: string) => ({
+      logic: "AND",
+      groups: [{ filters: [{ field: "data.plan", operator: "equals", value }] }],
+    });
+    const segment = { name: "Pro", condition: condition("pro") };
+    const id = await t.create("/segments", segment, "data.id");
+    await t.call("PATCH", `/segments/${id}`, { condition: condition("max") });
+    const [change] = [(await entry())["changes"]].flat();
+    expect(change).toMatchObject({
+      field: "condition",
+      before: expect.stringContaining('"pro"'),
+      after: expect.stringContaining('"max"'),
+    });
+    const admin = await signIn(t);
+    const headers = { "x-project": t.project.id };
+    const patch = { tracking: "DISABLED", name: t.project.name };
+    await admin.call("PATCH", `/projects/${t.project.id}`, patch, headers);
+    expect(await entry()).toMatchObject({
+      objectName: t.project.name,
+      fields: ["tracking"],
+      changes: [{ field: "tracking", before: "MARKETING_ONLY", after: "DISABLED" }],
+    });
+  });
+
+  test("names members and invitations by their address, also after they are gone", async () => {
+    const admin = await signIn(t);
+    const headers = { "x-project": t.project.id };
+    const invitation = { email: "eva@x.test", role: "VIEWER" };
+    const invited = await admin.call("POST", "/team/invitations", invitation, headers);
+    expect(await entry()).toMatchObject({ action: "inviteMember", objectName: "eva@x.test" });
+    const id = invited.text("data.id");
+    await admin.call("DELETE", `/team/invitations/${id}`, undefined, headers);
+    expect(await entry()).toMatchObject({ objectId: id, objectName: "eva@x.test" });
+    const { user } = await signIn(t, { email: "bo@x.test", isOwner: false });
+    const { members } = t.app.accounts;
+    await t.app.writer.write(() => members.put(t.project.seq, user.seq, "VIEWER"));
+    await admin.call("PATCH", `/team/${user.id}`, { role: "EDITOR" }, headers);
+    expect(await entry()).toMatchObject({
+      objectName: "bo@x.test",
+      changes: [{ field: "role", before: "VIEWER", after: "EDITOR" }],
+    });
+    await admin.call("DELETE", `/team/${user.id}`, undefined, headers);
+    expect(await entry()).toMatchObject({ action: "removeMember", objectName: "bo@x.test" });
+  });
+
+  test("keeps no secret: neither keys, nor tokens in links, nor the settings of steps", async () => {
+    const url = "https://hooks.example/T0/b7Ld0fGq82KxPzWvYtR4mN6s?key=abc123";
+    const id = await t.create("/webhooks", { url, events: ["email.sent"] }, "data.id");
+    await t.call("PATCH", `/webhooks/${id}`, { url: url.replace("abc123", "def456") });
+    expect(await entry()).toMatchObject({ fields: ["url"], changes: [] });
+    await t.call("PATCH", `/webhooks/${id}`, { url: "https://hooks.example/plain" });
+    expect(await entry()).toMatchObject({
+      objectName: "https://hooks.example/plain",
+      changes: [{ field: "url", before: "https://hooks.example/T0/…" }],
+    });
+    const steps = (token: string) => [
+      {
+        id: "a",
+        type: "WEBHOOK",
+        config: { url: "https://a.example/", method: "POST", headers: { Authorization: token } },
+      },
+    ];
+    const trigger = { type: "EVENT", eventName: "seen" };
+    const flow = { name: "F", trigger, steps: steps("hunter2"), transitions: [] };
+    const workflow = await t.create("/workflows", flow, "data.id");
+    await t.call("PATCH", `/workflows/${workflow}`, { steps: steps("hunter3"), transitions: [] });
+    const admin = await signIn(t);
+    const headers = { "x-project": t.project.id };
+    const made = await admin.call("POST", "/keys", { name: "shop" }, headers);
+    expect(await entry()).toMatchObject({ objectName: `shop (…${made.text("data.last4")})` });
+    const stored = JSON.stringify(t.db.sqlite.query("SELECT * FROM audit").all());
+    for (const secret of ["hunter", "abc123", "def456", "b7Ld0fGq82", made.text("data.text")]) {
+      expect([secret, stored.includes(secret)]).toEqual([secret, false]);
+    }
+  });
+
+  test("shows the address of a contact while there is one, and stores none", async () => {
+    const contact = { email: "ada@x.test", subscribed: false, data: { city: "Paris" } };
+    const id = await t.create("/contacts", contact, "id");
+    await t.call("PATCH", `/contacts/${id}`, { subscribed: true, data: { city: "Rome" } });
+    expect(await entry()).toMatchObject({
+      objectName: "ada@x.test",
+      fields: ["subscribed", "data"],
+      changes: [{ field: "subscribed", before: "false", after: "true" }],
+    });
+    await t.call("DELETE", `/contacts/${id}`);
+    expect(await entry()).toMatchObject({ action: "deleteContact", objectName: null });
+    const stored = JSON.stringify(t.db.sqlite.query("SELECT * FROM audit").all());
+    expect(stored).not.toMatch(/ada@x\.test|Paris|Rome/);
+  });
+
+  test("of an earlier version has the present name of its object, and no values", async () => {
+    const id = await t.create("/templates", template, "data.id");
+    t.db.sqlite.run("UPDATE audit SET object_name = NULL");
+    await t.call("PATCH", `/templates/${id}`, { name: "Later" });
+    t.db.sqlite.run("DELETE FROM audit WHERE action = 'updateTemplate'");
+    expect(await entry()).toMatchObject({
+      action: "createTemplate",
+      objectName: "Later",
+      changes: [],
+    });
+  });
 });

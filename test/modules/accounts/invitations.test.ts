@@ -2,6 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { TestApp } from "../../support/app.ts";
+import { valueAt } from "../../support/json.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError } from "../../support/refusal.ts";
 import { createSession, removeUsers, signIn } from "../../support/session.ts";
@@ -67,6 +68,32 @@ describe("an invitation", () => {
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404]);
     expect((await show(token)).status).toBe(404);
     expect(t.countRows("users")).toBe(1);
+  });
+
+  test("of an address is limited to five a day in a project, and to 20 in all", async () => {
+    const attempt = async (project = t.project) => {
+      const { invitations } = t.app.accounts;
+      const given = { email: "eve@example.com", role: "EDITOR", by: "owner@example.com" } as const;
+      const made = t.app.writer.write(invitations.invite(project, given));
+      return made.then(
+        () => 0,
+        (error: unknown) => valueAt(error, "status"),
+      );
+    };
+    for (let n = 0; n < 5; n++) expect(await attempt()).toBe(0);
+    t.clock.advance(DAY_MS / 2);
+    expect(await attempt()).toBe(429);
+    expect((await invite("adam@example.com")).token).not.toBe("");
+    const others = await Promise.all(
+      ["b", "c", "d", "e"].map((name) =>
+        t.app.writer.write(t.app.projects.create(`${name}${t.project.id}`)),
+      ),
+    );
+    const statuses = [];
+    for (const other of others) for (let n = 0; n < 4; n++) statuses.push(await attempt(other));
+    expect(statuses).toEqual([...Array.from({ length: 15 }, () => 0), 429]);
+    t.clock.advance(DAY_MS / 2);
+    expect(await attempt()).toBe(0);
   });
 
   test("works for seven days", async () => {

@@ -3,7 +3,9 @@
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { createAttemptLimits } from "../../../src/modules/accounts/attempt-limits.ts";
 import { createPasswords } from "../../../src/modules/accounts/passwords.ts";
+import { createSignIn } from "../../../src/modules/accounts/sign-in.ts";
 import { CHEAP_PASSWORDS, type TestApp, testApp } from "../../support/app.ts";
+import { settleEventLoop } from "../../support/eventually.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
 import { type UserSession, createSession, removeUsers, signIn } from "../../support/session.ts";
 import { valueAt } from "../../support/json.ts";
@@ -137,7 +139,7 @@ describe("signing in with a password", () => {
     const disabled = t.app.accounts.users.create({
       email: "off@example.com",
       name: "Off",
-      passwordDigest: await createPasswords(CHEAP_PASSWORDS).hash(PASSWORD),
+      passwordDigest: await createPasswords(CHEAP_PASSWORDS).hash(PASSWORD, ""),
       isOwner: false,
     });
     await t.app.writer.write(() => {
@@ -168,7 +170,7 @@ describe("signing in with a password", () => {
     const costOf = (digest: unknown) =>
       typeof digest === "string" ? /^(.*)\$[^$]+\$[^$]+$/.exec(digest)?.[1] : null;
     expect(costOf(ofUnknown)).toBe("$argon2id$v=19$m=65536,t=2,p=1");
-    expect(costOf(await createPasswords().hash(PASSWORD))).toBe(costOf(ofUnknown));
+    expect(costOf(await createPasswords().hash(PASSWORD, ""))).toBe(costOf(ofUnknown));
   });
 
   test("is limited to 5 failures per minute for an account, by the monotonic clock", async () => {
@@ -195,6 +197,38 @@ describe("signing in with a password", () => {
     for (let n = 0; n < 20; n++) begin(`user${n}@example.com`, "192.0.2.1");
     expect(() => begin("other@example.com", "192.0.2.1")).toThrow("Too many requests");
     expect(() => begin("other@example.com", "192.0.2.2")).not.toThrow();
+  });
+
+  test("shares the places for verifications among networks, and a 503 is no failure", async () => {
+    const { login } = createSignIn({
+      accounts: t.app.accounts,
+      writer: t.app.writer,
+      passwords: createPasswords(CHEAP_PASSWORDS),
+      limits: createAttemptLimits(t.clock),
+    });
+    const held = Promise.withResolvers<boolean>();
+    using verify = spyOn(Bun.password, "verify");
+    verify.mockImplementation(() => held.promise);
+    /** Resolves to the status of the refusal. */
+    const attempt = (address: string, n = 0): Promise<unknown> =>
+      login(
+        { email: `user${n}@example.com`, password: PASSWORD },
+        { address, userAgent: "", earlierSession: null },
+      ).catch((error: unknown) => valueAt(error, "status"));
+    const networks = ["192.0.2.1", "192.0.2.2", "192.0.2.3"];
+    const attempts = (from: number) =>
+      networks.flatMap((ip) => Array.from({ length: 20 }, (_, n) => attempt(ip, from + n)));
+    const crowd = attempts(0);
+    const other = attempt("198.51.100.7");
+    await settleEventLoop();
+    held.resolve(false);
+    expect(await other).toBe(401);
+    const refused = (await Promise.all(crowd)).filter((status) => status === 503).length;
+    // Two are verified and 40 wait, the other one among them.
+    expect(refused).toBe(60 - 2 - 39);
+    const later = await Promise.all(attempts(100));
+    expect(later.filter((status) => status === 401)).toHaveLength(refused);
+    expect(later.filter((status) => status === 429)).toHaveLength(60 - refused);
   });
 
   test("that succeeds counts as no failure", async () => {

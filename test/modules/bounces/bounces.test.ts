@@ -356,6 +356,13 @@ test("a report address is a signed return path of a mail of the last 30 days", a
   for (const address of ["", "postmaster@acme.test", "b+abc@bounce.acme.test", `a${path}`]) {
     expect(bounces.isReportAddress(address)).toBe(false);
   }
+  // The signature is that of the mail; the host must be the one of its domain.
+  const { secretKey: key } = await t.makeProject("elsewhere");
+  const other = await t.sent(nextAddress(), { key, from: "hello@elsewhere.test" });
+  const [local = ""] = path.split("@");
+  expect(bounces.isReportAddress(`${local}@bounce.elsewhere.test`)).toBe(false);
+  expect(bounces.isReportAddress(returnPathOf(other))).toBe(false);
+  expect(bounces.isReportAddress(returnPathOf(other, "bounce.elsewhere.test"))).toBe(true);
   // The time in an id can be a millisecond later than the clock, if many were made at that time.
   const acceptedAt = parseInt(id.replaceAll("-", "").slice(0, 12), 16);
   t.clock.advance(acceptedAt + 30 * DAY - t.clock.now());

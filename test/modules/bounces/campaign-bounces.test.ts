@@ -68,6 +68,31 @@ test("a campaign counts a mail as left once, and is paused by late bounces", asy
   await t.close();
 });
 
+test("one or two recipients cannot pause a campaign by complaints, however often they send them", async () => {
+  const transport = testTransport({ concurrency: 40 });
+  const config = { campaignLimitAfter: 20, campaignComplaintLimit: 0.01 };
+  const t = await campaignApp({ transport, config });
+  t.insertContacts(40);
+  const id = await t.campaign();
+  await t.act(id, "send");
+  await t.app.campaigns.tick();
+  await waitUntil(() => transport.handed.length >= 30);
+  for (const mail of transport.open().slice(0, 30)) mail.end(ACCEPTED);
+  await waitUntil(() => t.count("status = 'SENT'") === 30);
+  const sent = t.db.sqlite
+    .query<{ id: string }, []>("SELECT id FROM emails WHERE status = 'SENT' LIMIT 3")
+    .all();
+  const complain = ({ id: emailId }: { id: string }) =>
+    t.app.bounces.processReport(Buffer.from(complaint()), returnPathOf(emailId));
+  for (const mail of sent.slice(0, 2)) for (let i = 0; i < 3; i++) await complain(mail);
+  expect(await t.stats(id)).toMatchObject({ complained: 2 });
+  expect(await t.statusOf(id)).toBe("SENDING");
+  for (const mail of sent.slice(2)) await complain(mail);
+  expect(await t.statusOf(id)).toBe("PAUSED");
+  for (const mail of transport.open()) mail.end(ACCEPTED);
+  await t.close();
+});
+
 test("a bounce of a campaign mail of which the result was unknown counts it as sent", async () => {
   const transport = testTransport({ answer: LOST });
   const t = await campaignApp({ transport });

@@ -20,8 +20,8 @@ const KEY = deriveKey(TEST_SECRET, "return-paths");
 export type BounceApp = Awaited<ReturnType<typeof bounceApp>>;
 
 /** The return path of a mail, as the server that bounces it knows it. */
-export function returnPathOf(emailId: string): string {
-  const address = makeReturnPath(KEY, emailId, "bounce.acme.test");
+export function returnPathOf(emailId: string, host = "bounce.acme.test"): string {
+  const address = makeReturnPath(KEY, emailId, host);
   if (address === null) throw new Error("the return path is too long");
   return address;
 }

@@ -77,7 +77,9 @@ describe("the circuit breaker", () => {
     const paused = await t.call("GET", `/campaigns/${id}`);
     expect(paused.at("data.status")).toBe("PAUSED");
     expect(paused.text("data.statusReason")).toMatch(/^\d\d\.\d% of the mails bounced, more than/);
-    expect(lines.join("")).toContain("a campaign was paused");
+    const line = lines.find((each) => each.includes("a campaign was paused")) ?? "{}";
+    const page = `/app/p/${t.project.id}/campaigns/${id}`;
+    expect(JSON.parse(line)).toMatchObject({ campaign: id, see: expect.stringContaining(page) });
     const leftBefore = 100 - t.count("status = 'QUEUED'");
     expect(leftBefore).toBeGreaterThanOrEqual(20);
     expect(leftBefore).toBeLessThan(80);

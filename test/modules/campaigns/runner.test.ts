@@ -68,7 +68,7 @@ test("a campaign starts while the mails of another one are still being cancelled
   await t.app.campaigns.tick();
   await t.act(id, "cancel");
   t.clock.advance(HOUR_MS);
-  await waitUntil(() => linesWith("campaign started") > 0);
+  await waitUntil(() => linesWith("a campaign was started") > 0);
   expect(t.count("status = 'QUEUED'")).toBeGreaterThan(SLICE);
 });
 

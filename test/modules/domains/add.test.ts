@@ -99,9 +99,28 @@ describe("POST /domains", () => {
     expect(answer.text("data.domain")).toBe("xn--bcher-kva.example");
   });
 
-  test("refuses a domain of another project with a conflict", async () => {
+  test("adds a domain that another project has only added, with other keys", async () => {
+    const other = await t.makeProject("claims");
+    const mine = await add("claimed.example.com");
+    const theirs = await add("claimed.example.com", { key: other.secretKey });
+    expect([mine.status, theirs.status]).toEqual([201, 201]);
+    expect(theirs.text("data.id")).not.toBe(mine.text("data.id"));
+    expect(theirs.text("data.records.0.name")).not.toBe(mine.text("data.records.0.name"));
+    const remove = (id: string) => t.call("DELETE", `/domains/${id}`);
+    expect((await remove(theirs.text("data.id"))).status).toBe(404);
+    expect((await remove(mine.text("data.id"))).status).toBe(204);
+    expect((await add("claimed.example.com", { key: other.secretKey })).status).toBe(200);
+  });
+
+  test("refuses a domain that another project has verified with a conflict", async () => {
     const other = await t.makeProject("other");
-    expect((await add("mine.example.com")).status).toBe(201);
+    await t.app.writer.write(
+      await t.app.domains.add({
+        projectSeq: t.project.seq,
+        domain: "mine.example.com",
+        isDeclaredVerified: true,
+      }),
+    );
     const answer = await add("mine.example.com", { key: other.secretKey });
     expectError(answer, { status: 409, code: "CONFLICT" });
     const list = await t.call("GET", "/domains", undefined, { key: other.secretKey });

@@ -106,6 +106,8 @@ describe("the running server", () => {
     const warnings = lines.filter(
       (line) => line.includes('"warn"') && line.includes("example.com"),
     );
+    const page = `/app/p/${t.project.id}/domains/${stringAt(added.body, "data.id")}`;
+    expect(warnings.every((line) => stringAt(JSON.parse(line), "see").endsWith(page))).toBe(true);
     expect(warnings.map((line) => stringAt(JSON.parse(line), "message"))).toEqual([
       "a verified domain lost its key in the DNS",
       "a domain may no longer send: its DKIM record is missing in the DNS",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseSendingDomain } from "../../../src/modules/domains/name.ts";
+import { hostInZone, parseSendingDomain } from "../../../src/modules/domains/name.ts";
 
 describe("a sending domain", () => {
   const cases: [text: string, domain: string][] = [
@@ -42,4 +42,17 @@ describe("refuses as a sending domain", () => {
     expect(parsed.ok).toBe(false);
     expect(parsed).toHaveProperty("reason", expect.stringMatching(/^must .+[^.]$/));
   });
+});
+
+test.each([
+  ["example.com", "example.com", "@"],
+  ["ms1._domainkey.example.com", "example.com", "ms1._domainkey"],
+  ["ms1._domainkey.news.example.com", "news.example.com", "ms1._domainkey.news"],
+  ["news.example.com", "news.example.com", "news"],
+  ["_dmarc.a.b.example.co.uk", "a.b.example.co.uk", "_dmarc.a.b"],
+  ["_dmarc.shop.github.io", "shop.github.io", "_dmarc"],
+  ["bounce.mail.acme.test", "mail.acme.test", "bounce.mail"],
+  ["other.example", "example.com", "other.example"],
+])("the host of %s, a record of %s, is %s at a DNS provider", (name, domain, expected) => {
+  expect(hostInZone(name, domain)).toBe(expected);
 });

@@ -79,8 +79,19 @@ describe("with direct delivery", () => {
 });
 
 describe("with a relay", () => {
-  test("no return path is advised, because the relay handles bounces", () => {
-    expect(valueOf(RELAY, "RETURN_PATH", "MX")).toBeUndefined();
+  test("a return path is advised if the relay passes our MAIL FROM on", () => {
+    expect(valueOf(RELAY, "RETURN_PATH", "MX")).toBe("10 mail.example.org");
+    const spf = records(RELAY).find(
+      ({ purpose, type }) => purpose === "RETURN_PATH" && type === "TXT",
+    );
+    expect(spf).toMatchObject({ value: "", name: "bounce.example.com" });
+    expect(spf?.note).toContain("known to its operator");
+  });
+
+  test("no return path is advised if the relay is known to replace MAIL FROM", () => {
+    for (const relayHost of ["smtp.sendgrid.net", "smtp.gmail.com", "smtp.emailit.com"]) {
+      expect(valueOf({ ...RELAY, relayHost }, "RETURN_PATH", "MX")).toBeUndefined();
+    }
   });
 
   const known: [host: string, include: string][] = [
@@ -99,15 +110,22 @@ describe("with a relay", () => {
     const noteOf = (relayHost: string) =>
       records({ ...RELAY, relayHost }).find(({ purpose }) => purpose === "DKIM")?.note;
     expect(noteOf("email-smtp.eu-west-1.amazonaws.com")).toContain(
-      "Amazon SES replaces Message-ID and Date, takes one DKIM-Signature at most, so it signs",
+      "Amazon SES replaces Message-ID and Date and takes one DKIM-Signature at most, so it signs",
     );
     expect(noteOf("smtp.sendgrid.net")).toEndWith("the domain is yours.");
   });
 
-  test("the note of an unknown relay refers to its operator", () => {
-    const spf = records(RELAY).find(({ purpose }) => purpose === "SPF");
-    expect(spf?.value).toBe("v=spf1 a:smtp.relay.test ~all");
-    expect(spf?.note).toContain("known to its operator");
-    expect(valueOf({ ...RELAY, relayHost: "notsendgrid.net" }, "SPF")).toContain("a:notsendgrid");
+  test.each(["smtp.relay.test", "notsendgrid.net", "192.0.2.25", "10.0.0.5", "smarthost"])(
+    "the record of the unknown relay %s has no value, and the note says who knows it",
+    (relayHost) => {
+      const spf = records({ ...RELAY, relayHost }).find(({ purpose }) => purpose === "SPF");
+      expect(spf?.value).toBe("");
+      expect(spf?.note).toContain(`the relay ${relayHost} to send`);
+      expect(spf?.note).toContain("known to its operator");
+    },
+  );
+
+  test("a relay that sends with a MAIL FROM of its own needs no SPF record", () => {
+    expect(valueOf({ ...RELAY, relayHost: "smtp.emailit.com" }, "SPF")).toBeUndefined();
   });
 });

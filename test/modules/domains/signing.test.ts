@@ -120,7 +120,8 @@ describe("mail of a domain with keys", () => {
       outcome: "deferred",
       class: "infrastructure",
     });
-    expect(lines.join("\n")).toContain("delivery needs attention");
+    const line = lines.find((each) => each.includes("delivery needs attention")) ?? "{}";
+    expect(stringAt(JSON.parse(line), "see")).toEndWith(`/app/p/${t.project.id}/emails/${id}`);
   });
 });
 
@@ -132,21 +133,36 @@ describe("the return path", () => {
     expect(transport.handed[0]?.dispatch.envelope.from).toBe("hello@example.com");
   });
 
-  const ready: [mode: "capture" | "relay", isUsed: boolean][] = [
-    ["capture", true],
-    ["relay", false],
+  const inbound = { host: "127.0.0.1", port: 25 };
+  const ready: [
+    mode: "capture" | "relay",
+    host: string,
+    receiver: typeof inbound | null,
+    isUsed: boolean,
+  ][] = [
+    ["capture", "smtp.relay.test", null, true],
+    ["relay", "smtp.relay.test", inbound, true],
+    // Bounces would find no listener, or the relay replaces the return path.
+    ["relay", "smtp.relay.test", null, false],
+    ["relay", "smtp.sendgrid.net", inbound, false],
   ];
   test.each(ready)(
-    "identifies the mail once the bounce host is ready, with --transport %s: %p",
-    async (mode, isUsed) => {
+    "identifies the mail once the bounce host is ready, with --transport %s, %s, --inbound %j: %p",
+    async (mode, host, receiver, isUsed) => {
       const dns = await startDnsServer();
       closers.push(() => dns.close());
-      const relayUrl = { host: "smtp.relay.test", port: 587, tls: "starttls" } as const;
+      const relayUrl = { host, port: 587, tls: "starttls" } as const;
       const { t, transport, domain } = await setUp({
-        config: { transport: mode, relayUrl, hostname: "mail.example.org" },
+        config: { transport: mode, relayUrl, hostname: "mail.example.org", inbound: receiver },
         dns: createDns({ servers: [dns.server], clock: systemClock }),
       });
       publish(dns.records, listAt(domain, "records"));
+      if (mode === "relay") {
+        publish(dns.records, [
+          { type: "TXT", name: "bounce.example.com", value: "v=spf1 include:relay.test -all" },
+          { type: "MX", name: "bounce.example.com", value: "10 mail.example.org" },
+        ]);
+      }
       await t.call("POST", `/domains/${stringAt(domain, "id")}/verify`);
       const id = await send(t, "hello@example.com");
       await t.deliver();

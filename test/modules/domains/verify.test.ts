@@ -5,6 +5,7 @@ import { type ManualClock, manualClock } from "../../support/clock.ts";
 import { startDnsServer, type TestDns, type TestRecords } from "../../support/dns-server.ts";
 import { waitUntil } from "../../support/eventually.ts";
 import { valueAt, listAt, stringAt } from "../../support/json.ts";
+import { expectError } from "../../support/refusal.ts";
 import { publish, statuses } from "../../support/zone.ts";
 
 const HOUR = 3_600_000;
@@ -55,6 +56,61 @@ async function send(): Promise<number> {
   const mail = { to: "a@example.net", from: "b@example.com", subject: "s", body: "<p>b</p>" };
   return (await t.call("POST", "/v1/send", mail)).status;
 }
+
+describe("a domain that two projects have added", () => {
+  /** Publishes the keys of both, and checks the one of the other project first. */
+  async function verifyBoth() {
+    const other = await t.makeProject("other");
+    const as = { key: other.secretKey };
+    const theirs = (await t.call("POST", "/domains", { domain: "example.com" }, as)).at("data");
+    publish(dns.records, [...listAt(domain, "records"), ...listAt(theirs, "records")]);
+    const check = (of: unknown, key = other.secretKey) =>
+      t.call("POST", `/domains/${stringAt(of, "id")}/verify`, undefined, { key });
+    const first = await check(theirs);
+    return { as, theirs, check, states: [first, await verify()].map((a) => a.at("data.status")) };
+  }
+
+  /** Whether the next check of the domain of the own project is due. */
+  function isDue(): boolean {
+    const row = t.app.domains.find(t.project.seq, "example.com");
+    return row !== null && row.nextCheckAt <= t.clock.now();
+  }
+
+  test("is that of the first one whose key is found", async () => {
+    const { states } = await verifyBoth();
+    expect(states).toEqual(["VERIFIED", "PENDING"]);
+    const { body } = await t.call("GET", `/domains/${stringAt(domain, "id")}`);
+    expect(statuses(valueAt(body, "data"))).toContain("DKIM TXT OK");
+    expect(valueAt(body, "data.records.0.note")).toContain("Another project");
+    expect(await send()).toBe(403);
+  });
+
+  test("is that of the other one after the first one has removed it", async () => {
+    const { as, theirs } = await verifyBoth();
+    expect(isDue()).toBe(false);
+    await t.call("DELETE", `/domains/${stringAt(theirs, "id")}`, undefined, as);
+    expect(isDue()).toBe(true);
+    expect((await verify()).at("data.status")).toBe("VERIFIED");
+    expect(await send()).toBe(200);
+    const again = await t.call("POST", "/domains", { domain: "example.com" }, as);
+    expectError(again, { status: 409, code: "CONFLICT" });
+  });
+
+  test("is that of the other one after the first one has lost its key for 72 hours", async () => {
+    const { theirs, check } = await verifyBoth();
+    delete dns.records[stringAt(theirs, "records.0.name")];
+    await check(theirs);
+    expect((await verify()).at("data.status")).toBe("PENDING");
+    t.clock.advance(73 * HOUR);
+    await verify();
+    expect(isDue()).toBe(false);
+    expect((await check(theirs)).at("data.status")).toBe("FAILED");
+    expect(isDue()).toBe(true);
+    expect((await verify()).at("data.status")).toBe("VERIFIED");
+    publish(dns.records, listAt(theirs, "records"));
+    expect((await check(theirs)).at("data.status")).toBe("FAILED");
+  });
+});
 
 describe("an SPF record with other terms than the advised ones", () => {
   const CORP = { TXT: ["v=spf1 ip4:203.0.113.7 -all"] };

@@ -51,6 +51,12 @@ beforeAll(async () => {
       [status ?? "", source ?? "", campaignSeq, seq],
     );
   }
+  // Of each two queued mails, one was deferred at its last attempt, and one at an earlier attempt.
+  t.db.sqlite.run(`
+    INSERT INTO attempts (email_seq, number, started_at, duration_ms, outcome, class)
+    SELECT seq, n, 0, 1, iif(n = 2 AND seq % 8 = 0, 'failed', 'deferred'), 'greylisted'
+    FROM emails JOIN (SELECT 1 AS n UNION SELECT 2) WHERE status = 'QUEUED'`);
+  t.db.sqlite.run("UPDATE emails SET attempts = 2 WHERE status = 'QUEUED'");
 });
 afterAll(() => t.close());
 
@@ -63,7 +69,8 @@ type Email = Record<
   | "source"
   | "createdAt"
   | "templateId"
-  | "campaignId",
+  | "campaignId"
+  | "wasDeferred",
   string | null
 >;
 
@@ -101,6 +108,7 @@ async function all(): Promise<Email[]> {
     createdAt: nullable(item, "createdAt"),
     templateId: nullable(item, "templateId"),
     campaignId: nullable(item, "campaignId"),
+    wasDeferred: valueAt(listAt(item, "attempts").at(-1), "outcome") === "deferred" ? "yes" : "no",
   }));
 }
 
@@ -108,6 +116,12 @@ type Filter = [query: () => string, matches: (email: Email) => boolean];
 
 const filters: Record<string, Filter> = {
   "status=SENT": [() => "&status=SENT", ({ status }) => status === "SENT"],
+  "status=DEFERRED": [() => "&status=DEFERRED", ({ wasDeferred }) => wasDeferred === "yes"],
+  "ended=true": [() => "&ended=true", ({ status }) => status === "SENT" || status === "DELIVERED"],
+  "ended=false": [
+    () => "&ended=false",
+    ({ status }) => status === "QUEUED" || status === "SENDING",
+  ],
   "source=CAMPAIGN": [() => "&source=CAMPAIGN", ({ source }) => source === "CAMPAIGN"],
   templateId: [() => `&templateId=${template}`, ({ templateId }) => templateId === template],
   "first campaignId": [

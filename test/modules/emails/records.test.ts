@@ -51,6 +51,7 @@ describe("an email record", () => {
       source: "TRANSACTIONAL",
       templateId: null,
       campaignId: null,
+      type: "TRANSACTIONAL",
       workflowExecutionId: null,
       messageId: `<${id}@acme.test>`,
       createdAt: now(),

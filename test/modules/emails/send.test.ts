@@ -261,13 +261,16 @@ describe("the sender", () => {
     ["the request's", "r@example.com", null, "r@example.com"],
     ["the template's", undefined, "t@example.com", "t@example.com"],
     ["the request's before the template's", "r@example.com", "t@example.com", "r@example.com"],
+    ["one with a name", '"Help, Inc." <R@example.com>', null, '"Help, Inc." <r@example.com>'],
+    ["one with a name in letters", "Zoë <r@example.com>", null, '"Zoë" <r@example.com>'],
+    ["the template's name", undefined, "Help <t@example.com>", '"Help" <t@example.com>'],
   ];
   test("has a Reply-To: that of the request, the template, or none", async () => {
     t = await delivering.next();
     for (const [why, reply, replyTo, expected] of replies) {
       const id = await makeTemplate({ replyTo });
       const parsed = await received({ template: id, reply });
-      expect([why, parsed.replyTo?.value[0]?.address]).toEqual([why, expected]);
+      expect([why, parsed.replyTo?.text]).toEqual([why, expected]);
     }
   });
 });

@@ -57,7 +57,14 @@ async function receive(
   const arrival = receiving.open(target.projectSeq);
   await arrival.add(raw);
   const { projectSeq } = target;
-  const to = { projectSeq, recipients: [TO], routes, forwardTo: [], host: "in.acme.test" };
+  const to = {
+    projectSeq,
+    recipients: [TO],
+    routes,
+    forwardTo: [],
+    about: null,
+    host: "in.acme.test",
+  };
   try {
     const { signal } = new AbortController();
     await arrival.complete(

@@ -55,7 +55,14 @@ async function begin(
   const reply = arrival
     .complete(
       { sender: from, peer, helo: "mx.example", trace: Buffer.of(), signal: session.signal },
-      { projectSeq, recipients: [TO], routes: [TO], forwardTo: [], host: "in.acme.test" },
+      {
+        projectSeq,
+        recipients: [TO],
+        routes: [TO],
+        forwardTo: [],
+        about: null,
+        host: "in.acme.test",
+      },
     )
     .then(
       () => "250",
@@ -118,6 +125,18 @@ describe("messages whose look-ups are not answered", () => {
     const later = await begin(message("later", WHOLE), { peer: "2600:1:2:3::1" });
     expect(await later.reply).toBe("250");
   });
+});
+
+test("messages that take long to parse delay only those of their sender", async () => {
+  const ends: string[] = [];
+  const receive = async (subject: string, peer: string) => {
+    const lines = ["From: a@unknown.example", `Subject: ${subject}`, "Content-Type: text/html"];
+    const { reply } = await begin(Buffer.from(mail(lines, "\n".repeat(20_000))), { peer });
+    return reply.then(() => ends.push(subject));
+  };
+  const many = Array.from({ length: 8 }, () => receive("many", "8.8.8.8"));
+  await Promise.all([...many, receive("one", "9.9.9.9")]);
+  expect(ends.indexOf("one")).toBeLessThan(3);
 });
 
 test("a message whose session ended before its turn is dropped, and leaves nothing", async () => {

@@ -8,6 +8,7 @@ import { signMessage } from "../../../src/protocols/dkim/sign.ts";
 import { createDns, type Dns } from "../../../src/protocols/dns/client.ts";
 import { FetchRefused } from "../../../src/protocols/fetch-guarded/refusal.ts";
 import { startDnsServer, type TestDns } from "../../support/dns-server.ts";
+import { iterationsDuring } from "../../support/eventually.ts";
 import { type InboxApp, inboxApp, invalid } from "../../support/inbox.ts";
 import { listAt, valueAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
@@ -116,6 +117,15 @@ describe("authentication", () => {
     expect(await authentication("")).toMatchObject({
       spf: { result: "skipped", domain: "shop.example" },
     });
+  });
+
+  test("asks no name server if it is not wanted, and the other checks are complete", async () => {
+    await receive(WHOLE.replaceAll("shop.example", "broken.example"));
+    server.failures["*"] = "timeout";
+    const answer = await t.call("GET", `${CHECKS}?authentication=false`);
+    delete server.failures["*"];
+    expect(answer.at("data.authentication")).toBeNull();
+    expect(listAt(answer.body, "data.findings").length).toBeGreaterThan(5);
   });
 
   test("a failing name server leads to temporary errors, and not to an error of the request", async () => {
@@ -233,4 +243,15 @@ test("bad input is 422, and an unknown message 404", async () => {
     status: 404,
     code: "MESSAGE_NOT_FOUND",
   });
+});
+
+test("the event loop goes on while a message is checked and converted", async () => {
+  const link = `<p style="color: red; font: bold 12px serif"><a href="http://a.example">a</a></p>\n`;
+  await t.mail({ text: "", html: link.repeat(700) });
+  await t.caught();
+  for (const part of ["checks", "text", "codes"]) {
+    const shown = t.call("GET", CHECKS.replace("checks", part));
+    expect([part, (await iterationsDuring(shown)) > 4]).toEqual([part, true]);
+    expect((await shown).status).toBe(200);
+  }
 });

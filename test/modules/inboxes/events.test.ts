@@ -181,7 +181,7 @@ describe("limits", () => {
     const store = { counts: () => ({ total: 0, unread: 0 }) };
     const live = createLive({ changes, store, clock: manualClock(), processId: "p" });
     const open = (lastEventId: string | null = null, owner = "a") =>
-      live.open({ inboxSeq: 1, owner }, lastEventId);
+      live.open({ inboxSeq: 1, owner, isAdmitted: () => true }, lastEventId);
     return { changes, live, open };
   }
 

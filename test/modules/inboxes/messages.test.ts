@@ -154,7 +154,7 @@ describe("one message", () => {
     expect(link).toMatch(/^\/inboxes\/default\/messages\/\w{22}\/parts\/[\d.]+$/);
     const part = await t.call("GET", link);
     expect([part.status, part.headers.get("content-type")]).toEqual([200, "image/gif"]);
-    expect(part.headers.get("content-security-policy")).toBe("sandbox");
+    expect(part.headers.get("content-security-policy")).toStartWith("sandbox; default-src 'none'");
     expect(part.headers.get("content-disposition")).toStartWith('inline; filename="logo.gif"');
   });
 
@@ -175,6 +175,25 @@ describe("one message", () => {
       await t.call("GET", `${MESSAGES}/latest/html?images=maybe`),
       invalid("images", "invalid_type"),
     );
+  });
+
+  test("connects to no other server, and runs no script of an image", async () => {
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+    const hint = '<link rel="preconnect" href="https://tracker.example">';
+    await t.mail({
+      html: `${hint}<noscript>${hint}</noscript><img src="cid:pic@shop">`,
+      attachments: [{ filename: "pic.svg", content: svg, cid: "pic@shop" }],
+    });
+    const page = await t.call("GET", `${MESSAGES}/latest/html`);
+    expect(String(page.body)).toMatch(/^<img src="\/inboxes[^"]+">\s*$/);
+    expect(page.headers.get("x-dns-prefetch-control")).toBe("off");
+    const image = await t.call("GET", /src="([^"]+)"/.exec(String(page.body))?.[1] ?? "");
+    expect(image.headers.get("content-type")).toBe("image/svg+xml");
+    expect(image.headers.get("content-security-policy")).toBe(
+      "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'",
+    );
+    const preview = await t.call("GET", `${MESSAGES}/latest/preview`);
+    expect(String(preview.body)).not.toContain("tracker.example");
   });
 
   test("without HTML is 404 as HTML; its text is the text of the HTML if it has no text", async () => {

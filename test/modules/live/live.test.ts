@@ -239,14 +239,18 @@ describe("the feed", () => {
     };
     return { feed, clock, addEvents, flush, readsOf: () => reads };
   }
-  const reader = (owner = "a") => ({ projectSeq: 1, owner });
+  const reader = (owner = "a", projectSeq = 1) => ({
+    projectSeq,
+    owner,
+    isAdmitted: () => true,
+  });
 
   test("an announced change is sent once per flush, to its project alone", async () => {
     const { feed, flush } = setup();
     const item = { type: "webhook.delivery", id: "w" };
     feed.onAnnounced({ projectSeq: 1, ...item });
     const client = collect(feed.open(reader(), null));
-    const other = collect(feed.open({ projectSeq: 2, owner: "b" }, null));
+    const other = collect(feed.open(reader("b", 2), null));
     for (let i = 0; i < 3; i++) feed.onAnnounced({ projectSeq: 1, ...item });
     await flush();
     expect(dataOf(client.lines())).toEqual([item]);

@@ -50,6 +50,18 @@ describe("fetching a page", () => {
   });
 });
 
+test("who left can leave and not come back when strangers have filled their part of the storage", async () => {
+  const { t, submit, isSubscribed, letter } = await mailed();
+  const fill = 0.95 * 51_200 * 1024 * 1024;
+  t.db.sqlite.run("UPDATE project_usage SET stored_bytes = ?", [fill]);
+  t.clock.advance(1_000);
+  const form = "application/x-www-form-urlencoded";
+  expect((await submit(letter.manage, "action=unsubscribe", form)).status).toBe(200);
+  expect(isSubscribed()).toBe(false);
+  expect((await submit(letter.manage, "action=subscribe", form)).status).toBe(409);
+  expect(isSubscribed()).toBe(false);
+});
+
 describe("a one-click request", () => {
   const bodies: [what: string, type: string, body: string][] = [
     ["urlencoded", "application/x-www-form-urlencoded", ONE_CLICK],

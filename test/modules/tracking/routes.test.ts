@@ -88,6 +88,19 @@ describe("an open by a person", () => {
 });
 
 describe("a click by a person", () => {
+  test("is counted once when strangers have filled their part of the storage", async () => {
+    const { t, fetchAs, link, flushHits, events } = await sendTracked();
+    const fill = 0.95 * 51_200 * 1024 * 1024;
+    t.db.sqlite.run("UPDATE project_usage SET stored_bytes = ?", [fill]);
+    t.clock.advance(MINUTE);
+    for (let i = 0; i < 3; i++) {
+      expect((await fetchAs("GET", link)).status).toBe(302);
+      await flushHits();
+      t.clock.advance(MINUTE);
+    }
+    expect(events().map(({ name }) => name)).toEqual(["email.opened", "email.clicked"]);
+  });
+
   test("redirects to the target and counts an open as well", async () => {
     const { t, fetchAs, link, flushHits, storedHits, events, letter } = await sendTracked();
     const at = t.clock.now();

@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type Automation, DAY, MINUTE, automationPerTest } from "../../support/automation.ts";
 import { chain, delay, graph, step, trigger } from "./graphs.ts";
+import { waitUntil } from "../../support/eventually.ts";
 import { updateRows } from "../../support/project-per-test.ts";
 
 let a: Automation;
@@ -42,6 +43,34 @@ describe("SEND_EMAIL", () => {
     expect(execution.details[1]).toEqual({ emailId });
     const raw = (await a.t.call("GET", `/emails/${emailId}/raw`)).text("");
     expect(raw).toContain("A-1 for Ada");
+  });
+
+  test("waits for a subject that takes long, which a thread renders, and sends each mail once", async () => {
+    const slow = "{% for i in (1..12000) %}{% assign x = i | times: 3 %}{% endfor %}";
+    const templateId = await a.template({
+      type: "TRANSACTIONAL",
+      subject: `${slow}For {{ name }} {{ unsubscribeUrl | size }}`,
+    });
+    const id = await a.workflow(
+      chain(
+        step("mail", "SEND_EMAIL", { templateId }),
+        step("again", "SEND_EMAIL", { templateId }),
+      ),
+    );
+    await a.track("signed-up", { name: "Ada" });
+    const waiting = await a.only(id);
+    expect([waiting.status, waiting.currentStepId]).toEqual(["WAITING", "mail"]);
+    expect(waiting.error).toBe("Its subject takes long, so it is rendered by a thread.");
+    await waitUntil(() => a.mails().length === 2);
+    await a.settle();
+    expect((await a.only(id)).steps).toEqual([
+      "start COMPLETED",
+      "mail COMPLETED",
+      "again COMPLETED",
+    ]);
+    const [first, second] = a.mails();
+    expect(first).toMatch(/^ada@example\.net For Ada \d+ (?:QUEUED|SENDING|SENT)$/);
+    expect(second?.split(" ").slice(0, 4)).toEqual(first?.split(" ").slice(0, 4));
   });
 
   test("skips marketing mail to an unsubscribed contact and continues", async () => {

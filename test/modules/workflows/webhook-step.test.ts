@@ -11,6 +11,7 @@ import {
   MINUTE,
   startAutomation,
 } from "../../support/automation.ts";
+import { iterationsDuring } from "../../support/eventually.ts";
 import { FAILING_DNS } from "../../support/dns.ts";
 import { valueAt } from "../../support/json.ts";
 import { startWebServer, type WebServer } from "../../support/web-server.ts";
@@ -77,6 +78,15 @@ describe("the request", () => {
       contact: { id: a.contactId(), email: "ada@example.net", data: { plan: "pro" } },
       event: { name: "signed-up", data: { plan: "pro" }, createdAt: now },
     });
+  });
+
+  test("is rendered by a thread if that takes long", async () => {
+    await start();
+    const slow = "{% for i in (1..20000) %}{% assign x = i | times: 3 %}{% endfor %}{{ plan }}";
+    const id = await a.workflow(chain(webhook({ body: { a: slow, b: "{{ email }}" } })));
+    expect(await iterationsDuring(a.track("signed-up", { plan: "pro" }))).toBeGreaterThan(10);
+    expect(await a.only(id)).toMatchObject({ status: "COMPLETED" });
+    expect(server.requests[0]?.body).toBe('{"a":"pro","b":"ada@example.net"}');
   });
 
   test("renders Liquid in URL, headers and body", async () => {

@@ -380,7 +380,8 @@ describe("the next host is tried", () => {
 
   test.each<[what: string, script: Script, kind: string]>([
     ["no such recipient", { rcpt: { code: 550, text: "5.1.1 No" } }, "bounced no_such_recipient"],
-    ["policy", { mail: { code: 554, text: "5.7.1 No" } }, "bounced policy"],
+    ["policy", { rcpt: { code: 554, text: "5.7.1 No" } }, "bounced policy"],
+    ["a refused sender", { mail: { code: 554, text: "5.7.1 No" } }, "deferred policy"],
     ["greylisting", { rcpt: { code: 450, text: "4.2.0 Greylisted" } }, "deferred greylisted"],
     ["a full mailbox", { rcpt: { code: 452, text: "4.2.2 Full" } }, "deferred mailbox_full"],
     ["a rate limit", { mail: { code: 451, text: "4.7.0 Rate limit" } }, "deferred rate_limited"],
@@ -587,6 +588,86 @@ describe("a site", () => {
     await transport.send(mail());
     expect(transport.admit("b@d.test")).toMatchObject({ retryAfterMs: 600_000 });
   });
+
+  describe("that refuses this server keeps the mail in the queue, and is paused", () => {
+    test.each<[step: "greeting" | "mail" | "rcpt" | "dot", reply: string, found: string]>([
+      ["greeting", "5.7.1 Client host [203.0.113.9] blocked using Spamhaus", "reputation"],
+      ["mail", "5.7.1 Your IP has a poor reputation", "reputation"],
+      [
+        "rcpt",
+        "5.7.1 Service unavailable; client host blocked using zen.spamhaus.org",
+        "reputation",
+      ],
+      ["rcpt", "5.7.1 Mail from [203.0.113.9] is refused here", "reputation"],
+      ["rcpt", "5.7.1 [2001:db8::9] rejected", "reputation"],
+      ["rcpt", "5.7.606 Access denied, banned sending IP [203.0.113.9]", "reputation"],
+      ["rcpt", "Host network not allowed - https://mx.example/docs#554", "reputation"],
+      ["rcpt", "5.7.1 <sender.test>: Client host rejected: #216 LPN000_630", "reputation"],
+      ["rcpt", "5.1.0 sender rejected. AUP#CDRBL", "reputation"],
+      ["rcpt", "5.7.25 The address has no PTR record", "infrastructure"],
+      ["dot", "5.7.1 Message refused: your IP 203.0.113.9 is on a blocklist", "reputation"],
+    ])("at %s: 550 %s", async (step, text, found) => {
+      const net = await mailNet(TWO);
+      for (const host of [2, 3])
+        await net.script(host, { script: { [step]: { code: 550, text } } });
+      const transport = net.transport();
+      const outcome = await transport.send(mail());
+      expect(outcome).toMatchObject({ kind: "deferred", class: found });
+      expect(outcome.reason).toContain(text);
+      expect(transport.admit("b@d.test")).toMatchObject({ kind: "busy", why: "paused" });
+      expect(transport.holdOf?.("a.d.test")).toMatchObject({
+        reason: expect.stringContaining(text),
+      });
+    });
+
+    test("and says why, without the address of another mail", async () => {
+      const { net } = await twoHosts({
+        rcpt: { code: 550, text: "5.7.1 <b@d.test>: your IP is blocked using a blocklist" },
+      });
+      const transport = net.transport();
+      await transport.send(mail());
+      expect(transport.holdOf?.("a.d.test")?.reason).toBe(
+        "its servers answered: 550 5.7.1 (an address): your IP is blocked using a blocklist",
+      );
+    });
+  });
+
+  test.each<[step: "mail" | "rcpt" | "dot", reply: string, found: string]>([
+    ["mail", "5.7.1 Go away", "policy"],
+    ["mail", "No", "policy"],
+    ["mail", "5.7.1 Access denied", "policy"],
+    ["mail", "User unknown", "policy"],
+    ["mail", "5.1.8 Sender domain does not exist", "infrastructure"],
+    ["rcpt", "5.7.1 Sender address is not allowed", "infrastructure"],
+    ["rcpt", "5.7.1 Sender rejected", "policy"],
+    ["dot", "5.7.26 Unauthenticated mail from sender.test", "authentication"],
+    ["dot", "5.7.1 Message contains a link on a blocklist", "reputation"],
+  ])("that refuses the sender at %s takes other mail: 550 %s", async (step, text, found) => {
+    const { net } = await twoHosts({ [step]: [{ code: 550, text }] });
+    const transport = net.transport();
+    expect(await transport.send(mail())).toMatchObject({
+      kind: "deferred",
+      class: found,
+      isSenderRefused: true,
+    });
+    expect((await transport.send(mail())).kind).toBe("accepted");
+  });
+
+  test.each<[step: "mail" | "rcpt" | "dot", reply: string, found: string]>([
+    ["mail", "5.3.4 Message size exceeds fixed limit", "content"],
+    ["rcpt", "5.1.1 User unknown", "no_such_recipient"],
+    ["rcpt", "5.7.1 Relay access denied", "policy"],
+    ["rcpt", "5.7.1 Rejected by policy", "policy"],
+    ["rcpt", "5.7.1 Sender blocked by the recipient", "policy"],
+    ["dot", "5.7.1 [203.0.113.9] This message is likely unsolicited mail", "content"],
+    ["dot", "5.7.1 Message rejected by policy", "policy"],
+  ])(
+    "that refuses the mail or the recipient at %s bounces it: 550 %s",
+    async (step, text, found) => {
+      const { net } = await twoHosts({ [step]: { code: 550, text } });
+      expect(await outcomeOf(net)).toMatchObject({ kind: "bounced", class: found });
+    },
+  );
 
   test("that refuses for a quota of ours is paused, and the mail waits, whatever the code is", async () => {
     const { net } = await twoHosts({

@@ -228,7 +228,17 @@ describe("a reply of the relay", () => {
     );
   });
 
-  test.each(["mail", "rcpt", "data", "dot"] as const)(
+  test("of 5xx at mail, which is about the sender, keeps the mail in the queue", async () => {
+    for (const code of [550, 554, 599]) {
+      expect(await outcomeOf({ mail: { code } })).toMatchObject({
+        kind: "deferred",
+        isSenderRefused: true,
+        reason: expect.stringContaining(`refused at mail: ${code}`),
+      });
+    }
+  });
+
+  test.each(["rcpt", "data", "dot"] as const)(
     "of 4xx at %s defers, of 5xx bounces",
     async (step) => {
       const reason = (code: number) => expect.stringContaining(`refused at ${step}: ${code}`);
@@ -248,7 +258,7 @@ describe("a reply of the relay", () => {
     async (step) => {
       for (const text of ["5.1.1 User unknown", "5.1.2 No such domain", "No such user here"]) {
         const outcome = await outcomeOf({ [step]: { code: 550, text } });
-        expect(outcome.kind).toBe("bounced");
+        expect(outcome.kind).toBe(step === "mail" ? "deferred" : "bounced");
         expect(outcome.class).not.toBe("no_such_recipient");
       }
     },

@@ -9,7 +9,7 @@ import {
 } from "../../../src/render/template/template.ts";
 import { placeholdersOf } from "../../../src/render/template/placeholder-names.ts";
 import { cheapTags } from "../../../src/render/template/cheap.ts";
-import { buildUrl } from "../../../src/modules/workflows/steps/webhook-url.ts";
+import { buildUrl } from "../../../src/render/webhook-url.ts";
 import { type Parser, samples } from "./linear.ts";
 
 const PUMPS = samples(

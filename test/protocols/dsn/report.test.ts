@@ -91,6 +91,60 @@ describe("a standard report", () => {
     ]);
   });
 
+  test.each([
+    ["does not name its boundary", (raw: string) => raw.replace(/; boundary="[^"]*"/, "")],
+    ["names another boundary", (raw: string) => raw.replace('boundary="', 'boundary="x')],
+    ["lost its type", (raw: string) => raw.replace(/^Content-Type: multipart.*\r\n/m, "")],
+    ["ends its lines with CR only", (raw: string) => raw.replaceAll("\r\n", "\r")],
+  ])("is read although the message %s", (_, change) => {
+    const raw = standard({ diagnostic: "smtp; 550 5.1.1 User unknown" });
+    expect(change(raw)).not.toBe(raw);
+    expect(delivery(change(raw))).toMatchObject({
+      form: "standard",
+      findings: [{ class: "no_such_recipient", recipient: RECIPIENT }],
+    });
+  });
+
+  test("is read if a gateway attached it to a message of its own", () => {
+    const inner = standard({ diagnostic: "smtp; 550 5.1.1 User unknown" });
+    const raw = `From: postmaster@gate.example\r\nSubject: Delivery Status Notification (Failure)\r\nContent-Type: multipart/mixed; boundary=g\r\n\r\n--g\r\nContent-Type: message/rfc822\r\n\r\n${inner}\r\n--g--\r\n`;
+    expect(delivery(raw)).toMatchObject({
+      form: "standard",
+      findings: [{ class: "no_such_recipient", recipient: RECIPIENT }],
+      original: { messageIds: [MESSAGE_ID] },
+    });
+  });
+
+  test("names the mailbox of an X.400 address", () => {
+    const group = ["Action: failed", "Status: 5.1.1"];
+    const addresses = [
+      "x400; /RFC-822=bob(a)example.net/ADMD= /C=WW/",
+      "x400; c=US;a= ;dda:SMTP=bob@example.net;",
+    ];
+    for (const address of addresses) {
+      const groups = [[`Final-Recipient: ${address}`, ...group]];
+      expect(delivery(standard({ groups })).findings).toMatchObject([{ recipient: RECIPIENT }]);
+    }
+  });
+
+  test("that is a receipt of a mailbox which refused the message is a bounce", () => {
+    const receipt = standard({
+      from: "Mail Delivery Subsystem <postmaster@mx.example.net>",
+      subject: "Automatically rejected mail",
+      text: `Your message to <${RECIPIENT}> was automatically rejected:\r\nQuota exceeded`,
+      statusType: "message/disposition-notification",
+      general: ["Reporting-UA: mx.example.net; Dovecot Mail Delivery Agent"],
+      groups: [["Disposition: automatic-action/MDN-sent-automatically; deleted"]],
+    }).replace("delivery-status;", "disposition-notification;");
+    expect(delivery(receipt).findings).toMatchObject([
+      { class: "mailbox_full", recipient: RECIPIENT },
+    ]);
+    expect(
+      read(receipt.replace("MDN-sent-automatically; deleted", "MDN-sent-automatically; displayed"))
+        .kind,
+    ).toBe("automatic");
+  });
+
   test("of a read receipt, or without any recipient, is no bounce", () => {
     expect(read(standard({ groups: [["X-Nothing: 1"]] })).kind).not.toBe("delivery");
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { formatMailbox, parseMailbox } from "../../../src/protocols/mime/mailbox.ts";
+import { formatMailbox, mailboxText, parseMailbox } from "../../../src/protocols/mime/mailbox.ts";
 
 describe("a mailbox", () => {
   const good: [text: string, address: string, name: string | null][] = [
@@ -15,6 +15,8 @@ describe("a mailbox", () => {
   ];
   test.each(good)("%j", (text, address, name) => {
     expect(parseMailbox(text)).toEqual({ ok: true, mailbox: { address, name } });
+    const written = mailboxText({ address, name });
+    expect(parseMailbox(written)).toEqual({ ok: true, mailbox: { address, name } });
   });
 
   const bad = [
@@ -47,4 +49,17 @@ describe("a mailbox", () => {
 test("a mailbox is formatted with its name", () => {
   expect(formatMailbox({ address: "a@b.example", name: "Shop" })).toBe("Shop <a@b.example>");
   expect(formatMailbox({ address: "a@b.example", name: null })).toBe("a@b.example");
+});
+
+test("a name that cannot stand in a header is left out of the text of a mailbox", () => {
+  const address = "a@b.example";
+  const names: [name: string, text: string][] = [
+    ["Jörg O'Hara Jr.", "Jörg O'Hara Jr. <a@b.example>"],
+    ["=?utf-8?Q?A?=", '"=?utf-8?Q?A?=" <a@b.example>'],
+    [" Ada ", '" Ada " <a@b.example>'],
+    ["A\r\nBcc: b", address],
+    ["x".repeat(256), address],
+    ["", address],
+  ];
+  for (const [name, text] of names) expect(mailboxText({ address, name })).toBe(text);
 });

@@ -8,8 +8,15 @@ const DAY_MS = 24 * 3_600_000;
 const AT = 1_000 * DAY_MS;
 const HOST = "in.shop.example";
 
-const forward = (sender: string, at = AT, host = HOST) =>
-  forwardedSender(KEY, sender, { host, at });
+const PROJECT = 7;
+const NUMBER = 1_234;
+
+const forward = (sender: string, at = AT, more = {}) =>
+  forwardedSender(KEY, sender, { project: PROJECT, host: HOST, number: NUMBER, at, ...more });
+const reverse = (address: string, at = AT, project = PROJECT) =>
+  reverseSender(KEY, address, { project, at });
+/** The result for an address that leads to this sender. */
+const leadsTo = (address: string) => ({ ok: true as const, address, number: NUMBER });
 const forwarded = (sender: string, at = AT): string => forward(sender, at) ?? "";
 
 describe("a sender is rewritten and found again", () => {
@@ -24,15 +31,15 @@ describe("a sender is rewritten and found again", () => {
   for (const sender of senders) {
     test(sender, () => {
       const address = forwarded(sender);
-      expect(address).toMatch(/^SRS0=[a-z2-7]{8}=7i=.*@in\.shop\.example$/);
+      expect(address).toMatch(/^SRS0=[a-z2-7]{8}bgs=7i=.*@in\.shop\.example$/);
       expect(hasSrsForm(address)).toBe(true);
-      expect(reverseSender(KEY, address, AT)).toEqual({ ok: true, address: sender });
+      expect(reverse(address)).toEqual(leadsTo(sender));
     });
   }
 });
 
 test("the address has exactly this form", () => {
-  expect(forward("ada@example.net")).toBe("SRS0=rtoao4m5=7i=example.net=ada@in.shop.example");
+  expect(forward("ada@example.net")).toBe("SRS0=osjlivxobgs=7i=example.net=ada@in.shop.example");
 });
 
 describe("a sender that another forwarder rewrote", () => {
@@ -41,9 +48,9 @@ describe("a sender that another forwarder rewrote", () => {
   test("SRS0 becomes SRS1, which leads back to the first forwarder", () => {
     const address = forwarded(first);
     expect(address).toMatch(
-      /^SRS1=[a-z2-7]{8}=first\.example==HHH=TT=example\.net=ada@in\.shop\.example$/,
+      /^SRS1=[a-z2-7]{8}bgs=first\.example==HHH=TT=example\.net=ada@in\.shop\.example$/,
     );
-    expect(reverseSender(KEY, address, AT)).toEqual({ ok: true, address: first });
+    expect(reverse(address)).toEqual(leadsTo(first));
   });
 
   test("SRS1 keeps the first forwarder and gets another hash", () => {
@@ -54,7 +61,7 @@ describe("a sender that another forwarder rewrote", () => {
   test.each(["+", "-"])("the separator %s is kept", (separator) => {
     const sender = `SRS0${separator}HHH=TT=example.net=ada@first.example`;
     const address = forwarded(sender);
-    expect(reverseSender(KEY, address, AT)).toEqual({ ok: true, address: sender });
+    expect(reverse(address)).toEqual(leadsTo(sender));
   });
 });
 
@@ -74,40 +81,67 @@ describe("an address is refused", () => {
     ["SRS1 with another host", srs1.replace("first.example", "other.example"), "signature"],
     ["without a hash", "SRS0=example.net=ada@in.shop.example", "form"],
     ["with a short hash", "SRS0=abc=7i=example.net=ada@in.shop.example", "form"],
-    ["with a host that is none", "SRS0=abcdefgh=7i=-=ada@in.shop.example", "form"],
-    ["with a space", "SRS0=abcdefgh=7i=example.net=a b@in.shop.example", "form"],
-    ["with an @ inside", "SRS0=abcdefgh=7i=example.net=a@b@in.shop.example", "form"],
+    ["with a host that is none", "SRS0=abcdefghbgs=7i=-=ada@in.shop.example", "form"],
+    ["with a space", "SRS0=abcdefghbgs=7i=example.net=a b@in.shop.example", "form"],
+    ["with an @ inside", "SRS0=abcdefghbgs=7i=example.net=a@b@in.shop.example", "form"],
     ["of another kind", "ada@in.shop.example", "form"],
-    ["without @", "SRS0=abcdefgh=7i=example.net=ada", "form"],
+    ["without @", "SRS0=abcdefghbgs=7i=example.net=ada", "form"],
     ["that is empty", "", "form"],
-    ["that is very long", `SRS0=abcdefgh=7i=example.net=${"a".repeat(100_000)}@x.example`, "form"],
+    [
+      "that is very long",
+      `SRS0=abcdefghbgs=7i=example.net=${"a".repeat(100_000)}@x.example`,
+      "form",
+    ],
   ];
   test.each(cases)("%s", (_, given, reason) => {
-    expect(reverseSender(KEY, given, AT)).toMatchObject({ ok: false, reason });
+    expect(reverse(given)).toMatchObject({ ok: false, reason });
+  });
+
+  test.each([1, PROJECT + 1])("of another project: %d", (project) => {
+    for (const each of [address, srs1]) {
+      expect(reverse(each, AT, project)).toEqual({ ok: false, reason: "signature" });
+    }
+  });
+
+  test("at another host, and with another number", () => {
+    for (const each of [address, srs1]) {
+      const moved = each.replace(HOST, "in.other.example");
+      expect(reverse(moved)).toEqual({ ok: false, reason: "signature" });
+      for (const number of ["bgt", "b", "bgsa", "abgs"]) {
+        const renumbered = each.replace("bgs=", `${number}=`);
+        expect(reverse(renumbered)).toEqual({ ok: false, reason: "signature" });
+      }
+    }
   });
 
   test("of another key", () => {
     const other = Buffer.from("another key");
-    expect(reverseSender(other, address, AT)).toEqual({ ok: false, reason: "signature" });
+    expect(reverseSender(other, address, { project: PROJECT, at: AT })).toEqual({
+      ok: false,
+      reason: "signature",
+    });
   });
 });
 
+test.each([0, 1, 31, 32, 2 ** 31, Number.MAX_SAFE_INTEGER])(
+  "the number %d comes back",
+  (number) => {
+    expect(reverse(forward("ada@example.net", AT, { number }) ?? "")).toMatchObject({ number });
+  },
+);
+
 test("letters may change their case on the way", () => {
   const address = forwarded("ada@example.net");
-  const expected = { ok: true, address: "ADA@EXAMPLE.NET" } as const;
-  expect(reverseSender(KEY, address.toUpperCase(), AT)).toEqual(expected);
-  expect(reverseSender(KEY, address.toLowerCase(), AT)).toEqual({
-    ok: true,
-    address: "ada@example.net",
-  });
+  expect(reverse(address.toUpperCase())).toEqual(leadsTo("ADA@EXAMPLE.NET"));
+  expect(reverse(address.toLowerCase())).toEqual(leadsTo("ada@example.net"));
 });
 
 test("an address is accepted for 30 days, also when the count of days begins again", () => {
   for (const start of [AT, 1_023 * DAY_MS]) {
     const address = forwarded("ada@example.net", start);
-    const after = (days: number) => reverseSender(KEY, address, start + days * DAY_MS);
-    expect(after(0)).toEqual({ ok: true, address: "ada@example.net" });
-    expect(after(30)).toEqual({ ok: true, address: "ada@example.net" });
+    const after = (days: number) => reverse(address, start + days * DAY_MS);
+    expect(after(0)).toEqual(leadsTo("ada@example.net"));
+    expect(after(30)).toEqual(leadsTo("ada@example.net"));
     expect(after(31)).toEqual({ ok: false, reason: "expired" });
     expect(after(-1)).toEqual({ ok: false, reason: "expired" });
   }

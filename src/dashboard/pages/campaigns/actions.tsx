@@ -3,6 +3,7 @@
 import { Button } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { Ban, CalendarX, Pause, Play } from "lucide-react";
 import type { Campaign } from "../../../modules/campaigns/model.ts";
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
@@ -11,6 +12,9 @@ import { useMay } from "../../state.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { showFailure, showUndo } from "../../ui/undo.tsx";
 import { counted } from "./numbers.ts";
+import { type Reason, reasonOf } from "./reason.ts";
+
+const route = getRouteApi("/user/p/$project/campaigns/$campaign");
 
 type Action = "pause" | "resume" | "cancel" | "unschedule";
 
@@ -39,13 +43,17 @@ function useAction(id: string) {
 export function CampaignActions(props: { campaign: Campaign; stats: CampaignStats | undefined }) {
   const { campaign, stats } = props;
   const mayChange = useMay("EDITOR");
-  if (!mayChange) return null;
+  const help = reasonOf(campaign)?.help;
+  if (!mayChange) return help !== undefined && <HelpLink help={help} />;
   const { status } = campaign;
   const waiting = stats?.queued ?? 0;
   return (
     <>
+      {help !== undefined && <HelpLink help={help} />}
       {status === "SENDING" && <PauseButton campaign={campaign} />}
-      {status === "PAUSED" && <ResumeButton campaign={campaign} waiting={waiting} />}
+      {status === "PAUSED" && (
+        <ResumeButton campaign={campaign} waiting={waiting} isFirst={help === undefined} />
+      )}
       {status === "SCHEDULED" && <UnscheduleButton campaign={campaign} />}
       {(status === "SENDING" || status === "PAUSED") && (
         <CancelButton campaign={campaign} waiting={waiting} />
@@ -105,13 +113,42 @@ function UnscheduleButton({ campaign }: { campaign: Campaign }) {
   );
 }
 
+/** Opens the page with the cause of a pause, which is mended before the campaign goes on. */
+function HelpLink({ help }: { help: NonNullable<Reason["help"]> }) {
+  const { project } = route.useParams();
+  if (help === "DOMAINS") {
+    return (
+      <Button
+        renderRoot={(rest) => <Link {...rest} to="/p/$project/domains" params={{ project }} />}
+      >
+        Show the domains
+      </Button>
+    );
+  }
+  const { show, label } = help;
+  return (
+    <Button
+      renderRoot={(rest) => (
+        <Link {...rest} to="." search={{ tab: "recipients", show }} activeProps={{}} />
+      )}
+    >
+      {label}
+    </Button>
+  );
+}
+
 /** Sends mail, so it asks first. */
-function ResumeButton({ campaign, waiting }: { campaign: Campaign; waiting: number }) {
+function ResumeButton(props: { campaign: Campaign; waiting: number; isFirst: boolean }) {
+  const { campaign, waiting, isFirst } = props;
   const [isAsking, question] = useDisclosure(false);
   const { run } = useAction(campaign.id);
   return (
     <>
-      <Button leftSection={<Play {...ICON} />} onClick={question.open}>
+      <Button
+        variant={isFirst ? "filled" : "default"}
+        leftSection={<Play {...ICON} />}
+        onClick={question.open}
+      >
         Resume
       </Button>
       <Confirm

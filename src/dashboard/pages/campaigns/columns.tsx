@@ -34,13 +34,13 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
     key: "bar",
     title: "Result",
-    width: "92px",
+    width: "88px",
     render: (campaign) => campaign.startedAt !== null && <Bar campaign={campaign} />,
   },
   {
     key: "sent",
     title: "Sent",
-    width: "176px",
+    width: "172px",
     isFigure: true,
     render: (campaign) => sentText(campaign) ?? <span className="muted">–</span>,
   },
@@ -61,7 +61,7 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
     key: "date",
     title: "Date",
-    width: "156px",
+    width: "148px",
     isFigure: true,
     render: (campaign) => <CampaignDate {...campaign} />,
   },

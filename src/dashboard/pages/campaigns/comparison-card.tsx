@@ -5,8 +5,10 @@ import type { Campaign } from "../../../modules/campaigns/model.ts";
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
 import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";
 import { Loaded } from "../../ui/loaded.tsx";
+import { useDeliveriesKnown } from "../../ui/relay.ts";
 import { Time, useNow } from "../../ui/time.tsx";
-import { rateDifference, RATES } from "./comparison.ts";
+import { rateDifference } from "../../ui/rate-difference.ts";
+import { RATES } from "./comparison.ts";
 import { countText } from "../overview/figures.ts";
 import { type Counts } from "./numbers.ts";
 import { useEarlier } from "./use-campaign.ts";
@@ -52,6 +54,9 @@ function Comparison(props: {
 }) {
   const { campaign, stats, earlier } = props;
   const { project } = route.useParams();
+  const areDeliveriesKnown = useDeliveriesKnown();
+  const isShown = areDeliveriesKnown(stats) || earlier.some(areDeliveriesKnown);
+  const rates = RATES.filter(({ key }) => key !== "delivered" || isShown);
   return (
     <div className="campaign-table" tabIndex={0} role="region" aria-label="Rates of the campaigns">
       <table>
@@ -60,7 +65,7 @@ function Comparison(props: {
             <th scope="col">Campaign</th>
             <th scope="col">Date</th>
             <th scope="col">Sent</th>
-            {RATES.map(({ key, label }) => (
+            {rates.map(({ key, label }) => (
               <th key={key} scope="col">
                 {label}
               </th>
@@ -74,7 +79,7 @@ function Comparison(props: {
               <Time at={campaign.startedAt} isPlain />
             </td>
             <td>{countText(stats.sent)}</td>
-            <RateCells counts={stats} />
+            <RateCells rates={rates} counts={stats} />
           </tr>
           <tr className="campaign-this">
             <th scope="row" className="muted">
@@ -82,7 +87,7 @@ function Comparison(props: {
             </th>
             <td />
             <td />
-            {RATES.map(({ key, of, ...rate }) => (
+            {rates.map(({ key, of, ...rate }) => (
               <td key={key}>
                 <DifferenceText
                   difference={rateDifference(of(stats), earlier.map(of))}
@@ -106,7 +111,7 @@ function Comparison(props: {
                 <Time at={other.startedAt} isPlain />
               </td>
               <td>{countText(other.sent)}</td>
-              <RateCells counts={other} />
+              <RateCells rates={rates} counts={other} />
             </tr>
           ))}
         </tbody>
@@ -115,8 +120,10 @@ function Comparison(props: {
   );
 }
 
-function RateCells({ counts }: { counts: Counts }) {
-  return RATES.map(({ key, of }) => {
+type Rate = (typeof RATES)[number];
+
+function RateCells({ rates, counts }: { rates: readonly Rate[]; counts: Counts }) {
+  return rates.map(({ key, of }) => {
     const rate = of(counts);
     return <td key={key}>{rate === null ? "–" : percents.format(rate)}</td>;
   });

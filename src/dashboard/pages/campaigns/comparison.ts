@@ -29,27 +29,3 @@ export const RATES = [
 function share(part: number, total: number): number | null {
   return total === 0 ? null : part / total;
 }
-
-type Difference = { direction: "UP" | "DOWN" | "SAME"; text: string };
-
-const points = new Intl.NumberFormat(undefined, {
-  maximumFractionDigits: 1,
-  signDisplay: "exceptZero",
-});
-
-/**
- * The difference of a rate from the mean rate of the earlier campaigns, in percentage points. Null if
- * one of them is not known. Every earlier campaign counts the same, however large it was.
- */
-export function rateDifference(
-  rate: number | null,
-  earlier: readonly (number | null)[],
-): Difference | null {
-  const known = earlier.filter((value) => value !== null);
-  if (rate === null || known.length === 0) return null;
-  const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
-  const difference = Math.round((rate - mean) * 1000) / 10;
-  const text = `${points.format(difference)} points`;
-  if (difference === 0) return { direction: "SAME", text: "The same" };
-  return { direction: difference > 0 ? "UP" : "DOWN", text };
-}

@@ -1,6 +1,5 @@
 /** The report of a campaign: its progress, numbers, chart and links, and the campaigns before it. */
 
-import { getRouteApi, Link } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import type { Campaign } from "../../../modules/campaigns/model.ts";
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
@@ -8,14 +7,13 @@ import { AudienceCard, OutcomesCard } from "./audience-card.tsx";
 import { ComparisonCard } from "./comparison-card.tsx";
 import { HoursCard } from "./hours-card.tsx";
 import { LinksCard } from "./links-card.tsx";
+import { NOT_REPORTED, useDeliveriesKnown } from "../../ui/relay.ts";
 import { countText, mailsThatLeft } from "../overview/figures.ts";
 import { percentText } from "./numbers.ts";
 import { ProgressCard } from "./progress-card.tsx";
 import { reasonOf } from "./reason.ts";
 import { RecipientsLink } from "./recipients-link.tsx";
 import type { TabProps } from "./tab-props.ts";
-
-const route = getRouteApi("/user/p/$project/campaigns/$campaign");
 
 export function ReportTab(props: TabProps) {
   const { campaign, stats } = props;
@@ -47,10 +45,9 @@ export function ReportTab(props: TabProps) {
 }
 
 function Reason({ campaign }: { campaign: Campaign }) {
-  const { project } = route.useParams();
   const reason = reasonOf(campaign);
   if (reason === null) return null;
-  const { title, text, help } = reason;
+  const { title, text } = reason;
   return (
     <section className="campaign-reason" aria-label="Reason of the status">
       <TriangleAlert size={16} aria-hidden />
@@ -58,12 +55,6 @@ function Reason({ campaign }: { campaign: Campaign }) {
         <strong>{title}</strong>
         <p>{text}</p>
       </div>
-      {help === "DOMAINS" && (
-        <Link to="/p/$project/domains" params={{ project }}>
-          Show the domains
-        </Link>
-      )}
-      {typeof help === "object" && <RecipientsLink show={help.show}>{help.label}</RecipientsLink>}
     </section>
   );
 }
@@ -71,10 +62,13 @@ function Reason({ campaign }: { campaign: Campaign }) {
 /** The numbers that a sender looks for first; each leads to its recipients. */
 function Figures({ stats }: { stats: CampaignStats }) {
   const { sent, delivered, opened, clicked, bounced, complained, unsubscribed } = stats;
+  const areDeliveriesKnown = useDeliveriesKnown()(stats);
   const ofSent = (count: number) => `${percentText(count, sent)} of sent`;
-  const figures = [
+  const figures: { label: string; count: number | null; detail: string; show?: string }[] = [
     { label: "Sent", count: sent, detail: `of ${countText(stats.totalRecipients)}` },
-    { label: "Delivered", count: delivered, detail: ofSent(delivered) },
+    areDeliveriesKnown
+      ? { label: "Delivered", count: delivered, detail: ofSent(delivered) }
+      : { label: "Delivered", count: null, detail: NOT_REPORTED },
     { label: "Opened", count: opened, detail: ofSent(opened), show: "opened" },
     { label: "Clicked", count: clicked, detail: ofSent(clicked), show: "clicked" },
     {
@@ -102,7 +96,9 @@ function Figures({ stats }: { stats: CampaignStats }) {
         <div key={label} className="figure">
           <dt>{label}</dt>
           <dd className="figure-count">
-            {show === undefined || count === 0 ? (
+            {count === null ? (
+              "–"
+            ) : show === undefined || count === 0 ? (
               countText(count)
             ) : (
               <RecipientsLink show={show}>{countText(count)}</RecipientsLink>

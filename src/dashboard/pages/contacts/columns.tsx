@@ -64,9 +64,15 @@ function Value({ value }: { value: unknown }) {
   );
 }
 
-export const Subscription = ({ contact }: { contact: Contact }) => (
-  <Status value={contact.subscribed ? "SUBSCRIBED" : "UNSUBSCRIBED"} />
-);
+/**
+ * Whether the contact is subscribed. Only one that was subscribed before can have unsubscribed; most
+ * others were created by a transactional mail.
+ */
+export function Subscription(props: { contact: Contact; hasUnsubscribed?: boolean }) {
+  const { contact, hasUnsubscribed = false } = props;
+  if (contact.subscribed) return <Status value="SUBSCRIBED" />;
+  return <Status value={hasUnsubscribed ? "UNSUBSCRIBED" : "NOT_SUBSCRIBED"} />;
+}
 
 /** The two lines of a row on phones: the second has the first key of the data that is chosen. */
 export const contactLines = (choice: readonly string[]) => (contact: Contact) => {

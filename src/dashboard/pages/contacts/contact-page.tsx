@@ -14,7 +14,7 @@ import { DeliveryCard } from "./delivery-card.tsx";
 import { DataCard } from "./data-card.tsx";
 import { ExecutionsCard, SegmentsCard } from "./list-cards.tsx";
 import { SubscriptionCard } from "./subscription-card.tsx";
-import { contactKey, useContact } from "./use-contact.ts";
+import { contactKey, useContact, useSubscriptionChanges } from "./use-contact.ts";
 
 const route = getRouteApi("/user/p/$project/contacts/$contact");
 
@@ -25,7 +25,7 @@ export function ContactPage() {
   return (
     <Page
       title={data?.email ?? "Contact"}
-      badge={data && <Subscription contact={data} />}
+      badge={data && <SubscriptionBadge contact={data} />}
       back={
         <Link to="/p/$project/contacts" params={{ project }} className="page-back">
           <BackLabel>Contacts</BackLabel>
@@ -53,6 +53,14 @@ export function ContactPage() {
       </Loaded>
     </Page>
   );
+}
+
+function SubscriptionBadge({ contact }: { contact: Contact }) {
+  const { data: changes } = useSubscriptionChanges(contact.id);
+  // Nothing is shown until it is known, so that the word does not change.
+  if (changes === undefined) return null;
+  const hasUnsubscribed = changes.some(({ name }) => name === "contact.unsubscribed");
+  return <Subscription contact={contact} hasUnsubscribed={hasUnsubscribed} />;
 }
 
 function Times({ contact: { id, createdAt, updatedAt } }: { contact: Contact }) {

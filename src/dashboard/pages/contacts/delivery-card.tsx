@@ -17,17 +17,17 @@ export function DeliveryCard({ contact, project }: { contact: Contact; project: 
   return (
     <section className="contact-delivery" aria-label="Whether mail arrives">
       <Loaded query={mails} height={20}>
-        {({ emails, waiting }) => {
+        {({ last, waiting }) => {
           if (suppression === undefined || changes === undefined) return null;
           const obstacles = obstaclesOf({
             isProjectEnabled,
             contact,
             suppression,
             lastChange: changes[0] ?? null,
-            emails,
+            last,
             waiting,
           });
-          const acceptedAt = lastAcceptance(emails);
+          const acceptedAt = lastAcceptance(last);
           return (
             <>
               {obstacles.map((obstacle) => (
@@ -35,7 +35,7 @@ export function DeliveryCard({ contact, project }: { contact: Contact; project: 
               ))}
               <p className="muted">
                 {obstacles.length === 0 && "Mail to this contact is delivered as usual. "}
-                {emails.length === 0 && "No mail was sent to it yet."}
+                {last === null && waiting.length === 0 && "No mail was sent to it yet."}
                 {acceptedAt !== null && (
                   <>
                     The last mail was accepted by a mail server <Time at={acceptedAt} />.

@@ -32,15 +32,15 @@ type Known = {
   suppression: Suppression | null;
   /** The latest change of the subscription; null if none is recorded. */
   lastChange: Pick<Event, "name" | "data" | "createdAt"> | null;
-  /** The newest mails to the contact, the newest first. */
-  emails: readonly Email[];
-  /** Mails that wait, of which `emails` may be a part. */
+  /** The last mail to the contact that has ended; null if none has. */
+  last: Email | null;
+  /** Mails that wait. */
   waiting: readonly Email[];
 };
 
 /** The obstacles to all mail come first. Links have paths below the project. */
 export function obstaclesOf(known: Known): Obstacle[] {
-  const { contact, suppression, lastChange, emails, waiting } = known;
+  const { contact, suppression, lastChange, last, waiting } = known;
   const unsubscription = contact.subscribed ? null : unsubscribed(known);
   // A contact that unsubscribed has made a decision; other contacts were never subscribed.
   const isChosen = lastChange?.name === "contact.unsubscribed";
@@ -48,7 +48,7 @@ export function obstaclesOf(known: Known): Obstacle[] {
     known.isProjectEnabled ? null : PROJECT_DISABLED,
     suppression === null ? null : suppressed(suppression),
     isChosen ? unsubscription : null,
-    lastFailure(emails, suppression),
+    lastFailure(last, suppression),
     ...waitingMails(waiting.filter(({ wait }) => wait?.cause !== "PROJECT_DISABLED")),
     isChosen ? null : unsubscription,
   ].filter((obstacle) => obstacle !== null);
@@ -117,21 +117,14 @@ function unsubscribed({ lastChange, suppression }: Known): Obstacle {
   };
 }
 
-/** The newest mail that is not under way. */
-const lastEnded = (emails: readonly Email[]): Email | undefined =>
-  emails.find(({ status }) => status !== "QUEUED" && status !== "SENDING");
-
 /** When a mail server accepted the last mail; null if that mail was not sent or was returned. */
-export function lastAcceptance(emails: readonly Email[]): string | null {
-  const email = lastEnded(emails);
-  return email === undefined || email.status === "BOUNCED" ? null : email.sentAt;
-}
+export const lastAcceptance = (last: Email | null): string | null =>
+  last === null || last.status === "BOUNCED" ? null : last.sentAt;
 
 /** The last mail, if it failed and the suppression does not name it as its cause. */
-function lastFailure(emails: readonly Email[], suppression: Suppression | null): Obstacle | null {
-  const email = lastEnded(emails);
-  if (email === undefined || suppression?.cause?.emailId === email.id) return null;
-  const { id, status, reports, attempts, lastError, bouncedAt, subject } = email;
+function lastFailure(last: Email | null, suppression: Suppression | null): Obstacle | null {
+  if (last === null || suppression?.cause?.emailId === last.id) return null;
+  const { id, status, reports, attempts, lastError, bouncedAt, subject } = last;
   if (status !== "BOUNCED" && status !== "FAILED") return null;
   const cause = reports.at(-1)?.class ?? attempts.at(-1)?.class;
   const reply = reports.at(-1)?.reason ?? lastError ?? "";

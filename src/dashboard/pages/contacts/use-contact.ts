@@ -21,8 +21,6 @@ import { useProject } from "../../state.ts";
 const PAGE_SIZE = 50;
 /** Segments and executions that are shown. */
 const LISTED = 100;
-/** Newest mails, among which is the last one that arrived or failed. */
-const NEWEST_MAILS = 10;
 /** Changes of the subscription of each kind that are shown. */
 const CHANGES = 20;
 
@@ -69,7 +67,7 @@ export function useUnenteredWorkflows(id: string) {
   });
 }
 
-/** The newest mails to the contact, and those that wait. */
+/** The last mail to the contact that has ended, or null, and those that wait. */
 export function useContactMails(id: string) {
   const project = useProject()?.id ?? null;
   return useQuery({
@@ -77,11 +75,11 @@ export function useContactMails(id: string) {
     queryFn: async ({ signal }) => {
       const read = (query: Query) =>
         api.get<ListPage<Email>>("/emails", { query: { contactId: id, ...query }, signal });
-      const [newest, queued] = await Promise.all([
-        read({ limit: NEWEST_MAILS }),
+      const [ended, queued] = await Promise.all([
+        read({ limit: 1, ended: true }),
         read({ limit: LISTED, status: "QUEUED" }),
       ]);
-      return { emails: newest.items, waiting: queued.items };
+      return { last: ended.items[0] ?? null, waiting: queued.items };
     },
   });
 }

@@ -1,10 +1,11 @@
-import { TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import type { Domain } from "../../../modules/domains/model.ts";
 import { api } from "../../api.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
+import { DomainField } from "./domain-field.tsx";
+import { domainIn } from "./domain-in.ts";
 
 type Props = { isOpen: boolean; onClose: () => void; onAdded: (domain: Domain) => void };
 
@@ -22,7 +23,7 @@ function DomainForm({ onClose, onAdded }: Omit<Props, "isOpen">) {
   const form = useApiForm({
     initial: { domain: "" },
     submit: ({ domain }, idempotencyKey) =>
-      api.post<Domain>("/domains", { domain: domain.trim() }, { idempotencyKey }),
+      api.post<Domain>("/domains", { domain: domainIn(domain) }, { idempotencyKey }),
     onDone: async (domain) => {
       await client.invalidateQueries({ queryKey: ["domains"] });
       onClose();
@@ -31,16 +32,11 @@ function DomainForm({ onClose, onAdded }: Omit<Props, "isOpen">) {
   });
   return (
     <DialogForm form={form} action="Add the domain" onCancel={onClose}>
-      <TextInput
-        label="Domain"
+      <DomainField
         description="The part after the @ of your addresses. The next page shows its DNS records."
         placeholder="example.com"
-        required
-        withAsterisk={false}
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
         data-autofocus
+        onDomain={(domain) => form.form.setFieldValue("domain", domain)}
         {...form.field("domain")}
       />
     </DialogForm>

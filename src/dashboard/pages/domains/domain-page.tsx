@@ -7,18 +7,20 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import type { Domain } from "../../../modules/domains/model.ts";
 import { api } from "../../api.ts";
-import { useMay } from "../../state.ts";
+import { useAppState, useMay } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
+import { Field, Fields } from "../../ui/fields.tsx";
 import { BackLabel, Page } from "../../ui/page.tsx";
 import { useDeletion } from "../../ui/deletion.ts";
 import { Problem } from "../../ui/problem.tsx";
+import { relayFacts } from "../../ui/relay.ts";
 import { Time } from "../../ui/time.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
 import { DomainStatus, recordsText } from "./columns.tsx";
 import { RecordCard } from "./record-card.tsx";
 import { PARTS } from "./record-texts.ts";
-import { domainKey, useDomainCheck } from "./use-domains.ts";
+import { domainKey, useDomainWatch } from "./use-domains.ts";
 import { zoneFile } from "./zone-file.ts";
 
 const route = getRouteApi("/user/p/$project/domains/$domain");
@@ -30,7 +32,7 @@ export function DomainPage() {
     queryFn: ({ signal }) => api.get<Domain>(`/domains/${encodeURIComponent(id)}`, { signal }),
   });
   const isSlow = useDelayed(isPending);
-  const check = useDomainCheck(project, id);
+  const watch = useDomainWatch(project, id, data);
   const mayManage = useMay("ADMIN");
   return (
     <Page
@@ -45,8 +47,8 @@ export function DomainPage() {
         data !== undefined && (
           <Button
             leftSection={<RefreshCw size={15} aria-hidden />}
-            loading={check.isPending}
-            onClick={() => check.mutate()}
+            loading={watch.isStarting}
+            onClick={watch.start}
           >
             Check now
           </Button>
@@ -55,11 +57,11 @@ export function DomainPage() {
     >
       <div className="domain">
         {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
-        {check.error !== null && <Problem error={check.error} />}
+        {watch.error !== null && <Problem error={watch.error} />}
         {data === undefined ? (
           isSlow && <DomainSkeleton />
         ) : (
-          <Checklist domain={data} isChecking={check.isPending} />
+          <Checklist domain={data} watch={watch} />
         )}
         {mayManage && data !== undefined && <RemoveDomain domain={data} project={project} />}
       </div>
@@ -67,8 +69,14 @@ export function DomainPage() {
   );
 }
 
-function Checklist({ domain, isChecking }: { domain: Domain; isChecking: boolean }) {
-  const { records, lastCheckedAt } = domain;
+const SIGNED_BY_RELAY =
+  "Your relay signs the mail. With this record you prove that the domain is yours, and mail is signed here if you change the relay.";
+
+type Watch = ReturnType<typeof useDomainWatch>;
+
+function Checklist({ domain, watch }: { domain: Domain; watch: Watch }) {
+  const { records } = domain;
+  const { relay } = useAppState();
   const parts = PARTS.map((part) => ({
     ...part,
     records: records.filter(({ purpose }) => purpose === part.purpose),
@@ -79,32 +87,28 @@ function Checklist({ domain, isChecking }: { domain: Domain; isChecking: boolean
       <div className="domain-checked">
         <DomainStatus {...domain} />
         <p className="muted small" role="status">
-          {isChecking ? (
-            "Asking the name servers of the domain…"
-          ) : lastCheckedAt === null ? (
-            "The first check has not finished yet."
-          ) : (
-            <>
-              {recordsText(domain)} records found. Last check: <Time at={lastCheckedAt} />
-            </>
-          )}
+          <CheckText domain={domain} watch={watch} />
         </p>
+        {watch.isWatching && !watch.isStarting && (
+          <Button size="compact-xs" variant="default" onClick={watch.stop}>
+            Stop checking
+          </Button>
+        )}
       </div>
       <ol className="domain-parts">
         {parts.map(({ purpose, title, text, records: ofPart }) => (
           <li key={purpose} className="card">
             <h2>{title}</h2>
-            <p className="muted domain-purpose">{text}</p>
+            <p className="muted domain-purpose">
+              {purpose === "DKIM" && relay?.isSigning === true ? SIGNED_BY_RELAY : text}
+            </p>
             {ofPart.map((record) => (
-              <RecordCard
-                key={`${record.type} ${record.name}`}
-                record={record}
-                domain={domain.domain}
-              />
+              <RecordCard key={`${record.type} ${record.name}`} record={record} />
             ))}
           </li>
         ))}
       </ol>
+      <RelayCard />
       <section className="section">
         <h2>All records as a zone file</h2>
         <p className="muted domain-purpose">
@@ -112,6 +116,40 @@ function Checklist({ domain, isChecking }: { domain: Domain; isChecking: boolean
         </p>
         <Code label="The DNS records" samples={{ "Zone file": zoneFile(records) }} />
       </section>
+    </>
+  );
+}
+
+/** What the relay does with the mail of the domain, and where to set the domain up there. */
+function RelayCard() {
+  const { relay } = useAppState();
+  if (relay === null) return null;
+  return (
+    <section className="section card" aria-labelledby="relay">
+      <h2 id="relay">Your relay: {relay.name}</h2>
+      <p className="muted domain-purpose">Mail from this domain leaves through it.</p>
+      <Fields>
+        {relayFacts(relay).map(([label, text]) => (
+          <Field key={label} label={label}>
+            {text}
+          </Field>
+        ))}
+      </Fields>
+    </section>
+  );
+}
+
+/** The same words during all checks of a watch, so that a screen reader reads them once. */
+function CheckText({ domain, watch }: { domain: Domain; watch: Watch }) {
+  const { lastCheckedAt } = domain;
+  if (watch.isStarting) return "Asking the name servers of the domain…";
+  if (watch.isWatching) {
+    return `${recordsText(domain)} records found. They are checked every 5 seconds until all are found.`;
+  }
+  if (lastCheckedAt === null) return "The first check has not finished yet.";
+  return (
+    <>
+      {recordsText(domain)} records found. Last check: <Time at={lastCheckedAt} />
     </>
   );
 }
@@ -134,6 +172,14 @@ function Summary({ domain }: { domain: Domain }) {
         {isComplete
           ? "You can send from this domain. All records are in place."
           : "You can send from this domain. The records that are left help your mail to arrive."}
+      </p>
+    );
+  }
+  if (records.find(({ required }) => required)?.status === "OK") {
+    return (
+      <p>
+        The signing key is in the DNS, but another project of this server has verified the domain.
+        Only one project can send from it: remove it there, then press “Check now”.
       </p>
     );
   }

@@ -1,13 +1,12 @@
 import { Copy, CopyText } from "../../ui/copy.tsx";
 import { Status } from "../../ui/status.tsx";
 import { differenceOf } from "./difference.ts";
-import { type DnsRecord, hostIn, verdictOf } from "./record-texts.ts";
+import { type DnsRecord, verdictOf } from "./record-texts.ts";
 
 /** One DNS record to publish: type, host and value with buttons, and what the DNS has instead. */
-export function RecordCard({ record, domain }: { record: DnsRecord; domain: string }) {
-  const { type, name, value, note, found, status } = record;
+export function RecordCard({ record }: { record: DnsRecord }) {
+  const { type, name, host, value, note, found, status } = record;
   const { tone, word } = verdictOf(record);
-  const host = hostIn(name, domain);
   return (
     <div className="record">
       <div className="record-head">
@@ -44,9 +43,12 @@ export function RecordCard({ record, domain }: { record: DnsRecord; domain: stri
               {found.map((text) => (
                 <Found key={text} text={text} expected={value} />
               ))}
-              <p className="small record-advice">
-                Replace the record at your DNS provider by the value above; do not add a second one.
-              </p>
+              {value !== "" && (
+                <p className="small record-advice">
+                  Replace the record at your DNS provider by the value above; do not add a second
+                  one.
+                </p>
+              )}
             </dd>
           </div>
         )}

@@ -37,9 +37,3 @@ export function verdictOf({ status, required }: Pick<DnsRecord, "status" | "requ
   if (status === "MISMATCH") return { tone: "failed", word: "Different value" };
   return { tone: required ? "failed" : "held", word: "Not found" };
 }
-
-/** The host as most DNS providers want it: without the domain, and `@` for the domain itself. */
-export function hostIn(name: string, domain: string): string {
-  if (name === domain) return "@";
-  return name.endsWith(`.${domain}`) ? name.slice(0, -domain.length - 1) : name;
-}

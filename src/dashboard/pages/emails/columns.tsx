@@ -8,7 +8,7 @@ import type { EmailNames } from "./use-names.ts";
 
 export function emailColumns(names: EmailNames): Column<Email>[] {
   return [
-    { key: "to", title: "To", width: "26%", render: (email) => <Recipient email={email} /> },
+    { key: "to", title: "To", width: "23%", render: (email) => <Recipient email={email} /> },
     { key: "subject", title: "Subject", render: ({ subject }) => <Subject text={subject} /> },
     {
       key: "status",
@@ -19,10 +19,23 @@ export function emailColumns(names: EmailNames): Column<Email>[] {
     {
       key: "source",
       title: "Source",
-      width: "19%",
+      width: "15%",
       render: (email) => <Source email={email} names={names} />,
     },
-    { key: "sent", title: "Sent", width: "112px", isFigure: true, render: sentTime },
+    {
+      key: "created",
+      title: "Created",
+      width: "104px",
+      isFigure: true,
+      render: ({ createdAt }) => <Time at={createdAt} isPlain />,
+    },
+    {
+      key: "sent",
+      title: "Sent",
+      width: "104px",
+      isFigure: true,
+      render: ({ sentAt }) => <Time at={sentAt} isPlain />,
+    },
   ];
 }
 
@@ -32,7 +45,9 @@ export function phoneLines(email: Email) {
     first: (
       <span className="email-line">
         <bdi className="cut">{recipientOf(email)}</bdi>
-        <span className="email-time muted small">{sentTime(email)}</span>
+        <span className="email-time muted small">
+          <Time at={email.sentAt ?? email.createdAt} isPlain />
+        </span>
       </span>
     ),
     second: (
@@ -80,14 +95,5 @@ function Source({ email, names }: { email: Email; names: EmailNames }) {
     >
       {name ?? statusWord(source)}
     </bdi>
-  );
-}
-
-/** The time of sending; for mails that were not sent, the time at which they were accepted. */
-function sentTime({ sentAt, createdAt }: Email) {
-  return (
-    <span className={sentAt === null ? "muted" : undefined}>
-      <Time at={sentAt ?? createdAt} isPlain />
-    </span>
   );
 }

@@ -68,7 +68,9 @@ export function EmailDrawer(props: {
       onNext={isInList && next !== undefined ? () => onOpen(next) : undefined}
       onPrevious={isInList && previous !== undefined ? () => onOpen(previous) : undefined}
     >
-      {shown !== undefined && <EmailView key={shown} id={shown} tab={tab} names={names} />}
+      {shown !== undefined && (
+        <EmailView key={shown} id={shown} tab={tab} names={names} onOpen={onOpen} />
+      )}
     </SideDrawer>
   );
 }

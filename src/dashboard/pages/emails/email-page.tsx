@@ -13,6 +13,7 @@ const route = getRouteApi("/user/p/$project/emails/$email");
 export function EmailPage() {
   const { project, email: id } = route.useParams();
   const { tab } = route.useSearch();
+  const navigate = route.useNavigate();
   const names = useNames();
   const { data } = useEmail(id);
   return (
@@ -25,7 +26,13 @@ export function EmailPage() {
         </Link>
       }
     >
-      <EmailView key={id} id={id} tab={tab} names={names} />
+      <EmailView
+        key={id}
+        id={id}
+        tab={tab}
+        names={names}
+        onOpen={(email) => void navigate({ params: { project, email }, search: {} })}
+      />
     </Page>
   );
 }

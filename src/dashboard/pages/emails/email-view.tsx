@@ -17,6 +17,7 @@ import { recipientOf, shownStatus, subjectOf } from "./columns.tsx";
 import { HeadersTab } from "./headers-tab.tsx";
 import { Outcome } from "./outcome.tsx";
 import { PreviewTab } from "./preview-tab.tsx";
+import { SendAgain } from "./send-again.tsx";
 import { RawTab, SourceTab } from "./source-tab.tsx";
 import { TextTab } from "./text-tab.tsx";
 import { TimelineTab } from "./timeline-tab.tsx";
@@ -37,8 +38,17 @@ const TABS: readonly Tab[] = [
   { key: "raw", label: "Raw", render: ({ id }) => <RawTab id={id} /> },
 ];
 
-export function EmailView(props: { id: string; tab: string | undefined; names: EmailNames }) {
-  const { id, tab, names } = props;
+/** The parts that show the content of the mail, which viewers read of marketing mail only. */
+const CONTENT_TABS = ["preview", "text", "source", "headers", "checks", "raw"];
+
+export function EmailView(props: {
+  id: string;
+  tab: string | undefined;
+  names: EmailNames;
+  /** Opens another email: the one that was sent again. */
+  onOpen: (id: string) => void;
+}) {
+  const { id, tab, names, onOpen } = props;
   const { data: email, error, refetch } = useEmail(id);
   const mayRead = useMay("EDITOR");
   const isSlow = useDelayed(email === undefined && error === null);
@@ -46,18 +56,26 @@ export function EmailView(props: { id: string; tab: string | undefined; names: E
     if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
     return isSlow ? <ViewSkeleton /> : null;
   }
-  const current = TABS.find(({ key }) => key === tab) ?? firstTab(email, mayRead);
+  const isHidden = !mayRead && email.type !== "MARKETING";
+  const tabs = TABS.filter(({ key }) => !isHidden || !CONTENT_TABS.includes(key));
+  const current = tabs.find(({ key }) => key === tab) ?? firstTab(email, isHidden);
   return (
     <div className="email-view">
-      <Summary email={email} names={names} />
+      <Summary email={email} names={names} onOpen={onOpen} />
       <Outcome email={email} />
       <PageTabs label="Parts of the email">
-        {TABS.map(({ key, label }) => (
+        {tabs.map(({ key, label }) => (
           <TabLink key={key} tab={key} current={current?.key ?? ""}>
             {label}
           </TabLink>
         ))}
       </PageTabs>
+      {isHidden && (
+        <p className="muted small email-hidden">
+          Transactional mail often contains personal data such as orders and links to sign in, so
+          only editors and admins of the project read its content.
+        </p>
+      )}
       <section className="email-panel" aria-label={current?.label}>
         {current?.render(email)}
       </section>
@@ -66,9 +84,8 @@ export function EmailView(props: { id: string; tab: string | undefined; names: E
 }
 
 /** The tab that opens first: the conversation with the server if the mail was not accepted. */
-function firstTab({ status, sentAt, source, attempts }: Email, mayRead: boolean): Tab | undefined {
+function firstTab({ status, sentAt, attempts }: Email, isHidden: boolean): Tab | undefined {
   const isRefused = sentAt === null && attempts.length > 0 && status !== "CANCELLED";
-  const isHidden = !mayRead && source !== "CAMPAIGN";
   return TABS.find(({ key }) => key === (isRefused || isHidden ? "transcript" : "preview"));
 }
 
@@ -83,7 +100,8 @@ export function EmailTitle({ id }: { id: string }) {
   );
 }
 
-function Summary({ email, names }: { email: Email; names: EmailNames }) {
+function Summary(props: { email: Email; names: EmailNames; onOpen: (id: string) => void }) {
+  const { email, names, onOpen } = props;
   const { id, contactId, from, source, createdAt, sentAt } = email;
   const project = useProject()?.id ?? "";
   const origin = originOf(email, names);
@@ -98,8 +116,11 @@ function Summary({ email, names }: { email: Email; names: EmailNames }) {
           )}
         </Field>
         <Field label="From">{from}</Field>
-        <Field label={sentAt === null ? "Queued" : "Sent"}>
-          <Time at={sentAt ?? createdAt} />
+        <Field label="Created">
+          <Time at={createdAt} />
+        </Field>
+        <Field label="Sent">
+          <Time at={sentAt} />
         </Field>
         <Field label="Source">
           {statusWord(source)}
@@ -114,6 +135,7 @@ function Summary({ email, names }: { email: Email; names: EmailNames }) {
           <CopyText value={id} label="Copy the id" />
         </Field>
       </Fields>
+      <SendAgain email={email} onSent={onOpen} />
     </div>
   );
 }

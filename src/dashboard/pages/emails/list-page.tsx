@@ -32,6 +32,7 @@ const route = getRouteApi("/user/p/$project/emails");
 
 const STATUSES = [
   "QUEUED",
+  "DEFERRED",
   "SENDING",
   "SENT",
   "DELIVERED",

@@ -6,10 +6,17 @@ import { explainClass } from "../../ui/message/explain.ts";
 
 export type AddressSuppression = { reason: string; createdAt: string };
 
-/** `suppression` is that of the recipient's address; null if there is none. */
-export function timelineOf(email: Email, suppression: AddressSuppression | null): TimelineItem[] {
+/**
+ * `suppression` is that of the recipient's address; null if there is none. `areDeliveriesKnown` is false
+ * if mail leaves through a relay, which does not report them.
+ */
+export function timelineOf(
+  email: Email,
+  suppression: AddressSuppression | null,
+  areDeliveriesKnown = true,
+): TimelineItem[] {
   const past = [
-    ...milestones(email),
+    ...milestones(email, areDeliveriesKnown),
     ...deferrals(email),
     ...endOf(email),
     ...reportsOf(email),
@@ -21,7 +28,7 @@ export function timelineOf(email: Email, suppression: AddressSuppression | null)
 const timeOf = ({ at }: TimelineItem): number =>
   at === null ? Number.POSITIVE_INFINITY : new Date(at).getTime();
 
-function milestones(email: Email): TimelineItem[] {
+function milestones(email: Email, areDeliveriesKnown: boolean): TimelineItem[] {
   const { createdAt, sentAt, deliveredAt, openedAt, clickedAt, bouncedAt, complainedAt } = email;
   const items: TimelineItem[] = [
     { key: "queued", tone: "waiting", title: "Accepted and queued", at: createdAt },
@@ -30,7 +37,7 @@ function milestones(email: Email): TimelineItem[] {
       tone: "good",
       title: "Sent",
       at: sentAt,
-      detail: hostOf(email) === null ? undefined : `A mail server accepted it: ${hostOf(email)}`,
+      detail: sentDetail(email, areDeliveriesKnown),
     },
     { key: "delivered", tone: "good", title: "Delivered", at: deliveredAt },
     { key: "opened", tone: "seen", title: "Opened", at: openedAt, detail: "For the first time" },
@@ -47,6 +54,14 @@ function milestones(email: Email): TimelineItem[] {
   // A report says more about the end that it caused.
   const reported = email.reports.map(({ kind }) => (kind === "BOUNCE" ? "bounced" : "complained"));
   return items.filter(({ key, at }) => at !== null && !reported.some((end) => end === key));
+}
+
+function sentDetail(email: Email, areDeliveriesKnown: boolean): string | undefined {
+  const host = hostOf(email);
+  if (host === null) return undefined;
+  return areDeliveriesKnown || email.deliveredAt !== null
+    ? `A mail server accepted it: ${host}`
+    : `Your relay accepted it: ${host}. It does not report deliveries.`;
 }
 
 const hostOf = ({ attempts }: Email): string | null =>

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Email } from "../../../modules/emails/record-model.ts";
 import { api, type ListPage } from "../../api.ts";
-import { useProject } from "../../state.ts";
+import { useAppState, useProject } from "../../state.ts";
 import { Timeline } from "../../ui/timeline.tsx";
 import { type AddressSuppression, timelineOf } from "./timeline-items.ts";
 
@@ -17,5 +17,7 @@ export function TimelineTab({ email }: { email: Email }) {
       }),
     enabled: email.to !== null,
   });
-  return <Timeline label="Timeline" items={timelineOf(email, data?.items[0] ?? null)} />;
+  const { transport } = useAppState();
+  const items = timelineOf(email, data?.items[0] ?? null, transport !== "relay");
+  return <Timeline label="Timeline" items={items} />;
 }

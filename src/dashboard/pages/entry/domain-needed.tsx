@@ -4,7 +4,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { verdictOf } from "../domains/record-texts.ts";
-import { neededRecords, useDomainCheck } from "../domains/use-domains.ts";
+import { neededRecords, useDomainWatch } from "../domains/use-domains.ts";
 
 /** The last step of the set-up while no domain is verified: why no mail can leave, and how to go on. */
 export function DomainNeeded({ project, domain }: { project: string; domain: Domain | null }) {
@@ -36,7 +36,7 @@ function GoOn({ project }: { project: string }) {
 }
 
 function WaitingDomain({ project, domain }: { project: string; domain: Domain }) {
-  const check = useDomainCheck(project, domain.id);
+  const watch = useDomainWatch(project, domain.id, domain);
   return (
     <>
       <p role="status">
@@ -65,9 +65,14 @@ function WaitingDomain({ project, domain }: { project: string; domain: Domain })
         )}
         <a href={`/app/p/${project}/domains/${domain.id}`}>Open the page of {domain.domain}</a>
       </p>
-      {check.error !== null && <Problem error={check.error} />}
+      {watch.isWatching && (
+        <p className="muted small" role="status">
+          The records are checked every 5 seconds until all are found.
+        </p>
+      )}
+      {watch.error !== null && <Problem error={watch.error} />}
       <GoOn project={project} />
-      <Button variant="default" fullWidth loading={check.isPending} onClick={() => check.mutate()}>
+      <Button variant="default" fullWidth loading={watch.isStarting} onClick={watch.start}>
         Check again
       </Button>
     </>

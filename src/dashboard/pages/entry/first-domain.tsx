@@ -1,8 +1,10 @@
-import { Button, Stack, TextInput } from "@mantine/core";
+import { Button, Stack } from "@mantine/core";
 import type { Domain } from "../../../modules/domains/model.ts";
 import { api } from "../../api.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
+import { DomainField } from "../domains/domain-field.tsx";
+import { domainIn } from "../domains/domain-in.ts";
 import { RecordCard } from "../domains/record-card.tsx";
 
 /** The domain from which the project sends: its name, and then the record that it needs. */
@@ -20,7 +22,11 @@ export function FirstDomain(props: {
   const form = useApiForm({
     initial: { domain: email.slice(email.lastIndexOf("@") + 1) },
     submit: (values, idempotencyKey) =>
-      api.post<Domain>("/domains", { domain: values.domain.trim() }, { project, idempotencyKey }),
+      api.post<Domain>(
+        "/domains",
+        { domain: domainIn(values.domain) },
+        { project, idempotencyKey },
+      ),
     onDone: async () => void (await onAdded()),
   });
   if (domain !== null) {
@@ -32,11 +38,7 @@ export function FirstDomain(props: {
           is found. Domains shows the other records, which help your mail to arrive.
         </p>
         {needed.map((record) => (
-          <RecordCard
-            key={`${record.type} ${record.name}`}
-            record={record}
-            domain={domain.domain}
-          />
+          <RecordCard key={`${record.type} ${record.name}`} record={record} />
         ))}
         <Button onClick={onDone} fullWidth>
           Continue
@@ -47,14 +49,9 @@ export function FirstDomain(props: {
   return (
     <form onSubmit={form.onSubmit} className="entry-form">
       <Stack gap="md">
-        <TextInput
-          label="Domain"
+        <DomainField
           description="The part after the @ of the addresses from which you send."
-          required
-          withAsterisk={false}
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
+          onDomain={(name) => form.form.setFieldValue("domain", name)}
           {...form.field("domain")}
         />
         {form.error !== null && <Problem error={form.error} />}

@@ -5,6 +5,7 @@ import type { System } from "../../../modules/system/model.ts";
 import { api } from "../../api.ts";
 import { useAppState } from "../../state.ts";
 import { Problem } from "../../ui/problem.tsx";
+import { relayFacts } from "../../ui/relay.ts";
 import { sentence, withCapital } from "../../ui/sentence.ts";
 import { Status, type Tone } from "../../ui/status.tsx";
 
@@ -12,7 +13,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   capture:
     "This server catches mail: it is stored and shown here, and nothing is sent. " +
     "To send mail, start it with the setting --transport.",
-  relay: "This server sends through the SMTP relay of --relay-url.",
+  relay: "This server sends through the SMTP relay",
   direct: "This server delivers directly to the mail servers of the recipients.",
 };
 
@@ -26,7 +27,7 @@ const WAIT_MS = 1_000;
 
 /** The transport, and what the checks of `mailstead doctor` found, faults first. */
 export function HowMailLeaves() {
-  const { transport } = useAppState();
+  const { transport, relay } = useAppState();
   const { data, error } = useQuery({
     queryKey: ["system"],
     queryFn: ({ signal }) => api.get<Static<typeof System>>("/system", { project: null, signal }),
@@ -39,7 +40,21 @@ export function HowMailLeaves() {
   );
   return (
     <>
-      <p className="muted">{TEXTS[transport] ?? transport}</p>
+      <p className="muted">
+        {TEXTS[transport] ?? transport}
+        {transport === "relay" && ` ${relay?.name ?? "of --relay-url"}.`}
+      </p>
+      {relay !== null && (
+        <ul className="rows findings">
+          {relayFacts(relay).map(([label, text]) => (
+            <li key={label}>
+              <div className="rows-text">
+                <strong>{label}</strong> {text}
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
       {error !== null && <Problem error={error} />}
       {data?.checks.isRunning === true && findings.length === 0 && <Skeleton height={40} mt="md" />}
       <ul className="rows findings">

@@ -1,15 +1,18 @@
-/** A one-time sign-in link, such as the one that `mailstead dev` prints. It signs in at once. */
+/** A one-time sign-in link, such as that of `mailstead user link`. It signs in at once. */
 
 import { Button, Loader } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { api } from "../../api.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { useEnter } from "./enter.ts";
 import { EntryCard, tokenOfLink } from "./frame.tsx";
 
+const route = getRouteApi("/entry/link");
+
 export function LinkPage() {
+  const { next } = route.useSearch();
   const enter = useEnter();
   // A query, because it runs once although components mount twice in development.
   const { isSuccess, error } = useQuery({
@@ -20,7 +23,7 @@ export function LinkPage() {
     staleTime: Infinity,
   });
   useEffect(() => {
-    if (isSuccess) void enter();
+    if (isSuccess) void enter(next);
     // The link is used once, so the function of the first render is enough.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [isSuccess]);

@@ -4,6 +4,7 @@ import { Anchor, Button, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api.ts";
+import { useAppState } from "../../state.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { useEnter } from "./enter.ts";
@@ -22,6 +23,7 @@ export function LoginPage() {
 
 function Login({ onForgotten }: { onForgotten: () => void }) {
   const { next } = route.useSearch();
+  const { dev } = useAppState();
   const enter = useEnter();
   const form = useApiForm({
     initial: { email: "", password: "" },
@@ -52,6 +54,11 @@ function Login({ onForgotten }: { onForgotten: () => void }) {
           <Button type="submit" fullWidth loading={form.isBusy}>
             Sign in
           </Button>
+          {dev && isThisMachine() && (
+            <Button component="a" href="/" variant="default" fullWidth>
+              Sign in as the developer
+            </Button>
+          )}
           <Anchor component="button" type="button" size="sm" onClick={onForgotten}>
             Forgot your password?
           </Anchor>
@@ -106,3 +113,7 @@ function Forgotten({ onBack }: { onBack: () => void }) {
     </EntryCard>
   );
 }
+
+/** Where the server signs browsers in without a password, if it is `mailstead dev`. */
+const isThisMachine = (): boolean =>
+  /^(?:localhost|.+\.localhost|127\.[\d.]+|\[::1\])$/.test(window.location.hostname);

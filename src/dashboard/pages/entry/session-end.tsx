@@ -3,10 +3,11 @@
  * the dialog, so that nothing that was typed is lost.
  */
 
-import { Anchor, Button, Modal, PasswordInput, Stack } from "@mantine/core";
+import { Anchor, Button, PasswordInput, Stack } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api.ts";
 import { stateQuery } from "../../state.ts";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 
@@ -22,7 +23,7 @@ export function SessionEnd({ isOpen, onResume }: { isOpen: boolean; onResume: ()
     },
   });
   return (
-    <Modal
+    <Dialog
       opened={isOpen}
       onClose={() => undefined}
       withCloseButton={false}
@@ -51,6 +52,6 @@ export function SessionEnd({ isOpen, onResume }: { isOpen: boolean; onResume: ()
           </Anchor>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

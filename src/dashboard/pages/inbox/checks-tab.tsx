@@ -4,16 +4,21 @@ import type { MessageChecks } from "../../../modules/inboxes/checks/model.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Findings, Support } from "../../ui/message/checks.tsx";
 import { Status, type Tone } from "../../ui/status.tsx";
-import { type MessagePlace, useMessageChecks, useLinkAnswers } from "./use-message.ts";
+import {
+  type MessagePlace,
+  useAuthentication,
+  useLinkAnswers,
+  useMessageChecks,
+} from "./use-message.ts";
 
-/** The message as receivers would judge it. */
+/** The message as receivers would judge it. Answers of other servers follow when they arrive. */
 export function InboxChecksTab({ place, html }: { place: MessagePlace; html: string }) {
   return (
     <Loaded query={useMessageChecks(place)} height={320}>
-      {({ findings, authentication, support, features }) => (
+      {({ findings, support, features }) => (
         <>
           <Findings findings={findings} html={html} />
-          <Authentication {...authentication} />
+          <Authentication place={place} />
           {html !== "" && <Support support={support} features={features} />}
           <Links place={place} />
         </>
@@ -32,27 +37,42 @@ const TONES: Readonly<Record<string, Tone>> = {
 };
 
 /** By the DNS of this moment. Without a public address of the sender, SPF cannot be checked. */
-function Authentication({ spf, dkim, dmarc }: MessageChecks["authentication"]) {
+function Authentication({ place }: { place: MessagePlace }) {
+  const evaluated = useAuthentication(place);
+  return (
+    <section className="section">
+      <h2 className="checks-title">Authentication of the sender</h2>
+      {evaluated.isPending ? (
+        <p className="muted" role="status">
+          Asking the DNS…
+        </p>
+      ) : (
+        <Loaded query={evaluated}>
+          {({ authentication }) => authentication !== null && <Verdicts {...authentication} />}
+        </Loaded>
+      )}
+    </section>
+  );
+}
+
+function Verdicts({ spf, dkim, dmarc }: NonNullable<MessageChecks["authentication"]>) {
   const rows = [
     { name: "SPF", ...spf },
     ...dkim.map((each) => ({ name: "DKIM", ...each })),
     { name: "DMARC", ...dmarc },
   ];
   return (
-    <section className="section">
-      <h2 className="checks-title">Authentication of the sender</h2>
-      <ul className="authentication">
-        {rows.map(({ name, result, domain, info }, i) => (
-          <li key={`${i} ${name}`}>
-            <strong>{name}</strong>
-            <Status tone={TONES[result] ?? "waiting"}>{result}</Status>
-            <span className="muted">
-              {[domain, info].filter((text) => text !== null && text !== "").join(": ")}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
+    <ul className="authentication">
+      {rows.map(({ name, result, domain, info }, i) => (
+        <li key={`${i} ${name}`}>
+          <strong>{name}</strong>
+          <Status tone={TONES[result] ?? "waiting"}>{result}</Status>
+          <span className="muted">
+            {[domain, info].filter((text) => text !== null && text !== "").join(": ")}
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -18,6 +18,7 @@ import { Note } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { RoleNeeded } from "../../ui/role-needed.tsx";
+import { activeRulesText, useInboxes } from "../../use-inboxes.ts";
 import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
 import { InboxSwitcher } from "./inbox-switcher.tsx";
@@ -26,7 +27,6 @@ import { MessageView } from "./message-view.tsx";
 import { NoMessages, NothingOpen } from "./no-messages.tsx";
 import { RulesPanel } from "./rules-panel.tsx";
 import { chipsOf, type InboxSearch, searchOf, readInboxSearch } from "./search.ts";
-import { useInboxes } from "./use-message.ts";
 import { inboxPath, isNamed, useMessages } from "./use-messages.ts";
 import { useRemoval } from "./use-removal.ts";
 
@@ -72,6 +72,9 @@ function InboxOf({ inbox }: { inbox: string }) {
   const list = useMessages(inbox, query);
   const { data: inboxes = [] } = useInboxes();
   const current = inboxes.find((each) => isNamed(each, inbox));
+  const activeRules = current?.activeRules ?? 0;
+  const isFailing = activeRules > 0;
+  const rulesText = activeRulesText(activeRules);
   const removal = useRemoval(inbox);
   const [isDeleting, setIsDeleting] = useState(false);
 
@@ -133,11 +136,13 @@ function InboxOf({ inbox }: { inbox: string }) {
           <Button
             size="xs"
             variant="default"
-            aria-label="Failure rules"
+            aria-label={isFailing ? `Failure rules: ${rulesText}` : "Failure rules"}
+            className="inbox-rules-button"
+            data-on={isFailing || undefined}
             leftSection={<ShieldAlert size={14} aria-hidden />}
             onClick={() => change({ ...search, panel: "rules" })}
           >
-            Failure rules
+            {isFailing ? rulesText : "Failure rules"}
           </Button>
           <Menu position="bottom-end">
             <Menu.Target>

@@ -21,6 +21,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { SideDrawer } from "../../ui/side-drawer.tsx";
 import { showFailure, showUndo } from "../../ui/undo.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
+import { RefusedSessions } from "./refused-sessions.tsx";
 import { inboxPath } from "./use-messages.ts";
 
 export function RulesPanel(props: { isOpen: boolean; inbox: Inbox; onClose: () => void }) {
@@ -38,6 +39,7 @@ export function RulesPanel(props: { isOpen: boolean; inbox: Inbox; onClose: () =
         first rule that matches acts.
       </p>
       <RuleList inbox={inbox} />
+      <RefusedSessions inbox={inbox} />
       <section className="section">
         <h3>New rule</h3>
         <RuleForm inbox={inbox} />
@@ -56,7 +58,16 @@ function useRules(inbox: Inbox) {
     queryFn: ({ signal }) => api.get<Rule[]>(path, { signal }),
     staleTime: 0,
   });
-  return { query, path, refresh: () => client.invalidateQueries({ queryKey }) };
+  return {
+    query,
+    path,
+    refresh: async () => {
+      await Promise.all([
+        client.invalidateQueries({ queryKey }),
+        client.invalidateQueries({ queryKey: ["inboxes", project] }),
+      ]);
+    },
+  };
 }
 
 function RuleList({ inbox }: { inbox: Inbox }) {

@@ -29,14 +29,15 @@ export function SessionTab({ inbox, message }: { inbox: string; message: Message
               <span className="muted">lines ended with LF alone; they were corrected</span>
             )}
           </div>
-          <Lines session={session} />
+          <SessionLines session={session} />
         </div>
       )}
     </Loaded>
   );
 }
 
-function Lines({ session: { transcript } }: { session: SessionDetail }) {
+/** The lines of both sides, with their times. */
+export function SessionLines({ session: { transcript } }: { session: SessionDetail }) {
   return (
     <ol className="steps">
       {transcript.map(({ atMs, from, text }, i) => (

@@ -1,6 +1,7 @@
 /** The first mail over SMTP in several languages, with the settings of this server. */
 
 import type { Samples } from "../../ui/code.tsx";
+import { quoted, shellWord } from "../../ui/shell-word.ts";
 
 export type SmtpSettings = {
   host: string;
@@ -15,10 +16,10 @@ export function smtpSamples({ host, port, login, to }: SmtpSettings): Samples {
   const at = login === null ? "" : `${login.user}:${login.password}@`;
   const auth = <T>(text: T) => (login === null ? "" : text);
   return {
-    curl: `printf 'From: hello@example.org\\nTo: ${to}\\nSubject: Hello\\n\\nIt works.\\n' |
-  curl smtp://${host}:${port} --upload-file - \\
+    curl: `printf ${quoted(`From: hello@example.org\\nTo: ${inFormat(to)}\\nSubject: Hello\\n\\nIt works.\\n`)} |
+  curl ${shellWord(`smtp://${host}:${port}`)} --upload-file - \\
     --mail-from hello@example.org \\
-    --mail-rcpt ${to}${auth(` \\\n    --user '${login?.user}:${login?.password}'`)}`,
+    --mail-rcpt ${shellWord(to)}${auth(` \\\n    --user ${quoted(`${login?.user}:${login?.password}`)}`)}`,
     TypeScript: `import { createTransport } from "nodemailer";
 
 const transport = createTransport({
@@ -56,3 +57,6 @@ $mailer->send((new Email())
     ->text("It works."));`,
   };
 }
+
+/** A text as printf prints it, whose format has escapes. */
+const inFormat = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("%", "%%");

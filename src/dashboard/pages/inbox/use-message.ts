@@ -4,7 +4,6 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { Static } from "@sinclair/typebox";
 import type { MessageChecks } from "../../../modules/inboxes/checks/model.ts";
 import type { MessageCodes, MessageLink } from "../../../modules/inboxes/extract/model.ts";
-import type { Inbox } from "../../../modules/inboxes/inbox-model.ts";
 import type { Message, MessageDetail, MessagePatch } from "../../../modules/inboxes/model.ts";
 import type { SessionDetail } from "../../../modules/inboxes/sessions/model.ts";
 import { api, projectUrl } from "../../api.ts";
@@ -17,14 +16,6 @@ export type MessagePlace = { inbox: string; id: string };
 
 /** The contents of a message never change. Only its state does, which live events tell. */
 const FIXED = { staleTime: Infinity, gcTime: 60_000, refetchOnWindowFocus: false } as const;
-
-export const useInboxes = () => {
-  const project = useProject()?.id ?? null;
-  return useQuery({
-    queryKey: ["inboxes", project],
-    queryFn: ({ signal }) => api.get<Inbox[]>("/inboxes", { signal }),
-  });
-};
 
 export function useMessage({ inbox, id }: MessagePlace) {
   const project = useProject()?.id ?? null;
@@ -48,9 +39,13 @@ function usePart<T>(place: MessagePlace, part: string, query: Record<string, boo
 
 export const useCodes = (place: MessagePlace) => usePart<Codes>(place, "codes");
 export const useLinks = (place: MessagePlace) => usePart<Link[]>(place, "links");
-export const useMessageChecks = (place: MessagePlace) => usePart<MessageChecks>(place, "checks");
+/** The checks that ask no other server. */
+export const useMessageChecks = (place: MessagePlace) =>
+  usePart<MessageChecks>(place, "checks", { authentication: false });
+/** The same with the authentication of the sender, for which the DNS is asked. */
+export const useAuthentication = (place: MessagePlace) => usePart<MessageChecks>(place, "checks");
 export const useLinkAnswers = (place: MessagePlace) =>
-  usePart<MessageChecks>(place, "checks", { links: true });
+  usePart<MessageChecks>(place, "checks", { authentication: false, links: true });
 
 export function useSession(inbox: string, id: string) {
   const project = useProject()?.id ?? null;

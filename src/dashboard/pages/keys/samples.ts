@@ -1,6 +1,7 @@
 /** The first requests with an API key. */
 
 import type { Samples } from "../../ui/code.tsx";
+import { quoted, shellWord } from "../../ui/shell-word.ts";
 import type { SampleMail } from "../../use-sample-mail.ts";
 
 type SampleKey = { kind: "SECRET" | "PUBLIC"; text: string };
@@ -12,12 +13,12 @@ export function keySamples({ kind, text }: SampleKey, { base, to, from }: Sample
   }
   const mail = { to, from, subject: "Hello", body: "<p>It works.</p>" };
   return {
-    "Test the key": `curl ${base}/emails?limit=1 \\\n  -H 'Authorization: Bearer ${text}'`,
+    "Test the key": `curl ${shellWord(`${base}/emails?limit=1`)} \\\n  -H 'Authorization: Bearer ${text}'`,
     "Send a mail": curl(`${base}/v1/send`, text, mail),
   };
 }
 
-const curl = (url: string, key: string, body: object) => `curl ${url} \\
+const curl = (url: string, key: string, body: object) => `curl ${shellWord(url)} \\
   -H 'Authorization: Bearer ${key}' \\
   -H 'Content-Type: application/json' \\
-  -d '${JSON.stringify(body)}'`;
+  -d ${quoted(JSON.stringify(body))}`;

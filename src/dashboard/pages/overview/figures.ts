@@ -30,6 +30,15 @@ export const FIGURES = [
   },
 ] as const;
 
+export type Figure = (typeof FIGURES)[number];
+
+/** Part of the mails: of those that left for bounces, and of those that were sent otherwise. */
+export function rateOf({ key, of }: Figure, counts: StatsCounts): number | null {
+  if (key === "sent") return null;
+  const total = key === "bounced" ? mailsThatLeft(counts) : counts.sent;
+  return total === 0 ? null : of(counts) / total;
+}
+
 const whole = new Intl.NumberFormat();
 const percents = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 const fine = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 });
@@ -57,11 +66,11 @@ export function changeOf(now: number, before: number): Change | null {
 }
 
 /** "12.5%", with two digits below 1 %; null of nothing. */
-export function shareText(part: number, total: number): string | null {
-  if (total === 0) return null;
-  const share = part / total;
-  return (share < 0.01 ? fine : percents).format(share);
-}
+export const shareText = (part: number, total: number): string | null =>
+  total === 0 ? null : rateText(part / total);
+
+/** The same for a rate from 0 to 1. */
+export const rateText = (rate: number): string => (rate < 0.01 ? fine : percents).format(rate);
 
 type Left = Pick<StatsCounts, "sent" | "bounced" | "bouncedLater">;
 

@@ -4,6 +4,7 @@ import { Skeleton } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { useDeliveriesKnown } from "../../ui/relay.ts";
 import { TimeChart } from "../../ui/time-chart.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
@@ -75,24 +76,32 @@ type NumbersProps = {
 
 function Numbers({ stats, period, search, onChange }: NumbersProps) {
   const { totals, previousTotals, points, interval } = stats;
-  const hidden = new Set(search.hide?.split(","));
+  const areDeliveriesKnown = useDeliveriesKnown()(totals);
+  const known = FIGURES.filter(({ key }) => key !== "delivered" || areDeliveriesKnown);
+  const chosen = known.find(({ key }) => key === search.metric) ?? FIGURES[0];
   return (
     <>
       <section className="card overview-card" aria-label="Numbers of the period">
-        <FigureRow totals={totals} previous={previousTotals} period={period} />
+        <FigureRow
+          totals={totals}
+          previous={previousTotals}
+          period={period}
+          known={known}
+          chosen={chosen}
+          onChoose={({ key }) => onChange({ metric: key === FIGURES[0].key ? "" : key, view: "" })}
+        />
         <TimeChart
           label={`Mails by ${interval === "DAY" ? "day" : "hour"}`}
           times={points.map(({ start }) => pointTime(start))}
           interval={interval}
-          series={FIGURES.map(({ key, label, color, of }) => ({
+          series={known.map(({ key, label, color, of }) => ({
             key,
             label,
             color,
             values: points.map(of),
           }))}
           isLastOpen={Date.parse(stats.to) > Date.now()}
-          hidden={hidden}
-          onHiddenChange={(next) => onChange({ hide: [...next].join(",") })}
+          only={chosen.key}
           isTable={search.view === "table"}
           onTableChange={(isTable) => onChange({ view: isTable ? "table" : "" })}
           onNarrow={(firstMs, lastMs) =>

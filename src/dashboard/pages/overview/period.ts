@@ -1,10 +1,10 @@
 /** The search parameters of the overview, and the period of the statistics that they mean. */
 
-const KEYS = ["range", "since", "until", "hide", "view"] as const;
+const KEYS = ["range", "since", "until", "metric", "view"] as const;
 
 /**
  * `range` ends now. `since` and `until` are days such as 2026-11-22, both included, or times.
- * `hide` has the keys of the series that are switched off, and `view` is "table" or absent.
+ * `metric` is the key of the figure in the chart, and `view` is "table" or absent.
  */
 export type OverviewSearch = { [Key in (typeof KEYS)[number]]?: string };
 

@@ -4,21 +4,21 @@ import { Link } from "@tanstack/react-router";
 import type { AuditRecord } from "../../../modules/accounts/team-model.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { actionWords, actorWords, objectWords } from "./audit-words.ts";
+import { actionWords, actorWords, changeTexts, objectWords } from "./audit-words.ts";
 
 const ID_CHARACTERS = 8;
 
 export const AUDIT_COLUMNS: readonly Column<AuditRecord>[] = [
   { key: "at", title: "Time", width: "120px", render: ({ at }) => <Time at={at} isPlain /> },
-  { key: "actor", title: "Who", width: "21%", render: (record) => <Actor record={record} /> },
-  { key: "action", title: "What", width: "22%", render: (record) => <Action record={record} /> },
+  { key: "actor", title: "Who", width: "17%", render: (record) => <Actor record={record} /> },
+  { key: "action", title: "What", width: "17%", render: (record) => <Action record={record} /> },
   {
     key: "object",
     title: "Object",
-    width: "176px",
+    width: "19%",
     render: (record) => <ObjectLink record={record} />,
   },
-  { key: "fields", title: "Fields", render: (record) => <ChangedFields record={record} /> },
+  { key: "fields", title: "Changes", render: (record) => <ChangedFields record={record} /> },
   {
     key: "address",
     title: "Address",
@@ -39,7 +39,9 @@ export const auditLines = (record: AuditRecord) => ({
       </span>
     </span>
   ),
-  second: [actorWords(record.actor), ...record.fields].join(" · "),
+  second: [actorWords(record.actor), record.objectName ?? "", ...changeTexts(record)]
+    .filter((text) => text !== "")
+    .join(" · "),
 });
 
 function Action({ record: { action } }: { record: AuditRecord }) {
@@ -63,26 +65,32 @@ function Actor({ record: { actor } }: { record: AuditRecord }) {
   );
 }
 
-/** The last characters of an id differ more than the first, which are a time. */
+/** Without a name, the last characters of the id: they differ more than the first, which are a time. */
 function ObjectLink({ record }: { record: AuditRecord }) {
-  const { objectId } = record;
+  const { objectId, objectName } = record;
   const noun = objectWords(record);
   if (objectId === null) return <span className="muted">{noun}</span>;
   const isShort = objectId.length <= ID_CHARACTERS + 4;
+  const name = objectName === null || objectName === "" ? null : objectName;
   return (
     <Link
       to="."
       search={(before: object) => ({ ...before, object: objectId })}
       className="audit-link"
-      title={`Show only changes of ${objectId}`}
+      title={`Show only changes of ${name === null ? objectId : `${name} (${objectId})`}`}
     >
-      {noun} <code>{isShort ? objectId : `…${objectId.slice(-ID_CHARACTERS)}`}</code>
+      {/* The action names the noun. */}
+      {name ?? (
+        <>
+          {noun} <code>{isShort ? objectId : `…${objectId.slice(-ID_CHARACTERS)}`}</code>
+        </>
+      )}
     </Link>
   );
 }
 
-function ChangedFields({ record: { fields } }: { record: AuditRecord }) {
-  if (fields.length === 0) return <span className="muted">–</span>;
-  const text = fields.join(", ");
-  return <span title={text}>{text}</span>;
+function ChangedFields({ record }: { record: AuditRecord }) {
+  const texts = changeTexts(record);
+  if (texts.length === 0) return <span className="muted">–</span>;
+  return <span title={texts.join("\n")}>{texts.join(", ")}</span>;
 }

@@ -14,7 +14,8 @@ import { RoleNeeded } from "../../ui/role-needed.tsx";
 import { useList } from "../../ui/use-list.ts";
 import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { AUDIT_COLUMNS, auditLines } from "./audit-columns.tsx";
-import { auditSearchOf } from "./audit-search.ts";
+import { AuditDrawer } from "./audit-drawer.tsx";
+import { auditSearchOf, readAuditSearch } from "./audit-search.ts";
 import { actionWords, SUGGESTED_ACTIONS } from "./audit-words.ts";
 import { SettingsFrame } from "./settings-frame.tsx";
 import { useTeam } from "./use-team.ts";
@@ -33,8 +34,11 @@ export function AuditPage() {
 }
 
 function AuditTable() {
-  const search = route.useSearch();
+  const { change, ...search } = route.useSearch();
+  const { project } = route.useParams();
   const navigate = route.useNavigate();
+  const open = (id: string | undefined, isReplaced = false) =>
+    void navigate({ search: readAuditSearch({ ...search, change: id }), replace: isReplaced });
   const list = useList<AuditRecord>("audit", "/audit", search);
   const fields = useAuditFields(list.rows);
   return (
@@ -61,6 +65,9 @@ function AuditTable() {
         list={list}
         columns={AUDIT_COLUMNS}
         rowKey={({ id }) => id}
+        href={({ id }) => `/app/p/${project}/settings/audit?change=${id}`}
+        onOpen={({ id }) => open(id)}
+        openKey={change}
         phone={auditLines}
         empty={
           <Empty
@@ -71,6 +78,12 @@ function AuditTable() {
         }
         isFiltered={Object.keys(search).length > 0}
         onClearFilters={() => void navigate({ search: {} })}
+      />
+      <AuditDrawer
+        id={change}
+        rows={list.rows}
+        onOpen={(id) => open(id, true)}
+        onClose={() => open(undefined)}
       />
     </>
   );

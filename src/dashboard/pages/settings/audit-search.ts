@@ -2,7 +2,8 @@
 
 import type { Filters } from "../../ui/filter-bar.tsx";
 
-const KEYS = ["actor", "action", "object"] as const;
+/** `change` is the id of the change in the drawer; the others are filters. */
+const KEYS = ["actor", "action", "object", "change"] as const;
 
 export type AuditSearch = { [Key in (typeof KEYS)[number]]?: string };
 

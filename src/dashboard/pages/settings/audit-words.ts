@@ -47,7 +47,13 @@ const VERBS: Readonly<Record<string, string>> = {
   withdraw: "Withdrew",
 };
 
-const NOUNS: Readonly<Record<string, string>> = { key: "API key" };
+/** `inboxe` is in rows of earlier versions. */
+const NOUNS: Readonly<Record<string, string>> = {
+  key: "API key",
+  inboxe: "inbox",
+  "inbound-route": "inbound route",
+  view: "saved view",
+};
 
 /** `updateContact` and `contact.update` as "Changed a contact"; null for an unknown verb. */
 export function actionWords(action: string): string | null {
@@ -73,6 +79,24 @@ function withArticle(words: string): string {
 export function objectWords({ action, objectType }: AuditRecord): string {
   if (objectType !== "team") return NOUNS[objectType] ?? objectType;
   return action.endsWith("Invitation") || action === "inviteMember" ? "invitation" : "member";
+}
+
+/** `name: News → Spring news` for each changed field; only the name of one whose values are not kept. */
+export function changeTexts({ changes, fields }: AuditRecord): string[] {
+  const known = new Set(changes.map(({ field }) => field));
+  return [
+    ...changes.map(
+      ({ field, before, after }) =>
+        `${field}: ${changedValueText(before)} → ${changedValueText(after)}`,
+    ),
+    ...fields.filter((field) => !known.has(field)),
+  ];
+}
+
+/** A value of a field, also one that is none or has no visible text. */
+export function changedValueText(value: string | null): string {
+  if (value === null) return "none";
+  return value.trim() === "" ? "empty" : value;
 }
 
 const WITHOUT_LABEL = { CLI: "Command line", SYSTEM: "Mailstead" } as const;
@@ -119,4 +143,5 @@ export const SUGGESTED_ACTIONS = [
   "importSuppressions",
   "suppressAddress",
   "unsuppressAddress",
+  "deleteReceivedMail",
 ] as const;

@@ -54,7 +54,8 @@ function InviteForm(props: {
   const refresh = useTeamRefresh();
   const initial: Values = {
     email: invitation?.email ?? "",
-    role: invitation?.role ?? "EDITOR",
+    // The least role, which a later choice can only widen.
+    role: invitation?.role ?? "VIEWER",
   };
   const form = useApiForm({
     initial,

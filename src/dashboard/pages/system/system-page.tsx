@@ -176,7 +176,8 @@ function PausedSites({ sites }: { sites: SystemState["pausedSites"] }) {
     <section className="section card">
       <h2>Paused sites</h2>
       <p className="muted system-text">
-        Receiving sites that asked for a pause. Their mail waits and is then sent by itself.
+        Receiving sites that asked for a pause, or that refuse all mail of this server at present.
+        Their mail waits and is then sent by itself.
       </p>
       {sites.length === 0 ? (
         <p>No site is paused.</p>

@@ -1,6 +1,6 @@
 /** The settings of a webhook: address, events, secret, and whether events are sent. */
 
-import { Button, Group, Modal, Stack } from "@mantine/core";
+import { Button, Group, Stack } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -9,6 +9,7 @@ import { api } from "../../api.ts";
 import { useMay, useProject } from "../../state.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { useDeletion } from "../../ui/deletion.ts";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { showUndo, showFailure } from "../../ui/undo.tsx";
 import { useUnsaved } from "../../ui/unsaved.tsx";
@@ -100,7 +101,7 @@ function Rotation({ webhook }: { webhook: Webhook }) {
         action="Make a new secret"
         onConfirm={rotate}
       />
-      <Modal
+      <Dialog
         opened={isShown}
         onClose={shown.close}
         onExitTransitionEnd={() => setMade(null)}
@@ -116,7 +117,7 @@ function Rotation({ webhook }: { webhook: Webhook }) {
             hours; until then the old one also works.
           </Secret>
         )}
-      </Modal>
+      </Dialog>
     </section>
   );
 }

@@ -79,10 +79,7 @@ export function Support({ support, features }: Pick<EmailChecks, "support" | "fe
   return (
     <section className="section">
       <h2 className="checks-title">Support by mail programs</h2>
-      <p className="muted email-hint">
-        {percent(support.supported)} of mail programs support all that this email uses
-        {support.partial > 0 ? `, ${percent(support.partial)} a part of it` : ""}.
-      </p>
+      <p className="muted email-hint">{supportText(support)}</p>
       {features.length > 0 && (
         <ul className="checks">
           {features.map(({ slug, title, url, uses, supported, unsupportedBy }) => (
@@ -107,6 +104,15 @@ export function Support({ support, features }: Pick<EmailChecks, "support" | "fe
         </ul>
       )}
     </section>
+  );
+}
+
+/** The share is a mean over the uses of features: a single program may lack several of them. */
+function supportText({ supported, partial }: EmailChecks["support"]): string {
+  if (supported === 100) return "All mail programs support all that this email uses.";
+  return (
+    `On average, a feature that this email uses is supported by ${percent(supported)} of mail programs` +
+    `${partial > 0 ? `, and in part by ${percent(partial)}` : ""}. Programs that lack one are named below.`
   );
 }
 

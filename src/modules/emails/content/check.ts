@@ -1,39 +1,44 @@
 /** Checks the message of a mail: its structure, its HTML and CSS, and on request its links. */
 
-import { summarizeSupport } from "../../../checks/html-support/summary.ts";
-import { findLinks } from "../../../checks/find-links.ts";
-import { lint } from "../../../checks/lint.ts";
 import { createLinkCheck } from "../../../checks/request-links.ts";
-import { nextIteration } from "../../../lib/yield.ts";
+import type { App } from "../../../core/app.ts";
 import type { FetchGuarded } from "../../../protocols/fetch-guarded/fetch-guarded.ts";
 import { recipientLinks } from "../../../render/links.ts";
+import { checkContent } from "../../content-work/content-work.ts";
 import type { OpenedMail } from "./contents.ts";
 import type { EmailChecks } from "./model.ts";
 
-/** `isLinked`: whether the links are requested; `signal` ends these requests. */
-type CheckOptions = { isLinked: boolean; signal: AbortSignal };
+type CheckOptions = {
+  projectSeq: number;
+  /** Id of the mail. */
+  id: string;
+  /** Whether the links are requested. */
+  isLinked: boolean;
+  /** Ends these requests. */
+  signal: AbortSignal;
+};
 
-export type CheckEmail = (opened: OpenedMail, options: CheckOptions) => Promise<EmailChecks>;
+export type CheckEmail = (
+  read: () => Promise<OpenedMail>,
+  options: CheckOptions,
+) => Promise<EmailChecks>;
 
 export function createEmailCheck(deps: {
+  app: App;
   fetchGuarded: FetchGuarded;
   url: string;
   linkKey: Uint8Array;
 }): CheckEmail {
   const requestLinks = createLinkCheck(deps.fetchGuarded);
 
-  return async ({ mail, raw, detail }, { isLinked, signal }) => {
-    const own = Object.values(recipientLinks(deps.url, deps.linkKey, mail.id));
-    // The text part has the links of the HTML, from which it is made.
-    const urls = findLinks({ html: detail.html, text: "" })
-      .map(({ url }) => url)
-      .filter((url) => !own.includes(url));
-    // Each of these takes up to a tenth of a second for the largest bodies; other work runs between.
-    await nextIteration();
-    const findings = lint({ detail, raw, hasBareLf: false });
-    await nextIteration();
-    const support = await summarizeSupport(detail.html);
-    const links = isLinked ? await requestLinks(urls, signal) : null;
-    return { findings, ...support, urls, links };
+  return async (read, { projectSeq, id, isLinked, signal }) => {
+    const checks = await checkContent(deps.app, projectSeq, async () => {
+      const { raw, detail } = await read();
+      // The text part has the links of the HTML, from which it is made.
+      return { detail, raw, hasBareLf: false, links: "html" };
+    });
+    const own = Object.values(recipientLinks(deps.url, deps.linkKey, id));
+    const urls = checks.urls.filter((url) => !own.includes(url));
+    return { ...checks, urls, links: isLinked ? await requestLinks(urls, signal) : null };
   };
 }

@@ -4,9 +4,14 @@
  */
 
 import type { Detail } from "../../../checks/detail.ts";
+import type { App } from "../../../core/app.ts";
 import { AppError, notFound } from "../../../lib/errors.ts";
+import { senderOfProject } from "../../../lib/message-senders.ts";
 import type { MailCopies, StoredMail } from "../../../outbox/copies.ts";
+import { checkMails } from "../../content-work/content-work.ts";
 import type { EmailContent } from "./model.ts";
+import { recipientLinks } from "../../../render/links.ts";
+import type { RequestMails } from "../../../render/request-mails.ts";
 import { type InlineImage, shownImages } from "../../../render/preview-document.ts";
 
 /** Longest HTML and longest text that are returned, in UTF-16 units. */
@@ -25,8 +30,8 @@ type MessagePart = {
 /** Parses messages in a thread. */
 export type MessageReader = {
   /** Null if the message cannot be parsed. */
-  read(message: Uint8Array): Promise<(Detail & { parts: MessagePart[] }) | null>;
-  part(message: Uint8Array, partId: string): Promise<Uint8Array | null>;
+  read(message: Uint8Array, sender: string): Promise<(Detail & { parts: MessagePart[] }) | null>;
+  part(message: Uint8Array, partId: string, sender: string): Promise<Uint8Array | null>;
 };
 
 /** A mail, its message without tracking, and the parsed message. */
@@ -34,8 +39,12 @@ export type OpenedMail = StoredMail & { raw: Uint8Array; detail: Detail; parts: 
 
 export type EmailContents = ReturnType<typeof createEmailContents>;
 
-export function createEmailContents(deps: { copies: MailCopies; messages: MessageReader }) {
-  const { copies, messages } = deps;
+export function createEmailContents(deps: {
+  app: App;
+  copies: MailCopies;
+  messages: MessageReader;
+}) {
+  const { app, copies, messages } = deps;
 
   async function messageOf(
     stored: StoredMail,
@@ -47,6 +56,47 @@ export function createEmailContents(deps: { copies: MailCopies; messages: Messag
     return prepared.message;
   }
 
+  /** The rendered subject; null if it cannot be rendered. */
+  async function subjectOf({ mail, hasSubjectTemplate }: StoredMail): Promise<string | null> {
+    if (!hasSubjectTemplate) return mail.subject;
+    const mails: RequestMails = {
+      source: { subject: mail.subject, body: "" },
+      given: { subject: false, body: false },
+      isLenient: true,
+      project: { name: mail.projectName, language: mail.language },
+      recipients: [
+        {
+          id: mail.contactId ?? "",
+          email: mail.to ?? "",
+          data: mail.variables,
+          links: recipientLinks(app.url, app.linkKey, mail.id),
+        },
+      ],
+    };
+    const [checked] = await checkMails(app, mail.projectSeq, mails, { isUrgent: false }).catch(
+      (error: unknown) => {
+        if (error instanceof AppError && error.status === 422) return [];
+        throw error;
+      },
+    );
+    return checked?.kind === "rendered" ? checked.subject : null;
+  }
+
+  /** The mail with its rendered subject, or with the template of one that cannot be rendered. */
+  async function withSubject(stored: StoredMail): Promise<StoredMail> {
+    const { mail } = stored;
+    return { ...stored, mail: { ...mail, subject: (await subjectOf(stored)) ?? mail.subject } };
+  }
+
+  /** The message of a mail with its subject, and its parts. */
+  async function read(stored: StoredMail): Promise<OpenedMail> {
+    const raw = await messageOf(stored, { isTracked: false });
+    const parsed = await messages.read(raw, senderOfProject(stored.mail.projectSeq));
+    if (parsed === null) throw notRendered("The message cannot be parsed.");
+    const { html, text, headers, parts } = parsed;
+    return { ...stored, raw, detail: { html: html.toWellFormed(), text, headers }, parts };
+  }
+
   return {
     /** A mail that has its content. Throws 404 without such a mail, or if its content was removed. */
     find(projectSeq: number, id: string): StoredMail {
@@ -56,26 +106,25 @@ export function createEmailContents(deps: { copies: MailCopies; messages: Messag
       return stored;
     },
 
-    async open(stored: StoredMail): Promise<OpenedMail> {
-      const raw = await messageOf(stored, { isTracked: false });
-      const read = await messages.read(raw);
-      if (read === null) throw notRendered("The message cannot be parsed.");
-      const { html, text, headers, parts } = read;
-      return { ...stored, raw, detail: { html: html.toWellFormed(), text, headers }, parts };
-    },
+    subjectOf,
+    withSubject,
+    read,
+    open: async (stored: StoredMail): Promise<OpenedMail> => read(await withSubject(stored)),
 
     /** The inline images of the message, as far as a document may contain them. */
-    async images({ raw, parts }: OpenedMail): Promise<InlineImage[]> {
+    async images({ raw, parts, mail }: OpenedMail): Promise<InlineImage[]> {
       const images: InlineImage[] = [];
       for (const { partId, contentId, contentType } of shownImages(parts)) {
-        const content = await messages.part(raw, partId);
+        const content = await messages.part(raw, partId, senderOfProject(mail.projectSeq));
         if (content !== null) images.push({ contentId, contentType, content });
       }
       return images;
     },
 
     /** The message as it leaves. */
-    source: (stored: StoredMail): Promise<Uint8Array> => messageOf(stored, { isTracked: true }),
+    async source(stored: StoredMail): Promise<Uint8Array> {
+      return messageOf(await withSubject(stored), { isTracked: true });
+    },
   };
 }
 

@@ -164,7 +164,8 @@ export const EmailChecks = named(
     }),
     {
       findings: "The checks of structure and headers",
-      support: "Support of the used HTML and CSS by mail programs, in percent",
+      support:
+        "Support of the used HTML and CSS by mail programs, in percent: the mean over all uses of features",
       features: "The used features that not all programs support, the worst supported first",
       urls: "Addresses of the links, each once, without those of the service itself",
       links: "The responses of the first 50 links; null unless they were asked for",

@@ -12,10 +12,12 @@ import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
-import { PreviewDocument, PreviewQuery, previewResponse } from "../../../http/preview-query.ts";
+import { PreviewDocument, PreviewQuery } from "../../../http/preview-query.ts";
 import { mayReadBody, type Role } from "../../../http/roles.ts";
 import { AppError } from "../../../lib/errors.ts";
+import type { App } from "../../../core/app.ts";
 import type { StoredMail } from "../../../outbox/copies.ts";
+import { previewResponse } from "../../previews.ts";
 import { emailOperations } from "../operations.ts";
 import type { CheckEmail } from "./check.ts";
 import { type EmailContents, presentContent } from "./contents.ts";
@@ -29,11 +31,12 @@ const SOURCE_HEADERS = {
 };
 
 export function emailContentRoutes(deps: {
+  app: App;
   admission: Admission;
   contents: EmailContents;
   check: CheckEmail;
 }) {
-  const { admission, contents, check } = deps;
+  const { app, admission, contents, check } = deps;
 
   /** A mail whose body the role may read. Throws 403 for another one. */
   function find(projectSeq: number, id: string, role: Role | null): StoredMail {
@@ -61,7 +64,7 @@ export function emailContentRoutes(deps: {
       async ({ project, role, params, query }) => {
         const opened = await contents.open(find(project.seq, params.id, role));
         const images = query.part === "text" ? [] : await contents.images(opened);
-        return previewResponse(opened.detail, query, images);
+        return previewResponse(app, project, opened.detail, query, images);
       },
       {
         params: IdParams,
@@ -91,10 +94,12 @@ export function emailContentRoutes(deps: {
     .get(
       "/checks",
       async ({ project, role, params, query, request, server }) => {
-        const opened = await contents.open(find(project.seq, params.id, role));
+        const { id } = params;
+        const stored = await contents.withSubject(find(project.seq, id, role));
         allowIdle({ request, server }, 0);
         const isLinked = query.links === "true";
-        return envelope(await check(opened, { isLinked, signal: request.signal }));
+        const options = { projectSeq: project.seq, id, isLinked, signal: request.signal };
+        return envelope(await check(() => contents.read(stored), options));
       },
       {
         params: IdParams,

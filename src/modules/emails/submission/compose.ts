@@ -5,12 +5,18 @@
  */
 
 import PQueue from "p-queue";
+import { senderOfProject } from "../../../lib/message-senders.ts";
 import type { SharedMessage } from "../../../outbox/enqueue.ts";
 import type { TemplateCache } from "../../../render/template/cache.ts";
 import { isContentId } from "../../../protocols/mime/headers.ts";
 import { decodeOctets } from "../../../protocols/mime/encode-fields.ts";
 import { parseFrom } from "../../../protocols/mime/from-field.ts";
-import { fieldsOf, type SubmittedHeader } from "../../../protocols/mime/submitted-header.ts";
+import { mailboxText } from "../../../protocols/mime/mailbox.ts";
+import {
+  decodeMailbox,
+  fieldsOf,
+  type SubmittedHeader,
+} from "../../../protocols/mime/submitted-header.ts";
 import type { ArrivedMessage } from "./arrival.ts";
 import { SubmissionRefusal } from "./refusal.ts";
 
@@ -26,9 +32,16 @@ type ParsedPart = {
 /** Parses messages in a thread. */
 export type SubmissionParser = {
   /** Null if the message cannot be parsed. */
-  read(raw: Uint8Array): Promise<{ text: string; html: string; parts: ParsedPart[] } | null>;
+  read(
+    raw: Uint8Array,
+    sender: string,
+  ): Promise<{ text: string; html: string; parts: ParsedPart[] } | null>;
   /** The contents of the parts by their ids. */
-  parts(raw: Uint8Array, partIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
+  parts(
+    raw: Uint8Array,
+    partIds: readonly string[],
+    sender: string,
+  ): Promise<ReadonlyMap<string, Uint8Array>>;
 };
 
 /** The options that our own header fields of a message set. */
@@ -89,7 +102,7 @@ export function createRecomposition(deps: {
   }
 
   async function attachmentsOf(
-    raw: Uint8Array,
+    { raw, sender }: { raw: Uint8Array; sender: string },
     parts: readonly ParsedPart[],
   ): Promise<SharedMessage["attachments"]> {
     const bytes = parts.reduce((sum, { size }) => sum + size, 0);
@@ -98,6 +111,7 @@ export function createRecomposition(deps: {
     const contents = await parser.parts(
       raw,
       parts.map(({ partId }) => partId),
+      sender,
     );
     return parts.map((part) => attachmentOf(part, contents.get(part.partId)));
   }
@@ -107,7 +121,8 @@ export function createRecomposition(deps: {
     { header, arrived, isMarketing }: Submitted,
   ): Promise<SharedMessage> {
     const raw = rawOf(arrived);
-    const parsed = await parser.read(raw);
+    const sender = senderOfProject(projectSeq);
+    const parsed = await parser.read(raw, sender);
     if (parsed === null) throw new SubmissionRefusal(550, "5.6.0 The message cannot be parsed");
     const { text, html, parts } = parsed;
     const source = literal(html.trim() === "" ? htmlOf(text) : html);
@@ -123,7 +138,7 @@ export function createRecomposition(deps: {
       html: source,
       headers: threadOf(arrived.header),
       isMarketing,
-      attachments: await attachmentsOf(raw, parts),
+      attachments: await attachmentsOf({ raw, sender }, parts),
     };
   }
 
@@ -168,7 +183,7 @@ function htmlOf(text: string): string {
 function replyToOf(header: string): string | null {
   const field = fieldsOf(header)?.find(({ name }) => name === "reply-to");
   const read = field === undefined ? null : parseFrom(decodeOctets(field.value));
-  return read?.ok === true ? read.mailbox.address : null;
+  return read?.ok === true ? mailboxText(decodeMailbox(read.mailbox)) : null;
 }
 
 /** The fields by which mail programs group messages; all others are written again. */

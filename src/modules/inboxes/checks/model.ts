@@ -20,6 +20,11 @@ export const CheckQuery = Input({
     }),
   ),
   links: Type.Optional({ ...QueryBoolean(), description: "Whether the links are requested" }),
+  authentication: Type.Optional({
+    ...QueryBoolean(),
+    description:
+      "Whether the sender is authenticated, for which the DNS is asked; true if it is omitted",
+  }),
 });
 
 const CheckFinding = named("InboxCheckFinding", FINDING, {
@@ -72,15 +77,16 @@ export const MessageChecks = named(
   described(
     Type.Object({
       findings: Type.Array(CheckFinding),
-      authentication: Authentication,
+      authentication: Nullable(Authentication),
       support: described(Type.Object(SHARE_MEMBERS), SHARE_TEXTS),
       features: Type.Array(EmailFeature),
       links: Nullable(Type.Array(CheckedLink)),
     }),
     {
       findings: "The checks of structure and headers",
-      authentication: "SPF, DKIM and DMARC",
-      support: "Support of the used HTML and CSS by mail programs, in percent",
+      authentication: "SPF, DKIM and DMARC; null if it was not asked for",
+      support:
+        "Support of the used HTML and CSS by mail programs, in percent: the mean over all uses of features",
       features: "The used features that not all programs support, the worst supported first",
       links: "The first 50 links; null unless they were asked for",
     },

@@ -2,6 +2,7 @@
 
 import { isIP } from "node:net";
 import { Elysia } from "elysia";
+import type { App } from "../../../core/app.ts";
 import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
@@ -10,20 +11,20 @@ import type { Dns } from "../../../protocols/dns/client.ts";
 import type { FetchGuarded } from "../../../protocols/fetch-guarded/fetch-guarded.ts";
 import { readAuthor } from "../../../protocols/mime/from-field.ts";
 import { parseEnvelope } from "../envelope.ts";
-import { findLinks } from "../../../checks/find-links.ts";
 import type { MessageStore } from "../messages/store.ts";
 import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
-import { readClaims } from "../../../checks/authentication.ts";
+import { type Authentication, readClaims } from "../../../checks/authentication.ts";
 import { headerOf } from "../../../checks/author.ts";
 import { createLinkCheck } from "../../../checks/request-links.ts";
-import { summarizeSupport } from "../../../checks/html-support/summary.ts";
-import { lint } from "../../../checks/lint.ts";
-import { nextIteration } from "../../../lib/yield.ts";
+import { checkContent } from "../../content-work/content-work.ts";
 import { CheckQuery, MessageChecks } from "./model.ts";
 
+const shownOf = ({ spf, dkim, dmarc }: Authentication) => ({ spf, dkim, dmarc });
+
 export function checkRoutes(deps: {
+  app: App;
   admission: Admission;
   dns: Dns;
   fetchGuarded: FetchGuarded;
@@ -31,7 +32,7 @@ export function checkRoutes(deps: {
   reading: InboxReading;
   store: MessageStore;
 }) {
-  const { admission, dns, reading, store } = deps;
+  const { app, admission, dns, reading, store } = deps;
   const checkLinks = createLinkCheck(deps.fetchGuarded);
 
   return new Elysia({ name: "inbox-check-routes", prefix: "/inboxes/:id/messages/:messageId" })
@@ -45,34 +46,33 @@ export function checkRoutes(deps: {
         }
         const message = await reading.message(project.seq, params);
         allowIdle({ request, server }, 0);
-        const { from, peer, helo, hasBareLf } = parseEnvelope(message.envelope);
-        const raw = store.raw(message.seq);
-        const detail = await reading.detail(message);
-        const author = readAuthor(headerOf(raw));
-        const claimed = { head: raw, pieces: [raw], author, sender: from, ip: ip ?? peer, helo };
         const { signal } = request;
-        const evaluate = await readClaims(claimed, dns, {
-          mta: deps.config.hostname,
-          signal,
-          onFailure: (error) => {
-            throw error;
-          },
+        const { from, peer, helo, hasBareLf } = parseEnvelope(message.envelope);
+        const links = query.links === "true" ? "all" : "none";
+        const evaluations: Awaited<ReturnType<typeof readClaims>>[] = [];
+        const { urls, ...checks } = await checkContent(app, project.seq, async () => {
+          const raw = store.raw(message.seq);
+          const detail = await reading.detail(message);
+          if (query.authentication === "false") return { detail, raw, hasBareLf, links };
+          const author = readAuthor(headerOf(raw));
+          const claimed = { head: raw, pieces: [raw], author, sender: from, ip: ip ?? peer, helo };
+          const evaluate = await readClaims(claimed, dns, {
+            mta: deps.config.hostname,
+            signal,
+            onFailure: (error) => {
+              throw error;
+            },
+          });
+          evaluations.push(evaluate);
+          return { detail, raw, hasBareLf, links };
         });
-        const urls = query.links === "true" ? findLinks(detail).map(({ url }) => url) : null;
-        const [{ spf, dkim, dmarc }, links] = await Promise.all([
-          evaluate(),
-          urls === null ? null : checkLinks(urls, signal),
+        // The look-ups of the sender may be slow, so they do not hold a thread.
+        const [[evaluated], requested] = await Promise.all([
+          Promise.all(evaluations.map((evaluate) => evaluate())),
+          links === "none" ? null : checkLinks(urls, signal),
         ]);
-        // Each of these takes up to a tenth of a second for the largest bodies.
-        const findings = lint({ detail, raw, hasBareLf });
-        await nextIteration();
-        const support = await summarizeSupport(detail.html);
-        return envelope({
-          findings,
-          authentication: { spf, dkim, dmarc },
-          ...support,
-          links,
-        });
+        const authentication = evaluated === undefined ? null : shownOf(evaluated);
+        return envelope({ ...checks, authentication, links: requested });
       },
       {
         params: MessageParams,

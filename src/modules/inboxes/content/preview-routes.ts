@@ -2,22 +2,25 @@
 
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
+import type { App } from "../../../core/app.ts";
 import type { Admission } from "../../../http/admission.ts";
 import { withErrors } from "../../../http/envelope.ts";
-import { previewDocument, previewHeaders, shownImages } from "../../../render/preview-document.ts";
+import { previewHeaders, shownImages } from "../../../render/preview-document.ts";
 import { PreviewQuery } from "../../../http/preview-query.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
+import { showDocument } from "../../content-work/content-work.ts";
 import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
 
 export function messagePreviewRoutes(deps: {
+  app: App;
   admission: Admission;
   reading: InboxReading;
   store: MessageStore;
 }) {
-  const { admission, reading, store } = deps;
+  const { app, admission, reading, store } = deps;
 
   /** The images that the HTML refers to by `cid:` (RFC 2392). */
   async function inlineImages(message: MessageRecord, html: string) {
@@ -44,7 +47,8 @@ export function messagePreviewRoutes(deps: {
           return new Response(text, { headers: previewHeaders("text/plain") });
         }
         const images = await inlineImages(message, html);
-        const shown = previewDocument(html, images, { isDark: query.dark === "true" });
+        const isDark = query.dark === "true";
+        const shown = await showDocument(app, project.seq, { html, images, isDark });
         const remote = query.images === "true" ? "https: http:" : "";
         return new Response(shown, { headers: previewHeaders("text/html", remote) });
       },

@@ -12,15 +12,17 @@
 
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
+import type { App } from "../../../core/app.ts";
 import type { Admission } from "../../../http/admission.ts";
 import { contentHeaders, htmlHeaders, partHeaders } from "../../../http/content-headers.ts";
 import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
 import { Input } from "../../../http/validation.ts";
 import { AppError } from "../../../lib/errors.ts";
-import { textOfHtml } from "../../../render/text-on-demand.ts";
+import { withoutPreparation } from "../../../render/without-preparation.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import { PreviewQuery } from "../../../http/preview-query.ts";
+import { readableText } from "../../content-work/content-work.ts";
 import { MessageHeader, MessageParams, PartParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
@@ -30,11 +32,12 @@ import { withPartLinks } from "./part-links.ts";
 const MAX_HTML_CHARACTERS = 512 * 1024;
 
 export function contentRoutes(deps: {
+  app: App;
   admission: Admission;
   reading: InboxReading;
   store: MessageStore;
 }) {
-  const { admission, reading, store } = deps;
+  const { app, admission, reading, store } = deps;
 
   /** The parsed message. Throws 422 if it cannot be parsed. */
   async function detailOf(message: MessageRecord) {
@@ -72,7 +75,8 @@ export function contentRoutes(deps: {
         const { html } = await detailOf(message);
         if (html === "") throw noHtml();
         const base = `/inboxes/${encodeURIComponent(params.id)}/messages/${message.id}/parts/`;
-        const shown = withPartLinks(html, store.parts(message.seq), base);
+        const offline = withoutPreparation(html);
+        const shown = withPartLinks(offline, store.parts(message.seq), base);
         const headers = htmlHeaders({ hasRemoteImages: query.images === "true" });
         return new Response(shown, { headers });
       },
@@ -90,7 +94,8 @@ export function contentRoutes(deps: {
       async ({ project, params }) => {
         const message = await reading.message(project.seq, params);
         const { text, html } = await detailOf(message);
-        const shown = text === "" ? await textOfHtml(html.slice(0, MAX_HTML_CHARACTERS)) : text;
+        const start = html.slice(0, MAX_HTML_CHARACTERS);
+        const shown = text === "" ? await readableText(app, project.seq, start) : text;
         return new Response(shown, {
           headers: contentHeaders("text/plain; charset=utf-8", `${message.id}.txt`),
         });

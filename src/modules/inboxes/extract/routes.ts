@@ -5,13 +5,14 @@
 
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
+import type { App } from "../../../core/app.ts";
 import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
-import { textOfHtml } from "../../../render/text-on-demand.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
+import { readableText } from "../../content-work/content-work.ts";
 import { findCodes } from "./codes.ts";
 import { findLinks } from "../../../checks/find-links.ts";
 import { MessageCodes, MessageLink } from "./model.ts";
@@ -19,13 +20,14 @@ import { MessageCodes, MessageLink } from "./model.ts";
 /** Longest HTML from which text is made. */
 const MAX_HTML_CHARACTERS = 256 * 1024;
 
-export function extractRoutes(deps: { admission: Admission; reading: InboxReading }) {
-  const { admission, reading } = deps;
+export function extractRoutes(deps: { app: App; admission: Admission; reading: InboxReading }) {
+  const { app, admission, reading } = deps;
 
-  async function extract(message: MessageRecord) {
+  async function extract(projectSeq: number, message: MessageRecord) {
     const { text, html } = await reading.detail(message);
     const links = findLinks({ html, text });
-    const shown = `${text}\n\n${await textOfHtml(html.slice(0, MAX_HTML_CHARACTERS))}`;
+    const read = await readableText(app, projectSeq, html.slice(0, MAX_HTML_CHARACTERS));
+    const shown = `${text}\n\n${read}`;
     return { links, codes: () => findCodes({ subject: message.subject, text: shown }) };
   }
 
@@ -34,7 +36,7 @@ export function extractRoutes(deps: { admission: Admission; reading: InboxReadin
     .get(
       "/links",
       async ({ project, params }) =>
-        envelope((await extract(await reading.message(project.seq, params))).links),
+        envelope((await extract(project.seq, await reading.message(project.seq, params))).links),
       {
         params: MessageParams,
         response: withErrors({ 200: Envelope(Type.Array(MessageLink)) }),
@@ -44,7 +46,10 @@ export function extractRoutes(deps: { admission: Admission; reading: InboxReadin
     .get(
       "/codes",
       async ({ project, params }) => {
-        const { links, codes } = await extract(await reading.message(project.seq, params));
+        const { links, codes } = await extract(
+          project.seq,
+          await reading.message(project.seq, params),
+        );
         const magicLinks = links.filter(({ kind }) => kind === "MAGIC");
         return envelope({ codes: codes(), magicLinks });
       },

@@ -6,7 +6,8 @@
  *    read from the database at the start.
  * 2. Batches go to the parser's thread; between two batches, messages gather for a moment, but
  *    not while a client waits for them. If a batch fails as a whole, each of its messages is parsed
- *    alone, and only the faulty one becomes UNREADABLE.
+ *    alone, and only the faulty one becomes UNREADABLE. After a message that took too long, those of
+ *    its inbox are put off until no other message waits, and nobody waits for them.
  * 3. The results of a batch are written in one transaction (store-results.ts), and then published.
  * 4. `caughtUp` resolves when every message that was added before is written, so that a test that
  *    sends a mail and reads the inbox sees it.
@@ -22,9 +23,9 @@ import type { Stored } from "../messages/arrived.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { Parser } from "../parsing/parser.ts";
 import { createGathering } from "./gathering.ts";
-import { createBatchParser } from "./parse-batch.ts";
-import { createIndexQueue, type Entry, type LoadedEntry } from "./queue.ts";
-import { createResultStore, type IndexedMessage } from "./store-results.ts";
+import { createBatchParser, type ParsedBatch } from "./parse-batch.ts";
+import { createIndexQueue, type Entry } from "./queue.ts";
+import { createResultStore } from "./store-results.ts";
 
 type Waiting = { after: number; resolve: () => void };
 
@@ -36,7 +37,7 @@ export function createIndexer(deps: {
   clock: Clock;
   log: Log;
   store: MessageStore;
-  parser: Pick<Parser, "index">;
+  parser: Pick<Parser, "index" | "isSlow">;
   changes: InboxChanges;
 }) {
   const { log, store, changes } = deps;
@@ -45,7 +46,9 @@ export function createIndexer(deps: {
   );
   const queue = createIndexQueue(store.raw);
   const gathering = createGathering(deps.clock);
-  const parseBatch = createBatchParser(deps);
+  const { parseBatch, parseLater } = createBatchParser(deps);
+  /** Messages that were put off. */
+  const later: Entry[] = [];
   const storeResults = createResultStore(deps);
   let added = 0;
   let done = 0;
@@ -66,10 +69,13 @@ export function createIndexer(deps: {
     // Messages of the same iteration of the event loop share a batch.
     await new Promise<void>((resolve) => void setImmediate(resolve));
     for (;;) {
-      if (queue.isEmpty() || isStopped) break;
+      if (isStopped) break;
+      const delayed = queue.isEmpty() ? later.shift() : undefined;
       const batch = queue.takeBatch();
+      if (delayed === undefined && batch.length === 0) break;
       const release = once(() => releaseReaders(batch.length));
-      await indexBatch(batch, release).catch((error: unknown) =>
+      const parse = () => (delayed === undefined ? parseBatch(batch) : parseLater(delayed));
+      await indexBatch(parse, release).catch((error: unknown) =>
         log.error("messages could not be indexed", { error: describeError(error) }),
       );
       release();
@@ -88,9 +94,14 @@ export function createIndexer(deps: {
   }
 
   /** Calls `onRefused` if the storage is full or broken, because readers do not wait for that. */
-  async function indexBatch(batch: readonly LoadedEntry[], onRefused: () => void): Promise<void> {
-    const indexed = await parseUnlessStopped(batch);
-    if (indexed === null) return;
+  async function indexBatch(
+    parse: () => Promise<ParsedBatch>,
+    onRefused: () => void,
+  ): Promise<void> {
+    const parsed = await parseUnlessStopped(parse);
+    if (parsed === null) return;
+    const { indexed, putOff } = parsed;
+    later.push(...putOff);
     const hooks = { isStopping: () => isStopped, onRefused };
     for (const message of await storeResults(indexed, hooks)) {
       changes.publish(message.inboxSeq, { type: "message", message });
@@ -98,10 +109,10 @@ export function createIndexer(deps: {
   }
 
   /** Resolves to null if the process stops meanwhile. */
-  function parseUnlessStopped(batch: readonly LoadedEntry[]): Promise<IndexedMessage[] | null> {
+  function parseUnlessStopped(parse: () => Promise<ParsedBatch>): Promise<ParsedBatch | null> {
     return new Promise((resolve, reject) => {
       abandon = () => resolve(null);
-      parseBatch(batch).then(resolve, reject);
+      parse().then(resolve, reject);
     });
   }
 

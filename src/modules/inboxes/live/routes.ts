@@ -24,9 +24,13 @@ export function liveRoutes(deps: { admission: Admission; reading: InboxReading; 
   const { admission, reading, live } = deps;
   return new Elysia({ name: "inbox-live-routes", prefix: "/inboxes" }).use(admission.inboxKey).get(
     "/:id/events",
-    async ({ project, user, params, request, server }) => {
+    async ({ project, user, watchAdmission, params, request, server }) => {
       const { seq: inboxSeq } = await reading.inbox(project.seq, params.id);
-      const reader = { inboxSeq, owner: connectionOwnerOf({ user, project }) };
+      const reader = {
+        inboxSeq,
+        owner: connectionOwnerOf({ user, project }),
+        isAdmitted: watchAdmission(),
+      };
       const stream = live.open(reader, request.headers.get("last-event-id"));
       allowIdle({ request, server }, 0);
       return new Response(stream, { headers: EVENT_STREAM_HEADERS });

@@ -20,6 +20,9 @@ const STATS_MS = 250;
 /** The changes of one inbox that has clients. */
 type Subscription = { unsubscribe: () => void; cancelStats: (() => void) | null };
 
+/** `owner` names the user or the project whose streams are counted together. */
+type InboxReader = { inboxSeq: number; owner: string; isAdmitted: () => boolean };
+
 export type Live = ReturnType<typeof createLive>;
 
 export function createLive(deps: {
@@ -79,8 +82,8 @@ export function createLive(deps: {
     size: streams.size,
 
     /** The body of a response. Throws 429 if too many clients are connected. */
-    open({ inboxSeq, owner }: { inboxSeq: number; owner: string }, lastEventId: string | null) {
-      return streams.open({ channel: inboxSeq, owner }, () => {
+    open({ inboxSeq, ...reader }: InboxReader, lastEventId: string | null) {
+      return streams.open({ channel: inboxSeq, ...reader }, () => {
         const reload = encode("reload", {}, changes.latest());
         const missed = missedEvents(inboxSeq, lastEventId) ?? [reload];
         const current = statsEvent(inboxSeq);

@@ -13,6 +13,8 @@
 import type { Writer } from "../../../db/writer.ts";
 import type { Config } from "../../../config/settings.ts";
 import { AppError } from "../../../lib/errors.ts";
+import { clientNetwork } from "../../../lib/client-network.ts";
+import { QueueFullError } from "../../../lib/fair-queue.ts";
 import { createLoginCheck, type LoginCheck } from "../../../lib/logins.ts";
 import { DEFAULT_INBOX, type InboxRow, type Inboxes } from "../service.ts";
 import { MailpitRefusal } from "./answers.ts";
@@ -51,8 +53,10 @@ export function createMailpitAccess(deps: {
       return;
     }
     const credentials = credentialsOf(request);
-    const isRight = credentials !== null && (await isLogin(credentials.user, credentials.password));
-    if (!isRight) throw unauthorised();
+    if (credentials === null) throw unauthorised();
+    const { user, password } = credentials;
+    const network = clientNetwork(peer ?? "");
+    if (!(await isLogin(user, password, network).catch(busyIfFull))) throw unauthorised();
   }
 
   /** The inbox of the request. Throws MailpitRefusal with 401 or 403. */
@@ -104,6 +108,11 @@ export function credentialsOf({ headers }: Request): Credentials | null {
   const text = Buffer.from(encoded, "base64").toString();
   const colon = text.indexOf(":");
   return colon === -1 ? null : { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+function busyIfFull(error: unknown): never {
+  if (!(error instanceof QueueFullError)) throw error;
+  throw new MailpitRefusal(503, "Too many passwords are being checked", { "Retry-After": "5" });
 }
 
 function unauthorised(): MailpitRefusal {

@@ -1,7 +1,8 @@
 /** The context that the handlers of Mailpit's routes share: the request with its inbox, and its messages. */
 
-import { textOfHtml } from "../../../render/text-on-demand.ts";
+import type { App } from "../../../core/app.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { readableText } from "../../content-work/content-work.ts";
 import type { Indexer } from "../indexing/indexer.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
@@ -32,6 +33,7 @@ const LATEST = "latest";
 export type MailpitMessages = ReturnType<typeof createMailpitMessages>;
 
 export function createMailpitMessages(deps: {
+  app: App;
   clock: Clock;
   indexer: Pick<Indexer, "caughtUp">;
   reading: InboxReading;
@@ -39,7 +41,7 @@ export function createMailpitMessages(deps: {
   search: Search;
   store: MessageStore;
 }) {
-  const { indexer, reading, readBody, search, store } = deps;
+  const { app, indexer, reading, readBody, search, store } = deps;
 
   /** The query in the parameter `name`; null if there is none. Throws 400. */
   function queryOf({ query }: MailpitContext, text: string | null): SearchQuery | null {
@@ -79,15 +81,21 @@ export function createMailpitMessages(deps: {
     },
 
     /** The parsed message with its line ends; one without a text part gets the text of its HTML. */
-    async detailOf(message: MessageRecord): Promise<Detail> {
+    async detailOf(message: MessageRecord, { projectSeq }: InboxRow): Promise<Detail> {
       const { text, html, headers } = await reading.detailAsSent(message);
       const isTextMissing = text.trim() === "" && html !== "";
       return {
-        text: isTextMissing ? await textOfHtml(html.slice(0, MAX_HTML_CHARACTERS)) : text,
+        text: isTextMissing
+          ? await readableText(app, projectSeq, html.slice(0, MAX_HTML_CHARACTERS))
+          : text,
         html,
         headers,
       };
     },
+
+    /** The HTML of a message; empty if it has none. */
+    htmlOf: async (message: MessageRecord): Promise<string> =>
+      (await reading.detailAsSent(message)).html,
 
     partOf: reading.part,
 

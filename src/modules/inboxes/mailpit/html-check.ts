@@ -1,20 +1,25 @@
 /** GET /api/v1/message/{id}/html-check    the support of mail programs for the HTML of a message */
 
 import type { SupportFinding, SupportResult } from "../../../checks/html-support/check.ts";
+import type { App } from "../../../core/app.ts";
+import { checkSupport } from "../../content-work/content-work.ts";
 import { badRequest, jsonAnswer } from "./answers.ts";
 import type { MailpitMessages, MailpitRoute } from "./context.ts";
 
-export function mailpitHtmlCheckRoute(messages: MailpitMessages): MailpitRoute {
+export function mailpitHtmlCheckRoute(app: App, messages: MailpitMessages): MailpitRoute {
   return [
     "GET",
     "/api/v1/message/:id/html-check",
     async (context) => {
-      const { html } = await messages.detailOf(await messages.messageOf(context));
-      if (html === "") throw badRequest("message does not contain HTML");
+      const message = await messages.messageOf(context);
+      const { projectSeq } = context.inbox;
+      const { nodes, findings, total } = await checkSupport(app, projectSeq, async () => {
+        const html = await messages.htmlOf(message);
+        if (html === "") throw badRequest("message does not contain HTML");
+        return html;
+      });
       // Loaded at the first check: the text of the data has half a megabyte.
-      const { checkHtmlSupport, supportPlatforms } =
-        await import("../../../checks/html-support/check.ts");
-      const { nodes, findings, total } = checkHtmlSupport(html);
+      const { supportPlatforms } = await import("../../../checks/html-support/check.ts");
       return jsonAnswer({
         Warnings: findings.filter(({ shares }) => shares.supported < 100).map(warningOf),
         Platforms: supportPlatforms(),

@@ -49,7 +49,10 @@ export function mailpitLinkCheckRoute(deps: {
     "GET",
     "/api/v1/message/:id/link-check",
     async (context: MailpitContext) => {
-      const { html, text } = await messages.detailOf(await messages.messageOf(context));
+      const { html, text } = await messages.detailOf(
+        await messages.messageOf(context),
+        context.inbox,
+      );
       const fetch = context.query.get("follow") === "true" ? fetchGuarded : fetchOnce;
       const urls = linksOf(html, text).slice(0, MAX_LINKS);
       const Links = await Promise.all(urls.map((url) => queue.add(() => check(url, fetch))));

@@ -10,6 +10,7 @@
  */
 
 import { type AnyElysia, Elysia } from "elysia";
+import type { App } from "../../../core/app.ts";
 import type { Config } from "../../../config/settings.ts";
 import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
@@ -59,6 +60,7 @@ const SHARED_PATHS = [
 ] as const;
 
 export function mailpitRoutes(deps: {
+  app: App;
   bodies: Bodies;
   changes: InboxChanges;
   chaos: Chaos;
@@ -93,7 +95,7 @@ export function mailpitRoutes(deps: {
     mailpitSendRoute({ ...deps, hostname: config.hostname, messages }),
     ...mailpitChaosRoutes(chaos, messages),
     mailpitLinkCheckRoute({ ...deps, fetchOnce, messages }),
-    mailpitHtmlCheckRoute(messages),
+    mailpitHtmlCheckRoute(deps.app, messages),
     ["GET", "/api/v1/message/:id/sa-check", refuseUnknown],
     ...mailpitInfoRoutes({
       ...deps,

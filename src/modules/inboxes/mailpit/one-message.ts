@@ -14,7 +14,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { AppError } from "../../../lib/errors.ts";
-import { htmlHeaders } from "../../../http/content-headers.ts";
+import { htmlHeaders, PART_POLICY } from "../../../http/content-headers.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import {
   badRequest,
@@ -48,13 +48,15 @@ export function mailpitMessageRoutes(deps: {
 
   async function show(context: MailpitContext): Promise<Response> {
     const message = await messages.messageOf(context);
-    const detail = await messages.detailOf(message);
+    const detail = await messages.detailOf(message, context.inbox);
     if (!message.isRead) await edits.setRead(message.inboxSeq, [message.seq], true);
     return jsonAnswer(mailpitMessage(message, detail, store.parts(message.seq)));
   }
 
   async function headers(context: MailpitContext): Promise<Response> {
-    return jsonAnswer(headersOf(await messages.detailOf(await messages.messageOf(context))));
+    return jsonAnswer(
+      headersOf(await messages.detailOf(await messages.messageOf(context), context.inbox)),
+    );
   }
 
   async function raw(context: MailpitContext): Promise<Response> {
@@ -89,7 +91,8 @@ export function mailpitMessageRoutes(deps: {
           ? part.contentType
           : "application/octet-stream",
         "Content-Disposition": `inline; filename="${name.replaceAll("'", "%27")}"`,
-        "Content-Security-Policy": "sandbox",
+        "Content-Security-Policy": PART_POLICY,
+        "X-DNS-Prefetch-Control": "off",
         "X-Content-Type-Options": "nosniff",
       },
     });
@@ -118,7 +121,7 @@ export function mailpitMessageRoutes(deps: {
     const { file = "" } = context.params;
     const [, id = "", kind] = /^(\w{1,40})(?:\.(html|txt))?$/.exec(file) ?? [];
     const message = await messages.messageOf({ ...context, params: { id } });
-    const detail = await messages.detailOf(message);
+    const detail = await messages.detailOf(message, context.inbox);
     if (kind === undefined) {
       const target = `/view/${message.id}.${detail.html === "" ? "txt" : "html"}`;
       return new Response(null, { status: 302, headers: { Location: target } });

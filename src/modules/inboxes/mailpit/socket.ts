@@ -97,7 +97,8 @@ function enter(
   end: () => void,
 ): (() => void) | AppError {
   try {
-    return connections.enter(ownerOf(inbox), end);
+    // It belongs to no session; its lifetime bounds it.
+    return connections.enter(ownerOf(inbox), { end, isAdmitted: () => true });
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;

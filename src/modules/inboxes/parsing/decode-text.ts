@@ -1,7 +1,9 @@
 /**
- * Decodes the bytes of a text part. The declared charset decides if it can be meant (RFC 2045 §5.2);
- * otherwise the escape sequences of ISO-2022-JP, valid UTF-8 and the encoding that an HTML text names
- * in its first bytes (HTML §13.2.3.2) decide in this order; what is left is Windows-1252.
+ * Decodes the bytes of a text part. The declared charset decides if it can be meant (RFC 2045 §5.2):
+ * not if it is UTF-8, and no character outside of ASCII is valid; and not if it is another one, and the
+ * bytes are no text in it, but valid UTF-8, or UTF-8 of East Asia. Otherwise the escape sequences of
+ * ISO-2022-JP, valid UTF-8 and the encoding that an HTML text names in its first bytes (HTML §13.2.3.2)
+ * decide in this order; what is left is Windows-1252.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -13,6 +15,14 @@ const META = /<meta\s[^>]{0,300}?charset\s{0,10}=\s{0,10}["']?\s{0,10}([\w.:-]{1
 /** Labels that name no encoding of a text, or none that can have other characters than ASCII. */
 const UNDECLARED =
   /^(?:|ascii|us-?ascii|ansi_x3[\w.-]*|binary|7bit|8bit|8-bit|unknown(?:-8bit)?|x-unknown|default|none|null|charset|iso-8859)$/i;
+/** Stands for bytes that are no character. */
+const REPLACEMENT = "\ufffd";
+/** A character outside of ASCII that is not `REPLACEMENT`. */
+const OTHER_VALID = /[^\0-\x7f\ufffd]/;
+/** Encodings in which nearly each pair of bytes is a character, also those of UTF-8. */
+const EAST_ASIAN = /^(?:big5|euc-|gb|ks_c|shift[-_]jis)/;
+/** Two characters that take three bytes in UTF-8. A text in those encodings is hardly such a text. */
+const THREE_BYTES = /[\u0800-\ufffc][^]*?[\u0800-\ufffc]/;
 /** The beginning of a Japanese character set in ISO-2022-JP (RFC 1468). */
 const JAPANESE = ["\x1b$@", "\x1b$B", "\x1b(J"];
 /** Names that the platform does not know. */
@@ -36,7 +46,15 @@ export function decodeText(
   if (/^hz(?:-gb-?2312)?$/.test(label)) return decodeHz(bytes);
   if (/^(?:cs)?iso-?2022-?kr$/.test(label)) return decodeKorean(bytes);
   const name = ALIASES[label] ?? cleanLabel(label);
-  return /^utf-?8$/.test(name) ? bytes.toString("utf8") : decodeAs(name, bytes);
+  const isDeclaredUtf8 = /^utf-?8$/.test(name);
+  if (EAST_ASIAN.test(name) && isUtf8(bytes)) {
+    const utf8 = bytes.toString("utf8");
+    if (THREE_BYTES.test(utf8)) return utf8;
+  }
+  const text = isDeclaredUtf8 ? bytes.toString("utf8") : decodeAs(name, bytes);
+  if (text?.includes(REPLACEMENT) !== true) return text;
+  if (isUtf8(bytes)) return bytes.toString("utf8");
+  return isDeclaredUtf8 && !OTHER_VALID.test(text) ? decodeUndeclared(bytes, isHtml) : text;
 }
 
 function decodeUndeclared(bytes: Buffer, isHtml: boolean): string {

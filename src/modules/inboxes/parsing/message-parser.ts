@@ -3,11 +3,16 @@
  *
  * 1. A delimiter may end with blanks (RFC 2046 §5.1.1, "transport-padding").
  * 2. A part whose Content-Type is empty or no media type gets one from its name, and a multipart
- *    without a boundary the one of its first delimiter; without delimiters it is text.
+ *    without a boundary, or of whose boundary there is no delimiter, the one of its first delimiter; without
+ *    delimiters it is text.
  * 3. Of a field that must occur once, the first occurrence with a value counts, as in mail programs.
- * 4. Texts are decoded by decode-text.ts, and keep their line ends; HTML beside a text stays as it is.
+ * 4. The delimiter of an outer multipart also ends an inner one that has no end (RFC 2046 §5.1.2).
+ * 5. Lines after the last field of a header, which no blank line separates from it, belong to the body.
+ * 6. Uuencoded bodies are decoded.
+ * 7. Texts are decoded by decode-text.ts, and keep their line ends; HTML beside a text stays as it is.
  */
 
+import { isUtf8 } from "node:buffer";
 import { Duplex } from "node:stream";
 import {
   type Attachment,
@@ -21,6 +26,14 @@ import {
 } from "mailparser";
 import { contentTypeOf } from "../../../protocols/mime/file-types.ts";
 import { decodeText } from "./decode-text.ts";
+import {
+  meantBoundary,
+  meantEncoding,
+  meantMediaType,
+  meantName,
+  withoutQuotes,
+} from "./field-repairs.ts";
+import { decodeUuencode, isUuencode } from "./uuencode.ts";
 
 const OPTIONS = {
   skipHtmlToText: true,
@@ -47,11 +60,21 @@ const SINGLE_FIELDS: ReadonlySet<string> = new Set([
   "subject",
 ]);
 const SPACE = 0x20;
+const HYPHEN = 0x2d;
+const HYPHENS = Buffer.from("--");
+/** Multiparts whose first delimiter is looked for. */
+const MAX_SEARCHES = 20;
 const TAB = 0x09;
 const CR = 0x0d;
 const LF = 0x0a;
 /** Bytes after the header in which the first delimiter is looked for. */
 const DELIMITER_BYTES = 64 * 1024;
+/** Outer multiparts whose delimiters are looked for. */
+const MAX_OUTER = 20;
+/** What may be meant as a header field. HTML is not: its colons are those of URLs and styles. */
+const FIELD = /^[^:<]{0,200}:/;
+/** Longest beginning of a line in which the name of a field is looked for. */
+const FIELD_BYTES = 300;
 const DELIMITER = /^--([^\r\n]{1,200})\r?$/m;
 
 export type ParsedParts = {
@@ -115,6 +138,9 @@ class MessageParser extends MailParser {
   readonly #raw: Buffer;
   /** The text parts, by the names that stand for their charsets. */
   readonly #texts = new Map<string, TextPart>();
+  #searches = 0;
+  /** Lines that were read as a part of a header, and belong to the body of the part. */
+  readonly #unseparated = new Map<SplitNode, Buffer>();
 
   constructor(raw: Buffer) {
     super(OPTIONS);
@@ -123,6 +149,13 @@ class MessageParser extends MailParser {
     const compare = splitter.compareBoundary.bind(splitter);
     splitter.compareBoundary = (line, start, boundary) =>
       compare(withoutPadding(line, start + boundary.byteLength), start, boundary);
+    const check = splitter.checkBoundary.bind(splitter);
+    splitter.checkBoundary = (line) => {
+      const found = check(line);
+      const result = found === false ? outerBoundary(splitter, line) : found;
+      if (result === 3) pushHeaderOnly(splitter);
+      return result;
+    };
     const addNode = splitter.newNode.bind(splitter);
     splitter.newNode = (parent) => {
       addNode(parent);
@@ -137,11 +170,13 @@ class MessageParser extends MailParser {
   }
 
   override processHeaders(lines: HeaderLines): Headers {
-    return super.processHeaders(firstOfSingleFields(lines));
+    return super.processHeaders(firstOfSingleFields(lines).map(withUtf8));
   }
 
   override createNode(node: SplitNode): TreeNode {
     const created = super.createNode(node);
+    const unseparated = this.#unseparated.get(node);
+    if (unseparated !== undefined) created.decoder?.write(unseparated);
     if (created.isAttachment === false) {
       const name = `text ${this.#texts.size}`;
       const isHtml = created.contentType === "text/html";
@@ -168,21 +203,33 @@ class MessageParser extends MailParser {
     const parse = node.parseHeaders.bind(node);
     node.parseHeaders = () => {
       const isParsed = Boolean(node.headers);
+      const unseparated = isParsed ? null : takeUnseparated(node);
       parse();
-      if (!isParsed) this.#repair(node);
+      if (isParsed) return;
+      if (unseparated !== null) this.#unseparated.set(node, unseparated);
+      this.#repair(node);
     };
+    const getDecoder = node.getDecoder.bind(node);
+    node.getDecoder = () => (isUuencode(node.encoding) ? uuencodeDecoder() : getDecoder());
   }
 
   #repair(node: SplitNode): void {
-    if (node.contentType === false || !MEDIA_TYPE.test(node.contentType)) {
-      node.contentType = typeOfUntyped(node);
-      node.multipart = false;
-    }
-    if (node.multipart === false || node._boundary !== false) return;
+    repairFields(node);
+    if (node.multipart === false) return;
+    if (node._boundary !== false) node._boundary = withoutBlanks(node._boundary);
+    if (this.#hasDelimiter(node)) return;
     const isRoot = (node.parentNode ?? false) === false;
     const boundary = isRoot ? firstDelimiter(this.#raw) : null;
     if (boundary !== null) node._boundary = boundary;
-    else Object.assign(node, { contentType: "text/plain", multipart: false });
+    else Object.assign(node, { contentType: "text/plain", multipart: false, _boundary: false });
+  }
+
+  /** Whether the message has a delimiter of the multipart. */
+  #hasDelimiter({ _boundary: boundary }: SplitNode): boolean {
+    if (boundary === false) return false;
+    // Each search may read the whole message.
+    if (++this.#searches > MAX_SEARCHES) return true;
+    return this.#raw.includes(Buffer.concat([HYPHENS, boundary]));
   }
 }
 
@@ -195,6 +242,77 @@ function textsOf(node: TreeNode, types: readonly string[]): string[] {
 
 function hasForwarded(node: TreeNode): boolean {
   return node.showMeta === true || (node.children ?? []).some(hasForwarded);
+}
+
+/**
+ * 3 for the delimiter of a multipart around the one that the line is in, 4 for its last one. The part
+ * that follows is then one of that multipart.
+ */
+function outerBoundary(splitter: MailParser["splitter"], line: Buffer): 3 | 4 | false {
+  if (line.byteLength < 4 || line[0] !== HYPHEN || line[1] !== HYPHEN) return false;
+  const { node } = splitter;
+  let owner = node._parentBoundaryOwner;
+  for (let i = 0; i < MAX_OUTER && owner !== false; i++) {
+    owner = owner.parentNode ?? false;
+    const boundary = owner === false ? false : owner._boundary;
+    const found = boundary === false ? false : splitter.compareBoundary(line, 0, boundary);
+    if (found === false) continue;
+    node._parentBoundaryOwner = owner;
+    node._parentBoundary = boundary;
+    return found === 1 ? 3 : 4;
+  }
+  return false;
+}
+
+/** A part whose header a delimiter ends, instead of a blank line, is a part, too. */
+function pushHeaderOnly(splitter: MailParser["splitter"]): void {
+  const { node } = splitter;
+  if (node._headerlen === 0 || Boolean(node.headers)) return;
+  node.parseHeaders();
+  splitter.push(node);
+}
+
+/** Removes the lines after the last field from a header; null if there are none. */
+function takeUnseparated(node: SplitNode): Buffer | null {
+  const lines = node._headersLines;
+  const lastField = lines.findLastIndex((line) =>
+    FIELD.test(line.toString("latin1", 0, FIELD_BYTES)),
+  );
+  const after = lines.findIndex((line, i) => i > lastField && line[0] !== SPACE && line[0] !== TAB);
+  const rest = after === -1 ? [] : lines.slice(after);
+  const bytes = Buffer.concat(rest);
+  if (bytes.toString("latin1").trim() === "") return null;
+  node._headersLines = lines.slice(0, after);
+  node._headerlen -= bytes.byteLength;
+  return bytes;
+}
+
+/** Decodes a uuencoded body when all its bytes are there. */
+function uuencodeDecoder(): Duplex {
+  return Duplex.from(async function* decode(pieces: AsyncIterable<Buffer>) {
+    yield decodeUuencode(Buffer.concat(await Array.fromAsync(pieces)));
+  });
+}
+
+/** Sets what is meant by the fields of a part (field-repairs.ts). */
+function repairFields(node: SplitNode): void {
+  const field = (name: string) => (node.headers === false ? "" : node.headers.getFirst(name));
+  if (node.encoding !== false) node.encoding = meantEncoding(node.encoding);
+  const [disposition, type] = [field("Content-Disposition"), field("Content-Type")];
+  const name = node.filename === false ? meantName(disposition, type) : node.filename;
+  if (name !== null) {
+    const meant = withoutQuotes(name);
+    // A part without a type has that of its name.
+    if (type === "" && meant !== node.filename) node.contentType = contentTypeOf(meant);
+    node.filename = meant;
+  }
+  if (node.disposition !== false) node.disposition = node.disposition.split(/[\s,]/, 1)[0] ?? "";
+  if (node.contentType !== false && MEDIA_TYPE.test(node.contentType)) return;
+  node.contentType = meantMediaType(type) ?? typeOfUntyped(node);
+  const isMultipart = node.contentType.startsWith("multipart/");
+  node.multipart = isMultipart ? node.contentType.slice("multipart/".length) : false;
+  const boundary = isMultipart ? meantBoundary(type) : null;
+  if (boundary !== null) node._boundary = Buffer.from(boundary, "latin1");
 }
 
 /** The type of a part that names none (RFC 2045 §5.2). */
@@ -210,6 +328,11 @@ function withoutPadding(line: Buffer, from: number): Buffer {
   let last = end;
   while (last > from && (line[last - 1] === SPACE || line[last - 1] === TAB)) last--;
   return last === end ? line : Buffer.concat([line.subarray(0, last), line.subarray(end)]);
+}
+
+/** A boundary does not end with blanks (RFC 2046 §5.1.1). */
+function withoutBlanks(boundary: Buffer): Buffer {
+  return Buffer.from(boundary.toString("latin1").trimEnd(), "latin1");
 }
 
 function firstDelimiter(raw: Buffer): Buffer | null {
@@ -229,6 +352,14 @@ function firstOfSingleFields(lines: HeaderLines): HeaderLines {
     if (known === undefined || (isEmpty(known) && !isEmpty(line))) chosen.set(line.key, line);
   }
   return lines.filter((line) => !SINGLE_FIELDS.has(line.key) || chosen.get(line.key) === line);
+}
+
+/** A field whose octets are no UTF-8 has those of Windows-1252, as texts without a charset have. */
+function withUtf8(field: HeaderLines[number]): HeaderLines[number] {
+  const bytes = Buffer.from(field.line, "latin1");
+  if (isUtf8(bytes)) return field;
+  const text = new TextDecoder("windows-1252").decode(bytes);
+  return { ...field, line: Buffer.from(text).toString("latin1") };
 }
 
 function isEmpty({ line }: HeaderLines[number]): boolean {

@@ -1,10 +1,16 @@
 /**
  * Gives tasks to the thread that parses messages. A task has a time limit: beyond it the thread is
  * ended, a new one takes its place, and the tasks that waited behind the slow one run there.
+ *
+ * Each task belongs to a sender (lib/message-senders.ts). Senders take turns,
+ * one task each, so the many messages of one sender delay those of another by one task. A sender whose
+ * task took long is slow for some minutes. Its tasks run when nothing else waits, or in a fifth of the
+ * time; the task that took long is tried once more then, with more time.
  */
 
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../lib/clock.ts";
+import { ExpiringMap } from "../../../lib/expiring-map.ts";
 import type { Log } from "../../../lib/log.ts";
 import { threadFile } from "../../../lib/thread-file.ts";
 import type { Detail } from "../../../checks/detail.ts";
@@ -12,8 +18,15 @@ import type { Report } from "../../../protocols/dsn/read-report.ts";
 import type { Part } from "../messages/record.ts";
 import type { IndexResult, ParserAnswer, ParserResult, ParserTask, Unparsed } from "./tasks.ts";
 
-/** Longest time of one task. */
-const LIMIT_MS = 20_000;
+/** Longest time of a task. */
+const LIMIT_MS = 5_000;
+/** Longest time of a task that is tried again, or that cannot be. */
+const LAST_LIMIT_MS = 20_000;
+/** How long a sender is slow after a task that took long. */
+const SLOW_FOR_MS = 10 * 60_000;
+const MAX_SLOW_SENDERS = 10_000;
+/** After a task of a slow sender, others have the thread for so many times its duration. */
+const SLOW_PAUSE_FACTOR = 4;
 
 const STOPPING = "The server stops.";
 
@@ -25,6 +38,9 @@ const FILE = threadFile(import.meta.url, {
 export class ParserError extends Error {}
 
 type Job = {
+  sender: string;
+  /** Whether an earlier try took too long. */
+  isRetry: boolean;
   task: ParserTask;
   /** Memory of the task that is moved to the thread; the rest is copied. */
   transfer: ArrayBuffer[];
@@ -34,12 +50,17 @@ type Job = {
 
 export type Parser = ReturnType<typeof createParser>;
 
-export function createParser(deps: { clock: Clock; log: Log; limitMs?: number }) {
-  const { clock, log, limitMs = LIMIT_MS } = deps;
-  const waiting: Job[] = [];
-  let running: { id: number; job: Job; cancelLimit: () => void } | null = null;
+export function createParser(deps: { clock: Clock; log: Log }) {
+  const { clock, log } = deps;
+  /** The jobs that wait, by sender; the sender whose turn is next comes first. */
+  const waiting = new Map<string, Job[]>();
+  const slowSenders = new ExpiringMap<true>({ maxEntries: MAX_SLOW_SENDERS, clock });
+  let running: { id: number; job: Job; startedAt: number; cancelLimit: () => void } | null = null;
   let worker: Worker | null = null;
   let lastId = 0;
+  let lastSender = "";
+  /** When a task of a slow sender may run although others wait, by `Clock.elapsed`. */
+  let slowAllowedAt = 0;
   let isClosed = false;
 
   function startWorker(): Worker {
@@ -52,63 +73,115 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
     return started;
   }
 
+  const isSlow = (sender: string): boolean => slowSenders.get(sender) !== undefined;
+
+  function add(job: Job): void {
+    const jobs = waiting.get(job.sender);
+    if (jobs === undefined) waiting.set(job.sender, [job]);
+    else jobs.push(job);
+  }
+
+  function takeNext(): Job | undefined {
+    moveToEnd(lastSender);
+    const quick = waiting.keys().find((each) => !isSlow(each));
+    const slow = waiting.keys().find(isSlow);
+    const isSlowAllowed = quick === undefined || clock.elapsed() >= slowAllowedAt;
+    const sender = isSlowAllowed ? (slow ?? quick) : quick;
+    if (sender === undefined) return undefined;
+    lastSender = sender;
+    const jobs = waiting.get(sender) ?? [];
+    const job = jobs.shift();
+    if (jobs.length === 0) waiting.delete(sender);
+    return job;
+  }
+
+  /** The sender whose task has ended waits behind all others. */
+  function moveToEnd(sender: string): void {
+    const jobs = waiting.get(sender);
+    waiting.delete(sender);
+    if (jobs !== undefined) waiting.set(sender, jobs);
+  }
+
+  /** Ends the task that runs; it is tried again if its memory was not moved to the thread. */
+  function endLong(): void {
+    const job = running?.job;
+    if (job === undefined) return;
+    slowSenders.set(job.sender, true, SLOW_FOR_MS);
+    if (isLastTry(job)) return replaceWorker("it took too long");
+    leave();
+    add({ ...job, isRetry: true });
+    replaceWorker("it took long");
+  }
+
+  /** The task that runs leaves the thread. */
+  function leave(): Job | null {
+    if (running === null) return null;
+    const { job, startedAt, cancelLimit } = running;
+    running = null;
+    cancelLimit();
+    const now = clock.elapsed();
+    if (isSlow(job.sender)) slowAllowedAt = now + SLOW_PAUSE_FACTOR * (now - startedAt);
+    return job;
+  }
+
   function runNext(): void {
     if (running !== null || isClosed) return;
-    const job = waiting.shift();
+    const job = takeNext();
     if (job === undefined) return;
     worker ??= startWorker();
     const id = ++lastId;
-    const cancelLimit = clock.after(limitMs, () => replaceWorker("it took too long"));
-    running = { id, job, cancelLimit };
+    const cancelLimit = clock.after(isLastTry(job) ? LAST_LIMIT_MS : LIMIT_MS, endLong);
+    running = { id, job, startedAt: clock.elapsed(), cancelLimit };
     worker.postMessage({ id, task: job.task }, job.transfer);
   }
 
   function finish(answer: ParserAnswer): void {
     if (running === null || running.id !== answer.id) return;
-    const { job, cancelLimit } = running;
-    running = null;
-    cancelLimit();
-    if (answer.ok) job.resolve(answer.result);
-    else job.reject(new ParserError(answer.reason));
+    const job = leave();
+    if (answer.ok) job?.resolve(answer.result);
+    else job?.reject(new ParserError(answer.reason));
     runNext();
   }
 
   /** Ends the thread; the task that ran there fails. */
   function replaceWorker(reason: string): void {
-    const failed = running;
-    running = null;
+    const failed = leave();
     void worker?.terminate();
     worker = null;
     if (failed !== null) {
-      failed.cancelLimit();
       log.warn("a message could not be parsed", { reason });
-      failed.job.reject(new ParserError(`The message cannot be parsed: ${reason}.`));
+      failed.reject(new ParserError(`The message cannot be parsed: ${reason}.`));
     }
     runNext();
   }
 
-  const run = (task: ParserTask, transfer: ArrayBuffer[] = []): Promise<ParserResult> =>
+  const run = (
+    sender: string,
+    task: ParserTask,
+    transfer: ArrayBuffer[] = [],
+  ): Promise<ParserResult> =>
     new Promise((resolve, reject) => {
       if (isClosed) return reject(new ParserError(STOPPING));
-      waiting.push({ task, transfer, resolve, reject });
+      add({ sender, isRetry: false, task, transfer, resolve, reject });
       runNext();
     });
 
   async function parts(
     raw: Uint8Array,
     partIds: readonly string[],
+    sender: string,
   ): Promise<ReadonlyMap<string, Uint8Array>> {
-    return (await run({ kind: "parts", raw, partIds })).parts ?? new Map();
+    return (await run(sender, { kind: "parts", raw, partIds })).parts ?? new Map();
   }
 
   // All functions but `read` and `report` reject with ParserError if the task fails or takes too long.
   return {
     /** The parts of a message that are shown, and its files; null if it cannot be parsed. */
-    async read(raw: Uint8Array): Promise<(Detail & { parts: Part[] }) | null> {
+    async read(raw: Uint8Array, sender: string): Promise<(Detail & { parts: Part[] }) | null> {
       try {
-        const { detail } = await run({ kind: "detail", raw, hasLineEnds: false });
+        const { detail } = await run(sender, { kind: "detail", raw, hasLineEnds: false });
         const { copies, buffer } = copyTogether([{ raw, recipients: [] }]);
-        const { index = [] } = await run({ kind: "index", messages: copies }, [buffer]);
+        const { index = [] } = await run(sender, { kind: "index", messages: copies }, [buffer]);
         const [result] = index;
         if (detail === undefined || result?.ok !== true) return null;
         return { ...detail, parts: result.parsed.parts };
@@ -118,22 +191,28 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
       }
     },
 
-    async index(messages: readonly Unparsed[]): Promise<IndexResult[]> {
+    async index(messages: readonly Unparsed[], sender: string): Promise<IndexResult[]> {
       const { copies, buffer } = copyTogether(messages);
-      return (await run({ kind: "index", messages: copies }, [buffer])).index ?? [];
+      return (await run(sender, { kind: "index", messages: copies }, [buffer])).index ?? [];
     },
 
+    /** Whether a task of the sender took too long in the last minutes. */
+    isSlow,
+
     /** Lines end with LF, or as in the message if `hasLineEnds` is true. */
-    async detail(raw: Uint8Array, { hasLineEnds = false } = {}): Promise<Detail> {
-      const { detail } = await run({ kind: "detail", raw, hasLineEnds });
+    async detail(
+      raw: Uint8Array,
+      { sender, hasLineEnds }: { sender: string; hasLineEnds: boolean },
+    ): Promise<Detail> {
+      const { detail } = await run(sender, { kind: "detail", raw, hasLineEnds });
       if (detail === undefined) throw new ParserError("The parser returned no result.");
       return detail;
     },
 
     /** What the message reports about mail that we sent; null if it cannot be read. */
-    async report(raw: Uint8Array): Promise<Report | null> {
+    async report(raw: Uint8Array, sender: string): Promise<Report | null> {
       try {
-        return (await run({ kind: "report", raw })).report ?? null;
+        return (await run(sender, { kind: "report", raw })).report ?? null;
       } catch (error) {
         if (error instanceof ParserError) return null;
         throw error;
@@ -141,8 +220,8 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
     },
 
     /** Resolves to null if the message has no such part. */
-    async part(raw: Uint8Array, partId: string): Promise<Uint8Array | null> {
-      return (await parts(raw, [partId])).get(partId) ?? null;
+    async part(raw: Uint8Array, partId: string, sender: string): Promise<Uint8Array | null> {
+      return (await parts(raw, [partId], sender)).get(partId) ?? null;
     },
 
     /** The contents of the parts that the message has, by their ids. */
@@ -151,7 +230,11 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
     /** Ends the thread. Tasks that wait fail. */
     async close(): Promise<void> {
       isClosed = true;
-      const jobs = [...(running === null ? [] : [running.job]), ...waiting.splice(0)];
+      const jobs = [
+        ...(running === null ? [] : [running.job]),
+        ...waiting.values().toArray().flat(),
+      ];
+      waiting.clear();
       running?.cancelLimit();
       running = null;
       for (const job of jobs) job.reject(new ParserError(STOPPING));
@@ -160,6 +243,8 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
     },
   };
 }
+
+const isLastTry = ({ isRetry, transfer }: Job): boolean => isRetry || transfer.length > 0;
 
 /** Copies the messages into one buffer, which is moved to the thread without a further copy. */
 function copyTogether(messages: readonly Unparsed[]): { copies: Unparsed[]; buffer: ArrayBuffer } {

@@ -26,5 +26,7 @@ export function partNameOf(
   if (cid !== undefined && cid !== "") return "";
   const purpose = PURPOSES.get(contentType);
   if (purpose !== undefined) return purpose;
-  return `part-${partId.replaceAll(".", "-")}.${detectExtension(contentType)}`;
+  const extension = detectExtension(contentType);
+  // The table has a star for files of any type.
+  return `part-${partId.replaceAll(".", "-")}.${extension === "*" ? "bin" : extension}`;
 }

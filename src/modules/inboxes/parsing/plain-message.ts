@@ -103,7 +103,8 @@ function fieldsOf(header: string): Fields | null {
       const colon = header.indexOf(":", at);
       if (colon <= at || colon > end) return null;
       const name = header.slice(at, colon).toLowerCase();
-      if (name.trim() !== name) return null;
+      // Mailparser reads a line of HTML after the last field as a part of the body.
+      if (name.trim() !== name || name.includes("<")) return null;
       isNeeded = isFieldName(name);
       if (isFieldName(name)) {
         const value = header.slice(colon + 1, end);

@@ -110,6 +110,12 @@ export function createRules(deps: {
 
     list: (inboxSeq: number): Rule[] => rulesOf(inboxSeq).map(presentRule),
 
+    /** Number of rules of the inbox that may still fire. */
+    countActive: (inboxSeq: number): number =>
+      inboxesWithRules().has(inboxSeq)
+        ? rulesOf(inboxSeq).filter(({ remaining }) => remaining !== 0).length
+        : 0,
+
     /** Throws 409 if the inbox has too many rules. */
     create(inboxSeq: number, input: RuleInput): Change<Rule> {
       return () => {

@@ -1,10 +1,10 @@
 /** The shapes of recorded SMTP sessions. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { described, named } from "../../../http/documented.ts";
+import { described, describedUse, named } from "../../../http/documented.ts";
 import { Nullable } from "../../../http/envelope.ts";
 import { EXAMPLE } from "../../../http/example-values.ts";
-import { Input, OneOf, QueryInteger } from "../../../http/validation.ts";
+import { Input, OneOf, QueryBoolean, QueryInteger } from "../../../http/validation.ts";
 
 const Time = Type.String({ format: "date-time" });
 
@@ -14,6 +14,7 @@ const members = {
   startedAt: Time,
   endedAt: Nullable(Time),
   lines: Type.Integer(),
+  refusal: Nullable(Type.String()),
 };
 const texts = {
   id: "Id of the session",
@@ -21,6 +22,8 @@ const texts = {
   startedAt: "When the connection was accepted",
   endedAt: "When it ended; null if it has not",
   lines: "Number of recorded lines",
+  refusal:
+    "The first reply with a code of 4xx or 5xx, or that a rule closed the connection; null without one",
 };
 const example = {
   id: "rk3j2hdk4jd8",
@@ -28,6 +31,7 @@ const example = {
   startedAt: EXAMPLE.createdAt,
   endedAt: EXAMPLE.updatedAt,
   lines: 1,
+  refusal: null,
 };
 
 export const SmtpSession = named("InboxSession", described(Type.Object(members), texts), {
@@ -69,6 +73,9 @@ export type SessionDetail = Static<typeof SessionDetail>;
 export const SessionQuery = Input({
   limit: Type.Optional(
     QueryInteger({ minimum: 1, maximum: 200, description: "Sessions, default 50" }),
+  ),
+  refused: Type.Optional(
+    describedUse(QueryBoolean(), "Only sessions in which something was refused, or only others"),
   ),
 });
 

@@ -27,7 +27,10 @@ export function sessionRoutes(deps: {
       "",
       async ({ project, params, query }) => {
         const { seq } = await reading.inbox(project.seq, params.id);
-        return envelope(await sessions.list(seq, Number(query.limit ?? DEFAULT_LIMIT)));
+        const { refused } = query;
+        const isRefused = refused === undefined ? null : refused === "true";
+        const limit = Number(query.limit ?? DEFAULT_LIMIT);
+        return envelope(await sessions.list(seq, { limit, isRefused }));
       },
       {
         params: IdParams,

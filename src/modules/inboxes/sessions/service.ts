@@ -24,6 +24,9 @@ const KEPT = 200;
 /** Sessions in memory; more are not recorded. */
 const MAX_ACTIVE = 1_000;
 
+/** Stands for the reply where a rule closed the connection without one. */
+const CLOSED = "(a failure rule closed the connection)";
+
 const Transcript = Type.Array(
   Type.Tuple([Type.Number(), Type.Union([Type.Literal("C"), Type.Literal("S")]), Type.String()]),
 );
@@ -34,7 +37,7 @@ type Active = {
   startedMs: number;
   lines: Line[];
   omitted: number;
-  /** Null until a message arrives. */
+  /** Null until a message arrives or a rule acts. */
   inboxSeq: number | null;
   peer: string;
 };
@@ -48,9 +51,13 @@ export function createSessions(deps: { db: Db; writer: Writer; clock: Clock; log
   const { writer, clock, log } = deps;
   const { sqlite } = deps.db;
   const columns = "id, started_at AS startedAt, ended_at AS endedAt, peer, transcript";
-  const page = sqlite.prepare<Row, [number, number]>(
-    `SELECT ${columns} FROM inbox_sessions WHERE inbox_seq = +?
-     ORDER BY started_at DESC, id DESC LIMIT +?`,
+  // A text in JSON has no quotation mark of its own, so this finds replies and nothing else.
+  const page = sqlite.prepare<Row, [number, number | null, number]>(
+    `SELECT ${columns} FROM inbox_sessions
+     WHERE inbox_seq = +?1 AND (?2 IS NULL OR ?2 = (transcript LIKE '%,"S","4%'
+                                                   OR transcript LIKE '%,"S","5%'
+                                                   OR instr(transcript, ',"S","${CLOSED}"')))
+     ORDER BY started_at DESC, id DESC LIMIT +?3`,
   );
   const byId = sqlite.prepare<Row, [number, string]>(
     `SELECT ${columns} FROM inbox_sessions WHERE inbox_seq = +? AND id = ?`,
@@ -104,6 +111,15 @@ export function createSessions(deps: { db: Db; writer: Writer; clock: Clock; log
       if (session !== undefined) Object.assign(session, { inboxSeq, peer });
     },
 
+    /** A failure rule of this inbox acts in the session, which may have no message. */
+    noteRule(id: string, by: { inboxSeq: number; peer: string; isClosed: boolean }): void {
+      const session = active.get(id);
+      if (session === undefined) return;
+      session.inboxSeq ??= by.inboxSeq;
+      session.peer = by.peer;
+      if (by.isClosed) this.recordLine(id, "S", () => CLOSED);
+    },
+
     /** Stores the session; without a message, in the inbox that `findInbox` returns. */
     end(id: string, peer: string, findInbox: () => number | null): void {
       const session = active.get(id);
@@ -127,11 +143,21 @@ export function createSessions(deps: { db: Db; writer: Writer; clock: Clock; log
     /** Resolves when the sessions that ended are stored. */
     settled: (): Promise<void> => writing,
 
-    /** Sessions of the inbox, newest first. Sessions that have not ended come first. */
-    async list(inboxSeq: number, limit: number): Promise<SmtpSession[]> {
+    /**
+     * Sessions of the inbox, newest first. Sessions that have not ended come first. With
+     * `isRefused`, only those in which something was refused, or only others.
+     */
+    async list(
+      inboxSeq: number,
+      { limit, isRefused }: { limit: number; isRefused: boolean | null },
+    ): Promise<SmtpSession[]> {
       await writing;
-      const ended = page.all(inboxSeq, limit).map(presentSession);
-      return [...activeOf(inboxSeq), ...ended].slice(0, limit);
+      const filter = isRefused === null ? null : Number(isRefused);
+      const ended = page.all(inboxSeq, filter, limit).map(presentSession);
+      const current = activeOf(inboxSeq).filter(
+        ({ refusal }) => isRefused === null || (refusal !== null) === isRefused,
+      );
+      return [...current, ...ended].slice(0, limit);
     },
 
     /** Throws 404. */
@@ -163,18 +189,35 @@ export function createSessions(deps: { db: Db; writer: Writer; clock: Clock; log
 
 function presentActive([id, session]: [string, Active]): SmtpSession {
   const { startedAt, peer, lines } = session;
-  return { id, peer, startedAt: isoTime(startedAt), endedAt: null, lines: lines.length };
+  return {
+    id,
+    peer,
+    startedAt: isoTime(startedAt),
+    endedAt: null,
+    lines: lines.length,
+    refusal: refusalIn(lines),
+  };
 }
 
 function presentSession(row: Row): SmtpSession {
-  const { id, peer, startedAt, endedAt, transcript } = row;
+  const { id, peer, startedAt, endedAt } = row;
+  const lines = parseTranscript(row.transcript);
   return {
     id,
     peer,
     startedAt: isoTime(startedAt),
     endedAt: isoTimeOrNull(endedAt),
-    lines: parseTranscript(transcript).length,
+    lines: lines.length,
+    refusal: refusalIn(lines),
   };
+}
+
+/** The first reply that refuses something; later ones often refuse what depends on it. */
+function refusalIn(lines: readonly Line[]): string | null {
+  const refused = lines.find(
+    ([, direction, text]) => direction === "S" && (/^[45]/.test(text) || text === CLOSED),
+  );
+  return refused === undefined ? null : refused[2];
 }
 
 function detailOf(session: SmtpSession, lines: readonly Line[]): SessionDetail {

@@ -2,6 +2,7 @@
 
 import { Elysia } from "elysia";
 import type { Admission } from "../../../http/admission.ts";
+import { accessEnded } from "../../../http/admission-errors.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
 import { fieldError } from "../../../lib/errors.ts";
@@ -37,9 +38,10 @@ export function waitRoutes(deps: {
 
   return new Elysia({ name: "inbox-wait-routes", prefix: "/inboxes" }).use(admission.inboxKey).get(
     "/:id/wait",
-    async ({ project, params, query, request, server }) => {
+    async ({ project, watchAdmission, params, query, request, server }) => {
       matching.check(query.query ?? "");
       const inbox = await reading.inbox(project.seq, params.id);
+      const isAdmitted = watchAdmission();
       allowIdle({ request, server }, 2 * MAX_WAIT_SECONDS);
       const { matched, quiet, items } = await waiters.wait(inbox, {
         ...sinceOf(inbox.seq, query.since),
@@ -49,6 +51,7 @@ export function waitRoutes(deps: {
         quietMs: query.quietMs === undefined ? null : Number(query.quietMs),
         signal: request.signal,
       });
+      if (!isAdmitted()) throw accessEnded();
       return envelope({ matched, quiet, items: items.map(presentMessage) });
     },
     {

@@ -1,13 +1,16 @@
 /**
- * Makes one leased webhook call, outside of any change. Then a change stores its result if the lease
- * is still the same.
+ * Renders and makes one leased webhook call, outside of any change. Then a change stores its result if
+ * the lease is still the same.
  */
 
+import type { App } from "../../../core/app.ts";
 import { writeResult } from "../../../db/write-result.ts";
 import type { Writer } from "../../../db/writer.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { describeError, type Log } from "../../../lib/log.ts";
 import type { FetchGuarded } from "../../../protocols/fetch-guarded/fetch-guarded.ts";
+import { AppError } from "../../../lib/errors.ts";
+import { renderWebhook } from "../../content-work/content-work.ts";
 import { FetchRefused } from "../../../protocols/fetch-guarded/refusal.ts";
 import type { Advancer } from "../run/advance.ts";
 import type { Occurrence } from "../run/engine.ts";
@@ -16,6 +19,7 @@ import { isLeased, type LeasedCall } from "./call-lease.ts";
 import { occurrenceOfRefusal, occurrenceOfResponse } from "./webhook.ts";
 
 export type CallAttemptDeps = {
+  app: App;
   executionRows: ExecutionRows;
   advancer: Advancer;
   fetchGuarded: FetchGuarded;
@@ -33,17 +37,25 @@ export function createCallAttempt(deps: CallAttemptDeps): CallAttempt {
 
   /** Resolves to null if the signal was aborted. */
   async function makeCall(
-    { execution, request }: LeasedCall,
+    { execution, templates }: LeasedCall,
     signal: AbortSignal,
   ): Promise<Occurrence | null> {
-    const { url, ...rest } = request;
     try {
-      const response = await deps.fetchGuarded(url, { ...rest, signal });
+      const rendered = await renderWebhook(deps.app, execution.projectSeq, templates);
+      if (!rendered.ok) {
+        return { kind: "done", result: { outcome: "FAILED", error: rendered.reason } };
+      }
+      const { url, ...rest } = rendered.request;
+      const { method } = templates;
+      const response = await deps.fetchGuarded(url, { method, ...rest, signal });
       const { context } = execution.progress;
       return occurrenceOfResponse(response, { context, now: clock.now(), random: random() });
     } catch (error) {
       if (signal.aborted) return null;
       if (error instanceof FetchRefused) return occurrenceOfRefusal(error, random());
+      if (error instanceof AppError) {
+        return { kind: "callFailed", reason: error.message, retryAfterMs: null, random: random() };
+      }
       const fields = { execution: execution.id, error: describeError(error) };
       log.error("a webhook of a workflow failed unexpectedly", fields);
       const reason = "An unexpected error of the server; the log contains its details.";

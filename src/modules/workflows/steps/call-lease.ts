@@ -3,18 +3,17 @@
  * it has free slots. A leased execution is due for an ANSWER when the lease ends.
  */
 
-import type { TemplateCache } from "../../../render/template/cache.ts";
 import type { Paths } from "../graph/paths.ts";
 import type { Advancer, HasTime } from "../run/advance.ts";
 import type { Execution, ExecutionRows } from "../run/execution-rows.ts";
 import type { CallingWorkflow, CallQueue } from "./call-queue.ts";
 import type { CallSlots } from "./call-slots.ts";
-import { requestOf, type WebhookContext, type WebhookRequest } from "./webhook.ts";
+import { webhookTemplates, type WebhookContext } from "./webhook.ts";
 
 /** `token` identifies the lease; it contains the number of steps that the execution has completed. */
 export type LeasedCall = {
   execution: Execution;
-  request: WebhookRequest;
+  templates: ReturnType<typeof webhookTemplates>;
   token: { stepCount: number; dueAt: number };
 };
 
@@ -24,7 +23,6 @@ export type CallLeaseDeps = {
   advancer: Advancer;
   pathsOf: (versionSeq: number) => Paths | null;
   webhookContextOf: (execution: Execution) => WebhookContext | null;
-  templateCache: TemplateCache;
 };
 
 /** Longer than the timeout of a call (protocols/fetch-guarded). */
@@ -43,27 +41,28 @@ export function createCallLease(deps: CallLeaseDeps, slots: CallSlots) {
     ];
   }
 
-  function prepare(execution: Execution): WebhookRequest | string {
+  function prepare(execution: Execution): LeasedCall["templates"] | null {
     const { versionSeq, progress } = execution;
     const step = deps.pathsOf(versionSeq)?.step(progress.stepId ?? "") ?? null;
     const webhookContext = deps.webhookContextOf(execution);
-    if (step?.type !== "WEBHOOK" || webhookContext === null)
-      return "The webhook, the contact or the workflow does not exist any more.";
-    return requestOf(step, webhookContext, deps.templateCache);
+    return step?.type !== "WEBHOOK" || webhookContext === null
+      ? null
+      : webhookTemplates(step, webhookContext);
   }
 
-  /** Returns null if the request cannot be built; the step fails then. */
+  /** Returns null if there is nothing to call; the step fails then. */
   function leaseOne(execution: Execution, now: number, hasTime: HasTime): LeasedCall | null {
-    const request = prepare(execution);
-    if (typeof request === "string") {
-      const result = { outcome: "FAILED", error: request } as const;
+    const templates = prepare(execution);
+    if (templates === null) {
+      const error = "The webhook, the contact or the workflow does not exist any more.";
+      const result = { outcome: "FAILED", error } as const;
       advancer.advance(execution, { occurrence: { kind: "done", result }, now, hasTime });
       return null;
     }
     const dueAt = now + LEASE_MS;
     const { progress } = execution;
     executionRows.save(execution, { ...progress, dueFor: "ANSWER", dueAt }, []);
-    return { execution, request, token: { stepCount: progress.stepCount, dueAt } };
+    return { execution, templates, token: { stepCount: progress.stepCount, dueAt } };
   }
 
   return {

@@ -1,8 +1,8 @@
 /**
  * Runs a SEND_EMAIL step, within the change that completes it. In order: find the template and the
  * recipient; skip marketing mail to an unsubscribed contact; find the sender and check its domain;
- * check the quotas of the project; render the subject; store one email. The body is rendered when the
- * mail is sent. The step is postponed at a quota, and while the domain has lost its verification, so
+ * check the quotas of the project; render the subject (subjects.ts); store one email. The body is
+ * rendered when the mail is sent. The step is postponed at a quota, and while the domain has lost its verification, so
  * that the mail is late and not lost.
  */
 
@@ -13,15 +13,13 @@ import { AppError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
 import { domainOf } from "../../../protocols/mime/address.ts";
 import { type RecipientLinks, recipientLinks } from "../../../render/links.ts";
-import { render, syntaxErrorMessage } from "../../../render/template/template.ts";
-import type { TemplateCache } from "../../../render/template/cache.ts";
-import { mergeVariables, templateVariables } from "../../../render/variables.ts";
+import type { RequestMails } from "../../../render/request-mails.ts";
+import { mergeVariables } from "../../../render/variables.ts";
 import { type JsonObject, parseData } from "../../contacts/data.ts";
 import type { ContactRow, Contacts } from "../../contacts/service.ts";
 import { type Domains, senderNotVerified, senderVerificationLost } from "../../domains/service.ts";
 import { deadlineOf } from "../../../outbox/retry.ts";
 import type { EmailStore } from "../../../outbox/enqueue.ts";
-import { checkSubject } from "../../../render/subject.ts";
 import type { EventLog } from "../../../events/log.ts";
 import type { Quotas } from "../../quotas/service.ts";
 import { suppressionReason } from "../../suppressions.ts";
@@ -29,13 +27,14 @@ import { getTemplate, type TemplateRow } from "../../templates.ts";
 import type { Postponed, StepResult } from "../run/engine.ts";
 import type { Step } from "../graph/graph.ts";
 import type { StepInput } from "./run-step.ts";
+import type { StepSubjects } from "./subjects.ts";
 
 type SendEmailDeps = {
   app: App;
   contacts: Contacts;
   events: EventLog;
   store: EmailStore;
-  templateCache: TemplateCache;
+  subjects: StepSubjects;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   domains: Pick<Domains, "hasLostVerification">;
   projectOf: (projectSeq: number) => SendingProject;
@@ -58,7 +57,6 @@ const TRANSACTIONAL_PRIORITY = 0;
 
 export function createSendEmail(deps: SendEmailDeps) {
   const { contacts, store } = deps;
-  const renderSubject = createSubjectRenderer(deps);
 
   return function sendEmail({ config }: SendEmailStep, input: StepInput): StepResult | Postponed {
     const { projectSeq } = input;
@@ -83,13 +81,38 @@ export function createSendEmail(deps: SendEmailDeps) {
     if (!deps.isSenderVerified(projectSeq, domain)) return withoutDomain(domain, input);
     const refusal = deps.quotas.refuseMail(projectSeq);
     if (refusal !== null) return { outcome: "POSTPONED", reason: refusal.message, until: null };
-    const emailId = newId(input.now);
+    const emailId = deps.subjects.emailIdOf(input.executionSeq) ?? newId(input.now);
     const variables = variablesOf(input, isCustom);
-    const subject = renderSubject(template, { recipient, emailId, variables, projectSeq });
+    const mails = subjectMails(template, { recipient, emailId, variables, projectSeq });
+    const subject = deps.subjects.render(input, emailId, mails);
+    if ("outcome" in subject) return subject;
     if (!subject.ok) return failed(subject.reason);
     const { text } = subject;
     return write({ input, template, sender, recipient, emailId, subject: text, variables });
   };
+
+  /** The subject without the body, for one recipient. `variables`: null for the recipient's data. */
+  function subjectMails(
+    { subject }: TemplateRow,
+    mail: {
+      projectSeq: number;
+      emailId: string;
+      recipient: ContactRow;
+      variables: JsonObject | null;
+    },
+  ): RequestMails {
+    const { recipient, emailId, variables, projectSeq } = mail;
+    const { id, email } = recipient;
+    const data = variables === null ? recipient.data : JSON.stringify(variables);
+    const { name, language } = deps.projectOf(projectSeq);
+    return {
+      source: { subject, body: "" },
+      given: { subject: false, body: false },
+      isLenient: true,
+      project: { name, language },
+      recipients: [{ id, email, data, links: linksIn(subject, emailId, deps) }],
+    };
+  }
 
   function findTemplate(projectSeq: number, id: string): TemplateRow | null {
     try {
@@ -169,51 +192,14 @@ export function createSendEmail(deps: SendEmailDeps) {
   }
 }
 
-/** The data of one mail that its subject may contain. */
-type SubjectInput = {
-  projectSeq: number;
-  emailId: string;
-  recipient: ContactRow;
-  /** null for the data of the recipient. */
-  variables: JsonObject | null;
-};
-
-type RenderedSubject = { ok: true; text: string } | { ok: false; reason: string };
-
-/** Returns the function that renders the subject of a template for one mail. */
-function createSubjectRenderer(
-  deps: Pick<SendEmailDeps, "templateCache" | "projectOf" | "url" | "linkKey">,
-) {
-  return function renderSubject(template: TemplateRow, input: SubjectInput): RenderedSubject {
-    const { recipient, emailId, variables, projectSeq } = input;
-    const compiled = deps.templateCache.compile(template.subject, "header");
-    if (!compiled.ok) return { ok: false, reason: `The subject ${syntaxErrorMessage(compiled)}.` };
-    const project = deps.projectOf(projectSeq);
-    const rendered = render(
-      compiled.template,
-      compiled.template.nodes === null
-        ? {}
-        : templateVariables({
-            id: recipient.id,
-            email: recipient.email,
-            data: variables ?? parseData(recipient.data),
-            links: linksIn(template.subject, emailId),
-            projectName: project.name,
-            language: project.language,
-          }),
-    );
-    if (!rendered.ok) {
-      return { ok: false, reason: `The subject cannot be rendered: ${rendered.reason}` };
-    }
-    const fault = checkSubject(rendered.text);
-    return fault === null ? rendered : { ok: false, reason: `The subject ${fault.message}.` };
-  };
-
-  /** Signs links only for the rare subjects that contain one, because a signature is expensive. */
-  function linksIn(subject: string, emailId: string): RecipientLinks {
-    if (subject.includes("Url")) return recipientLinks(deps.url, deps.linkKey, emailId);
-    return { unsubscribeUrl: "", subscribeUrl: "", manageUrl: "" };
-  }
+/** Signs links only for the rare subjects that contain one, because a signature is expensive. */
+function linksIn(
+  subject: string,
+  emailId: string,
+  { url, linkKey }: Pick<SendEmailDeps, "url" | "linkKey">,
+): RecipientLinks {
+  if (subject.includes("Url")) return recipientLinks(url, linkKey, emailId);
+  return { unsubscribeUrl: "", subscribeUrl: "", manageUrl: "" };
 }
 
 /**

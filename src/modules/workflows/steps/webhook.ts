@@ -1,25 +1,16 @@
-/** Builds the request of a WEBHOOK step and interprets its response. Pure but for the template cache. */
+/** The data for the request of a WEBHOOK step, and the meaning of its response. Pure. */
 
-import { isRecord } from "../../../http/validation.ts";
 import type { FetchRefused } from "../../../protocols/fetch-guarded/refusal.ts";
 import type { GuardedResponse } from "../../../protocols/fetch-guarded/exchange.ts";
 import { isoTime } from "../../../lib/clock.ts";
 import { isNestedDeeper } from "../../../lib/nesting.ts";
-import {
-  render,
-  renderJson,
-  renderUrl,
-  type Template,
-  type TemplateKind,
-} from "../../../render/template/template.ts";
-import type { TemplateCache } from "../../../render/template/cache.ts";
 import { mergeVariables } from "../../../render/variables.ts";
+import type { WebhookTemplates } from "../../../render/webhook-request.ts";
 import { type JsonObject, parseData } from "../../contacts/data.ts";
 import { type ContactRow, presentContact } from "../../contacts/service.ts";
 import { isContextTooLarge, type Occurrence } from "../run/engine.ts";
 import type { Step, WebhookMethod } from "../graph/graph.ts";
 import { parseRetryAfter } from "../../../lib/backoff.ts";
-import { buildUrl } from "./webhook-url.ts";
 
 type WebhookStep = Extract<Step, { type: "WEBHOOK" }>;
 
@@ -35,148 +26,20 @@ export type WebhookContext = {
   number: number;
 };
 
-export type WebhookRequest = {
-  url: string;
-  method: WebhookMethod;
-  headers: Record<string, string>;
-  body?: string;
-};
-
 /** Length of the excerpt of a response that is stored with the completed step. */
 const EXCERPT_CHARACTERS = 1000;
 
-const NO_BODY = "The body cannot be rendered";
-
-class TemplateError extends Error {}
-
-type FilledJson = { text: string; only: { value: unknown } | null };
-type Fill = { text: (source: string) => string; json: (source: string) => FilledJson };
-
-/**
- * Returns the request, or the reason why it cannot be built. `webhook-id` and `Idempotency-Key` name the
- * step of the execution and are the same in every attempt, so that receivers can detect a retry.
- */
-export function requestOf(
+/** The templates of the request of a step, and their data. */
+export function webhookTemplates(
   { config }: WebhookStep,
   webhookContext: WebhookContext,
-  templates: TemplateCache,
-): WebhookRequest | string {
-  const variables = variablesOf(webhookContext);
-  const compiled = (source: string, what: string, kind: TemplateKind): Template => {
-    const made = templates.compile(source, kind);
-    if (!made.ok) throw new TemplateError(`${what}: ${made.message}`);
-    return made.template;
+): WebhookTemplates & { method: WebhookMethod } {
+  return {
+    ...config,
+    defaultBody: defaultBody(webhookContext),
+    variables: variablesOf(webhookContext),
+    id: `${webhookContext.execution.id}.${webhookContext.number}`,
   };
-  const fill = (source: string, what: string, kind: TemplateKind = "text"): string => {
-    const rendered = render(compiled(source, what, kind), variables);
-    if (!rendered.ok) throw new TemplateError(`${what}: ${rendered.reason}`);
-    return rendered.text;
-  };
-  const fillJson = (source: string, what: string): FilledJson => {
-    const rendered = renderJson(compiled(source, what, "json"), variables);
-    if (!rendered.ok) throw new TemplateError(`${what}: ${rendered.reason}`);
-    return rendered;
-  };
-  const fillUrl = (source: string, what: string): string => {
-    const rendered = renderUrl(compiled(source, what, "url"), variables);
-    if (!rendered.ok) throw new TemplateError(`${what}: ${rendered.reason}`);
-    const built = buildUrl(rendered.parts);
-    if (!built.ok) throw new TemplateError(built.reason);
-    return built.url;
-  };
-  try {
-    const body = bodyOf(config, webhookContext, {
-      text: (source) => fill(source, NO_BODY),
-      json: (source) => fillJson(source, NO_BODY),
-    });
-    const own = Object.entries(config.headers ?? {}).map(([name, value]) => [
-      name.toLowerCase(),
-      fill(value, `The header ${name} cannot be rendered`, "header"),
-    ]);
-    const id = `${webhookContext.execution.id}.${webhookContext.number}`;
-    return {
-      url: fillUrl(config.url, "The URL cannot be rendered"),
-      method: config.method,
-      headers: {
-        "idempotency-key": id,
-        ...(body === null ? {} : { "content-type": body.type }),
-        ...Object.fromEntries(own),
-        "webhook-id": id,
-      },
-      ...(body === null ? {} : { body: body.text }),
-    };
-  } catch (error) {
-    if (error instanceof TemplateError) return error.message;
-    throw error;
-  }
-}
-
-function bodyOf(
-  { method, body, headers }: WebhookStep["config"],
-  webhookContext: WebhookContext,
-  fill: Fill,
-): { text: string; type: string } | null {
-  if (method === "GET") return null;
-  if (body === undefined) {
-    if (method === "DELETE") return null;
-    return { text: JSON.stringify(defaultBody(webhookContext)), type: "application/json" };
-  }
-  if (typeof body !== "string") {
-    return { text: JSON.stringify(renderStrings(body, fill)), type: "application/json" };
-  }
-  return textBody(body, contentTypeIn(headers), fill);
-}
-
-/**
- * A body that is one string. It is filled as JSON if a header says that it is JSON, or if it begins
- * like an object or an array of JSON and the result is JSON.
- */
-function textBody(
-  source: string,
-  contentType: string | null,
-  fill: Fill,
-): { text: string; type: string } {
-  const isJson = contentType !== null && /[/+]json\b/i.test(contentType);
-  if (isJson || (contentType === null && /^\s*(?:\{(?![{%])|\[)/.test(source))) {
-    const { text, only } = fill.json(source);
-    // A value that is a document of JSON as text is sent as that document.
-    const document = typeof only?.value === "string" ? documentIn(only.value) : null;
-    if (isJson || parsedJson(text) !== undefined) {
-      return { text: document ?? text, type: "application/json" };
-    }
-  }
-  const text = fill.text(source);
-  const type = parsedJson(text) !== undefined ? "application/json" : "text/plain; charset=utf-8";
-  return { text, type };
-}
-
-function contentTypeIn(headers: WebhookStep["config"]["headers"]): string | null {
-  const found = Object.entries(headers ?? {}).find(
-    ([name]) => name.toLowerCase() === "content-type",
-  );
-  return found?.[1] ?? null;
-}
-
-/** The text if it is an object or an array of JSON; otherwise null. */
-function documentIn(text: string): string | null {
-  const value = parsedJson(text);
-  return typeof value === "object" && value !== null ? text : null;
-}
-
-/**
- * Renders every string in a JSON value. A string that is one output and nothing else becomes the value
- * of the output, with its type. The recursion is bounded: requests nest at most 100 levels.
- */
-function renderStrings(value: unknown, fill: Fill): unknown {
-  if (typeof value === "string") {
-    const { only } = fill.json(value);
-    return only === null || only.value === undefined ? fill.text(value) : only.value;
-  }
-  if (Array.isArray(value)) return value.map((item) => renderStrings(item, fill));
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, renderStrings(item, fill)]),
-  );
 }
 
 /** The body of a step without a configured body. */

@@ -58,6 +58,8 @@ describe("equals mailparser", () => {
 
 describe("leaves to mailparser", () => {
   const cases: [name: string, message: string][] = [
+    ["a header that no blank line ends", `${HEAD}a line\r\n\r\nx`],
+    ["HTML after the last field", `${HEAD}<p style="a:b">\r\n\r\nx`],
     ["nothing", ""],
     ["no header", `\r\n${BODY}`],
     ["only a header", HEAD],

@@ -600,6 +600,137 @@ const ROWS: readonly Row[] = [
       ],
     },
   ],
+  [
+    "Cisco",
+    "its label before the refusal of spam",
+    "content",
+    {
+      status: "5.1.0",
+      diagnostic:
+        "smtp; 5.1.0 - Unknown address error 550-'5.7.1 Message rejected due to spam content' (delivery attempts: 0)",
+    },
+  ],
+  [
+    "Cisco",
+    "its label before a size",
+    "content",
+    {
+      status: "5.1.0",
+      diagnostic:
+        "smtp; 5.1.0 - Unknown address error 552-'5.3.4 Message size exceeds fixed limit' (delivery attempts: 0)",
+    },
+  ],
+  [
+    "Cisco",
+    "its label before a block",
+    "reputation",
+    {
+      status: "5.1.0",
+      diagnostic:
+        "smtp; 5.1.0 - Unknown address error 554-'Service unavailable; client blocked using Spamhaus'",
+    },
+  ],
+  [
+    "Cisco",
+    "its label before words that say nothing",
+    "policy",
+    { status: "5.1.0", diagnostic: "smtp; 5.1.0 - Unknown address error 550-'Rejected'" },
+  ],
+  [
+    "Cisco",
+    "its label before an unknown user",
+    NO,
+    {
+      status: "5.1.0",
+      diagnostic:
+        "smtp; 5.1.0 - Unknown address error 550-'5.1.1 User unknown' (delivery attempts: 0)",
+    },
+  ],
+  [
+    "Exchange Online",
+    "quotes the reply of the other server",
+    NO,
+    {
+      status: "5.1.351",
+      diagnostic: `smtp; 550 5.1.351 Remote server returned unknown recipient or mailbox unavailable -> 550 <${RECIPIENT}>: User unknown`,
+    },
+  ],
+  [
+    "Exchange Online",
+    "quotes a refusal of spam",
+    "content",
+    {
+      status: "5.0.350",
+      diagnostic:
+        "smtp; 550 5.0.350 Remote server returned an error -> 554 5.7.1 Message identified as spam",
+    },
+  ],
+  [
+    "Exchange Online",
+    "says that the recipient is unknown, and quotes nothing",
+    NO,
+    {
+      status: "5.1.350",
+      diagnostic:
+        "smtp; 550 5.1.350 Remote server returned unknown recipient or mailbox unavailable",
+    },
+  ],
+  [
+    "IBM",
+    "the reply in X-Supplementary-Info",
+    NO,
+    {
+      status: "5.0.0",
+      fields: ['X-Supplementary-Info: <192.0.2.32 #5.0.0 smtp; 550 "Unknown User">'],
+    },
+  ],
+  [
+    "Sendmail",
+    "derived its status from a refusal of the size",
+    "content",
+    {
+      status: "5.1.1",
+      diagnostic: `smtp; 550 RCPT TO:<${RECIPIENT}> max message size exceeded`,
+    },
+  ],
+  [
+    "Sendmail",
+    "derived its status from words about the domain of the sender",
+    "infrastructure",
+    { status: "5.1.1", diagnostic: "smtp; 550 From: Domain is invalid" },
+  ],
+  [
+    "Postfix",
+    "the name servers of the domain are broken",
+    "infrastructure",
+    {
+      status: "5.0.0",
+      diagnostic: "x-postfix; Name service error for name=example.net: Malformed name server reply",
+    },
+  ],
+  [
+    "Postfix",
+    "names the address of the other server before words that say nothing",
+    "policy",
+    { status: "5.0.0", diagnostic: "x-postfix; host mx.example.net[192.0.2.7] said: 554 No" },
+  ],
+  [
+    "Boxbe",
+    "a group without a recipient before the real one",
+    "temporary",
+    {
+      groups: [
+        ["Action: failed"],
+        [
+          `Final-Recipient: rfc822; ${RECIPIENT}`,
+          "Action: delayed",
+          "Status: 4.7.0",
+          "Diagnostic-Code: smtp; Sender not pre-approved",
+        ],
+      ],
+    },
+    "delayed",
+  ],
 ];
 
 export const STANDARD_FORMS: readonly Sample[] = ROWS.map(

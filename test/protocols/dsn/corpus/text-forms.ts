@@ -1,6 +1,7 @@
 /** Bounces that follow no standard, in the forms of servers and providers. */
 
 import type { ReplyClass } from "../../../../src/protocols/smtp/reply-classes.ts";
+import { KIND_FORMS } from "./text-forms-kinds.ts";
 import { MORE_TEXT_FORMS } from "./text-forms-more.ts";
 import { type Plain, plain, RECIPIENT as R, type Sample } from "./build.ts";
 
@@ -412,4 +413,8 @@ export function samplesOf(rows: readonly TextRow[]): Sample[] {
   }));
 }
 
-export const TEXT_FORMS: readonly Sample[] = samplesOf([...ROWS, ...MORE_TEXT_FORMS]);
+export const TEXT_FORMS: readonly Sample[] = samplesOf([
+  ...ROWS,
+  ...MORE_TEXT_FORMS,
+  ...KIND_FORMS,
+]);

@@ -9,8 +9,8 @@
  * its address before the call.
  */
 
-import { parseUrl } from "../../../lib/url.ts";
-import type { UrlPart } from "../../../render/template/url.ts";
+import { parseUrl } from "../lib/url.ts";
+import type { UrlPart } from "./template/url.ts";
 
 type BuiltUrl = { ok: true; url: string } | { ok: false; reason: string };
 

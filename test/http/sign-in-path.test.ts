@@ -1,23 +1,25 @@
-/** The address of the server signs the developer in: only in `mailstead dev`, and on this machine. */
+/** Pages sign the developer in: only in `mailstead dev`, and on this machine. */
 
 import { afterAll, expect, test } from "bun:test";
 import type { Config } from "../../src/config/settings.ts";
 import { testApp } from "../support/app.ts";
 
-const open: { close: () => Promise<void> }[] = [];
+const servers: { close: () => Promise<void> }[] = [];
 afterAll(async () => {
-  for (const server of open) await server.close();
+  for (const server of servers) await server.close();
 });
 
 async function start(config: Partial<Config> = {}, hasOpenInboxes = true) {
   const server = await testApp({ hasOpenInboxes, config: { port: 0, ...config } });
-  open.push(server);
+  servers.push(server);
   const url = `http://127.0.0.1:${await server.app.listen()}`;
-  const home = async (headers: Record<string, string> = {}) => {
+  const open = (path: string, headers: Record<string, string> = {}) => {
     const init = { redirect: "manual", headers: { accept: "text/html", ...headers } } as const;
-    return (await fetch(`${url}/`, init)).headers.get("location");
+    return fetch(url + path, init);
   };
-  return { signIn: (path: string | null) => signInWith(url, path), home };
+  const home = async (headers: Record<string, string> = {}) =>
+    (await open("/", headers)).headers.get("location");
+  return { signIn: (path: string | null) => signInWith(url, path), home, open };
 }
 
 /** Signs in as the page of the link does. */
@@ -40,6 +42,30 @@ test("each browser of this machine is signed in, and stays so", async () => {
   expect(second).not.toBe(first);
   for (const cookie of [first, second]) expect(await home({ cookie })).toBe("/app");
   expect(await home({ cookie: "mailstead=unknown" })).toStartWith("/app/link#");
+});
+
+test("a page that is opened by its address returns after the sign-in", async () => {
+  const { home, signIn, open } = await start();
+  const path = "/app/p/x/inboxes?message=a%26b";
+  const sent = await open(path);
+  const [link = "", token = ""] = (sent.headers.get("location") ?? "").split("#");
+  expect([sent.status, token.length]).toEqual([302, 43]);
+  const { pathname, searchParams } = new URL(link, "http://localhost");
+  expect([pathname, searchParams.get("next")]).toEqual(["/app/link", path.slice("/app".length)]);
+  const cookie = await signIn(await home());
+  for (const [page, headers] of [
+    [path, { cookie }],
+    [path, { host: "evil.example" }],
+    [path, { accept: "*/*" }],
+    ["/app/login", {}],
+    ["/app/link", {}],
+    ["/app/invite", {}],
+  ] as const) {
+    const answer = await open(page, headers);
+    expect([page, answer.headers.get("location")]).toEqual([page, null]);
+  }
+  expect((await open("/app/assets/none.js")).status).toBe(404);
+  expect((await open("/app")).headers.get("location")).toStartWith("/app/link#");
 });
 
 test.each<[string, Record<string, string>]>([

@@ -1,0 +1,74 @@
+/** The order and the subjects in which help lists the settings of a server. */
+
+import type { SettingName } from "../config/settings.ts";
+
+export const SETTING_SUBJECTS: readonly (readonly [
+  subject: string,
+  names: readonly SettingName[],
+])[] = [
+  ["Where the server is", ["data", "host", "port", "url", "trackingUrl", "hostname", "secret"]],
+  ["The first owner and the mails of the product", ["ownerEmail", "ownerPassword", "systemFrom"]],
+  [
+    "How mail leaves",
+    [
+      "transport",
+      "relayUrl",
+      "requireVerifiedDomain",
+      "sendRate",
+      "dns",
+      "directPort",
+      "sourceAddresses",
+      "allowPrivateAddresses",
+    ],
+  ],
+  [
+    "Bounces, complaints and campaigns",
+    [
+      "softBounceLimit",
+      "softBounceDays",
+      "softBounceSuppressDays",
+      "campaignBounceLimit",
+      "campaignComplaintLimit",
+      "campaignLimitAfter",
+    ],
+  ],
+  [
+    "Mail that arrives over SMTP",
+    ["submission", "submissions", "inbound", "smtpMaxBytes", "smtpTlsCert", "smtpTlsKey"],
+  ],
+  [
+    "Catching mail for tests",
+    [
+      "captureSmtp",
+      "captureAuth",
+      "captureTls",
+      "captureRecipients",
+      "captureMaxRecipients",
+      "captureMaxMessages",
+      "captureMaxDays",
+      "captureMaxBytes",
+      "allowedHosts",
+      "keylessPeers",
+      "mailpitApi",
+      "mailpitWebroot",
+      "uiAuth",
+      "sendApiAuth",
+    ],
+  ],
+  [
+    "Limits of requests and projects",
+    [
+      "apiRate",
+      "publicKeyRate",
+      "publicClientRate",
+      "userRate",
+      "trustedProxies",
+      "quotaStorage",
+      "quotaQueuedMails",
+      "quotaJobs",
+      "quotaWebhookCalls",
+    ],
+  ],
+  ["What is kept, and for how long", ["retainBodies", "retainRaw", "retainEvents", "durability"]],
+  ["The log and figures", ["logLevel", "logFormat", "metrics"]],
+];

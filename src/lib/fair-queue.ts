@@ -1,0 +1,72 @@
+/**
+ * Runs a few tasks at once. Those that wait are taken from their owners in turn, so that one owner
+ * with many tasks delays another by one task only. When the queue is full, the owner with the most
+ * waiting tasks loses its newest one.
+ */
+
+/** Too many tasks wait, and none of another owner gives way. */
+export class QueueFullError extends Error {}
+
+type Waiting = { start: () => void; refuse: (error: QueueFullError) => void };
+
+type FairQueue = {
+  /** Rejects with QueueFullError if the task cannot wait, also later, when it gives way. */
+  run<T>(owner: string, task: () => Promise<T>): Promise<T>;
+};
+
+export function createFairQueue(limits: { running: number; waiting: number }): FairQueue {
+  /** In the order of their turns; the next one is the first. */
+  const queues = new Map<string, Waiting[]>();
+  let running = 0;
+  let size = 0;
+
+  /** The next waiting task takes the place of one that has ended, before any new one. */
+  function passOn(): void {
+    const next = takeNext();
+    if (next === undefined) running--;
+    else next.start();
+  }
+
+  function takeNext(): Waiting | undefined {
+    for (const [owner, tasks] of queues) {
+      const next = tasks.shift();
+      queues.delete(owner);
+      if (tasks.length > 0) queues.set(owner, tasks);
+      size--;
+      return next;
+    }
+    return undefined;
+  }
+
+  function makeRoom(owner: string): void {
+    if (size < limits.waiting) return;
+    const [largest, tasks] = [...queues].reduce((a, b) => (b[1].length > a[1].length ? b : a));
+    const own = queues.get(owner)?.length ?? 0;
+    if (own + 1 >= tasks.length) throw new QueueFullError();
+    tasks.pop()?.refuse(new QueueFullError());
+    if (tasks.length === 0) queues.delete(largest);
+    size--;
+  }
+
+  function wait(owner: string): Promise<void> {
+    makeRoom(owner);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const tasks = queues.get(owner) ?? [];
+    tasks.push({ start: resolve, refuse: reject });
+    queues.set(owner, tasks);
+    size++;
+    return promise;
+  }
+
+  return {
+    async run(owner, task) {
+      if (running >= limits.running) await wait(owner);
+      else running++;
+      try {
+        return await task();
+      } finally {
+        passOn();
+      }
+    },
+  };
+}

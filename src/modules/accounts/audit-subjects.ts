@@ -1,0 +1,104 @@
+/**
+ * The objects of the audit log: the name of each, and the fields whose old and new values are kept.
+ * A field that may hold a secret or personal data is not listed here, so its values are never stored:
+ * keys, passwords, the steps of workflows, the data of contacts. Tokens in links are left out later
+ * (audit-changes.ts).
+ */
+
+import type { Db } from "../../db/open.ts";
+import { statement } from "../../db/statement.ts";
+
+/** `label` is the name of the object; the other members are its fields. */
+export type AuditedRow = Readonly<Record<string, string | number | null>> & {
+  label: string | null;
+};
+
+export type Audited = { objectType: string; objectId: string | null; projectSeq: number | null };
+
+/** A subject has one statement or several for objects of different tables. */
+type Subject = {
+  find: readonly ReturnType<typeof statement<AuditedRow, [number | null, string]>>[];
+  /** The name is personal data: it is read when the log is shown, and not stored. */
+  isPersonal: boolean;
+};
+
+const flag = (column: string) => `iif(${column}, 'true', 'false')`;
+const time = (column: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
+
+const IN_PROJECT = "project_seq = +?1 AND id = +?2";
+
+function subject(...queries: string[]): Subject {
+  return {
+    find: queries.map((sql) => statement<AuditedRow, [number | null, string]>(sql)),
+    isPersonal: false,
+  };
+}
+
+const MAIL = `name AS label, name, description, subject, body, from_address AS "from",
+              from_name AS fromName, reply_to AS replyTo`;
+
+const SUBJECTS: Readonly<Record<string, Subject>> = {
+  campaign: subject(`
+    SELECT ${MAIL}, audience_type AS audienceType, audience_filter AS audienceFilter, rate, status,
+           (SELECT s.name FROM segments s WHERE s.seq = segment_seq) AS segment,
+           ${time("scheduled_at")} AS scheduledFor
+    FROM campaigns WHERE ${IN_PROJECT}`),
+  contact: {
+    ...subject(`
+      SELECT email AS label, ${flag("is_subscribed")} AS subscribed
+      FROM contacts WHERE ${IN_PROJECT}`),
+    isPersonal: true,
+  },
+  domain: subject(`SELECT domain AS label, status FROM domains WHERE ${IN_PROJECT}`),
+  inbox: subject(`SELECT name AS label, name FROM inboxes WHERE ${IN_PROJECT}`),
+  "inbound-route": subject(`
+    SELECT address AS label, address, forward_to AS forwardTo
+    FROM inbound_routes WHERE ${IN_PROJECT}`),
+  key: subject(`
+    SELECT trim(name || ' (…' || last4 || ')') AS label, name, kind, ${flag("revoked_at IS NOT NULL")} AS revoked
+    FROM api_keys WHERE ${IN_PROJECT}`),
+  project: subject(`
+    SELECT name AS label, name, ${flag("is_enabled")} AS isEnabled, tracking, language,
+           coalesce(from_name || ' <' || from_address || '>', from_address) AS sender
+    FROM projects WHERE id = +?2`),
+  segment: subject(`
+    SELECT name AS label, name, description, type, condition,
+           ${flag("track_membership")} AS trackMembership
+    FROM segments WHERE ${IN_PROJECT}`),
+  team: subject(
+    `SELECT u.email AS label, m.role FROM users u JOIN memberships m ON m.user_seq = u.seq
+     WHERE m.project_seq = +?1 AND u.id = +?2`,
+    `SELECT email AS label, role FROM user_tokens WHERE ${IN_PROJECT}`,
+  ),
+  template: subject(`SELECT ${MAIL}, type FROM templates WHERE ${IN_PROJECT}`),
+  user: subject(`
+    SELECT email AS label, name, ${flag("is_owner")} AS isOwner,
+           ${flag("disabled_at IS NOT NULL")} AS isDisabled
+    FROM users WHERE id = +?2`),
+  view: subject(`
+    SELECT name AS label, name, query, ${flag("is_shared")} AS isShared
+    FROM saved_views WHERE ${IN_PROJECT}`),
+  webhook: subject(`
+    SELECT url AS label, url, events, description, ${flag("is_enabled")} AS enabled
+    FROM webhooks WHERE ${IN_PROJECT}`),
+  workflow: subject(`
+    SELECT name AS label, name, description, trigger_event AS "trigger",
+           ${flag("is_enabled")} AS enabled, ${flag("allow_reentry")} AS allowReentry
+    FROM workflows WHERE ${IN_PROJECT}`),
+};
+
+/** The object as it is now; null if there is none, or if nothing of its type is kept. */
+export function readAudited(
+  db: Pick<Db, "sqlite">,
+  { objectType, objectId, projectSeq }: Audited,
+): AuditedRow | null {
+  if (objectId === null) return null;
+  for (const find of SUBJECTS[objectType]?.find ?? []) {
+    const row = find({ db }).get(projectSeq, objectId);
+    if (row !== null) return row;
+  }
+  return null;
+}
+
+export const isPersonal = (objectType: string): boolean =>
+  SUBJECTS[objectType]?.isPersonal ?? false;

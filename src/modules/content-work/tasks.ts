@@ -1,0 +1,132 @@
+/** The work that the threads of content-work.ts do, and what they answer. */
+
+import type { Detail } from "../../checks/detail.ts";
+import { findLinks } from "../../checks/find-links.ts";
+import type { HtmlSupport } from "../../checks/html-support/check.ts";
+import { summarizeSupport, type SupportSummary } from "../../checks/html-support/summary.ts";
+import { lint, type LintFinding } from "../../checks/lint.ts";
+import type { FieldError } from "../../lib/errors.ts";
+import { type InlineImage, previewDocument } from "../../render/preview-document.ts";
+import { compileSource, renderMails, type RequestMails } from "../../render/request-mails.ts";
+import { templateCache } from "../../render/template/cache.ts";
+import { type Placeholder, placeholdersOf } from "../../render/template/placeholder-names.ts";
+import { textOfHtml } from "../../render/text-on-demand.ts";
+import {
+  renderWebhookRequest,
+  type WebhookResult,
+  type WebhookTemplates,
+} from "../../render/webhook-request.ts";
+
+/** A mail that can be sent, a fault of it, or a fault after which no time was left for the others. */
+export type CheckedMail =
+  { kind: "rendered"; subject: string } | { kind: "fault" | "spent"; fault: FieldError };
+
+/** A message to check: its parts, its octets, and which part its links are read from. */
+export type CheckedMessage = {
+  detail: Detail;
+  raw: Uint8Array;
+  hasBareLf: boolean;
+  links: "none" | "html" | "all";
+};
+
+export type ContentTask =
+  | { kind: "mails"; mails: RequestMails }
+  /** One mail as its recipient would see it. `emailId` is the id in its links. */
+  | { kind: "preview"; mails: RequestMails; emailId: string; isMarketing: boolean }
+  | { kind: "document"; html: string; images: readonly InlineImage[]; isDark: boolean }
+  | { kind: "text"; html: string }
+  | { kind: "check"; message: CheckedMessage }
+  | { kind: "support"; html: string }
+  | { kind: "placeholders"; sources: readonly string[] }
+  | { kind: "webhook"; templates: WebhookTemplates };
+
+export type ContentResult =
+  | { kind: "mails"; errors: FieldError[]; mails: CheckedMail[] }
+  /** The mail is null if there are errors. */
+  | { kind: "preview"; errors: FieldError[]; mail: ShownMail | null }
+  | { kind: "document"; html: string }
+  | { kind: "text"; text: string }
+  | { kind: "check"; checks: MessageFindings }
+  | { kind: "support"; support: HtmlSupport }
+  | { kind: "placeholders"; placeholders: Placeholder[] }
+  | { kind: "webhook"; result: WebhookResult };
+
+export type ShownMail = { subject: string; html: string; text: string };
+export type MessageFindings = { findings: LintFinding[]; urls: string[] } & SupportSummary;
+
+type ResultOf<Kind extends ContentResult["kind"]> = Extract<ContentResult, { kind: Kind }>;
+
+const templates = templateCache({ maxEntries: 200, maxBytes: 16 * 1024 * 1024 });
+
+export async function runContentTask(task: ContentTask): Promise<ContentResult> {
+  switch (task.kind) {
+    case "mails":
+      return checkAll(task.mails);
+    case "preview":
+      return previewOne(task);
+    case "document": {
+      const { html, images, isDark } = task;
+      return { kind: "document", html: previewDocument(html, images, { isDark }) };
+    }
+    case "text":
+      return { kind: "text", text: await textOfHtml(task.html) };
+    case "check":
+      return { kind: "check", checks: await checkOne(task.message) };
+    case "support": {
+      const { checkHtmlSupport } = await import("../../checks/html-support/check.ts");
+      return { kind: "support", support: checkHtmlSupport(task.html) };
+    }
+    case "placeholders":
+      return { kind: "placeholders", placeholders: placeholdersOf(task.sources) };
+    case "webhook":
+      return { kind: "webhook", result: renderWebhookRequest(task.templates, templates) };
+  }
+}
+
+function checkAll(input: RequestMails): ResultOf<"mails"> {
+  const source = compileSource(templates, input);
+  if (!source.ok) return { kind: "mails", errors: source.errors, mails: [] };
+  const mails = [...renderMails(source.compiled, input)].map(withoutBody);
+  return { kind: "mails", errors: [], mails };
+}
+
+/** The body of a mail that is only checked is not needed: it is rendered again when it is sent. */
+export function withoutBody(mail: CheckedMail & { html?: string }): CheckedMail {
+  return mail.kind === "rendered" ? { kind: "rendered", subject: mail.subject } : mail;
+}
+
+async function previewOne({
+  mails,
+  emailId,
+  isMarketing,
+}: Extract<ContentTask, { kind: "preview" }>): Promise<ResultOf<"preview">> {
+  const refused = (errors: FieldError[]) => ({ kind: "preview" as const, errors, mail: null });
+  const source = compileSource(templates, mails);
+  if (!source.ok) return refused(source.errors);
+  const [rendered] = renderMails(source.compiled, mails);
+  const [recipient] = mails.recipients;
+  if (rendered === undefined || recipient === undefined) throw new Error("no recipient");
+  if (rendered.kind !== "rendered") return refused([rendered.fault]);
+  // Loaded with the first preview, because its converter to text takes 5 ms and 4 MiB.
+  const { prepareOutgoing } = await import("../../render/outgoing.ts");
+  const { name: projectName, language } = mails.project;
+  const { html, text } = prepareOutgoing({
+    emailId,
+    html: rendered.html,
+    headers: [],
+    links: recipient.links,
+    marketing: isMarketing ? { projectName, language, feedbackId: "" } : null,
+    tracking: null,
+  });
+  return { kind: "preview", errors: [], mail: { subject: rendered.subject, html, text } };
+}
+
+async function checkOne({ detail, raw, hasBareLf, links }: CheckedMessage) {
+  const { html, text } = detail;
+  const found = links === "none" ? [] : findLinks({ html, text: links === "html" ? "" : text });
+  return {
+    findings: lint({ detail, raw, hasBareLf }),
+    urls: found.map(({ url }) => url),
+    ...(await summarizeSupport(html)),
+  };
+}
