@@ -31,6 +31,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   "email.bounced": ["emails", "stats", "events", "suppressions", ...CAMPAIGN_KEYS],
   "email.complained": ["emails", "stats", "events", "suppressions", ...CAMPAIGN_KEYS],
   inbox: ["inboxes"],
+  "inbox.refusals": ["inboxes", "inbox-rules", "inbox-refused"],
   contact: ["contacts", "events"],
   campaign: ["campaigns", "campaign-audience", ...CAMPAIGN_KEYS],
   workflow: ["workflows"],

@@ -270,6 +270,14 @@ describe("the inbox", () => {
       await rules.getByRole("button", { name: /^Delete the rule/ }).click();
       await rules.getByText("There are no rules").waitFor();
       await page.locator(".side-badge").waitFor({ state: "detached" });
+      // A rule that a script creates is told to open pages, and so is what it refuses.
+      const rule = { stage: "rcpt", match: { to: "y@slow.example" }, action: { reply: "550 No" } };
+      await server.call("POST", "/inboxes/default/rules", rule);
+      await page.locator(".side-badge", { hasText: "1 failure rule is on" }).waitFor();
+      await server.mail([{ to: "y@slow.example" }]).catch(String);
+      await rules.locator(".refused button", { hasText: "550 No" }).waitFor();
+      await server.call("DELETE", "/inboxes/default/rules");
+      await rules.getByText("There are no rules").waitFor();
       await server.mail([{ to: "x@slow.example", subject: "Now accepted" }]);
       expect(await totalOf(server)).toBe(2);
       expect(problems.filter((text) => !text.includes("422"))).toEqual([]);

@@ -1,6 +1,7 @@
 /** Failure rules at each stage of an SMTP transaction, and the transcripts of sessions. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { announcements } from "../../src/lib/announcements.ts";
 import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { type InboxApp, inboxApp, invalid } from "../support/inbox.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";
@@ -326,6 +327,28 @@ describe("sessions", () => {
     expect(await active()).toBe(1);
     await t.call("DELETE", `${RULES}/${rule}`);
     expect(await active()).toBe(0);
+  });
+
+  test("that are refused, and changes of the rules, are told to the dashboard", async () => {
+    let told = 0;
+    announcements(t.app.app).onAnnounced(({ type }) => {
+      if (type === "inbox.refusals") told++;
+    });
+    const toldOnce = async () => {
+      await waitUntil(() => told > 0);
+      told = 0;
+    };
+    await addRule({ stage: "rcpt", action: LATER });
+    await toldOnce();
+    const client = await t.connect();
+    await client.say("MAIL FROM:<a@example.com>\r\n");
+    expect(told).toBe(0);
+    await client.say("RCPT TO:<b@example.com>\r\n");
+    await toldOnce();
+    client.end();
+    await toldOnce();
+    await t.call("DELETE", RULES);
+    await toldOnce();
   });
 
   test("are limited in lines and in number", async () => {

@@ -1,7 +1,9 @@
 /** Creates what the HTTP interface of inboxes needs besides the parts that store messages. */
 
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
+import { announcements } from "../../lib/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { randomBase62 } from "../../lib/crypto.ts";
 import type { Log } from "../../lib/log.ts";
@@ -21,6 +23,7 @@ import { createSessions } from "./sessions/service.ts";
 import { createWaiters } from "./wait/waiters.ts";
 
 export function createInboxInterface(deps: {
+  app: App;
   db: Db;
   writer: Writer;
   clock: Clock;
@@ -37,14 +40,20 @@ export function createInboxInterface(deps: {
   const matching = createMatching({ ...deps, search });
   const live = createLive({ ...deps, processId: randomBase62(8) });
   const waiters = createWaiters({ ...deps, matching });
+  /** Tells the dashboard that rules of the inbox or its refused sessions changed. */
+  function onRefusals(inboxSeq: number): void {
+    const projectSeq = deps.inboxes.projectOf(inboxSeq);
+    if (projectSeq === null) return;
+    announcements(deps.app).announce({ projectSeq, type: "inbox.refusals", id: "" });
+  }
   return {
     search,
     matching,
     waiters,
     edits: createMessageEdits({ ...deps, matching }),
     reading: createInboxReading(deps),
-    rules: createRules(deps),
-    sessions: createSessions(deps),
+    rules: createRules({ ...deps, onChange: onRefusals }),
+    sessions: createSessions({ ...deps, onRefusal: onRefusals }),
     live,
     endRequests() {
       waiters.close();

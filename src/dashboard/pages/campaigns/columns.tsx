@@ -13,13 +13,13 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
     key: "name",
     title: "Campaign",
-    width: "23%",
+    width: "21%",
     render: ({ name }) => <bdi title={name}>{name}</bdi>,
   },
   {
     key: "status",
     title: "Status",
-    width: "126px",
+    width: "120px",
     render: ({ status }) => <Status value={status} />,
   },
   {

@@ -1,6 +1,5 @@
-import { ActionIcon } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { ChevronDown, ChevronRight, RefreshCw } from "lucide-react";
+import { useQuery } from "@tanstack/react-query";
+import { ChevronDown, ChevronRight } from "lucide-react";
 import { useState } from "react";
 import type { Inbox } from "../../../modules/inboxes/inbox-model.ts";
 import type { SmtpSession } from "../../../modules/inboxes/sessions/model.ts";
@@ -18,10 +17,8 @@ const SHOWN = 20;
 /** The SMTP sessions in which something was refused: by a rule, or because it was wrong. */
 export function RefusedSessions({ inbox }: { inbox: Inbox }) {
   const project = useProject()?.id ?? null;
-  const client = useQueryClient();
-  const queryKey = ["inbox-refused", project, inbox.id];
   const query = useQuery({
-    queryKey,
+    queryKey: ["inbox-refused", project, inbox.id],
     queryFn: ({ signal }) =>
       api.get<SmtpSession[]>(`${inboxPath(inbox.id)}/sessions`, {
         query: { refused: true, limit: SHOWN },
@@ -29,26 +26,9 @@ export function RefusedSessions({ inbox }: { inbox: Inbox }) {
       }),
     staleTime: 0,
   });
-  /** A refused session leaves no message, so nothing tells the page of it. */
-  async function refresh(): Promise<void> {
-    await Promise.all(
-      [queryKey, ["inbox-rules", project, inbox.id], ["inboxes", project]].map((key) =>
-        client.invalidateQueries({ queryKey: key }),
-      ),
-    );
-  }
   return (
     <section className="section" aria-labelledby="refused-sessions">
-      <div className="refused-head">
-        <h3 id="refused-sessions">Refused sessions</h3>
-        <ActionIcon
-          aria-label="Read the rules and sessions again"
-          loading={query.isFetching && !query.isPending}
-          onClick={() => void refresh()}
-        >
-          <RefreshCw size={15} />
-        </ActionIcon>
-      </div>
+      <h3 id="refused-sessions">Refused sessions</h3>
       <Loaded query={query} height={80}>
         {(sessions) =>
           sessions.length === 0 ? (

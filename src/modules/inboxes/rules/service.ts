@@ -44,12 +44,14 @@ export type Rules = ReturnType<typeof createRules>;
 
 export function createRules(deps: {
   db: Db;
-  writer: Pick<Writer, "write">;
+  writer: Pick<Writer, "write" | "afterCommit">;
   clock: Clock;
+  /** Called after rules of an inbox changed, or one fired. */
+  onChange: (inboxSeq: number) => void;
   /** A number from 0 to 1, for rules with a probability. */
   random: () => number;
 }) {
-  const { writer, clock, random } = deps;
+  const { writer, clock, random, onChange } = deps;
   const { sqlite } = deps.db;
   const select = `SELECT seq, id, rule, remaining, fired, created_at AS createdAt
                   FROM inbox_rules WHERE inbox_seq = +? ORDER BY seq`;
@@ -89,10 +91,11 @@ export function createRules(deps: {
     return rules;
   }
 
-  /** Forgets what is in memory after a change. */
+  /** Part of a change: forgets what is in memory. */
   function changed(inboxSeq: number): void {
     known.delete(inboxSeq);
     inboxSeqs = null;
+    writer.afterCommit(() => onChange(inboxSeq));
   }
 
   /** Resolves to false if the rule has fired often enough meanwhile. */
@@ -101,6 +104,7 @@ export function createRules(deps: {
     if (probability < 1 && random() >= probability) return false;
     const hasFired = await writer.write(() => fire.run(rule.seq).changes > 0);
     known.delete(inboxSeq);
+    onChange(inboxSeq);
     return hasFired;
   }
 

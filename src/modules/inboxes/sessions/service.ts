@@ -47,8 +47,15 @@ type NewRow = Row & { inboxSeq: number };
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions(deps: { db: Db; writer: Writer; clock: Clock; log: Log }) {
-  const { writer, clock, log } = deps;
+export function createSessions(deps: {
+  db: Db;
+  writer: Writer;
+  clock: Clock;
+  log: Log;
+  /** Called after a session was stored in which something was refused. */
+  onRefusal: (inboxSeq: number) => void;
+}) {
+  const { writer, clock, log, onRefusal } = deps;
   const { sqlite } = deps.db;
   const columns = "id, started_at AS startedAt, ended_at AS endedAt, peer, transcript";
   // A text in JSON has no quotation mark of its own, so this finds replies and nothing else.
@@ -132,6 +139,9 @@ export function createSessions(deps: { db: Db; writer: Writer; clock: Clock; log
       const transcript = JSON.stringify(lines);
       writing = writer
         .write(() => store({ ...row, transcript }))
+        .then(() => {
+          if (refusalIn(lines) !== null) onRefusal(inboxSeq);
+        })
         .catch((error: unknown) =>
           log.warn("the transcript of a session was not stored", { error: describeError(error) }),
         );
