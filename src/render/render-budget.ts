@@ -1,11 +1,11 @@
 /**
- * The time that one request may spend on rendering. All other work of the process waits while a
- * template is rendered, so all renders of a request share one limit, even with many recipients.
+ * The processor time that one request may spend on rendering. All renders of a request share one limit,
+ * even with many recipients, because other work waits meanwhile.
  */
 
-import { systemClock } from "../lib/clock.ts";
+import { threadCpuMs } from "../lib/thread-cpu.ts";
 import { render, type Rendered, type Template, type Variables } from "./template/template.ts";
-import { RENDER_LIMIT_MS } from "./template/limits.ts";
+import { RENDER_LIMIT_MS, TOO_SLOW } from "./template/limits.ts";
 
 export type RenderedField = "subject" | "body";
 type FieldRendered =
@@ -31,9 +31,11 @@ export function createRenderBudget(totalMs: number = RENDER_LIMIT_MS): RenderBud
 
   function renderInTime(field: RenderedField, template: Template, variables: Variables): Rendered {
     if (isSpent()) return { ok: false, reason: EXHAUSTED };
-    const startedAt = systemClock.elapsed();
+    const beforeMs = threadCpuMs();
     const rendered = render(template, variables, leftMs());
-    tookMs[field] += systemClock.elapsed() - startedAt;
+    // A render that was stopped has used all of the time, also if others had the processor.
+    const isStopped = !rendered.ok && rendered.reason === TOO_SLOW;
+    tookMs[field] += Math.max(threadCpuMs() - beforeMs, isStopped ? leftMs() : 0);
     return rendered;
   }
 

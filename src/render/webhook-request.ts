@@ -3,11 +3,11 @@
  * the same code runs on the event loop and in a thread.
  */
 
-import { systemClock } from "../lib/clock.ts";
+import { threadCpuMs } from "../lib/thread-cpu.ts";
 import { buildUrl } from "./webhook-url.ts";
 import type { TemplateCache } from "./template/cache.ts";
 import { cheapTags } from "./template/cheap.ts";
-import { RENDER_LIMIT_MS } from "./template/limits.ts";
+import { RENDER_LIMIT_MS, TOO_SLOW } from "./template/limits.ts";
 import { EXHAUSTED } from "./render-budget.ts";
 import {
   render,
@@ -87,9 +87,10 @@ export function renderWebhookRequest(
     what: string,
     run: (limitMs: number) => ({ ok: true } & T) | { ok: false; reason: string },
   ): T => {
-    const beganMs = systemClock.elapsed();
+    const beforeMs = threadCpuMs();
     const rendered = leftMs > 0 ? run(leftMs) : { ok: false as const, reason: EXHAUSTED };
-    leftMs -= systemClock.elapsed() - beganMs;
+    leftMs -= threadCpuMs() - beforeMs;
+    if (!rendered.ok && rendered.reason === TOO_SLOW) leftMs = 0;
     if (!rendered.ok) throw new TemplateError(`${what}: ${rendered.reason}`);
     return rendered;
   };

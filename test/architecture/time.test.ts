@@ -44,8 +44,6 @@ const MEASURES_WORK = [
   "lib/yield.ts",
   "lib/loop-watch.ts",
   "lib/slices.ts",
-  "render/render-budget.ts",
-  "render/webhook-request.ts",
   "render/template/limits.ts",
   "modules/campaigns/expand.ts",
   "modules/contacts/bulk/run.ts",

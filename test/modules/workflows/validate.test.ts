@@ -214,6 +214,19 @@ describe("checkGraph refuses", () => {
       [["steps.1", "invalid_value"]],
     ],
     [
+      "more than 5,000 outputs in all steps",
+      chain(
+        ...[1, 2].map((i) =>
+          step(`w${i}`, "WEBHOOK", {
+            url: "https://a.example",
+            method: "POST",
+            body: { list: "{{ a }}".repeat(2_501) },
+          }),
+        ),
+      ),
+      [["steps", "too_big"]],
+    ],
+    [
       "more than 1 MiB",
       chain(
         ...Array.from({ length: 17 }, (_, i) =>

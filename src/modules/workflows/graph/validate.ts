@@ -5,6 +5,7 @@
 
 import { isRecord, MAX_ERRORS } from "../../../http/validation.ts";
 import type { FieldError } from "../../../lib/errors.ts";
+import { measureTemplate } from "../../../render/template/size.ts";
 import type { CheckResult } from "../../segments/condition/input.ts";
 import { type Head, readStep } from "./config.ts";
 import type { Graph, Step, Transition } from "./graph.ts";
@@ -15,6 +16,8 @@ import { StepHead, TransitionShape } from "./step-schemas.ts";
 const MAX_STEPS = 500;
 const MAX_TRANSITIONS = 2000;
 const MAX_GRAPH_BYTES = 1024 * 1024;
+/** Most Liquid of all steps: each output and tag takes some microseconds to parse. */
+const MAX_LIQUID = { tags: 5_000, code: 128 * 1024 };
 
 /**
  * Checks a whole graph. The fields of violations are paths such as `steps.3.config.amount`. Steps
@@ -29,7 +32,7 @@ export function checkGraph(
     ...listErrors(given.transitions, "transitions", MAX_TRANSITIONS),
   ];
   // The size is checked first, because reading a very large graph takes long.
-  if (errors.length === 0 && sizeOf(given) > MAX_GRAPH_BYTES) errors.push(tooLarge);
+  if (errors.length === 0) errors.push(...sizeErrors(given));
   if (errors.length > 0) return { ok: false, errors };
   const known = new Map<unknown, Step>(checked?.steps.map((step) => [step, step]));
   const nodes = itemsOf(given.steps).flatMap((step, i) => {
@@ -152,12 +155,14 @@ export function freeId(base: string, taken: ReadonlySet<string>): string {
   return id;
 }
 
-const tooLarge: FieldError = {
-  field: "steps",
-  message: "must take at most 1 MiB as JSON, transitions included",
-  code: "too_big",
-};
-
-function sizeOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
+function sizeErrors(given: object): FieldError[] {
+  const text = JSON.stringify(given);
+  const { tags, code } = measureTemplate(text);
+  const message =
+    Buffer.byteLength(text) > MAX_GRAPH_BYTES
+      ? "must take at most 1 MiB as JSON, transitions included"
+      : tags > MAX_LIQUID.tags || code > MAX_LIQUID.code
+        ? "must have at most 5,000 outputs and tags of Liquid together, with 128 KiB of code"
+        : null;
+  return message === null ? [] : [{ field: "steps", message, code: "too_big" }];
 }
