@@ -138,9 +138,9 @@ export function createSessions(deps: {
       const row = { id, inboxSeq, peer, startedAt, endedAt: clock.now() };
       const transcript = JSON.stringify(lines);
       writing = writer
-        .write(() => store({ ...row, transcript }))
-        .then(() => {
-          if (refusalIn(lines) !== null) onRefusal(inboxSeq);
+        .write(() => {
+          store({ ...row, transcript });
+          if (refusalIn(lines) !== null) writer.afterCommit(() => onRefusal(inboxSeq));
         })
         .catch((error: unknown) =>
           log.warn("the transcript of a session was not stored", { error: describeError(error) }),
