@@ -66,7 +66,7 @@ const threads = perApp(() =>
   createThreadPool<ContentTask, ContentResult>({
     file: FILE,
     maxThreads: THREADS,
-    maxOfOwner: THREADS / 2,
+    maxOfOwner: Math.ceil(THREADS / 2),
     maxWaiting: MAX_WAITING,
     waitMs: WAIT_MS,
     limitMs: LIMIT_MS,
