@@ -77,6 +77,17 @@ test("a request is refused with 503 while too much of its project waits; others 
   }
 });
 
+test("a server that stops refuses what waits, so that it need not wait itself", async () => {
+  const own = await testApp();
+  const body = costly(30_000);
+  const sends = Array.from({ length: 20 }, () => own.call("POST", "/v1/send", { ...mail, body }));
+  await own.call("GET", "/contacts");
+  await own.close();
+  const statuses = (await Promise.all(sends)).map(({ status }) => status);
+  expect(statuses.at(-1)).toBe(503);
+  expect(new Set(statuses).isSubsetOf(new Set([200, 503]))).toBe(true);
+});
+
 describe("a fault is the same in a thread and on the event loop:", () => {
   const list = "{% for i in (1..2) %}{{ i }}{% endfor %}";
   test.each([

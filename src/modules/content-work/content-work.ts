@@ -74,9 +74,9 @@ const threads = perApp(() =>
   }),
 );
 
-/** Ends the threads when the server stops. */
+/** Refuses all work when the server stops, because it waits for the requests under way. */
 export function contentWorkModule(app: App): Module {
-  return { name: "content work", close: async () => threads(app).close() };
+  return { name: "content work", endRequests: () => threads(app).close() };
 }
 
 type Kind = ContentResult["kind"];
