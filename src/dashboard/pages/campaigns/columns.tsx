@@ -19,7 +19,7 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
     key: "status",
     title: "Status",
-    width: "120px",
+    width: "126px",
     render: ({ status }) => <Status value={status} />,
   },
   {
