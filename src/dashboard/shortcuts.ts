@@ -1,11 +1,13 @@
 /**
  * Keyboard shortcuts of one key, such as `j`, and of two keys, such as `g e`. They do nothing while
- * a field has the focus or with Ctrl, Alt or Meta, and the user can switch them off (WCAG 2.1.4).
+ * a field has the focus or a dialog is open, whose field may get the focus a moment later, or with
+ * Ctrl, Alt or Meta, and the user can switch them off (WCAG 2.1.4).
  * The latest `useShortcuts` that names a key wins. Those of a drawer win over all of the page behind
  * it, whose parts may be shown later than a drawer that is in the address.
  */
 
 import { useEffect, useRef, useSyncExternalStore } from "react";
+import { isDialogOpen } from "./ui/layers.ts";
 
 export type Shortcuts = Readonly<Record<string, () => void>>;
 
@@ -65,6 +67,7 @@ function onKeyDown(event: KeyboardEvent): void {
   const { key } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (event.defaultPrevented || isField(event.target) || !areShortcutsOn()) return;
+  if (isDialogOpen()) return;
   const isSecond = prefix !== null && event.timeStamp - prefix.atMs < SEQUENCE_MS;
   const keys = isSecond && prefix !== null ? `${prefix.key} ${key}` : key;
   prefix = null;

@@ -370,7 +370,7 @@ describe("a finding names the problem and its fix", () => {
         transport: "relay",
         relayUrl: { ...relayUrl, host: "email-smtp.eu-west-1.amazonaws.com" },
       },
-      /^ok {4}signatures with Amazon SES: mail goes there without ours \(sign=false\), because it replaces Message-ID and Date, takes one/,
+      /^ok {4}signatures with Amazon SES: mail goes there without ours \(sign=false\), because it replaces Message-ID and Date and takes one/,
     ],
     [
       "warns if our signatures are wanted where they break",

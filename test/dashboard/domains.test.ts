@@ -98,7 +98,7 @@ describe("the pages of domains", () => {
   });
 
   pageTest("a pasted URL is a domain, whose records are checked until they are found", async () => {
-    const { page, problems, close } = await openAs(server, "/domains");
+    const { page, problems, discard } = await openAs(server, "/domains");
     await page.getByRole("button", { name: "Add a domain" }).first().click();
     const field = page.getByLabel("Domain", { exact: true });
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -124,7 +124,7 @@ describe("the pages of domains", () => {
     await page.getByText("You can send from this domain. All records are in place.").waitFor();
     await page.getByRole("button", { name: "Stop checking" }).waitFor({ state: "detached" });
     expect(problems).toEqual([]);
-    await close();
+    await discard();
   });
 
   pageTest(

@@ -110,6 +110,7 @@ describe("the frame", () => {
       const projects = menu.getByRole("button", { name: /^Project: / });
       const choice = page.getByRole("menuitem", { name: "Breakwater" });
       await projects.click();
+      await choice.waitFor();
       await page.keyboard.press("Escape");
       await choice.waitFor({ state: "detached" });
       await projects.waitFor();

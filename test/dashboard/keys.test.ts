@@ -66,7 +66,7 @@ async function createSecretKey(page: Page): Promise<void> {
 /** By keyboard, a public key with its web sites and a last day. */
 async function createPublicKey(page: Page): Promise<void> {
   await page.keyboard.press("c");
-  await dialog(page, "Create an API key").waitFor();
+  await dialog(page, "Create an API key").locator("input:focus").waitFor();
   await page.keyboard.type("Landing page");
   await page.keyboard.press("Tab");
   await page.keyboard.press("ArrowDown");

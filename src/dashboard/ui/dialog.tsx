@@ -1,5 +1,5 @@
 import { Modal, type ModalProps } from "@mantine/core";
-import { createContext, useContext, useEffect, useState } from "react";
+import { createContext, useContext, useLayoutEffect, useState } from "react";
 import { useLayer } from "./layers.ts";
 
 const Busy = createContext<(isBusy: boolean) => void>(() => undefined);
@@ -14,7 +14,7 @@ export function Dialog(props: ModalProps & { isBusy?: boolean }) {
   function close(): void {
     if (!isBusy && !isFormBusy) onClose();
   }
-  useLayer(rest.opened, closeOnEscape ? close : null);
+  useLayer(rest.opened, closeOnEscape ? close : null, true);
   return (
     <Busy value={setIsFormBusy}>
       <Modal {...rest} onClose={close} />
@@ -22,10 +22,13 @@ export function Dialog(props: ModalProps & { isBusy?: boolean }) {
   );
 }
 
-/** Tells the dialog around the form whether its request runs. */
+/**
+ * Tells the dialog around the form whether its request runs, before anything is drawn: Esc is often
+ * pressed right after Enter.
+ */
 export function useBusyDialog(isBusy: boolean): void {
   const report = useContext(Busy);
-  useEffect(() => {
+  useLayoutEffect(() => {
     report(isBusy);
     return () => report(false);
   }, [report, isBusy]);

@@ -4,20 +4,20 @@
  * components of the library would each close at the same key.
  */
 
-import { useEffect, useRef } from "react";
+import { useLayoutEffect, useRef } from "react";
 
 /** `close` is null for a layer that Esc does not close. */
-type Layer = { close: (() => void) | null };
+type Layer = { close: (() => void) | null; isDialog: boolean };
 
 const layers: Layer[] = [];
 
-/** Makes the component a layer while it is open. */
-export function useLayer(isOpen: boolean, close: (() => void) | null): void {
-  const layer = useRef<Layer>({ close });
-  useEffect(() => {
+/** Makes the component a layer while it is open. Behind a dialog, no shortcut of the page works. */
+export function useLayer(isOpen: boolean, close: (() => void) | null, isDialog = false): void {
+  const layer = useRef<Layer>({ close, isDialog });
+  useLayoutEffect(() => {
     layer.current.close = close;
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return undefined;
     const added = layer.current;
     layers.push(added);
@@ -26,6 +26,8 @@ export function useLayer(isOpen: boolean, close: (() => void) | null): void {
     };
   }, [isOpen]);
 }
+
+export const isDialogOpen = (): boolean => layers.some(({ isDialog }) => isDialog);
 
 /** The menu, popover or list that is open; a closed one is not in the document or has no box. */
 function findPopup(): Element | undefined {
