@@ -6,7 +6,7 @@
  * it, whose parts may be shown later than a drawer that is in the address.
  */
 
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { useLayoutEffect, useRef, useSyncExternalStore } from "react";
 import { isDialogOpen } from "./ui/layers.ts";
 
 export type Shortcuts = Readonly<Record<string, () => void>>;
@@ -23,10 +23,11 @@ let prefix: { key: string; atMs: number } | null = null;
 
 export function useShortcuts(shortcuts: Shortcuts, isActive = true, isModal = false): void {
   const layer = useRef<Layer>({ shortcuts, isModal });
-  useEffect(() => {
+  // What is drawn can be used at once.
+  useLayoutEffect(() => {
     layer.current.shortcuts = shortcuts;
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isActive) return undefined;
     const added = layer.current;
     layers.push(added);

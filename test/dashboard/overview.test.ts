@@ -132,8 +132,10 @@ describe("the overview", () => {
     const over = page.locator(".chart-canvas .u-over");
     await over.waitFor();
     // The chart of the range before is replaced.
-    let box = await over.boundingBox();
-    while (box === null) box = await over.boundingBox();
+    await page.getByText("compared with the 90 days before").waitFor();
+    await page.locator('.overview-numbers[aria-busy="false"]').waitFor();
+    const box = await over.boundingBox();
+    if (box === null) throw new Error("the chart has no size");
     const y = box.y + box.height / 2;
     await page.mouse.move(box.x + box.width / 4, y);
     await page.locator(".chart-tip dd").first().waitFor();

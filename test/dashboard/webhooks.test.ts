@@ -208,7 +208,7 @@ describe("the pages of webhooks", () => {
     await track("read.a");
     const deliveries = `/webhooks/${id}/deliveries`;
     const read = async () => listAt(await server.call("GET", deliveries), "data.items")[0];
-    await waitUntilRead(async () => JSON.stringify(await read()).includes("503"));
+    await waitUntilRead(async () => JSON.stringify((await read()) ?? null).includes("503"));
     const delivery = stringAt(await read(), "id");
     const { page, problems, close } = await openAs(server, `/webhooks/${id}?delivery=${delivery}`, {
       person: "viewer",

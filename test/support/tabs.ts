@@ -70,6 +70,8 @@ export async function takeTab(browser: Browser, cookie: string, origin: string):
   if (profile.used === 1) profile.ready = setCookie(context, cookie, origin);
   await profile.ready;
   const page = taken ?? (await context.newPage());
+  // A tab behind another one of its profile is painted once a second.
+  await page.bringToFront();
   let isUsed = true;
 
   async function leave(): Promise<void> {
