@@ -56,6 +56,7 @@ describe("the audit log", () => {
     const row = page.locator("[data-row]", { hasText: "name: Receipt → Invoice" });
     await row.waitFor();
     await page.keyboard.press("j");
+    await page.locator("[data-row] :focus").waitFor();
     await page.keyboard.press("Enter");
     const drawer = page.locator(".drawer");
     await drawer.getByRole("heading", { name: "Changed a template" }).waitFor();
