@@ -230,6 +230,12 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: /./,
     states: WITHOUT_PROJECT,
   },
+  {
+    name: "contact-import",
+    path: ({ project }) => `/p/${project}/contacts/import`,
+    heading: "Import contacts",
+    states: ["FULL"],
+  },
   { name: "contacts", path: ({ project }) => `/p/${project}/contacts`, heading: "Contacts" },
   {
     name: "contact",

@@ -156,10 +156,13 @@ async function respondOnce(
       "X-Requested-With": "mailstead",
       ...(chosen === null ? {} : { "X-Project": chosen }),
       ...(method === "POST" ? { "Idempotency-Key": idempotencyKey } : {}),
-      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      // A form brings its own type.
+      ...(body === undefined || body instanceof FormData
+        ? {}
+        : { "Content-Type": "application/json" }),
       ...options.headers,
     },
-    body: body === undefined ? null : JSON.stringify(body),
+    body: body === undefined ? null : body instanceof FormData ? body : JSON.stringify(body),
   });
   if (!response.ok) throw await errorOf(response);
   options.onStatus?.(response.status);
@@ -229,6 +232,8 @@ export const api = {
   get: <T>(path: string, options?: RequestOptions) => request<T>("GET", path, undefined, options),
   post: <T>(path: string, body?: unknown, options?: RequestOptions) =>
     request<T>("POST", path, body ?? {}, options),
+  upload: <T>(path: string, form: FormData, options?: RequestOptions) =>
+    request<T>("POST", path, form, options),
   put: <T>(path: string, body?: unknown, options?: RequestOptions) =>
     request<T>("PUT", path, body ?? {}, options),
   patch: <T>(path: string, body?: unknown, options?: RequestOptions) =>

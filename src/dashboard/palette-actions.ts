@@ -10,6 +10,7 @@ type CreateAction = {
 };
 
 const ACTIONS: readonly CreateAction[] = [
+  { label: "Import contacts", to: "/p/$project/contacts/import", role: "EDITOR" },
   { label: "Add a contact", to: "/p/$project/contacts", role: "EDITOR" },
   { label: "Suppress an address", to: "/p/$project/suppressions", role: "EDITOR" },
   { label: "Add a domain", to: "/p/$project/domains", role: "ADMIN" },

@@ -15,6 +15,7 @@ import { readTemplateSearch, readTemplatesSearch } from "./pages/templates/searc
 import { readEventSearch } from "./pages/events/search.ts";
 import { readInboxSearch } from "./pages/inbox/search.ts";
 import { readAuditSearch } from "./pages/settings/audit-search.ts";
+import { readImportSearch } from "./pages/contacts/import/search.ts";
 import { readContactSearch } from "./pages/contacts/search.ts";
 import { readSegmentSearch } from "./pages/segments/search.ts";
 import { readSuppressionSearch } from "./pages/suppressions/search.ts";
@@ -65,6 +66,13 @@ const contactsRoute = createRoute({
   path: "/contacts",
   validateSearch: readContactSearch,
   component: lazyPage(() => import("./pages/contacts/contacts-page.tsx"), "ContactsPage"),
+});
+
+const importRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/contacts/import",
+  validateSearch: readImportSearch,
+  component: lazyPage(() => import("./pages/contacts/import/import-page.tsx"), "ImportPage"),
 });
 
 const contactRoute = createRoute({
@@ -216,6 +224,7 @@ const routeTree = rootRoute.addChildren([
       emailRoute,
       inboxRoute,
       contactsRoute,
+      importRoute,
       contactRoute,
       segmentsRoute,
       segmentRoute,

@@ -168,6 +168,12 @@ export const METERED: readonly Metered[] = [
     texts: { input: 1, errors: 1 },
     numbers: ["file_bytes"],
   },
+  {
+    table: "import_faults",
+    ...ofParent("jobs", "job_seq"),
+    fixedBytes: 30,
+    texts: { message: 1, cells: 1 },
+  },
   { table: "domains", project: OWN, fixedBytes: 8_000 },
   { table: "idempotency_keys", project: OWN, fixedBytes: 260, texts: { body: 1 } },
 ];

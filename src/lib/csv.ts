@@ -14,16 +14,17 @@ export type CsvItem =
   /** Always the last item: the rest of the text was not read. */
   | { kind: "end"; line: number; message: string };
 
-const DELIMITERS = [",", ";", "\t", "|"] as const;
+export const DELIMITERS = [",", ";", "\t", "|"] as const;
+export type Delimiter = (typeof DELIMITERS)[number];
 
 export type Dialect = {
-  delimiter: (typeof DELIMITERS)[number];
+  delimiter: Delimiter;
   newline: "\n" | "\r";
   /** Characters before the first record: the line `sep=;`, in which Excel reads the delimiter. */
   skipped?: number;
 };
 
-export type CsvReader = {
+type CsvReader = {
   /** Adds text and yields the items that are complete now. A batch takes a few milliseconds. */
   push(text: string): Generator<CsvItem[]>;
   /** Yields the remaining items at the end of the text. */
@@ -163,8 +164,16 @@ export function createCsvReader({ delimiter, newline, skipped = 0 }: Dialect): C
   };
 }
 
-/** Detects the dialect from the start of the text. Delimiters inside quoted values do not count. */
-export function detectDialect(head: string): Dialect {
+/**
+ * Detects the dialect from the start of the text. Delimiters inside quoted values do not count. A
+ * delimiter that the caller names wins.
+ */
+export function detectDialect(head: string, delimiter?: Delimiter): Dialect {
+  const detected = detectAll(head);
+  return delimiter === undefined ? detected : { ...detected, delimiter };
+}
+
+function detectAll(head: string): Dialect {
   const named = SEPARATOR_LINE.exec(head);
   if (named !== null) return namedDialect(named);
   const bare = head.replaceAll(/(?<=^|[,;|\t\r\n]) *"(?:[^"]|"")*"/g, "");

@@ -36,6 +36,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   inboxes: "modules/inboxes/",
   inbound_routes: "modules/inbound-routes/",
   installation_values: "db/",
+  import_faults: "modules/contacts/",
   jobs: "modules/contacts/",
   memberships: "modules/accounts/",
   message_attachments: "outbox/",

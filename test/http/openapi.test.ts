@@ -189,6 +189,8 @@ describe("every operation", () => {
             encoding: expect.objectContaining({ type: "string" }),
             dateOrder: expect.objectContaining({ enum: ["DMY", "MDY"] }),
             decimalSeparator: expect.objectContaining({ enum: [".", ","] }),
+            delimiter: expect.objectContaining({ type: "string" }),
+            dryRun: expect.objectContaining({ type: "boolean" }),
           },
         }),
       },

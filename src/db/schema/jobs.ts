@@ -1,8 +1,26 @@
 import { sql } from "drizzle-orm";
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 
 export const JOB_STATUSES = ["QUEUED", "RUNNING", "COMPLETED", "FAILED"] as const;
+
+/**
+ * Rows that an import could not import. The row without a message has the names of the columns.
+ */
+export const importFaults = sqliteTable(
+  "import_faults",
+  {
+    jobSeq: integer("job_seq")
+      .notNull()
+      .references(() => jobs.seq, { onDelete: "cascade" }),
+    /** Line in the file, from 1; 0 for a fault of the whole file. */
+    line: integer("line").notNull(),
+    message: text("message").notNull(),
+    /** JSON: the record as it stands in the file; null if it is too long. */
+    cells: text("cells"),
+  },
+  (table) => [primaryKey({ columns: [table.jobSeq, table.line] })],
+);
 
 /** Long operations on contacts. After a crash, a job continues from its cursor. */
 export const jobs = sqliteTable(
@@ -13,7 +31,7 @@ export const jobs = sqliteTable(
     projectSeq: integer("project_seq")
       .notNull()
       .references(() => projects.seq),
-    kind: text("kind", { enum: ["IMPORT", "BULK"] }).notNull(),
+    kind: text("kind", { enum: ["IMPORT", "DRY_RUN", "BULK"] }).notNull(),
     status: text("status", { enum: JOB_STATUSES }).notNull(),
     /** JSON: parameters of the job. */
     input: text("input").notNull(),
@@ -39,5 +57,6 @@ export const jobs = sqliteTable(
     index("jobs_unfinished")
       .on(table.projectSeq)
       .where(sql`status IN ('QUEUED', 'RUNNING')`),
+    index("jobs_of_project").on(table.projectSeq, table.kind, table.seq),
   ],
 );

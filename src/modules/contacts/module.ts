@@ -13,6 +13,7 @@ import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Bodies } from "../../http/body.ts";
+import { operationRoutes } from "../../http/operations.ts";
 import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
@@ -30,10 +31,15 @@ import { createBulk, type FindAudience } from "./bulk/bulk.ts";
 import { createExports } from "./export.ts";
 import { exportRoutes } from "./export-routes.ts";
 import { createFields } from "./fields.ts";
+import { createDryRunner } from "./import/dry-run.ts";
+import { createImportFaults } from "./import/faults.ts";
 import { createImportFiles } from "./import/files.ts";
+import { importListOperations } from "./import/list.ts";
 import { importRoutes } from "./import/routes.ts";
+import { createJobFile } from "./import/job-file.ts";
 import { createImportRunner } from "./import/run.ts";
 import { createImports } from "./import/imports.ts";
+import { openTrial } from "./import/trial.ts";
 import { createRowWriter } from "./import/write.ts";
 import { createJobQuota } from "./jobs/quota.ts";
 import { createJobWorker } from "./jobs/worker.ts";
@@ -41,7 +47,7 @@ import { createJobs } from "./jobs/jobs.ts";
 import { createContactList } from "./list.ts";
 import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Removal } from "./remove.ts";
-import { suppressAddress } from "../suppressions.ts";
+import { suppressAddress, suppressionReason } from "../suppressions.ts";
 import { contactRoutes } from "./routes.ts";
 import type { Contacts } from "./service.ts";
 
@@ -74,14 +80,18 @@ export function createContactModule(deps: {
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
   const quota = createJobQuota({ db, maxJobs: deps.config.quotaJobs });
-  const imports = createImports({ files, jobs, quota, quotas, clock, scheduler });
+  const jobFile = createJobFile({ files, scheduler });
+  const faults = createImportFaults(db);
+  const imports = createImports({ files, jobs, quota, quotas, clock, jobFile, faults, writer });
   const actions = createBulkActions({ db, clock, events, remove });
   const worker = createJobWorker({
     jobs,
     runners: {
       IMPORT: createImportRunner({
         files,
+        jobFile,
         jobs,
+        faults,
         rows: createRowWriter({
           db,
           clock,
@@ -92,7 +102,21 @@ export function createContactModule(deps: {
         }),
         quotas,
         writer,
+      }),
+      DRY_RUN: createDryRunner({
+        files,
+        jobFile,
+        jobs,
+        faults,
+        writer,
         scheduler,
+        openTrial: (jobId) =>
+          openTrial({
+            db,
+            path: files.trialPath(jobId),
+            isSuppressed: (projectSeq, email) =>
+              suppressionReason(deps.app, projectSeq, email) !== null,
+          }),
       }),
       BULK: createBulkRunner({ db, jobs, actions, audience, writer }),
     },
@@ -107,31 +131,34 @@ export function createContactModule(deps: {
   const activity = createActivity({ db, listPage, contacts, eventsOfContact });
   const bulk = createBulk({ db, jobs, quota, audience });
   const { wake } = worker;
-  let cleanup = Promise.resolve();
 
   return {
     name: "contacts",
     routes: [
       contactRoutes({ admission, contacts, list, fields, activity }),
       exportRoutes({ admission, exports }),
+      operationRoutes(deps.app, admission, importListOperations),
       importRoutes({ admission, bodies, imports, writer, wake }),
       bulkRoutes({ admission, bulk, writer, clock, wake }),
     ],
 
-    /** Resumes unfinished jobs. Removes the files of ended imports in the background. */
+    recurring: [
+      { name: "files of dry runs", pattern: "0 17 * * * *", run: imports.removeKeptFiles },
+    ],
+
+    /** Removes the files of ended imports, and resumes unfinished jobs. */
     async start(): Promise<void> {
-      worker.start();
-      cleanup = imports.removeUnneededFiles().catch((error: unknown) =>
+      await imports.removeUnneededFiles().catch((error: unknown) =>
         log.error("the files of ended imports could not be removed", {
           error: describeError(error),
         }),
       );
+      worker.start();
     },
 
     /** Stops running jobs between two changes; they continue at the next start. */
     async stop(): Promise<void> {
       await worker.stop();
-      await cleanup;
       await files.close();
     },
   };

@@ -240,9 +240,20 @@ describe("the progress of an import", () => {
           failed: 0,
           suppressed: 0,
           keptUnsubscribed: 0,
+          unchanged: 0,
+          resubscribed: 0,
+          left: [],
+          dryRun: false,
           encoding: "utf-8",
+          delimiter: null,
           columns: [],
           notes: [],
+          preview: [],
+          problems: [],
+          questions: [],
+          options: { mapping: {}, statuses: {}, resubscribe: false },
+          fileName: "contacts.csv",
+          fileExpiresAt: null,
           errors: [],
           createdAt: now(),
           finishedAt: null,
@@ -381,7 +392,7 @@ c@x.io;10115;5;soon
     const refused = await runImport(t, file, { fields: { mapping } });
     expect([refused.at("data.status"), refused.text("data.errors.0.message")]).toEqual([
       "FAILED",
-      "The column day can be read with the day or the month first: say it in dateOrder.",
+      "The file has a column day that can be read with the day or the month first: say it in dateOrder.",
     ]);
     await runImport(t, file, { fields: { mapping, dateOrder: "MDY" } });
     expect(storedContacts(t).map(({ data }) => data)).toEqual([{ day: "2030-01-02" }]);

@@ -1,8 +1,8 @@
 /** The contacts of the project, with the columns that the user chose. The search is in the URL. */
 
 import { Button } from "@mantine/core";
-import { getRouteApi } from "@tanstack/react-router";
-import { Plus, Users } from "lucide-react";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { FileUp, Plus, Users } from "lucide-react";
 import { useMemo } from "react";
 import type { Contact } from "../../../modules/contacts/model.ts";
 import type { LiveMessage } from "../../live.ts";
@@ -21,6 +21,7 @@ import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { AddContact } from "./add-dialog.tsx";
 import { ColumnPicker } from "./column-picker.tsx";
 import { contactColumns, contactLines } from "./columns.tsx";
+import { RunningImport } from "./import/running-import.tsx";
 import { contactSamples } from "./samples.ts";
 import { contactQuery, filtersOfContacts, readContactSearch } from "./search.ts";
 import { useColumns } from "./use-columns.ts";
@@ -69,6 +70,7 @@ export function ContactsPage() {
       actions={
         <>
           {!isEmpty && mayEdit && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
+          {mayEdit && !isEmpty && <ImportLink project={project} />}
           {mayEdit && (
             <Button leftSection={<Plus size={16} aria-hidden />} onClick={adding.open}>
               Add a contact
@@ -94,6 +96,7 @@ export function ContactsPage() {
         </FilterBar>
       )}
       <ExportProgress run={run} />
+      <RunningImport project={project} />
       <div className="live-table">
         <NewPill count={list.newCount} onShow={list.showNew} />
         <DataTable
@@ -106,7 +109,7 @@ export function ContactsPage() {
           phone={lines}
           isFiltered={isFiltered}
           onClearFilters={() => change({})}
-          empty={<NoContacts onAdd={mayEdit ? adding.open : undefined} />}
+          empty={<NoContacts project={project} onAdd={mayEdit ? adding.open : undefined} />}
         />
       </div>
       <AddContact
@@ -121,14 +124,39 @@ export function ContactsPage() {
   );
 }
 
-function NoContacts({ onAdd }: { onAdd: (() => void) | undefined }) {
+function ImportLink({ project }: { project: string }) {
+  return (
+    <Button
+      component={Link}
+      to={`/p/${project}/contacts/import`}
+      variant="default"
+      leftSection={<FileUp size={15} aria-hidden />}
+    >
+      Import
+    </Button>
+  );
+}
+
+function NoContacts(props: { project: string; onAdd: (() => void) | undefined }) {
+  const { project, onAdd } = props;
   const { url } = useAppState();
   return (
     <Empty
       icon={Users}
       title="No contacts yet"
       text="Contacts are the people whom you send mail. Sending a mail or recording an event adds its contact."
-      action={onAdd !== undefined && <Button onClick={onAdd}>Add a contact</Button>}
+      action={
+        onAdd !== undefined && (
+          <>
+            <Button component={Link} to={`/p/${project}/contacts/import`}>
+              Import contacts
+            </Button>
+            <Button variant="default" onClick={onAdd}>
+              Add a contact
+            </Button>
+          </>
+        )
+      }
     >
       <Code
         label="Adding a contact"

@@ -52,7 +52,7 @@ export function createBulk(deps: { db: Db; jobs: Jobs; quota: JobQuota; audience
     },
 
     progress: (projectSeq: number, id: string): BulkProgress =>
-      present(jobs.get(projectSeq, "BULK", id)),
+      present(jobs.get(projectSeq, ["BULK"], id)),
   };
 }
 

@@ -119,6 +119,11 @@ export function writeCell(value: unknown): string {
   return needsMark(value) ? MARK + value : value;
 }
 
+/** A cell as it stands in a file, with a mark if a spreadsheet would run it. */
+export function withoutFormula(cell: string): string {
+  return FORMULA.test(cell) && !Number.isFinite(Number(cell)) ? MARK + cell : cell;
+}
+
 /** True if the text without its leading apostrophes needs a mark; `'s-Gravenhage` does not. */
 function needsMark(text: string): boolean {
   const bare = text.replace(/^'+/, "");

@@ -27,14 +27,15 @@ export type Column =
 /** Target of each column, by its name; null to ignore the column. */
 export type Mapping = Readonly<Record<string, string | null>>;
 
-type Header =
-  | {
-      ok: true;
-      columns: Column[];
-      /** Columns that became data only because nothing says what they are. */
-      unnamed: number[];
-    }
-  | { ok: false; errors: FieldError[] };
+type Header = {
+  columns: Column[];
+  /** Columns that became data only because nothing says what they are. */
+  unnamed: number[];
+  /** Columns whose names seem to say who left, and nothing says how. */
+  suspects: number[];
+  /** A file with errors is refused; a dry run shows them beside what could be read. */
+  errors: FieldError[];
+};
 
 const DATA_PREFIX = "data.";
 const JSON_PREFIX = "json:";
@@ -65,19 +66,16 @@ export function readHeader(names: readonly string[], mapping: Mapping): Header {
   const unnamed = columns.flatMap((column, i) =>
     column.kind === "data" && isUnnamed(names[i] ?? "", mapping) ? [i] : [],
   );
+  const suspects = unnamed.filter((i) => isSuspectName(names[i] ?? ""));
   const errors = [
     ...unknownNames(names, mapping),
     ...badTargets(mapping),
     ...(columns.some((column) => column.kind === "data" && column.key === "") ? [noKey()] : []),
     ...duplicates(columns),
     ...(columns.some(({ kind }) => kind === "email") ? [] : [noEmail(names)]),
-    ...unnamed
-      .map((i) => names[i] ?? "")
-      .filter(isSuspectName)
-      .slice(0, MAX_REPORTED_NAMES)
-      .map(suspectColumn),
+    ...suspects.slice(0, MAX_REPORTED_NAMES).map((i) => suspectColumn(names[i] ?? "")),
   ];
-  return errors.length === 0 ? { ok: true, columns, unnamed } : { ok: false, errors };
+  return { columns, unnamed, suspects, errors };
 }
 
 const STANDING_KINDS = new Set<Column["kind"]>(["subscribed", "wanted", "status", "left"]);

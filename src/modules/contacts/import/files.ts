@@ -1,7 +1,7 @@
 /** Uploaded files, stored in the data folder until their import has ended. */
 
 import { mkdtempSync } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rm } from "node:fs/promises";
+import { type FileHandle, link, mkdir, open, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freeBytes } from "../../../db/folder.ts";
@@ -23,6 +23,7 @@ const READ_BYTES = 64 * 1024;
 /** Free disk space below which no upload is accepted, so that the database can still grow. */
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 const EXTENSION = ".csv";
+const TRIAL_EXTENSION = ".trial";
 
 /** `dataFolder` is null if the database is in memory; a temporary folder is used then. */
 export function createImportFiles(dataFolder: string | null) {
@@ -87,6 +88,24 @@ export function createImportFiles(dataFolder: string | null) {
 
     remove,
 
+    /** Gives a stored file a second id. Returns false if it does not exist. */
+    async copy(id: string, newOne: string): Promise<boolean> {
+      received.add(newOne);
+      try {
+        await link(pathOf(id), pathOf(newOne));
+        await syncFolder();
+        return true;
+      } catch (error) {
+        received.delete(newOne);
+        if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+        throw error;
+      }
+    },
+
+    /** The path of the file in which a dry run keeps its contacts; null if all is in memory. */
+    trialPath: (id: string): string | null =>
+      dataFolder === null ? null : join(folder(), id + TRIAL_EXTENSION),
+
     /** Removes files that no job needs: those of aborted uploads and of ended jobs. */
     async removeAllExcept(neededIds: readonly string[]): Promise<void> {
       if (dataFolder === null) return;
@@ -94,7 +113,9 @@ export function createImportFiles(dataFolder: string | null) {
       // The folder does not exist before the first import.
       const names = await readdir(folder()).catch(() => []);
       for (const name of names) {
-        if (name.endsWith(EXTENSION) && !needed.has(name)) await rm(join(folder(), name));
+        const isUnneeded = name.endsWith(EXTENSION) && !needed.has(name);
+        // No dry run is under way when this is called.
+        if (isUnneeded || name.endsWith(TRIAL_EXTENSION)) await rm(join(folder(), name));
       }
     },
 

@@ -20,7 +20,12 @@ export type FileFormat = RowFormat & {
   header: readonly string[];
   /** Columns of data in which a word such as `unsubscribed` has the file refused. */
   watched: readonly number[];
+  /** Columns whose names seem to say who left, and nothing says how. */
+  suspects: readonly number[];
 };
+
+/** A column whose meaning, or that of some of its words, must be said. */
+type Question = { column: string; words: string[] };
 
 type Options = Pick<ImportJob, "mapping" | "statuses" | "suppressAs" | "types">;
 
@@ -31,21 +36,22 @@ const ADDRESS_NAMES = new Set(["address", "recipient"]);
 const LEFT_FILE =
   /unsub|non[-_ ]?subscri|cleaned|bounce|suppress|spam|complain|bl(?:ack|ock)[-_ ]?list|opt[-_ ]?out/i;
 const MAX_REPORTED_WORDS = 10;
+const MAX_ASKED_WORDS = 50;
 const LONGEST_REPORTED = 60;
 
 export function readFormat(
   header: readonly string[],
   { mapping, statuses = {}, suppressAs, types = [] }: Options,
-): { ok: true; format: FileFormat } | { ok: false; errors: FieldError[] } {
+): { format: FileFormat; errors: FieldError[] } {
   const statusWords = new Map(
     Object.entries(statuses).map(([word, standing]) => [bareWord(word), standing]),
   );
   const isList = suppressAs !== undefined;
   const read = readHeader(header, isList ? listMapping(header, mapping) : mapping);
-  if (!read.ok) return read;
-  const { columns, unnamed } = read;
+  const { columns, unnamed, suspects, errors } = read;
   const watched = isList || hasStanding(columns) ? [] : unnamed;
-  return { ok: true, format: { header, columns, statusWords, isList, watched, types } };
+  const format = { header, columns, statusWords, isList, watched, suspects, types };
+  return { format, errors };
 }
 
 /** In a list of suppressions only the address and the reason count. */
@@ -76,8 +82,11 @@ export function speakingColumn(
  * The error of a file whose name says that it contains people who left, such as the
  * `nonsubscribed_members_export.csv` of Mailchimp; null if its columns say it as well.
  */
-export function nameError(fileName: string, { columns, isList }: FileFormat): FieldError | null {
-  if (isList || hasStanding(columns) || !LEFT_FILE.test(fileName)) return null;
+export function nameError(
+  { fileName = "", saysSubscribed = false }: Pick<ImportJob, "fileName" | "saysSubscribed">,
+  { columns, isList }: FileFormat,
+): FieldError | null {
+  if (isList || saysSubscribed || hasStanding(columns) || !LEFT_FILE.test(fileName)) return null;
   const message =
     "has a name that says that its people left, and no column says so: send subscribed=false to " +
     "import them unsubscribed, subscribed=true if they are subscribed, or send the file to " +
@@ -85,9 +94,9 @@ export function nameError(fileName: string, { columns, isList }: FileFormat): Fi
   return { field: "file", message, code: "invalid_value" };
 }
 
-/** The errors of the first records of a file. */
-export function sampleErrors(format: FileFormat, records: Iterable<readonly string[]>) {
-  const { header, columns, statusWords, isList } = format;
+/** The words that the first records contain and whose meaning is not known, by column. */
+function examine(format: FileFormat, records: Iterable<readonly string[]>) {
+  const { columns, statusWords, isList } = format;
   const speaking = new Set<number>();
   const unknown = new Map<number, Set<string>>();
   for (const cells of records) {
@@ -99,10 +108,29 @@ export function sampleErrors(format: FileFormat, records: Iterable<readonly stri
       unknown.set(i, (unknown.get(i) ?? new Set()).add(cell.trim().slice(0, LONGEST_REPORTED)));
     }
   }
-  return [
+  return { speaking, unknown };
+}
+
+/** The errors of the first records of a file, and what the caller must say of its columns. */
+export function examineSample(format: FileFormat, records: Iterable<readonly string[]>) {
+  const { header } = format;
+  const { speaking, unknown } = examine(format, records);
+  const nameOf = (i: number) => (header[i] ?? "").trim();
+  const questions: Question[] = [
+    ...[...new Set([...format.suspects, ...speaking])].map((i) => ({
+      column: nameOf(i),
+      words: [],
+    })),
+    ...[...unknown].map(([i, words]) => ({
+      column: nameOf(i),
+      words: [...words].slice(0, MAX_ASKED_WORDS),
+    })),
+  ];
+  const errors = [
     ...[...speaking].map((i) => suspectColumn(header[i] ?? "")),
     ...[...unknown].map(([i, words]) => unknownStatuses(header[i] ?? "", words)),
   ];
+  return { errors, questions };
 }
 
 function unknownStatuses(name: string, words: ReadonlySet<string>): FieldError {

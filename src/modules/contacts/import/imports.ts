@@ -8,33 +8,37 @@
 
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { Change } from "../../../db/writer.ts";
+import type { Change, Writer } from "../../../db/writer.ts";
 import { Nullable } from "../../../http/envelope.ts";
 import { MAX_IMPORT_BYTES } from "../../../http/body-limits.ts";
 import { receiveFile, type Upload } from "../../../http/multipart.ts";
-import type { Clock } from "../../../lib/clock.ts";
+import { type Clock, isoTimeOrNull } from "../../../lib/clock.ts";
 import { AppError, type FieldError, fieldError, validationError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
 import { encodingNamed, guessEncoding } from "../../../lib/text-encoding.ts";
-import type { FairScheduler } from "../../../lib/slice-queue.ts";
 import type { Quotas } from "../../quotas/service.ts";
-import type { CsvItem } from "../../../lib/csv.ts";
+import type { CsvItem, Delimiter } from "../../../lib/csv.ts";
 import type { ImportFiles, Receiving } from "./files.ts";
-import { nameError, readFormat, sampleErrors } from "./format.ts";
+import { examineSample, nameError, readFormat } from "./format.ts";
 import {
   DATE_ORDERS,
   DECIMAL_SEPARATORS,
+  DELIMITER_NAMES,
   type ImportError,
   IMPORTED_REASONS,
-  ImportJob,
+  type ImportJob,
   type ImportProgress,
   type ImportQuery,
+  type ImportRun,
   Statuses,
   type SuppressionImportQuery,
 } from "./model.ts";
-import { readRecords, splitHeader } from "./records.ts";
+import { SAMPLED_ROWS } from "./records.ts";
+import { importResults } from "./results.ts";
 import { STANDINGS } from "./standing.ts";
 import { notesOnColumns } from "./survey.ts";
+import { FILE_GONE, type JobFile, readInput } from "./job-file.ts";
+import type { ImportFaults } from "./faults.ts";
 import { presentJob } from "../jobs/model.ts";
 import type { JobQuota } from "../jobs/quota.ts";
 import type { JobRow, Jobs } from "../jobs/jobs.ts";
@@ -48,15 +52,21 @@ export type Imports = ReturnType<typeof createImports>;
  */
 export type Received = {
   id: string;
+  kind: ImportKind;
   job: ImportJob;
   sizeBytes: number;
   identity: unknown;
+  /** The dry run whose file it was. */
+  taken?: JobRow;
   endUpload: () => void;
 };
 
-/** Rows that are examined while the request waits; the job examines all others. */
-const SAMPLED_ROWS = 5_000;
+const LONGEST_FILE_NAME = 200;
+const KINDS = ["IMPORT", "DRY_RUN"] as const;
+type ImportKind = (typeof KINDS)[number];
 
+/** Time for which the file of a dry run is kept. */
+const KEPT_MS = 24 * 60 * 60 * 1000;
 const MappingText = Type.Record(Type.String(), Nullable(Type.String()));
 
 export function createImports(deps: {
@@ -65,9 +75,23 @@ export function createImports(deps: {
   quota: JobQuota;
   quotas: Pick<Quotas, "ensureStorage">;
   clock: Clock;
-  scheduler: FairScheduler;
+  jobFile: JobFile;
+  faults: ImportFaults;
+  writer: Pick<Writer, "write">;
 }) {
-  const { files, jobs, quota, quotas, clock, scheduler } = deps;
+  const { files, jobs, quota, quotas, clock, jobFile, faults, writer } = deps;
+
+  /** Counts an upload against the quota of concurrent jobs while it is received. */
+  async function begin(projectSeq: number, receive: () => Promise<Omit<Received, "endUpload">>) {
+    quotas.ensureStorage(projectSeq);
+    const endUpload = quota.begin(projectSeq);
+    try {
+      return { ...(await receive()), endUpload };
+    } catch (error) {
+      endUpload();
+      throw error;
+    }
+  }
 
   async function storeFile(upload: Upload, receiving: Receiving) {
     const guess = guessEncoding();
@@ -90,24 +114,19 @@ export function createImports(deps: {
     return { fields, fileName, guessed, digest: digest.digest("hex"), sizeBytes };
   }
 
-  /** Throws 422 with all errors of the header. */
+  /** Throws 422 with all errors of the header. A dry run shows them, unless nothing can be read. */
   async function checkHeader(
     projectSeq: number,
-    { id, fileName }: { id: string; fileName: string },
+    { id, kind }: { id: string; kind: ImportKind },
     job: ImportJob,
   ): Promise<void> {
-    const { encoding } = job;
-    const bytes = await files.read(id);
-    if (bytes === null) throw new Error("a received file no longer exists");
-    const records = readRecords({ bytes, encoding }, scheduler.queueOf(projectSeq));
-    try {
-      const { header, rest } = await splitHeader(records);
-      const errors =
-        headerErrors(header, job) ?? (await errorsOfSample(header, { rest, fileName }, job));
-      if (errors.length > 0) throw validationError(errors);
-    } finally {
-      await records.return(undefined);
-    }
+    const errors = await jobFile.open({ id, projectSeq }, job, async ({ header, rest }) => {
+      const unreadable = headerErrors(header);
+      if (unreadable.length > 0 || kind === "DRY_RUN") return unreadable;
+      return errorsOfSample(header, rest, job);
+    });
+    if (errors === null) throw fileGone();
+    if (errors.length > 0) throw validationError(errors);
   }
 
   async function storeAndCheckFile(projectSeq: number, upload: Upload, read: ReadOptions) {
@@ -115,12 +134,12 @@ export function createImports(deps: {
     const receiving = await files.create(id).catch(refuseFullStorage);
     try {
       const { fields, fileName, guessed, digest, sizeBytes } = await storeFile(upload, receiving);
-      const { saysSubscribed, encoding: named, ...options } = read(fields);
+      const { saysSubscribed, kind, encoding: named, ...options } = read(fields);
       const encoding = named ?? guessed;
-      const file = { id, fileName: saysSubscribed ? "" : fileName };
-      await checkHeader(projectSeq, file, { encoding, ...options });
-      const job = { encoding, hasNamedEncoding: named !== undefined, ...options };
-      return { id, job, sizeBytes, identity: { digest, encoding, ...options } };
+      const file = { fileName: fileName.slice(0, LONGEST_FILE_NAME), saysSubscribed };
+      const job = { encoding, hasNamedEncoding: named !== undefined, ...file, ...options };
+      await checkHeader(projectSeq, { id, kind }, job);
+      return { id, kind, job, sizeBytes, identity: { digest, kind, encoding, ...options } };
     } catch (error) {
       await receiving.abandon();
       throw error;
@@ -130,41 +149,82 @@ export function createImports(deps: {
   return {
     /** Stores and checks the file of a request. If it is refused, the file is removed. */
     async receive(projectSeq: number, upload: Upload, read: ReadOptions): Promise<Received> {
-      if (!files.hasFreeSpace()) throw storageFull();
-      quotas.ensureStorage(projectSeq);
-      const endUpload = quota.begin(projectSeq);
-      try {
-        return { ...(await storeAndCheckFile(projectSeq, upload, read)), endUpload };
-      } catch (error) {
-        endUpload();
-        throw error;
-      }
+      return begin(projectSeq, () => storeAndCheckFile(projectSeq, upload, read));
     },
 
-    create(projectSeq: number, { id, job, sizeBytes }: Received): Change<void> {
-      const create = jobs.create({ id, projectSeq, kind: "IMPORT", fileBytes: sizeBytes }, job);
+    /** Takes the file of a dry run, to import it, or to try it again with other options. */
+    async take(projectSeq: number, dryRunId: string, body: ImportRun): Promise<Received> {
+      const tried = jobs.get(projectSeq, KINDS, dryRunId);
+      if (tried.kind !== "DRY_RUN") throw notDryRun();
+      const { encoding: read, hasNamedEncoding = true, fileName = "" } = readInput(tried);
+      return begin(projectSeq, async () => {
+        const id = newId(clock.now());
+        const { kind, encoding: named, ...options } = optionsOfRun(body);
+        const job = {
+          encoding: named ?? read,
+          hasNamedEncoding: named !== undefined || hasNamedEncoding,
+          fileName,
+          ...options,
+        };
+        if (!(await files.copy(dryRunId, id))) throw fileGone();
+        try {
+          await checkHeader(projectSeq, { id, kind }, job);
+        } catch (error) {
+          await files.remove(id);
+          throw error;
+        }
+        return { id, kind, job, sizeBytes: tried.fileBytes, identity: null, taken: tried };
+      });
+    },
+
+    /** The file of a dry run belongs to the new job from then on. */
+    create(projectSeq: number, { id, kind, job, sizeBytes, taken }: Received): Change<void> {
+      const create = jobs.create({ id, projectSeq, kind, fileBytes: sizeBytes }, job);
       return () => {
         quota.ensureJobOfUpload(projectSeq);
         create();
+        if (taken === undefined) return;
+        // Another request may have taken the file meanwhile.
+        if (jobs.get(projectSeq, KINDS, taken.id).fileBytes === 0) throw fileGone();
+        jobs.dropFile(taken.seq);
       };
+    },
+
+    /** Removes the name of a file under which a dry run knew it. */
+    async forgetTaken({ taken }: Received): Promise<void> {
+      if (taken !== undefined) await files.remove(taken.id);
     },
 
     /** Removes a received file for which no job was stored. */
     discard: ({ id }: Received): Promise<void> => files.remove(id),
 
-    progress: (projectSeq: number, id: string): ImportProgress =>
-      present(jobs.get(projectSeq, "IMPORT", id)),
+    progress(projectSeq: number, id: string): ImportProgress {
+      const job = jobs.get(projectSeq, KINDS, id);
+      return present(job, faults.first(job.seq));
+    },
 
-    /** Removes files that no job needs. */
-    removeUnneededFiles: (): Promise<void> =>
-      files.removeAllExcept(jobs.unfinished("IMPORT").map(({ id }) => id)),
+    faultsAsCsv: (projectSeq: number, id: string): string =>
+      faults.csv(jobs.get(projectSeq, KINDS, id).seq),
+
+    /** Removes files that no job needs. Called before any job runs. */
+    removeUnneededFiles: (): Promise<void> => files.removeAllExcept(jobs.idsWithFile()),
+
+    /** Removes the files of dry runs after a day. */
+    async removeKeptFiles(): Promise<void> {
+      for (const job of jobs.keptFiles(clock.now() - KEPT_MS)) {
+        await writer.write(() => jobs.dropFile(job.seq));
+        await files.remove(job.id);
+      }
+    },
   };
 }
 
 /** Reads the options of a request from the fields of its form. */
-type ReadOptions = (
-  fields: ReadonlyMap<string, string>,
-) => Omit<ImportJob, "encoding"> & { encoding: string | undefined; saysSubscribed: boolean };
+type ReadOptions = (fields: ReadonlyMap<string, string>) => Omit<ImportJob, "encoding"> & {
+  kind: ImportKind;
+  encoding: string | undefined;
+  saysSubscribed: boolean;
+};
 
 /** The options of an import. A field of the form wins over a query parameter. */
 export function contactOptions(query: ImportQuery): ReadOptions {
@@ -178,6 +238,13 @@ export function contactOptions(query: ImportQuery): ReadOptions {
       fields.get("decimalSeparator") ?? query.decimalSeparator,
       DECIMAL_SEPARATORS,
     ),
+    ...delimiterNamed(
+      readChoice("delimiter", fields.get("delimiter") ?? query.delimiter, DELIMITER_NAMES)
+        .delimiter,
+    ),
+    kind: readFlag("dryRun", fields.get("dryRun") ?? query.dryRun ?? "false")
+      ? "DRY_RUN"
+      : "IMPORT",
     saysSubscribed: (fields.get("subscribed") ?? query.subscribed) !== undefined,
     subscribesNew: readFlag("subscribed", fields.get("subscribed") ?? query.subscribed ?? "true"),
     resubscribes: readFlag(
@@ -187,9 +254,29 @@ export function contactOptions(query: ImportQuery): ReadOptions {
   });
 }
 
+/** The options of an import whose file was tried before. */
+function optionsOfRun(body: ImportRun) {
+  const { subscribed, resubscribe = false, dryRun = false, encoding, delimiter } = body;
+  const { mapping = {}, statuses = {}, dateOrder, decimalSeparator } = body;
+  const kind: ImportKind = dryRun ? "DRY_RUN" : "IMPORT";
+  return {
+    kind,
+    mapping,
+    statuses,
+    encoding: readEncoding(encoding),
+    ...(dateOrder === undefined ? {} : { dateOrder }),
+    ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
+    ...delimiterNamed(delimiter),
+    saysSubscribed: subscribed !== undefined,
+    subscribesNew: subscribed ?? true,
+    resubscribes: resubscribe,
+  };
+}
+
 /** The options of an import that only suppresses addresses. */
 export function suppressionOptions(query: SuppressionImportQuery): ReadOptions {
   return (fields) => ({
+    kind: "IMPORT",
     mapping: readMapping(fields.get("mapping") ?? query.mapping),
     statuses: readStatuses(fields.get("statuses") ?? query.statuses),
     encoding: readEncoding(fields.get("encoding") ?? query.encoding),
@@ -261,8 +348,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The errors of a header; null if it has none. */
-function headerErrors(header: readonly string[], job: ImportJob): FieldError[] | null {
+/** The errors of a header that is no text. */
+function headerErrors(header: readonly string[]): FieldError[] {
   if (header.length === 0) {
     return [{ field: "file", message: "has an unreadable first line", code: "invalid_format" }];
   }
@@ -270,36 +357,60 @@ function headerErrors(header: readonly string[], job: ImportJob): FieldError[] |
     const message = "must be text: name its encoding if it is not UTF-8";
     return [{ field: "file", message, code: "invalid_format" }];
   }
-  const read = readFormat(header, job);
-  return read.ok ? null : read.errors;
+  return [];
 }
 
 /** The errors of the rows that stand in the first bytes of the file. */
 async function errorsOfSample(
   header: readonly string[],
-  { rest, fileName }: { rest: AsyncGenerator<CsvItem[]>; fileName: string },
+  rest: AsyncGenerator<CsvItem[]>,
   job: ImportJob,
 ): Promise<FieldError[]> {
-  const read = readFormat(header, job);
-  if (!read.ok) return read.errors;
+  const { format, errors: ofHeader } = readFormat(header, job);
+  if (ofHeader.length > 0) return ofHeader;
   const sample: (readonly string[])[] = [];
   for await (const items of rest) {
     for (const item of items) if (item.kind === "record") sample.push(item.cells);
     if (sample.length >= SAMPLED_ROWS) break;
   }
-  const misnamed = nameError(fileName, read.format);
-  const errors = sampleErrors(read.format, sample.slice(0, SAMPLED_ROWS));
+  const misnamed = nameError(job, format);
+  const { errors } = examineSample(format, sample.slice(0, SAMPLED_ROWS));
   return [...errors, ...(misnamed === null ? [] : [misnamed])];
 }
 
-function present(job: JobRow): ImportProgress {
+function present(job: JobRow, faults: readonly ImportError[]): ImportProgress {
   const { created, updated, failed } = job;
-  const errors: ImportError[] = JSON.parse(job.errors);
-  const input = Value.Parse(ImportJob, JSON.parse(job.input));
-  const { encoding, columns = [], suppressed = 0, keptUnsubscribed = 0 } = input;
-  const counts = { created, updated, failed, suppressed, keptUnsubscribed };
+  // An earlier version stored the first faults in the job.
+  const earlier: ImportError[] = JSON.parse(job.errors);
+  const input = readInput(job);
+  const { encoding, columns = [], preview = [], problems = [] } = input;
+  const { fileName = "", questions = [] } = input;
+  const counts = { created, updated, failed, ...importResults(input) };
   const notes = [...notesOnEncoding(input), ...notesOnColumns(columns)];
-  return { ...presentJob(job), ...counts, encoding, columns, notes, errors };
+  const dryRun = job.kind === "DRY_RUN";
+  const hasFile = dryRun && job.fileBytes > 0;
+  const fileExpiresAt = hasFile && job.finishedAt !== null ? job.finishedAt + KEPT_MS : null;
+  const file = { fileName, fileExpiresAt: isoTimeOrNull(fileExpiresAt), options: optionsOf(input) };
+  const read = { dryRun, ...file, encoding, delimiter: nameOf(input.foundDelimiter), columns };
+  const shown = { notes, preview, problems, questions, errors: [...earlier, ...faults] };
+  return { ...presentJob(job), ...counts, ...read, ...shown };
+}
+
+/** The options of a job, as the request to run it again would name them. */
+function optionsOf(input: ImportJob): ImportRun {
+  const { mapping, statuses = {}, dateOrder, decimalSeparator, delimiter } = input;
+  const { encoding, hasNamedEncoding = true, saysSubscribed = false } = input;
+  const name = nameOf(delimiter);
+  return {
+    mapping,
+    statuses,
+    resubscribe: input.resubscribes ?? false,
+    ...(saysSubscribed ? { subscribed: input.subscribesNew } : {}),
+    ...(hasNamedEncoding ? { encoding } : {}),
+    ...(name === null ? {} : { delimiter: name }),
+    ...(dateOrder === undefined ? {} : { dateOrder }),
+    ...(decimalSeparator === undefined ? {} : { decimalSeparator }),
+  };
 }
 
 function notesOnEncoding({ encoding, hasNamedEncoding = true }: ImportJob): string[] {
@@ -308,6 +419,27 @@ function notesOnEncoding({ encoding, hasNamedEncoding = true }: ImportJob): stri
     `The file is not in UTF-8. It was read as ${encoding}, which is a guess: if letters are wrong, ` +
       "import it again and name its encoding.",
   ];
+}
+
+const DELIMITER_OF_NAME = { comma: ",", semicolon: ";", tab: "\t", pipe: "|" } as const;
+
+function delimiterNamed(name: keyof typeof DELIMITER_OF_NAME | undefined) {
+  return name === undefined ? {} : { delimiter: DELIMITER_OF_NAME[name] };
+}
+
+const nameOf = (delimiter: Delimiter | undefined) =>
+  DELIMITER_NAMES.find((name) => DELIMITER_OF_NAME[name] === delimiter) ?? null;
+
+function notDryRun(): AppError {
+  return new AppError(409, "CONFLICT", "This import is no dry run.", {
+    suggestion: "Upload the file with dryRun=true first.",
+  });
+}
+
+function fileGone(): AppError {
+  return new AppError(409, "CONFLICT", FILE_GONE, {
+    suggestion: "The file of a dry run is kept for a day, and until it is imported.",
+  });
 }
 
 function refuseFullStorage(error: unknown): never {

@@ -19,7 +19,25 @@ export const importOperations = describeOperations(
     getImport: {
       role: "VIEWER",
       summary: "Get the progress of an import",
-      description: "The counts grow while the job runs; `status` says when it has ended.",
+      description:
+        "The counts grow while the job runs; `status` says when it has ended. In a dry run they say " +
+        "what the import would do.",
+    },
+    runImport: {
+      role: "EDITOR",
+      summary: "Import the file of a dry run",
+      description:
+        "Starts a job that imports the file with the given options, or tries it once more with " +
+        "`dryRun`. The file then belongs to the new job.",
+      isIdempotent: true,
+      links: { getImport: { id: "/data/jobId" } },
+    },
+    getImportFaults: {
+      role: "EDITOR",
+      summary: "Get the faulty rows of an import as CSV",
+      description:
+        "The first 10,000 faulty rows, each with its line, its fault and its values, so that they " +
+        "can be mended and imported again.",
     },
   },
 );

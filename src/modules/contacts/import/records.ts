@@ -1,20 +1,55 @@
-/** Reads the records of an uploaded file, with the detected encoding and delimiter. */
+/** Reads the records of an uploaded file, with its encoding and delimiter. */
 
-import type { CsvItem, CsvReader } from "../../../lib/csv.ts";
-import { createCsvReader, detectDialect } from "../../../lib/csv.ts";
+import { createCsvReader, type CsvItem, type Delimiter, detectDialect } from "../../../lib/csv.ts";
 import { startSlices } from "../../../lib/slices.ts";
 import { createDecoder } from "../../../lib/text-encoding.ts";
 import type { SliceQueue } from "../../../lib/slice-queue.ts";
 
-type TextFile = { bytes: AsyncIterable<Uint8Array>; encoding: string };
+/** The delimiter is detected if it is not given. */
+type TextFile = {
+  bytes: AsyncIterable<Uint8Array>;
+  encoding: string;
+  delimiter?: Delimiter | undefined;
+};
+
+/** Rows that are examined before an import is accepted; the job examines all others. */
+export const SAMPLED_ROWS = 5_000;
+
+type OpenedFile = {
+  /** The cells of the first record; empty if there is none. */
+  header: readonly string[];
+  /** The records after the header. */
+  rest: AsyncGenerator<CsvItem[]>;
+  delimiter: Delimiter;
+};
+
+/** Calls `use` with the records of a file, and closes it, even if it was not read to its end. */
+export async function withRecords<T>(
+  file: TextFile,
+  queue: SliceQueue,
+  use: (opened: OpenedFile) => Promise<T>,
+): Promise<T> {
+  let delimiter: Delimiter = ",";
+  const records = readRecords(file, queue, (detected) => (delimiter = detected));
+  try {
+    const { header, rest } = await splitHeader(records);
+    return await use({ header, rest, delimiter });
+  } finally {
+    await records.return(undefined);
+  }
+}
 
 /**
  * Yields records in groups that take a few milliseconds to parse; other work runs between two
  * groups. The groups are the same each time the file is read.
  */
-export async function* readRecords(file: TextFile, queue: SliceQueue): AsyncGenerator<CsvItem[]> {
+export async function* readRecords(
+  file: TextFile,
+  queue: SliceQueue,
+  detected?: (delimiter: Delimiter) => void,
+): AsyncGenerator<CsvItem[]> {
   const slices = await startSlices(queue);
-  for await (const batches of read(file)) {
+  for await (const batches of read(file, detected)) {
     for (const items of batches) {
       yield items;
       if (slices.isOver()) await slices.next();
@@ -22,12 +57,19 @@ export async function* readRecords(file: TextFile, queue: SliceQueue): AsyncGene
   }
 }
 
-async function* read({ bytes, encoding }: TextFile): AsyncGenerator<Generator<CsvItem[]>> {
+async function* read(
+  { bytes, encoding, delimiter }: TextFile,
+  detected?: (delimiter: Delimiter) => void,
+): AsyncGenerator<Generator<CsvItem[]>> {
   const decoder = createDecoder(encoding);
-  let reader: CsvReader | null = null;
+  let reader: ReturnType<typeof createCsvReader> | null = null;
   for await (const chunk of bytes) {
     const text = decoder.decode(chunk, { stream: true });
-    reader ??= createCsvReader(detectDialect(text));
+    if (reader === null) {
+      const dialect = detectDialect(text, delimiter);
+      detected?.(dialect.delimiter);
+      reader = createCsvReader(dialect);
+    }
     yield reader.push(text);
   }
   if (reader === null) return;
@@ -35,13 +77,9 @@ async function* read({ bytes, encoding }: TextFile): AsyncGenerator<Generator<Cs
   yield reader.end();
 }
 
-/**
- * The cells of the first record, and the records after it. The header is empty if there is no
- * record.
- */
-export async function splitHeader(
+async function splitHeader(
   records: AsyncGenerator<CsvItem[]>,
-): Promise<{ header: readonly string[]; rest: AsyncGenerator<CsvItem[]> }> {
+): Promise<Pick<OpenedFile, "header" | "rest">> {
   for (;;) {
     const next = await records.next();
     const [first, ...others] = next.done === true ? [] : next.value;
@@ -49,6 +87,17 @@ export async function splitHeader(
     const header = first?.kind === "record" ? first.cells : [];
     return { header, rest: prependItems(others, records) };
   }
+}
+
+/** The first groups, with `count` items or more, and all groups from the first on. */
+export async function peekItems(records: AsyncGenerator<CsvItem[]>, count: number) {
+  const first: CsvItem[] = [];
+  while (first.length < count) {
+    const next = await records.next();
+    if (next.done === true) break;
+    first.push(...next.value);
+  }
+  return { first, rest: prependItems(first, records) };
 }
 
 async function* prependItems(

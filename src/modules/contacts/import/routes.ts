@@ -1,24 +1,30 @@
 /**
+ * GET  /contacts/import            the imports of the project (list.ts)
  * POST /contacts/import            upload a CSV file as a form; imported after the response
  * GET  /contacts/import/{id}       progress of the import
+ * POST /contacts/import/{id}/run   imports the file of a dry run
+ * GET  /contacts/import/{id}/faults  the rows that could not be imported, as CSV
  * POST /suppressions/import        the same for addresses that get no mail
  * GET  /suppressions/import/{id}   its progress
  */
 
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Writer } from "../../../db/writer.ts";
 import type { Admission } from "../../../http/admission.ts";
 import type { Bodies } from "../../../http/body.ts";
-import { MAX_IMPORT_BYTES } from "../../../http/body-limits.ts";
+import { BODY_LIMITS, limited, MAX_IMPORT_BYTES } from "../../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { FORM_OVERHEAD_BYTES } from "../../../http/multipart.ts";
 import { contactOptions, type Imports, type Received, suppressionOptions } from "./imports.ts";
 import {
   DATE_ORDERS,
   DECIMAL_SEPARATORS,
+  DELIMITER_NAMES,
   IMPORTED_REASONS,
   ImportProgress,
   ImportQuery,
+  ImportRun,
   SuppressionImportQuery,
 } from "./model.ts";
 import { StartedJob } from "../jobs/model.ts";
@@ -62,11 +68,66 @@ export function importRoutes(deps: {
     }
   }
 
+  /** Imports the file of a dry run, or tries it again, once for each Idempotency-Key. */
+  async function runAgain(
+    project: { seq: number },
+    { id, body }: { id: string; body: ImportRun },
+    once: Started["once"],
+  ) {
+    let received: Received | undefined;
+    let isStored = false;
+    try {
+      return await once(async () => {
+        const taken = await imports.take(project.seq, id, body);
+        received = taken;
+        return () => {
+          writer.afterCommit(() => (isStored = true));
+          return accept(project.seq, taken);
+        };
+      });
+    } finally {
+      received?.endUpload();
+      if (received !== undefined) {
+        await (isStored ? imports.forgetTaken(received) : imports.discard(received));
+      }
+    }
+  }
+
+  const json = new Elysia({ name: "import-run-routes" })
+    .use(admission.secretKey)
+    .post(
+      "/contacts/import/:id/run",
+      ({ project, params: { id }, body, once }) => runAgain(project, { id, body }, once),
+      {
+        params: IdParams,
+        body: limited(ImportRun, BODY_LIMITS.data),
+        response: withErrors({ 202: Envelope(StartedJob) }),
+        detail: importOperations.runImport,
+      },
+    )
+    .get(
+      "/contacts/import/:id/faults",
+      ({ project, params }) =>
+        new Response(imports.faultsAsCsv(project.seq, params.id), {
+          headers: {
+            "Content-Type": "text/csv; charset=utf-8; header=present",
+            "Content-Disposition": 'attachment; filename="faults.csv"',
+            "X-Content-Type-Options": "nosniff",
+          },
+        }),
+      {
+        params: IdParams,
+        response: withErrors({ 200: FaultFile }),
+        detail: importOperations.getImportFaults,
+      },
+    );
+
   const progress = {
     params: IdParams,
     response: withErrors({ 200: Envelope(ImportProgress) }),
   };
   return new Elysia({ name: "import-routes" })
+    .use(json)
     .use(admission.secretKeyStreaming)
     .post("/contacts/import", (context) => start(context, contactOptions(context.query)), {
       query: ImportQuery,
@@ -96,14 +157,26 @@ export function importRoutes(deps: {
     );
 }
 
+type Accepted = { status: number; body: { data: { jobId: string } } };
+
 type Started = {
   project: { seq: number };
   request: Request;
   once: (
-    prepare: () => () => { status: number; body: unknown },
-    identity: unknown,
-  ) => Promise<unknown>;
+    prepare: () => Promise<() => Accepted> | (() => Accepted),
+    identity?: unknown,
+  ) => Promise<Accepted["body"]>;
 };
+
+/** The rows that could not be imported. */
+const FaultFile = Type.Unsafe<Response>(
+  Type.Any({
+    type: "string",
+    contentMediaType: "text/csv",
+    description: "The faulty rows, as a file",
+    examples: ["line,fault,email\r\n3,The email is empty.,\r\n"],
+  }),
+);
 
 const STATUSES = {
   type: "string" as const,
@@ -161,6 +234,17 @@ const FORM = {
       type: "string" as const,
       enum: [...DECIMAL_SEPARATORS],
       description: "Sign before the decimals in columns that are mapped to number:KEY",
+    },
+    delimiter: {
+      type: "string" as const,
+      enum: [...DELIMITER_NAMES],
+      description: "Sign between the values; otherwise it is detected",
+    },
+    dryRun: {
+      type: "boolean" as const,
+      description:
+        "Whether the request only says what the import would do. The file is kept for a day; " +
+        "default false",
     },
   },
 };

@@ -27,7 +27,8 @@ export type ImportRow =
       /** A JSON object as text, which takes less memory than an object while a batch is held. */
       data: string;
     }
-  | { kind: "fault"; line: number; message: string };
+  /** `cells` is the record as it stands in the file, if it could be split into cells. */
+  | { kind: "fault"; line: number; message: string; cells?: readonly string[] };
 
 const SUBSCRIBED = new Map([
   ["true", true],
@@ -62,7 +63,7 @@ export function readRow(
   try {
     return { kind: "row", line, ...readCells(format, cells) };
   } catch (error) {
-    return { kind: "fault", line, message: messageOf(error) };
+    return { kind: "fault", line, message: messageOf(error), cells };
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { CsvItem } from "../../../lib/csv.ts";
+import type { FieldError } from "../../../lib/errors.ts";
 import {
   type ColumnSurvey,
   type ColumnType,
@@ -22,10 +23,10 @@ export type FileSurvey = {
   columns: ImportedColumn[];
 };
 
-const MAX_SHOWN_COLUMNS = 100;
-const LONGEST_SHOWN_NAME = 60;
+const MAX_SHOWN_COLUMNS = 500;
+const LONGEST_SHOWN_NAME = 200;
 
-/** `result` returns why the file is refused if it is. */
+/** The faults of `result` have the file refused. */
 export function surveyRows(format: FileFormat, options: TypeOptions) {
   const { header, columns } = format;
   const surveys = columns.map((column) =>
@@ -42,23 +43,20 @@ export function surveyRows(format: FileFormat, options: TypeOptions) {
       for (const [i, cell] of item.cells.entries()) surveys[i]?.see(cell);
     },
 
-    result(): FileSurvey | string {
-      if (speaking !== undefined) {
-        return `The file ${suspectColumn(header[speaking] ?? "").message}.`;
-      }
-      const types: (ColumnType | null)[] = [];
-      for (const i of columns.keys()) {
+    result(): FileSurvey & { faults: FieldError[] } {
+      const faults = speaking === undefined ? [] : [suspectColumn(header[speaking] ?? "")];
+      const types = columns.map((_, i): ColumnType | null => {
         const type = surveys[i]?.type(options) ?? null;
-        if (type !== null && typeof type === "object") {
-          return `The column ${shorten(header[i] ?? "")} ${type.fault}.`;
-        }
-        types.push(type);
-      }
+        if (type === null || typeof type === "string") return type;
+        const message = `has a column ${shorten(header[i] ?? "")} that ${type.fault}`;
+        faults.push({ field: "file", message, code: "invalid_value" });
+        return "text";
+      });
       const shown = columns.slice(0, MAX_SHOWN_COLUMNS).map((column, i) => ({
         name: shorten(header[i] ?? ""),
         ...presentColumn(column, types[i] ?? null, surveys[i] ?? null),
       }));
-      return { total, types, columns: shown };
+      return { total, types, columns: shown, faults };
     },
   };
 }

@@ -31,22 +31,52 @@ type SuppressionReason = Exclude<Standing, "SUBSCRIBED" | "UNSUBSCRIBED">;
 export type RowOutcome =
   | {
       is: "created" | "updated";
+      /** The contact exists and has these values already. */
+      isUnchanged: boolean;
       /** The address is suppressed because of this row. */
       isSuppressed: boolean;
       /** The row says that the contact is subscribed, but the contact stays unsubscribed. */
       isKeptUnsubscribed: boolean;
+      /** The contact was unsubscribed, and the row subscribes it. */
+      isResubscribed: boolean;
     }
   | { is: "failed"; message: string };
 
 /** The values of an import row that are written. */
-type RowContent = { email: string; standing: Standing | null; data: string };
+export type RowContent = { email: string; standing: Standing | null; data: string };
 
 type Known = { seq: number; isSubscribed: number; data: string };
+
+/** The subscription and the data of a contact. */
+type ContactState = { isSubscribed: boolean; data: string };
 
 export type RowWriter = {
   /** Writes one row and records its event, inside a change. */
   write(row: RowContent, target: RowTarget): RowOutcome;
 };
+
+/** The state of a new contact. */
+export function newState(row: RowContent, { subscribesNew }: RowTarget): ContactState {
+  const isSubscribed = row.standing === null ? subscribesNew : row.standing === "SUBSCRIBED";
+  return { isSubscribed, data: row.data };
+}
+
+/** The state of a contact after the row, and what the row changes. */
+export function nextState(row: RowContent, known: ContactState, { resubscribes }: RowTarget) {
+  const wanted = row.standing === null ? known.isSubscribed : row.standing === "SUBSCRIBED";
+  const isSubscribed = wanted && (known.isSubscribed || resubscribes);
+  const data = serializeData(mergeData(parseData(known.data), parseData(row.data)));
+  return {
+    isSubscribed,
+    data,
+    isUnchanged: isSubscribed === known.isSubscribed && data === known.data,
+    isKeptUnsubscribed: wanted && !isSubscribed,
+    isResubscribed: isSubscribed && !known.isSubscribed,
+  };
+}
+
+/** What a row does that creates a contact. */
+export const CREATED = { isUnchanged: false, isKeptUnsubscribed: false, isResubscribed: false };
 
 export function createRowWriter(deps: {
   db: Db;
@@ -80,9 +110,9 @@ export function createRowWriter(deps: {
 
   /** Creates the contact; returns false if it exists already. */
   function create(row: RowContent, target: RowTarget): boolean {
-    const { projectSeq, subscribesNew } = target;
+    const { projectSeq } = target;
     const now = clock.now();
-    const isSubscribed = row.standing === null ? subscribesNew : row.standing === "SUBSCRIBED";
+    const { isSubscribed } = newState(row, target);
     const flag = Number(isSubscribed);
     const created = insert.run(newId(now), projectSeq, row.email, flag, row.data, now, now);
     if (created.changes === 0) return false;
@@ -91,29 +121,29 @@ export function createRowWriter(deps: {
     return true;
   }
 
-  /** Returns true if the contact stays unsubscribed although the row says that it is subscribed. */
-  function update(row: RowContent, target: RowTarget): boolean {
-    const { projectSeq, resubscribes } = target;
+  function update(row: RowContent, target: RowTarget) {
+    const { projectSeq } = target;
     const known = find.get(projectSeq, row.email);
     if (known === null) throw new Error("a contact neither was created nor exists");
     const wasSubscribed = known.isSubscribed === 1;
-    const wanted = row.standing === null ? wasSubscribed : row.standing === "SUBSCRIBED";
-    const isSubscribed = wanted && (wasSubscribed || resubscribes);
-    const data = serializeData(mergeData(parseData(known.data), parseData(row.data)));
-    const isKeptUnsubscribed = wanted && !isSubscribed;
-    if (isSubscribed === wasSubscribed && data === known.data) return isKeptUnsubscribed;
+    const next = nextState(row, { isSubscribed: wasSubscribed, data: known.data }, target);
+    const { isSubscribed, data, isUnchanged } = next;
+    if (isUnchanged) return next;
     change.run(Number(isSubscribed), data, clock.now(), known.seq);
     usage.addBytes(projectSeq, Buffer.byteLength(data) - Buffer.byteLength(known.data));
     if (isSubscribed !== wasSubscribed) recordSubscription(target, known.seq, isSubscribed);
-    return isKeptUnsubscribed;
+    return next;
   }
 
   function writeContact(row: RowContent, target: RowTarget): RowOutcome {
     const reason = suppressionReasonFrom(row.standing);
     const isNew = create(row, target);
-    const isKeptUnsubscribed = !isNew && update(row, target);
+    const { isUnchanged, isKeptUnsubscribed, isResubscribed } = isNew
+      ? CREATED
+      : update(row, target);
     const isSuppressed = reason !== null && suppress(target.projectSeq, row.email, reason);
-    return { is: isNew ? "created" : "updated", isSuppressed, isKeptUnsubscribed };
+    const is = isNew ? "created" : "updated";
+    return { is, isUnchanged, isSuppressed, isKeptUnsubscribed, isResubscribed };
   }
 
   function writeSuppression(
@@ -124,26 +154,32 @@ export function createRowWriter(deps: {
     if (standing === "SUBSCRIBED") return { is: "failed", message: STILL_SUBSCRIBED };
     const isNew = suppress(projectSeq, email, suppressionReasonFrom(standing) ?? suppressAs);
     const is = isNew ? "created" : "updated";
-    return { is, isSuppressed: isNew, isKeptUnsubscribed: false };
+    return { is, ...CREATED, isUnchanged: !isNew, isSuppressed: isNew };
   }
 
   return {
     write(row, target) {
       const { suppressAs } = target;
-      try {
-        if (suppressAs !== null) return writeSuppression(row, target, suppressAs);
-        return writeContact(row, target);
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error;
-        return { is: "failed", message: error.message };
-      }
+      return refusable(() =>
+        suppressAs === null ? writeContact(row, target) : writeSuppression(row, target, suppressAs),
+      );
     },
   };
+}
+
+/** Returns a refusal as the fault of the row. */
+export function refusable<T>(run: () => T): T | { is: "failed"; message: string } {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { is: "failed", message: error.message };
+  }
 }
 
 const STILL_SUBSCRIBED =
   "The row says that the person is subscribed, so the address is not suppressed.";
 
-function suppressionReasonFrom(standing: Standing | null): SuppressionReason | null {
+export function suppressionReasonFrom(standing: Standing | null): SuppressionReason | null {
   return standing === "SUBSCRIBED" || standing === "UNSUBSCRIBED" ? null : standing;
 }

@@ -1,6 +1,6 @@
 /** Rows of jobs, which are long operations on contacts: their input, progress and result. */
 
-import { and, asc, eq, inArray, notInArray, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, lt, notInArray, sql } from "drizzle-orm";
 import type { Db } from "../../../db/open.ts";
 import { jobs } from "../../../db/schema/jobs.ts";
 import type { Change } from "../../../db/writer.ts";
@@ -56,8 +56,9 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
       };
     },
 
-    get(projectSeq: number, kind: JobKind, id: string): JobRow {
-      const match = and(eq(jobs.projectSeq, projectSeq), eq(jobs.kind, kind), eq(jobs.id, id));
+    get(projectSeq: number, kinds: readonly JobKind[], id: string): JobRow {
+      const isOfKind = inArray(jobs.kind, [...kinds]);
+      const match = and(eq(jobs.projectSeq, projectSeq), isOfKind, eq(jobs.id, id));
       const [job] = db.select().from(jobs).where(match).limit(1).all();
       if (job === undefined) throw notFound("JOB");
       return job;
@@ -75,12 +76,27 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
       return job ?? null;
     },
 
-    unfinished: (kind: JobKind): JobRow[] =>
+    /** Ids of the jobs that need their file, or may need it again. */
+    idsWithFile: (): string[] =>
       db
-        .select()
+        .select({ id: jobs.id })
         .from(jobs)
-        .where(and(withStatus("QUEUED", "RUNNING"), eq(jobs.kind, kind)))
+        .where(gt(jobs.fileBytes, 0))
+        .all()
+        .map(({ id }) => id),
+
+    /** Jobs that ended before a time and whose files are kept. */
+    keptFiles: (before: number): Pick<JobRow, "seq" | "id">[] =>
+      db
+        .select({ seq: jobs.seq, id: jobs.id })
+        .from(jobs)
+        .where(and(gt(jobs.fileBytes, 0), lt(jobs.finishedAt, before)))
         .all(),
+
+    /** The file of a job no longer counts, inside a change. */
+    dropFile(seq: number): void {
+      db.update(jobs).set({ fileBytes: 0 }).where(eq(jobs.seq, seq)).run();
+    },
 
     /** Marks the job as running, inside a change. */
     start(seq: number): void {
@@ -115,12 +131,12 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
 
     /**
      * Ends the job, inside a change. Its ids and filter, which may be large, are removed from the
-     * row, and its file no longer counts, because it is removed next.
+     * row. Its file no longer counts, because it is removed next, unless it is kept.
      */
-    end(seq: number, status: "COMPLETED" | "FAILED"): void {
+    end(seq: number, status: "COMPLETED" | "FAILED", keepsFile: boolean): void {
       const input = sql`json_remove(${jobs.input}, '$.ids', '$.filter')`;
       db.update(jobs)
-        .set({ status, finishedAt: clock.now(), input, fileBytes: 0 })
+        .set({ status, finishedAt: clock.now(), input, ...(keepsFile ? {} : { fileBytes: 0 }) })
         .where(eq(jobs.seq, seq))
         .run();
     },

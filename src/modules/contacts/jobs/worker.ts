@@ -13,7 +13,8 @@ import { createWorker } from "../../../lib/worker.ts";
 import type { JobKind, JobRow, Jobs } from "./jobs.ts";
 
 /** How a run of a job ended. A `stopped` job continues at the next start of the process. */
-export type RunEnd = { is: "completed" } | { is: "stopped" } | { is: "failed"; message: string };
+export type RunEnd =
+  { is: "completed"; keepsFile?: boolean } | { is: "stopped" } | { is: "failed"; message: string };
 
 export type JobRunner = {
   /** Runs the job in small changes and checks between them whether to stop. */
@@ -96,11 +97,12 @@ export function createJobWorker(deps: {
       return { is: "failed", message: refusal ?? UNEXPECTED };
     });
     if (end.is === "stopped") return;
+    const keepsFile = end.is === "completed" && end.keepsFile === true;
     await writer.write(() => {
       if (end.is === "failed") runner.noteFailure(job, end.message);
-      jobs.end(job.seq, end.is === "failed" ? "FAILED" : "COMPLETED");
+      jobs.end(job.seq, end.is === "failed" ? "FAILED" : "COMPLETED", keepsFile);
     });
-    await runner.cleanUp(job);
+    if (!keepsFile) await runner.cleanUp(job);
   }
 
   return {

@@ -1,0 +1,62 @@
+/** Reads the file of an import, as its job says. */
+
+import { Value } from "@sinclair/typebox/value";
+import type { Delimiter } from "../../../lib/csv.ts";
+import type { FieldError } from "../../../lib/errors.ts";
+import type { FairScheduler } from "../../../lib/slice-queue.ts";
+import type { ImportFiles } from "./files.ts";
+import { readFormat } from "./format.ts";
+import { ImportJob } from "./model.ts";
+import { withRecords } from "./records.ts";
+import { type FileSurvey, surveyRows } from "./survey.ts";
+import type { RowTarget } from "./write.ts";
+import type { JobRow } from "../jobs/jobs.ts";
+
+export type JobFile = ReturnType<typeof createJobFile>;
+
+type Surveyed = FileSurvey & { errors: FieldError[]; delimiter: Delimiter };
+
+export const FILE_GONE = "The uploaded file no longer exists. Upload it again.";
+
+export function createJobFile(deps: { files: ImportFiles; scheduler: FairScheduler }) {
+  const { files, scheduler } = deps;
+
+  /** Opens the file of a job. Returns null if it does not exist. */
+  async function open<T>(
+    job: Pick<JobRow, "id" | "projectSeq">,
+    { encoding, delimiter }: Pick<ImportJob, "encoding" | "delimiter">,
+    use: Parameters<typeof withRecords<T>>[2],
+  ): Promise<T | null> {
+    const bytes = await files.read(job.id);
+    if (bytes === null) return null;
+    const queue = scheduler.queueOf(job.projectSeq);
+    return withRecords({ bytes, encoding, delimiter }, queue, use);
+  }
+
+  return {
+    open,
+
+    /** Reads the whole file once, before the first row is written or tried. */
+    survey: (job: JobRow, input: ImportJob): Promise<Surveyed | null> =>
+      open(job, input, async ({ header, rest, delimiter }) => {
+        const { format, errors } = readFormat(header, input);
+        const survey = surveyRows(format, input);
+        for await (const items of rest) for (const item of items) survey.see(item);
+        const { faults, ...found } = survey.result();
+        return { ...found, errors: [...errors, ...faults], delimiter };
+      }),
+  };
+}
+
+export function readInput(job: JobRow): ImportJob {
+  return Value.Parse(ImportJob, JSON.parse(job.input));
+}
+
+export function targetOf({ projectSeq }: JobRow, input: ImportJob): RowTarget {
+  return {
+    projectSeq,
+    subscribesNew: input.subscribesNew,
+    resubscribes: input.resubscribes ?? false,
+    suppressAs: input.suppressAs ?? null,
+  };
+}

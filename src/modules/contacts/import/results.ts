@@ -1,0 +1,54 @@
+/** What the rows of an import did, or would do: the counts and the faults. */
+
+import type { RowFault } from "./faults.ts";
+import type { ImportJob } from "./model.ts";
+import type { ImportRow } from "./rows.ts";
+import type { RowContent, RowOutcome } from "./write.ts";
+import type { Progress } from "../jobs/jobs.ts";
+
+/** Results that have no column in the table of jobs. */
+type Results = Required<
+  Pick<ImportJob, "suppressed" | "keptUnsubscribed" | "unchanged" | "resubscribed" | "left">
+>;
+
+export type Counters = { progress: Progress; results: Results };
+
+/** Contacts that left and are named. */
+const MOST_LEFT = 100;
+
+export function importResults(input: Partial<ImportJob>): Results {
+  const { suppressed = 0, keptUnsubscribed = 0, unchanged = 0, resubscribed = 0 } = input;
+  return { suppressed, keptUnsubscribed, unchanged, resubscribed, left: [...(input.left ?? [])] };
+}
+
+/** Writes or tries a row and counts what it did. Its fault is added to `faults`. */
+export function countRow(
+  row: ImportRow,
+  run: (content: RowContent) => RowOutcome,
+  { progress, results }: Counters,
+  faults: RowFault[],
+): void {
+  const outcome: RowOutcome =
+    row.kind === "row" ? run(row) : { is: "failed", message: row.message };
+  progress[outcome.is]++;
+  progress.processed++;
+  if (outcome.is === "failed") {
+    const cells = row.kind === "fault" ? row.cells : undefined;
+    faults.push({ line: row.line, message: outcome.message, cells });
+    return;
+  }
+  results.suppressed += Number(outcome.isSuppressed);
+  results.keptUnsubscribed += Number(outcome.isKeptUnsubscribed);
+  results.unchanged += Number(outcome.isUnchanged);
+  results.resubscribed += Number(outcome.isResubscribed);
+  const isOfLeft = outcome.isKeptUnsubscribed || outcome.isResubscribed;
+  if (row.kind === "row" && isOfLeft) addLeft(results.left, row);
+}
+
+/** Keeps the contacts with the first lines. */
+function addLeft(left: Results["left"], { line, email }: { line: number; email: string }): void {
+  if (left.length === MOST_LEFT && line > (left.at(-1)?.line ?? 0)) return;
+  const at = left.findIndex((each) => each.line > line);
+  left.splice(at === -1 ? left.length : at, 0, { line, email });
+  if (left.length > MOST_LEFT) left.pop();
+}
