@@ -12,6 +12,7 @@ type CreateAction = {
 const ACTIONS: readonly CreateAction[] = [
   { label: "Import contacts", to: "/p/$project/contacts/import", role: "EDITOR" },
   { label: "Add a contact", to: "/p/$project/contacts", role: "EDITOR" },
+  { label: "Create a segment", to: "/p/$project/segments/new", role: "EDITOR" },
   { label: "Suppress an address", to: "/p/$project/suppressions", role: "EDITOR" },
   { label: "Add a domain", to: "/p/$project/domains", role: "ADMIN" },
   { label: "Create a webhook", to: "/p/$project/webhooks", role: "ADMIN" },

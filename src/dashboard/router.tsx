@@ -87,6 +87,18 @@ const segmentsRoute = createRoute({
   component: lazyPage(() => import("./pages/segments/segments-page.tsx"), "SegmentsPage"),
 });
 
+const newSegmentRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/segments/new",
+  component: lazyPage(() => import("./pages/segments/builder/form-pages.tsx"), "NewSegmentPage"),
+});
+
+const editSegmentRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/segments/$segment/edit",
+  component: lazyPage(() => import("./pages/segments/builder/form-pages.tsx"), "EditSegmentPage"),
+});
+
 const segmentRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/segments/$segment",
@@ -227,7 +239,9 @@ const routeTree = rootRoute.addChildren([
       importRoute,
       contactRoute,
       segmentsRoute,
+      newSegmentRoute,
       segmentRoute,
+      editSegmentRoute,
       campaignsRoute,
       campaignRoute,
       templatesRoute,

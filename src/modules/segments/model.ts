@@ -8,6 +8,7 @@ import { EXAMPLE } from "../../http/example-values.ts";
 import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
+import { Contact } from "../contacts/model.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { checkCondition, unclearDateErrors } from "./condition/condition.ts";
 import { CONDITION_EXAMPLE, ConditionSchema } from "./condition-model.ts";
@@ -213,6 +214,33 @@ export const SegmentPatch = named(
   },
 );
 export type SegmentPatch = Static<typeof SegmentPatch>;
+
+export const ConditionToPreview = named(
+  "ConditionToPreview",
+  withChecks(Input({ condition: ConditionSchema }), (value) => conditionErrors(value["condition"])),
+  { description: "A condition on contacts", example: { condition: CONDITION_EXAMPLE } },
+);
+
+export const ConditionPreview = named(
+  "ConditionPreview",
+  described(
+    Type.Object({
+      count: Type.Integer(),
+      isExact: Type.Boolean(),
+      members: Nullable(Type.Array(Contact)),
+    }),
+    {
+      count: "Number of contacts that meet the condition",
+      isExact: "False if the number is an estimate, because counting takes longer than 200 ms",
+      members: "The 10 newest of them; null if finding them takes longer than 200 ms",
+    },
+  ),
+  {
+    description: "The contacts that a condition selects",
+    example: { count: 40, isExact: true, members: [] },
+  },
+);
+export type ConditionPreview = Static<typeof ConditionPreview>;
 
 const emails = Type.Array(EmailAddress, { minItems: 1, maxItems: 1000 });
 

@@ -26,6 +26,13 @@ export const segmentOperations = describeOperations(
         addSegmentMembers: { id },
       },
     },
+    previewCondition: {
+      role: "VIEWER",
+      summary: "Whom a condition selects",
+      description:
+        "The number of contacts that meet the condition, and the newest of them, without storing a " +
+        "segment. With `counted=RECENT` the number may be an estimate.",
+    },
     getSegment: {
       role: "VIEWER",
       summary: "Segment details",

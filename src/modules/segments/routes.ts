@@ -1,6 +1,7 @@
 /**
  * GET    /segments                 list segments
  * POST   /segments                 create a segment
+ * POST   /segments/preview         whom a condition selects
  * GET    /segments/{id}            one segment
  * PATCH  /segments/{id}            change a segment
  * DELETE /segments/{id}            delete a segment
@@ -27,6 +28,8 @@ import { Contact } from "../contacts/model.ts";
 import { readableContact } from "../contacts/service.ts";
 import {
   AddedMembers,
+  ConditionPreview,
+  ConditionToPreview,
   MembersInput,
   MembersRemoval,
   RemovedMembers,
@@ -64,6 +67,21 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments }
         body: limited(SegmentInput, BODY_LIMITS.condition),
         response: withErrors({ 201: Envelope(Segment) }),
         detail: segmentOperations.createSegment,
+      },
+    )
+    .post(
+      "/preview",
+      async ({ project, role, body, query }) => {
+        ensureChecks(ConditionToPreview, body);
+        const found = await segments.preview(project.seq, body.condition, query.counted);
+        const members = found.members?.map((contact) => readableContact(role, contact)) ?? null;
+        return envelope({ ...found, members });
+      },
+      {
+        query: SegmentQuery,
+        body: limited(ConditionToPreview, BODY_LIMITS.condition),
+        response: withErrors({ 200: Envelope(ConditionPreview) }),
+        detail: segmentOperations.previewCondition,
       },
     )
     .get(

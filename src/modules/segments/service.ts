@@ -45,6 +45,7 @@ import type { Counted, Segment, SegmentInput, SegmentListQuery, SegmentUsage } f
 import type { ResolvedTest } from "./condition/references.ts";
 import { createFindMismatches } from "./mismatches.ts";
 import { createMemberCounts, type MemberCount } from "./member-counts.ts";
+import { createPreview } from "./preview.ts";
 import { createMemberRows } from "./membership/member-rows.ts";
 import { createCleanup } from "./membership/cleanup.ts";
 import { createSegmentUsers } from "./usage.ts";
@@ -78,6 +79,7 @@ export function createSegments(deps: {
   const edits = createEdits({ db, writer, clock, definitions, memberRows, tracking, users });
 
   const findMismatches = createFindMismatches({ definitions, count: audiences.count });
+  const preview = createPreview({ db, clock, audiences, definitions });
   const counts = createMemberCounts({ ...deps, definitions, count: audiences.count });
 
   async function countInput({ condition: given }: SegmentInput, projectSeq: number) {
@@ -125,6 +127,10 @@ export function createSegments(deps: {
       const create = edits.create(projectSeq, input);
       return () => present(create(), count, mismatches);
     },
+
+    /** Whom a condition selects that belongs to no segment yet. */
+    preview: (projectSeq: number, condition: unknown, counted: Counted = "EXACT") =>
+      preview(projectSeq, parseCondition(condition, "condition"), counted),
 
     patch: edits.patch,
 

@@ -1,7 +1,10 @@
 /** One segment: whom it selects, in words, where it is used, and its members. */
 
+import { Button } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { Pencil } from "lucide-react";
 import type { Segment } from "../../../modules/segments/model.ts";
+import { useMay } from "../../state.ts";
 import { CopyText } from "../../ui/copy.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
 import { DeleteButton } from "../../ui/delete-button.tsx";
@@ -23,6 +26,7 @@ export function SegmentPage() {
   const { tab = "about" } = route.useSearch();
   const query = useSegment(id);
   const { data } = query;
+  const mayEdit = useMay("EDITOR");
   const isMembers = tab === "members";
   return (
     <Page
@@ -33,7 +37,23 @@ export function SegmentPage() {
           <BackLabel>Segments</BackLabel>
         </Link>
       }
-      actions={data && <DeleteSegment segment={data} project={project} />}
+      actions={
+        data && (
+          <>
+            {mayEdit && (
+              <Button
+                component={Link}
+                to={`/p/${project}/segments/${id}/edit`}
+                variant="default"
+                leftSection={<Pencil size={15} aria-hidden />}
+              >
+                Edit
+              </Button>
+            )}
+            <DeleteSegment segment={data} project={project} />
+          </>
+        )
+      }
       tabs={
         data && (
           <PageTabs label="Parts of the segment">

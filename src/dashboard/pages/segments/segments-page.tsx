@@ -1,8 +1,10 @@
 /** The segments of the project, with the numbers of their members. */
 
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { UsersRound } from "lucide-react";
-import { useAppState } from "../../state.ts";
+import { Button } from "@mantine/core";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Plus, UsersRound } from "lucide-react";
+import { useShortcuts } from "../../shortcuts.ts";
+import { useAppState, useMay } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -20,12 +22,22 @@ export function SegmentsPage() {
   const list = useSegmentList();
   const run = useExport({ path: "/segments", columns: SEGMENT_CSV, noun: "segments" });
   const { url } = useAppState();
+  const mayEdit = useMay("EDITOR");
+  const create = () => void navigate({ to: "/p/$project/segments/new", params: { project } });
+  useShortcuts({ c: create }, mayEdit);
   return (
     <Page
       title="Segments"
       isFixed
       description="Groups of contacts for campaigns and workflows: those that meet a condition, or a list."
-      actions={list.rows.length > 0 && <ExportButton run={run} isDisabled={false} />}
+      actions={
+        list.rows.length > 0 && (
+          <>
+            <ExportButton run={run} isDisabled={false} />
+            {mayEdit && <CreateSegment project={project} />}
+          </>
+        )
+      }
     >
       <ExportProgress run={run} />
       <DataTable
@@ -42,7 +54,8 @@ export function SegmentsPage() {
           <Empty
             icon={UsersRound}
             title="No segments yet"
-            text="A segment selects contacts by their data, events or mails. Create the first one from your code."
+            text="A segment selects contacts by their data, events or mails, for campaigns and workflows."
+            action={mayEdit && <CreateSegment project={project} />}
           >
             <Code
               label="Creating a segment"
@@ -52,5 +65,17 @@ export function SegmentsPage() {
         }
       />
     </Page>
+  );
+}
+
+function CreateSegment({ project }: { project: string }) {
+  return (
+    <Button
+      component={Link}
+      to={`/p/${project}/segments/new`}
+      leftSection={<Plus size={16} aria-hidden />}
+    >
+      Create a segment
+    </Button>
   );
 }

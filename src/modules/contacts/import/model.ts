@@ -313,6 +313,33 @@ export const ImportProgress = named(
 );
 export type ImportProgress = Static<typeof ImportProgress>;
 
+/** An import in a list. */
+export const ImportSummary = named(
+  "ImportSummary",
+  Type.Object({
+    ...JobState,
+    created: Type.Integer({ description: "Contacts that were created" }),
+    updated: Type.Integer({ description: "Lines about contacts that existed" }),
+    failed: Type.Integer({ description: "Lines that could not be imported" }),
+    ...JobTimes,
+  }),
+  {
+    description: "The state of an import in a list",
+    example: {
+      id: EXAMPLE.jobId,
+      status: "RUNNING",
+      processed: 1200,
+      total: 5000,
+      created: 1100,
+      updated: 90,
+      failed: 10,
+      createdAt: EXAMPLE.createdAt,
+      finishedAt: null,
+    },
+  },
+);
+export type ImportSummary = Static<typeof ImportSummary>;
+
 /** Input of the job, as stored in its row. A job that an earlier version stored has fewer members. */
 export const ImportJob = Type.Object({
   encoding: Type.String(),

@@ -1,6 +1,7 @@
 /** What a column of an imported file may mean, and how a mapping of the interface says it. */
 
 import type { ImportProgress } from "../../../../modules/contacts/import/model.ts";
+import { escapeKey, unescapeKey } from "../../../ui/data-key.ts";
 
 export type ImportedColumn = ImportProgress["columns"][number];
 
@@ -60,7 +61,7 @@ export function writeTarget(target: Target): string | null {
     case "ignored":
       return null;
     case "key": {
-      const key = target.key.replaceAll("\\", "\\\\").replaceAll(".", "\\.");
+      const key = escapeKey(target.key);
       return target.type === "AUTO" ? `data.${key}` : `${target.type}:${key}`;
     }
     default:
@@ -81,9 +82,6 @@ export function targetOf(
   const key = field.slice("data.".length);
   return { kind: "key", key, type: type === "json" ? "json" : "AUTO" };
 }
-
-/** `\.` is a dot of the key. */
-const unescapeKey = (key: string): string => key.replaceAll(/\\([\\.])/g, "$1");
 
 const GUESSED: Readonly<Record<NonNullable<ImportedColumn["guess"]>, string>> = {
   number: "These look like numbers.",

@@ -21,7 +21,7 @@ export const hasEnded = ({ status }: Pick<ImportProgress, "status">): boolean =>
   status === "COMPLETED" || status === "FAILED";
 
 /** `3 rows`; `1 row`. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
+export const amount = (count: number, one: string, many = `${one}s`): string =>
   `${number.format(count)} ${count === 1 ? one : many}`;
 
 /** One line for each result that is not zero; new contacts always. */
@@ -32,29 +32,29 @@ export function resultLines(job: Counts): Line[] {
     {
       key: "created",
       count: created,
-      text: `${counted(created, "new contact")} ${will("will be added", created === 1 ? "was added" : "were added")}`,
+      text: `${amount(created, "new contact")} ${will("will be added", created === 1 ? "was added" : "were added")}`,
       isAlways: true,
     },
     {
       key: "changed",
       count: updated - unchanged,
-      text: `${counted(updated - unchanged, "contact")} ${will("will be changed", updated - unchanged === 1 ? "was changed" : "were changed")}`,
+      text: `${amount(updated - unchanged, "contact")} ${will("will be changed", updated - unchanged === 1 ? "was changed" : "were changed")}`,
     },
     {
       key: "unchanged",
       count: unchanged,
-      text: `${counted(unchanged, "contact")} ${unchanged === 1 ? "has" : "have"} these values already`,
+      text: `${amount(unchanged, "contact")} ${unchanged === 1 ? "has" : "have"} these values already`,
     },
     {
       key: "suppressed",
       count: suppressed,
-      text: `${counted(suppressed, "address", "addresses")} ${will("will be suppressed", suppressed === 1 ? "was suppressed" : "were suppressed")}, because the file says that mail to ${suppressed === 1 ? "it" : "them"} bounced, was marked as spam or is blocked`,
+      text: `${amount(suppressed, "address", "addresses")} ${will("will be suppressed", suppressed === 1 ? "was suppressed" : "were suppressed")}, because the file says that mail to ${suppressed === 1 ? "it" : "them"} bounced, was marked as spam or is blocked`,
       tone: "held",
     },
     {
       key: "failed",
       count: failed,
-      text: `${counted(failed, "row")} cannot be imported`,
+      text: `${amount(failed, "row")} cannot be imported`,
       tone: "failed",
     },
   ];

@@ -10,7 +10,6 @@ import { ProgressStep } from "./progress-step.tsx";
 import { ReviewStep } from "./review-step.tsx";
 import { UploadStep } from "./upload-step.tsx";
 import { useImport } from "./use-import.ts";
-import "./import.css";
 
 const route = getRouteApi("/user/p/$project/contacts/import");
 

@@ -3,7 +3,7 @@
 import { Button, Progress } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ImportProgress } from "../../../../modules/contacts/import/model.ts";
-import { counted, hasEnded, resultLines } from "./counts.ts";
+import { amount, hasEnded, resultLines } from "./counts.ts";
 import { FaultsLink } from "./faults-link.tsx";
 
 const number = new Intl.NumberFormat();
@@ -28,7 +28,7 @@ export function ProgressStep(props: {
           <p className="muted small" role="status">
             {total === null
               ? "Reading the file…"
-              : `${number.format(processed)} of ${counted(total, "row")}`}
+              : `${number.format(processed)} of ${amount(total, "row")}`}
           </p>
           <p className="muted">The import goes on if you close this page.</p>
         </>
@@ -43,11 +43,11 @@ export function ProgressStep(props: {
           ))}
           {job.keptUnsubscribed > 0 && (
             <li>
-              {counted(job.keptUnsubscribed, "person", "people")} who left stayed unsubscribed.
+              {amount(job.keptUnsubscribed, "person", "people")} who left stayed unsubscribed.
             </li>
           )}
           {job.resubscribed > 0 && (
-            <li>{counted(job.resubscribed, "person", "people")} were subscribed again.</li>
+            <li>{amount(job.resubscribed, "person", "people")} were subscribed again.</li>
           )}
         </ul>
       )}

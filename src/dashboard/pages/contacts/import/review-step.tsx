@@ -6,7 +6,7 @@ import type { ImportProgress } from "../../../../modules/contacts/import/model.t
 import { newIdempotencyKey } from "../../../api.ts";
 import { Problem } from "../../../ui/problem.tsx";
 import { targetOf } from "./column-targets.ts";
-import { counted, hasEnded, resultLines } from "./counts.ts";
+import { amount, hasEnded, resultLines } from "./counts.ts";
 import { Mapping } from "./mapping.tsx";
 import { Preview } from "./preview.tsx";
 import { Questions } from "./questions.tsx";
@@ -62,7 +62,7 @@ export function ReviewStep({ job, onTried, onStarted, onRestart }: Props) {
         {failure !== null && <Problem error={failure} />}
         <div className="import-start">
           <Button loading={isStarting} disabled={!isReady} onClick={() => void start()}>
-            {count > 0 ? `Import ${counted(count, "contact")}` : "Import"}
+            {count > 0 ? `Import ${amount(count, "contact")}` : "Import"}
           </Button>
           {isStale && (
             <span className="muted small" role="status">
@@ -137,8 +137,8 @@ function Left({ job, options, onChange }: Part) {
       <p>
         <strong>
           {isAgain
-            ? `${counted(count, "person", "people")} who left will be subscribed again`
-            : `${counted(count, "person", "people")} who left will stay unsubscribed`}
+            ? `${amount(count, "person", "people")} who left will be subscribed again`
+            : `${amount(count, "person", "people")} who left will stay unsubscribed`}
         </strong>
       </p>
       {left.length > 0 && (

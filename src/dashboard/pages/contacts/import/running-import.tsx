@@ -3,7 +3,7 @@
 import { Progress } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ImportSummary } from "../../../../modules/contacts/import/list.ts";
+import type { ImportSummary } from "../../../../modules/contacts/import/model.ts";
 import { api, type ListPage } from "../../../api.ts";
 import { hasEnded } from "./counts.ts";
 

@@ -1,0 +1,133 @@
+/** The rows of a condition: "field, operator, value", joined by "all" or "any", and groups of rows. */
+
+import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
+import { Plus, Trash2 } from "lucide-react";
+import {
+  type Draft,
+  type Logic,
+  newGroup,
+  newRow,
+  other,
+  type Row,
+  type RowGroup,
+} from "./draft.ts";
+import { RowFields } from "./row-fields.tsx";
+import type { FieldChoices } from "./use-fields.ts";
+
+type Props = { draft: Draft; fields: FieldChoices; onChange: (draft: Draft) => void };
+
+export function Builder({ draft, fields, onChange }: Props) {
+  const { logic, items } = draft;
+  const change = (next: Draft["items"]) => onChange({ logic, items: next });
+  const replace = (item: Row | RowGroup) =>
+    change(items.map((each) => (each.id === item.id ? item : each)));
+  const remove = (id: string) => change(items.filter((each) => each.id !== id));
+  return (
+    <div className="builder">
+      <Joined
+        label="How the conditions are joined"
+        logic={logic}
+        onChange={(next) => onChange({ logic: next, items })}
+      />
+      <ul className="builder-rows">
+        {items.map((item, i) => (
+          <li key={item.id}>
+            {item.kind === "row" ? (
+              <RowFields
+                row={item}
+                label={`Condition ${i + 1}`}
+                fields={fields}
+                onChange={replace}
+                onRemove={items.length > 1 ? () => remove(item.id) : undefined}
+              />
+            ) : (
+              <Group
+                group={item}
+                label={`Condition ${i + 1}`}
+                logic={other(logic)}
+                fields={fields}
+                onChange={replace}
+                onRemove={() => remove(item.id)}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      <div className="builder-add">
+        <AddButton onAdd={() => change([...items, newRow()])}>Add a condition</AddButton>
+        <AddButton onAdd={() => change([...items, newGroup()])}>
+          Add a group: {logic === "AND" ? "any of several" : "all of several"}
+        </AddButton>
+      </div>
+    </div>
+  );
+}
+
+function AddButton({ onAdd, children }: { onAdd: () => void; children: React.ReactNode }) {
+  return (
+    <Button
+      size="compact-sm"
+      variant="subtle"
+      leftSection={<Plus size={14} aria-hidden />}
+      onClick={onAdd}
+    >
+      {children}
+    </Button>
+  );
+}
+
+function Joined(props: { label: string; logic: Logic; onChange: (logic: Logic) => void }) {
+  const { label, logic, onChange } = props;
+  return (
+    <div className="builder-logic">
+      <span>Contacts that meet</span>
+      <SegmentedControl
+        size="xs"
+        aria-label={label}
+        value={logic}
+        data={[
+          { value: "AND", label: "all" },
+          { value: "OR", label: "any" },
+        ]}
+        onChange={(value) => onChange(value === "OR" ? "OR" : "AND")}
+      />
+      <span>of these conditions</span>
+    </div>
+  );
+}
+
+function Group(props: {
+  group: RowGroup;
+  label: string;
+  logic: Logic;
+  fields: FieldChoices;
+  onChange: (group: RowGroup) => void;
+  onRemove: () => void;
+}) {
+  const { group, label, logic, fields, onChange, onRemove } = props;
+  const { rows } = group;
+  const change = (next: readonly Row[]) => onChange({ ...group, rows: next });
+  return (
+    <fieldset className="builder-group">
+      <legend>{logic === "OR" ? "Any of these" : "All of these"}</legend>
+      {rows.map((row, i) => (
+        <RowFields
+          key={row.id}
+          row={row}
+          label={`${label}, part ${i + 1}`}
+          fields={fields}
+          onChange={(next) => change(rows.map((each) => (each.id === next.id ? next : each)))}
+          onRemove={
+            rows.length > 1 ? () => change(rows.filter(({ id }) => id !== row.id)) : undefined
+          }
+        />
+      ))}
+      <div className="builder-add">
+        <AddButton onAdd={() => change([...rows, newRow()])}>Add to the group</AddButton>
+        <ActionIcon aria-label={`Remove the group of ${label}`} onClick={onRemove}>
+          <Trash2 size={15} aria-hidden />
+        </ActionIcon>
+      </div>
+    </fieldset>
+  );
+}

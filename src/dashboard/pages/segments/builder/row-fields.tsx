@@ -1,0 +1,197 @@
+/** One row of a condition: its field, its operator and its value. */
+
+import { ActionIcon, NumberInput, Select, TagsInput, TextInput } from "@mantine/core";
+import { Trash2 } from "lucide-react";
+import { useState } from "react";
+import { type Row, takesOf } from "./draft.ts";
+import { DATA_KINDS, kindOf, OPERATORS_OF, UNITS } from "./operators.ts";
+import { choicesFor, type FieldChoices } from "./use-fields.ts";
+
+type Props = {
+  row: Row;
+  label: string;
+  fields: FieldChoices;
+  onChange: (row: Row) => void;
+  onRemove: (() => void) | undefined;
+};
+
+export function RowFields({ row, label, fields, onChange, onRemove }: Props) {
+  const { field, dataKind, operator } = row;
+  const kind = kindOf(field, dataKind);
+  const operators = kind === null ? [] : OPERATORS_OF[kind];
+  const isData = field.startsWith("data.");
+
+  /** Keeps the operator if the new field has it, and otherwise takes the first one. */
+  function change(next: Partial<Row>): void {
+    const changed = { ...row, ...next };
+    const newKind = kindOf(changed.field, changed.dataKind);
+    const known = newKind === null ? [] : OPERATORS_OF[newKind];
+    const isKnown = known.some(({ value }) => value === changed.operator);
+    onChange({ ...changed, operator: isKnown ? changed.operator : (known[0]?.value ?? "") });
+  }
+
+  return (
+    <div className="builder-row" role="group" aria-label={label}>
+      <div className="builder-cells">
+        <FieldSelect
+          label={`Field of ${label}`}
+          value={field}
+          fields={fields}
+          onChange={(chosen) => {
+            const kindOfField = fields.dataKinds.get(chosen);
+            change({ field: chosen, text: "", list: [], dataKind: kindOfField ?? "text" });
+          }}
+        />
+        {isData && (
+          <Select
+            size="sm"
+            className="builder-kind"
+            aria-label={`Type of ${label}`}
+            data={DATA_KINDS}
+            value={dataKind}
+            allowDeselect={false}
+            onChange={(value) => {
+              const found = DATA_KINDS.find((one) => one.value === value);
+              if (found !== undefined) change({ dataKind: found.value, text: "", list: [] });
+            }}
+          />
+        )}
+        <Select
+          size="sm"
+          className="builder-operator"
+          aria-label={`Operator of ${label}`}
+          data={operators.map(({ value, label: text }) => ({ value, label: text }))}
+          value={operator === "" ? null : operator}
+          placeholder="…"
+          disabled={kind === null}
+          allowDeselect={false}
+          onChange={(value) => value !== null && change({ operator: value })}
+        />
+        <ValueFields row={row} label={label} onChange={change} />
+      </div>
+      {onRemove !== undefined && (
+        <ActionIcon aria-label={`Remove ${label}`} onClick={onRemove}>
+          <Trash2 size={15} aria-hidden />
+        </ActionIcon>
+      )}
+    </div>
+  );
+}
+
+/** All fields that are known; another one can be typed. */
+function FieldSelect(props: {
+  label: string;
+  value: string;
+  fields: FieldChoices;
+  onChange: (field: string) => void;
+}) {
+  const { label, value, fields, onChange } = props;
+  const [search, setSearch] = useState("");
+  return (
+    <Select
+      size="sm"
+      className="builder-field"
+      aria-label={label}
+      placeholder="Choose a field"
+      searchable
+      data={choicesFor(fields, search, value)}
+      value={value === "" ? null : value}
+      allowDeselect={false}
+      maxDropdownHeight={320}
+      onSearchChange={setSearch}
+      onChange={(chosen) => chosen !== null && onChange(chosen)}
+      nothingFoundMessage="Type the name of a field or an event"
+    />
+  );
+}
+
+function ValueFields(props: { row: Row; label: string; onChange: (next: Partial<Row>) => void }) {
+  const { row, label, onChange } = props;
+  const { text, list, unit } = row;
+  const name = `Value of ${label}`;
+  switch (takesOf(row)) {
+    case "text":
+      return (
+        <TextInput
+          size="sm"
+          className="builder-value"
+          aria-label={name}
+          value={text}
+          onChange={({ currentTarget }) => onChange({ text: currentTarget.value })}
+        />
+      );
+    case "number":
+      return (
+        <NumberInput
+          size="sm"
+          className="builder-value"
+          aria-label={name}
+          value={text}
+          onChange={(value) => onChange({ text: String(value) })}
+        />
+      );
+    case "date":
+      return (
+        <TextInput
+          size="sm"
+          type="date"
+          className="builder-value"
+          aria-label={name}
+          value={text}
+          onChange={({ currentTarget }) => onChange({ text: currentTarget.value })}
+        />
+      );
+    case "flag":
+      return (
+        <Select
+          size="sm"
+          className="builder-value"
+          aria-label={name}
+          data={[
+            { value: "true", label: "yes" },
+            { value: "false", label: "no" },
+          ]}
+          value={text === "" ? null : text}
+          placeholder="Choose"
+          allowDeselect={false}
+          onChange={(value) => value !== null && onChange({ text: value })}
+        />
+      );
+    case "list":
+      return (
+        <TagsInput
+          size="sm"
+          className="builder-value"
+          aria-label={name}
+          value={[...list]}
+          placeholder={list.length === 0 ? "Values, each with Enter" : ""}
+          onChange={(next) => onChange({ list: next })}
+        />
+      );
+    case "span":
+      return (
+        <>
+          <NumberInput
+            size="sm"
+            className="builder-amount"
+            aria-label={name}
+            min={1}
+            allowDecimal={false}
+            value={text}
+            onChange={(value) => onChange({ text: String(value) })}
+          />
+          <Select
+            size="sm"
+            className="builder-unit"
+            aria-label={`Unit of ${label}`}
+            data={UNITS}
+            value={unit}
+            allowDeselect={false}
+            onChange={(value) => value !== null && onChange({ unit: value })}
+          />
+        </>
+      );
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,127 @@
+/** The fields that a condition may name: those of the contacts, events, mails and segments. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { FieldList } from "../../../../modules/contacts/model.ts";
+import type { Segment } from "../../../../modules/segments/model.ts";
+import { api, type ListPage } from "../../../api.ts";
+import { unescapeKey } from "../../../ui/data-key.ts";
+import { type DataKind, dataField } from "./operators.ts";
+
+type Choice = { value: string; label: string };
+type ChoiceGroup = { group: string; items: Choice[] };
+
+export type FieldChoices = {
+  groups: readonly ChoiceGroup[];
+  /** The types of the fields of the data, by `data.KEY`. */
+  dataKinds: ReadonlyMap<string, DataKind>;
+};
+
+const STALE_MS = 60_000;
+const MOST = 100;
+
+const CONTACT: Choice[] = [
+  { value: "email", label: "Email address" },
+  { value: "subscribed", label: "Subscribed" },
+  { value: "createdAt", label: "Added" },
+  { value: "updatedAt", label: "Changed" },
+];
+const MAILS: Choice[] = [
+  { value: "email.sent", label: "A mail was sent" },
+  { value: "email.delivered", label: "A mail was delivered" },
+  { value: "email.opened", label: "A mail was opened" },
+  { value: "email.clicked", label: "A link was clicked" },
+  { value: "email.bounced", label: "A mail came back" },
+  { value: "email.complained", label: "A mail was marked as spam" },
+];
+/** Events that the contacts themselves cause are named by the product. */
+const OWN_EVENTS = /^(?:email|contact|segment|campaign)\./;
+
+const KINDS: Readonly<Record<string, DataKind>> = {
+  number: "number",
+  boolean: "flag",
+  date: "date",
+};
+
+/** `except` is a segment that must not refer to itself. */
+export function useFields(project: string, except?: string): FieldChoices {
+  const options = { staleTime: STALE_MS };
+  const fields = useQuery({
+    ...options,
+    queryKey: ["contact-fields", project],
+    queryFn: ({ signal }) =>
+      api.get<FieldListAnswer>("/contacts/fields", { query: { counted: "NEWEST" }, signal }),
+  }).data;
+  const events = useQuery({
+    ...options,
+    queryKey: ["event-names", project],
+    queryFn: ({ signal }) =>
+      api.get<ListPage<string>>("/events/names", { query: { limit: MOST }, signal }),
+  }).data;
+  const segments = useQuery({
+    ...options,
+    queryKey: ["segment-choices", project],
+    queryFn: ({ signal }) =>
+      api.get<ListPage<Segment>>("/segments", { query: { limit: MOST }, signal }),
+  }).data;
+  return useMemo(
+    () => ({
+      groups: [
+        { group: "Contact", items: CONTACT },
+        {
+          group: "Fields",
+          items: (fields?.items ?? []).map(({ key }) => ({ value: dataField(key), label: key })),
+        },
+        {
+          group: "Events",
+          items: (events?.items ?? [])
+            .filter((name) => !OWN_EVENTS.test(name))
+            .map((name) => ({ value: `event.${name}`, label: name })),
+        },
+        { group: "Mails", items: MAILS },
+        {
+          group: "Segments",
+          items: (segments?.items ?? [])
+            .filter(({ id }) => id !== except)
+            .map(({ id, name }) => ({ value: `segment.${id}`, label: name })),
+        },
+      ].filter(({ items }) => items.length > 0),
+      dataKinds: new Map(
+        (fields?.items ?? []).flatMap(({ key, type }): [string, DataKind][] => {
+          const kind = KINDS[type];
+          return kind === undefined ? [] : [[dataField(key), kind]];
+        }),
+      ),
+    }),
+    [fields, events, segments, except],
+  );
+}
+
+type FieldListAnswer = typeof FieldList.static;
+
+/** The choices, with the chosen field if it is not among them, and the text that is searched for. */
+export function choicesFor({ groups }: FieldChoices, search: string, value: string): ChoiceGroup[] {
+  const known = new Set(groups.flatMap(({ items }) => items.map((item) => item.value)));
+  const isKnown = (field: string) => known.has(field);
+  const added: Choice[] = [];
+  if (value !== "" && !isKnown(value)) added.push({ value, label: labelOf(value) });
+  const typed = search.trim();
+  const labels = new Set(groups.flatMap(({ items }) => items.map(({ label }) => label)));
+  if (typed !== "" && !labels.has(typed) && typed !== labelOf(value)) {
+    for (const [field, label] of [
+      [dataField(typed), `Field “${typed}”`],
+      [`event.${typed}`, `Event “${typed}”`],
+    ] as const) {
+      if (!isKnown(field) && field !== value) added.push({ value: field, label });
+    }
+  }
+  return added.length === 0 ? [...groups] : [...groups, { group: "Others", items: added }];
+}
+
+/** The name of a field that is in no list. */
+function labelOf(field: string): string {
+  const [, prefix = "", rest = ""] = /^(data|event|segment)\.([^]*)$/.exec(field) ?? [];
+  if (prefix === "data") return unescapeKey(rest);
+  if (prefix === "event") return `Event ${rest}`;
+  return prefix === "segment" ? `Segment ${rest}` : field;
+}

@@ -1,0 +1,166 @@
+/** Segments are created and changed in the dashboard, as rows and as JSON. */
+
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { toCondition, toDraft } from "../../src/dashboard/pages/segments/builder/draft.ts";
+import { faultsOf, NO_FAULTS } from "../support/browser.ts";
+import { valueAt } from "../support/json.ts";
+import { beforePages, pageTest } from "../support/page-test.ts";
+import { newProjectWithPeople, openAs, type PeopledProject } from "./people.ts";
+
+const filter = (field: string, operator: string, value?: unknown, unit?: string) => ({
+  field,
+  operator,
+  ...(value === undefined ? {} : { value }),
+  ...(unit === undefined ? {} : { unit }),
+});
+const all = (...filters: object[]) => ({ logic: "AND", groups: [{ filters }] });
+
+describe("a condition as rows", () => {
+  test.each([
+    all(filter("data.plan", "equals", "pro")),
+    all(filter("data.orders", "greaterThan", 3), filter("subscribed", "equals", true)),
+    all(filter("event.purchase", "triggeredWithin", 30, "days")),
+    all(filter("data.city", "in", ["Rome", "Bath"]), filter("data.born", "within", 5, "hours")),
+    all(filter("segment.1", "notMemberOf"), filter("email.opened", "notTriggered")),
+    {
+      logic: "OR",
+      groups: [
+        { filters: [filter("email", "endsWith", "@x.io")] },
+        { filters: [filter("data.a", "exists"), filter("data.b", "equals", false)] },
+      ],
+    },
+    {
+      logic: "AND",
+      groups: [
+        { filters: [filter("subscribed", "equals", true)] },
+        {
+          filters: [],
+          conditions: {
+            logic: "OR",
+            groups: [
+              { filters: [filter("data.city", "equals", "Rome")] },
+              { filters: [filter("data.city", "equals", "Bath")] },
+            ],
+          },
+        },
+      ],
+    },
+  ])("is the same after it was shown: %j", (condition) => {
+    const draft = toDraft(condition);
+    const made: unknown = draft === null ? null : toCondition(draft);
+    expect(made).toEqual(condition);
+  });
+
+  test.each([
+    // A third level, an unknown operator, a value of another type, and a list with numbers.
+    {
+      logic: "OR",
+      groups: [
+        {
+          filters: [filter("data.a", "exists")],
+          conditions: {
+            logic: "OR",
+            groups: [
+              { filters: [filter("data.b", "exists")] },
+              { filters: [filter("data.c", "exists")] },
+            ],
+          },
+        },
+        { filters: [filter("data.d", "exists")] },
+      ],
+    },
+    all(filter("data.a", "soundsLike", "x")),
+    all(filter("data.a", "contains", 5)),
+    all(filter("data.a", "in", [1, "2"])),
+    "nonsense",
+  ])("that has no rows stays JSON: %j", (condition) => {
+    expect(toDraft(condition)).toBeNull();
+  });
+
+  test("is incomplete while a value is missing", () => {
+    const draft = toDraft(all(filter("data.plan", "equals", "pro")));
+    const [row] = draft?.items ?? [];
+    if (draft === null || row?.kind !== "row") throw new Error("there is no row");
+    expect(toCondition({ ...draft, items: [{ ...row, text: "" }] })).toBeNull();
+    expect(toCondition({ ...draft, items: [] })).toBeNull();
+  });
+});
+
+let project: PeopledProject;
+beforePages(async () => {
+  project = await newProjectWithPeople();
+  const contacts = [
+    { email: "ada@x.io", data: { city: "Berlin", orders: 5 } },
+    { email: "bob@x.io", data: { city: "Berlin", orders: 1 } },
+    { email: "cyd@x.io", data: { city: "Rome", orders: 9 } },
+  ];
+  for (const contact of contacts) await project.call("POST", "/contacts", contact);
+  await project.call("POST", "/v1/track", { email: "ada@x.io", event: "purchase" });
+});
+
+async function select(page: Page, label: string, option: string): Promise<void> {
+  await page.locator(`input[aria-label="${label}"]`).click();
+  await page.getByRole("option", { name: option, exact: true }).click();
+}
+
+describe("a segment", () => {
+  pageTest(
+    "is built from rows with its number at once, saved, changed as JSON, and listed",
+    async () => {
+      const opened = await openAs(project, "/segments", { person: "editor" });
+      const { page, problems } = opened;
+      await page.getByRole("link", { name: "Create a segment" }).click();
+      await page.getByLabel("Name").fill("Buyers in Berlin");
+      await select(page, "Field of Condition 1", "city");
+      await page.getByLabel("Value of Condition 1").fill("Berlin");
+      await page.getByText("2 contacts").waitFor();
+      await page.getByRole("button", { name: "Add a condition" }).click();
+      await select(page, "Field of Condition 2", "purchase");
+      await select(page, "Operator of Condition 2", "in the last");
+      await page.getByLabel("Value of Condition 2").fill("30");
+      await page.getByText("1 contact", { exact: false }).first().waitFor();
+      await page.getByRole("list", { name: "The newest of them" }).getByText("ada@x.io").waitFor();
+      await page.getByRole("button", { name: "Add a group" }).click();
+      await select(page, "Field of Condition 3, part 1", "orders");
+      await select(page, "Operator of Condition 3, part 1", "is at least");
+      await page.getByLabel("Value of Condition 3, part 1").fill("5");
+      await select(page, "Field of Condition 3, part 2", "Subscribed");
+      await select(page, "Value of Condition 3, part 2", "no");
+      await page.getByText("1 contact", { exact: false }).first().waitFor();
+      for (const layout of ["light", "phone-dark"] as const) {
+        await opened.setLayout(layout);
+        await opened.screenshot("segment-builder");
+        expect(await faultsOf(opened)).toEqual(NO_FAULTS);
+      }
+      await opened.setLayout("light");
+      await page.getByRole("button", { name: "Create the segment" }).click();
+      await page.getByRole("heading", { level: 1, name: "Buyers in Berlin" }).waitFor();
+      await page.getByRole("link", { name: "Edit" }).click();
+      await page.getByRole("button", { name: "Edit as JSON" }).click();
+      const json = page.getByLabel("Condition as JSON");
+      const text = await json.inputValue();
+      await json.fill(text.replace("Berlin", "Rome"));
+      await page.getByText("0 contacts").waitFor();
+      await json.fill("{");
+      await page.getByText("This is no JSON object.").waitFor();
+      expect(await page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
+      await json.fill(
+        text.replace('"purchase"', '"purchase2"').replace("triggeredWithin", "sounds"),
+      );
+      await page.getByRole("alert").getByText("operator", { exact: false }).first().waitFor();
+      await json.fill(JSON.stringify(all(filter("data.city", "equals", "Rome"))));
+      await page.getByText("1 contact", { exact: false }).first().waitFor();
+      await page.getByRole("button", { name: "Edit as rows" }).click();
+      expect(await page.getByLabel("Value of Condition 1").inputValue()).toBe("Rome");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByRole("heading", { level: 1, name: "Buyers in Berlin" }).waitFor();
+      const list = await project.call("GET", "/segments");
+      expect(valueAt(list, "data.items.0.condition")).toEqual(
+        all(filter("data.city", "equals", "Rome")),
+      );
+      expect(problems.filter((problem) => !problem.includes("status of 422"))).toEqual([]);
+      await opened.close();
+    },
+  );
+});
