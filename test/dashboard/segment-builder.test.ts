@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { toCondition, toDraft } from "../../src/dashboard/pages/segments/builder/draft.ts";
+import { addressesOf, partsOf } from "../../src/dashboard/pages/segments/addresses.ts";
 import { faultsOf, NO_FAULTS } from "../support/browser.ts";
 import { valueAt } from "../support/json.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
@@ -15,6 +16,14 @@ const filter = (field: string, operator: string, value?: unknown, unit?: string)
   ...(unit === undefined ? {} : { unit }),
 });
 const all = (...filters: object[]) => ({ logic: "AND", groups: [{ filters }] });
+
+test("pasted addresses may have names, commas and lines, and count once", () => {
+  const text = 'Ada <ada@x.io>, "Bob" <bob@x.io>;\n\nada@x.io\tcyd@x.io no';
+  expect(addressesOf(text)).toEqual(["ada@x.io", "bob@x.io", "cyd@x.io"]);
+  expect(partsOf(Array.from({ length: 2_001 }, (_, i) => i)).map(({ length }) => length)).toEqual([
+    1_000, 1_000, 1,
+  ]);
+});
 
 describe("a condition as rows", () => {
   test.each([
@@ -163,4 +172,29 @@ describe("a segment", () => {
       await opened.close();
     },
   );
+
+  pageTest("that is a list gets pasted contacts, and loses them with an undo", async () => {
+    const { page, problems, close } = await openAs(project, "/segments/new", { person: "editor" });
+    await page.getByLabel("Name").fill("Speakers");
+    await page.getByText("A list that you fill").click();
+    await page.getByRole("button", { name: "Create the segment" }).click();
+    await page.getByRole("link", { name: "0 members" }).click();
+    await page.getByRole("button", { name: "Add contacts" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Email addresses").fill("Ada <ada@x.io>, bob@x.io\nnew@x.io\n");
+    await form.getByRole("button", { name: "Add 3 contacts" }).click();
+    await form.getByText("1 address has no contact and was not added: new@x.io").waitFor();
+    await form.getByLabel("Create contacts for new addresses", { exact: false }).check();
+    await form.getByRole("button", { name: "Add 3 contacts" }).click();
+    await form.waitFor({ state: "detached" });
+    await page.locator("[data-row]").getByText("new@x.io").waitFor();
+    await page.locator("[data-row]", { hasText: "ada@x.io" }).getByRole("checkbox").check();
+    await page.getByRole("button", { name: "Remove from the list" }).click();
+    await page.getByText("Removed 1 contact.").waitFor();
+    await page.locator("[data-row]").getByText("ada@x.io").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.locator("[data-row]").getByText("ada@x.io").waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
 });

@@ -174,7 +174,7 @@ function toRow(filter: Wire): Row | null {
     field,
     operator,
     dataKind: dataKindOf(filter),
-    text: value === undefined || Array.isArray(value) ? "" : String(value),
+    text: textOf(value),
     list: texts,
     unit,
   };
@@ -184,6 +184,11 @@ function toRow(filter: Wire): Row | null {
     JSON.stringify(made.value) === JSON.stringify(value) &&
     (takesOf(row) !== "span" || made.unit === unit);
   return isSame ? row : null;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
 
 const SPANS = new Set(["within", "olderThan"]);

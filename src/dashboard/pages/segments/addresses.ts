@@ -1,0 +1,16 @@
+/** Addresses from a pasted text. */
+
+/** Most addresses of one request. */
+const MOST = 1_000;
+
+/** The different addresses of a text with lines, commas, semicolons or `Name <address>`. */
+export function addressesOf(text: string): string[] {
+  const found = text.split(/[\s,;]+/).map((word) => word.replace(/^[<"']+|[>"']+$/g, ""));
+  return [...new Set(found.filter((word) => word.includes("@")))];
+}
+
+/** Parts that one request may have. */
+export function partsOf<T>(items: readonly T[]): T[][] {
+  const count = Math.ceil(items.length / MOST);
+  return Array.from({ length: count }, (_, i) => items.slice(i * MOST, (i + 1) * MOST));
+}
