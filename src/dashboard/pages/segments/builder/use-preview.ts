@@ -10,12 +10,11 @@ const SETTLED_MS = 400;
 /** `condition` is null while it is not complete. */
 export function usePreview(project: string, condition: unknown) {
   const [settled] = useDebouncedValue(JSON.stringify(condition), SETTLED_MS);
-  const ask = (counted: "RECENT" | "EXACT") => (context: { signal: AbortSignal }) =>
-    api.post<ConditionPreview>(
-      "/segments/preview",
-      { condition: JSON.parse(settled) },
-      { query: { counted }, signal: context.signal },
-    );
+  const ask = (counted: "RECENT" | "EXACT") => (context: { signal: AbortSignal }) => {
+    const given: unknown = JSON.parse(settled);
+    const options = { query: { counted }, signal: context.signal };
+    return api.post<ConditionPreview>("/segments/preview", { condition: given }, options);
+  };
   const isAsked = settled !== "null";
   const quick = useQuery({
     queryKey: ["condition-preview", project, settled],
