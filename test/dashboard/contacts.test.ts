@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { openData } from "../support/dashboard-server.ts";
 import { expectSoon } from "../support/eventually.ts";
+import { valueAt } from "../support/json.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
 import {
   ageSessions,
@@ -36,7 +37,9 @@ beforePages(async () => {
 
 const rows = (page: Page) => page.locator("[data-row]");
 const params = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
-const heads = (page: Page) => page.locator("thead th").allTextContents();
+/** The names of the columns, without the one of the checkboxes. */
+const heads = async (page: Page) =>
+  (await page.locator("thead th").allTextContents()).filter((text) => text !== "");
 
 describe("the list of contacts", () => {
   pageTest(
@@ -159,3 +162,30 @@ function addContacts(count: number): void {
     [project.project],
   );
 }
+
+pageTest(
+  "selected contacts, or all that match, are unsubscribed and deleted after a question",
+  async () => {
+    const own = await newProjectWithPeople();
+    for (const name of ["ada", "bob", "cyd"]) {
+      await own.call("POST", "/contacts", { email: `${name}@bulk.example` });
+    }
+    const { page, problems, close } = await openAs(own, "/contacts?q=bulk");
+    await page.getByText("3 contacts").waitFor();
+    await page.locator("[data-row]", { hasText: "bob@" }).getByRole("checkbox").check();
+    await page.getByRole("button", { name: "Unsubscribe", exact: true }).click();
+    await page.getByRole("button", { name: "Unsubscribe 1 contact" }).click();
+    await page.getByText("1 contact unsubscribed.").waitFor();
+    const bob = await own.call("GET", "/contacts?search=bob");
+    expect(valueAt(bob, "contacts.0.subscribed")).toBe(false);
+    await page.locator("[data-row]", { hasText: "ada@" }).getByRole("checkbox").check();
+    await page.getByRole("button", { name: "Select all 3" }).click();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("button", { name: "Delete 3 contacts" }).click();
+    await page.getByText("3 contacts deleted.").waitFor();
+    await expectSoon(async () => valueAt(await own.call("GET", "/contacts"), "total"), 0);
+    await rows(page).first().waitFor({ state: "detached" });
+    expect(problems).toEqual([]);
+    await close();
+  },
+);

@@ -31,6 +31,11 @@ export function showUndo(options: { text: string; onUndo: () => void }): () => v
   return () => notifications.hide(id);
 }
 
+/** Says that something was done that cannot be undone. */
+export function showDone(text: string): void {
+  notifications.show({ message: text, closeButtonProps: { "aria-label": "Close" } });
+}
+
 /** Says that something did not work, with the reason. */
 export function showFailure(text: string, error: unknown): void {
   notifications.show({

@@ -3,7 +3,7 @@
 import { Button } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { FileUp, Plus, Users } from "lucide-react";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import type { Contact } from "../../../modules/contacts/model.ts";
 import type { LiveMessage } from "../../live.ts";
 import { useShortcuts } from "../../shortcuts.ts";
@@ -19,6 +19,7 @@ import { useCreateDialog } from "../../ui/use-create-dialog.ts";
 import { useLiveList } from "../../ui/use-live-list.ts";
 import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { AddContact } from "./add-dialog.tsx";
+import { BulkBar } from "./bulk-bar.tsx";
 import { ColumnPicker } from "./column-picker.tsx";
 import { contactColumns, contactLines } from "./columns.tsx";
 import { RunningImport } from "./import/running-import.tsx";
@@ -52,6 +53,7 @@ export function ContactsPage() {
   const columns = useMemo(() => contactColumns(choice), [choice]);
   const lines = useMemo(() => contactLines(choice), [choice]);
   const mayEdit = useMay("EDITOR");
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isAdding, adding] = useCreateDialog(mayEdit);
   useShortcuts({ c: adding.open }, mayEdit);
 
@@ -107,10 +109,19 @@ export function ContactsPage() {
           href={({ id }) => `/app/p/${project}/contacts/${id}`}
           onOpen={open}
           phone={lines}
+          {...(mayEdit ? { selection: { keys: selected, onChange: setSelected } } : {})}
           isFiltered={isFiltered}
           onClearFilters={() => change({})}
           empty={<NoContacts project={project} onAdd={mayEdit ? adding.open : undefined} />}
         />
+        {selected.size > 0 && (
+          <BulkBar
+            ids={[...selected]}
+            search={search}
+            total={list.total}
+            onDone={() => setSelected(new Set())}
+          />
+        )}
       </div>
       <AddContact
         isOpen={isAdding}

@@ -20,3 +20,13 @@ export const contactQuery = ({ q, subscribed }: ContactSearch): Query => ({
   search: q,
   subscribed: subscribed === undefined ? undefined : (FLAGS[subscribed] ?? subscribed),
 });
+
+/** The condition that the same contacts meet, for actions on all of them. */
+export function conditionOf({ q = "", subscribed }: ContactSearch): object {
+  // Each address has this sign.
+  const filters: object[] = [{ field: "email", operator: "contains", value: q === "" ? "@" : q }];
+  if (subscribed !== undefined) {
+    filters.push({ field: "subscribed", operator: "equals", value: subscribed === "yes" });
+  }
+  return { logic: "AND", groups: [{ filters }] };
+}
