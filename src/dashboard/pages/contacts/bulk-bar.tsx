@@ -16,7 +16,10 @@ type Props = {
   search: ContactSearch;
   /** All that match the search; null while it is not known. */
   total: number | null;
+  /** Nothing is selected any more. */
   onDone: () => void;
+  /** The contacts of the list were changed or removed. */
+  onChanged: () => void;
 };
 
 /** Jobs send no live messages. */
@@ -24,7 +27,7 @@ const LOOK_AGAIN_MS = 500;
 const ACTIONS = ["subscribe", "unsubscribe", "delete"] as const satisfies BulkAction[];
 const number = new Intl.NumberFormat();
 
-export function BulkBar({ ids, search, total, onDone }: Props) {
+export function BulkBar({ ids, search, total, onDone, onChanged }: Props) {
   const [isAll, setIsAll] = useState(false);
   const [asked, setAsked] = useState<BulkAction | null>(null);
   const [jobId, setJobId] = useState<string | null>(null);
@@ -39,7 +42,7 @@ export function BulkBar({ ids, search, total, onDone }: Props) {
     setJobId(started);
   }
 
-  if (jobId !== null) return <RunningAction id={jobId} onDone={onDone} />;
+  if (jobId !== null) return <RunningAction id={jobId} onDone={onDone} onChanged={onChanged} />;
   return (
     <div className="selection" role="region" aria-label="Selected contacts">
       <span>{number.format(count)} selected</span>
@@ -72,7 +75,8 @@ export function BulkBar({ ids, search, total, onDone }: Props) {
 }
 
 /** The progress of an action, which goes on without the page. */
-function RunningAction({ id, onDone }: { id: string; onDone: () => void }) {
+function RunningAction(props: { id: string; onDone: () => void; onChanged: () => void }) {
+  const { id, onDone, onChanged } = props;
   const client = useQueryClient();
   const project = useProject()?.id ?? null;
   const { data } = useQuery({
@@ -87,6 +91,7 @@ function RunningAction({ id, onDone }: { id: string; onDone: () => void }) {
     const failure = status === "FAILED" ? errors.at(-1)?.message : undefined;
     showDone(failure ?? `${contactsText(updated)} ${BULK_WORDS[action].done}.`);
     void client.invalidateQueries({ queryKey: ["contacts"] });
+    onChanged();
     onDone();
   }, [isEnded]);
   const { processed = 0, total = null } = data ?? {};

@@ -120,6 +120,7 @@ export function ContactsPage() {
             search={search}
             total={list.total}
             onDone={() => setSelected(new Set())}
+            onChanged={list.showNew}
           />
         )}
       </div>
