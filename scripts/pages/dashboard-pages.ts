@@ -253,6 +253,12 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     },
     states: ["FULL"],
   },
+  {
+    name: "segment-new",
+    path: ({ project }) => `/p/${project}/segments/new`,
+    heading: "New segment",
+    states: ["FULL"],
+  },
   { name: "segments", path: ({ project }) => `/p/${project}/segments`, heading: "Segments" },
   {
     name: "segment",
