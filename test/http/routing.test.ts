@@ -210,7 +210,7 @@ describe("a method that a route does not have", () => {
   const beside: [method: string, path: string, allow: string][] = [
     ["GET", "/contacts/bulk", "POST"],
     ["DELETE", "/contacts/bulk/", "POST"],
-    ["PATCH", "/contacts/import?x=1", "POST"],
+    ["PATCH", "/contacts/import?x=1", "GET, HEAD, POST"],
     ["DELETE", "/contacts/export", "GET, HEAD"],
     ["PATCH", "/contacts/fields", "GET, HEAD"],
     ["GET", "/workflows/some-id/executions/cancel", "POST"],

@@ -47,6 +47,7 @@ const TEMPLATE = { name: "n", subject: "s", body: "b", type: "TRANSACTIONAL" };
 /** Valid bodies of the requests that need one. */
 const BODIES: Record<string, unknown> = {
   "PATCH /contacts/{id}": { data: { a: 2 } },
+  "POST /contacts/import/{id}/run": {},
   "PATCH /templates/{id}": { name: "mine" },
   "POST /templates/{id}/preview": {},
   "PATCH /segments/{id}": { name: "mine" },

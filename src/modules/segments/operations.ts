@@ -28,6 +28,7 @@ export const segmentOperations = describeOperations(
     },
     previewCondition: {
       role: "VIEWER",
+      isAudited: false,
       summary: "Whom a condition selects",
       description:
         "The number of contacts that meet the condition, and the newest of them, without storing a " +

@@ -5,8 +5,8 @@ const MOST = 1_000;
 
 /** The different addresses of a text with lines, commas, semicolons or `Name <address>`. */
 export function addressesOf(text: string): string[] {
-  const found = text.split(/[\s,;]+/).map((word) => word.replace(/^[<"']+|[>"']+$/g, ""));
-  return [...new Set(found.filter((word) => word.includes("@")))];
+  const found = text.split(/[\s,;<>"']+/).filter((word) => word.includes("@"));
+  return [...new Set(found)];
 }
 
 /** Parts that one request may have. */
