@@ -24,6 +24,8 @@ const ARRIVAL_LIMIT_MS = 30_000;
 const LIMIT_MS = 5 * 60_000;
 const MAX_MORE_MIB = 256;
 
+const TOO_SLOW = "status = 'FAILED' AND last_error LIKE '%longer than % ms%'";
+
 /** Times until B's mails arrived, in milliseconds. */
 export type Round = { acceptedMs: number[]; requestedMs: number[] };
 
@@ -87,6 +89,7 @@ export async function runHostile(options: {
       await peakWhile(server, async () => {
         await Bun.sleep(WARM_UP_MS);
         report.attacked.push(await measure({ api: sender, arrivals, seconds, attack }));
+        await untilTooSlow(data);
       }),
     );
     attack.resumed += await campaigns.stop();
@@ -95,13 +98,26 @@ export async function runHostile(options: {
   // A server that stops would first compute the mails that it has leased.
   await server.crash();
   await sink.close();
-  const reader = openReader(data);
-  attack.failed = reader.count("emails WHERE status = 'FAILED'");
-  attack.tooSlow = reader.count(
-    "emails WHERE status = 'FAILED' AND last_error LIKE '%longer than % ms%'",
-  );
-  reader.close();
+  attack.failed = countEmails(data, "status = 'FAILED'");
+  attack.tooSlow = countEmails(data, TOO_SLOW);
   return { ...report, ordinaryPeakMiB: memory.ordinary, attackedPeakMiB: memory.attacked, attack };
+}
+
+function countEmails(data: string, where: string): number {
+  const reader = openReader(data);
+  try {
+    return reader.count(`emails WHERE ${where}`);
+  } finally {
+    reader.close();
+  }
+}
+
+/** A mail may use its processor time slowly, where other processes have the processors. */
+async function untilTooSlow(data: string): Promise<void> {
+  const deadline = performance.now() + ARRIVAL_LIMIT_MS;
+  while (countEmails(data, TOO_SLOW) === 0 && performance.now() < deadline) {
+    await Bun.sleep(RESUME_MS);
+  }
 }
 
 /** The aims that hold on a busy machine as well; scripts/hostile-template.ts adds those for times. */
