@@ -27,12 +27,12 @@ export const segmentOperations = describeOperations(
       },
     },
     previewCondition: {
-      role: "VIEWER",
+      role: "EDITOR",
       isAudited: false,
       summary: "Whom a condition selects",
       description:
         "The number of contacts that meet the condition, and the newest of them, without storing a " +
-        "segment. With `counted=RECENT` the number may be an estimate.",
+        "segment. Viewers could find out with it what is hidden from them. With `counted=RECENT` the number may be an estimate.",
     },
     getSegment: {
       role: "VIEWER",

@@ -7,7 +7,7 @@ import { type ReadField, linesOf, valueOf } from "../mime/read-fields.ts";
 import { decodeWords } from "../mime/read-parts.ts";
 import { diagnose, type Diagnosis, findReply } from "./classify.ts";
 import { hasListField } from "./list-mail.ts";
-import { DELAY_WORDS, TEXT_RULES } from "./text-rules.ts";
+import { DELAY_SUBJECT, DELAY_WORDS, TEXT_RULES } from "./text-rules.ts";
 
 type TextFinding = Diagnosis & {
   action: "failed" | "delayed";
@@ -76,7 +76,10 @@ export function readTextReport(
   // A server that is not in the table: its address, its subject, and a recipient with a reason.
   if (found === null && !(isFromMailServer(fields) && (isBounce || subject === ""))) return null;
   const detail = detailOf(text);
-  const isDelay = found?.rule.isDelay === true || DELAY_WORDS.test(spaced.slice(0, DETAIL));
+  const isDelay =
+    found?.rule.isDelay === true ||
+    DELAY_SUBJECT.test(subject.slice(0, 200)) ||
+    DELAY_WORDS.test(spaced.slice(0, DETAIL));
   const action: TextFinding["action"] = isDelay ? "delayed" : "failed";
   const from = found === null ? 0 : indexOf(found.end);
   const sections = sectionsOf(detail, Math.min(from, detail.length), named);

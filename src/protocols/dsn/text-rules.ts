@@ -18,8 +18,11 @@ const rule = (name: string, opening: RegExp): TextRule => ({ name, opening });
 const delay = (name: string, opening: RegExp): TextRule => ({ name, opening, isDelay: true });
 
 /** Words with which any server says that it will try again. */
+/** Words of the subject of a delay that a bounce does not have. */
+export const DELAY_SUBJECT = /\(delay(?:ed)?\)|\bdelayed\b|\bdelay notification\b/i;
+
 export const DELAY_WORDS =
-  /delivery attempts will continue|will (?:keep trying|continue to (?:try|attempt|be (?:made|tried)))|will be retried (?:for|until|every)|no action is required on your part|this is (?:just|only) a warning|warning message only|advisory-only/i;
+  /delivery attempts will continue|will (?:keep (?:re)?trying|(?:re)?try (?:again|for|until|to deliver)|continue (?:to (?:re)?(?:try|attempt|be (?:made|tried))|(?:re)?trying))|will (?:be )?retr(?:y|ied)\b|(?:has been|was|is) delayed\b|no action is required on your part|this is (?:just|only) a warning|warning message only|advisory-only/i;
 
 export const TEXT_RULES: readonly TextRule[] = [
   // Delays first: the same servers open their bounces in a similar way.

@@ -381,6 +381,24 @@ const DELAYS: readonly Row[] = [
   ],
   [
     "hosted mail",
+    "a delay in the subject, and a server that goes on",
+    FULL,
+    postmaster(
+      "Delivery Status Notification (Delay)",
+      `Delivery to <${R}> has been delayed. We will keep retrying.\n\n<${R}>: 452 4.2.2 mailbox full`,
+    ),
+  ],
+  [
+    "an unknown server",
+    "a warning that the message is delayed",
+    NO,
+    postmaster(
+      "Warning: message delayed",
+      `Your message to <${R}> could not be delivered yet and the server will retry.\n\n<${R}>: 550 5.1.1 user unknown`,
+    ),
+  ],
+  [
+    "hosted mail",
     "a full mailbox, for now",
     FULL,
     postmaster(
