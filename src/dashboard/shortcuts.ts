@@ -23,7 +23,7 @@ let prefix: { key: string; atMs: number } | null = null;
 
 export function useShortcuts(shortcuts: Shortcuts, isActive = true, isModal = false): void {
   const layer = useRef<Layer>({ shortcuts, isModal });
-  // What is drawn can be used at once.
+  // A shortcut works as soon as its page is drawn.
   useLayoutEffect(() => {
     layer.current.shortcuts = shortcuts;
   });

@@ -19,6 +19,7 @@ import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { hasFreeDescriptors } from "../lib/descriptors.ts";
 import { AppError } from "../lib/errors.ts";
+import { takeInTurn } from "../lib/owner-turns.ts";
 import { threadFile } from "../lib/thread-file.ts";
 import { damageByCode } from "./fault.ts";
 import type { Db } from "./open.ts";
@@ -130,23 +131,14 @@ export function createDatabaseReader(
     return thread;
   }
 
-  function takeJob(): Job | null {
-    const running = [...threads].map(({ job }) => job?.owner);
-    for (const [owner, [job, ...others]] of waiting) {
-      if (running.filter((other) => other === owner).length >= MAX_OF_PROJECT) continue;
-      waiting.delete(owner);
-      if (others.length > 0) waiting.set(owner, others);
-      return job ?? null;
-    }
-    return null;
-  }
+  const owners = () => [...threads].map(({ job }) => job?.owner);
 
   function runNext(): void {
     for (;;) {
       if (isHeld || waiting.size === 0) return;
       const idle = [...threads].find(({ job }) => job === null);
       if (idle === undefined && threads.size >= THREADS) return;
-      const job = takeJob();
+      const job = takeInTurn(waiting, owners(), MAX_OF_PROJECT);
       if (job === null) return;
       try {
         if (lost.size >= MAX_LOST) throw unavailable("two statements cannot be ended");

@@ -13,6 +13,7 @@
 import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "./clock.ts";
 import { hasFreeDescriptors } from "./descriptors.ts";
+import { takeInTurn } from "./owner-turns.ts";
 
 type Request<Task> = { id: number; task: Task };
 type Answer<Result> =
@@ -123,24 +124,14 @@ export function createThreadPool<Task, Result>(
     return thread;
   }
 
-  /** The next job of a project that may have another thread. This project is the last one then. */
-  function takeJob(): OwnJob | null {
-    const running = [...threads].map(({ job }) => job?.owner);
-    for (const [owner, [job, ...others]] of waiting) {
-      if (running.filter((other) => other === owner).length >= maxOfOwner) continue;
-      waiting.delete(owner);
-      if (others.length > 0) waiting.set(owner, others);
-      return job ?? null;
-    }
-    return null;
-  }
+  const owners = () => [...threads].map(({ job }) => job?.owner);
 
   function runNext(): void {
     for (;;) {
       if (isClosed || waiting.size === 0) return;
       const idle = [...threads].find(({ job }) => job === null);
       if (idle === undefined && threads.size >= maxThreads) return;
-      const job = takeJob();
+      const job = takeInTurn(waiting, owners(), maxOfOwner);
       if (job === null) return;
       job.cancelWait();
       try {

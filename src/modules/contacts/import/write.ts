@@ -75,7 +75,7 @@ export function nextState(row: RowContent, known: ContactState, { resubscribes }
   };
 }
 
-/** What a row does that creates a contact. */
+/** The outcome of a row that creates a contact. */
 export const CREATED = { isUnchanged: false, isKeptUnsubscribed: false, isResubscribed: false };
 
 export function createRowWriter(deps: {

@@ -2,7 +2,7 @@
 
 import { escapeKey } from "../../../ui/data-key.ts";
 
-/** What a value of a filter is entered with. */
+/** The kinds of fields in which a user enters the value of a filter. */
 export type ValueKind = "none" | "text" | "number" | "flag" | "date" | "span" | "list";
 
 /** The kinds of fields; each has operators of its own. */
