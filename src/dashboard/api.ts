@@ -51,6 +51,8 @@ export type RequestOptions = {
   idempotencyKey?: string;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
+  /** The request goes on when its page is left, if its body is small enough for the browser. */
+  keepalive?: boolean;
   /** Gets the status of a response that is no error, where it says more than the body. */
   onStatus?: (status: number) => void;
 };
@@ -139,14 +141,21 @@ async function request<T>(
   return answer.success === undefined ? answer : (answer.data ?? answer);
 }
 
+/**
+ * Browsers refuse larger bodies with `keepalive`: 64 KiB for all requests under way. In UTF-16 units,
+ * each of which may be three bytes.
+ */
+const MAX_KEPT_ALIVE = 20_000;
+
 async function respondOnce(
   method: string,
   path: string,
   body: unknown,
   options: RequestOptions,
 ): Promise<Response> {
-  const { query, idempotencyKey = newIdempotencyKey(), signal } = options;
+  const { query, idempotencyKey = newIdempotencyKey(), signal, keepalive = false } = options;
   const chosen = options.project === undefined ? project : options.project;
+  const sent = body === undefined ? null : body instanceof FormData ? body : JSON.stringify(body);
   const response = await answerOf(withQuery(path, query), {
     method,
     signal: signal ?? null,
@@ -162,7 +171,8 @@ async function respondOnce(
         : { "Content-Type": "application/json" }),
       ...options.headers,
     },
-    body: body === undefined ? null : body instanceof FormData ? body : JSON.stringify(body),
+    body: sent,
+    keepalive: keepalive && typeof sent === "string" && sent.length < MAX_KEPT_ALIVE,
   });
   if (!response.ok) throw await errorOf(response);
   options.onStatus?.(response.status);

@@ -1,0 +1,12 @@
+/** The place that a message of the compiler of templates names. */
+
+export type Place = { line: number; column: number; message: string };
+
+const PLACE = /^has a syntax error in line (\d{1,9}), column (\d{1,9}): ([^]*)$/;
+
+/** Line and column count from 1; null for a message about no place. */
+export function placeOf(message: string): Place | null {
+  const [, line, column, text = ""] = PLACE.exec(message) ?? [];
+  if (line === undefined || column === undefined) return null;
+  return { line: Number(line), column: Number(column), message: text };
+}
