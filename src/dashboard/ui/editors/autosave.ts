@@ -6,12 +6,12 @@
  * other fields are taken over, and a field that both changed waits for a decision.
  */
 
-import type { createDrafts, Draft } from "./drafts.ts";
+import type { createDrafts, KeptDraft } from "./drafts.ts";
 import {
   areSameFields,
   changedFields,
   compareVersions,
-  type Fields,
+  type FieldValues,
   type Groups,
   pickFields,
 } from "./merge.ts";
@@ -45,7 +45,7 @@ export type AutosaveState<T> = {
   /** Whether the browser keeps what the server does not have. */
   isKept: boolean;
   conflict: Conflict<T> | null;
-  /** Fields that another person changed and that were taken over. */
+  /** FieldValues that another person changed and that were taken over. */
   merged: readonly string[];
   /** When the changes were made that an earlier visit had left in the browser; null without. */
   restoredFromMs: number | null;
@@ -53,13 +53,13 @@ export type AutosaveState<T> = {
 
 export type Conflict<T> = {
   theirs: Stored<T>;
-  /** Fields that both changed. Those of one group are decided together. */
+  /** FieldValues that both changed. Those of one group are decided together. */
   groups: readonly (readonly string[])[];
 };
 
 export type Side = "MINE" | "THEIRS";
 
-export type AutosaveOptions<T extends Fields> = {
+export type AutosaveOptions<T extends FieldValues> = {
   stored: Stored<T>;
   /** Resolves to the new revision. */
   save: (value: T, revision: number, options: SaveOptions) => Promise<number>;
@@ -83,7 +83,7 @@ const DRAFT_MS = 250;
 const FIRST_RETRY_MS = 2_000;
 const LONGEST_RETRY_MS = 30_000;
 
-export function createAutosave<T extends Fields>(options: AutosaveOptions<T>) {
+export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T>) {
   const { save, load, failureOf, groups = [], drafts, clock } = options;
   let base = options.stored;
   let state: AutosaveState<T> = {
@@ -282,7 +282,7 @@ export function createAutosave<T extends Fields>(options: AutosaveOptions<T>) {
     writeDraft();
   }
 
-  function restore(draft: Draft): void {
+  function restore(draft: KeptDraft): void {
     const names = changedFields(draft.now, draft.before).filter((name) => name in base.value);
     const now = base.value;
     const value = { ...now, ...typed(now, pickFields(draft.now, names)) };
@@ -333,7 +333,7 @@ export function createAutosave<T extends Fields>(options: AutosaveOptions<T>) {
 }
 
 /** The members of `draft` whose types are those of the present value. */
-function typed<T extends Fields>(value: T, draft: Fields): Partial<T> {
+function typed<T extends FieldValues>(value: T, draft: FieldValues): Partial<T> {
   const fitting = Object.keys(draft).filter((name) => {
     const [before, after] = [value[name], draft[name]];
     return before === null || after === null || typeof before === typeof after;
@@ -343,4 +343,4 @@ function typed<T extends Fields>(value: T, draft: Fields): Partial<T> {
   return part;
 }
 
-export type Autosave<T extends Fields> = ReturnType<typeof createAutosave<T>>;
+export type Autosave<T extends FieldValues> = ReturnType<typeof createAutosave<T>>;

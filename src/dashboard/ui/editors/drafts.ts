@@ -5,15 +5,15 @@
  */
 
 import { isRecord } from "../is-record.ts";
-import type { Fields } from "./merge.ts";
+import type { FieldValues } from "./merge.ts";
 
-export type Draft = {
+export type KeptDraft = {
   /** The revision that the changes were made to. */
   revision: number;
   atMs: number;
   /** The changed fields, before and now. */
-  before: Fields;
-  now: Fields;
+  before: FieldValues;
+  now: FieldValues;
 };
 
 export type DraftStorage = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">;
@@ -27,7 +27,7 @@ export function createDrafts(storage: DraftStorage, object: string, editor: stri
 
   return {
     /** False if the browser does not keep it, for example because its storage is full. */
-    write(draft: Draft): boolean {
+    write(draft: KeptDraft): boolean {
       try {
         storage.setItem(own, JSON.stringify(draft));
         return true;
@@ -40,7 +40,7 @@ export function createDrafts(storage: DraftStorage, object: string, editor: stri
     clear: () => storage.removeItem(own),
 
     /** The newest changes that an editor of the object left; they are now those of this one. */
-    take(nowMs: number): Draft | null {
+    take(nowMs: number): KeptDraft | null {
       removeOld(storage, nowMs);
       const [newest] = keysOf(storage, prefix)
         .flatMap((key) => {
@@ -70,7 +70,7 @@ function removeOld(storage: DraftStorage, nowMs: number): void {
   }
 }
 
-function readDraft(text: string | null): Draft | null {
+function readDraft(text: string | null): KeptDraft | null {
   if (text === null) return null;
   const value: unknown = parsed(text);
   if (!isRecord(value)) return null;

@@ -1,11 +1,11 @@
 /** The place that a message of the compiler of templates names. */
 
-export type Place = { line: number; column: number; message: string };
+export type FaultPlace = { line: number; column: number; message: string };
 
 const PLACE = /^has a syntax error in line (\d{1,9}), column (\d{1,9}): ([^]*)$/;
 
 /** Line and column count from 1; null for a message about no place. */
-export function placeOf(message: string): Place | null {
+export function placeOf(message: string): FaultPlace | null {
   const [, line, column, text = ""] = PLACE.exec(message) ?? [];
   if (line === undefined || column === undefined) return null;
   return { line: Number(line), column: Number(column), message: text };

@@ -18,9 +18,15 @@ import { onlineManager } from "@tanstack/react-query";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { ApiError, newIdempotencyKey, NO_RESPONSE } from "../../api.ts";
 import { useAppState } from "../../state.ts";
-import { createAutosave, type Failure, type SaveOptions, type Stored } from "./autosave.ts";
+import {
+  type Autosave,
+  createAutosave,
+  type Failure,
+  type SaveOptions,
+  type Stored,
+} from "./autosave.ts";
 import { createDrafts } from "./drafts.ts";
-import type { Fields, Groups } from "./merge.ts";
+import type { FieldValues, Groups } from "./merge.ts";
 
 /** Answers after which the same request may succeed: no session, too many requests, or a failure. */
 const LATER = new Set([NO_RESPONSE, 401, 408, 425, 429]);
@@ -41,14 +47,14 @@ const clock = {
   },
 };
 
-export function useAutosave<T extends Fields>(options: {
+export function useAutosave<T extends FieldValues>(options: {
   /** Names the object, for the storage of the browser. */
   key: string;
   value: T;
   revision: number;
   save: (value: T, revision: number, options: SaveOptions) => Promise<number>;
   load: () => Promise<Stored<T>>;
-  /** Fields that belong together. */
+  /** FieldValues that belong together. */
   groups?: Groups;
 }) {
   const { key, value, revision, groups = [] } = options;
@@ -70,6 +76,13 @@ export function useAutosave<T extends Fields>(options: {
   const state = useSyncExternalStore(autosave.subscribe, autosave.state);
 
   useEffect(() => autosave.receive({ value, revision }), [revision]);
+  useSaveMoments(autosave);
+  const { change, saveNow, resolve, discard } = autosave;
+  return { ...state, change, saveNow, resolve, discard };
+}
+
+/** Saves at mod S, when the connection is back, and when the page or the tab is left. */
+function useSaveMoments<T extends FieldValues>(autosave: Autosave<T>): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const isSave = event.key.toLowerCase() === "s" && (event.ctrlKey || event.metaKey);
@@ -99,9 +112,6 @@ export function useAutosave<T extends Fields>(options: {
       autosave.leave();
     };
   }, [autosave]);
-
-  const { change, saveNow, resolve, discard } = autosave;
-  return { ...state, change, saveNow, resolve, discard };
 }
 
-export type Editing<T extends Fields> = ReturnType<typeof useAutosave<T>>;
+export type Editing<T extends FieldValues> = ReturnType<typeof useAutosave<T>>;
