@@ -1,0 +1,188 @@
+/**
+ * An editor for Liquid in HTML: it completes variables, filters and tags, and shows the faults that
+ * the server found at their lines. Tab indents; Esc and then Tab leaves it. It is a chunk of its own
+ * (lazy-code-editor.tsx).
+ */
+
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { html, htmlCompletionSource } from "@codemirror/lang-html";
+import { closePercentBrace, liquidLanguage } from "@codemirror/lang-liquid";
+import { bracketMatching, LanguageSupport } from "@codemirror/language";
+import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { Compartment, EditorState, type Extension, type Text } from "@codemirror/state";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
+import { useEffect, useRef } from "react";
+import { replacedRange } from "./replaced-range.ts";
+import { codeStyle } from "./code-style.ts";
+import { completeLiquid } from "./completions.ts";
+import type { Word } from "./liquid-words.ts";
+
+/** A fault of the source; line and column count from 1. */
+export type CodeFault = { line: number; column: number; message: string };
+
+export type CodeEditorProps = {
+  value: string;
+  onChange: (value: string) => void;
+  /** The accessible name. */
+  label: string;
+  /** The id of the element that says how to leave the editor by keyboard. */
+  describedBy?: string;
+  faults?: readonly CodeFault[];
+  /** Variables of the project. */
+  variables?: readonly Word[];
+  /** Gets a function that moves the cursor to a place. */
+  onReady?: (control: CodeControl) => void;
+};
+
+export type CodeControl = {
+  goTo: (line: number, column: number) => void;
+  /** Inserts a text at the cursor. */
+  insert: (text: string) => void;
+};
+
+const NO_FAULTS: readonly CodeFault[] = [];
+const NO_WORDS: readonly Word[] = [];
+
+export function CodeEditor(props: CodeEditorProps) {
+  const { value, label, describedBy, faults = NO_FAULTS, variables = NO_WORDS } = props;
+  const parent = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const completions = useRef(new Compartment());
+  /** The text as the page knows it. */
+  const known = useRef(value);
+  const latest = useRef(props);
+  latest.current = props;
+
+  useEffect(() => {
+    if (parent.current === null) return undefined;
+    const created = new EditorView({
+      parent: parent.current,
+      doc: known.current,
+      extensions: [
+        EXTENSIONS,
+        completions.current.of(completionsOf(latest.current.variables ?? NO_WORDS)),
+        EditorView.contentAttributes.of({
+          "aria-label": label,
+          ...(describedBy === undefined ? {} : { "aria-describedby": describedBy }),
+        }),
+        EditorView.updateListener.of(({ docChanged, state }) => {
+          if (!docChanged) return;
+          known.current = state.doc.toString();
+          latest.current.onChange(known.current);
+        }),
+      ],
+    });
+    view.current = created;
+    latest.current.onReady?.(controlOf(created));
+    return () => {
+      view.current = null;
+      created.destroy();
+    };
+  }, [label, describedBy]);
+
+  // A version of somebody else, or one that was restored.
+  useEffect(() => {
+    const shown = view.current;
+    if (shown === null || value === known.current) return;
+    shown.dispatch({ changes: replacedRange(known.current, value) });
+  }, [value]);
+
+  useEffect(() => {
+    const effects = completions.current.reconfigure(completionsOf(variables));
+    view.current?.dispatch({ effects });
+  }, [variables]);
+
+  useEffect(() => {
+    const shown = view.current;
+    if (shown === null) return;
+    const found = faults.map((fault) => diagnosticOf(shown.state.doc, fault));
+    shown.dispatch(setDiagnostics(shown.state, found));
+  }, [faults]);
+
+  return <div className="code-editor" ref={parent} />;
+}
+
+const completionsOf = (variables: readonly Word[]): Extension =>
+  autocompletion({
+    icons: false,
+    override: [completeLiquid(variables), htmlCompletionSource],
+  });
+
+const EXTENSIONS: Extension = [
+  lineNumbers(),
+  lintGutter(),
+  highlightActiveLineGutter(),
+  highlightSpecialChars(),
+  highlightActiveLine(),
+  highlightSelectionMatches(),
+  history(),
+  drawSelection(),
+  bracketMatching(),
+  closeBrackets(),
+  closePercentBrace,
+  search(),
+  EditorView.lineWrapping,
+  EditorState.tabSize.of(2),
+  new LanguageSupport(liquidLanguage, [html().support]),
+  codeStyle,
+  keymap.of([
+    ...closeBracketsKeymap,
+    ...completionKeymap,
+    ...searchKeymap,
+    ...historyKeymap,
+    indentWithTab,
+    ...defaultKeymap.filter(({ key }) => key !== "Mod-Enter"),
+  ]),
+];
+
+function controlOf(view: EditorView): CodeControl {
+  return {
+    goTo(line, column) {
+      const at = offsetOf(view.state.doc, { line, column });
+      view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, CENTRE) });
+      view.focus();
+    },
+    insert(text) {
+      view.dispatch(view.state.replaceSelection(text));
+      view.focus();
+    },
+  };
+}
+
+const CENTRE = { y: "center" } as const;
+
+/** The place may be of a text that was longer. */
+function offsetOf(doc: Text, { line, column }: { line: number; column: number }): number {
+  const { from, to } = doc.line(Math.min(Math.max(1, line), doc.lines));
+  return Math.min(to, from + Math.max(0, column - 1));
+}
+
+/** The fault marks its construct, or at least one character. */
+function diagnosticOf(doc: Text, fault: CodeFault): Diagnostic {
+  const from = offsetOf(doc, fault);
+  const { to: lineEnd, text, from: lineStart } = doc.lineAt(from);
+  const rest = text.slice(from - lineStart);
+  const [construct = ""] = /^\{[{%].*?[%}]\}+/.exec(rest) ?? [];
+  const to = Math.min(lineEnd, from + Math.max(1, construct.length));
+  return {
+    from: from === to ? Math.max(lineStart, from - 1) : from,
+    to,
+    severity: "error",
+    message: fault.message,
+  };
+}
