@@ -135,7 +135,7 @@ export const METERED: readonly Metered[] = [
     table: "campaigns",
     project: OWN,
     fixedBytes: 500,
-    texts: { subject: 1, body: 1, audience_filter: 1, audience_condition: 1 },
+    texts: { subject: 1, body: 1, design: 1, audience_filter: 1, audience_condition: 1 },
   },
   {
     table: "campaign_links",

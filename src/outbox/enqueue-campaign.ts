@@ -5,7 +5,7 @@ import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
 
 type CampaignEmails = {
-  campaign: { seq: number; projectSeq: number; subject: string };
+  campaign: { seq: number; projectSeq: number; subject: string; category: string };
   messageSeq: number;
   contactSeqs: readonly number[];
   now: number;
@@ -21,12 +21,14 @@ type Values = {
   campaignSeq: number;
   subject: string;
   now: number;
+  /** 1 for a notice to all contacts of the audience, also to those who have unsubscribed. */
+  isNotice: 0 | 1;
   /** JSON array. */
   seqs: string;
 };
 
 /**
- * Part of a change. Contacts that are not subscribed, and those that have a mail of this campaign
+ * Part of a change. Contacts that are not subscribed, unless it is a notice, and those that have a mail of this campaign
  * already, get none; suppressed ones get a mail that is SUPPRESSED from the start.
  */
 export function createCampaignInsert({ db, usage }: { db: Db; usage: UsageCounter }) {
@@ -46,7 +48,7 @@ export function createCampaignInsert({ db, usage }: { db: Db; usage: UsageCounte
                      WHERE suppressions.project_seq = contacts.project_seq
                        AND suppressions.email = contacts.email) AS suppressed
       FROM json_each($seqs) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
-      WHERE contacts.is_subscribed) AS asked
+      WHERE contacts.is_subscribed OR $isNotice) AS asked
     WHERE true
     ON CONFLICT DO NOTHING`);
   const lastEmail = db.sqlite.prepare<{ seq: number | null }, []>(
@@ -65,6 +67,7 @@ export function createCampaignInsert({ db, usage }: { db: Db; usage: UsageCounte
       campaignSeq: campaign.seq,
       subject: campaign.subject,
       now,
+      isNotice: campaign.category === "TRANSACTIONAL" ? 1 : 0,
       seqs: JSON.stringify(contactSeqs),
     });
     usage.addEmails(campaign.projectSeq, changes);

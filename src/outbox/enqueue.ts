@@ -27,6 +27,8 @@ export type SharedMessage = {
   headers: [name: string, value: string][];
   isMarketing: boolean;
   attachments: StoredAttachment[];
+  /** JSON: parameters that are added to its links. */
+  utm?: string;
 };
 
 type NewEmail = {
@@ -49,7 +51,8 @@ type NewEmail = {
   createdAt: number;
 };
 
-type InsertedMessage = Omit<SharedMessage, "headers" | "isMarketing" | "attachments"> & {
+type InsertedMessage = Omit<SharedMessage, "headers" | "isMarketing" | "attachments" | "utm"> & {
+  utm: string | null;
   digest: string;
   headers: string;
   isMarketing: number;
@@ -71,9 +74,9 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
   // Prepared without the query builder: each request with a body of its own inserts a message.
   const insertMessageRow = db.sqlite.prepare<unknown, [InsertedMessage]>(`
     INSERT INTO messages (project_seq, digest, from_address, from_name, reply_to, html, headers,
-                          is_marketing, has_attachments, created_at)
+                          is_marketing, has_attachments, utm, created_at)
     VALUES ($projectSeq, $digest, $fromAddress, $fromName, $replyTo, $html, $headers,
-            $isMarketing, $hasAttachments, $createdAt)`);
+            $isMarketing, $hasAttachments, $utm, $createdAt)`);
   const insertEmail = db.sqlite.prepare<unknown, [InsertedEmail]>(`
     INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, template_id,
                         execution_seq, to_address, to_name, subject, variables, status, priority,
@@ -92,6 +95,7 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
         headers: headersJson,
         isMarketing: Number(message.isMarketing),
         hasAttachments: Number(attachments.length > 0),
+        utm: message.utm ?? null,
         createdAt,
       }),
     );

@@ -18,7 +18,7 @@ const UNCHECKED: Readonly<Record<string, { calls: number; reason: string }>> = {
   "src/http/idempotency.ts": { calls: 1, reason: "A replay is byte for byte the first answer." },
   "src/modules/campaigns/present.ts": {
     calls: 1,
-    reason: "The stored condition is shown as it is.",
+    reason: "The stored condition, design and parameters of links are shown as they are.",
   },
   "src/modules/contacts/activity.ts": { calls: 1, reason: "The data of an event has any shape." },
   "src/modules/contacts/bulk/bulk.ts": { calls: 2, reason: "Input and errors of a stored job." },

@@ -55,7 +55,6 @@ const REFUSED: [path: string, valid: object, fields: Record<string, string>][] =
     "/campaigns",
     CAMPAIGN,
     {
-      type: "use audienceType",
       scheduledAt: "scheduledFor of POST /campaigns",
       scheduledFor: "scheduledFor of POST /campaigns",
       html: "use body",
@@ -248,5 +247,5 @@ test("an object that was read may be sent back with PATCH", async () => {
     expect([path, answer.status, answer.at("error.message")]).toEqual([path, 200, undefined]);
   }
   const id = await t.create("/campaigns", CAMPAIGN, "data.id");
-  expect((await t.call("PATCH", `/campaigns/${id}`, { type: "TRANSACTIONAL" })).status).toBe(422);
+  expect((await t.call("PATCH", `/campaigns/${id}`, { type: "SEGMENT" })).status).toBe(422);
 });

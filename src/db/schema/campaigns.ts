@@ -1,9 +1,22 @@
 import { sql } from "drizzle-orm";
-import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import {
+  index,
+  integer,
+  primaryKey,
+  real,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 import { segments } from "./segments.ts";
 
 export const AUDIENCE_TYPES = ["ALL", "SEGMENT", "FILTERED"] as const;
+
+/** MARKETING goes to subscribed contacts only; TRANSACTIONAL is a notice to all of the audience. */
+export const CAMPAIGN_CATEGORIES = ["MARKETING", "TRANSACTIONAL"] as const;
+
+export const CONTENT_FORMATS = ["CODE", "VISUAL"] as const;
 
 export const CAMPAIGN_STATUSES = [
   "DRAFT",
@@ -56,6 +69,29 @@ export const campaigns = sqliteTable(
     audienceCondition: text("audience_condition"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
+    category: text("category", { enum: CAMPAIGN_CATEGORIES }).notNull().default("MARKETING"),
+    /** Liquid source of the text that mail programs show after the subject. */
+    preheader: text("preheader"),
+    format: text("format", { enum: CONTENT_FORMATS }).notNull().default("CODE"),
+    /** JSON of the visual editor, from which it makes the body. */
+    design: text("design"),
+    layoutId: text("layout_id"),
+    /** The template from which the content was copied. */
+    templateId: text("template_id"),
+    /** Grows by one with each change of the content. */
+    revision: integer("revision").notNull().default(1),
+    /** JSON: the parameters that are added to its links. */
+    utm: text("utm"),
+    /** Last part of the address of its public page; it stays if the page is hidden again. */
+    archiveSlug: text("archive_slug"),
+    isArchived: integer("is_archived", { mode: "boolean" }).notNull().default(false),
+    /** Name of the zone in which the time was chosen, or RECIPIENT. */
+    timeZone: text("time_zone"),
+    /**
+     * For RECIPIENT: the zone of contacts without one, in which `scheduled_at` has the local time of
+     * all.
+     */
+    fallbackZone: text("fallback_zone"),
   },
   (table) => [
     index("campaigns_page").on(table.projectSeq, table.seq),
@@ -68,6 +104,9 @@ export const campaigns = sqliteTable(
     index("campaigns_segment")
       .on(table.segmentSeq)
       .where(sql`segment_seq IS NOT NULL`),
+    uniqueIndex("campaigns_archive")
+      .on(table.projectSeq, table.archiveSlug)
+      .where(sql`archive_slug IS NOT NULL`),
   ],
 );
 

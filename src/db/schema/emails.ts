@@ -61,6 +61,8 @@ export const messages = sqliteTable(
      * leaves without a signature of ours, and its From may be of any domain.
      */
     envelopeFrom: text("envelope_from"),
+    /** JSON: parameters that are added to its links; null for none. */
+    utm: text("utm"),
     createdAt: integer("created_at").notNull(),
   },
   (table) => [
@@ -176,6 +178,10 @@ export const emails = sqliteTable(
     uniqueIndex("emails_campaign_contact")
       .on(table.campaignSeq, table.contactSeq)
       .where(sql`campaign_seq IS NOT NULL`),
+    // Conditions of segments ask which contacts got a template.
+    index("emails_template")
+      .on(table.templateId, table.contactSeq)
+      .where(sql`template_id IS NOT NULL`),
     index("emails_campaign")
       .on(table.campaignSeq)
       .where(sql`campaign_seq IS NOT NULL`),

@@ -12,18 +12,21 @@ import type { Change, Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, NoContent, withErrors } from "../../http/envelope.ts";
+import type { Role } from "../../http/roles.ts";
 import { ensureChecks } from "../../http/validation.ts";
+import { AppError, fieldError } from "../../lib/errors.ts";
 import type { CampaignAudience } from "./audience.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Campaign, SendCampaignInput } from "./model.ts";
 import { campaignOperations } from "./operations.ts";
 import type { CampaignRow } from "./present.ts";
 import type { Runner } from "./runner.ts";
+import { requireConfirmed, requireNoticeRole } from "./sending-rules.ts";
 import type { Campaigns } from "./service.ts";
 
 export function campaignActionRoutes(deps: {
   admission: Admission;
-  audience: Pick<CampaignAudience, "ensureRecipients">;
+  audience: Pick<CampaignAudience, "breakdown" | "ensureRecipients">;
   campaigns: Pick<Campaigns, "get" | "present">;
   lifecycle: Lifecycle;
   runner: Pick<Runner, "wake">;
@@ -43,16 +46,23 @@ export function campaignActionRoutes(deps: {
   async function sendOrSchedule(
     projectSeq: number,
     id: string,
-    scheduledFor: string | null | undefined,
+    { input, role }: { input: SendCampaignInput; role: Role | null },
   ) {
+    const { scheduledFor, confirm } = input;
     const isScheduled = typeof scheduledFor === "string";
     const campaign = campaigns.get(projectSeq, id);
     lifecycle.ensure(campaign, isScheduled ? "schedule" : "send");
+    if (campaign.category === "TRANSACTIONAL") requireNoticeRole(role);
     await audience.ensureRecipients(campaign);
+    if (confirm !== undefined) {
+      requireConfirmed((await audience.breakdown(campaign)).recipients, confirm);
+    }
+    const timeZone = zoneIn(input.timeZone ?? null);
     const move = isScheduled
-      ? lifecycle.schedule(projectSeq, id, Date.parse(scheduledFor))
+      ? lifecycle.schedule(projectSeq, id, { at: Date.parse(scheduledFor), timeZone })
       : lifecycle.sendNow(projectSeq, id);
     return () => {
+      ensureUnchanged(campaign, campaigns.get(projectSeq, id));
       move();
       writer.afterCommit(runner.wake);
       return { status: 204, body: null };
@@ -63,10 +73,10 @@ export function campaignActionRoutes(deps: {
     .use(admission.secretKey)
     .post(
       "/:id/send",
-      async ({ project, params, body, once }) => {
+      async ({ project, role, params, body, once }) => {
         await once(() => {
           ensureChecks(SendCampaignInput, body);
-          return sendOrSchedule(project.seq, params.id, body?.scheduledFor);
+          return sendOrSchedule(project.seq, params.id, { input: body ?? {}, role });
         });
         return status(204, undefined);
       },
@@ -117,4 +127,22 @@ export function campaignActionRoutes(deps: {
         detail: campaignOperations.resumeCampaign,
       },
     );
+}
+
+/** The audience was counted, and the role checked, for the campaign as it was then. */
+function ensureUnchanged(then: CampaignRow, now: CampaignRow): void {
+  if (then.revision === now.revision) return;
+  throw new AppError(409, "CONFLICT", "The campaign was changed at the same time.", {
+    suggestion: "Look at the campaign, then repeat the request.",
+  });
+}
+
+/** The canonical name of a zone. */
+function zoneIn(name: string | null): string | null {
+  if (name === null) return null;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    throw fieldError("timeZone", "invalid_value", "must be a time zone such as Europe/Berlin");
+  }
 }

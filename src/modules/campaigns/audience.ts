@@ -51,12 +51,12 @@ export function createCampaignAudience(deps: {
     LIMIT 1`);
 
   /**
-   * The subscribed contacts that a campaign is sent to (docs/interface.md#campaigns). Relative
+   * The contacts that a campaign is sent to: for marketing only subscribed ones (docs/interface.md#campaigns). Relative
    * times count from the start of sending, which may be long ago if the process was interrupted.
    * Throws 409 if its segment was deleted, 422 if its filter names a deleted segment.
    */
   function subscribed(campaign: CampaignRow): Audience {
-    const audience = matching(campaign, [IS_SUBSCRIBED]);
+    const audience = matching(campaign, consentTests(campaign));
     return campaign.startedAt === null
       ? audience
       : segments.audienceAt(audience, campaign.startedAt);
@@ -77,9 +77,10 @@ export function createCampaignAudience(deps: {
 
     /** Counts who matches now, and who of them gets no mail. Throws like `subscribed`. */
     async breakdown(campaign: CampaignRow): Promise<AudienceBreakdown> {
+      const consent = consentTests(campaign);
       const all = await count(matching(campaign, []));
-      const subscribed = await count(matching(campaign, [IS_SUBSCRIBED]));
-      const suppressed = await count(matching(campaign, [IS_SUBSCRIBED, IS_SUPPRESSED]));
+      const subscribed = await count(matching(campaign, consent));
+      const suppressed = await count(matching(campaign, [...consent, IS_SUPPRESSED]));
       return {
         matching: all,
         unsubscribed: all - subscribed,
@@ -95,3 +96,7 @@ function segmentGone(): AppError {
     suggestion: "Give it another audience: PATCH /campaigns/{id}.",
   });
 }
+
+/** A notice also goes to contacts who have unsubscribed from marketing. */
+const consentTests = ({ category }: CampaignRow): Tests =>
+  category === "MARKETING" ? [IS_SUBSCRIBED] : [];

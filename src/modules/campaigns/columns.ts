@@ -1,11 +1,18 @@
 /** The columns that requests set, checked. */
 
 import type { campaigns } from "../../db/schema/campaigns.ts";
+import { normalizedAddress } from "../../http/formats.ts";
 import { fieldError, validationError } from "../../lib/errors.ts";
 import { parseCondition, wireCondition } from "../segments/condition/condition.ts";
 import type { Segments } from "../segments/service.ts";
 import { contentOf, optionalContent } from "../templates.ts";
-import { audienceErrors, type Campaign, type CampaignPatch } from "./model.ts";
+import {
+  audienceErrors,
+  type Campaign,
+  type CampaignPatch,
+  categoryIn,
+  type Utm,
+} from "./model.ts";
 import type { CampaignRow } from "./present.ts";
 import type { FindSegmentSeq } from "./usage.ts";
 
@@ -20,6 +27,13 @@ type CampaignAudience = {
   segmentId: string | null;
   audienceFilter: unknown;
 };
+
+/** The audience of a draft for which nobody has chosen one: a segment that is not named yet. */
+export const NO_AUDIENCE = {
+  audienceType: "SEGMENT",
+  segmentSeq: null,
+  audienceFilter: null,
+} as const;
 
 export function createAudienceColumns(deps: {
   segments: Pick<Segments, "ensureResolvable">;
@@ -49,7 +63,8 @@ export function createAudienceColumns(deps: {
 
 /** The content of a copy of a campaign. */
 export function copiedColumns(campaign: CampaignRow): Content {
-  const { audienceType, segmentSeq, audienceFilter, rate } = campaign;
+  const { audienceType, segmentSeq, audienceFilter, rate, category, utm } = campaign;
+  const { preheader, format, design, layoutId, templateId } = campaign;
   return {
     ...contentOf(campaign),
     name: `${campaign.name} (copy)`.slice(0, 255),
@@ -57,6 +72,13 @@ export function copiedColumns(campaign: CampaignRow): Content {
     segmentSeq,
     audienceFilter,
     rate,
+    category,
+    utm,
+    preheader,
+    format,
+    design,
+    layoutId,
+    templateId,
   };
 }
 
@@ -77,6 +99,41 @@ export function mergedAudience(campaign: Campaign, patch: CampaignPatch): Campai
 export function optionalColumns(fields: CampaignPatch) {
   return {
     ...optionalContent(fields),
-    ...(fields.rate === undefined ? {} : { rate: fields.rate }),
+    ...given({
+      rate: fields.rate,
+      subject: fields.subject === null ? "" : fields.subject,
+      body: fields.body === null ? "" : fields.body,
+      from: fields.from === null ? "" : fields.from && normalizedAddress(fields.from),
+      category: categoryIn(fields),
+      preheader: fields.preheader === "" ? null : fields.preheader,
+      format: fields.format,
+      design: fields.design && JSON.stringify(fields.design),
+      layoutId: fields.layoutId,
+      templateId: fields.templateId,
+      utm: utmColumn(fields.utm),
+    }),
   };
 }
+
+type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The members that are not undefined. */
+function given<T extends object>(columns: T): Given<T> {
+  const members: Given<T> = {};
+  for (const [name, value] of Object.entries(columns)) {
+    if (value !== undefined) Reflect.set(members, name, value);
+  }
+  return members;
+}
+
+/** Parameters without a value are left out; null if none has one. */
+function utmColumn(utm: Utm | null | undefined): string | null | undefined {
+  if (utm === undefined || utm === null) return utm;
+  const members = UTM_NAMES.flatMap((name) => {
+    const value = utm[name]?.trim();
+    return value ? [[name, value] as const] : [];
+  });
+  return members.length === 0 ? null : JSON.stringify(Object.fromEntries(members));
+}
+
+const UTM_NAMES = ["source", "medium", "campaign", "term", "content"] as const;

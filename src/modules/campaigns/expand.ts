@@ -8,6 +8,7 @@
  */
 
 import { and, eq, inArray, sql } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
 import type { Change, Writer } from "../../db/writer.ts";
@@ -36,6 +37,7 @@ type Slice = { goesOn: boolean; inserted: number };
 type Inserted = { inserted: number; suppressed: number };
 
 export function createExpansion(deps: {
+  app: App;
   db: Db;
   writer: Writer;
   clock: Clock;
@@ -72,7 +74,7 @@ export function createExpansion(deps: {
     const now = clock.now();
     return deps.store.insertCampaignEmails({
       campaign,
-      messageSeq: deps.store.saveMessage(sharedMessage(campaign), now),
+      messageSeq: deps.store.saveMessage(sharedMessage(deps.app, campaign), now),
       contactSeqs: seqs,
       now,
     });

@@ -5,6 +5,7 @@
  */
 
 import { and, eq, inArray, lte, sql } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import { campaigns, type CampaignStatus } from "../../db/schema/campaigns.ts";
 import type { Change } from "../../db/writer.ts";
@@ -17,6 +18,7 @@ import { sharedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
 import type { Campaigns } from "./service.ts";
 import { type CampaignAction, nextStatus } from "./states.ts";
+import { requireComplete } from "./sending-rules.ts";
 import type { Stats } from "./stats.ts";
 
 export type Lifecycle = ReturnType<typeof createLifecycle>;
@@ -39,6 +41,7 @@ const FURTHEST_MS = 5 * 366 * 24 * 60 * 60 * 1000;
 export type NoteChange = (campaign: Pick<CampaignRow, "projectSeq" | "id">) => void;
 
 type LifecycleDeps = {
+  app: App;
   db: Db;
   clock: Clock;
   campaigns: Pick<Campaigns, "get">;
@@ -63,7 +66,7 @@ export function createLifecycle(deps: LifecycleDeps) {
   /** Starts sending and fixes the audience. */
   function begin(campaign: CampaignRow, action: "send" | "start"): CampaignRow {
     const now = clock.now();
-    store.saveMessage(sharedMessage(campaign), now);
+    store.saveMessage(sharedMessage(deps.app, campaign), now);
     return rows.move(campaign, action, {
       startedAt: now,
       scheduledAt: action === "send" ? null : campaign.scheduledAt,
@@ -97,18 +100,25 @@ export function createLifecycle(deps: LifecycleDeps) {
     /** Throws the errors of `send` and `schedule` early, before the audience is read. */
     ensure(campaign: CampaignRow, action: CampaignAction): void {
       nextStatus(campaign.status, action);
+      if (action === "send" || action === "schedule") requireComplete(campaign);
       if (action === "send" || action === "schedule") requireVerified(campaign);
     },
 
     sendNow(projectSeq: number, id: string): Change<CampaignRow> {
       return () => {
         const campaign = deps.campaigns.get(projectSeq, id);
+        nextStatus(campaign.status, "send");
+        requireComplete(campaign);
         requireVerified(campaign);
         return begin(campaign, "send");
       };
     },
 
-    schedule(projectSeq: number, id: string, at: number): Change<CampaignRow> {
+    schedule(
+      projectSeq: number,
+      id: string,
+      { at, timeZone }: { at: number; timeZone: string | null },
+    ): Change<CampaignRow> {
       return () => {
         const campaign = deps.campaigns.get(projectSeq, id);
         const now = clock.now();
@@ -117,15 +127,22 @@ export function createLifecycle(deps: LifecycleDeps) {
         if (at > now + FURTHEST_MS) {
           throw fieldError("scheduledFor", "too_big", "must be at most five years away");
         }
+        requireComplete(campaign);
         requireVerified(campaign);
-        return rows.move(campaign, "schedule", { scheduledAt: at });
+        // A repeated request changes nothing.
+        const isSame = campaign.scheduledAt === at && campaign.timeZone === timeZone;
+        if (campaign.status === "SCHEDULED" && isSame) return campaign;
+        return rows.move(campaign, "schedule", { scheduledAt: at, timeZone });
       };
     },
 
     /** Makes a scheduled campaign a draft again; no mail of it exists yet. */
     unschedule(projectSeq: number, id: string): Change<CampaignRow> {
       return () =>
-        rows.move(deps.campaigns.get(projectSeq, id), "unschedule", { scheduledAt: null });
+        rows.move(deps.campaigns.get(projectSeq, id), "unschedule", {
+          scheduledAt: null,
+          timeZone: null,
+        });
     },
 
     pause(projectSeq: number, id: string): Change<CampaignRow> {

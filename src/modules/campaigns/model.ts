@@ -1,5 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from "../../db/schema/campaigns.ts";
+import {
+  AUDIENCE_TYPES,
+  CAMPAIGN_CATEGORIES,
+  CAMPAIGN_STATUSES,
+  CONTENT_FORMATS,
+} from "../../db/schema/campaigns.ts";
 import { described, describedUse, named } from "../../http/documented.ts";
 import { EmailStatusSchema } from "../../http/email-enums.ts";
 import { Nullable } from "../../http/envelope.ts";
@@ -11,6 +16,8 @@ import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { quickTemplateErrors } from "../../render/request-mails.ts";
 import { BodySource, HeaderText, SubjectSource } from "../templates.ts";
+
+const PreheaderSource = Type.String({ maxLength: 1000, format: "header-text" });
 
 /** One mail per minute, in mails per second, so that a campaign ends in a foreseeable time. */
 const LOWEST_RATE = 1 / 60;
@@ -30,19 +37,56 @@ export const CampaignStatusSchema = named("CampaignStatus", OneOf(CAMPAIGN_STATU
     "wait; SENT: every mail was handed over; CANCELLED: no further mail leaves",
 });
 
+const Category = named("CampaignCategory", OneOf(CAMPAIGN_CATEGORIES), {
+  description:
+    "MARKETING: goes to subscribed contacts, with a link to unsubscribe; TRANSACTIONAL: a notice to " +
+    "all contacts of the audience, also to those who have unsubscribed, without such a link",
+});
+
+const UtmValue = Type.Optional(Nullable(Type.String({ maxLength: 255 })));
+const Utm = described(
+  Input({
+    source: UtmValue,
+    medium: UtmValue,
+    campaign: UtmValue,
+    term: UtmValue,
+    content: UtmValue,
+  }),
+  {
+    source: "Value of utm_source",
+    medium: "Value of utm_medium",
+    campaign: "Value of utm_campaign",
+    term: "Value of utm_term",
+    content: "Value of utm_content",
+  },
+);
+export type Utm = Static<typeof Utm>;
+
+/** The fields that a campaign needs before it is sent, and that a draft may lack. */
+const SENDING_FIELDS = ["subject", "body", "from", "segmentId", "audienceFilter"] as const;
+
 /** Descriptions of the fields that callers set. */
 const CONTENT_TEXTS = {
   name: "Name of the campaign, which recipients do not see",
   description: "Note about the campaign, which recipients do not see",
-  subject: "Liquid template of the subject, one line",
-  body: "Liquid template of the HTML body",
-  from: "Address of the sender, at a verified domain of the project",
+  subject: "Liquid template of the subject, one line; empty while a draft has none",
+  body: "Liquid template of the HTML body; empty while a draft has none",
+  from: "Address of the sender, at a verified domain of the project; empty while a draft has none",
   fromName: "Display name of the sender",
   replyTo: "Address to which replies go, with or without a display name",
   audienceType: "Whether all contacts, the members of a segment or filtered contacts get the mail",
   segmentId: "Id of the segment; required if audienceType is SEGMENT, otherwise null",
   audienceFilter: "Condition on the contacts; required if audienceType is FILTERED, otherwise null",
   rate: "Highest number of mails per second, at least one mail per minute (1/60); null for no limit",
+  category: "Whether it is marketing or a notice; the field type of a request sets it, too",
+  preheader: "Liquid template of the text that mail programs show after the subject",
+  format: "Whether the body is edited as code or made by the visual editor",
+  design: "The JSON of the visual editor from which the body was made; null for CODE",
+  layoutId: "Id of the layout around the body; null for none",
+  templateId: "Id of the template from which the content was copied; null for none",
+  utm: "Parameters that are added to the links of the mail; null for none",
+  archived: "Whether everybody may read the campaign at archiveUrl",
+  archiveSlug: "Last part of archiveUrl: lower-case letters, digits and hyphens",
 } as const;
 
 /** A campaign as the API shows it (docs/specification.md#s2.3, docs/interface.md#campaigns). */
@@ -63,9 +107,22 @@ export const Campaign = named(
       segmentId: Nullable(Type.String()),
       audienceFilter: Nullable(named("Condition", Type.Unknown())),
       rate: Nullable(Type.Number()),
+      category: Category,
+      preheader: Nullable(Type.String()),
+      format: OneOf(CONTENT_FORMATS),
+      design: Nullable(Type.Unknown()),
+      layoutId: Nullable(Type.String()),
+      templateId: Nullable(Type.String()),
+      utm: Nullable(Type.Record(Type.String(), Type.String())),
+      archived: Type.Boolean(),
+      archiveSlug: Nullable(Type.String()),
+      archiveUrl: Nullable(Type.String()),
+      revision: Type.Integer(),
+      missing: Type.Array(OneOf(SENDING_FIELDS)),
       status: CampaignStatusSchema,
       statusReason: Nullable(Type.String()),
       scheduledAt: Nullable(DateTime),
+      timeZone: Nullable(Type.String()),
       startedAt: Nullable(DateTime),
       finishedAt: Nullable(DateTime),
       createdAt: DateTime,
@@ -75,9 +132,13 @@ export const Campaign = named(
       id: "Id of the campaign",
       ...CONTENT_TEXTS,
       type: "The same as audienceType",
+      archiveUrl: "Address of the public page of the campaign; null unless it is archived",
+      revision: "Grows with each change of the content; the header If-Match compares it",
+      missing: "The fields that a draft still needs before it can be sent",
       status: "Status of the campaign",
       statusReason: "Why the campaign was paused or cancelled; null if a caller did it",
       scheduledAt: "When sending is to start; null if it is not scheduled",
+      timeZone: "Zone in which the time was chosen, or RECIPIENT; null if none was named",
       startedAt: "When sending started; null before",
       finishedAt: "When the last mail was handed to a mail server or the campaign was cancelled",
       createdAt: "When the campaign was created",
@@ -100,9 +161,22 @@ export const Campaign = named(
       segmentId: null,
       audienceFilter: null,
       rate: null,
+      category: "MARKETING",
+      preheader: null,
+      format: "CODE",
+      design: null,
+      layoutId: null,
+      templateId: null,
+      utm: null,
+      archived: false,
+      archiveSlug: null,
+      archiveUrl: null,
+      revision: 1,
+      missing: [],
       status: "DRAFT",
       statusReason: null,
       scheduledAt: null,
+      timeZone: null,
       startedAt: null,
       finishedAt: null,
       createdAt: EXAMPLE.createdAt,
@@ -111,6 +185,9 @@ export const Campaign = named(
   },
 );
 export type Campaign = Static<typeof Campaign>;
+
+/** The category, or for a caller who sends back what it has read, the type of the audience. */
+const RequestType = OneOf([...CAMPAIGN_CATEGORIES, ...AUDIENCE_TYPES]);
 
 const Fields = described(
   Input({
@@ -127,8 +204,38 @@ const Fields = described(
     rate: Type.Optional(
       Nullable(Type.Number({ minimum: LOWEST_RATE, [MINIMUM_TEXT]: LOWEST_RATE_TEXT })),
     ),
+    category: Type.Optional(Category),
+    type: Type.Optional(RequestType),
+    preheader: Type.Optional(Nullable(PreheaderSource)),
+    format: Type.Optional(OneOf(CONTENT_FORMATS)),
+    design: Type.Optional(Nullable(Type.Record(Type.String(), Type.Unknown()))),
+    layoutId: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+    templateId: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+    utm: Type.Optional(Nullable(Utm)),
+    archived: Type.Optional(Type.Boolean()),
+    archiveSlug: Type.Optional(
+      Nullable(Type.String({ pattern: "^[a-z0-9]+(?:-[a-z0-9]+)*$", maxLength: 100 })),
+    ),
   }),
-  CONTENT_TEXTS,
+  {
+    ...CONTENT_TEXTS,
+    type: "The category; an audience type is accepted only if it equals audienceType",
+  },
+);
+
+/** The fields of a draft, of which it may lack any but the name. */
+const DraftFields = described(
+  Input({
+    ...Type.Partial(Fields).properties,
+    subject: Type.Optional(Nullable(SubjectSource)),
+    body: Type.Optional(Nullable(BodySource)),
+    from: Type.Optional(Nullable(EmailAddress)),
+  }),
+  {
+    ...CONTENT_TEXTS,
+    type: "The category; an audience type is accepted only if it equals audienceType",
+    templateId: "Id of a template whose content is copied; fields of the request replace it",
+  },
 );
 
 export const CampaignInput = named(
@@ -137,6 +244,7 @@ export const CampaignInput = named(
     ...quickTemplateErrors(value, request),
     ...audienceErrors(value),
     ...restrictionErrors(value),
+    ...typeErrors(value),
   ]),
   {
     description: "A campaign to create",
@@ -152,18 +260,83 @@ export const CampaignInput = named(
 );
 export type CampaignInput = Static<typeof CampaignInput>;
 
+export const CampaignDraft = named(
+  "CampaignDraft",
+  withChecks(
+    described(Input({ ...DraftFields.properties, name: Fields.properties.name }), {
+      ...CONTENT_TEXTS,
+      type: "The category; an audience type is accepted only if it equals audienceType",
+      templateId: "Id of a template whose content is copied; fields of the request replace it",
+    }),
+    (value, request) => [
+      ...quickTemplateErrors(value, request),
+      ...audienceErrors(value),
+      ...restrictionErrors(value),
+      ...typeErrors(value),
+    ],
+  ),
+  {
+    description: "A campaign that may lack what only sending needs; send requires it",
+    example: { name: "Spring news", templateId: EXAMPLE.templateId },
+  },
+);
+export type CampaignDraft = Static<typeof CampaignDraft>;
+
 export const CampaignPatch = named(
   "CampaignPatch",
-  withChecks(Type.Partial(Fields), (value, request) => [
+  withChecks(DraftFields, (value, request) => [
     ...quickTemplateErrors(value, request),
     ...restrictionErrors(value),
+    ...typeErrors(value),
   ]),
   {
-    description: "Changes of a campaign; omitted fields stay as they are",
+    description:
+      "Changes of a campaign; omitted fields stay as they are. null removes the subject, the body or " +
+      "the sender of a draft.",
     example: { subject: "Spring news for {{ name }}", rate: 10 },
   },
 );
 export type CampaignPatch = Static<typeof CampaignPatch>;
+
+/** Refuses a type that contradicts another field. */
+export function typeErrors({
+  type,
+  category,
+  audienceType,
+}: Readonly<Record<string, unknown>>): FieldError[] {
+  if (type === undefined || CAMPAIGN_CATEGORIES.some((each) => each === type)) {
+    if (type === undefined || category === undefined || type === category) return [];
+    return [{ field: "type", message: "must be the same as category", code: "invalid_value" }];
+  }
+  if (audienceType === undefined || audienceType === type) return [];
+  const message = "must be MARKETING or TRANSACTIONAL; audienceType says who gets it";
+  return [{ field: "type", message, code: "invalid_value" }];
+}
+
+/** The category that a request sets; undefined if it sets none. */
+export function categoryIn({ category, type }: CampaignPatch): Campaign["category"] | undefined {
+  return category ?? CAMPAIGN_CATEGORIES.find((each) => each === type);
+}
+
+/** What a campaign still needs before it is sent. */
+export function missingFields(campaign: {
+  subject: string;
+  body: string;
+  from: string;
+  audienceType: Campaign["audienceType"];
+  hasSegment: boolean;
+  hasFilter: boolean;
+}): Campaign["missing"] {
+  const { subject, body, from, audienceType, hasSegment, hasFilter } = campaign;
+  const isMissing = {
+    subject: subject === "",
+    body: body === "",
+    from: from === "",
+    segmentId: audienceType === "SEGMENT" && !hasSegment,
+    audienceFilter: audienceType === "FILTERED" && !hasFilter,
+  };
+  return SENDING_FIELDS.filter((field) => isMissing[field]);
+}
 
 /** Refuses an audience that lacks a field its type requires (docs/specification.md#s2.3). */
 export function audienceErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
@@ -198,18 +371,34 @@ const RESTRICTIONS = [
 
 export const SendCampaignInput = named(
   "SendCampaignInput",
-  described(Input({ scheduledFor: Type.Optional(Nullable(DateTime)) }), {
-    scheduledFor: "When sending is to start; omitted or null for now",
-  }),
+  described(
+    Input({
+      scheduledFor: Type.Optional(Nullable(DateTime)),
+      timeZone: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+      confirm: Type.Optional(Type.Integer({ minimum: 0 })),
+    }),
+    {
+      scheduledFor: "When sending is to start; omitted or null for now",
+      timeZone: "Name of the zone in which the time was chosen, such as Europe/Berlin",
+      confirm:
+        "The number of recipients that the sender expects; the campaign is refused with 409 if more " +
+        "get it than this number, 5 % and ten",
+    },
+  ),
   {
     description: "When to send a campaign",
     example: { scheduledFor: "2036-03-03T09:00:00Z" },
   },
 );
 
+export type SendCampaignInput = Static<typeof SendCampaignInput>;
+
 export const TestCampaignInput = named(
   "TestCampaignInput",
-  described(Input({ email: EmailAddress }), { email: "Address that gets the test mail" }),
+  described(Input({ email: EmailAddress, contactId: Type.Optional(Nullable(Type.String())) }), {
+    email: "Address that gets the test mail",
+    contactId: "Id of the contact whose data is used; that of the address if omitted",
+  }),
   { description: "Where to send a test mail", example: { email: "ada@example.com" } },
 );
 

@@ -89,6 +89,7 @@ export function createCampaignModule(deps: {
       deps.announcements.announce({ projectSeq, type: "campaign.changed", id }),
     );
   const campaigns = createCampaigns({
+    app,
     db,
     clock,
     listPage,
@@ -98,6 +99,7 @@ export function createCampaignModule(deps: {
   });
   const stats = createStats({ db, writer });
   const lifecycle = createLifecycle({
+    app,
     db,
     clock,
     campaigns,
@@ -110,7 +112,7 @@ export function createCampaignModule(deps: {
   deps.references.register("segment", campaigns.usersOfSegment, campaigns.checkUsersOfSegments);
   deps.references.register("domain", campaigns.usersOfDomain);
   const audience = createCampaignAudience({ db, segments });
-  const expansion = createExpansion({ db, writer, clock, segments, audience, store, wake });
+  const expansion = createExpansion({ app, db, writer, clock, segments, audience, store, wake });
 
   function requireVerified(projectSeq: number, from: string): void {
     const domain = domainOf(normalizedAddress(from));

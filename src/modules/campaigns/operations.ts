@@ -27,6 +27,15 @@ export const campaignOperations = describeOperations(
       isIdempotent: true,
       links: toCampaign,
     },
+    createCampaignDraft: {
+      role: "EDITOR",
+      summary: "Create a campaign that is not complete yet",
+      description:
+        "Only the name is required. `missing` of the campaign lists what it needs before it can be " +
+        "sent. With `templateId` the content of that template is copied.",
+      isIdempotent: true,
+      links: toCampaign,
+    },
     getCampaign: {
       role: "VIEWER",
       summary: "Campaign details",
@@ -35,7 +44,9 @@ export const campaignOperations = describeOperations(
     updateCampaign: {
       role: "EDITOR",
       summary: "Update a campaign that is DRAFT or SCHEDULED",
-      description: "Changes the given fields. A campaign of another status is refused with 409.",
+      description:
+        "Changes the given fields. A campaign of another status is refused with 409, except that its " +
+        "public page (`archived`, `archiveSlug`) may always be changed.",
     },
     deleteCampaign: {
       role: "EDITOR",
@@ -47,7 +58,8 @@ export const campaignOperations = describeOperations(
       summary: "Send a campaign now, or schedule it",
       description:
         "Without a body, sending starts now. With `scheduledFor` it starts at that time, and a " +
-        "second call changes the time. A campaign without recipients is refused with 409.",
+        "second call changes the time. A campaign without recipients is refused with 409, and one that " +
+        "lacks something with 422. Only an admin or a key may send a TRANSACTIONAL campaign.",
       isIdempotent: true,
     },
     unscheduleCampaign: {
@@ -86,7 +98,9 @@ export const campaignOperations = describeOperations(
     testCampaign: {
       role: "EDITOR",
       summary: "Send a test mail, which is not counted in the statistics",
-      description: "Renders the campaign for the given address and queues one mail.",
+      description:
+        "Renders the campaign with the data of `contactId`, or else of the contact that has the " +
+        "address, and queues one mail.",
       isIdempotent: true,
       links: { getEmail: { id: "/data/email" } },
     },

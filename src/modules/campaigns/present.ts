@@ -6,12 +6,18 @@ import type { campaigns } from "../../db/schema/campaigns.ts";
 import { segments } from "../../db/schema/segments.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { contentOf } from "../templates.ts";
-import type { Campaign } from "./model.ts";
+import { type Campaign, missingFields } from "./model.ts";
 
 export type CampaignRow = typeof campaigns.$inferSelect;
 
 /** Returns a function that reads the segments of some campaigns and returns their presenter. */
-export function createPresenter(db: Db) {
+export function createPresenter({
+  db,
+  archiveUrlOf,
+}: {
+  db: Db;
+  archiveUrlOf: (row: CampaignRow) => string | null;
+}) {
   function segmentIds(rows: readonly CampaignRow[]): Map<number, string> {
     const seqs = rows.flatMap((row) => row.segmentSeq ?? []);
     if (seqs.length === 0) return new Map();
@@ -21,25 +27,54 @@ export function createPresenter(db: Db) {
 
   return (rows: readonly CampaignRow[]): ((row: CampaignRow) => Campaign) => {
     const ids = segmentIds(rows);
-    return (row) => present(row, ids);
+    return (row) => ({ ...present(row, ids), archiveUrl: archiveUrlOf(row) });
   };
 }
 
-function present(row: CampaignRow, segmentIds: ReadonlyMap<number, string>): Campaign {
+function present(
+  row: CampaignRow,
+  segmentIds: ReadonlyMap<number, string>,
+): Omit<Campaign, "archiveUrl"> {
   return {
     id: row.id,
     ...contentOf(row),
     type: row.audienceType,
     audienceType: row.audienceType,
     segmentId: row.segmentSeq === null ? null : (segmentIds.get(row.segmentSeq) ?? null),
-    audienceFilter: row.audienceFilter === null ? null : JSON.parse(row.audienceFilter),
+    audienceFilter: parsed(row.audienceFilter),
     rate: row.rate,
+    category: row.category,
+    preheader: row.preheader,
+    format: row.format,
+    design: parsed(row.design),
+    layoutId: row.layoutId,
+    templateId: row.templateId,
+    utm: parsed(row.utm),
+    archived: row.isArchived,
+    archiveSlug: row.archiveSlug,
+    revision: row.revision,
+    missing: missingOf(row),
     status: row.status,
     statusReason: row.statusReason,
     scheduledAt: isoTimeOrNull(row.scheduledAt),
+    timeZone: row.timeZone,
     startedAt: isoTimeOrNull(row.startedAt),
     finishedAt: isoTimeOrNull(row.finishedAt),
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   };
+}
+
+/** A condition, a design or parameters of links, as they were stored. */
+const parsed = (json: string | null) => (json === null ? null : JSON.parse(json));
+
+/** What a campaign that has not started needs before it is sent. */
+export function missingOf(row: CampaignRow): Campaign["missing"] {
+  if (row.startedAt !== null) return [];
+  const { segmentSeq, audienceFilter } = row;
+  return missingFields({
+    ...row,
+    hasSegment: segmentSeq !== null,
+    hasFilter: audienceFilter !== null,
+  });
 }

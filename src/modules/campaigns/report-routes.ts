@@ -12,6 +12,7 @@ import type { Admission } from "../../http/admission.ts";
 import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
 import { ContactPreviewQuery, PreviewDocument } from "../../http/preview-query.ts";
 import { preview, previewResponse } from "../previews.ts";
+import { previewSource } from "./message.ts";
 import type { CampaignAudience } from "./audience.ts";
 import { RecipientQuery } from "./model.ts";
 import { campaignOperations } from "./operations.ts";
@@ -47,7 +48,7 @@ export function campaignReportRoutes(deps: {
       "/:id/preview",
       async ({ project, role, params, query }) => {
         const { contactId } = query;
-        const source = { ...campaigns.get(project.seq, params.id), isMarketing: true };
+        const source = previewSource(app, campaigns.get(project.seq, params.id));
         const options = { role, ...(contactId === undefined ? {} : { contactId }) };
         const shown = await preview(app, project, source, options);
         return previewResponse(app, project, shown, query);

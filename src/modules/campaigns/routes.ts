@@ -1,6 +1,7 @@
 /**
  * GET    /campaigns
  * POST   /campaigns
+ * POST   /campaigns/drafts            may lack what only sending needs
  * GET    /campaigns/{id}
  * PATCH  /campaigns/{id}              DRAFT and SCHEDULED
  * DELETE /campaigns/{id}              DRAFT and CANCELLED
@@ -26,6 +27,7 @@ import { ensureChecks, isLenient, LenientQuery } from "../../http/validation.ts"
 import { Type } from "@sinclair/typebox";
 import {
   Campaign,
+  CampaignDraft,
   CampaignInput,
   CampaignPatch,
   CampaignQuery,
@@ -38,6 +40,14 @@ import type { TestMails } from "./test-mail.ts";
 import { ensureTemplates } from "../content-work/content-work.ts";
 import { Preview, PreviewInput, preview } from "../previews.ts";
 import { campaignOperations } from "./operations.ts";
+import { previewSource } from "./message.ts";
+
+const entityTag = ({ revision }: { revision: number }): string => `"${revision}"`;
+
+const withoutNull = ({ subject, body }: CampaignPatch) => ({
+  subject: subject ?? undefined,
+  body: body ?? undefined,
+});
 
 export function campaignRoutes(deps: {
   admission: Admission;
@@ -60,8 +70,8 @@ export function campaignRoutes(deps: {
       ({ project, request, body, once }) =>
         once(async () => {
           ensureChecks(CampaignInput, body, isLenient(request));
-          await ensureTemplates(app, project.seq, body, isLenient(request));
-          const create = campaigns.create(project.seq, body);
+          await ensureTemplates(app, project.seq, withoutNull(body), isLenient(request));
+          const create = campaigns.create(project.seq, body, { isComplete: true });
           return () => ({ status: 201, body: envelope(campaigns.present(create())) });
         }),
       {
@@ -71,9 +81,29 @@ export function campaignRoutes(deps: {
         detail: campaignOperations.createCampaign,
       },
     )
+    .post(
+      "/drafts",
+      ({ project, request, body, once }) =>
+        once(async () => {
+          ensureChecks(CampaignDraft, body, isLenient(request));
+          await ensureTemplates(app, project.seq, withoutNull(body), isLenient(request));
+          const create = campaigns.create(project.seq, body, { isComplete: false });
+          return () => ({ status: 201, body: envelope(campaigns.present(create())) });
+        }),
+      {
+        query: LenientQuery,
+        body: limited(CampaignDraft, BODY_LIMITS.campaign),
+        response: withErrors({ 201: Envelope(Campaign) }),
+        detail: campaignOperations.createCampaignDraft,
+      },
+    )
     .get(
       "/:id",
-      ({ project, params }) => envelope(campaigns.present(campaigns.get(project.seq, params.id))),
+      ({ project, params, set }) => {
+        const campaign = campaigns.get(project.seq, params.id);
+        set.headers["etag"] = entityTag(campaign);
+        return envelope(campaigns.present(campaign));
+      },
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Campaign) }),
@@ -82,11 +112,13 @@ export function campaignRoutes(deps: {
     )
     .patch(
       "/:id",
-      async ({ project, request, params, body, store }) => {
+      async ({ project, role, request, params, body, set, store }) => {
         ensureChecks(CampaignPatch, body, isLenient(request));
-        await ensureTemplates(app, project.seq, body, isLenient(request));
-        const campaign = await store(campaigns.patch(project.seq, params.id, body));
+        await ensureTemplates(app, project.seq, withoutNull(body), isLenient(request));
+        const caller = { request, role };
+        const campaign = await store(campaigns.patch(project.seq, params.id, body, caller));
         runner.wake();
+        set.headers["etag"] = entityTag(campaign);
         return envelope(campaigns.present(campaign));
       },
       {
@@ -127,7 +159,9 @@ export function campaignRoutes(deps: {
       ({ project, params, body, once }) =>
         once(async () => {
           const campaign = campaigns.get(project.seq, params.id);
-          const test = await testMails.send(project, campaign, normalizedAddress(body.email));
+          const address = normalizedAddress(body.email);
+          const { contactId = null } = body;
+          const test = await testMails.send(project, campaign, address, contactId);
           return () => ({ status: 200, body: envelope(test()) });
         }),
       {
@@ -140,7 +174,7 @@ export function campaignRoutes(deps: {
     .post(
       "/:id/preview",
       async ({ project, role, params, body }) => {
-        const source = { ...campaigns.get(project.seq, params.id), isMarketing: true };
+        const source = previewSource(app, campaigns.get(project.seq, params.id));
         return envelope(await preview(app, project, source, { ...body, role }));
       },
       {

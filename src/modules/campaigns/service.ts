@@ -1,13 +1,15 @@
 /** Creates, reads, updates, copies and deletes campaigns. lifecycle.ts changes their status. */
 
 import { and, eq, isNotNull } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
 import { emails } from "../../db/schema/emails.ts";
 import type { Change } from "../../db/writer.ts";
-import { normalizedAddress } from "../../http/formats.ts";
 import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { ensureRevision } from "../../http/if-match.ts";
+import type { Role } from "../../http/roles.ts";
 import { AppError, notFound, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import type { Segments } from "../segments/service.ts";
@@ -16,24 +18,32 @@ import {
   copiedColumns,
   createAudienceColumns,
   mergedAudience,
+  NO_AUDIENCE,
   optionalColumns,
   touchesAudience,
 } from "./columns.ts";
 import { createCampaignList } from "./list.ts";
 import {
   type Campaign,
+  type CampaignDraft,
   type CampaignInput,
   type CampaignPatch,
+  categoryIn,
   restrictionErrors,
+  typeErrors,
 } from "./model.ts";
 import type { NoteChange } from "./lifecycle.ts";
 import { type CampaignRow, createPresenter } from "./present.ts";
+import { archiveColumns, archiveUrlOf } from "./archive.ts";
+import { templateColumns } from "./template-content.ts";
+import { requireComplete, requireNoticeRole } from "./sending-rules.ts";
 import { nextStatus } from "./states.ts";
 import { createUsage } from "./usage.ts";
 
 export type Campaigns = ReturnType<typeof createCampaigns>;
 
 export function createCampaigns(deps: {
+  app: App;
   db: Db;
   clock: Clock;
   listPage: ListPage;
@@ -44,10 +54,10 @@ export function createCampaigns(deps: {
   requireVerified: (projectSeq: number, from: string) => void;
   noteChange: NoteChange;
 }) {
-  const { db, clock, listPage, noteChange } = deps;
+  const { app, db, clock, listPage, noteChange } = deps;
   const { findSegmentSeq, ...users } = createUsage(deps);
   const audienceColumns = createAudienceColumns({ segments: deps.segments, findSegmentSeq });
-  const presenterOf = createPresenter(db);
+  const presenterOf = createPresenter({ db, archiveUrlOf: (row) => archiveUrlOf(app, row) });
 
   function get(projectSeq: number, id: string): CampaignRow {
     const match = and(eq(campaigns.projectSeq, projectSeq), eq(campaigns.id, id));
@@ -78,6 +88,19 @@ export function createCampaigns(deps: {
 
   const present = (row: CampaignRow): Campaign => presenterOf([row])(row);
 
+  /** Part of a change: shows or hides the public page of a campaign, as a request asks for it. */
+  function archive(campaign: CampaignRow, fields: CampaignPatch): CampaignRow {
+    const columns = archiveColumns(app, campaign, fields);
+    if (columns === null) return campaign;
+    noteChange(campaign);
+    return db
+      .update(campaigns)
+      .set({ ...columns, updatedAt: clock.now() })
+      .where(eq(campaigns.seq, campaign.seq))
+      .returning()
+      .get();
+  }
+
   return {
     get,
 
@@ -85,53 +108,69 @@ export function createCampaigns(deps: {
     ...users,
     present,
 
-    create(projectSeq: number, input: CampaignInput): Change<CampaignRow> {
+    /** Creates a DRAFT. One that is `complete` has everything that it needs to be sent. */
+    create(
+      projectSeq: number,
+      input: CampaignInput | CampaignDraft,
+      { isComplete }: { isComplete: boolean },
+    ): Change<CampaignRow> {
       return () => {
-        const { name, subject, body, from, audienceType } = input;
-        deps.requireVerified(projectSeq, from);
-        const audience = audienceColumns(projectSeq, {
-          audienceType,
-          segmentId: input.segmentId ?? null,
-          audienceFilter: input.audienceFilter ?? null,
-        });
-        return insert(projectSeq, {
-          name,
-          subject,
-          body,
-          audienceType,
+        const { name, audienceType } = input;
+        const content = {
+          ...NO_CONTENT,
+          ...(isComplete ? {} : templateColumns(app, projectSeq, input)),
           ...optionalColumns(input),
-          from: normalizedAddress(from),
-          ...audience,
-        });
+          name,
+        };
+        if (content.from !== "") deps.requireVerified(projectSeq, content.from);
+        const audience =
+          audienceType === undefined
+            ? NO_AUDIENCE
+            : audienceColumns(projectSeq, {
+                audienceType,
+                segmentId: input.segmentId ?? null,
+                audienceFilter: input.audienceFilter ?? null,
+              });
+        return archive(insert(projectSeq, { ...content, ...NO_AUDIENCE, ...audience }), input);
       };
     },
 
-    patch(projectSeq: number, id: string, patch: CampaignPatch): Change<CampaignRow> {
+    patch(
+      projectSeq: number,
+      id: string,
+      patch: CampaignPatch,
+      { request, role }: { request: Request; role: Role | null },
+    ): Change<CampaignRow> {
       return () => {
         const campaign = get(projectSeq, id);
+        ensureRevision(request, "campaign", campaign.revision);
+        // The public page may be shown and hidden at any time.
+        if (isOnlyArchive(patch)) return archive(campaign, patch);
         nextStatus(campaign.status, "edit");
-        if (patch.from !== undefined) deps.requireVerified(projectSeq, patch.from);
+        if (patch.from) deps.requireVerified(projectSeq, patch.from);
         const { audienceType } = campaign;
-        const misplaced = restrictionErrors({ audienceType, ...patch });
+        const whole = { audienceType, ...patch };
+        const misplaced = [...restrictionErrors(whole), ...typeErrors(whole)];
         if (misplaced.length > 0) throw validationError(misplaced);
-        const { name, subject, body } = { ...campaign, ...patch };
+        requireMayEdit(campaign, patch, role);
         noteChange(campaign);
-        return db
+        const patched = db
           .update(campaigns)
           .set({
-            name,
-            subject,
-            body,
+            ...templateColumns(app, projectSeq, patch),
             ...optionalColumns(patch),
-            ...(patch.from === undefined ? {} : { from: normalizedAddress(patch.from) }),
+            ...(patch.name === undefined ? {} : { name: patch.name }),
             ...(touchesAudience(patch)
               ? audienceColumns(projectSeq, mergedAudience(present(campaign), patch))
               : {}),
+            revision: campaign.revision + 1,
             updatedAt: clock.now(),
           })
           .where(and(eq(campaigns.seq, campaign.seq), eq(campaigns.status, campaign.status)))
           .returning()
           .get();
+        if (patched.status === "SCHEDULED") requireComplete(patched);
+        return archive(patched, patch);
       };
     },
 
@@ -151,6 +190,30 @@ export function createCampaigns(deps: {
       return () => insert(projectSeq, copiedColumns(get(projectSeq, id)));
     },
   };
+}
+
+/** A draft without content. */
+const NO_CONTENT = { subject: "", body: "", from: "" };
+
+const ARCHIVE_FIELDS = ["archived", "archiveSlug"];
+
+function isOnlyArchive(patch: CampaignPatch): boolean {
+  const names = Object.keys(patch);
+  return names.length > 0 && names.every((name) => ARCHIVE_FIELDS.includes(name));
+}
+
+/**
+ * Only an admin may send a notice to all contacts, so nobody else may change one that is scheduled, or
+ * make a notice of a scheduled campaign.
+ */
+function requireMayEdit(
+  { status, category: current }: CampaignRow,
+  patch: CampaignPatch,
+  role: Role | null,
+): void {
+  if (status !== "SCHEDULED") return;
+  const category = categoryIn(patch) ?? current;
+  if (current === "TRANSACTIONAL" || category === "TRANSACTIONAL") requireNoticeRole(role);
 }
 
 function hasOpenMails(db: Db, campaignSeq: number): boolean {

@@ -7,7 +7,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { AppError, fieldError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { parseData } from "../contacts/data.ts";
-import type { Contacts } from "../contacts/service.ts";
+import { type Contacts, getContact } from "../contacts/service.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Quotas } from "../quotas/service.ts";
 import { renderSubject } from "../previews.ts";
@@ -15,11 +15,14 @@ import { suppressionReason } from "../suppressions.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { sharedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
+import { requireComplete } from "./sending-rules.ts";
 
 export type TestMails = ReturnType<typeof createTestMails>;
 
 const TRANSACTIONAL_PRIORITY = 0;
 const LONGEST_SUBJECT = 998;
+/** A test mail needs no audience. */
+const ANY_AUDIENCE = { audienceType: "ALL" } as const;
 
 export function createTestMails(deps: {
   app: App;
@@ -39,34 +42,47 @@ export function createTestMails(deps: {
     throw fieldError("email", "invalid_value", message);
   }
 
+  /** The contact whose data is used; that of the address unless another one is named. */
+  function findContact(projectSeq: number, address: string, contactId: string | null) {
+    if (contactId === null) return contacts.findByEmail(projectSeq, address);
+    try {
+      return getContact(app, projectSeq, contactId);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status !== 404) throw error;
+      throw fieldError("contactId", "unknown_reference", "names no contact of this project");
+    }
+  }
+
   return {
     /**
-     * Sends a mail to `address` as recipients would receive it, with the contact's data if the
-     * address belongs to a contact. It leaves before other mail. Returns the id of the mail.
+     * Sends a mail to `address` as recipients would receive it, with the data of the named
+     * contact, or of the contact that has the address. It leaves before other mail. Returns the id of the mail.
      */
     async send(
       project: Project,
       campaign: CampaignRow,
       address: string,
+      contactId: string | null,
     ): Promise<Change<{ email: string }>> {
+      requireComplete({ ...campaign, ...ANY_AUDIENCE });
       deps.lifecycle.requireVerified(campaign);
       requireAllowed(project.seq, address);
       const emailId = newId(clock.now());
-      const contact = contacts.findByEmail(project.seq, address);
+      const find = () => findContact(project.seq, address, contactId);
+      const contact = find();
       const data = contact === null ? {} : parseData(contact.data);
       const recipient = { id: contact?.id ?? "", email: address, data, emailId };
       const subject = await renderSubject(app, project, campaign, recipient);
       return () => {
         requireAllowed(project.seq, address);
         deps.quotas.ensureQueue(project.seq, 1);
-        if (contacts.findByEmail(project.seq, address)?.seq !== contact?.seq)
-          throw contactChanged();
+        if (find()?.seq !== contact?.seq) throw contactChanged();
         const now = clock.now();
         store.insertEmail({
           id: emailId,
           projectSeq: project.seq,
           contactSeq: contact?.seq ?? null,
-          messageSeq: store.saveMessage(sharedMessage(campaign), now),
+          messageSeq: store.saveMessage(sharedMessage(app, campaign), now),
           source: "TEST",
           templateId: null,
           to: address,

@@ -404,8 +404,8 @@ describe("dependencies of a campaign", () => {
     const copy = (await t.act(id, "duplicate")).text("data.id");
     const answer = await t.act(copy, "send");
     expect([answer.status, answer.text("error.message")]).toEqual([
-      409,
-      "The segment of this campaign was deleted.",
+      422,
+      "segmentId: is required",
     ]);
     expect(await t.statusOf(copy)).toBe("DRAFT");
   });

@@ -1,0 +1,32 @@
+/** The content that a campaign takes from a template when a request names one. */
+
+import type { App } from "../../core/app.ts";
+import { AppError, fieldError } from "../../lib/errors.ts";
+import { getTemplate, type TemplateRow } from "../templates.ts";
+import type { Content } from "./columns.ts";
+import type { CampaignPatch } from "./model.ts";
+
+/** Part of a change: the columns of the template; the fields of the request replace them. */
+export function templateColumns(
+  app: App,
+  projectSeq: number,
+  { templateId }: CampaignPatch,
+): Partial<Content> {
+  if (!templateId) return {};
+  const { subject, body, from, fromName, replyTo } = findTemplate(app, projectSeq, templateId);
+  return {
+    subject,
+    body,
+    ...(from === null ? {} : { from, fromName }),
+    ...(replyTo === null ? {} : { replyTo }),
+  };
+}
+
+function findTemplate(app: App, projectSeq: number, id: string): TemplateRow {
+  try {
+    return getTemplate(app, projectSeq, id);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status !== 404) throw error;
+    throw fieldError("templateId", "unknown_reference", "names no template of this project");
+  }
+}
