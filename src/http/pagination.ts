@@ -112,6 +112,54 @@ export function newestPage<Table extends PagedTable, Item>(
   );
 }
 
+/** A row with the number of rows up to its end. */
+type Placed<Table extends PagedTable> = { row: Table["$inferSelect"]; end: number };
+
+/**
+ * The same in another order. A cursor is the number of rows before it, because the values by which the
+ * rows are sorted may change: a row may be shown twice or not at all if others move meanwhile.
+ */
+export function sortedPage<Table extends PagedTable, Item>(
+  app: App,
+  project: { seq: number },
+  {
+    name,
+    query,
+    table,
+    filter,
+    order,
+    present,
+  }: Omit<NewestList<Table, Item>, "present"> & {
+    order: SQL[];
+    present: (row: Table["$inferSelect"]) => Item;
+  },
+): Promise<Page<Item>> {
+  return listPage(app)(
+    { scope: `${project.seq}:${name}:sorted`, query },
+    async ({ limit, after }): Promise<PageRows<Placed<Table>>> => {
+      const [before = 0] = after ?? [];
+      const where = and(inTime, filter);
+      const rows = app.db
+        .select()
+        .from<SQLiteTable>(table)
+        .where(where)
+        .orderBy(...order);
+      const total = app.db.select({ total: count() }).from<SQLiteTable>(table).where(where);
+      const unlessFewerThan = before === 0 ? limit : 0;
+      const found = await app.reader.find(project.seq, {
+        ...asQuery(rows.limit(limit).offset(before)),
+        total: { ...asQuery(total), unlessFewerThan },
+      });
+      return {
+        rows: found.rows.map((values, i) => ({ row: toRow(table, values), end: before + i + 1 })),
+        total: Number(found.total),
+        positionOf: ({ end }) => [end],
+      };
+    },
+    (rows) => rows.map(({ row }) => present(row)),
+  );
+}
+
 /** The same for a table in which a project has few rows. It reads at once, so no search delays it. */
 export function smallPage<Table extends PagedTable, Item>(
   app: App,
@@ -148,10 +196,10 @@ function pageAndTotal(
  * A condition for the query builder, which reads the clock for one row of 256 by chance: the numbers of
  * the rows of one project may all be odd.
  */
-const inTime: SQL = sql`(random() & 255 OR in_time())`;
+export const inTime: SQL = sql`(random() & 255 OR in_time())`;
 
 /** A query of the builder. */
-function asQuery(built: { toSQL(): { sql: string; params: unknown[] } }): ReadQuery {
+export function asQuery(built: { toSQL(): { sql: string; params: unknown[] } }): ReadQuery {
   const { sql: text, params } = built.toSQL();
   return { sql: text, values: params.map(toValue) };
 }
@@ -165,7 +213,10 @@ function toValue(value: unknown): Value {
 type PagedTable = SQLiteTable & { seq: SQLiteColumn; $inferSelect: { seq: number } };
 
 /** A row with the names and types of the schema; `values` are those of all columns in their order. */
-function toRow<Table extends SQLiteTable>(table: Table, values: unknown[]): Table["$inferSelect"] {
+export function toRow<Table extends SQLiteTable>(
+  table: Table,
+  values: unknown[],
+): Table["$inferSelect"] {
   const columns = Object.entries(getTableColumns(table));
   const entries = columns.map(([name, column], i): unknown[] => {
     const value = values[i];

@@ -186,3 +186,12 @@ test("a viewer does not find the hidden part of the URL of a webhook", async () 
   expect([await found(viewer, "HOOK"), await found(viewer, SECRET.slice(0, 3))]).toEqual([1, 0]);
   expect(await found(editor, SECRET.slice(0, 3))).toBe(1);
 });
+
+test("viewers cannot find out data of contacts by filters and orders", async () => {
+  const data = encodeURIComponent(JSON.stringify({ link: SECRET.slice(0, 4) }));
+  for (const query of [`data=${data}`, "sort=data.link"]) {
+    expect((await get(viewer, `/contacts?${query}`)).status).toBe(403);
+    expect((await get(editor, `/contacts?${query}`)).status).toBe(200);
+  }
+  expect((await get(viewer, "/contacts?search=ada&sort=email")).at("total")).toBe(1);
+});

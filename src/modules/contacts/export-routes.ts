@@ -5,6 +5,7 @@ import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import { ALSO } from "../../http/documented.ts";
 import { withErrors } from "../../http/envelope.ts";
+import { ensureChecks } from "../../http/validation.ts";
 import type { Exports } from "./export.ts";
 import { CONTACT_EXAMPLE, ExportQuery } from "./model.ts";
 import { contactOperations } from "./operations.ts";
@@ -31,6 +32,7 @@ export function exportRoutes({ admission, exports }: { admission: Admission; exp
   return new Elysia({ name: "export-routes", prefix: "/contacts" }).use(admission.secretKey).get(
     "/export",
     async ({ project, query }) => {
+      ensureChecks(ExportQuery, query);
       const { type, extension } = FORMATS[query.format ?? "csv"];
       return new Response(await exports.stream(project.seq, query), {
         headers: {

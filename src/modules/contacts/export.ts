@@ -4,88 +4,55 @@
  * import/columns.ts.
  */
 
-import type { Db } from "../../db/open.ts";
+import type { App } from "../../core/app.ts";
 import { type AppError, fieldError } from "../../lib/errors.ts";
-import { startSlices } from "../../lib/slices.ts";
-import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { writeCell, writeRecord } from "./import/cells.ts";
 import { columnName } from "./import/columns.ts";
 import type { FindAudience } from "./bulk/bulk.ts";
 import { parseData } from "./data.ts";
 import { type Fields, MOST_SURVEYED_KEYS } from "./fields.ts";
 import type { JobQuota } from "./jobs/quota.ts";
-import { filterOf } from "./list.ts";
 import type { ExportQuery } from "./model.ts";
+import { contactFilter, contactPages, contactsAmong } from "./search.ts";
 import { type ContactRow, presentContact } from "./service.ts";
 
 export type Exports = ReturnType<typeof createExports>;
 
 /** Without it, Excel reads the file in the code page of the computer. */
 const BYTE_ORDER_MARK = "\u{feff}";
-/** Contacts read by one statement. */
-const PAGE_SIZE = 500;
-
-type StoredContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
 type FileWriter = { header: string; write: (contact: ContactRow) => string };
 
 const NDJSON: FileWriter = { header: "", write: writeLine };
 
 export function createExports(deps: {
-  db: Db;
-  scheduler: FairScheduler;
+  app: App;
   fields: Fields;
   quota: JobQuota;
   audience: Pick<FindAudience, "membersOfSegment">;
 }) {
-  const { db, scheduler, fields, quota, audience } = deps;
-  const columns = `seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
-      created_at AS createdAt, updated_at AS updatedAt`;
-  const readPage = db.sqlite.prepare<StoredContact, [number, number, number]>(`
-    SELECT ${columns} FROM contacts WHERE project_seq = ? AND seq > ? ORDER BY seq LIMIT ?`);
-  const readSome = db.sqlite.prepare<StoredContact, [string]>(`
-    SELECT ${columns} FROM contacts
-    WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq`);
-
-  /** All contacts of the project, the oldest first. */
-  async function* allPages(projectSeq: number): AsyncGenerator<StoredContact[]> {
-    const slices = await startSlices(scheduler.queueOf(projectSeq));
-    let after = 0;
-    for (;;) {
-      const rows = readPage.all(projectSeq, after, PAGE_SIZE);
-      yield rows;
-      const last = rows.at(-1);
-      if (rows.length < PAGE_SIZE || last === undefined) return;
-      after = last.seq;
-      if (slices.isOver()) await slices.next();
-    }
-  }
+  const { app, fields, quota, audience } = deps;
 
   async function* pagesOf(
-    members: AsyncIterable<readonly number[]>,
-  ): AsyncGenerator<StoredContact[]> {
+    projectSeq: number,
+    query: ExportQuery,
+    members: AsyncIterable<readonly number[]> | null,
+  ): AsyncGenerator<ContactRow[]> {
+    const filter = contactFilter(query);
+    if (members === null) return yield* contactPages(app, projectSeq, filter);
     for await (const seqs of members) {
-      for (let i = 0; i < seqs.length; i += PAGE_SIZE) {
-        yield readSome.all(JSON.stringify(seqs.slice(i, i + PAGE_SIZE)));
-      }
+      yield await contactsAmong(app, projectSeq, seqs, filter);
     }
   }
 
   async function* exportPages(
-    query: ExportQuery,
     { header, write }: FileWriter,
-    pages: AsyncGenerator<StoredContact[]>,
+    pages: AsyncGenerator<ContactRow[]>,
   ): AsyncGenerator<string> {
-    const matches = matcher(query);
-    let text = header;
+    if (header !== "") yield header;
     for await (const rows of pages) {
-      for (const row of rows) {
-        const contact = { ...row, isSubscribed: row.isSubscribed === 1 };
-        if (matches(contact)) text += write(contact);
-      }
+      const text = rows.map(write).join("");
       if (text !== "") yield text;
-      text = "";
     }
-    if (text !== "") yield text;
   }
 
   return {
@@ -95,10 +62,8 @@ export function createExports(deps: {
      */
     async stream(projectSeq: number, query: ExportQuery): Promise<ReadableStream<Uint8Array>> {
       const { segmentId } = query;
-      const found =
-        segmentId === undefined
-          ? allPages(projectSeq)
-          : pagesOf(audience.membersOfSegment(projectSeq, segmentId));
+      const members =
+        segmentId === undefined ? null : audience.membersOfSegment(projectSeq, segmentId);
       const endExport = quota.begin(projectSeq);
       let writer = NDJSON;
       try {
@@ -108,7 +73,7 @@ export function createExports(deps: {
         throw error;
       }
       const encoder = new TextEncoder();
-      const pages = exportPages(query, writer, found);
+      const pages = exportPages(writer, pagesOf(projectSeq, query, members));
       return new ReadableStream({
         async pull(controller) {
           try {
@@ -161,14 +126,6 @@ function tooManyKeys(): AppError {
     `must be ndjson: the contacts of this project have more than ${most} data keys, and a CSV ` +
     "file has a column for each";
   return fieldError("format", "invalid_value", message);
-}
-
-function matcher(query: ExportQuery): (contact: ContactRow) => boolean {
-  const { isSubscribed, part } = filterOf(query);
-  const [spelling, other] = part ?? ["", null];
-  return ({ email, ...contact }) =>
-    (isSubscribed === undefined || contact.isSubscribed === isSubscribed) &&
-    (email.includes(spelling) || (other !== null && email.includes(other)));
 }
 
 function writeLine(contact: ContactRow): string {

@@ -1,87 +1,51 @@
 /**
- * Pages of contacts, newest first, each with the exact total: of a list from stored counters, of a
- * search from a scan of the addresses (`address-search.ts`).
+ * Pages of contacts, each with the exact total: of a whole list from stored counters, of filtered and
+ * sorted ones from a read in a thread (`search.ts`).
  */
 
-import { and, desc, eq, inArray } from "drizzle-orm";
-import type { Db } from "../../db/open.ts";
+import { and, eq } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import { contactCounts, contacts } from "../../db/schema/contacts.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type ListPage, newestRows, type PageRequest } from "../../http/pagination.ts";
-import { storedSpellings } from "../../protocols/mime/address.ts";
-import type { AddressPart, AddressSearch } from "./address-search.ts";
+import { listPage, newestPage, newestRows, sortedPage } from "../../http/pagination.ts";
+import { trimBlanks } from "../../lib/trim.ts";
 import type { Contact, ContactQuery } from "./model.ts";
+import { contactFilter, sortOrder } from "./search.ts";
 import { presentContact } from "./service.ts";
 
-export type ContactList = ReturnType<typeof createContactList>;
-
-/** `part` is null for no search. */
-type Filter = { isSubscribed: boolean | undefined; part: AddressPart | null };
-
-export function createContactList(deps: {
-  db: Db;
-  listPage: ListPage;
-  searchAddresses: AddressSearch;
-}) {
-  const { db, listPage, searchAddresses } = deps;
-
-  function count(projectSeq: number, isSubscribed: boolean | undefined): number {
-    const [counts = { total: 0, subscribed: 0 }] = db
-      .select()
-      .from(contactCounts)
-      .where(eq(contactCounts.projectSeq, projectSeq))
-      .all();
-    if (isSubscribed === undefined) return counts.total;
-    return isSubscribed ? counts.subscribed : counts.total - counts.subscribed;
+export function listContacts(
+  app: App,
+  project: { seq: number },
+  query: ContactQuery,
+): Promise<Page<Contact>> {
+  const { search, data, sort, order } = query;
+  const ofProject = eq(contacts.projectSeq, project.seq);
+  const filter = and(ofProject, contactFilter(query));
+  const list = { name: "contacts", query, table: contacts, filter, present: presentContact };
+  if (sort !== undefined) {
+    const isByTime = sort === "createdAt" || sort === "updatedAt";
+    const direction = order ?? (isByTime ? "desc" : "asc");
+    return sortedPage(app, project, { ...list, order: sortOrder(sort, direction) });
   }
-
-  async function search(
-    projectSeq: number,
-    { isSubscribed, part }: { isSubscribed: Filter["isSubscribed"]; part: AddressPart },
-    request: PageRequest,
-  ) {
-    const { total, seqs } = await searchAddresses(projectSeq, {
-      isSubscribed,
-      part,
-      before: request.after?.[0],
-      limit: request.limit,
-    });
-    const rows = db
-      .select()
-      .from(contacts)
-      .where(inArray(contacts.seq, seqs))
-      .orderBy(desc(contacts.seq))
-      .all();
-    return { rows, total, positionOf: bySeq };
-  }
-
-  return (projectSeq: number, query: ContactQuery): Promise<Page<Contact>> => {
-    const { isSubscribed, part } = filterOf(query);
-    const readAll = newestRows(db, {
+  if (trimBlanks(search ?? "") !== "" || data !== undefined) return newestPage(app, project, list);
+  return listPage(app)(
+    { scope: `${project.seq}:contacts`, query },
+    newestRows(app.db, {
       table: contacts,
-      filter: and(
-        eq(contacts.projectSeq, projectSeq),
-        isSubscribed === undefined ? undefined : eq(contacts.isSubscribed, isSubscribed),
-      ),
-      select: db.select().from(contacts),
-      total: () => count(projectSeq, isSubscribed),
-    });
-    return listPage(
-      { scope: `${projectSeq}:contacts`, query },
-      part === null ? readAll : (request) => search(projectSeq, { isSubscribed, part }, request),
-      (rows) => rows.map(presentContact),
-    );
-  };
+      filter,
+      select: app.db.select().from(contacts),
+      total: () => countContacts(app, project.seq, query.subscribed),
+    }),
+    (rows) => rows.map(presentContact),
+  );
 }
 
-/** The filter of a list or an export. */
-export function filterOf({
-  subscribed,
-  search,
-}: Pick<ContactQuery, "subscribed" | "search">): Filter {
-  const [spelling = "", other = null] = storedSpellings(search ?? "");
-  return {
-    isSubscribed: subscribed === undefined ? undefined : subscribed === "true",
-    part: spelling === "" ? null : [spelling, other],
-  };
+function countContacts({ db }: App, projectSeq: number, subscribed?: "true" | "false"): number {
+  const [counts = { total: 0, subscribed: 0 }] = db
+    .select()
+    .from(contactCounts)
+    .where(eq(contactCounts.projectSeq, projectSeq))
+    .all();
+  if (subscribed === undefined) return counts.total;
+  return subscribed === "true" ? counts.subscribed : counts.total - counts.subscribed;
 }

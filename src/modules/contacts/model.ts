@@ -6,7 +6,8 @@ import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
-import { Input, OneOf, QueryBoolean } from "../../http/validation.ts";
+import { Input, OneOf, QueryBoolean, withChecks } from "../../http/validation.ts";
+import { filterFaults } from "./search.ts";
 
 /** Free-form key/value attributes. */
 export const Data = Type.Record(Type.String(), Type.Unknown());
@@ -103,18 +104,50 @@ export const ContactPatch = named(
 );
 export type ContactPatch = Static<typeof ContactPatch>;
 
-export const ContactQuery = Input({
-  ...PageQuery.properties,
+const CONTACT_FILTERS = {
   subscribed: Type.Optional(
     describedUse(QueryBoolean(), "Only contacts that are subscribed, or only those that are not"),
   ),
   search: Type.Optional(
     Type.String({
       maxLength: 320,
-      description: "Part of the email address, ignoring upper and lower case",
+      description:
+        "Part of the email address or of the name (`name`, `firstName`, `lastName` and their kind in " +
+        "the data), ignoring upper and lower case",
     }),
   ),
-});
+  data: Type.Optional(
+    Type.String({
+      maxLength: 4_096,
+      description:
+        'Parts of values of the data as a JSON object, such as {"city":"Berlin"}, ignoring upper ' +
+        "and lower case; all must match. Needs the role EDITOR",
+    }),
+  ),
+};
+const SORT_DIRECTIONS = ["asc", "desc"] as const;
+
+export const ContactQuery = withChecks(
+  Input({
+    ...PageQuery.properties,
+    ...CONTACT_FILTERS,
+    sort: Type.Optional(
+      Type.String({
+        maxLength: 256,
+        description:
+          "`email`, `subscribed`, `createdAt`, `updatedAt` or `data.KEY`; newest first if omitted. " +
+          "`data.KEY` needs the role EDITOR",
+      }),
+    ),
+    order: Type.Optional(
+      describedUse(
+        OneOf(SORT_DIRECTIONS),
+        "Direction of `sort`; if omitted, times are sorted descending and other values ascending",
+      ),
+    ),
+  }),
+  filterFaults,
+);
 export type ContactQuery = Static<typeof ContactQuery>;
 
 /**
@@ -157,14 +190,16 @@ export const ContactPage = named(
 
 const EXPORT_FORMATS = ["csv", "ndjson"] as const;
 
-export const ExportQuery = Input({
-  format: Type.Optional(describedUse(OneOf(EXPORT_FORMATS), "Format of the file, default csv")),
-  subscribed: ContactQuery.properties.subscribed,
-  search: ContactQuery.properties.search,
-  segmentId: Type.Optional(
-    Type.String({ maxLength: 64, description: "Only members of the segment with this id" }),
-  ),
-});
+export const ExportQuery = withChecks(
+  Input({
+    format: Type.Optional(describedUse(OneOf(EXPORT_FORMATS), "Format of the file, default csv")),
+    ...CONTACT_FILTERS,
+    segmentId: Type.Optional(
+      Type.String({ maxLength: 64, description: "Only members of the segment with this id" }),
+    ),
+  }),
+  filterFaults,
+);
 export type ExportQuery = Static<typeof ExportQuery>;
 
 export const FIELD_TYPES = ["string", "number", "boolean", "array", "object"] as const;

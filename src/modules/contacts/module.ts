@@ -1,7 +1,7 @@
 /**
  * The module of contacts. `service.ts` creates, updates and finds single contacts, with the data
  * rules of `data.ts`; `remove.ts` deletes them. This file creates all other parts: `list.ts` lists
- * and searches contacts with `address-search.ts`; `fields.ts` surveys their keys; `activity.ts`
+ * contacts, which `search.ts` finds; `fields.ts` surveys their keys; `activity.ts`
  * shows their events and mails; `export.ts` streams them. Imports (`import/`) and bulk actions
  * (`bulk/`) are stored as jobs, which the worker in `jobs/` runs after the response, in many small
  * changes.
@@ -23,7 +23,6 @@ import type { Module } from "../module.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { ContactEvents } from "../../events/contact-events.ts";
 import { createActivity } from "./activity.ts";
-import { createAddressSearch } from "./address-search.ts";
 import { createBulkActions } from "./bulk/actions.ts";
 import { createBulkRunner } from "./bulk/run.ts";
 import { bulkRoutes } from "./bulk/routes.ts";
@@ -44,7 +43,6 @@ import { createRowWriter } from "./import/write.ts";
 import { createJobQuota } from "./jobs/quota.ts";
 import { createJobWorker } from "./jobs/worker.ts";
 import { createJobs } from "./jobs/jobs.ts";
-import { createContactList } from "./list.ts";
 import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Removal } from "./remove.ts";
 import { suppressAddress, suppressionReason } from "../suppressions.ts";
@@ -83,7 +81,7 @@ export function createContactModule(deps: {
   const jobFile = createJobFile({ files, scheduler });
   const faults = createImportFaults(db);
   const imports = createImports({ files, jobs, quota, quotas, clock, jobFile, faults, writer });
-  const actions = createBulkActions({ db, clock, events, remove });
+  const actionOf = createBulkActions({ db, clock, events, contacts, audience, remove });
   const worker = createJobWorker({
     jobs,
     runners: {
@@ -118,16 +116,14 @@ export function createContactModule(deps: {
               suppressionReason(deps.app, projectSeq, email) !== null,
           }),
       }),
-      BULK: createBulkRunner({ db, jobs, actions, audience, writer }),
+      BULK: createBulkRunner({ app: deps.app, db, jobs, actionOf, audience, writer }),
     },
     writer,
     clock,
     log,
   });
 
-  const searchAddresses = createAddressSearch({ db, scheduler });
-  const list = createContactList({ db, listPage, searchAddresses });
-  const exports = createExports({ db, scheduler, fields, quota, audience });
+  const exports = createExports({ app: deps.app, fields, quota, audience });
   const activity = createActivity({ db, listPage, contacts, eventsOfContact });
   const bulk = createBulk({ db, jobs, quota, audience });
   const { wake } = worker;
@@ -135,7 +131,7 @@ export function createContactModule(deps: {
   return {
     name: "contacts",
     routes: [
-      contactRoutes({ admission, contacts, list, fields, activity }),
+      contactRoutes({ app: deps.app, admission, contacts, fields, activity }),
       exportRoutes({ admission, exports }),
       operationRoutes(deps.app, admission, importListOperations),
       importRoutes({ admission, bodies, imports, writer, wake }),

@@ -1,5 +1,5 @@
 /**
- * GET    /contacts                  list, filtered by subscribed and search
+ * GET    /contacts                  list, filtered and sorted
  * POST   /contacts                  upsert by email
  * GET    /contacts/fields           keys of their data
  * GET    /contacts/{id}
@@ -9,6 +9,7 @@
  */
 
 import { Elysia, status } from "elysia";
+import type { App } from "../../core/app.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
@@ -21,9 +22,12 @@ import {
 } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
+import { seesSecrets } from "../../http/role-views.ts";
+import { ensureChecks } from "../../http/validation.ts";
+import { AppError } from "../../lib/errors.ts";
 import { type ListActivity, readableActivity } from "./activity.ts";
 import type { Fields } from "./fields.ts";
-import type { ContactList } from "./list.ts";
+import { listContacts } from "./list.ts";
 import { Activity } from "./activity-model.ts";
 import {
   Contact,
@@ -37,23 +41,26 @@ import {
 } from "./model.ts";
 import { type Contacts, presentContact, readableContact } from "./service.ts";
 import { contactOperations } from "./operations.ts";
+import { readsData } from "./search.ts";
 
 const MAX_FIELDS_SHOWN = 1000;
 
 export function contactRoutes(deps: {
+  app: App;
   admission: Admission;
   contacts: Contacts;
-  list: ContactList;
   fields: Fields;
   activity: ListActivity;
 }) {
-  const { admission, contacts, list, fields, activity } = deps;
+  const { app, admission, contacts, fields, activity } = deps;
   return new Elysia({ name: "contact-routes", prefix: "/contacts" })
     .use(admission.secretKey)
     .get(
       "",
       async ({ project, role, query }) => {
-        const listed = await list(project.seq, query);
+        ensureChecks(ContactQuery, query);
+        if (readsData(query) && !seesSecrets(role)) throw dataNeedsEditor();
+        const listed = await listContacts(app, project, query);
         const items = listed.items.map((contact) => readableContact(role, contact));
         const page = { ...listed, items };
         return { contacts: page.items, cursor: page.nextCursor, ...page };
@@ -153,4 +160,11 @@ export function contactRoutes(deps: {
         detail: contactOperations.listContactActivity,
       },
     );
+}
+
+/** A filter would tell what is hidden in the data, letter by letter. */
+function dataNeedsEditor(): AppError {
+  return new AppError(403, "FORBIDDEN", "Viewers cannot filter or sort by the data of contacts.", {
+    suggestion: "Leave out `data` and `sort`, or ask an admin of the project for the role EDITOR.",
+  });
 }

@@ -1,4 +1,4 @@
-/** The audience of a bulk action's filter, and of an export, for modules that must not import segments. */
+/** What bulk actions and exports need of segments, for modules that must not import segments. */
 
 import { parseCondition } from "./condition/condition.ts";
 import type { Segments } from "./service.ts";
@@ -10,7 +10,11 @@ export function createFilterAudience({
   audienceOf,
   audienceOfCondition,
   ensureResolvable,
-}: Pick<Segments, "audiences" | "audienceOf" | "audienceOfCondition" | "ensureResolvable">) {
+  members,
+}: Pick<
+  Segments,
+  "audiences" | "audienceOf" | "audienceOfCondition" | "ensureResolvable" | "members"
+>) {
   const find = (projectSeq: number, filter: unknown) =>
     audienceOfCondition(projectSeq, parseCondition(filter, FIELD));
 
@@ -25,6 +29,16 @@ export function createFilterAudience({
 
     members: (projectSeq: number, filter: unknown, afterSeq: number): AsyncIterable<number[]> =>
       audiences.members(find(projectSeq, filter), afterSeq),
+
+    /** Throws 404 for an unknown segment, and 409 for a DYNAMIC one. */
+    ensureStatic: members.ensureStatic,
+
+    /** Part of a change. Returns true if the contact entered the segment, or left it. */
+    move: (
+      direction: "enter" | "leave",
+      segment: { projectSeq: number; id: string },
+      contactSeq: number,
+    ): boolean => members.move(direction, segment, [contactSeq]).length > 0,
 
     /** Throws 404 without such a segment. */
     membersOfSegment: (projectSeq: number, id: string): AsyncIterable<number[]> =>

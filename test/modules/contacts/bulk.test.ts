@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { waitUntil } from "../../support/eventually.ts";
+import { listAt, stringAt } from "../../support/json.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError } from "../../support/refusal.ts";
 import { storedContacts, waitForJob } from "./upload.ts";
@@ -87,6 +88,46 @@ describe("a bulk action", () => {
     expect(progress.at("data")).toMatchObject({ processed: 0, total: 0, updated: 0 });
   });
 
+  test("acts on the contacts of the filters of the list", async () => {
+    const query = { search: "@x", data: { plan: "pro" } };
+    const progress = await runBulk({ action: "unsubscribe", query });
+    expect(progress.at("data")).toMatchObject({ processed: 2, total: 2, updated: 1 });
+    expect(flags().map(([, flag]) => flag)).toEqual([false, true, false, false]);
+    await runBulk({ action: "delete", query: { subscribed: true } });
+    expect(storedContacts(t).map(({ email }) => email)).toEqual([
+      "ada@x.io",
+      "carl@x.io",
+      "dora@y.io",
+    ]);
+    expect((await runBulk({ action: "delete", query: {} })).at("data.updated")).toBe(3);
+  });
+
+  test("adds contacts to a STATIC segment, and removes them", async () => {
+    const segmentId = await t.create("/segments", { name: "S", type: "STATIC" }, "data.id");
+    const members = async () => {
+      const answer = await t.call("GET", `/segments/${segmentId}/contacts`);
+      return listAt(answer.body, "data.items").map((item) => stringAt(item, "email"));
+    };
+    const added = await runBulk({ action: "addToSegment", segmentId, filter: onX });
+    expect(added.at("data")).toMatchObject({ processed: 3, updated: 3 });
+    const again = await runBulk({ action: "addToSegment", segmentId, ids: [ids[0], ids[3]] });
+    expect(again.at("data")).toMatchObject({ processed: 2, updated: 1 });
+    await runBulk({ action: "removeFromSegment", segmentId, query: { search: "bob" } });
+    expect((await members()).toSorted()).toEqual(["ada@x.io", "carl@x.io", "dora@y.io"]);
+  });
+
+  test("sets values, removes keys, and reports a contact whose data would be too large", async () => {
+    const large = "x".repeat(40 * 1024);
+    await t.call("PATCH", `/contacts/${ids[1]}`, { data: { large } });
+    const values = { city: "Rome", plan: null, other: large };
+    const progress = await runBulk({ action: "set", data: values, filter: onX });
+    expect(progress.at("data")).toMatchObject({ processed: 3, updated: 2, failed: 1 });
+    expect(progress.at("data.errors.0.id")).toBe(ids[1]);
+    expect(progress.text("data.errors.0.message")).toContain("64 KiB");
+    const [ada, bob, , dora] = storedContacts(t).map(({ data }) => Object.keys(Object(data)));
+    expect([ada, bob, dora]).toEqual([["city", "other"], ["plan", "large"], ["plan"]]);
+  });
+
   test("reports the ids for which there is no contact in the project", async () => {
     const other = await t.makeProject("other");
     const answer = await t.call(
@@ -159,6 +200,23 @@ describe("POST /contacts/bulk refuses", () => {
       "ids and a filter",
       { action: "delete", ids: ["a"], filter: onX },
       [["filter", "invalid_value"]],
+    ],
+    [
+      "a filter and a query",
+      { action: "delete", filter: onX, query: {} },
+      [["query", "invalid_value"]],
+    ],
+    ["no segment", { action: "addToSegment", ids: ["a"] }, [["segmentId", "required"]]],
+    ["no values", { action: "set", ids: ["a"] }, [["data", "required"]]],
+    [
+      "values for another action",
+      { action: "delete", ids: ["a"], data: { a: 1 } },
+      [["data", "invalid_value"]],
+    ],
+    [
+      "an unknown filter",
+      { action: "delete", query: { city: "x" } },
+      [["query.city", "unknown_field"]],
     ],
     [
       "an unknown operator",

@@ -1,6 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { nextIteration } from "../../../src/lib/yield.ts";
-import { createAddressSearch } from "../../../src/modules/contacts/address-search.ts";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { TestResponse, TestApp } from "../../support/app.ts";
 import { listAt, stringAt } from "../../support/json.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
@@ -232,31 +230,95 @@ describe("search among many contacts", () => {
   });
 });
 
-test("a project has at most two scans at the same time, and does not delay another one", async () => {
-  await create("ada@example.com");
-  const started: number[] = [];
-  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
-  const nextSlice = (owner: number) => {
-    started.push(owner);
-    return isReleased;
+describe("contacts are found by", () => {
+  beforeEach(async () => {
+    for (const [email, data] of [
+      ["a@x.io", { name: "Ada Lovelace", city: "Berlin", score: 12, vip: true }],
+      ["b@x.io", { firstName: "Zoë", lastName: "Ünal", city: "berlin-Mitte", score: 2 }],
+      ["c@x.io", { city: "Rome", tags: ["news", "Berlin"], address: { city: "Berlin" } }],
+      ["d@berlin.io", { "home.town": "Berlin", note: 'say "hi"', score: "n/a" }],
+    ] as const) {
+      await t.create("/contacts", { email, data }, "id");
+    }
+  });
+
+  const matching = async (filters: Readonly<Record<string, string>>) => {
+    const answer = await t.call("GET", `/contacts?${new URLSearchParams(filters).toString()}`);
+    expect(answer.status).toBe(200);
+    expect(answer.at("total")).toBe(emailsOf(answer).length);
+    return emailsOf(answer)
+      .map((email) => email[0])
+      .join("");
   };
-  const scheduler = { queueOf: (owner: number) => ({ nextSlice: () => nextSlice(owner) }) };
-  const searchAddresses = createAddressSearch({ db: t.db, scheduler });
-  const query = {
-    part: ["ada", null] as const,
-    isSubscribed: undefined,
-    before: undefined,
-    limit: 10,
-  };
-  const { seq } = t.project;
-  // The time stands still, so that each scan takes one slice on a busy machine as well.
-  const clock = spyOn(performance, "now").mockReturnValue(performance.now());
-  const searches = [seq, seq, seq, seq, seq, seq + 1].map((owner) => searchAddresses(owner, query));
-  await nextIteration();
-  expect(started).toEqual([seq, seq, seq + 1]);
-  release();
-  const totals = (await Promise.all(searches)).map(({ total }) => total);
-  clock.mockRestore();
-  expect(totals).toEqual([1, 1, 1, 1, 1, 0]);
-  expect(started).toHaveLength(6);
+  const json = JSON.stringify;
+  const cases: [filters: Readonly<Record<string, string>>, found: string][] = [
+    [{ search: "lovel" }, "a"],
+    [{ search: "ADA LOVE" }, "a"],
+    [{ search: "zoë ün" }, "b"],
+    [{ search: "ÜNAL" }, "b"],
+    [{ search: "rome" }, ""],
+    [{ search: "berlin" }, "d"],
+    [{ data: json({ city: "Berlin" }) }, "ba"],
+    [{ data: json({ city: "BERLIN", score: "12" }) }, "a"],
+    [{ data: json({ tags: "berlin" }) }, "c"],
+    [{ data: json({ "address.city": "berlin" }) }, "c"],
+    [{ data: json({ "home.town": "berlin" }) }, "d"],
+    [{ data: json({ note: 'say "' }) }, "d"],
+    [{ data: json({ vip: "true" }) }, "a"],
+    [{ data: json({ unknown: "x" }) }, ""],
+    [{ data: json({ city: "Berlin" }), search: "zoë" }, "b"],
+    [{ data: json({ city: "Berlin" }), subscribed: "false" }, ""],
+  ];
+  test.each(cases)("%j", async (filters, expected) => {
+    expect(await matching(filters)).toBe(expected);
+    const query = new URLSearchParams(filters).toString();
+    const [, ...lines] = String((await t.call("GET", `/contacts/export?${query}`)).body).split(
+      "\n",
+    );
+    const exported = lines.filter((line) => line !== "").map((line) => line[0]);
+    expect(exported.toReversed().join("")).toBe(expected);
+  });
+
+  const orders: [query: Readonly<Record<string, string>>, found: string][] = [
+    [{ sort: "email" }, "abcd"],
+    [{ sort: "email", order: "desc" }, "dcba"],
+    [{ sort: "createdAt" }, "dcba"],
+    [{ sort: "createdAt", order: "asc" }, "abcd"],
+    [{ sort: "data.score" }, "badc"],
+    [{ sort: "data.score", order: "desc" }, "dabc"],
+    [{ sort: "data.city" }, "abcd"],
+    [{ sort: "data.address.city" }, "cdba"],
+    [{ sort: "data.city", order: "desc", search: "@x" }, "cba"],
+  ];
+  test.each(orders)("sorted: %j", async (query, expected) => {
+    const seen: string[] = [];
+    let cursor: unknown = null;
+    do {
+      const page = new URLSearchParams({ ...query, limit: "2" });
+      if (typeof cursor === "string") page.set("cursor", cursor);
+      const answer = await t.call("GET", `/contacts?${page.toString()}`);
+      expect(answer.at("total")).toBe(expected.length);
+      seen.push(...emailsOf(answer));
+      cursor = answer.at("cursor");
+    } while (cursor !== null);
+    expect(seen.map((email) => email[0]).join("")).toBe(expected);
+  });
+
+  const faults: [field: string, value: string][] = [
+    ["data", "city:Berlin"],
+    ["data", "[]"],
+    ["data", '{"score":12}'],
+    ["data", '{"":"x"}'],
+    ["data", json(Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`k${i}`, "x"])))],
+    ["sort", "name"],
+    ["sort", "data."],
+    ["order", "up"],
+  ];
+  test.each(faults)("a wrong %s: %s", async (field, value) => {
+    const answer = await t.call(
+      "GET",
+      `/contacts?${new URLSearchParams({ [field]: value }).toString()}`,
+    );
+    expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, field]);
+  });
 });

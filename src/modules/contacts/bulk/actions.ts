@@ -5,19 +5,25 @@
 import type { Db } from "../../../db/open.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { EventLog } from "../../../events/log.ts";
-import type { BulkAction } from "./model.ts";
 import type { RemoveContact } from "../remove.ts";
+import type { Contacts } from "../service.ts";
+import type { FindAudience } from "./bulk.ts";
+import type { BulkJob } from "./model.ts";
 
 /** Applies an action inside a change. Returns true if the contact was changed or deleted. */
 export type ContactAction = (projectSeq: number, contactSeq: number) => boolean;
+/** The action of a job with its values. */
+export type ActionOf = (job: BulkJob) => ContactAction;
 
 export function createBulkActions(deps: {
   db: Db;
   clock: Clock;
   events: EventLog;
+  contacts: Pick<Contacts, "findBySeq" | "patch">;
+  audience: Pick<FindAudience, "move">;
   remove: RemoveContact;
-}): Readonly<Record<BulkAction, ContactAction>> {
-  const { db, clock, events, remove } = deps;
+}): ActionOf {
+  const { db, clock, events, contacts, audience, remove } = deps;
   const exists = db.sqlite.prepare<{ seq: number }, [number]>(
     "SELECT seq FROM contacts WHERE seq = ?",
   );
@@ -36,13 +42,37 @@ export function createBulkActions(deps: {
     };
   }
 
-  return {
-    subscribe: setSubscription(true),
-    unsubscribe: setSubscription(false),
-    delete(_, contactSeq) {
-      if (exists.get(contactSeq) === null) return false;
-      remove(contactSeq);
-      return true;
-    },
+  function setData(data: NonNullable<BulkJob["data"]>): ContactAction {
+    return (projectSeq, contactSeq) => {
+      const contact = contacts.findBySeq(contactSeq);
+      if (contact === null) return false;
+      return contacts.patch(projectSeq, contact.id, { data })().data !== contact.data;
+    };
+  }
+
+  const move =
+    (direction: "enter" | "leave", id: string): ContactAction =>
+    (projectSeq, contactSeq) =>
+      audience.move(direction, { projectSeq, id }, contactSeq);
+
+  return ({ action, segmentId = "", data = {} }) => {
+    switch (action) {
+      case "subscribe":
+        return setSubscription(true);
+      case "unsubscribe":
+        return setSubscription(false);
+      case "addToSegment":
+        return move("enter", segmentId);
+      case "removeFromSegment":
+        return move("leave", segmentId);
+      case "set":
+        return setData(data);
+      case "delete":
+        return (_, contactSeq) => {
+          if (exists.get(contactSeq) === null) return false;
+          remove(contactSeq);
+          return true;
+        };
+    }
   };
 }

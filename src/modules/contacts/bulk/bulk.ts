@@ -13,7 +13,7 @@ import type { JobRow, Jobs } from "../jobs/jobs.ts";
 
 export type Bulk = ReturnType<typeof createBulk>;
 
-/** Finds the contacts of a filter; implemented by the segments. */
+/** What the segments do for bulk actions. */
 export type FindAudience = {
   /** Throws 422 with the invalid condition if the filter is not valid. */
   check(projectSeq: number, filter: unknown): void;
@@ -21,6 +21,14 @@ export type FindAudience = {
   count(projectSeq: number, filter: unknown): Promise<number>;
   /** The `seq` of the contacts after `afterSeq`, ascending, in slices of a few milliseconds. */
   members(projectSeq: number, filter: unknown, afterSeq: number): AsyncIterable<readonly number[]>;
+  /** Throws 404 for an unknown segment, and 409 for one that is not STATIC. */
+  ensureStatic(projectSeq: number, segmentId: string): void;
+  /** Part of a change. Returns true if the contact entered the segment, or left it. */
+  move(
+    direction: "enter" | "leave",
+    segment: { projectSeq: number; id: string },
+    contactSeq: number,
+  ): boolean;
   /** The same for the members of a segment. Throws 404 without such a segment. */
   membersOfSegment(projectSeq: number, id: string): AsyncIterable<readonly number[]>;
 };
@@ -32,17 +40,19 @@ export function createBulk(deps: { db: Db; jobs: Jobs; quota: JobQuota; audience
   );
 
   return {
-    /** Throws 422 if the filter is not valid, before anything is stored. */
-    check(projectSeq: number, { filter = null }: BulkInput): void {
+    /** Throws 422 if the filter is not valid, and 404 or 409 if the segment is not. */
+    check(projectSeq: number, { filter = null, segmentId }: BulkInput): void {
       if (filter !== null) audience.check(projectSeq, filter);
+      if (segmentId !== undefined) audience.ensureStatic(projectSeq, segmentId);
     },
 
     create(projectSeq: number, id: string, input: BulkInput): Change<void> {
       return () => {
         quota.ensureJob(projectSeq);
-        const { action, ids = null, filter = null } = input;
+        const { ids = null, filter = null, query = null } = input;
         const job: BulkJob = {
-          action,
+          ...input,
+          query,
           ids: ids === null ? null : [...new Set(ids)],
           filter,
           newestSeq: readNewest.get()?.seq ?? 0,

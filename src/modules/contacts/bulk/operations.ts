@@ -7,9 +7,10 @@ export const bulkOperations = describeOperations(
   {
     startBulkAction: {
       role: "EDITOR",
-      summary: "Subscribe, unsubscribe or delete many contacts",
+      summary: "Change or delete many contacts",
       description:
-        "Starts a job that runs after the response. The contacts are given by id or by a condition.",
+        "Starts a job that runs after the response. The contacts are given by id, by a condition or by " +
+        "the filters of the list.",
       isIdempotent: true,
       links: { getBulkAction: { id: "/data/jobId" } },
     },

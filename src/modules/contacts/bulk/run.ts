@@ -4,11 +4,14 @@
  */
 
 import { Value } from "@sinclair/typebox/value";
+import type { App } from "../../../core/app.ts";
 import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
-import type { ContactAction } from "./actions.ts";
+import { AppError } from "../../../lib/errors.ts";
+import { contactFilter, contactPages, countContacts } from "../search.ts";
+import type { ActionOf, ContactAction } from "./actions.ts";
 import type { FindAudience } from "./bulk.ts";
-import { type BulkAction, type BulkError, BulkJob } from "./model.ts";
+import { type BulkError, BulkJob, type BulkQuery } from "./model.ts";
 import type { JobRunner, RunEnd } from "../jobs/worker.ts";
 import { type JobRow, type Jobs, type Progress, progressOf } from "../jobs/jobs.ts";
 import { systemClock } from "../../../lib/clock.ts";
@@ -23,16 +26,35 @@ type Position<T> = { targets: readonly T[]; index: number; progress: Progress };
 type Step<T> = (target: T, progress: Progress, errors: BulkError[]) => void;
 
 export function createBulkRunner(deps: {
+  app: App;
   db: Db;
   jobs: Jobs;
-  actions: Readonly<Record<BulkAction, ContactAction>>;
+  actionOf: ActionOf;
   audience: FindAudience;
   writer: Writer;
 }): JobRunner {
-  const { db, jobs, actions, audience, writer } = deps;
+  const { app, db, jobs, actionOf, audience, writer } = deps;
   const findSeq = db.sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM contacts WHERE project_seq = ? AND id = ?",
   );
+  const findId = db.sqlite.prepare<{ id: string }, [number]>(
+    "SELECT id FROM contacts WHERE seq = ?",
+  );
+
+  /** Counts a contact that cannot have the values, such as one whose data would be too large. */
+  function tryAction(
+    act: () => boolean,
+    id: () => string | null,
+    { progress, errors }: { progress: Progress; errors: BulkError[] },
+  ): void {
+    try {
+      if (act()) progress.updated++;
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status !== 422) throw error;
+      progress.failed++;
+      errors.push({ id: id(), message: error.message });
+    }
+  }
 
   /** The change that acts on the next contacts for `CHUNK_MS`; it returns the new position. */
   function runChunk<T>(job: JobRow, step: Step<T>, { targets, index, progress }: Position<T>) {
@@ -73,30 +95,63 @@ export function createBulkRunner(deps: {
       if (contact === null) {
         progress.failed++;
         errors.push({ id, message: NO_CONTACT });
-      } else if (act(job.projectSeq, contact.seq)) progress.updated++;
+        return;
+      }
+      const counts = { progress, errors };
+      tryAction(
+        () => act(job.projectSeq, contact.seq),
+        () => id,
+        counts,
+      );
     };
   }
 
   /** A step for a filter: the cursor is the `seq` of the last contact done. */
   function stepBySeq(job: JobRow, act: ContactAction): Step<number> {
-    return (seq, progress) => {
+    return (seq, progress, errors) => {
       progress.cursor = seq;
-      if (act(job.projectSeq, seq)) progress.updated++;
+      const counts = { progress, errors };
+      tryAction(
+        () => act(job.projectSeq, seq),
+        () => findId.get(seq)?.id ?? null,
+        counts,
+      );
     };
   }
 
-  async function runFilter(
-    job: JobRow,
-    { action, filter, newestSeq }: BulkJob,
-    isStopping: () => boolean,
-  ): Promise<void> {
+  /** The contacts of the filters of a list, as `FindAudience` finds those of a condition. */
+  function foundBy({ data, subscribed, search }: BulkQuery) {
+    const filter = contactFilter({
+      search,
+      ...(subscribed === undefined ? {} : { subscribed: subscribed ? "true" : "false" }),
+      ...(data === undefined ? {} : { data: JSON.stringify(data) }),
+    });
+    return {
+      count: (projectSeq: number) => countContacts(app, projectSeq, filter),
+      async *members(projectSeq: number, afterSeq: number) {
+        for await (const rows of contactPages(app, projectSeq, filter, afterSeq)) {
+          yield rows.map(({ seq }) => seq);
+        }
+      },
+    };
+  }
+
+  const meets = (filter: unknown) => ({
+    count: (projectSeq: number) => audience.count(projectSeq, filter),
+    members: (projectSeq: number, afterSeq: number) =>
+      audience.members(projectSeq, filter, afterSeq),
+  });
+
+  async function runFilter(job: JobRow, input: BulkJob, isStopping: () => boolean): Promise<void> {
+    const { filter, query = null, newestSeq } = input;
+    const targeted = query === null ? meets(filter) : foundBy(query);
     if (job.total === null) {
-      const total = await audience.count(job.projectSeq, filter);
+      const total = await targeted.count(job.projectSeq);
       await writer.write(() => jobs.setTotal(job.seq, total));
     }
-    const step = stepBySeq(job, actions[action]);
+    const step = stepBySeq(job, actionOf(input));
     let progress = progressOf(job);
-    for await (const found of audience.members(job.projectSeq, filter, progress.cursor)) {
+    for await (const found of targeted.members(job.projectSeq, progress.cursor)) {
       const targets = found.filter((seq) => seq <= newestSeq);
       progress = await runAll(job, { targets, index: 0, progress }, { step, isStopping });
       if (isStopping() || targets.length < found.length) return;
@@ -111,7 +166,7 @@ export function createBulkRunner(deps: {
         const { ids } = input;
         await writer.write(() => jobs.setTotal(job.seq, ids.length));
         const start = { targets: ids, index: job.cursor, progress: progressOf(job) };
-        await runAll(job, start, { step: stepById(job, actions[input.action]), isStopping });
+        await runAll(job, start, { step: stepById(job, actionOf(input)), isStopping });
       }
       return { is: isStopping() ? "stopped" : "completed" };
     },

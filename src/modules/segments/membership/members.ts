@@ -69,7 +69,24 @@ export function createMembers(deps: {
     return created;
   }
 
+  /** Part of a change: adds contacts to a STATIC segment, or removes them; returns those that moved. */
+  function move(
+    direction: "enter" | "leave",
+    { projectSeq, id }: { projectSeq: number; id: string },
+    seqs: readonly number[],
+  ): number[] {
+    const segment = getStatic(projectSeq, id);
+    const moved = memberRows[direction](segment, seqs, { hasEvents: segment.trackMembership });
+    writer.afterCommit(() => tracking.touch(projectSeq, moved));
+    return moved;
+  }
+
   return {
+    move,
+
+    /** Throws 404 for an unknown segment, and 409 for a DYNAMIC one. */
+    ensureStatic: (projectSeq: number, id: string): void => void getStatic(projectSeq, id),
+
     /** Prepares the change. If `createMissing` is true, missing contacts are created before. */
     async add(
       projectSeq: number,
@@ -81,11 +98,9 @@ export function createMembers(deps: {
         ? await createContacts(projectSeq, findByEmail(projectSeq, emails).missing)
         : 0;
       return () => {
-        const segment = getStatic(projectSeq, id);
         const { seqs, notFound } = findByEmail(projectSeq, emails);
-        const entered = memberRows.enter(segment, seqs, { hasEvents: segment.trackMembership });
-        writer.afterCommit(() => tracking.touch(projectSeq, entered));
-        return { added: entered.length, created, notFound };
+        const added = move("enter", { projectSeq, id }, seqs).length;
+        return { added, created, notFound };
       };
     },
 
@@ -95,11 +110,8 @@ export function createMembers(deps: {
       emails: readonly string[],
     ): Change<Static<typeof RemovedMembers>> {
       return () => {
-        const segment = getStatic(projectSeq, id);
         const { seqs, notFound } = findByEmail(projectSeq, emails);
-        const left = memberRows.leave(segment, seqs, { hasEvents: segment.trackMembership });
-        writer.afterCommit(() => tracking.touch(projectSeq, left));
-        return { removed: left.length, notFound };
+        return { removed: move("leave", { projectSeq, id }, seqs).length, notFound };
       };
     },
   };
