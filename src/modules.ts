@@ -15,6 +15,7 @@ import { createMxLookup } from "./modules/domains/mx-lookup.ts";
 import { createInboundRouteModule } from "./modules/inbound-routes/module.ts";
 import { createInboxModule } from "./modules/inboxes/module.ts";
 import { findKey, keyNoun } from "./modules/keys.ts";
+import { layoutNoun } from "./modules/layouts.ts";
 import { createLiveModule } from "./modules/live/module.ts";
 import { type Module, moduleOf } from "./modules/module.ts";
 import { createProjectModule } from "./modules/projects/module.ts";
@@ -26,6 +27,8 @@ import { createSubscriptionModule } from "./modules/subscription/module.ts";
 import { suppressionNoun } from "./modules/suppressions.ts";
 import { createSystemModule } from "./modules/system/module.ts";
 import { templateNoun } from "./modules/templates.ts";
+import { draftNoun } from "./modules/template-editor/drafts.ts";
+import { templateTestNoun } from "./modules/template-editor/test-mail.ts";
 import { createTrackModule } from "./modules/track/module.ts";
 import { createTrackingModule } from "./modules/tracking/module.ts";
 import { createVerificationModule } from "./modules/verification/module.ts";
@@ -100,6 +103,16 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     }),
     createViewModule(parts),
     moduleOf(parts, templateNoun),
+    moduleOf(parts, draftNoun),
+    moduleOf(
+      parts,
+      templateTestNoun({
+        ...parts,
+        isCapturing: () => queues.transport.name === "capture",
+        wake: () => parts.writer.afterCommit(parts.mailQueued.raise),
+      }),
+    ),
+    moduleOf(parts, layoutNoun),
     moduleOf(parts, suppressionNoun),
     createBounceModule(parts),
     inboundRoutes,

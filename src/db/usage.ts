@@ -130,7 +130,20 @@ export const METERED: readonly Metered[] = [
   { table: "attachment_contents", project: OWN, fixedBytes: 150, texts: { bytes: 1 } },
   COUNTED_BY_CODE.events,
   { table: "event_names", project: OWN, fixedBytes: 60, texts: { name: 2 } },
-  { table: "templates", project: OWN, fixedBytes: 200, texts: { subject: 1, body: 1 } },
+  {
+    table: "templates",
+    project: OWN,
+    fixedBytes: 200,
+    texts: { subject: 1, body: 1, preheader: 1, design: 1 },
+  },
+  {
+    table: "template_versions",
+    ...ofParent("templates", "template_seq"),
+    fixedBytes: 250,
+    texts: { subject: 1, body: 1, preheader: 1, design: 1 },
+  },
+  { table: "layouts", project: OWN, fixedBytes: 200, texts: { body: 1 } },
+  { table: "images", project: OWN, fixedBytes: 250, numbers: ["size_bytes"] },
   {
     table: "campaigns",
     project: OWN,

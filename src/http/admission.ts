@@ -198,15 +198,16 @@ export function createAdmission(options: AdmissionOptions) {
         const admission = admit(incoming, access);
         const { project, keyKind, role, user } = admission;
         unknownFields.checkQuery(incoming, project);
+        const actor = () => actorOf(admission);
         const writes = writesOf(incoming, {
           projectSeq: project.seq,
           userId: null,
           isPublic: keyKind === "PUBLIC",
-          actor: () => actorOf(admission),
+          actor,
           address: () => clientOf(incoming),
         });
         const watchAdmission = () => watch(incoming, admission);
-        return { project, keyKind, role, user, watchAdmission, ...writes };
+        return { project, keyKind, role, user, actor, watchAdmission, ...writes };
       });
   }
 

@@ -32,6 +32,8 @@ export const BODY_LIMITS = {
   preview: { bytes: 2 * MIB, values: 100_000 },
   /** A template source of 1 MiB. */
   template: { bytes: 4 * MIB, values: 100_000 },
+  /** A template source of 1 MiB, and the design of the visual editor of 1 MiB. */
+  design: { bytes: 8 * MIB, values: 200_000 },
   /** A template source of 1 MiB and a condition of 256 KiB. */
   campaign: { bytes: 4 * MIB, values: 150_000 },
   /** A workflow graph of 1 MiB. */

@@ -80,6 +80,8 @@ export function describedUse<T extends TSchema>(schema: T, description: string):
 type OperationExtras = {
   /** True if the operation reads the header Idempotency-Key. */
   isIdempotent: boolean;
+  /** True if the operation reads the header If-Match (if-match.ts). */
+  isConditional: boolean;
   /** Headers of a success that only some operations send. */
   headers: readonly HeaderName[];
   /**
@@ -97,7 +99,7 @@ type OperationExtras = {
   needsConfirmation: boolean;
 };
 
-type HeaderName = "Content-Disposition" | "Location";
+type HeaderName = "Content-Disposition" | "ETag" | "Location";
 
 type OperationTexts = Partial<OperationExtras> & {
   /** The least role that may call the operation with a session. */
@@ -128,6 +130,7 @@ export function extrasOf(detail: object): OperationExtras {
 
 const NO_EXTRAS: OperationExtras = {
   isIdempotent: false,
+  isConditional: false,
   headers: [],
   links: {},
   parameters: {},

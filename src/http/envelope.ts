@@ -158,6 +158,9 @@ export const NoContent = Type.Void({ description: "Done; no body" });
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 429 | 500 | 503;
 
+/** The error response of an operation that reads If-Match. */
+export const CONDITIONAL_ERRORS = { 412: ErrorBody } as const;
+
 /** Adds the error responses that every authenticated route can return. */
 export function withErrors<T extends { [status: number]: TSchema }>(success: T) {
   return {

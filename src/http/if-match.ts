@@ -16,7 +16,7 @@ export function ensureRevision(request: Request, noun: string, revision: number)
   }
 }
 
-function revisionConflict(noun: string, revision: number): AppError {
+export function revisionConflict(noun: string, revision: number): AppError {
   const message = `The ${noun} was changed since it was read: it has the revision ${revision} now.`;
   return new AppError(412, "REVISION_CONFLICT", message, {
     suggestion: `Read the ${noun} again, and send the change with its present ETag in If-Match.`,

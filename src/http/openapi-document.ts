@@ -27,6 +27,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Emails: "Send mail, and read its status and attempts",
   Contacts: "The people that a project writes to, with free-form data",
   Templates: "Subjects and bodies that mails, workflows and previews use",
+  Layouts: "What templates share around their bodies",
   Domains: "The domains that a project sends from, and their DNS records",
   Suppressions: "Addresses that get no mail",
   Bounces: "Reports of other mail servers about mails: bounces and complaints",

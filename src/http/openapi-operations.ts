@@ -28,6 +28,7 @@ export function operationOf(
       ...pathParameters(path, extras.parameters),
       ...queryParameters(query, components),
       ...(extras.isIdempotent ? [IDEMPOTENCY_KEY] : []),
+      ...(extras.isConditional ? [IF_MATCH] : []),
     ],
     ...requestBodyOf(body, requestBody, components),
     responses: Object.fromEntries(
@@ -131,6 +132,17 @@ function linksOf(links: Extras["links"]): Value {
   });
   return entries.length === 0 ? {} : { links: Object.fromEntries(entries) };
 }
+
+const IF_MATCH = {
+  in: "header",
+  name: "If-Match",
+  required: false,
+  description:
+    "The ETag of the object that the change was made for. If it has another one now, nothing is " +
+    "changed, and the answer is 412 with the code REVISION_CONFLICT.",
+  schema: { type: "string", maxLength: 255 },
+  example: '"3"',
+};
 
 const IDEMPOTENCY_KEY = {
   in: "header",

@@ -3,6 +3,7 @@
 import { AppError, fieldError, notFound } from "../lib/errors.ts";
 import { EXAMPLE } from "./example-values.ts";
 import { errorBody } from "./errors.ts";
+import { revisionConflict } from "./if-match.ts";
 
 type Header = { description: string; schema: { type: string }; example: string | number };
 
@@ -30,6 +31,7 @@ export const HEADERS = {
   "WWW-Authenticate": text("The authentication scheme", "Bearer"),
   "Accept-Encoding": text("The content coding that the server accepts", "identity"),
   "Content-Disposition": text("The name of the file", 'attachment; filename="contacts.csv"'),
+  ETag: text("The revision of the object, for If-Match", '"3"'),
   Location: text("The target of the link", "https://acme.example/news"),
 } as const satisfies Readonly<Record<string, Header>>;
 
@@ -71,6 +73,7 @@ const STATUSES: Readonly<Record<string, string>> = {
   404: "No such resource",
   408: "The body did not arrive in time",
   409: "Conflict with the current state, or a quota is used up",
+  412: "The object was changed since its ETag was read",
   413: "Body too large",
   415: "Compressed body",
   422: "Validation failed; details in errors",
@@ -116,6 +119,11 @@ const ERRORS: Readonly<Record<string, SharedError>> = {
     name: "Conflict",
     example: new AppError(409, "CONFLICT", "Another contact has this email address."),
     headers: WITH_KEY,
+  },
+  412: {
+    name: "PreconditionFailed",
+    example: revisionConflict("template", 3),
+    headers: [...WITH_KEY, "ETag"],
   },
   413: {
     name: "PayloadTooLarge",

@@ -18,15 +18,15 @@ import { type AnyElysia, Elysia, status } from "elysia";
 import type { App } from "../core/app.ts";
 import type { Writer } from "../db/writer.ts";
 import type { Admission, Project } from "./admission.ts";
-import type { createAdmittedWrites } from "./admitted-writes.ts";
+import type { createAdmittedWrites, RequestActor } from "./admitted-writes.ts";
 import { describeOperations } from "./documented.ts";
-import { envelope, withErrors } from "./envelope.ts";
+import { CONDITIONAL_ERRORS, envelope, withErrors } from "./envelope.ts";
 import type { Role } from "./roles.ts";
 import type { SignedInUser } from "./session-access.ts";
 import { ensureChecks, isLenient } from "./validation.ts";
 
 /** The texts of an operation; `id` is the operationId. */
-type About = { id: string } & Omit<OperationTexts, "access" | "security">;
+type About = { id: string } & Omit<OperationTexts, "access" | "security" | "headers">;
 type OperationTexts = Parameters<typeof describeOperations>[1][string];
 
 const READ_METHODS = ["GET", "POST"] as const;
@@ -40,6 +40,8 @@ type Call<Path extends string, Query extends TSchema, Body extends TSchema> = {
   /** Null for a request with a key. */
   user: SignedInUser["user"] | null;
   role: Role | null;
+  /** The user or the key of the request. */
+  actor: () => RequestActor;
   params: { readonly [Name in ParamsOf<Path>]: string };
   query: Static<Query>;
   body: Static<Body>;
@@ -74,6 +76,8 @@ type Read<
   query?: Query;
   body?: Body;
   answer: A;
+  /** The entity tag of the answer, which a change may name in If-Match (if-match.ts). */
+  etag?: (data: Data<A>) => number;
   run: (
     app: App,
     call: Call<Path, Query, Body>,
@@ -92,6 +96,8 @@ type Write<Path extends string, Body extends TSchema, A extends TSchema, Prepare
   isWithinQuota?: boolean;
   /** True if the answer contains a secret: it is then stored sealed. */
   isSecret?: boolean;
+  /** The entity tag of the answer, which a change may name in If-Match (if-match.ts). */
+  etag?: (data: Data<A>) => number;
   prepare?: (app: App, call: Call<Path, TSchema, Body>) => Prepared | Promise<Prepared>;
   run: (
     app: App,
@@ -111,8 +117,11 @@ class Created<T> {
 export const created = <T>(data: T): Created<T> => new Created(data);
 
 /** The request as the plugins of admission.ts and Elysia pass it. */
-type Context = Pick<Call<string, TSchema, TSchema>, "project" | "user" | "role" | "request"> & {
-  set: { status?: number | string };
+type Context = Pick<
+  Call<string, TSchema, TSchema>,
+  "project" | "user" | "role" | "actor" | "request"
+> & {
+  set: { status?: number | string; headers: Record<string, string | number> };
 } & ReturnType<ReturnType<typeof createAdmittedWrites>>;
 
 type Operation = {
@@ -130,21 +139,22 @@ export function read<
   Query extends TSchema = TSchema,
   Body extends TSchema = TSchema,
 >(route: Path, operation: Read<Path, Query, Body, A>): Operation {
-  const { query, body, answer, run, ...about } = operation;
+  const { query, body, answer, etag, run, ...about } = operation;
   ensureDeclaration(route, {
     "only GET and POST read": !hasMethod(route, READ_METHODS),
     "a read answers with data": isEmpty(answer),
   });
   return {
     route,
-    about,
+    about: { ...about, ...headersOf(etag) },
     hooks: { query, body },
     statuses: [200],
     answer,
     async handle(app, context) {
       const call = callOf<Path, Query, Body>(context);
       if (body !== undefined) ensureChecks(body, call.body);
-      const data: unknown = await run(app, call, context.storeWithoutQuota);
+      const data = await run(app, call, context.storeWithoutQuota);
+      setEtag(context, etag?.(data));
       return data instanceof Response ? data : envelope(data);
     },
   };
@@ -156,7 +166,7 @@ export function write<
   Body extends TSchema = TSchema,
   Prepared = undefined,
 >(route: Path, operation: Write<Path, Body, A, Prepared>): Operation {
-  const { query, body, answer, run, prepare, ...rest } = operation;
+  const { query, body, answer, etag, run, prepare, ...rest } = operation;
   const { status: declared, isWithinQuota = true, isSecret = false, ...about } = rest;
   const hasNoContent = isEmpty(answer);
   const isIdempotent = about.isIdempotent === true;
@@ -176,9 +186,14 @@ export function write<
     return { status: code, body: envelope(data), isSecret };
   }
 
+  function etagIn(stored: object): number | undefined {
+    const data: Data<A> = Reflect.get(stored, "data");
+    return etag?.(data);
+  }
+
   return {
     route,
-    about,
+    about: { ...about, ...headersOf(etag) },
     hooks: { query, body },
     statuses,
     answer,
@@ -190,17 +205,28 @@ export function write<
         const value: Prepared = await Reflect.apply(prepare ?? nothing, undefined, [app, call]);
         return () => answerOf(run(app, call, value));
       }
-      if (isIdempotent) return (isWithinQuota ? once : onceWithoutQuota)(prepared);
+      if (isIdempotent) {
+        const stored = await (isWithinQuota ? once : onceWithoutQuota)(prepared);
+        setEtag(context, etagIn(stored));
+        return stored;
+      }
       const change = await prepared();
       const stored = await (isWithinQuota ? store : storeWithoutQuota)(change);
       if (hasNoContent) return status(204, undefined);
       context.set.status = stored.status;
+      setEtag(context, etagIn(stored.body));
       return stored.body;
     },
   };
 }
 
 function nothing(): void {}
+
+const headersOf = (etag: unknown) => (etag === undefined ? {} : { headers: ["ETag"] as const });
+
+function setEtag({ set }: Context, revision: number | undefined): void {
+  if (revision !== undefined) set.headers["etag"] = `"${revision}"`;
+}
 
 const isEmpty = (answer: TSchema): boolean => answer.type === "void";
 
@@ -217,11 +243,11 @@ function ensureDeclaration(route: string, isBroken: Readonly<Record<string, bool
 function callOf<Path extends string, Query extends TSchema, Body extends TSchema>(
   context: Context,
 ): Call<Path, Query, Body> {
-  const { project, user, role, request } = context;
+  const { project, user, role, actor, request } = context;
   const query: Static<Query> = Reflect.get(context, "query");
   const body: Static<Body> = Reflect.get(context, "body");
   const params: Call<Path, Query, Body>["params"] = Reflect.get(context, "params");
-  return { project, user, role, request, query, body, params };
+  return { project, user, role, actor, request, query, body, params };
 }
 
 export type Operations = {
@@ -259,7 +285,10 @@ export function operationRoutes(
     const hook = {
       ...hooks,
       params,
-      response: withErrors(Object.fromEntries(statuses.map((code) => [code, answer]))),
+      response: {
+        ...withErrors(Object.fromEntries(statuses.map((code) => [code, answer]))),
+        ...(about.isConditional === true ? CONDITIONAL_ERRORS : {}),
+      },
       detail,
     };
     add.call(routes, method, path, (context: Context) => handle(app, context), hook);

@@ -58,14 +58,15 @@ export function createSessionPlugins(
       .derive({ as: "scoped" }, (incoming) => {
         const { user, project, role } = admitOnce(incoming);
         unknownFields.checkQuery(incoming, null);
+        const actor = () => userActor(user);
         const writes = writesOf(incoming, {
           projectSeq: project?.seq ?? null,
           userId: project === null ? user.id : null,
           isPublic: false,
-          actor: () => userActor(user),
+          actor,
           address: () => clientOf(incoming),
         });
-        return { user, project, role, ...writes };
+        return { user, project, role, actor, ...writes };
       });
   }
 

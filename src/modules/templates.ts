@@ -1,313 +1,242 @@
 /**
  * Templates: subject and body in Liquid, with an optional sender, which requests and workflows refer
  * to. A request is checked for syntax errors before a template is stored. previews.ts renders them.
+ *
+ * Each change makes a revision (templates/versions.ts). A template may have a layout, into which its
+ * body is put (layouts.ts, render/layout.ts). template-editor/ renders and checks a template before it
+ * is stored, and sends a test of it.
  */
 
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { and, eq } from "drizzle-orm";
 import type { App } from "../core/app.ts";
-import { TEMPLATE_TYPES, templates } from "../db/schema/templates.ts";
+import { templates } from "../db/schema/templates.ts";
 import { statement } from "../db/statement.ts";
 import type { Project } from "../http/admission.ts";
+import type { RequestActor } from "../http/admitted-writes.ts";
 import { BODY_LIMITS, limited } from "../http/body-limits.ts";
-import { described, named } from "../http/documented.ts";
-import { Envelope, ListEnvelope, NoContent, Nullable, type Page } from "../http/envelope.ts";
-import { EXAMPLE } from "../http/example-values.ts";
-import { EmailAddress, mailboxIn, normalizedAddress, normalizedMailbox } from "../http/formats.ts";
+import { Envelope, ListEnvelope, NoContent, type Page } from "../http/envelope.ts";
+import { mailboxIn, normalizedAddress, normalizedMailbox } from "../http/formats.ts";
+import { ensureRevision } from "../http/if-match.ts";
 import { operations, read, write } from "../http/operations.ts";
-import { containsText, smallPage, PageQuery } from "../http/pagination.ts";
+import { containsText, smallPage } from "../http/pagination.ts";
 import { ContactPreviewQuery, PreviewDocument } from "../http/preview-query.ts";
-import { Input, isLenient, LenientQuery, OneOf, withChecks } from "../http/validation.ts";
-import { isoTime } from "../lib/clock.ts";
-import { AppError, notFound } from "../lib/errors.ts";
+import { isLenient, LenientQuery } from "../http/validation.ts";
+import { AppError, fieldError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
-import { quickTemplateErrors } from "../render/request-mails.ts";
+import { assembleBody, assembledFault } from "../render/layout.ts";
 import { ensureTemplates, findPlaceholders } from "./content-work/content-work.ts";
+import { findLayout, layoutIn } from "./layouts.ts";
 import type { Noun } from "./module.ts";
 import { Preview, PreviewInput, preview, previewResponse } from "./previews.ts";
+import {
+  ListedTemplate,
+  ListedVersion,
+  Template,
+  TemplateInput,
+  TemplatePatch,
+  TemplateQuery,
+  TemplateUsage,
+  TemplateVersion,
+} from "./templates/model.ts";
+import {
+  contentOf,
+  present,
+  type PresentedRow,
+  presentListed,
+  presentListedVersion,
+  presentVersion,
+} from "./templates/present.ts";
+import {
+  changedFields,
+  getVersion,
+  listVersions,
+  storeVersion,
+  type VersionContent,
+  type VersionRow,
+} from "./templates/versions.ts";
 
-/** Text that is sent as it is in a mail header: one line without control characters. */
-export const HeaderText = Type.String({ format: "fixed-header-text", maxLength: 255 });
-
-/**
- * Source of a subject: one line of Liquid. The length of the rendered subject is checked
- * separately.
- */
-export const SubjectSource = Type.String({
-  format: "header-text",
-  minLength: 1,
-  maxLength: 10_000,
-});
-/** Source of an HTML body: Liquid. */
-export const BodySource = Type.String({ minLength: 1 });
-
-const TemplateType = named("TemplateType", OneOf(TEMPLATE_TYPES), {
-  description: "MARKETING mail goes only to subscribed contacts and offers to unsubscribe",
-});
-
-/** Descriptions of the fields that callers set. */
-const CONTENT_TEXTS = {
-  name: "Name of the template, which recipients do not see",
-  description: "Note about the template, which recipients do not see",
-  subject: "Liquid template of the subject, one line",
-  body:
-    "Liquid template of the HTML body. {{ First Name }} outputs the key First Name of the data; " +
-    "{{ a ?? b ?? text }} outputs the first of a and b that has a value, or else the text.",
-  from: "Address of the sender, at a verified domain of the project; null for the project's sender",
-  fromName: "Display name of the sender",
-  replyTo: "Address to which replies go, with or without a display name",
-  type: "MARKETING mail goes only to subscribed contacts and offers to unsubscribe",
-} as const;
-
-const CONTENT = {
-  name: "Receipt",
-  subject: "Your order {{ order }}",
-  body: "<p>Thank you, {{ name ?? friend }}.</p>",
-  type: "TRANSACTIONAL",
-};
-
-/** A template in responses (docs/specification.md#s2.2 and docs/interface.md#templates). */
-const Template = named(
-  "Template",
-  described(
-    Type.Object({
-      id: Type.String(),
-      name: Type.String(),
-      description: Nullable(Type.String()),
-      subject: Type.String(),
-      body: Type.String(),
-      from: Nullable(Type.String()),
-      fromName: Nullable(Type.String()),
-      replyTo: Nullable(Type.String()),
-      type: TemplateType,
-      createdAt: Type.String({ format: "date-time" }),
-      updatedAt: Type.String({ format: "date-time" }),
-    }),
-    {
-      id: "Id of the template",
-      ...CONTENT_TEXTS,
-      createdAt: "When the template was created",
-      updatedAt: "When the template was changed last",
-    },
-  ),
-  {
-    description: "The content of a kind of mail",
-    example: {
-      id: EXAMPLE.templateId,
-      description: null,
-      from: null,
-      fromName: null,
-      replyTo: null,
-      ...CONTENT,
-      createdAt: EXAMPLE.createdAt,
-      updatedAt: EXAMPLE.updatedAt,
-    },
-  },
-);
-export type Template = Static<typeof Template>;
-
-const Fields = described(
-  Input({
-    name: Type.String({ minLength: 1, maxLength: 255 }),
-    description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-    subject: SubjectSource,
-    body: BodySource,
-    from: Type.Optional(Nullable(EmailAddress)),
-    fromName: Type.Optional(Nullable(HeaderText)),
-    replyTo: Type.Optional(Nullable(EmailAddress)),
-    type: TemplateType,
-  }),
-  CONTENT_TEXTS,
-);
-
-const TemplateInput = named("TemplateInput", withChecks(Fields, quickTemplateErrors), {
-  description: "A template to create",
-  example: CONTENT,
-});
-
-const TemplatePatch = named(
-  "TemplatePatch",
-  withChecks(Type.Partial(Fields), quickTemplateErrors),
-  {
-    description: "Changes of a template; omitted fields stay as they are",
-    example: { subject: "Your receipt for order {{ order }}" },
-  },
-);
-type TemplatePatch = Static<typeof TemplatePatch>;
-
-const TemplateQuery = Input({
-  ...PageQuery.properties,
-  name: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: "Only templates whose name contains this text; case matters beyond ASCII",
-    }),
-  ),
-});
-
-const TemplateUser = named(
-  "TemplateUser",
-  described(
-    Type.Object({
-      kind: OneOf(["workflow", "campaign"]),
-      id: Type.String(),
-      name: Type.String(),
-    }),
-    { kind: "What it is", id: "Its id", name: "Its name" },
-  ),
-  { description: "An object that sends a template" },
-);
-
-const Placeholder = named(
-  "Placeholder",
-  described(
-    Type.Object({
-      name: Type.String(),
-      isRequired: Type.Boolean(),
-      isProvided: Type.Boolean(),
-    }),
-    {
-      name: "The variable, as the template writes it",
-      isRequired: "Whether one of its uses renders as nothing if the variable has no value",
-      isProvided: "Whether the service gives it a value, such as email and unsubscribeUrl",
-    },
-  ),
-  { description: "A variable that a template outputs or tests" },
-);
-
-const TemplateUsage = named(
-  "TemplateUsage",
-  described(
-    Type.Object({ users: Type.Array(TemplateUser), placeholders: Type.Array(Placeholder) }),
-    {
-      users: "The workflows that send the template; it cannot be deleted while there are any",
-      placeholders: "The variables of subject and body in their order, at most 200",
-    },
-  ),
-  {
-    description: "Where a template is used, and the variables that it needs",
-    example: {
-      users: [{ kind: "workflow", id: EXAMPLE.workflowId, name: "Welcome" }],
-      placeholders: [
-        { name: "order", isRequired: true, isProvided: false },
-        { name: "name", isRequired: false, isProvided: false },
-      ],
-    },
-  },
-);
-export type TemplateUsage = Static<typeof TemplateUsage>;
+export type { Template } from "./templates/model.ts";
 
 const createdTemplate = { id: "/data/id" };
+const toTemplate = {
+  getTemplate: createdTemplate,
+  updateTemplate: createdTemplate,
+  deleteTemplate: createdTemplate,
+  previewTemplate: createdTemplate,
+};
+const etag = ({ revision }: { revision: number }): number => revision;
 
 export const templateNoun: Noun = {
   name: "templates",
-  operations: operations("Templates", { parameters: { id: "Id of the template" } }, [
-    read("GET /templates", {
-      id: "listTemplates",
-      role: "VIEWER",
-      summary: "List templates",
-      description: "Templates whose name contains the text, newest first; all without a text.",
-      query: TemplateQuery,
-      answer: ListEnvelope(Template),
-      run: (app, { project, query }) => listTemplates(app, project, query),
-    }),
-    write("POST /templates", {
-      id: "createTemplate",
-      role: "EDITOR",
-      summary: "Create a template",
-      description: "A syntax error in subject or body is refused with 422, line and column.",
-      isIdempotent: true,
-      links: {
-        getTemplate: createdTemplate,
-        updateTemplate: createdTemplate,
-        deleteTemplate: createdTemplate,
-        previewTemplate: createdTemplate,
-      },
-      query: LenientQuery,
-      body: limited(TemplateInput, BODY_LIMITS.template),
-      answer: Envelope(Template),
-      status: 201,
-      prepare: (app, { project, body, request }) =>
-        ensureTemplates(app, project.seq, body, isLenient(request)),
-      run: (app, { project, body }) => present(createTemplate(app, project.seq, body)),
-    }),
-    read("GET /templates/:id", {
-      id: "getTemplate",
-      role: "VIEWER",
-      summary: "Get a template",
-      description: "The template with the sources of its subject and body.",
-      answer: Envelope(Template),
-      run: (app, { project, params }) => present(getTemplate(app, project.seq, params.id)),
-    }),
-    write("PATCH /templates/:id", {
-      id: "updateTemplate",
-      role: "EDITOR",
-      summary: "Update a template",
-      description: "Changes the given fields. Mails that were accepted before stay as they are.",
-      query: LenientQuery,
-      body: limited(TemplatePatch, BODY_LIMITS.template),
-      answer: Envelope(Template),
-      prepare: (app, { project, body, request }) =>
-        ensureTemplates(app, project.seq, body, isLenient(request)),
-      run: (app, { project, params, body }) =>
-        present(updateTemplate(app, getTemplate(app, project.seq, params.id), body)),
-    }),
-    write("DELETE /templates/:id", {
-      id: "deleteTemplate",
-      role: "EDITOR",
-      summary: "Delete a template",
-      description: "A template that a step of a workflow uses is refused with 409.",
-      isWithinQuota: false,
-      answer: NoContent,
-      run: (app, { project, params }) =>
-        deleteTemplate(app, getTemplate(app, project.seq, params.id)),
-    }),
-    read("GET /templates/:id/usage", {
-      id: "getTemplateUsage",
-      role: "VIEWER",
-      summary: "Where a template is used, and which variables it needs",
-      description: "The workflows that send it, and the variables of its subject and body.",
-      answer: Envelope(TemplateUsage),
-      run: (app, { project, params }) => usageOf(app, getTemplate(app, project.seq, params.id)),
-    }),
-    read("GET /templates/:id/preview", {
-      id: "showTemplate",
-      role: "VIEWER",
-      summary: "The rendered template as a document",
-      description:
-        "A document for a frame: without scripts, and without images of other servers unless they " +
-        "are asked for.",
-      query: ContactPreviewQuery,
-      answer: PreviewDocument,
-      async run(app, { project, role, params, query }) {
-        const { contactId } = query;
-        const options = { role, ...(contactId === undefined ? {} : { contactId }) };
-        const shown = await previewTemplate(app, project, params.id, options);
-        return previewResponse(app, project, shown, query);
-      },
-    }),
-    read("POST /templates/:id/preview", {
-      id: "previewTemplate",
-      role: "VIEWER",
-      isAudited: false,
-      summary: "Render a template for a contact, or with sample data",
-      description: "Stores and sends nothing. The body may be omitted.",
-      body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),
-      answer: Envelope(Preview),
-      run: (app, { project, role, params, body }) =>
-        previewTemplate(app, project, params.id, { ...body, role }),
-    }),
-  ]),
+  operations: operations(
+    "Templates",
+    { parameters: { id: "Id of the template", revision: "Revision of a version" } },
+    [
+      read("GET /templates", {
+        id: "listTemplates",
+        role: "VIEWER",
+        summary: "List templates",
+        description: "Templates whose name contains the text, newest first; all without a text.",
+        query: TemplateQuery,
+        answer: ListEnvelope(ListedTemplate),
+        run: (app, { project, query }) => listTemplates(app, project, query),
+      }),
+      write("POST /templates", {
+        id: "createTemplate",
+        role: "EDITOR",
+        summary: "Create a template",
+        description: "A syntax error in subject or body is refused with 422, line and column.",
+        isIdempotent: true,
+        links: toTemplate,
+        query: LenientQuery,
+        body: limited(TemplateInput, BODY_LIMITS.design),
+        answer: Envelope(Template),
+        status: 201,
+        etag,
+        prepare: (app, { project, body, request }) =>
+          ensureTemplates(app, project.seq, body, isLenient(request)),
+        run: (app, { project, body, actor }) =>
+          present(createTemplate(app, project.seq, body, actor())),
+      }),
+      read("GET /templates/:id", {
+        id: "getTemplate",
+        role: "VIEWER",
+        summary: "Get a template",
+        description: "The template with the sources of its subject and body.",
+        answer: Envelope(Template),
+        etag,
+        run: (app, { project, params }) => present(getTemplate(app, project.seq, params.id)),
+      }),
+      write("PATCH /templates/:id", {
+        id: "updateTemplate",
+        role: "EDITOR",
+        summary: "Update a template",
+        description:
+          "Changes the given fields. Mails that were accepted before stay as they are. A request that " +
+          "changes nothing makes no revision.",
+        isConditional: true,
+        query: LenientQuery,
+        body: limited(TemplatePatch, BODY_LIMITS.design),
+        answer: Envelope(Template),
+        etag,
+        prepare: (app, { project, body, request }) =>
+          ensureTemplates(app, project.seq, body, isLenient(request)),
+        run(app, { project, params, body, request, actor }) {
+          const template = getTemplate(app, project.seq, params.id);
+          ensureRevision(request, "template", template.revision);
+          return present(updateTemplate(app, template, body, actor()));
+        },
+      }),
+      write("DELETE /templates/:id", {
+        id: "deleteTemplate",
+        role: "EDITOR",
+        summary: "Delete a template",
+        description: "A template that a step of a workflow uses is refused with 409.",
+        isWithinQuota: false,
+        answer: NoContent,
+        run: (app, { project, params }) =>
+          deleteTemplate(app, getTemplate(app, project.seq, params.id)),
+      }),
+      write("POST /templates/:id/duplicate", {
+        id: "duplicateTemplate",
+        role: "EDITOR",
+        summary: "Copy a template",
+        description: "The copy has the content of the template, and its name with “copy”.",
+        isIdempotent: true,
+        links: toTemplate,
+        answer: Envelope(Template),
+        status: 201,
+        etag,
+        run: (app, { project, params, actor }) =>
+          present(duplicateTemplate(app, getTemplate(app, project.seq, params.id), actor())),
+      }),
+      read("GET /templates/:id/versions", {
+        id: "listTemplateVersions",
+        role: "VIEWER",
+        summary: "List the versions of a template",
+        description:
+          "The latest 100 versions, newest first. Changes that one author makes within five minutes " +
+          "are one version, unless a mail, a test or a restored version is between them.",
+        answer: ListEnvelope(ListedVersion),
+        run: (app, { project, params }) => versionsOf(app, project.seq, params.id),
+      }),
+      read("GET /templates/:id/versions/:revision", {
+        id: "getTemplateVersion",
+        role: "VIEWER",
+        summary: "Get a version of a template",
+        description: "What the template was at this revision.",
+        answer: Envelope(TemplateVersion),
+        run(app, { project, params }) {
+          const { seq } = getTemplate(app, project.seq, params.id);
+          return presentVersion(getVersion(app, seq, params.revision));
+        },
+      }),
+      write("POST /templates/:id/versions/:revision/restore", {
+        id: "restoreTemplateVersion",
+        role: "EDITOR",
+        summary: "Restore a version of a template",
+        description:
+          "Makes a new revision with the content of the version. A layout that was deleted since is " +
+          "left out.",
+        isIdempotent: true,
+        isConditional: true,
+        answer: Envelope(Template),
+        etag,
+        run(app, { project, params, request, actor }) {
+          const template = getTemplate(app, project.seq, params.id);
+          ensureRevision(request, "template", template.revision);
+          const version = getVersion(app, template.seq, params.revision);
+          return present(restoreVersion(app, template, { version, actor: actor() }));
+        },
+      }),
+      read("GET /templates/:id/usage", {
+        id: "getTemplateUsage",
+        role: "VIEWER",
+        summary: "Where a template is used, and which variables it needs",
+        description: "The workflows that send it, and the variables of its subject and body.",
+        answer: Envelope(TemplateUsage),
+        run: (app, { project, params }) => usageOf(app, getTemplate(app, project.seq, params.id)),
+      }),
+      read("GET /templates/:id/preview", {
+        id: "showTemplate",
+        role: "VIEWER",
+        summary: "The rendered template as a document",
+        description:
+          "A document for a frame: without scripts, and without images of other servers unless they " +
+          "are asked for.",
+        query: ContactPreviewQuery,
+        answer: PreviewDocument,
+        async run(app, { project, role, params, query }) {
+          const { contactId } = query;
+          const options = { role, ...(contactId === undefined ? {} : { contactId }) };
+          const shown = await previewTemplate(app, project, params.id, options);
+          return previewResponse(app, project, shown, query);
+        },
+      }),
+      read("POST /templates/:id/preview", {
+        id: "previewTemplate",
+        role: "VIEWER",
+        isAudited: false,
+        summary: "Render a template for a contact, or with sample data",
+        description: "Stores and sends nothing. The body may be omitted.",
+        body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),
+        answer: Envelope(Preview),
+        run: (app, { project, role, params, body }) =>
+          previewTemplate(app, project, params.id, { ...body, role }),
+      }),
+    ],
+  ),
 };
 
-export type TemplateRow = typeof templates.$inferSelect;
+/** A row with the id and the source of its layout. */
+export type TemplateRow = PresentedRow & { layoutBody: string | null };
 
 function listTemplates(
   app: App,
   project: Project,
-  { name, ...query }: Static<typeof TemplateQuery>,
-): Promise<Page<Template>> {
+  { name, ...query }: TemplateQuery,
+): Promise<Page<ListedTemplate>> {
   return smallPage(app, project, {
     name: "templates",
     query,
@@ -316,16 +245,25 @@ function listTemplates(
       eq(templates.projectSeq, project.seq),
       name === undefined ? undefined : containsText(templates.name, name),
     ),
-    present,
+    present: (row) => presentListed({ ...row, layoutId: layoutIdOf(app, row.layoutSeq) }),
   });
+}
+
+const findLayoutId = statement<{ id: string }, [number]>("SELECT id FROM layouts WHERE seq = +?");
+
+function layoutIdOf(app: App, layoutSeq: number | null): string | null {
+  return layoutSeq === null ? null : (findLayoutId(app).get(layoutSeq)?.id ?? null);
 }
 
 // Each mail from a template runs it.
 const findById = statement<TemplateRow, [number, string]>(`
-  SELECT seq, id, project_seq AS projectSeq, name, description, subject, body,
-         from_address AS "from", from_name AS fromName, reply_to AS replyTo, type,
-         created_at AS createdAt, updated_at AS updatedAt
-  FROM templates WHERE project_seq = +? AND id = +?`);
+  SELECT t.seq, t.id, t.project_seq AS projectSeq, t.name, t.description, t.subject, t.preheader,
+         t.body, t.design, t.format, t.layout_seq AS layoutSeq, l.id AS layoutId,
+         l.body AS layoutBody, t.from_address AS "from", t.from_name AS fromName,
+         t.reply_to AS replyTo, t.type, t.revision, t.created_at AS createdAt,
+         t.updated_at AS updatedAt
+  FROM templates t LEFT JOIN layouts l ON l.seq = t.layout_seq
+  WHERE t.project_seq = +? AND t.id = +?`);
 
 /** Throws 404 without such a template. */
 export function getTemplate(app: App, projectSeq: number, id: string): TemplateRow {
@@ -334,33 +272,106 @@ export function getTemplate(app: App, projectSeq: number, id: string): TemplateR
   return template;
 }
 
+/** The source of the body that is sent: the preheader, and the body in its layout. */
+export function bodyToSend({ body, preheader, layoutBody }: TemplateRow): string {
+  return assembleBody({ body, preheader, layout: layoutBody });
+}
+
+/** The columns that a change may set. */
+type Content = Omit<VersionContent, "layoutId"> & { layoutSeq: number | null };
+
 function createTemplate(
-  { db, clock }: App,
+  app: App,
   projectSeq: number,
-  input: Static<typeof TemplateInput>,
+  input: TemplateInput,
+  actor: RequestActor,
 ): TemplateRow {
-  const now = clock.now();
   const { name, subject, body, type } = input;
-  const row = { name, subject, body, type, ...optionalFields(input) };
-  return db
+  return insertTemplate(app, projectSeq, {
+    ...EMPTY,
+    name,
+    subject,
+    body,
+    type,
+    ...givenColumns(app, projectSeq, input),
+    actor,
+  });
+}
+
+const EMPTY: Omit<Content, "name" | "subject" | "body" | "type"> = {
+  description: null,
+  preheader: null,
+  design: null,
+  format: "CODE",
+  layoutSeq: null,
+  from: null,
+  fromName: null,
+  replyTo: null,
+};
+
+function insertTemplate(
+  app: App,
+  projectSeq: number,
+  { actor, ...content }: Content & { actor: RequestActor },
+): TemplateRow {
+  ensureFits(app, content);
+  const now = app.clock.now();
+  const id = newId(now);
+  const times = { createdAt: now, updatedAt: now };
+  app.db
     .insert(templates)
-    .values({ ...row, id: newId(now), projectSeq, createdAt: now, updatedAt: now })
-    .returning()
-    .get();
+    .values({ ...content, ...times, id, projectSeq })
+    .run();
+  const created = getTemplate(app, projectSeq, id);
+  storeVersion(app, created, { actor });
+  return created;
 }
 
 function updateTemplate(
-  { db, clock }: App,
+  app: App,
   template: TemplateRow,
   patch: TemplatePatch,
+  actor: RequestActor,
 ): TemplateRow {
   const { name, subject, body, type } = { ...template, ...patch };
-  return db
+  const given = givenColumns(app, template.projectSeq, patch);
+  return changeTemplate(
+    app,
+    template,
+    { ...contentColumns(template), name, subject, body, type, ...given },
+    { actor },
+  );
+}
+
+/** Stores another content. The same content makes no revision. */
+function changeTemplate(
+  app: App,
+  template: TemplateRow,
+  content: Content,
+  by: { actor: RequestActor; isKept?: boolean },
+): TemplateRow {
+  const layoutId = layoutIdOf(app, content.layoutSeq);
+  if (changedFields(template, { ...content, layoutId }).length === 0) return template;
+  ensureFits(app, content);
+  const revision = template.revision + 1;
+  app.db
     .update(templates)
-    .set({ name, subject, body, type, ...optionalFields(patch), updatedAt: clock.now() })
+    .set({ ...content, revision, updatedAt: app.clock.now() })
     .where(eq(templates.seq, template.seq))
-    .returning()
-    .get();
+    .run();
+  const changed = getTemplate(app, template.projectSeq, template.id);
+  storeVersion(app, changed, by);
+  return changed;
+}
+
+/** Throws 422 for a content whose parts do not belong together. */
+function ensureFits(app: App, { format, design, body, preheader, layoutSeq }: Content): void {
+  if (format === "VISUAL" && design === null) {
+    throw fieldError("design", "required", "is required for the format VISUAL");
+  }
+  const layout = layoutSeq === null ? null : findLayout(app, layoutSeq).body;
+  const fault = assembledFault({ body, preheader, layout });
+  if (fault !== null) throw fieldError("body", "too_big", fault);
 }
 
 function deleteTemplate({ db, references }: App, { seq, projectSeq, id }: TemplateRow): void {
@@ -369,12 +380,45 @@ function deleteTemplate({ db, references }: App, { seq, projectSeq, id }: Templa
   db.delete(templates).where(eq(templates.seq, seq)).run();
 }
 
+const LONGEST_NAME = 255;
+
+function duplicateTemplate(app: App, template: TemplateRow, actor: RequestActor): TemplateRow {
+  const content = contentColumns(template);
+  const start = template.name.slice(0, LONGEST_NAME - " copy".length).toWellFormed();
+  return insertTemplate(app, template.projectSeq, { ...content, name: `${start} copy`, actor });
+}
+
+function restoreVersion(
+  app: App,
+  template: TemplateRow,
+  { version, actor }: { version: VersionRow; actor: RequestActor },
+): TemplateRow {
+  const layoutSeq =
+    version.layoutId === null ? null : layoutSeqOf(app, template.projectSeq, version.layoutId);
+  const content = { ...contentColumns({ ...version, layoutSeq }) };
+  return changeTemplate(app, template, content, { actor, isKept: true });
+}
+
+const findLayoutSeq = statement<{ seq: number }, [number, string]>(
+  "SELECT seq FROM layouts WHERE project_seq = +? AND id = +?",
+);
+
+function layoutSeqOf(app: App, projectSeq: number, id: string): number | null {
+  return findLayoutSeq(app).get(projectSeq, id)?.seq ?? null;
+}
+
 async function usageOf(app: App, template: TemplateRow): Promise<TemplateUsage> {
-  const { projectSeq, id, subject, body } = template;
+  const { projectSeq, id, subject } = template;
   return {
     users: app.references.usesOf("template", projectSeq, id),
-    placeholders: await findPlaceholders(app, projectSeq, [subject, body]),
+    placeholders: await findPlaceholders(app, projectSeq, [subject, bodyToSend(template)]),
   };
+}
+
+function versionsOf(app: App, projectSeq: number, id: string): Page<ListedVersion> {
+  const { seq } = getTemplate(app, projectSeq, id);
+  const items = listVersions(app, seq).map(presentListedVersion);
+  return { items, nextCursor: null, hasMore: false, total: items.length };
 }
 
 function previewTemplate(
@@ -383,8 +427,10 @@ function previewTemplate(
   id: string,
   options: Parameters<typeof preview>[3],
 ): Promise<Preview> {
-  const { subject, body, type } = getTemplate(app, project.seq, id);
-  return preview(app, project, { subject, body, isMarketing: type === "MARKETING" }, options);
+  const template = getTemplate(app, project.seq, id);
+  const { subject, type } = template;
+  const source = { subject, body: bodyToSend(template), isMarketing: type === "MARKETING" };
+  return preview(app, project, source, options);
 }
 
 function inUse(users: readonly string[]): AppError {
@@ -395,11 +441,18 @@ function inUse(users: readonly string[]): AppError {
   });
 }
 
-/** The optional columns that the request contains. */
-function optionalFields(fields: TemplatePatch) {
+/** The columns other than those of required fields that the request contains. */
+function givenColumns(app: App, projectSeq: number, fields: TemplatePatch): Partial<Content> {
+  const { preheader, design, format, layoutId, from } = fields;
   return {
     ...optionalContent(fields),
-    ...(fields.from === undefined ? {} : { from: fields.from && normalizedAddress(fields.from) }),
+    ...(from === undefined ? {} : { from: from && normalizedAddress(from) }),
+    ...(preheader === undefined ? {} : { preheader: preheader === "" ? null : preheader }),
+    ...(design === undefined ? {} : { design: design && JSON.stringify(design) }),
+    ...(format === undefined ? {} : { format }),
+    ...(layoutId === undefined
+      ? {}
+      : { layoutSeq: layoutId === null ? null : layoutIn(app, projectSeq, layoutId).seq }),
   };
 }
 
@@ -425,23 +478,7 @@ export function optionalContent(
   };
 }
 
-type Content<From> = Pick<
-  TemplateRow,
-  "name" | "description" | "subject" | "body" | "fromName" | "replyTo"
-> & { from: From };
-
-/** The fields that templates and campaigns share. `From` is null only for templates. */
-export function contentOf<From extends string | null>(row: Content<From>): Content<From> {
-  const { name, description, subject, body, from, fromName, replyTo } = row;
-  return { name, description, subject, body, from, fromName, replyTo };
-}
-
-function present(row: TemplateRow): Template {
-  return {
-    id: row.id,
-    ...contentOf(row),
-    type: row.type,
-    createdAt: isoTime(row.createdAt),
-    updatedAt: isoTime(row.updatedAt),
-  };
+function contentColumns(row: Content): Content {
+  const { preheader, design, format, layoutSeq, type } = row;
+  return { ...contentOf(row), preheader, design, format, layoutSeq, type };
 }

@@ -106,22 +106,23 @@ export function quickTemplateErrors(
   fields: Readonly<Record<string, unknown>>,
   options: { isLenient: boolean },
 ): FieldError[] {
-  const quick = ["subject", "body"].filter((field) => {
+  const quick = ["subject", "preheader", "body"].filter((field) => {
     const source = fields[field];
     return typeof source === "string" && !isLargeTemplate(source);
   });
   return templateErrors(Object.fromEntries(quick.map((field) => [field, fields[field]])), options);
 }
 
-/** The syntax errors of `subject` and `body`; fields that are not text are skipped. */
+/** The syntax errors of the fields; those that are not text are skipped. */
 function templateErrors(
-  { subject, body }: Readonly<Record<string, unknown>>,
+  { subject, preheader, body }: Readonly<Record<string, unknown>>,
   { isLenient }: { isLenient: boolean },
 ): FieldError[] {
   const html = { kind: "html", isLenient } as const;
   const header = { kind: "header", isLenient } as const;
   return [
     ...(typeof subject === "string" ? checkTemplate(subject, "subject", header) : []),
+    ...(typeof preheader === "string" ? checkTemplate(preheader, "preheader", html) : []),
     ...(typeof body === "string" ? checkTemplate(body, "body", html) : []),
   ];
 }
@@ -154,7 +155,7 @@ export function* renderMails(
   }
 }
 
-function parseVariables(text: string): Variables {
+export function parseVariables(text: string): Variables {
   const value: unknown = JSON.parse(text);
   return isVariables(value) ? value : {};
 }

@@ -142,6 +142,8 @@ function compileConverter(wordwrap: number | null) {
     selectors: [
       { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["[", "]"] } },
       { selector: "img", format: "image" },
+      // A preheader, which the inbox shows beside the subject (layout.ts, and react-email).
+      { selector: "[data-skip-in-text=true]", format: "skip" },
       { selector: "table", format: "block", options: block },
       { selector: "tr", format: "row" },
       { selector: "center", format: "block", options: block },

@@ -1,7 +1,29 @@
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { sql } from "drizzle-orm";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 
 export const TEMPLATE_TYPES = ["TRANSACTIONAL", "MARKETING"] as const;
+/** How the body of a template is edited. The body of VISUAL is made of its `design`. */
+export const TEMPLATE_FORMATS = ["CODE", "VISUAL"] as const;
+
+/** Bodies that contain `{{ content }}` once, where the body of a template is put. */
+export const layouts = sqliteTable(
+  "layouts",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    projectSeq: integer("project_seq")
+      .notNull()
+      .references(() => projects.seq),
+    name: text("name").notNull(),
+    body: text("body").notNull(),
+    /** Counts the changes. */
+    revision: integer("revision").notNull().default(1),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (table) => [index("layouts_page").on(table.projectSeq, table.seq)],
+);
 
 export const templates = sqliteTable(
   "templates",
@@ -21,6 +43,57 @@ export const templates = sqliteTable(
     type: text("type", { enum: TEMPLATE_TYPES }).notNull(),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
+    preheader: text("preheader"),
+    /** JSON of the visual editor. */
+    design: text("design"),
+    format: text("format", { enum: TEMPLATE_FORMATS }).notNull().default("CODE"),
+    layoutSeq: integer("layout_seq").references(() => layouts.seq),
+    /** Counts the changes. */
+    revision: integer("revision").notNull().default(1),
   },
-  (table) => [index("templates_page").on(table.projectSeq, table.seq)],
+  (table) => [
+    index("templates_page").on(table.projectSeq, table.seq),
+    index("templates_layout")
+      .on(table.layoutSeq)
+      .where(sql`layout_seq IS NOT NULL`),
+  ],
+);
+
+/**
+ * What a template was at its revisions. The newest one is what the template is now. Changes that one
+ * author makes within a few minutes are one version, with the revision of the last of them.
+ */
+export const templateVersions = sqliteTable(
+  "template_versions",
+  {
+    templateSeq: integer("template_seq")
+      .notNull()
+      .references(() => templates.seq, { onDelete: "cascade" }),
+    revision: integer("revision").notNull(),
+    name: text("name").notNull(),
+    description: text("description"),
+    subject: text("subject").notNull(),
+    preheader: text("preheader"),
+    body: text("body").notNull(),
+    design: text("design"),
+    format: text("format", { enum: TEMPLATE_FORMATS }).notNull(),
+    /** The layout may have been deleted since. */
+    layoutId: text("layout_id"),
+    from: text("from_address"),
+    fromName: text("from_name"),
+    replyTo: text("reply_to"),
+    type: text("type", { enum: TEMPLATE_TYPES }).notNull(),
+    /** JSON array of the names of the fields that differ from the version before. */
+    changed: text("changed").notNull(),
+    /** Null for a version of the time before versions were stored. */
+    authorKind: text("author_kind", { enum: ["USER", "KEY"] }),
+    authorId: text("author_id"),
+    authorName: text("author_name"),
+    /** True if a later change must not be joined to this version, because a test of it was sent. */
+    isKept: integer("is_kept", { mode: "boolean" }).notNull().default(false),
+    /** When the first of the joined changes was made, and the last one. */
+    startedAt: integer("started_at").notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.templateSeq, table.revision] })],
 );

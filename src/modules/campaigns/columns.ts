@@ -5,7 +5,8 @@ import { normalizedAddress } from "../../http/formats.ts";
 import { fieldError, validationError } from "../../lib/errors.ts";
 import { parseCondition, wireCondition } from "../segments/condition/condition.ts";
 import type { Segments } from "../segments/service.ts";
-import { contentOf, optionalContent } from "../templates.ts";
+import { optionalContent } from "../templates.ts";
+import { contentOf } from "../templates/present.ts";
 import {
   audienceErrors,
   type Campaign,

@@ -15,7 +15,7 @@ import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { quickTemplateErrors } from "../../render/request-mails.ts";
-import { BodySource, HeaderText, SubjectSource } from "../templates.ts";
+import { BodySource, HeaderText, SubjectSource } from "../templates/model.ts";
 
 const PreheaderSource = Type.String({ maxLength: 1000, format: "header-text" });
 

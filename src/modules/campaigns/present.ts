@@ -5,7 +5,7 @@ import type { Db } from "../../db/open.ts";
 import type { campaigns } from "../../db/schema/campaigns.ts";
 import { segments } from "../../db/schema/segments.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
-import { contentOf } from "../templates.ts";
+import { contentOf } from "../templates/present.ts";
 import { type Campaign, missingFields } from "./model.ts";
 
 export type CampaignRow = typeof campaigns.$inferSelect;

@@ -38,7 +38,10 @@ import {
   type CheckedMessage,
   type ContentResult,
   type ContentTask,
+  type DraftEnvelope,
+  type DraftMail,
   type MessageFindings,
+  type ShownDraft,
   type ShownMail,
   withoutBody,
 } from "./tasks.ts";
@@ -177,6 +180,16 @@ export async function renderPreview(
   const { errors, mail } = await run(app, projectSeq, "preview", work);
   if (mail === null) throw validationError(errors);
   return mail;
+}
+
+/** Renders a template that is being written, and checks its message if there is an envelope. */
+export async function showDraft(
+  app: App,
+  projectSeq: number,
+  work: { draft: DraftMail; envelope: DraftEnvelope | null },
+): Promise<ShownDraft> {
+  const task = { kind: "draft" as const, ...work };
+  return run(app, projectSeq, "draft", { isUrgent: false, prepare: () => task });
 }
 
 /** Renders the request of a WEBHOOK step. */

@@ -16,7 +16,8 @@ import { domainOf } from "../../protocols/mime/address.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { type Domains, senderNotVerified } from "../domains/service.ts";
 import type { Quotas } from "../quotas/service.ts";
-import { getTemplate, type TemplateRow } from "../templates.ts";
+import { bodyToSend, getTemplate, type TemplateRow } from "../templates.ts";
+import { noteSent } from "../templates/versions.ts";
 import { type AcceptedMail, createCommit } from "./commit.ts";
 import {
   createDrafts,
@@ -104,6 +105,7 @@ export function createAccept(deps: AcceptDeps) {
   }): Accepted {
     deps.quotas.ensureQueue(work.project.seq, work.drafts.length);
     const messageSeq = store.saveMessage(work.message, work.now);
+    if (work.template !== null) noteSent(deps.app, work.template);
     const emails = work.drafts.map((draft, position) => {
       try {
         return commitOne(work, messageSeq, draft);
@@ -144,7 +146,7 @@ function sourceOf(input: SendInput, template: TemplateRow | null, isLenient: boo
   return {
     source: {
       subject: input.subject ?? template?.subject ?? "",
-      body: input.body ?? template?.body ?? "",
+      body: input.body ?? (template === null ? "" : bodyToSend(template)),
     },
     given: { subject: input.subject !== undefined, body: input.body !== undefined },
     isLenient,

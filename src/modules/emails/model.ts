@@ -11,7 +11,7 @@ import { isMediaType } from "../../protocols/mime/content-type.ts";
 import { checkHeaders, MOST_HEADERS } from "../../protocols/mime/headers.ts";
 import { quickTemplateErrors } from "../../render/request-mails.ts";
 import { hasPlaceholder, NOT_RENDERED } from "../../render/template/foreign-syntax.ts";
-import { BodySource, HeaderText, SubjectSource } from "../templates.ts";
+import { BodySource, HeaderText, SubjectSource } from "../templates/model.ts";
 
 const MAX_RECIPIENTS = 1000;
 const MAX_ATTACHMENTS = 10;

@@ -9,9 +9,9 @@
  * not escaped. A render may take 1 s, limited memory and 5 MiB of output.
  */
 
-import type { Liquid } from "liquidjs";
+import { type Liquid, TypeGuards } from "liquidjs";
 import type { FieldError } from "../../lib/errors.ts";
-import { withoutLiquid } from "./placeholder.ts";
+import { placeholderText, withoutLiquid } from "./placeholder.ts";
 import {
   causeOf,
   liquidEngine,
@@ -46,7 +46,7 @@ export type Template = {
 };
 
 /** Line and column count from 1; the column counts UTF-16 units. */
-type CompileFault = { line: number; column: number; message: string };
+export type CompileFault = { line: number; column: number; message: string };
 
 export type Compiled = { ok: true; template: Template } | ({ ok: false } & CompileFault);
 
@@ -166,6 +166,26 @@ export function renderInto<E extends BoundedEmitter>(
 /** The text of a URL template with every output replaced by `x` and every tag removed. */
 export function sampleUrl(source: string): string {
   return withoutLiquid(readTokens(ENGINES.url, source), "x");
+}
+
+/** A part of a template: text, a tag, or an output, of which `output` is the content. */
+type TemplatePiece = { from: number; to: number; isText: boolean; output: string | null };
+
+/**
+ * The pieces of an HTML template that compiles; `isTopLevel` without those inside of a tag with an end,
+ * such as `if`. Throws the errors of Liquid.
+ */
+export function piecesOf(source: string, { isTopLevel = false } = {}): TemplatePiece[] {
+  const tokens = readTokens(ENGINES.html, source);
+  const read = isTopLevel
+    ? ENGINES.html.parser.parseTokens(tokens).map(({ token }) => token)
+    : tokens;
+  return read.map((token) => ({
+    from: token.begin,
+    to: token.end,
+    isText: TypeGuards.isHTMLToken(token),
+    output: placeholderText(token)?.trim() ?? null,
+  }));
 }
 
 function renderChecked(template: Template, rendering: Rendering): Rendered {

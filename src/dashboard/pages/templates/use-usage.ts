@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Template, TemplateUsage } from "../../../modules/templates.ts";
+import type { Template, TemplateUsage } from "../../../modules/templates/model.ts";
 import { api } from "../../api.ts";
 import { useProject } from "../../state.ts";
 

@@ -1,6 +1,6 @@
 /** The variables that a template needs. */
 
-import type { Template, TemplateUsage } from "../../../modules/templates.ts";
+import type { Template, TemplateUsage } from "../../../modules/templates/model.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Status, type Tone } from "../../ui/status.tsx";
 import { useUsage } from "./use-usage.ts";

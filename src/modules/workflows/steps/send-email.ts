@@ -23,7 +23,8 @@ import type { EmailStore } from "../../../outbox/enqueue.ts";
 import type { EventLog } from "../../../events/log.ts";
 import type { Quotas } from "../../quotas/service.ts";
 import { suppressionReason } from "../../suppressions.ts";
-import { getTemplate, type TemplateRow } from "../../templates.ts";
+import { bodyToSend, getTemplate, type TemplateRow } from "../../templates.ts";
+import { noteSent } from "../../templates/versions.ts";
 import type { Postponed, StepResult } from "../run/engine.ts";
 import type { Step } from "../graph/graph.ts";
 import type { StepInput } from "./run-step.ts";
@@ -160,6 +161,7 @@ export function createSendEmail(deps: SendEmailDeps) {
     const { input, template, sender, recipient, emailId, variables } = work;
     const { projectSeq, now } = input;
     const suppression = suppressionReason(deps.app, projectSeq, recipient.email);
+    noteSent(deps.app, template);
     const emailSeq = store.insertEmail({
       id: emailId,
       projectSeq,
@@ -228,7 +230,7 @@ function messageOf(projectSeq: number, template: TemplateRow, sender: Sender) {
     fromAddress: sender.address,
     fromName: sender.name,
     replyTo: template.replyTo,
-    html: template.body,
+    html: bodyToSend(template),
     headers: [],
     isMarketing: template.type === "MARKETING",
     attachments: [],

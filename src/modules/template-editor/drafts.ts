@@ -1,0 +1,310 @@
+/**
+ * Templates that are being written: they are rendered and checked as they would be sent, and nothing is
+ * stored. The rendered mail is a document for a frame, which the author may read for some minutes.
+ */
+
+import { type Static, Type } from "@sinclair/typebox";
+import { createLinkCheck } from "../../checks/request-links.ts";
+import type { App } from "../../core/app.ts";
+import type { Project } from "../../http/admission.ts";
+import type { RequestActor } from "../../http/admitted-writes.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
+import { described, named } from "../../http/documented.ts";
+import { Envelope, Nullable } from "../../http/envelope.ts";
+import { operations, read } from "../../http/operations.ts";
+import { PreviewDocument, PreviewQuery } from "../../http/preview-query.ts";
+import { dataFor } from "../../http/role-views.ts";
+import type { Role } from "../../http/roles.ts";
+import { Input } from "../../http/validation.ts";
+import { type FieldError, notFound, validationError } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import { perApp } from "../../lib/per-app.ts";
+import type { DraftError } from "../../render/draft.ts";
+import { recipientLinks } from "../../render/links.ts";
+import { mergeVariables } from "../../render/variables.ts";
+import { parseData, resolvedData } from "../contacts/data.ts";
+import { getContact } from "../contacts/service.ts";
+import { showDraft } from "../content-work/content-work.ts";
+import type { DraftMail } from "../content-work/tasks.ts";
+import { EmailCheckQuery, EmailChecks } from "../emails/content/model.ts";
+import { layoutIn } from "../layouts.ts";
+import type { Noun } from "../module.ts";
+import { previewResponse } from "../previews.ts";
+import { languageOf } from "../projects/service.ts";
+import {
+  CONTENT_TEXTS,
+  Design,
+  PLACEHOLDER_EXAMPLES,
+  PreheaderSource,
+  TemplateType,
+  TemplateVariable,
+} from "../templates/model.ts";
+
+const SAMPLE_EMAIL = "ada@example.com";
+/** The sender of a draft in a project without one; the checks read the headers of the message. */
+const SAMPLE_SENDER = "hello@example.com";
+
+const DraftInput = named(
+  "TemplateDraft",
+  described(
+    Input({
+      subject: Type.String({ maxLength: 10_000 }),
+      preheader: Type.Optional(Nullable(PreheaderSource)),
+      body: Type.String(),
+      design: Type.Optional(Nullable(Design)),
+      layoutId: Type.Optional(Nullable(Type.String())),
+      type: TemplateType,
+      contactId: Type.Optional(Nullable(Type.String())),
+      data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    }),
+    {
+      subject: CONTENT_TEXTS.subject,
+      preheader: CONTENT_TEXTS.preheader,
+      body: CONTENT_TEXTS.body,
+      design: "Ignored: the body is what is sent",
+      layoutId: CONTENT_TEXTS.layoutId,
+      type: CONTENT_TEXTS.type,
+      contactId: "Id of the contact to render for; sample data if omitted",
+      data: "Variables that replace those of the contact",
+    },
+  ),
+  {
+    description: "A template that is not stored, and whom it is rendered for",
+    example: {
+      subject: "Your order {{ order }}",
+      preheader: null,
+      body: "<p>Thank you, {{ name ?? friend }}.</p>",
+      layoutId: null,
+      type: "TRANSACTIONAL",
+      data: { order: 1001 },
+    },
+  },
+);
+type DraftInput = Static<typeof DraftInput>;
+
+const TemplateFault = named(
+  "TemplateFault",
+  described(
+    Type.Object({
+      field: Type.String(),
+      line: Nullable(Type.Integer()),
+      column: Nullable(Type.Integer()),
+      message: Type.String(),
+    }),
+    {
+      field: "subject, preheader, body or layoutId",
+      line: "Line in the field, from 1; null for a fault of the whole field",
+      column: "Column in the line, from 1, in UTF-16 units",
+      message: "What is wrong; for the syntax of another language, also the right form",
+    },
+  ),
+  { description: "A fault of a template" },
+);
+
+const DraftPreview = named(
+  "TemplateDraftPreview",
+  described(
+    Type.Object({
+      subject: Nullable(Type.String()),
+      preheader: Nullable(Type.String()),
+      html: Nullable(Type.String()),
+      text: Nullable(Type.String()),
+      sizeBytes: Nullable(Type.Integer()),
+      errors: Type.Array(TemplateFault),
+      variables: Type.Array(TemplateVariable),
+      documentUrl: Nullable(Type.String()),
+    }),
+    {
+      subject: "The rendered subject; null if it has errors",
+      preheader: "The rendered preheader as text; null without one, or if it has errors",
+      html: "The rendered HTML part, without tracking; null if it has errors",
+      text: "The plain-text alternative; null if there is no HTML",
+      sizeBytes: "Length of the HTML in bytes; Gmail shows only the first 102 kB",
+      errors:
+        "The faults of the syntax, and of rendering for this contact; empty if there are none",
+      variables: "The variables of subject, preheader and body in their order, at most 200",
+      documentUrl:
+        "Path of the mail as a document for a frame, with the parameters of GET " +
+        "/templates/{id}/preview. It is kept for ten minutes, for the author. null without HTML.",
+    },
+  ),
+  {
+    description: "A template that is not stored, rendered as it would be sent",
+    example: {
+      subject: "Your order 1001",
+      preheader: null,
+      html: "<p>Thank you, friend.</p>",
+      text: "Thank you, friend.",
+      sizeBytes: 25,
+      errors: [],
+      variables: PLACEHOLDER_EXAMPLES,
+      documentUrl: "/templates/preview/0199f2a47c1e7d359a612f4b8c0d1e03",
+    },
+  },
+);
+export type TemplateDraftPreview = Static<typeof DraftPreview>;
+
+export const draftNoun: Noun = {
+  name: "template drafts",
+  operations: operations("Templates", { parameters: { token: "Name of the document" } }, [
+    read("POST /templates/preview", {
+      id: "previewTemplateDraft",
+      role: "VIEWER",
+      isAudited: false,
+      summary: "Render a template that is not stored",
+      description:
+        "Renders the fields as a mail that is sent with them, and reports all errors with line and " +
+        "column. Stores and sends nothing.",
+      body: limited(DraftInput, BODY_LIMITS.design),
+      answer: Envelope(DraftPreview),
+      run: (app, { project, role, actor, body }) =>
+        previewDraft(app, project, { input: body, role, actor: actor() }),
+    }),
+    read("GET /templates/preview/:token", {
+      id: "showTemplateDraft",
+      role: "VIEWER",
+      summary: "A rendered template that is not stored, as a document",
+      description:
+        "A document for a frame, made by POST /templates/preview less than ten minutes ago by the same " +
+        "user or key.",
+      query: PreviewQuery,
+      answer: PreviewDocument,
+      run(app, { project, actor, params, query }) {
+        const shown = findDocument(app, params.token, ownerOf(project, actor()));
+        return previewResponse(app, project, shown, query);
+      },
+    }),
+    read("POST /templates/checks", {
+      id: "checkTemplateDraft",
+      role: "VIEWER",
+      isAudited: false,
+      summary: "Check a template that is not stored",
+      description:
+        "The checks of GET /emails/{id}/checks for a mail with these fields. A template with errors is " +
+        "refused with 422. Stores and sends nothing.",
+      query: EmailCheckQuery,
+      body: limited(DraftInput, BODY_LIMITS.design),
+      answer: Envelope(EmailChecks),
+      run: (app, { project, role, body, query, request }) =>
+        checkDraft(app, project, {
+          input: body,
+          role,
+          isLinked: query.links === "true",
+          signal: request.signal,
+        }),
+    }),
+  ]),
+};
+
+async function previewDraft(
+  app: App,
+  project: Project,
+  { input, role, actor }: { input: DraftInput; role: Role | null; actor: RequestActor },
+): Promise<TemplateDraftPreview> {
+  const draft = draftOf(app, project, input, role);
+  const shown = await showDraft(app, project.seq, { draft, envelope: null });
+  const { errors, subject, preheader, html, text } = shown;
+  const owner = ownerOf(project, actor);
+  return {
+    subject,
+    preheader,
+    html,
+    text,
+    sizeBytes: html === null ? null : Buffer.byteLength(html),
+    errors: errors.map(({ field, line, column, message }) => ({ field, line, column, message })),
+    variables: shown.placeholders,
+    documentUrl: html === null ? null : keepDocument(app, owner, { html, text: text ?? "" }),
+  };
+}
+
+const linkCheck = perApp(({ fetchGuarded }: App) => createLinkCheck(fetchGuarded));
+
+async function checkDraft(
+  app: App,
+  project: Project,
+  work: { input: DraftInput; role: Role | null; isLinked: boolean; signal: AbortSignal },
+): Promise<EmailChecks> {
+  const draft = draftOf(app, project, work.input, work.role);
+  const from = project.sender ?? { address: SAMPLE_SENDER, name: null };
+  const envelope = { from, at: app.clock.now() };
+  const { errors, checks } = await showDraft(app, project.seq, { draft, envelope });
+  if (checks === null) throw validationError(errors.map(asFieldError));
+  const own: string[] = Object.values(draft.recipient.links);
+  const urls = checks.urls.filter((url) => !own.includes(url));
+  const links = work.isLinked ? await linkCheck(app)(urls, work.signal) : null;
+  return { ...checks, urls, links };
+}
+
+function asFieldError({ field, line, column, message, code }: DraftError): FieldError {
+  const place = line === null ? "" : `has an error in line ${line}, column ${column}: `;
+  return { field, message: place + message, code };
+}
+
+function draftOf(app: App, project: Project, input: DraftInput, role: Role | null): DraftMail {
+  const { subject, preheader, body, layoutId = null, contactId = null, data = {} } = input;
+  const contact = contactId === null ? null : getContact(app, project.seq, contactId);
+  const own = contact === null ? {} : dataFor(role, parseData(contact.data));
+  const emailId = newId(app.clock.now());
+  return {
+    source: {
+      subject,
+      body,
+      preheader: preheader === undefined || preheader === "" ? null : preheader,
+      layout: layoutId === null ? null : layoutIn(app, project.seq, layoutId).body,
+    },
+    emailId,
+    isMarketing: input.type === "MARKETING",
+    project: { name: project.name, language: languageOf(app, project) },
+    recipient: {
+      id: contact?.id ?? "",
+      email: contact?.email ?? SAMPLE_EMAIL,
+      data: JSON.stringify(mergeVariables(own, resolvedData(data))),
+      links: recipientLinks(app.url, app.linkKey, emailId),
+    },
+  };
+}
+
+/** The user or the key that made a document, in its project. */
+const ownerOf = ({ seq }: Project, { kind, id }: RequestActor): string => `${seq} ${kind} ${id}`;
+
+type Shown = { html: string; text: string };
+type Document = Shown & { owner: string; bytes: number; madeAt: number };
+
+const KEPT_MS = 10 * 60_000;
+/** Documents of one author: the frame of an editor shows the latest, and another tab may have one. */
+const MAX_OF_OWNER = 4;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** The oldest first. */
+const documents = perApp(() => new Map<string, Document>());
+
+/** Returns its path. */
+function keepDocument(app: App, owner: string, shown: Shown): string {
+  const kept = documents(app);
+  const madeAt = app.clock.elapsed();
+  const bytes = 2 * (shown.html.length + shown.text.length);
+  const token = randomName();
+  kept.set(token, { ...shown, owner, bytes, madeAt });
+  const own = [...kept].filter(([, document]) => document.owner === owner);
+  for (const [name] of own.slice(0, -MAX_OF_OWNER)) kept.delete(name);
+  let total = 0;
+  for (const document of kept.values()) total += document.bytes;
+  for (const [name, document] of kept) {
+    const isExpired = madeAt - document.madeAt >= KEPT_MS;
+    if (!isExpired && total <= MAX_BYTES) break;
+    total -= document.bytes;
+    kept.delete(name);
+  }
+  return `/templates/preview/${token}`;
+}
+
+const randomName = (): string =>
+  Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("hex");
+
+/** Throws 404 without such a document of this author. */
+function findDocument(app: App, token: string, owner: string): Shown {
+  const document = documents(app).get(token);
+  const isKept = document !== undefined && app.clock.elapsed() - document.madeAt < KEPT_MS;
+  if (!isKept || document.owner !== owner) throw notFound("PREVIEW");
+  return document;
+}
