@@ -6,6 +6,7 @@ import { createAccountModule } from "./modules/accounts/module.ts";
 import type { ServerFacts } from "./modules/accounts/state.ts";
 import { createBounceModule } from "./modules/bounces/module.ts";
 import { createCampaignModule } from "./modules/campaigns/module.ts";
+import { createRehearsalModule } from "./modules/campaigns/rehearsal-module.ts";
 import { contentWorkModule } from "./modules/content-work/content-work.ts";
 import { createContactModule } from "./modules/contacts/module.ts";
 import { createDomainModule } from "./modules/domains/module.ts";
@@ -129,6 +130,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     createWebhookModule(parts),
     workflows,
     campaigns,
+    createRehearsalModule({ ...parts, campaigns, inboxes, composer: sending.composer }),
     createContactModule(parts),
     createEmailModule({
       ...parts,

@@ -249,7 +249,13 @@ function isPage(path: string): boolean {
   return /^\/(unsubscribe|subscribe|manage|c)\//.test(path);
 }
 
-const OPTIONAL_BODIES = ["sendCampaign", "previewCampaign", "previewTemplate", "testTemplate"];
+const OPTIONAL_BODIES = [
+  "sendCampaign",
+  "previewCampaign",
+  "rehearseCampaign",
+  "previewTemplate",
+  "testTemplate",
+];
 const ERROR_BODY = {
   "application/json": {
     schema: { $ref: "#/components/schemas/Error" },

@@ -1,27 +1,59 @@
 /** The contacts that a campaign is for, and how many of them it will be sent to. */
 
 import { eq } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import { segments as segmentTable } from "../../db/schema/segments.ts";
+import type { Page } from "../../http/envelope.ts";
+import { bySeq, type ListPage } from "../../http/pagination.ts";
 import { AppError } from "../../lib/errors.ts";
+import type { Contact } from "../contacts/model.ts";
+import { presentContact } from "../contacts/service.ts";
 import { parseCondition } from "../segments/condition/condition.ts";
-import { IS_SUBSCRIBED, IS_SUPPRESSED } from "../segments/condition/operators.ts";
+import {
+  IS_NOBODY,
+  IS_NOT_SUPPRESSED,
+  IS_SUBSCRIBED,
+  IS_UNSUBSCRIBED,
+  isSuppressedFor,
+} from "../segments/condition/operators.ts";
+import type { Counted } from "../segments/model.ts";
 import type { Segments } from "../segments/service.ts";
+import { type Tallies, type ContactTally, tallyAudience } from "../segments/sql/tally.ts";
+import {
+  type AudienceBreakdown,
+  type AudienceContactsQuery,
+  type AudienceInput,
+  EXCLUSION_REASONS,
+  type ExclusionReason,
+} from "./audience-model.ts";
+import type { AudienceColumns } from "./columns.ts";
 import type { CampaignRow } from "./present.ts";
-import type { AudienceBreakdown } from "./results-model.ts";
 
 type Audience = ReturnType<Segments["audienceOfCondition"]>;
 type Tests = NonNullable<Parameters<Segments["audienceOfCondition"]>[2]>;
 
 export type CampaignAudience = ReturnType<typeof createCampaignAudience>;
 
+/** Contacts of each kind from which a rehearsal chooses. */
+const SAMPLED = 100;
+/** Random contacts that are compared with the audience in one statement. */
+const DRAWN = 400;
+
+/** What of a campaign decides who gets it. Without an id it is that of no campaign. */
+type AudienceOf = Pick<CampaignRow, "projectSeq" | "category" | "audienceCondition"> &
+  ReturnType<AudienceColumns> & { id?: string };
+
 export function createCampaignAudience(deps: {
+  app: App;
   db: Db;
+  listPage: ListPage;
+  columnsOf: AudienceColumns;
   segments: Pick<Segments, "audiences" | "audienceOf" | "audienceOfCondition" | "audienceAt">;
 }) {
   const { db, segments } = deps;
 
-  function segmentIdOf({ segmentSeq }: CampaignRow): string | null {
+  function segmentIdOf({ segmentSeq }: AudienceOf): string | null {
     if (segmentSeq === null) return null;
     const match = eq(segmentTable.seq, segmentSeq);
     const [row] = db.select({ id: segmentTable.id }).from(segmentTable).where(match).limit(1).all();
@@ -29,7 +61,7 @@ export function createCampaignAudience(deps: {
   }
 
   /** The contacts that match the audience of a campaign and meet all of `tests`. */
-  function matching(campaign: CampaignRow, tests: Tests): Audience {
+  function matching(campaign: AudienceOf, tests: Tests): Audience {
     const { projectSeq, audienceType, audienceFilter, audienceCondition } = campaign;
     // A STATIC segment has no condition: its current members are the audience.
     if (audienceType === "SEGMENT" && audienceCondition === null) {
@@ -42,7 +74,7 @@ export function createCampaignAudience(deps: {
     return segments.audienceOfCondition(projectSeq, condition, tests);
   }
 
-  const { count, members } = segments.audiences;
+  const { count, members, page } = segments.audiences;
   const findReachable = db.sqlite.prepare<{ seq: number }, [string]>(`
     SELECT contacts.seq FROM json_each(?) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
     WHERE NOT EXISTS (SELECT 1 FROM suppressions
@@ -76,18 +108,105 @@ export function createCampaignAudience(deps: {
     },
 
     /** Counts who matches now, and who of them gets no mail. Throws like `subscribed`. */
-    async breakdown(campaign: CampaignRow): Promise<AudienceBreakdown> {
-      const consent = consentTests(campaign);
-      const all = await count(matching(campaign, []));
-      const subscribed = await count(matching(campaign, consent));
-      const suppressed = await count(matching(campaign, [...consent, IS_SUPPRESSED]));
-      return {
-        matching: all,
-        unsubscribed: all - subscribed,
-        suppressed,
-        recipients: subscribed - suppressed,
-      };
+    async breakdown(audience: AudienceOf, counted: Counted = "EXACT"): Promise<AudienceBreakdown> {
+      const found = await tallyAudience(deps.app, matching(audience, []), counted);
+      return breakdownOf(found, audience);
     },
+
+    /**
+     * The contacts of the audience who get no mail for a reason; without a reason those who get it.
+     * Throws like `subscribed`.
+     */
+    contacts(
+      campaign: CampaignRow,
+      { reason, ...query }: AudienceContactsQuery,
+    ): Promise<Page<Contact>> {
+      const audience = matching(campaign, testsOf(campaign, reason));
+      return deps.listPage(
+        { scope: `${campaign.projectSeq}:audience:${campaign.id}:${reason ?? ""}`, query },
+        async (request) => {
+          const beforeSeq = request.after?.[0] ?? null;
+          const rows = await page(audience, { beforeSeq, limit: request.limit });
+          return { rows, total: await count(audience), positionOf: bySeq };
+        },
+        (rows) => rows.map(presentContact),
+      );
+    },
+
+    /**
+     * Some of the contacts who get the campaign: the newest ones, the oldest ones and random ones of
+     * all contacts. Throws like `subscribed`.
+     */
+    async sample(campaign: CampaignRow): Promise<number[]> {
+      const audience = matching(campaign, testsOf(campaign, undefined));
+      const newest = await page(audience, { beforeSeq: null, limit: SAMPLED });
+      const oldest: number[] = [];
+      for await (const seqs of members(audience)) {
+        oldest.push(...seqs);
+        if (oldest.length >= SAMPLED) break;
+      }
+      const [first] = oldest;
+      const last = newest[0]?.seq;
+      if (first === undefined || last === undefined) return [];
+      const drawn = Array.from(
+        { length: DRAWN },
+        () => first + Math.floor(deps.app.random() * (last - first + 1)),
+      );
+      const random = segments.audiences.matching(audience, drawn);
+      const ends = [...newest.map(({ seq }) => seq), ...oldest.slice(0, SAMPLED)];
+      return [...new Set([...ends, ...random.slice(0, SAMPLED)])];
+    },
+
+    /** The audience that a request describes, which belongs to no campaign. */
+    described(projectSeq: number, input: AudienceInput): AudienceOf {
+      const { audienceType, segmentId = null, audienceFilter: filter = null } = input;
+      const columns = deps.columnsOf(projectSeq, {
+        audienceType,
+        segmentId,
+        audienceFilter: filter,
+      });
+      return { ...columns, projectSeq, audienceCondition: null, category: categoryOf(input) };
+    },
+  };
+}
+
+const categoryOf = ({ category, type }: AudienceInput) => category ?? type ?? "MARKETING";
+
+/** The tests of the contacts with one reason, or of those who get the mail. */
+function testsOf(campaign: CampaignRow, reason: ExclusionReason | undefined): Tests {
+  if (reason === "UNSUBSCRIBED")
+    return campaign.category === "MARKETING" ? [IS_UNSUBSCRIBED] : [IS_NOBODY];
+  const consent = consentTests(campaign);
+  return reason === undefined
+    ? [...consent, IS_NOT_SUPPRESSED]
+    : [...consent, isSuppressedFor(reason)];
+}
+
+function breakdownOf(
+  { tallies, isExact }: Tallies,
+  { id, category }: AudienceOf,
+): AudienceBreakdown {
+  const sum = (fits: (each: ContactTally) => boolean) =>
+    tallies.filter(fits).reduce((total, each) => total + each.count, 0);
+  const mayGet = (each: ContactTally) => category === "TRANSACTIONAL" || each.isSubscribed;
+  const matched = sum(() => true);
+  const counts = EXCLUSION_REASONS.map((reason) => ({
+    reason,
+    count: sum((each) =>
+      reason === "UNSUBSCRIBED" ? !mayGet(each) : mayGet(each) && each.reason === reason,
+    ),
+    query: id === undefined ? null : `/campaigns/${id}/audience/contacts?reason=${reason}`,
+  }));
+  const suppressed = sum((each) => mayGet(each) && each.reason !== null);
+  const recipients = sum((each) => mayGet(each) && each.reason === null);
+  return {
+    matched,
+    matching: matched,
+    unsubscribed: matched - suppressed - recipients,
+    suppressed,
+    recipients,
+    isExact,
+    excluded: counts.filter((each) => each.count > 0),
   };
 }
 

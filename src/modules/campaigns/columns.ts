@@ -36,12 +36,15 @@ export const NO_AUDIENCE = {
   audienceFilter: null,
 } as const;
 
+type AudienceColumnValues = Pick<CampaignRow, "audienceType" | "segmentSeq" | "audienceFilter">;
+export type AudienceColumns = ReturnType<typeof createAudienceColumns>;
+
 export function createAudienceColumns(deps: {
   segments: Pick<Segments, "ensureResolvable">;
   findSegmentSeq: FindSegmentSeq;
 }) {
   /** The columns of an audience; columns that its type does not use are cleared. */
-  return (projectSeq: number, audience: CampaignAudience): Partial<Content> => {
+  return (projectSeq: number, audience: CampaignAudience): AudienceColumnValues => {
     const { audienceType, segmentId, audienceFilter } = audience;
     const errors = audienceErrors(audience);
     if (errors.length > 0) throw validationError(errors);

@@ -25,7 +25,7 @@ const LOWEST_RATE_TEXT = "1/60, which is one mail per minute";
 
 const DateTime = Type.String({ format: "date-time" });
 
-const AudienceType = named("AudienceType", OneOf(AUDIENCE_TYPES), {
+export const AudienceType = named("AudienceType", OneOf(AUDIENCE_TYPES), {
   description:
     "ALL: all subscribed contacts; SEGMENT: the members of a segment; FILTERED: the contacts that " +
     "meet a condition",
@@ -37,7 +37,7 @@ export const CampaignStatusSchema = named("CampaignStatus", OneOf(CAMPAIGN_STATU
     "wait; SENT: every mail was handed over; CANCELLED: no further mail leaves",
 });
 
-const Category = named("CampaignCategory", OneOf(CAMPAIGN_CATEGORIES), {
+export const Category = named("CampaignCategory", OneOf(CAMPAIGN_CATEGORIES), {
   description:
     "MARKETING: goes to subscribed contacts, with a link to unsubscribe; TRANSACTIONAL: a notice to " +
     "all contacts of the audience, also to those who have unsubscribed, without such a link",

@@ -111,7 +111,13 @@ export function createCampaignModule(deps: {
   });
   deps.references.register("segment", campaigns.usersOfSegment, campaigns.checkUsersOfSegments);
   deps.references.register("domain", campaigns.usersOfDomain);
-  const audience = createCampaignAudience({ db, segments });
+  const audience = createCampaignAudience({
+    app,
+    db,
+    listPage,
+    segments,
+    columnsOf: campaigns.audienceColumns,
+  });
   const expansion = createExpansion({ app, db, writer, clock, segments, audience, store, wake });
 
   function requireVerified(projectSeq: number, from: string): void {
@@ -171,6 +177,8 @@ export function createCampaignModule(deps: {
     start: runner.start,
     stop: runner.stop,
     runner,
+    /** For the module of rehearsals. */
+    service: { campaigns, audience },
     /** Checks of the dispatcher, just before a mail of a campaign leaves. */
     lifecycle,
     /** Part of a change: counts a mail of a campaign whose sender was refused. */

@@ -104,6 +104,14 @@ export const campaignOperations = describeOperations(
       isIdempotent: true,
       links: { getEmail: { id: "/data/email" } },
     },
+    rehearseCampaign: {
+      role: "EDITOR",
+      isAudited: false,
+      summary: "Render a campaign for contacts whose data differ, and check each message",
+      description:
+        "The messages are stored in the project's inbox `rehearsal`. Nothing is sent, counted or " +
+        "tracked, and no contact changes. The body may be omitted.",
+    },
     previewCampaign: {
       role: "VIEWER",
       isAudited: false,
@@ -128,6 +136,18 @@ export const campaignOperations = describeOperations(
       description:
         "The contacts that match the audience at the moment, and how many of them get no mail for " +
         "which reason.",
+    },
+    countAudience: {
+      role: "EDITOR",
+      isAudited: false,
+      summary: "Count who would get a campaign with an audience",
+      description:
+        "Stores nothing. With `counted=RECENT` the numbers are estimates if counting takes long.",
+    },
+    listCampaignAudience: {
+      role: "VIEWER",
+      summary: "List who gets a campaign, or who gets none of it for a reason",
+      description: "The contacts that match the audience at the moment, newest first.",
     },
     getCampaignStats: {
       role: "VIEWER",

@@ -1,13 +1,25 @@
 /**
  * GET    /campaigns/summaries
  * GET    /campaigns/{id}/preview      a document to be shown in a frame
+ * POST   /campaigns/audience          of no campaign
  * GET    /campaigns/{id}/audience
+ * GET    /campaigns/{id}/audience/contacts
  * GET    /campaigns/{id}/stats
  * GET    /campaigns/{id}/recipients
  */
 
 import type { App } from "../../core/app.ts";
 import { Elysia } from "elysia";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
+import { ensureChecks } from "../../http/validation.ts";
+import { Contact } from "../contacts/model.ts";
+import { readableContact } from "../contacts/service.ts";
+import {
+  AudienceBreakdown,
+  AudienceContactsQuery,
+  AudienceInput,
+  AudienceQuery,
+} from "./audience-model.ts";
 import type { Admission } from "../../http/admission.ts";
 import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
 import { ContactPreviewQuery, PreviewDocument } from "../../http/preview-query.ts";
@@ -18,7 +30,7 @@ import { RecipientQuery } from "./model.ts";
 import { campaignOperations } from "./operations.ts";
 import type { Recipients } from "./recipients.ts";
 import { type ReadReport, readableStats } from "./report.ts";
-import { AudienceBreakdown, CampaignStats, Recipient } from "./results-model.ts";
+import { CampaignStats, Recipient } from "./results-model.ts";
 import type { Campaigns } from "./service.ts";
 import type { CampaignSummaries } from "./summaries.ts";
 import { CampaignSummary, CampaignSummaryQuery } from "./summary-model.ts";
@@ -26,7 +38,7 @@ import { CampaignSummary, CampaignSummaryQuery } from "./summary-model.ts";
 export function campaignReportRoutes(deps: {
   admission: Admission;
   campaigns: Pick<Campaigns, "get">;
-  audience: Pick<CampaignAudience, "breakdown">;
+  audience: Pick<CampaignAudience, "breakdown" | "contacts" | "described">;
   app: App;
   readReport: ReadReport;
   recipients: Recipients;
@@ -62,12 +74,41 @@ export function campaignReportRoutes(deps: {
     )
     .get(
       "/:id/audience",
-      async ({ project, params }) =>
-        envelope(await audience.breakdown(campaigns.get(project.seq, params.id))),
+      async ({ project, params, query }) =>
+        envelope(await audience.breakdown(campaigns.get(project.seq, params.id), query.counted)),
       {
         params: IdParams,
+        query: AudienceQuery,
         response: withErrors({ 200: Envelope(AudienceBreakdown) }),
         detail: campaignOperations.getCampaignAudience,
+      },
+    )
+    .post(
+      "/audience",
+      async ({ project, body, query }) => {
+        ensureChecks(AudienceInput, body);
+        const described = audience.described(project.seq, body);
+        return envelope(await audience.breakdown(described, query.counted));
+      },
+      {
+        query: AudienceQuery,
+        body: limited(AudienceInput, BODY_LIMITS.condition),
+        response: withErrors({ 200: Envelope(AudienceBreakdown) }),
+        detail: campaignOperations.countAudience,
+      },
+    )
+    .get(
+      "/:id/audience/contacts",
+      async ({ project, role, params, query }) => {
+        const campaign = campaigns.get(project.seq, params.id);
+        const { items, ...page } = await audience.contacts(campaign, query);
+        return envelope({ ...page, items: items.map((contact) => readableContact(role, contact)) });
+      },
+      {
+        params: IdParams,
+        query: AudienceContactsQuery,
+        response: withErrors({ 200: ListEnvelope(Contact) }),
+        detail: campaignOperations.listCampaignAudience,
       },
     )
     .get(

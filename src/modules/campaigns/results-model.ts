@@ -39,24 +39,6 @@ const SentInHour = named(
   { description: "Sent mails of a campaign in one hour" },
 );
 
-export const AudienceBreakdown = named(
-  "AudienceBreakdown",
-  described(
-    Type.Object({ matching: Count, unsubscribed: Count, suppressed: Count, recipients: Count }),
-    {
-      matching: "Contacts that match the audience now",
-      unsubscribed: "Those of them who are not subscribed",
-      suppressed: "Subscribed ones whose address is suppressed",
-      recipients: "Those who remain: the campaign would be sent to them now",
-    },
-  ),
-  {
-    description: "Who gets a campaign, and who does not, for which reason",
-    example: { matching: 120, unsubscribed: 12, suppressed: 3, recipients: 105 },
-  },
-);
-export type AudienceBreakdown = Static<typeof AudienceBreakdown>;
-
 /** Statistics of a campaign (docs/interface.md#campaigns). */
 export const CampaignStats = named(
   "CampaignStats",

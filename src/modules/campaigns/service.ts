@@ -103,6 +103,7 @@ export function createCampaigns(deps: {
 
   return {
     get,
+    audienceColumns,
 
     list: createCampaignList({ db, listPage, presenterOf }),
     ...users,

@@ -29,6 +29,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 type Old = { seq: number; id: string; inboxSeq: number; bytes: number };
 
+export type InboxRetention = ReturnType<typeof createInboxRetention>;
+
 export function createInboxRetention(deps: {
   db: Db;
   writer: Writer;
@@ -123,6 +125,10 @@ export function createInboxRetention(deps: {
   }
 
   return {
+    /** Removes all but the newest messages of an inbox, except pinned ones. */
+    keepNewest: (inboxSeq: number, messages: number): Promise<number> =>
+      removeAll(() => beyondNumber.all(inboxSeq, messages - 1, STEP_MESSAGES)),
+
     async run(): Promise<void> {
       if (isRunning) return;
       isRunning = true;

@@ -10,7 +10,7 @@ import type { InboxChanges } from "./changes.ts";
 import { localEnvelope } from "./envelope.ts";
 import type { Intake } from "./messages/intake.ts";
 import type { MessageStore } from "./messages/store.ts";
-import type { Inboxes } from "./service.ts";
+import { type Inboxes, REHEARSAL_INBOX } from "./service.ts";
 
 export function createSentMail(deps: {
   db: Db;
@@ -29,6 +29,16 @@ export function createSentMail(deps: {
     FROM emails e CROSS JOIN inbox_messages m ON m.email_id = e.id
     WHERE e.contact_seq = +?`);
 
+  // An inbox of rehearsals has a few hundred messages (campaigns/rehearsal.ts).
+  const rehearsed = deps.db.sqlite.prepare<
+    { seq: number; id: string; inboxSeq: number },
+    [string, number]
+  >(`
+    SELECT m.seq, m.id, m.inbox_seq AS inboxSeq
+    FROM contacts c CROSS JOIN inboxes i ON i.project_seq = c.project_seq AND i.name = +?
+    CROSS JOIN inbox_messages m ON m.inbox_seq = i.seq
+    WHERE c.seq = +? AND json_extract(m.envelope, '$.to[0].address') = c.email`);
+
   const onCaptured: OnCaptured = ({ id, projectSeq, fromAddress, to }, message) => {
     const { seq } = inboxes.defaultOf(projectSeq);
     const envelope = localEnvelope(fromAddress, to === null ? [] : [to]);
@@ -40,7 +50,10 @@ export function createSentMail(deps: {
 
     /** Part of a change: removes the messages to a contact that is removed. */
     forgetContact(contactSeq: number): void {
-      const messages = ofContact.all(contactSeq);
+      const messages = [
+        ...ofContact.all(contactSeq),
+        ...rehearsed.all(REHEARSAL_INBOX, contactSeq),
+      ];
       store.removeAll(messages.map(({ seq }) => seq));
       for (const { id, inboxSeq } of messages) {
         writer.afterCommit(() => changes.publish(inboxSeq, { type: "deleted", id }));

@@ -28,6 +28,8 @@ export type InboxRow = {
 };
 
 export const DEFAULT_INBOX = "default";
+/** The inbox of the messages that rehearsals of campaigns make. */
+export const REHEARSAL_INBOX = "rehearsal";
 /** A recipient whose domain is this one, below the inbox's id, belongs to that inbox. */
 export const ADDRESS_DOMAIN = "inbox.test";
 const PASSWORD_LENGTH = 24;

@@ -403,10 +403,7 @@ describe("dependencies of a campaign", () => {
     expect((await t.call("DELETE", `/segments/${segmentId}`)).status).toBe(204);
     const copy = (await t.act(id, "duplicate")).text("data.id");
     const answer = await t.act(copy, "send");
-    expect([answer.status, answer.text("error.message")]).toEqual([
-      422,
-      "segmentId: is required",
-    ]);
+    expect([answer.status, answer.text("error.message")]).toEqual([422, "segmentId: is required"]);
     expect(await t.statusOf(copy)).toBe("DRAFT");
   });
 

@@ -90,7 +90,7 @@ function prepareScan(
 }
 
 /** Chooses the plan with the fewest rows, by counting up to `ESTIMATE_LIMIT` rows of each index. */
-function choosePlan(sqlite: Database, { whole, narrow }: Audience): Plan {
+export function choosePlan(sqlite: Database, { whole, narrow }: Audience): Plan {
   const estimates = narrow
     .slice(0, MAX_ESTIMATES)
     .map((plan) => ({ plan, rows: estimate(sqlite, plan) }));

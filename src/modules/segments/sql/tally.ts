@@ -1,0 +1,119 @@
+/**
+ * Counts the contacts of an audience by what decides whether they get mail: their consent, and the
+ * suppression of their address. It is one SELECT in a reader. If it takes long, and the caller accepts
+ * an estimate, random contacts are counted instead.
+ */
+
+import { eq, sql } from "drizzle-orm";
+import type { App } from "../../../core/app.ts";
+import type { ReadQuery } from "../../../db/queries.ts";
+import { contactCounts, contacts } from "../../../db/schema/contacts.ts";
+import { bind, type Fragment } from "./bind.ts";
+import type { Audience } from "./plan.ts";
+import { choosePlan } from "./slices.ts";
+
+/** Contacts that are alike. `reason` is why their address is suppressed; null if it is not. */
+export type ContactTally = { isSubscribed: boolean; reason: string | null; count: number };
+export type Tallies = { tallies: ContactTally[]; isExact: boolean };
+
+/** Longest time for counting if the caller accepts an estimate, in milliseconds. */
+const WAIT_MS = 200;
+/** Random contacts of an estimate. */
+const ASKED = 2_000;
+
+export async function tallyAudience(
+  app: App,
+  audience: Audience,
+  counted: "EXACT" | "RECENT",
+): Promise<Tallies> {
+  const isPartial = counted === "RECENT";
+  const isWhole = audience.tests.length === 0;
+  const query = isWhole ? suppressedOfAll(audience) : talliesOf(app, audience);
+  const limitMs = isPartial ? WAIT_MS : undefined;
+  const { projectSeq } = audience;
+  const found = await app.reader.find(projectSeq, { ...query, isPartial }, limitMs);
+  if (!found.isComplete) return { tallies: await estimate(app, audience), isExact: false };
+  const tallies = found.rows.map(tallyOf);
+  return { tallies: isWhole ? withOthers(app, projectSeq, tallies) : tallies, isExact: true };
+}
+
+const IS_SUPPRESSED_BY = bind`LEFT JOIN suppressions AS barred
+  ON barred.project_seq = contacts.project_seq AND barred.email = contacts.email`;
+const GROUPS = bind`contacts.is_subscribed, barred.reason, count(*)`;
+
+function talliesOf({ db }: App, audience: Audience): ReadQuery {
+  const { from, key, stretch, filter, rest } = choosePlan(db.sqlite, audience);
+  const isOfContacts = key.text === "contacts.seq";
+  const rows = isOfContacts ? from : bind`${from} CROSS JOIN contacts`;
+  const joined = isOfContacts ? bind`1` : bind`contacts.seq = ${key}`;
+  return queryOf(bind`
+    SELECT ${GROUPS} FROM ${rows} ${IS_SUPPRESSED_BY}
+    WHERE ${stretch} AND (${key} & 255 OR in_time()) AND ${filter} AND ${joined}
+      AND +contacts.project_seq = ${audience.projectSeq} AND ${rest}
+    GROUP BY 1, 2`);
+}
+
+/** Without a condition only suppressed contacts are read: the numbers of all are stored. */
+function suppressedOfAll({ projectSeq }: Audience): ReadQuery {
+  return queryOf(bind`
+    SELECT ${GROUPS} FROM suppressions AS barred CROSS JOIN contacts
+    WHERE barred.project_seq = ${projectSeq} AND (barred.seq & 255 OR in_time())
+      AND contacts.project_seq = barred.project_seq AND contacts.email = barred.email
+    GROUP BY 1, 2`);
+}
+
+function withOthers({ db }: App, projectSeq: number, suppressed: ContactTally[]): ContactTally[] {
+  const match = eq(contactCounts.projectSeq, projectSeq);
+  const [row] = db.select().from(contactCounts).where(match).limit(1).all();
+  const { total = 0, subscribed = 0 } = row ?? {};
+  const others = (isSubscribed: boolean, all: number): ContactTally => {
+    const alike = suppressed.filter((each) => each.isSubscribed === isSubscribed);
+    const count = alike.reduce((sum, each) => sum - each.count, all);
+    return { isSubscribed, reason: null, count: Math.max(0, count) };
+  };
+  return [...suppressed, others(true, subscribed), others(false, total - subscribed)];
+}
+
+async function estimate(app: App, audience: Audience): Promise<ContactTally[]> {
+  const { projectSeq } = audience;
+  const [range] = app.db
+    .select({
+      first: sql<number | null>`min(${contacts.seq})`,
+      last: sql<number | null>`max(${contacts.seq})`,
+    })
+    .from(contacts)
+    .where(eq(contacts.projectSeq, projectSeq))
+    .all();
+  const match = eq(contactCounts.projectSeq, projectSeq);
+  const [counts] = app.db.select().from(contactCounts).where(match).limit(1).all();
+  const { first = null, last = null } = range ?? {};
+  if (first === null || last === null) return [];
+  const asked = Array.from(
+    { length: ASKED },
+    () => first + Math.floor(app.random() * (last - first + 1)),
+  );
+  const query = queryOf(bind`
+    WITH asked AS MATERIALIZED (
+      SELECT (SELECT seq FROM contacts
+              WHERE project_seq = ${projectSeq} AND seq >= drawn.value ORDER BY seq LIMIT 1) AS seq
+      FROM json_each(${JSON.stringify(asked)}) AS drawn)
+    SELECT ${GROUPS} FROM asked CROSS JOIN contacts ON contacts.seq = asked.seq ${IS_SUPPRESSED_BY}
+    WHERE in_time() AND ${audience.where}
+    GROUP BY 1, 2`);
+  const { rows } = await app.reader.find(projectSeq, query);
+  const scale = (counts?.total ?? 0) / ASKED;
+  return rows.map(tallyOf).map((each) => ({ ...each, count: Math.round(each.count * scale) }));
+}
+
+const queryOf = ({ text, values }: Fragment): ReadQuery => ({
+  sql: text,
+  values: values.map((value) => (typeof value === "bigint" ? Number(value) : value)),
+});
+
+function tallyOf([isSubscribed, reason, count]: readonly unknown[]): ContactTally {
+  return {
+    isSubscribed: isSubscribed === 1,
+    reason: typeof reason === "string" ? reason : null,
+    count: Number(count),
+  };
+}
