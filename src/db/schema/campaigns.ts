@@ -85,6 +85,8 @@ export const campaigns = sqliteTable(
     /** Last part of the address of its public page; it stays if the page is hidden again. */
     archiveSlug: text("archive_slug"),
     isArchived: integer("is_archived", { mode: "boolean" }).notNull().default(false),
+    /** The content of its mails, which is fixed when sending starts; null before. */
+    messageSeq: integer("message_seq"),
     /** Name of the zone in which the time was chosen, or RECIPIENT. */
     timeZone: text("time_zone"),
     /**

@@ -16,7 +16,7 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Segments } from "../segments/service.ts";
 import type { CampaignAudience } from "./audience.ts";
-import { sharedMessage } from "./message.ts";
+import { storedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
 
 export type Expansion = ReturnType<typeof createExpansion>;
@@ -74,7 +74,7 @@ export function createExpansion(deps: {
     const now = clock.now();
     return deps.store.insertCampaignEmails({
       campaign,
-      messageSeq: deps.store.saveMessage(sharedMessage(deps.app, campaign), now),
+      messageSeq: storedMessage(deps.app, deps.store, campaign),
       contactSeqs: seqs,
       now,
     });

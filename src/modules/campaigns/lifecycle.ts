@@ -14,7 +14,7 @@ import { fieldError } from "../../lib/errors.ts";
 import { cachePerIteration } from "../../lib/iteration-cache.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import { createAudienceSnapshot } from "./audience-snapshot.ts";
-import { sharedMessage } from "./message.ts";
+import { bodyFault, sharedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
 import type { Campaigns } from "./service.ts";
 import { type CampaignAction, nextStatus } from "./states.ts";
@@ -63,11 +63,18 @@ export function createLifecycle(deps: LifecycleDeps) {
     deps.requireVerified(projectSeq, from);
   }
 
-  /** Starts sending and fixes the audience. */
+  function requireSendable(campaign: CampaignRow): void {
+    requireComplete(campaign);
+    const fault = bodyFault(deps.app, campaign);
+    if (fault !== null) throw fieldError("body", "too_big", fault);
+  }
+
+  /** Starts sending and fixes the audience and the content. */
   function begin(campaign: CampaignRow, action: "send" | "start"): CampaignRow {
     const now = clock.now();
-    store.saveMessage(sharedMessage(deps.app, campaign), now);
+    const messageSeq = store.saveMessage(sharedMessage(deps.app, campaign), now);
     return rows.move(campaign, action, {
+      messageSeq,
       startedAt: now,
       scheduledAt: action === "send" ? null : campaign.scheduledAt,
       statusReason: null,
@@ -100,7 +107,7 @@ export function createLifecycle(deps: LifecycleDeps) {
     /** Throws the errors of `send` and `schedule` early, before the audience is read. */
     ensure(campaign: CampaignRow, action: CampaignAction): void {
       nextStatus(campaign.status, action);
-      if (action === "send" || action === "schedule") requireComplete(campaign);
+      if (action === "send" || action === "schedule") requireSendable(campaign);
       if (action === "send" || action === "schedule") requireVerified(campaign);
     },
 
@@ -108,7 +115,7 @@ export function createLifecycle(deps: LifecycleDeps) {
       return () => {
         const campaign = deps.campaigns.get(projectSeq, id);
         nextStatus(campaign.status, "send");
-        requireComplete(campaign);
+        requireSendable(campaign);
         requireVerified(campaign);
         return begin(campaign, "send");
       };
@@ -127,7 +134,7 @@ export function createLifecycle(deps: LifecycleDeps) {
         if (at > now + FURTHEST_MS) {
           throw fieldError("scheduledFor", "too_big", "must be at most five years away");
         }
-        requireComplete(campaign);
+        requireSendable(campaign);
         requireVerified(campaign);
         // A repeated request changes nothing.
         const isSame = campaign.scheduledAt === at && campaign.timeZone === timeZone;

@@ -1,6 +1,11 @@
 /** The content that all mails of a campaign share. The outbox stores it once. */
 
+import { and, eq } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
+import { layouts } from "../../db/schema/templates.ts";
+import { statement } from "../../db/statement.ts";
+import type { EmailStore } from "../../outbox/enqueue.ts";
+import { assembleBody, assembledFault } from "../../render/layout.ts";
 import { archiveUrlOf } from "./archive.ts";
 import type { CampaignRow } from "./present.ts";
 
@@ -18,14 +23,43 @@ export function sharedMessage(app: App, campaign: CampaignRow) {
   };
 }
 
+const findContent = statement<{ seq: number }, [number]>(
+  "SELECT seq FROM messages WHERE seq = +? AND digest NOT LIKE 'purged %'",
+);
+
+/**
+ * Part of a change: the `seq` of the content with which a campaign has started. It is stored again if
+ * it was purged meanwhile, and for a campaign that an earlier version has started.
+ */
+export function storedMessage(
+  app: App,
+  store: Pick<EmailStore, "saveMessage">,
+  campaign: CampaignRow,
+): number {
+  const { messageSeq } = campaign;
+  const found = messageSeq === null ? null : findContent(app).get(messageSeq);
+  return found?.seq ?? store.saveMessage(sharedMessage(app, campaign), app.clock.now());
+}
+
 /** The variable with the address of the public page; empty if the campaign has none. */
 const VARIABLE = "viewInBrowserUrl";
 
 /** The source of the body: with its layout, its preheader and the address of its public page. */
 function campaignSource(app: App, campaign: CampaignRow): string {
-  const { body } = campaign;
-  if (!body.includes(VARIABLE)) return body;
-  return `{% assign ${VARIABLE} = ${quoted(archiveUrlOf(app, campaign) ?? "")} %}${body}`;
+  const source = assembleBody(partsOf(app, campaign));
+  if (!source.includes(VARIABLE)) return source;
+  return `{% assign ${VARIABLE} = ${quoted(archiveUrlOf(app, campaign) ?? "")} %}${source}`;
+}
+
+/** Why the body does not fit into its layout; null if it does. */
+export const bodyFault = (app: App, campaign: CampaignRow): string | null =>
+  assembledFault(partsOf(app, campaign));
+
+function partsOf({ db }: App, { projectSeq, layoutId, preheader, body }: CampaignRow) {
+  if (layoutId === null) return { body, preheader, layout: null };
+  const match = and(eq(layouts.projectSeq, projectSeq), eq(layouts.id, layoutId));
+  const [layout] = db.select({ body: layouts.body }).from(layouts).where(match).limit(1).all();
+  return { body, preheader, layout: layout?.body ?? null };
 }
 
 /** A text of Liquid. An address contains no quotes. */

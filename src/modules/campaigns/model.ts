@@ -15,9 +15,13 @@ import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { quickTemplateErrors } from "../../render/request-mails.ts";
-import { BodySource, HeaderText, SubjectSource } from "../templates/model.ts";
-
-const PreheaderSource = Type.String({ maxLength: 1000, format: "header-text" });
+import {
+  BodySource,
+  Design,
+  HeaderText,
+  PreheaderSource,
+  SubjectSource,
+} from "../templates/model.ts";
 
 /** One mail per minute, in mails per second, so that a campaign ends in a foreseeable time. */
 const LOWEST_RATE = 1 / 60;
@@ -208,7 +212,7 @@ const Fields = described(
     type: Type.Optional(RequestType),
     preheader: Type.Optional(Nullable(PreheaderSource)),
     format: Type.Optional(OneOf(CONTENT_FORMATS)),
-    design: Type.Optional(Nullable(Type.Record(Type.String(), Type.Unknown()))),
+    design: Type.Optional(Nullable(Design)),
     layoutId: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
     templateId: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
     utm: Type.Optional(Nullable(Utm)),

@@ -111,6 +111,7 @@ export function createCampaignModule(deps: {
   });
   deps.references.register("segment", campaigns.usersOfSegment, campaigns.checkUsersOfSegments);
   deps.references.register("domain", campaigns.usersOfDomain);
+  deps.references.register("layout", campaigns.usersOfLayout);
   const audience = createCampaignAudience({
     app,
     db,

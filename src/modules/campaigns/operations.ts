@@ -38,11 +38,14 @@ export const campaignOperations = describeOperations(
     },
     getCampaign: {
       role: "VIEWER",
+      headers: ["ETag"],
       summary: "Campaign details",
       description: "The campaign with its content, audience and status.",
     },
     updateCampaign: {
       role: "EDITOR",
+      isConditional: true,
+      headers: ["ETag"],
       summary: "Update a campaign that is DRAFT or SCHEDULED",
       description:
         "Changes the given fields. A campaign of another status is refused with 409, except that its " +

@@ -139,9 +139,7 @@ export function createRehearsal(deps: {
     { size, role, signal }: { size: number; role: Role | null; signal: AbortSignal },
   ): Promise<Rehearsal> => {
     requireComplete(campaign);
-    const { subject, preheader } = campaign;
-    const { html } = sharedMessage(app, campaign);
-    const sources = [subject, html, ...(preheader === null ? [] : [preheader])];
+    const sources = [campaign.subject, sharedMessage(app, campaign).html];
     const placeholders = await findPlaceholders(app, project.seq, sources);
     const names = placeholders.filter(({ isProvided }) => !isProvided).map(({ name }) => name);
     const chosen = chooseSample(await candidates(campaign), names, size);

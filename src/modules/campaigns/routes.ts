@@ -15,6 +15,7 @@ import { Elysia, status } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
+  CONDITIONAL_ERRORS,
   Envelope,
   envelope,
   IdParams,
@@ -125,7 +126,7 @@ export function campaignRoutes(deps: {
         params: IdParams,
         query: LenientQuery,
         body: limited(CampaignPatch, BODY_LIMITS.campaign),
-        response: withErrors({ 200: Envelope(Campaign) }),
+        response: { ...withErrors({ 200: Envelope(Campaign) }), ...CONDITIONAL_ERRORS },
         detail: campaignOperations.updateCampaign,
       },
     )

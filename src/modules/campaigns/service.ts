@@ -12,6 +12,7 @@ import { ensureRevision } from "../../http/if-match.ts";
 import type { Role } from "../../http/roles.ts";
 import { AppError, notFound, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
+import { layoutIn } from "../layouts.ts";
 import type { Segments } from "../segments/service.ts";
 import {
   type Content,
@@ -88,6 +89,10 @@ export function createCampaigns(deps: {
 
   const present = (row: CampaignRow): Campaign => presenterOf([row])(row);
 
+  function requireLayout(projectSeq: number, { layoutId }: CampaignPatch): void {
+    if (layoutId) layoutIn(app, projectSeq, layoutId);
+  }
+
   /** Part of a change: shows or hides the public page of a campaign, as a request asks for it. */
   function archive(campaign: CampaignRow, fields: CampaignPatch): CampaignRow {
     const columns = archiveColumns(app, campaign, fields);
@@ -124,6 +129,7 @@ export function createCampaigns(deps: {
           name,
         };
         if (content.from !== "") deps.requireVerified(projectSeq, content.from);
+        requireLayout(projectSeq, input);
         const audience =
           audienceType === undefined
             ? NO_AUDIENCE
@@ -154,6 +160,7 @@ export function createCampaigns(deps: {
         const misplaced = [...restrictionErrors(whole), ...typeErrors(whole)];
         if (misplaced.length > 0) throw validationError(misplaced);
         requireMayEdit(campaign, patch, role);
+        requireLayout(projectSeq, patch);
         noteChange(campaign);
         const patched = db
           .update(campaigns)

@@ -13,10 +13,15 @@ export function templateColumns(
   { templateId }: CampaignPatch,
 ): Partial<Content> {
   if (!templateId) return {};
-  const { subject, body, from, fromName, replyTo } = findTemplate(app, projectSeq, templateId);
+  const template = findTemplate(app, projectSeq, templateId);
+  const { subject, body, preheader, format, design, layoutId, from, fromName, replyTo } = template;
   return {
     subject,
     body,
+    preheader,
+    format,
+    design,
+    layoutId,
     ...(from === null ? {} : { from, fromName }),
     ...(replyTo === null ? {} : { replyTo }),
   };

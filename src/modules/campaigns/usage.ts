@@ -65,6 +65,10 @@ export function createUsage(deps: { db: Db; segments: Pick<Segments, "conditionE
       );
     },
 
+    /** Unfinished campaigns that have a layout and so prevent its removal. */
+    usersOfLayout: (projectSeq: number, layoutId: string): Use[] =>
+      unfinished(and(eq(campaigns.projectSeq, projectSeq), eq(campaigns.layoutId, layoutId))),
+
     /** Part of a change: checks the unfinished campaigns whose audience refers to these segments. */
     checkUsersOfSegments(projectSeq: number, segmentIds: ReadonlySet<string>): CheckedUse[] {
       return db
