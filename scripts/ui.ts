@@ -42,11 +42,30 @@ type Output = { name: string; content: Uint8Array };
 const brotliOf = promisify(brotliCompress);
 const gzipOf = promisify(gzip);
 
+/**
+ * Packages that the email editor imports and the dashboard does not use: the export as React with its
+ * formatter and CSS compiler, and the highlighting of code with 300 languages. The body is written by
+ * `src/dashboard/ui/editors/visual/write-html.ts`.
+ */
+const UNUSED = /^(?:react-email|prismjs|hast-util-from-html)$/;
+
+const withoutUnused: Bun.BunPlugin = {
+  name: "without-unused",
+  setup(build) {
+    build.onResolve({ filter: UNUSED }, ({ path }) => ({ path, namespace: "unused" }));
+    build.onLoad({ filter: /./, namespace: "unused" }, () => ({
+      contents: "module.exports = {}",
+      loader: "js",
+    }));
+  },
+};
+
 const options = {
-  target: "browser",
+  target: "browser" as const,
   minify: true,
   define: { "process.env.NODE_ENV": '"production"' },
-} as const;
+  plugins: [withoutUnused],
+};
 
 async function bundleApp(): Promise<Output[]> {
   const built = await Bun.build({

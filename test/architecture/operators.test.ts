@@ -17,6 +17,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "dashboard/pages/segments/builder/operators.ts": "The choices of a form, with words.",
   "dashboard/pages/segments/condition-words.ts": "The operators in words.",
   "dashboard/pages/segments/samples.ts": "The example of a condition in the dashboard.",
+  "dashboard/ui/editors/visual/conditions.ts": "The operators of Liquid.",
   "modules/verification/verify.ts": "Whether a domain exists.",
 };
 

@@ -1,0 +1,109 @@
+/** The settings of the blocks around the cursor: the innermost first, each as a small form. */
+
+import type { Editor } from "@tiptap/core";
+import { useEditorState } from "@tiptap/react";
+import { ArrowDown, ArrowUp, Trash2 } from "lucide-react";
+import type { ReactNode } from "react";
+import { FORMS } from "./block-forms.tsx";
+import { type Around, deleteBlock, listAround, moveBlock } from "./commands.ts";
+import { IconButton } from "./icon-button.tsx";
+import { LinkForm, readLink } from "./link-form.tsx";
+import type { UploadImage } from "./upload-plugin.ts";
+import type { ContactField } from "./variables.ts";
+
+const MOST_SHOWN = 3;
+
+export function BlockSettings(props: {
+  editor: Editor;
+  fields: readonly ContactField[];
+  link: { isStarted: boolean; end: () => void };
+  uploadImage: UploadImage;
+}) {
+  const { editor, fields, link, uploadImage } = props;
+  const blocks = useEditorState({
+    editor,
+    selector: ({ editor: now }) => listAround(now),
+    equalityFn: (a, b) => JSON.stringify(a) === JSON.stringify(b),
+  });
+  const target = useEditorState({
+    editor,
+    selector: ({ editor: now }) => readLink(now),
+    equalityFn: (a, b) => a?.from === b?.from && a?.to === b?.to && a?.href === b?.href,
+  });
+  const isLinkShown = link.isStarted || target !== null;
+  if (!isLinkShown && blocks.length === 0) {
+    return (
+      <p className="visual-panel-empty">
+        Type <code>/</code> for blocks and <code>{"{{"}</code> for variables. The settings of a
+        block are shown here.
+      </p>
+    );
+  }
+  return (
+    <>
+      {isLinkShown && (
+        <LinkForm
+          key={`${target?.from ?? "new"}-${link.isStarted}`}
+          editor={editor}
+          fields={fields}
+          target={target}
+          isStarted={link.isStarted}
+          onEnd={link.end}
+        />
+      )}
+      {blocks.slice(0, MOST_SHOWN).map((block) => {
+        const Form = FORMS[block.type];
+        if (Form === undefined) return null;
+        return (
+          <Section key={`${block.type}-${block.pos}`} editor={editor} block={block}>
+            <Form editor={editor} block={block} fields={fields} uploadImage={uploadImage} />
+          </Section>
+        );
+      })}
+    </>
+  );
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  button: "Button",
+  image: "Image",
+  section: "Box",
+  spacer: "Space",
+  htmlBlock: "HTML",
+  condition: "Condition",
+  variable: "Variable",
+  social: "Social links",
+  twoColumns: "Two columns",
+  threeColumns: "Three columns",
+  fourColumns: "Four columns",
+};
+
+function Section(props: { editor: Editor; block: Around; children: ReactNode }) {
+  const { editor, block, children } = props;
+  const title = TITLES[block.type] ?? "Block";
+  const isInline = block.type === "variable";
+  return (
+    <section className="visual-settings" aria-label={title}>
+      <header>
+        <h3>{title}</h3>
+        {!isInline && (
+          <>
+            <IconButton label="Move up" onClick={() => moveBlock(editor, block.pos, -1)}>
+              <ArrowUp size={15} aria-hidden />
+            </IconButton>
+            <IconButton label="Move down" onClick={() => moveBlock(editor, block.pos, 1)}>
+              <ArrowDown size={15} aria-hidden />
+            </IconButton>
+          </>
+        )}
+        <IconButton
+          label={`Remove ${title.toLowerCase()}`}
+          onClick={() => deleteBlock(editor, block.pos)}
+        >
+          <Trash2 size={15} aria-hidden />
+        </IconButton>
+      </header>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,135 @@
+/** Conditions of blocks: a field, an operator and a value, written as `{% if … %}`. */
+
+import { findStringFault, writeString, writeTagName } from "./variables.ts";
+
+export type Condition = { field: string; operator: string; value: string };
+
+export type Kind = "text" | "number" | "flag" | "date" | "list";
+
+type Operator = {
+  name: string;
+  /** The words between field and value. */
+  words: string;
+  kinds: readonly Kind[];
+  hasValue: boolean;
+  write: (field: string, value: string) => string;
+};
+
+const compare = (sign: string) => (field: string, value: string) => `${field} ${sign} ${value}`;
+
+/** The first operator of a kind is its default. */
+const OPERATORS: readonly Operator[] = [
+  {
+    name: "is",
+    words: "is",
+    kinds: ["text", "number", "flag"],
+    hasValue: true,
+    write: compare("=="),
+  },
+  {
+    name: "isNot",
+    words: "is not",
+    kinds: ["text", "number", "flag"],
+    hasValue: true,
+    write: compare("!="),
+  },
+  {
+    name: "contains",
+    words: "contains",
+    kinds: ["list", "text"],
+    hasValue: true,
+    write: compare("contains"),
+  },
+  {
+    name: "greater",
+    words: "is greater than",
+    kinds: ["number"],
+    hasValue: true,
+    write: compare(">"),
+  },
+  { name: "less", words: "is less than", kinds: ["number"], hasValue: true, write: compare("<") },
+  { name: "after", words: "is after", kinds: ["date"], hasValue: true, write: compare(">") },
+  { name: "before", words: "is before", kinds: ["date"], hasValue: true, write: compare("<") },
+  {
+    name: "has",
+    words: "has a value",
+    kinds: ["text", "number", "flag", "date", "list"],
+    hasValue: false,
+    write: (field) => `${field} != blank`,
+  },
+  {
+    name: "hasNot",
+    words: "has no value",
+    kinds: ["text", "number", "flag", "date", "list"],
+    hasValue: false,
+    write: (field) => `${field} == blank`,
+  },
+];
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  number: "number",
+  boolean: "flag",
+  date: "date",
+  array: "list",
+};
+
+/** The kind of a field with this type; other types are compared as text. */
+export const readKind = (type: string | undefined): Kind => KINDS[type ?? ""] ?? "text";
+
+export const listOperators = (kind: Kind): readonly Operator[] =>
+  OPERATORS.filter(({ kinds }) => kinds.includes(kind));
+
+/** The operator, or the first one of the kind where that has no such operator. */
+export function chooseOperator(kind: Kind, name: string): string {
+  const operators = listOperators(kind);
+  return (operators.find((each) => each.name === name) ?? operators[0])?.name ?? "has";
+}
+
+const findOperator = (name: string) => OPERATORS.find((each) => each.name === name);
+
+export const needsValue = (operator: string): boolean => findOperator(operator)?.hasValue === true;
+
+/** What is missing or wrong, by field of the form; an empty object for a complete condition. */
+export function findFaults(condition: Condition, kind: Kind): Partial<Condition> {
+  const { field, operator, value } = condition;
+  if (field.trim() === "") return { field: "Choose a field." };
+  if (writeTagName(field) === null) return { field: "This name cannot be used in a condition." };
+  if (!needsValue(operator)) return {};
+  if (value.trim() === "") return { value: "Enter a value." };
+  if (kind === "number" && !isNumber(value)) return { value: "Enter a number." };
+  if (kind === "date" && !isDate(value)) return { value: "Enter a date as 2026-05-13." };
+  const fault = findStringFault(value);
+  return fault === null ? {} : { value: fault };
+}
+
+const isNumber = (value: string): boolean => /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value.trim());
+const isDate = (value: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(value.trim());
+
+/** The condition as Liquid. An incomplete one is never true, so that nobody sees its blocks. */
+export function writeCondition({ field, operator, value }: Condition): string {
+  const name = writeTagName(field);
+  const found = findOperator(operator);
+  if (name === null || found === undefined) return "false";
+  if (!found.hasValue) return found.write(name, "");
+  const written = writeValue(operator, value);
+  return written === null ? "false" : found.write(name, written);
+}
+
+function writeValue(operator: string, value: string): string | null {
+  const trimmed = value.trim();
+  if (trimmed === "") return null;
+  if (operator === "greater" || operator === "less") return isNumber(trimmed) ? trimmed : null;
+  if (operator === "after" || operator === "before") return isDate(trimmed) ? `"${trimmed}"` : null;
+  // A number that is stored as a text is compared as text only if the value is quoted.
+  const isLiteral =
+    operator !== "contains" && (isNumber(trimmed) || /^(?:true|false)$/.test(trimmed));
+  return isLiteral ? trimmed : writeString(trimmed);
+}
+
+/** The condition in words, for the label of the block. */
+export function describeCondition({ field, operator, value }: Condition): string {
+  const found = findOperator(operator);
+  if (field.trim() === "" || found === undefined) return "Shown to nobody until you choose a field";
+  const end = found.hasValue ? ` ${value.trim() === "" ? "…" : value.trim()}` : "";
+  return `Only if ${field} ${found.words}${end}`;
+}
