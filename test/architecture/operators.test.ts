@@ -11,6 +11,7 @@ const TABLE = "modules/segments/condition/operators.ts";
 
 /** Files with a string that is also the name of an operator, each with the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
+  "modules/campaigns/service.ts": "The condition of a campaign that follows up another one.",
   "modules/segments/condition-model.ts": "The example of a condition in the OpenAPI document.",
   "dashboard/pages/contacts/search.ts": "The condition that a search means.",
   "dashboard/pages/segments/builder/draft.ts": "The values that a form has for operators.",

@@ -252,6 +252,7 @@ function isPage(path: string): boolean {
 const OPTIONAL_BODIES = [
   "sendCampaign",
   "previewCampaign",
+  "followUpCampaign",
   "rehearseCampaign",
   "previewTemplate",
   "testTemplate",

@@ -397,6 +397,32 @@ export const SendCampaignInput = named(
 
 export type SendCampaignInput = Static<typeof SendCampaignInput>;
 
+export const FollowUpInput = named(
+  "FollowUpInput",
+  withChecks(
+    described(
+      Input({
+        audience: Type.Optional(OneOf(["NOT_OPENED", "NOT_CLICKED"])),
+        name: Type.Optional(Fields.properties.name),
+        subject: Type.Optional(SubjectSource),
+      }),
+      {
+        audience:
+          "NOT_OPENED, the default: those who got the campaign and did not open it; NOT_CLICKED: those " +
+          "who clicked none of its links",
+        name: "Name of the new campaign",
+        subject: "Its subject; that of the campaign if omitted",
+      },
+    ),
+    quickTemplateErrors,
+  ),
+  {
+    description: "A second campaign for those who did not react to the first",
+    example: { audience: "NOT_OPENED", subject: "Did you see our spring news, {{ name }}?" },
+  },
+);
+export type FollowUpInput = Static<typeof FollowUpInput>;
+
 export const TestCampaignInput = named(
   "TestCampaignInput",
   described(Input({ email: EmailAddress, contactId: Type.Optional(Nullable(Type.String())) }), {

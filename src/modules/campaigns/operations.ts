@@ -98,6 +98,16 @@ export const campaignOperations = describeOperations(
       isIdempotent: true,
       links: toCampaign,
     },
+    followUpCampaign: {
+      role: "EDITOR",
+      summary: "Create a campaign for those who did not open this one",
+      description:
+        "A DRAFT with the same content, for the contacts who got this campaign and did not open it, or " +
+        "did not click. Opens by machines do not count. Its audience is a condition that is " +
+        "evaluated when it is sent. The body may be omitted.",
+      isIdempotent: true,
+      links: toCampaign,
+    },
     testCampaign: {
       role: "EDITOR",
       summary: "Send a test mail, which is not counted in the statistics",

@@ -6,6 +6,7 @@
  * PATCH  /campaigns/{id}              DRAFT and SCHEDULED
  * DELETE /campaigns/{id}              DRAFT and CANCELLED
  * POST   /campaigns/{id}/duplicate
+ * POST   /campaigns/{id}/follow-up    a draft for those who did not open it
  * POST   /campaigns/{id}/test         one mail, not counted in the statistics
  * POST   /campaigns/{id}/preview
  */
@@ -32,6 +33,7 @@ import {
   CampaignInput,
   CampaignPatch,
   CampaignQuery,
+  FollowUpInput,
   SentTest,
   TestCampaignInput,
 } from "./model.ts";
@@ -153,6 +155,23 @@ export function campaignRoutes(deps: {
         params: IdParams,
         response: withErrors({ 201: Envelope(Campaign) }),
         detail: campaignOperations.duplicateCampaign,
+      },
+    )
+    .post(
+      "/:id/follow-up",
+      ({ project, request, params, body, once }) =>
+        once(async () => {
+          ensureChecks(FollowUpInput, body, isLenient(request));
+          await ensureTemplates(app, project.seq, body ?? {}, isLenient(request));
+          const followUp = campaigns.followUp(project.seq, params.id, body ?? {});
+          return () => ({ status: 201, body: envelope(campaigns.present(followUp())) });
+        }),
+      {
+        params: IdParams,
+        query: LenientQuery,
+        body: limited(Type.Optional(FollowUpInput), BODY_LIMITS.settings),
+        response: withErrors({ 201: Envelope(Campaign) }),
+        detail: campaignOperations.followUpCampaign,
       },
     )
     .post(

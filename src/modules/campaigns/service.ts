@@ -30,6 +30,7 @@ import {
   type CampaignInput,
   type CampaignPatch,
   categoryIn,
+  type FollowUpInput,
   restrictionErrors,
   typeErrors,
 } from "./model.ts";
@@ -193,6 +194,30 @@ export function createCampaigns(deps: {
       };
     },
 
+    /**
+     * Creates a DRAFT with the same content for those who got a campaign and did not open it, or did
+     * not click. Throws 409 if it was not sent yet.
+     */
+    followUp(projectSeq: number, id: string, input: FollowUpInput): Change<CampaignRow> {
+      return () => {
+        const campaign = get(projectSeq, id);
+        if (campaign.startedAt === null) throw notSentYet();
+        const { audience: reaction = "NOT_OPENED", subject, name } = input;
+        const { operator, words } = FOLLOW_UPS[reaction];
+        const filters = [{ field: `campaign.${id}`, operator }];
+        return insert(projectSeq, {
+          ...copiedColumns(campaign),
+          name: name ?? `${campaign.name.slice(0, 255 - words.length - 3)} (${words})`,
+          ...(subject === undefined ? {} : { subject }),
+          ...audienceColumns(projectSeq, {
+            audienceType: "FILTERED",
+            segmentId: null,
+            audienceFilter: { logic: "AND", groups: [{ filters }] },
+          }),
+        });
+      };
+    },
+
     /** Creates a DRAFT with the same content, from a campaign of any status. */
     duplicate(projectSeq: number, id: string): Change<CampaignRow> {
       return () => insert(projectSeq, copiedColumns(get(projectSeq, id)));
@@ -222,6 +247,17 @@ function requireMayEdit(
   if (status !== "SCHEDULED") return;
   const category = categoryIn(patch) ?? current;
   if (current === "TRANSACTIONAL" || category === "TRANSACTIONAL") requireNoticeRole(role);
+}
+
+const FOLLOW_UPS = {
+  NOT_OPENED: { operator: "wasNotOpened", words: "not opened" },
+  NOT_CLICKED: { operator: "wasNotClicked", words: "not clicked" },
+} as const;
+
+function notSentYet(): AppError {
+  return new AppError(409, "INVALID_STATE", "Nobody has got this campaign yet.", {
+    suggestion: "Send it first.",
+  });
 }
 
 function hasOpenMails(db: Db, campaignSeq: number): boolean {

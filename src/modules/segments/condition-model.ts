@@ -55,7 +55,8 @@ const Filter = {
       type: "string",
       description:
         "email, subscribed, createdAt, updatedAt, data.<path>, event.<name>, " +
-        "email.<opened|clicked|sent|delivered|bounced|complained> or segment.<id>. " +
+        "email.<opened|clicked|sent|delivered|bounced|complained>, campaign.<id>, template.<id>, " +
+        "link.<address> or segment.<id>. " +
         "In a path, write a dot that belongs to a key as `\\.`.",
     },
     ...TEST_PROPERTIES,

@@ -35,6 +35,7 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
     .limit(1)
     .prepare();
   const { findDirectUsers, findDependants } = createReferrers(db);
+  const unknownMails = createMailCheck(db);
 
   function get(projectSeq: number, id: string): SegmentRow {
     const row = findById.get({ projectSeq, id });
@@ -84,7 +85,11 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
 
     /** Refuses a condition that has errors with 422. */
     ensureResolvable(projectSeq: number, condition: Condition<Filter>, self?: SegmentRow): void {
-      const errors = [...unclearDateErrors(condition), ...errorsOf(projectSeq, condition, self)];
+      const errors = [
+        ...unclearDateErrors(condition),
+        ...unknownMails(projectSeq, condition),
+        ...errorsOf(projectSeq, condition, self),
+      ];
       if (errors.length > 0) throw validationError(errors);
     },
 
@@ -116,6 +121,31 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
       if (condition === null) throw new Error("a STATIC segment has no condition");
       return resolveOrRefuse(condition, createFinder(row.projectSeq), row);
     },
+  };
+}
+
+/** Returns the errors of filters on mails of a campaign or a template that the project does not have. */
+function createMailCheck({ sqlite }: Db) {
+  const known = {
+    campaign: sqlite.prepare<unknown, [number, string]>(
+      "SELECT 1 FROM campaigns WHERE project_seq = +? AND id = +?",
+    ),
+    template: sqlite.prepare<unknown, [number, string]>(
+      "SELECT 1 FROM templates WHERE project_seq = +? AND id = +?",
+    ),
+  };
+
+  return function errorsIn(projectSeq: number, { groups }: Condition<Filter>): FieldError[] {
+    return groups.flatMap(({ filters, conditions }) => [
+      ...filters.flatMap(({ test, at }): FieldError[] => {
+        if (test.kind !== "field" || test.target.kind !== "mail") return [];
+        const { of, id } = test.target;
+        if (known[of].get(projectSeq, id) !== null) return [];
+        const message = `names no ${of} of this project`;
+        return [{ field: `${at}.field`, message, code: "unknown_reference" }];
+      }),
+      ...(conditions === null ? [] : errorsIn(projectSeq, conditions)),
+    ]);
   };
 }
 

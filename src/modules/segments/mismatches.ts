@@ -25,7 +25,7 @@ export function createFindMismatches(deps: {
       target: { kind: "data", path },
       takes: "nothing",
       where: () => unlike,
-      source: null,
+      source: () => null,
     };
     const contacts = await count(definitions.conditionAudience(projectSeq, null, [test]));
     return { field: `data.${joinPath(path)}`, expected: type, contacts };

@@ -1,6 +1,7 @@
 /** Finds the kinds of change that can alter the members of a condition. */
 
 import type { Condition } from "./condition.ts";
+import type { FieldTest } from "./operators.ts";
 import type { ResolvedTest } from "./references.ts";
 
 type Dependencies = {
@@ -15,9 +16,7 @@ export function dependsOn(condition: Condition<ResolvedTest>): Dependencies {
   return {
     isRelative: tests.some((test) => test.kind === "field" && test.takes === "span"),
     eventNames: new Set(
-      tests.flatMap((test) =>
-        test.kind === "field" && test.target.kind === "event" ? [test.target.name] : [],
-      ),
+      tests.flatMap((test) => (test.kind === "field" ? eventsOf(test.target) : [])),
     ),
   };
 }
@@ -27,4 +26,12 @@ function testsOf({ groups }: Condition<ResolvedTest>): ResolvedTest[] {
     ...filters.flatMap((test) => (test.kind === "condition" ? testsOf(test.condition) : [test])),
     ...(conditions === null ? [] : testsOf(conditions)),
   ]);
+}
+
+/** The events after which mails of a contact meet other tests. */
+const MAIL_CHANGES = ["email.sent", "email.opened", "email.clicked", "email.bounced"];
+
+function eventsOf(target: FieldTest["target"]): readonly string[] {
+  if (target.kind === "event") return [target.name];
+  return target.kind === "mail" || target.kind === "link" ? MAIL_CHANGES : [];
 }

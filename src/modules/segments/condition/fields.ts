@@ -2,6 +2,7 @@
 
 import { isEventName, trimmedEventName } from "../../../lib/event-name.ts";
 import { splitPath } from "../../../lib/key-path.ts";
+import { parseUrl } from "../../../lib/url.ts";
 
 export type Target =
   | { kind: "email" }
@@ -10,6 +11,9 @@ export type Target =
   /** Keys, the outermost first. */
   | { kind: "data"; path: readonly string[] }
   | { kind: "event"; name: string }
+  /** The mails of a campaign or from a template. */
+  | { kind: "mail"; of: "campaign" | "template"; id: string }
+  | { kind: "link"; url: string }
   | { kind: "segment"; id: string };
 
 const MAIL_EVENTS = ["opened", "clicked", "sent", "delivered", "bounced", "complained"];
@@ -32,12 +36,17 @@ export function parseField(text: string): Target | string {
       return MAIL_EVENTS.includes(rest)
         ? { kind: "event", name: text }
         : `must be email, or email. followed by one of ${MAIL_EVENTS.join(", ")}`;
+    case "campaign":
+    case "template":
+      return mailTarget(text.startsWith("campaign") ? "campaign" : "template", rest);
+    case "link":
+      return linkTarget(rest);
     case "segment":
       return rest === "" ? "must name a segment, as segment.<id>" : { kind: "segment", id: rest };
     default:
       return (
         "must be email, subscribed, createdAt, updatedAt, data.<path>, event.<name>, " +
-        "email.<event> or segment.<id>"
+        "email.<event>, campaign.<id>, template.<id>, link.<address> or segment.<id>"
       );
   }
 }
@@ -53,4 +62,14 @@ function eventTarget(text: string): Target | string {
   if (name.length > LONGEST_EVENT_NAME)
     return `must name an event of at most ${LONGEST_EVENT_NAME} characters`;
   return { kind: "event", name };
+}
+
+function mailTarget(of: "campaign" | "template", id: string): Target | string {
+  return id === "" ? `must name a ${of}, as ${of}.<id>` : { kind: "mail", of, id };
+}
+
+/** The address in the form in which clicks are recorded (render/rewrite.ts). */
+function linkTarget(text: string): Target | string {
+  const url = /^https?:/i.test(text) ? parseUrl(text)?.href : undefined;
+  return url === undefined ? "must have a web address, as link.https://…" : { kind: "link", url };
 }

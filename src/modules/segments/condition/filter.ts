@@ -55,6 +55,10 @@ function readTest(target: Target, input: FilterInput): Read | null {
       return readFieldTest(target, OPERATORS.data, input);
     case "event":
       return readFieldTest(target, OPERATORS.event, input);
+    case "mail":
+      return readFieldTest(target, OPERATORS.mail, input);
+    case "link":
+      return readFieldTest(target, OPERATORS.link, input);
     case "segment": {
       const operator = readOperator(OPERATORS.segment, input);
       if (operator === null) return null;

@@ -50,7 +50,7 @@ export type FieldTest = {
   /** SQL condition for a row of `contacts`. */
   where: (context: Context) => Fragment;
   /** An index with all contacts that the test matches, and few others; null if there is none. */
-  source: ((context: Context) => RowSource) | null;
+  source: (context: Context) => RowSource | null;
   /** Given if only values of one type can match. */
   expects?: ComparedType;
 };
@@ -85,14 +85,14 @@ type OperatorOn<T extends FieldTarget, K extends keyof Values> = Operator<T> & {
 function operator<T extends FieldTarget, K extends keyof Values>(
   takes: K,
   where: Sql<T, Values[K], Fragment>,
-  source?: Sql<T, Values[K], RowSource>,
+  source: Sql<T, Values[K], RowSource | null> = () => null,
 ): OperatorOn<T, K> {
   const test = (target: T, value: Values[K]): FieldTest => ({
     kind: "field",
     target,
     takes,
     where: (context) => where(target, value, context),
-    source: source === undefined ? null : (context) => source(target, value, context),
+    source: (context) => source(target, value, context),
   });
   return {
     takes,
@@ -293,6 +293,133 @@ const EVENT = {
   triggeredOlderThan: happened("span", isOld),
 };
 
+type Mail = TargetOf<"mail">;
+/** SQL condition for a row of `emails AS mail`. */
+type MailCondition<K extends keyof Values> = (value: Values[K], now: number) => Fragment;
+
+/** A server has accepted it, and it did not come back. */
+const WAS_RECEIVED = bind`(mail.sent_at IS NOT NULL AND mail.bounced_at IS NULL)`;
+// A click of a person counts as an open, too; those of machines do not count.
+const WAS_OPENED = bind`mail.opened_at IS NOT NULL`;
+const WAS_CLICKED = bind`mail.clicked_at IS NOT NULL`;
+
+/** The rows of `emails AS mail` of a campaign or a template. */
+function mailsOf({ of, id }: Mail, { projectSeq }: Context): { from: Fragment; where: Fragment } {
+  if (of === "template") {
+    // A template of another project has another id.
+    return {
+      from: bind`emails AS mail INDEXED BY emails_template`,
+      where: bind`mail.template_id = ${id} AND mail.template_id IS NOT NULL
+        AND mail.project_seq = ${projectSeq}`,
+    };
+  }
+  return {
+    from: bind`emails AS mail INDEXED BY emails_campaign_contact`,
+    where: bind`mail.campaign_seq IS NOT NULL AND mail.campaign_seq = (
+      SELECT campaigns.seq FROM campaigns
+      WHERE campaigns.project_seq = ${projectSeq} AND campaigns.id = ${id})`,
+  };
+}
+
+function hasMail(target: Mail, condition: Fragment, context: Context): Fragment {
+  const { from, where } = mailsOf(target, context);
+  return bind`EXISTS (
+    SELECT 1 FROM ${from}
+    WHERE ${where} AND mail.contact_seq = contacts.seq AND ${condition})`;
+}
+
+/** Matches contacts with such a mail. A contact has at most one mail of a campaign. */
+function mailed<K extends keyof Values>(takes: K, condition: MailCondition<K>) {
+  return operator<Mail, K>(
+    takes,
+    (target, value, context) => hasMail(target, condition(value, context.now), context),
+    (target, value, context) =>
+      target.of === "template"
+        ? null
+        : campaignMails(target, condition(value, context.now), context),
+  );
+}
+
+/** The mails of a campaign: the index has one for each contact, in the order of contacts. */
+function campaignMails(target: Mail, filter: Fragment, context: Context): RowSource {
+  const { from, where } = mailsOf(target, context);
+  const stretch = bind`${where} AND mail.contact_seq IS NOT NULL`;
+  return { from, key: bind`mail.contact_seq`, stretch, filter };
+}
+
+/** Matches contacts who got such a mail, and with none of them did what `condition` says. */
+function mailedBut(condition: Fragment) {
+  return operator<Mail, "nothing">(
+    "nothing",
+    (target, _, context) => bind`(${hasMail(target, WAS_RECEIVED, context)}
+      AND NOT ${hasMail(target, condition, context)})`,
+    (target, _, context) =>
+      target.of === "template"
+        ? null
+        : campaignMails(target, bind`(${WAS_RECEIVED} AND NOT (${condition}))`, context),
+  );
+}
+
+const isSince = (column: Fragment, spanMs: number, now: number) =>
+  bind`${column} >= ${now - spanMs}`;
+
+const MAIL = {
+  wasReceived: mailed("nothing", () => WAS_RECEIVED),
+  wasNotReceived: operator<Mail, "nothing">(
+    "nothing",
+    (target, _, context) => bind`NOT ${hasMail(target, WAS_RECEIVED, context)}`,
+  ),
+  wasReceivedWithin: mailed(
+    "span",
+    (span, now) => bind`(${WAS_RECEIVED} AND ${isSince(bind`mail.sent_at`, span, now)})`,
+  ),
+  wasOpened: mailed("nothing", () => WAS_OPENED),
+  wasNotOpened: mailedBut(WAS_OPENED),
+  wasOpenedWithin: mailed("span", (span, now) => isSince(bind`mail.opened_at`, span, now)),
+  wasClicked: mailed("nothing", () => WAS_CLICKED),
+  wasNotClicked: mailedBut(WAS_CLICKED),
+  wasClickedWithin: mailed("span", (span, now) => isSince(bind`mail.clicked_at`, span, now)),
+};
+
+type Link = TargetOf<"link">;
+const CLICK = "email.clicked";
+
+/** SQL condition: the contact has clicked the link in one of its mails. */
+function hasClicked({ url }: Link, contact: Fragment, since: number): Fragment {
+  return bind`EXISTS (
+    SELECT 1 FROM emails AS mail INDEXED BY emails_contact
+    CROSS JOIN events AS click INDEXED BY events_email
+    WHERE mail.contact_seq = ${contact} AND mail.clicked_at IS NOT NULL
+      AND click.email_seq = mail.seq AND click.name = ${CLICK} AND click.created_at >= ${since}
+      AND json_extract(click.data, '$.url') = ${url})`;
+}
+
+/** Matches contacts who clicked the link, who are among those who clicked any. */
+function clicked<K extends keyof Values>(
+  takes: K,
+  since: (value: Values[K], now: number) => number,
+) {
+  return operator<Link, K>(
+    takes,
+    (target, value, { now }) => hasClicked(target, bind`contacts.seq`, since(value, now)),
+    (target, value, context) => ({
+      from: bind`contact_events AS history`,
+      key: bind`history.contact_seq`,
+      stretch: bind`history.name_seq = ${eventName(CLICK, context)}`,
+      filter: hasClicked(target, bind`history.contact_seq`, since(value, context.now)),
+    }),
+  );
+}
+
+const LINK = {
+  wasClicked: clicked("nothing", () => 0),
+  wasNotClicked: operator<Link, "nothing">(
+    "nothing",
+    (target) => bind`NOT ${hasClicked(target, bind`contacts.seq`, 0)}`,
+  ),
+  wasClickedWithin: clicked("span", (spanMs, now) => now - spanMs),
+};
+
 /** Membership of a segment. references.ts resolves the segment, which defines the SQL. */
 const SEGMENT = {
   memberOf: { takes: "nothing", isMember: true },
@@ -306,6 +433,8 @@ export const OPERATORS = {
   time: TIME,
   data: DATA,
   event: EVENT,
+  mail: MAIL,
+  link: LINK,
   segment: SEGMENT,
 };
 
@@ -326,7 +455,7 @@ const suppressionTest = (where: FieldTest["where"]): FieldTest => ({
   target: { kind: "email" },
   takes: "nothing",
   where,
-  source: null,
+  source: () => null,
 });
 
 const isSuppressed = (projectSeq: number, reason: Fragment) => bind`EXISTS (

@@ -68,7 +68,7 @@ function wholePlan(where: Fragment, { projectSeq }: Context): Plan {
 }
 
 function sourceOf(test: ResolvedTest, context: Context): RowSource | null {
-  if (test.kind === "field") return test.source === null ? null : test.source(context);
+  if (test.kind === "field") return test.source(context);
   if (test.kind === "condition" || !test.isMember) return null;
   return {
     from: bind`segment_members AS member`,
