@@ -238,6 +238,18 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
   },
   { name: "contacts", path: ({ project }) => `/p/${project}/contacts`, heading: "Contacts" },
   {
+    name: "contacts-selected",
+    path: ({ project }) => `/p/${project}/contacts?data=city:berlin&sort=-email`,
+    heading: "Contacts",
+    states: ["FULL"],
+    open: async (page) => {
+      await page.getByLabel("Select row 1", { exact: true }).check();
+      await page.getByRole("button", { name: "More" }).click();
+      await page.getByRole("menuitem", { name: "Set a value" }).click();
+      await page.getByRole("dialog").getByLabel("Name of the field").waitFor();
+    },
+  },
+  {
     name: "contact",
     path: ({ project, ids }) => `/p/${project}/contacts/${ids.contact}`,
     heading: /./,

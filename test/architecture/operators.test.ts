@@ -13,7 +13,6 @@ const TABLE = "modules/segments/condition/operators.ts";
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   "modules/campaigns/service.ts": "The condition of a campaign that follows up another one.",
   "modules/segments/condition-model.ts": "The example of a condition in the OpenAPI document.",
-  "dashboard/pages/contacts/search.ts": "The condition that a search means.",
   "dashboard/pages/segments/builder/draft.ts": "The values that a form has for operators.",
   "dashboard/pages/segments/builder/operators.ts": "The choices of a form, with words.",
   "dashboard/pages/segments/condition-words.ts": "The operators in words.",

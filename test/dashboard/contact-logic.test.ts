@@ -18,7 +18,15 @@ import {
   type ValueType,
 } from "../../src/dashboard/pages/contacts/data-values.ts";
 import { createRecordCounter } from "../../src/dashboard/pages/contacts/record-counter.ts";
-import { contactQuery, readContactSearch } from "../../src/dashboard/pages/contacts/search.ts";
+import {
+  bulkQuery,
+  contactQuery,
+  contactTerms,
+  filtersOfContacts,
+  nextSort,
+  readContactSearch,
+  searchOfFilters,
+} from "../../src/dashboard/pages/contacts/search.ts";
 import { daysOf } from "../../src/dashboard/pages/contacts/timeline-days.ts";
 import type { Activity } from "../../src/modules/contacts/activity-model.ts";
 
@@ -31,8 +39,53 @@ describe("the search of contacts", () => {
     [{ subscribed: "no" }, { search: undefined, subscribed: "false" }],
     [{ subscribed: "maybe" }, { search: undefined, subscribed: "maybe" }],
     [{ q: "" }, { search: undefined, subscribed: undefined }],
+    [
+      { data: 'city:Berlin "First Name:Ada L"' },
+      { data: '{"city":"Berlin","First Name":"Ada L"}' },
+    ],
+    [{ sort: "-data.score" }, { sort: "data.score", order: "desc" }],
+    [
+      { sort: "email", q: "x" },
+      { search: "x", sort: "email", order: "asc" },
+    ],
   ])("%j asks for %j", (given, query) => {
     expect(contactQuery(readContactSearch(given))).toEqual(query);
+  });
+});
+
+describe("typed in the search of contacts", () => {
+  test.each([
+    ["ada lovelace", true, { q: "ada lovelace" }],
+    ["city:Berlin ada", true, { city: "Berlin", q: "ada" }],
+    ['"First Name:Ada L" subscribed:no', true, { "First Name": "Ada L", subscribed: "no" }],
+    ["city:Berlin subscribed:yes", false, { subscribed: "yes", q: "city:Berlin" }],
+    ["city: :x", true, { q: "city: :x" }],
+    ["time:10:30", true, { time: "10:30" }],
+  ])("%j (data: %p) means %j", (text, maySearchData, filters) => {
+    expect(contactTerms(text, maySearchData)).toEqual(filters);
+  });
+
+  test("the chips are those of the URL", () => {
+    const search = { q: "ada", subscribed: "no", data: 'city:Rome "a b:c d"', sort: "-email" };
+    const filters = filtersOfContacts(search);
+    expect(filters).toEqual({ q: "ada", subscribed: "no", city: "Rome", "a b": "c d" });
+    expect(searchOfFilters(filters, search)).toEqual(search);
+    expect(searchOfFilters({ ...filters, city: undefined, "a b": "" }, {})).toEqual({
+      q: "ada",
+      subscribed: "no",
+    });
+    expect(bulkQuery(search)).toEqual({
+      search: "ada",
+      subscribed: false,
+      data: { city: "Rome", "a b": "c d" },
+    });
+  });
+
+  test("the head of a column sorts in three steps", () => {
+    expect(nextSort(undefined, "email")).toBe("email");
+    expect(nextSort("email", "email")).toBe("-email");
+    expect(nextSort("-email", "email")).toBeUndefined();
+    expect(nextSort("-email", "data.a")).toBe("data.a");
   });
 });
 

@@ -125,6 +125,26 @@ describe("the list of contacts", () => {
       await page.keyboard.press("Enter");
       // The address has a contact, which opens.
       await page.getByRole("heading", { level: 1, name: "ada@example.com" }).waitFor();
+      await page.goBack();
+      await rows(page).first().waitFor();
+      await page.keyboard.press("c");
+      const dialog = page.getByRole("dialog", { name: "Add a contact" });
+      await dialog.getByLabel("Email address").fill("new@example.com");
+      await dialog.getByLabel("Name", { exact: true }).fill("Nina New");
+      await dialog.getByRole("button", { name: "Add a field" }).click();
+      await dialog.getByLabel("Name of the field").fill("age");
+      await dialog.getByLabel("Type of age").click();
+      await page.getByRole("option", { name: "Number" }).click();
+      await dialog.getByLabel("Value of age").fill("x");
+      await dialog.getByLabel("Gets campaigns").uncheck();
+      await dialog.getByRole("button", { name: "Add the contact" }).click();
+      await dialog.getByText("Write a number").waitFor();
+      await dialog.getByLabel("Value of age").fill("41");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { level: 1, name: "new@example.com" }).waitFor();
+      const added = await project.call("GET", "/contacts?search=nina");
+      expect(valueAt(added, "contacts.0.data")).toEqual({ name: "Nina New", age: 41 });
+      expect(valueAt(added, "contacts.0.subscribed")).toBe(false);
       expect(problems.filter((text) => !text.includes("status of 403"))).toEqual([]);
       await close();
     },
@@ -145,7 +165,7 @@ describe("the list of contacts", () => {
     await page.getByRole("button", { name: "1 new" }).click();
     await rows(page).getByText("two@live.example").waitFor();
     await page.getByText("2 contacts").waitFor();
-    expect(await page.getByRole("button", { name: /Export|Add/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /Export|Add a/ }).count()).toBe(0);
     expect(problems).toEqual([]);
     await close();
   });
@@ -163,14 +183,52 @@ function addContacts(count: number): void {
   );
 }
 
+/** The names of the rows, which are one capital letter and more. */
+const lettersOf = (texts: readonly string[]): string =>
+  texts.map((text) => /\b(?:ADA|BOB|CYD)\b/.exec(text)?.[0][0]).join("");
+
 pageTest(
   "selected contacts, or all that match, are unsubscribed and deleted after a question",
   async () => {
     const own = await newProjectWithPeople();
-    for (const name of ["ada", "bob", "cyd"]) {
-      await own.call("POST", "/contacts", { email: `${name}@bulk.example` });
+    for (const [i, name] of ["ada", "bob", "cyd"].entries()) {
+      const data = { name: name.toUpperCase(), city: i < 2 ? "Berlin" : "Rome", score: 2 - i };
+      await own.call("POST", "/contacts", { email: `${name}@bulk.example`, data });
     }
-    const { page, problems, close } = await openAs(own, "/contacts?q=bulk");
+    const { page, problems, close } = await openAs(own, "/contacts");
+    await page.getByText("3 contacts").waitFor();
+    await page.getByRole("columnheader", { name: "score" }).getByRole("button").click();
+    await expectSoon(() => rows(page).allInnerTexts().then(lettersOf), "CBA");
+    await page.keyboard.press("/");
+    await page.keyboard.type("city:berlin");
+    await page.keyboard.press("Enter");
+    await page.getByText("2 contacts").waitFor();
+    await expectSoon(() => params(page), { data: "city:berlin", sort: "data.score" });
+
+    await page.getByLabel("Select all loaded rows").check();
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Add to a segment" }).click();
+    const segments = page.getByRole("dialog", { name: "Add to a segment" });
+    await segments.getByLabel("Segment", { exact: true }).click();
+    await page.getByRole("option", { name: "A new segment" }).click();
+    await segments.getByLabel("Name of the new segment").fill("Berliners");
+    await page.keyboard.press("Enter");
+    await page.getByText("2 contacts added.").waitFor();
+    const segment = await own.call("GET", "/segments");
+    expect(valueAt(segment, "data.items.0.memberCount")).toBe(2);
+
+    await page.getByLabel("Select all loaded rows").check();
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Set a value" }).click();
+    await page.getByLabel("Name of the field").fill("city");
+    await page.getByLabel("Value of city").fill("Hamburg");
+    await page.getByRole("button", { name: "Change 2 contacts" }).click();
+    await page.getByText("2 contacts changed.").waitFor();
+    await page.getByText("No rows match").waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.keyboard.press("/");
+    await page.keyboard.type("bulk");
+    await page.keyboard.press("Enter");
     await page.getByText("3 contacts").waitFor();
     await page.locator("[data-row]", { hasText: "bob@" }).getByRole("checkbox").check();
     await page.getByRole("button", { name: "Unsubscribe", exact: true }).click();

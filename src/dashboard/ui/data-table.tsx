@@ -1,6 +1,7 @@
 import { Button, Checkbox, Skeleton, Table } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown, ArrowUp } from "lucide-react";
 import { type MouseEvent, type ReactNode, useEffect, useRef } from "react";
 import { useKeptPosition } from "./history-position.ts";
 import { Problem } from "./problem.tsx";
@@ -16,6 +17,16 @@ export type Column<T> = {
   width?: string;
   /** Figures are at the right. */
   isFigure?: boolean;
+  /** The name by which the server sorts the list; without it, the column is not sorted. */
+  sortKey?: string;
+};
+
+/** The order of a list: the `sortKey` of a column, or null for the order of the list itself. */
+export type Sorting = {
+  by: string | null;
+  isDescending: boolean;
+  /** The head of a column was chosen. */
+  onSort: (sortKey: string) => void;
 };
 
 type Props<T> = {
@@ -31,6 +42,7 @@ type Props<T> = {
   /** The row that is open. */
   openKey?: string | undefined;
   selection?: Selection;
+  sorting?: Sorting;
   /** The two lines of a row on phones; by default the first two columns. */
   phone?: (row: T) => { first: ReactNode; second: ReactNode };
   /** Shown when there are no rows and no filter. */
@@ -72,7 +84,7 @@ export function DataTable<T>(props: Props<T>) {
 }
 
 function Rows<T>(props: Props<T>) {
-  const { label, list, columns, rowKey, selection, openKey } = props;
+  const { label, list, columns, rowKey, selection, openKey, sorting } = props;
   const { rows, total, hasMore, isLoadingMore, loadMore } = list;
   const isPhone = useMediaQuery("(max-width: 767px)", false, { getInitialValueInEffect: false });
   const scroller = useRef<HTMLDivElement>(null);
@@ -134,10 +146,8 @@ function Rows<T>(props: Props<T>) {
                 />
               </Table.Th>
             )}
-            {shown.map(({ key, title, isFigure }) => (
-              <Table.Th key={key} data-figure={isFigure || undefined}>
-                {title}
-              </Table.Th>
+            {shown.map((column) => (
+              <Head key={column.key} column={column} sorting={sorting} />
             ))}
           </Table.Tr>
         </Table.Thead>
@@ -179,6 +189,28 @@ function Rows<T>(props: Props<T>) {
       </Table>
       {isLoadingMore && <p className="table-more muted small">Loading more…</p>}
     </div>
+  );
+}
+
+function Head<T>({ column, sorting }: { column: Column<T>; sorting: Sorting | undefined }) {
+  const { title, isFigure, sortKey } = column;
+  if (sorting === undefined || sortKey === undefined) {
+    return <Table.Th data-figure={isFigure || undefined}>{title}</Table.Th>;
+  }
+  const isSorted = sorting.by === sortKey;
+  const direction = sorting.isDescending ? "descending" : "ascending";
+  const Arrow = sorting.isDescending ? ArrowDown : ArrowUp;
+  return (
+    <Table.Th
+      data-figure={isFigure || undefined}
+      aria-sort={isSorted ? direction : undefined}
+      data-sorted={isSorted || undefined}
+    >
+      <button type="button" className="table-sort" onClick={() => sorting.onSort(sortKey)}>
+        <span className="cut">{title}</span>
+        <Arrow size={12} aria-hidden className="table-sort-arrow" />
+      </button>
+    </Table.Th>
   );
 }
 

@@ -26,7 +26,7 @@ export function parseTerms(
 }
 
 /** Splits at spaces outside double quotes, and removes the quotes. */
-function wordsOf(text: string): string[] {
+export function wordsOf(text: string): string[] {
   const words: string[] = [];
   let word = "";
   let isQuoted = false;

@@ -4,6 +4,7 @@
  * import/columns.ts.
  */
 
+import { and } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
 import { type AppError, fieldError } from "../../lib/errors.ts";
 import { writeCell, writeRecord } from "./import/cells.ts";
@@ -13,7 +14,7 @@ import { parseData } from "./data.ts";
 import { type Fields, MOST_SURVEYED_KEYS } from "./fields.ts";
 import type { JobQuota } from "./jobs/quota.ts";
 import type { ExportQuery } from "./model.ts";
-import { contactFilter, contactPages, contactsAmong } from "./search.ts";
+import { contactFilter, contactPages, contactsAmong, hasId } from "./search.ts";
 import { type ContactRow, presentContact } from "./service.ts";
 
 export type Exports = ReturnType<typeof createExports>;
@@ -37,7 +38,8 @@ export function createExports(deps: {
     query: ExportQuery,
     members: AsyncIterable<readonly number[]> | null,
   ): AsyncGenerator<ContactRow[]> {
-    const filter = contactFilter(query);
+    const { ids } = query;
+    const filter = and(contactFilter(query), ids === undefined ? undefined : hasId(ids.split(",")));
     if (members === null) return yield* contactPages(app, projectSeq, filter);
     for await (const seqs of members) {
       yield await contactsAmong(app, projectSeq, seqs, filter);

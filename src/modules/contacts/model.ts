@@ -7,6 +7,7 @@ import { EXAMPLE } from "../../http/example-values.ts";
 import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, QueryBoolean, withChecks } from "../../http/validation.ts";
+import type { FieldError } from "../../lib/errors.ts";
 import { filterFaults } from "./search.ts";
 
 /** Free-form key/value attributes. */
@@ -188,19 +189,33 @@ export const ContactPage = named(
   },
 );
 
+/** A longer list would not fit the URL. */
+const MAX_EXPORTED_IDS = 200;
 const EXPORT_FORMATS = ["csv", "ndjson"] as const;
 
 export const ExportQuery = withChecks(
   Input({
     format: Type.Optional(describedUse(OneOf(EXPORT_FORMATS), "Format of the file, default csv")),
     ...CONTACT_FILTERS,
+    ids: Type.Optional(
+      Type.String({
+        maxLength: 64 * MAX_EXPORTED_IDS,
+        description: `Only these contacts: at most ${MAX_EXPORTED_IDS} ids, separated by commas`,
+      }),
+    ),
     segmentId: Type.Optional(
       Type.String({ maxLength: 64, description: "Only members of the segment with this id" }),
     ),
   }),
-  filterFaults,
+  (query) => [...filterFaults(query), ...idFaults(query)],
 );
 export type ExportQuery = Static<typeof ExportQuery>;
+
+function idFaults({ ids }: Readonly<Record<string, unknown>>): FieldError[] {
+  if (typeof ids !== "string" || ids.split(",").length <= MAX_EXPORTED_IDS) return [];
+  const message = `must name at most ${MAX_EXPORTED_IDS} contacts`;
+  return [{ field: "ids", message, code: "too_big" }];
+}
 
 export const FIELD_TYPES = ["string", "number", "boolean", "array", "object"] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];

@@ -4,7 +4,7 @@
  * to date for it: contacts change often and are searched rarely.
  */
 
-import { and, asc, count, desc, eq, gt, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gt, inArray, lte, or, type SQL, sql } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
 import { folded } from "../../db/queries.ts";
 import { contacts } from "../../db/schema/contacts.ts";
@@ -44,6 +44,8 @@ export function contactFilter({ subscribed, search, data }: ContactFilters): SQL
     ...parts.map(([key, part]) => sql`has_text(${textAt(key)}, ${folded(part)})`),
   );
 }
+
+export const hasId = (ids: readonly string[]): SQL => inArray(contacts.id, [...ids]);
 
 /** Text that is not ASCII may be stored as an A-label in a domain (protocols/mime/address.ts). */
 function hasAddressOrName(search: string): SQL | undefined {

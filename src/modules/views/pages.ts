@@ -31,7 +31,7 @@ export const PAGE_RULES: Readonly<Record<ViewPage, PageRule>> = {
     parameters: ["to", "from", "subject", "status", "source", "campaign", "template", ...RANGE],
   },
   inbox: { role: "EDITOR", parameters: ["q"] },
-  contacts: { role: "VIEWER", parameters: ["q", "subscribed"] },
+  contacts: { role: "VIEWER", parameters: ["q", "subscribed", "data", "sort"] },
   campaigns: { role: "VIEWER", parameters: ["q", "status"] },
   workflows: { role: "VIEWER", parameters: ["enabled"] },
   templates: { role: "VIEWER", parameters: ["q"] },

@@ -1,34 +1,78 @@
-/** The dialog that adds a contact; an address that exists opens its contact. */
+/** The dialog that adds a contact; an address that exists gets the values, and its contact opens. */
 
+import { Button, Checkbox, TextInput } from "@mantine/core";
+import { Plus } from "lucide-react";
+import { useRef, useState } from "react";
 import type { Contact } from "../../../modules/contacts/model.ts";
 import { api } from "../../api.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { AddressField, DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
+import { DraftRow } from "./data-editor.tsx";
+import { editOf, type ValueDraft } from "./data-values.ts";
 
 type Props = { isOpen: boolean; onClose: () => void; onAdded: (contact: Contact) => void };
 
 export function AddContact({ isOpen, onClose, onAdded }: Props) {
   return (
-    <Dialog opened={isOpen} onClose={onClose} title="Add a contact" size="sm">
+    <Dialog opened={isOpen} onClose={onClose} title="Add a contact" size="md">
       <AddForm onClose={onClose} onAdded={onAdded} />
     </Dialog>
   );
 }
 
 function AddForm({ onClose, onAdded }: Omit<Props, "isOpen">) {
+  const [drafts, setDrafts] = useState<ValueDraft[]>([]);
+  const [isTried, setIsTried] = useState(false);
+  const added = useRef(0);
+  const edit = editOf({}, drafts);
   const form = useApiForm({
-    initial: { email: "" },
-    submit: ({ email }, idempotencyKey) =>
-      api.post<Contact>("/contacts", { email: email.trim() }, { idempotencyKey }),
-    onDone: onAdded,
+    initial: { email: "", name: "", subscribed: true },
+    async submit({ email, name, subscribed }, idempotencyKey) {
+      setIsTried(true);
+      if (!edit.ok) return null;
+      const named = name.trim() === "" ? {} : { name: name.trim() };
+      // Nobody who unsubscribed is subscribed by an address that is added once more.
+      const flag = subscribed ? {} : { subscribed };
+      const body = { email: email.trim(), ...flag, data: { ...named, ...edit.patch } };
+      return api.post<Contact>("/contacts", body, { idempotencyKey });
+    },
+    onDone: (contact) => {
+      if (contact !== null) onAdded(contact);
+    },
   });
+  const add = () =>
+    setDrafts([
+      ...drafts,
+      { id: `new ${added.current++}`, key: "", type: "text", text: "", isNew: true },
+    ]);
   return (
     <DialogForm form={form} action="Add the contact" onCancel={onClose}>
-      <p className="muted">
-        A new contact is subscribed, so add only people who agreed to get your mail.
-      </p>
       <AddressField {...form.field("email")} />
+      <TextInput label="Name" autoComplete="off" {...form.field("name")} />
+      {drafts.map((draft) => (
+        <DraftRow
+          key={draft.id}
+          draft={draft}
+          fault={isTried && !edit.ok ? edit.faults.get(draft.id) : undefined}
+          onChange={(next) => setDrafts(drafts.map((each) => (each.id === next.id ? next : each)))}
+          onRemove={() => setDrafts(drafts.filter((each) => each.id !== draft.id))}
+        />
+      ))}
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        leftSection={<Plus size={14} aria-hidden />}
+        className="contact-add-field"
+        onClick={add}
+      >
+        Add a field
+      </Button>
+      <Checkbox
+        label="Gets campaigns"
+        description="Only people who agreed to get your mail. Somebody who unsubscribed before stays unsubscribed."
+        {...form.form.getInputProps("subscribed", { type: "checkbox" })}
+      />
     </DialogForm>
   );
 }

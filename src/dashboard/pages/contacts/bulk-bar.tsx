@@ -1,21 +1,27 @@
 /** What can be done with the selected contacts, or with all that match the search. */
 
-import { Button, Progress } from "@mantine/core";
+import { Button, Menu, Progress } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { ChevronDown } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { BulkAction, BulkProgress } from "../../../modules/contacts/bulk/model.ts";
 import { api } from "../../api.ts";
 import { useProject } from "../../state.ts";
 import { Confirm } from "../../ui/confirm.tsx";
+import type { Export } from "../../ui/export-button.tsx";
 import { showDone } from "../../ui/undo.tsx";
+import { SegmentDialog, ValueDialog } from "./bulk-dialogs.tsx";
 import { BULK_WORDS, contactsText } from "./bulk-words.ts";
-import { type ContactSearch, conditionOf } from "./search.ts";
+import { bulkQuery, type ContactSearch } from "./search.ts";
+import { useContactExport } from "./use-contact-export.ts";
 
 type Props = {
   ids: readonly string[];
   search: ContactSearch;
   /** All that match the search; null while it is not known. */
   total: number | null;
+  /** The export of all that match. */
+  run: Export;
   /** Nothing is selected any more. */
   onDone: () => void;
   /** The contacts of the list were changed or removed. */
@@ -24,20 +30,26 @@ type Props = {
 
 /** Jobs send no live messages. */
 const LOOK_AGAIN_MS = 500;
-const ACTIONS = ["subscribe", "unsubscribe", "delete"] as const satisfies BulkAction[];
+/** The interface takes so many ids in a URL. */
+const MAX_EXPORTED = 200;
+const SHOWN = ["subscribe", "unsubscribe", "delete"] as const satisfies BulkAction[];
+const MORE = ["addToSegment", "removeFromSegment", "set"] as const satisfies BulkAction[];
 const number = new Intl.NumberFormat();
 
-export function BulkBar({ ids, search, total, onDone, onChanged }: Props) {
+export function BulkBar({ ids, search, total, run, onDone, onChanged }: Props) {
   const [isAll, setIsAll] = useState(false);
   const [asked, setAsked] = useState<BulkAction | null>(null);
   const [jobId, setJobId] = useState<string | null>(null);
+  const selected = useContactExport({ ids: ids.join(",") }, ids.length);
   const count = isAll ? (total ?? 0) : ids.length;
+  const close = () => setAsked(null);
 
-  async function start(action: BulkAction): Promise<void> {
-    const target = isAll ? { filter: conditionOf(search) } : { ids };
+  async function start(action: BulkAction, values: object = {}): Promise<void> {
+    const target = isAll ? { query: bulkQuery(search) } : { ids };
     const { jobId: started } = await api.post<{ jobId: string }>("/contacts/bulk", {
       action,
       ...target,
+      ...values,
     });
     setJobId(started);
   }
@@ -51,18 +63,56 @@ export function BulkBar({ ids, search, total, onDone, onChanged }: Props) {
           Select all {number.format(total)}
         </Button>
       )}
-      {ACTIONS.map((action) => (
+      {SHOWN.map((action) => (
         <Button key={action} size="compact-sm" variant="default" onClick={() => setAsked(action)}>
           {BULK_WORDS[action].verb}
         </Button>
       ))}
+      <Menu position="top-start">
+        <Menu.Target>
+          <Button
+            size="compact-sm"
+            variant="default"
+            rightSection={<ChevronDown size={13} aria-hidden />}
+          >
+            More
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {MORE.map((action) => (
+            <Menu.Item key={action} onClick={() => setAsked(action)}>
+              {BULK_WORDS[action].verb}…
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item
+            disabled={!isAll && ids.length > MAX_EXPORTED}
+            onClick={() => void (isAll ? run : selected).start()}
+          >
+            {!isAll && ids.length > MAX_EXPORTED
+              ? `Export (at most ${MAX_EXPORTED}, or all)`
+              : "Export as CSV"}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
       <Button size="compact-sm" variant="subtle" color="gray" onClick={onDone}>
         Clear
       </Button>
-      {asked !== null && (
+      {asked === "set" && (
+        <ValueDialog count={count} onClose={close} onSubmit={(data) => start("set", { data })} />
+      )}
+      {(asked === "addToSegment" || asked === "removeFromSegment") && (
+        <SegmentDialog
+          action={asked}
+          count={count}
+          onClose={close}
+          onSubmit={(segmentId) => start(asked, { segmentId })}
+        />
+      )}
+      {(asked === "subscribe" || asked === "unsubscribe" || asked === "delete") && (
         <Confirm
           isOpen
-          onClose={() => setAsked(null)}
+          onClose={close}
           title={`${BULK_WORDS[asked].verb} ${contactsText(count)}?`}
           text={BULK_WORDS[asked].meaning}
           action={`${BULK_WORDS[asked].verb} ${contactsText(count)}`}
@@ -87,10 +137,9 @@ function RunningAction(props: { id: string; onDone: () => void; onChanged: () =>
   const isEnded = isOver(data);
   useEffect(() => {
     if (data === undefined || !isEnded) return;
-    const { action, updated, status, errors } = data;
-    const failure = status === "FAILED" ? errors.at(-1)?.message : undefined;
-    showDone(failure ?? `${contactsText(updated)} ${BULK_WORDS[action].done}.`);
+    showDone(resultText(data));
     void client.invalidateQueries({ queryKey: ["contacts"] });
+    void client.invalidateQueries({ queryKey: ["segments"] });
     onChanged();
     onDone();
   }, [isEnded]);
@@ -108,6 +157,14 @@ function RunningAction(props: { id: string; onDone: () => void; onChanged: () =>
       />
     </div>
   );
+}
+
+function resultText({ action, updated, failed, status, errors }: BulkProgress): string {
+  const [first] = errors;
+  if (status === "FAILED") return errors.at(-1)?.message ?? "The action failed.";
+  const done = `${contactsText(updated)} ${BULK_WORDS[action].done}.`;
+  if (failed === 0 || first === undefined) return done;
+  return `${done} ${contactsText(failed)} could not be changed: ${first.message}`;
 }
 
 const isOver = (job: BulkProgress | undefined): boolean =>

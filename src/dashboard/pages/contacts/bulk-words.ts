@@ -16,6 +16,21 @@ export const BULK_WORDS: Readonly<Record<BulkAction, Words>> = {
     done: "unsubscribed",
     meaning: "They get no more campaigns. Mail that your programs send them is not changed.",
   },
+  addToSegment: {
+    verb: "Add to a segment",
+    done: "added",
+    meaning: "They become members of the segment, which is a list of its own members.",
+  },
+  removeFromSegment: {
+    verb: "Remove from a segment",
+    done: "removed",
+    meaning: "The contacts themselves stay.",
+  },
+  set: {
+    verb: "Set a value",
+    done: "changed",
+    meaning: "The value replaces the one that they have.",
+  },
   delete: {
     verb: "Delete",
     done: "deleted",

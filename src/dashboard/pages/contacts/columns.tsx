@@ -10,6 +10,7 @@ import { valueText } from "./data-values.ts";
 const EMAIL: Column<Contact> = {
   key: "email",
   title: "Address",
+  sortKey: "email",
   width: "30%",
   render: ({ email }) => <bdi title={email}>{email}</bdi>,
 };
@@ -18,12 +19,14 @@ const FIXED: Readonly<Record<string, Column<Contact>>> = {
   subscribed: {
     key: "subscribed",
     title: "Subscription",
-    width: "148px",
+    sortKey: "subscribed",
+    width: "164px",
     render: (contact) => <Subscription contact={contact} />,
   },
   createdAt: {
     key: "createdAt",
     title: "Created",
+    sortKey: "createdAt",
     width: "148px",
     isFigure: true,
     render: ({ createdAt }) => <Time at={createdAt} isPlain />,
@@ -31,24 +34,30 @@ const FIXED: Readonly<Record<string, Column<Contact>>> = {
   updatedAt: {
     key: "updatedAt",
     title: "Changed",
+    sortKey: "updatedAt",
     width: "148px",
     isFigure: true,
     render: ({ updatedAt }) => <Time at={updatedAt} isPlain />,
   },
 };
 
-export const contactColumns = (choice: readonly string[]): Column<Contact>[] => [
+/** Viewers do not see all data, so they cannot sort by it. */
+export const contactColumns = (
+  choice: readonly string[],
+  maySortData: boolean,
+): Column<Contact>[] => [
   EMAIL,
   ...choice.flatMap((column) => {
     const key = dataKeyOf(column);
-    return key === null ? (FIXED[column] ?? []) : dataColumnOf(column, key);
+    return key === null ? (FIXED[column] ?? []) : dataColumnOf(column, key, maySortData);
   }),
 ];
 
-function dataColumnOf(column: string, key: string): Column<Contact> {
+function dataColumnOf(column: string, key: string, isSorted: boolean): Column<Contact> {
   return {
     key: column,
     title: valueText(key),
+    ...(isSorted ? { sortKey: `data.${key}` } : {}),
     render: ({ data }) => <Value value={data[key]} />,
   };
 }

@@ -24,14 +24,24 @@ import { ColumnPicker } from "./column-picker.tsx";
 import { contactColumns, contactLines } from "./columns.tsx";
 import { RunningImport } from "./import/running-import.tsx";
 import { contactSamples } from "./samples.ts";
-import { contactQuery, filtersOfContacts, readContactSearch } from "./search.ts";
+import {
+  contactQuery,
+  contactTerms,
+  filterQuery,
+  filtersOfContacts,
+  nextSort,
+  readContactSearch,
+  searchOfFilters,
+  sortOf,
+} from "./search.ts";
 import { useColumns } from "./use-columns.ts";
 import { useContactExport } from "./use-contact-export.ts";
+import { useDataKeys } from "./use-data-keys.ts";
 
 const route = getRouteApi("/user/p/$project/contacts");
 const number = new Intl.NumberFormat();
 const isAbout = ({ type }: LiveMessage) => type.startsWith("contact.");
-const FIELDS: readonly FilterField[] = [
+const SUBSCRIBED: readonly FilterField[] = [
   {
     key: "subscribed",
     hint: "Whether they get marketing mail",
@@ -46,13 +56,15 @@ export function ContactsPage() {
   const search = route.useSearch();
   const { project } = route.useParams();
   const navigate = route.useNavigate();
-  const query = useMemo(() => contactQuery(search), [search.q, search.subscribed]);
+  const { q, subscribed, data, sort } = search;
+  const query = useMemo(() => contactQuery(search), [q, subscribed, data, sort]);
   const list = useLiveList<Contact>({ path: "/contacts", query, isAbout });
-  const run = useContactExport(query, list.total);
+  const exported = useMemo(() => filterQuery(search), [q, subscribed, data]);
+  const run = useContactExport(exported, list.total);
   const { choice, choose } = useColumns(project, list.rows);
-  const columns = useMemo(() => contactColumns(choice), [choice]);
-  const lines = useMemo(() => contactLines(choice), [choice]);
   const mayEdit = useMay("EDITOR");
+  const columns = useMemo(() => contactColumns(choice, mayEdit), [choice, mayEdit]);
+  const lines = useMemo(() => contactLines(choice), [choice]);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isAdding, adding] = useCreateDialog(mayEdit);
   useShortcuts({ c: adding.open }, mayEdit);
@@ -62,6 +74,14 @@ export function ContactsPage() {
   const open = ({ id }: Contact) =>
     void navigate({ to: "/p/$project/contacts/$contact", params: { project, contact: id } });
   const filters = filtersOfContacts(search);
+  const keys = useDataKeys(project, mayEdit);
+  const fields = [
+    ...SUBSCRIBED,
+    ...[...new Set([...Object.keys(filters), ...keys])]
+      .filter((key) => key !== "q" && key !== "subscribed")
+      .map((key) => ({ key, hint: "Part of a value of the data" })),
+  ];
+  const sorting = sort === undefined ? { by: null, isDescending: false } : sortOf(sort);
   const isFiltered = Object.keys(filters).length > 0;
   const isEmpty = list.rows.length === 0 && !list.isLoading && list.error === null && !isFiltered;
 
@@ -83,10 +103,13 @@ export function ContactsPage() {
     >
       {!isEmpty && (
         <FilterBar
-          label="Search: part of an address, subscribed"
-          fields={FIELDS}
+          label={
+            mayEdit ? "Search: address, name, or data such as city:Berlin" : "Search: address, name"
+          }
+          fields={fields}
           filters={filters}
-          onChange={(next) => change({ ...search, ...next })}
+          parse={(text) => contactTerms(text, mayEdit)}
+          onChange={(next) => change(searchOfFilters(next, search))}
         >
           {list.total !== null && (
             <span className="figures">
@@ -109,9 +132,13 @@ export function ContactsPage() {
           href={({ id }) => `/app/p/${project}/contacts/${id}`}
           onOpen={open}
           phone={lines}
+          sorting={{
+            ...sorting,
+            onSort: (by) => change({ ...search, sort: nextSort(sort, by) }),
+          }}
           {...(mayEdit ? { selection: { keys: selected, onChange: setSelected } } : {})}
           isFiltered={isFiltered}
-          onClearFilters={() => change({})}
+          onClearFilters={() => change({ sort })}
           empty={<NoContacts project={project} onAdd={mayEdit ? adding.open : undefined} />}
         />
         {selected.size > 0 && (
@@ -119,6 +146,7 @@ export function ContactsPage() {
             ids={[...selected]}
             search={search}
             total={list.total}
+            run={run}
             onDone={() => setSelected(new Set())}
             onChanged={list.showNew}
           />

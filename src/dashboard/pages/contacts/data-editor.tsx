@@ -121,11 +121,12 @@ export function DataEditor({ contact, onClose }: { contact: Contact; onClose: ()
   );
 }
 
-function DraftRow(props: {
+export function DraftRow(props: {
   draft: ValueDraft;
   fault: { key?: string; value?: string } | undefined;
   onChange: (draft: ValueDraft) => void;
-  onRemove: () => void;
+  /** Without it, the row cannot be removed. */
+  onRemove?: () => void;
 }) {
   const { draft, fault, onChange, onRemove } = props;
   const { key, type, isNew } = draft;
@@ -164,9 +165,11 @@ function DraftRow(props: {
             }
           }}
         />
-        <ActionIcon aria-label={`Remove ${shownKey}`} onClick={onRemove}>
-          <Trash2 size={15} aria-hidden />
-        </ActionIcon>
+        {onRemove !== undefined && (
+          <ActionIcon aria-label={`Remove ${shownKey}`} onClick={onRemove}>
+            <Trash2 size={15} aria-hidden />
+          </ActionIcon>
+        )}
       </div>
       <ValueField
         draft={draft}
@@ -203,6 +206,7 @@ function ValueField(props: {
   const rest = {
     size: "xs",
     "aria-label": label,
+    placeholder: "Value",
     value: text,
     error,
   } as const;

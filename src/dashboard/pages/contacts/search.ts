@@ -1,32 +1,99 @@
 /** The search parameters of the list of contacts, and the query of the interface that they mean. */
 
+import type { BulkQuery } from "../../../modules/contacts/bulk/model.ts";
 import type { Query } from "../../api.ts";
 import type { Filters } from "../../ui/filter-bar.tsx";
+import { wordsOf } from "../../ui/filter-terms.ts";
 import { textsOf } from "../../ui/search-texts.ts";
 
-const KEYS = ["q", "subscribed"] as const;
+/** `data` has terms such as `city:Berlin`. `sort` begins with `-` if the order is descending. */
+const KEYS = ["q", "subscribed", "data", "sort"] as const;
 
 export type ContactSearch = { [Key in (typeof KEYS)[number]]?: string };
 
 export const readContactSearch = (given: Readonly<Record<string, unknown>>): ContactSearch =>
   textsOf(given, KEYS);
 
-export const filtersOfContacts = (search: ContactSearch): Filters => textsOf(search, KEYS);
-
 const FLAGS: Readonly<Record<string, string>> = { yes: "true", no: "false" };
+/** The names of filters that are no keys of the data. */
+const OWN = ["q", "subscribed"];
 
-/** The parameters of GET /contacts. A word that is not known is sent, so the interface says why. */
-export const contactQuery = ({ q, subscribed }: ContactSearch): Query => ({
-  search: q,
-  subscribed: subscribed === undefined ? undefined : (FLAGS[subscribed] ?? subscribed),
+/** The keys and the parts of values of terms such as `city:Berlin "First Name:Ada"`. */
+function termsOf(text: string): Record<string, string> {
+  return Object.fromEntries(
+    wordsOf(text).flatMap((word) => {
+      const colon = word.indexOf(":");
+      return colon > 0 && colon < word.length - 1
+        ? [[word.slice(0, colon), word.slice(colon + 1)]]
+        : [];
+    }),
+  );
+}
+
+const textOf = (terms: Filters): string =>
+  Object.entries(terms)
+    .flatMap(([key, value = ""]) => (value === "" ? [] : [`${key}:${value}`]))
+    .map((term) => (term.includes(" ") ? `"${term}"` : term))
+    .join(" ");
+
+/** The chips of the search field: each key of the data has its own. */
+export const filtersOfContacts = ({ q, subscribed, data = "" }: ContactSearch): Filters => ({
+  ...termsOf(data),
+  ...textsOf({ q, subscribed }, ["q", "subscribed"]),
 });
 
-/** The condition that the same contacts meet, for actions on all of them. */
-export function conditionOf({ q = "", subscribed }: ContactSearch): object {
-  // Each address has this sign.
-  const filters: object[] = [{ field: "email", operator: "contains", value: q === "" ? "@" : q }];
-  if (subscribed !== undefined) {
-    filters.push({ field: "subscribed", operator: "equals", value: subscribed === "yes" });
-  }
-  return { logic: "AND", groups: [{ filters }] };
+/** What was typed: words with a colon are keys of the data, if the user may search by them. */
+export function contactTerms(text: string, maySearchData: boolean): Filters {
+  const words = wordsOf(text);
+  const isTerm = (word: string): boolean => {
+    const [key = ""] = Object.keys(termsOf(`"${word}"`));
+    return key === "subscribed" || (maySearchData && key !== "");
+  };
+  const terms = words.filter(isTerm).map((word) => `"${word}"`);
+  const rest = words.filter((word) => !isTerm(word)).join(" ");
+  return { ...termsOf(terms.join(" ")), ...(rest === "" ? {} : { q: rest }) };
+}
+
+/** The search parameters of the chips. */
+export function searchOfFilters(filters: Filters, { sort }: ContactSearch): ContactSearch {
+  const data = Object.entries(filters).filter(([key]) => !OWN.includes(key));
+  const { q, subscribed } = filters;
+  return readContactSearch({ q, subscribed, sort, data: textOf(Object.fromEntries(data)) });
+}
+
+/** The filters of GET /contacts. A word that is not known is sent, so the interface says why. */
+export function filterQuery({ q, subscribed, data }: ContactSearch): Query {
+  return {
+    search: q,
+    subscribed: subscribed === undefined ? undefined : (FLAGS[subscribed] ?? subscribed),
+    data: data === undefined ? undefined : JSON.stringify(termsOf(data)),
+  };
+}
+
+/** The parameters of GET /contacts. */
+export function contactQuery(search: ContactSearch): Query {
+  const { sort } = search;
+  if (sort === undefined) return filterQuery(search);
+  const { by, isDescending } = sortOf(sort);
+  return { ...filterQuery(search), sort: by, order: isDescending ? "desc" : "asc" };
+}
+
+/** The same contacts for an action on all of them. */
+export function bulkQuery({ q, subscribed, data }: ContactSearch): BulkQuery {
+  return {
+    ...(q === undefined ? {} : { search: q }),
+    ...(subscribed === undefined ? {} : { subscribed: subscribed === "yes" }),
+    ...(data === undefined ? {} : { data: termsOf(data) }),
+  };
+}
+
+export const sortOf = (sort: string): { by: string; isDescending: boolean } => ({
+  by: sort.replace(/^-/, ""),
+  isDescending: sort.startsWith("-"),
+});
+
+/** The order after a click on a column: first ascending, then descending, then newest first. */
+export function nextSort(sort: string | undefined, by: string): string | undefined {
+  if (sort === by) return `-${by}`;
+  return sort === `-${by}` ? undefined : by;
 }

@@ -28,7 +28,7 @@ export function SegmentMembers({ segment, project }: { segment: Segment; project
   const list = useList<Contact>("segment-members", `/segments/${id}/contacts`);
   const run = useContactExport({ segmentId: id }, list.total ?? memberCount);
   const { choice } = useColumns(project, list.rows);
-  const columns = useMemo(() => contactColumns(choice), [choice]);
+  const columns = useMemo(() => contactColumns(choice, false), [choice]);
   const lines = useMemo(() => contactLines(choice), [choice]);
   const mayEdit = useMay("EDITOR");
   const mayChange = mayEdit && type === "STATIC";

@@ -24,7 +24,11 @@ export const VIEW_LISTS: Readonly<Record<ViewPage, ViewList>> = {
     parameters: ["to", "from", "subject", "status", "source", "campaign", "template", ...RANGE],
   },
   inbox: { label: "Inbox", path: "inboxes", parameters: ["q"] },
-  contacts: { label: "Contacts", path: "contacts", parameters: ["q", "subscribed"] },
+  contacts: {
+    label: "Contacts",
+    path: "contacts",
+    parameters: ["q", "subscribed", "data", "sort"],
+  },
   campaigns: { label: "Campaigns", path: "campaigns", parameters: ["q", "status"] },
   workflows: { label: "Workflows", path: "workflows", parameters: ["enabled"] },
   templates: { label: "Templates", path: "templates", parameters: ["q"] },
