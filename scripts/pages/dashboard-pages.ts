@@ -339,11 +339,39 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: /./,
     states: ["FULL"],
   },
-  {
-    name: "template-source",
-    path: ({ project, ids }) => `/p/${project}/templates/${ids.template}?tab=source`,
+  ...["settings", "checks", "versions", "uses"].map((tab): DashboardPage => ({
+    name: `template-${tab}`,
+    path: ({ project, ids }) => `/p/${project}/templates/${ids.template}?tab=${tab}`,
     heading: /./,
     states: ["FULL"],
+  })),
+  {
+    name: "template-phone",
+    path: ({ project, ids }) =>
+      `/p/${project}/templates/${ids.template}?as=${ids.contact}&device=phone&dark=true`,
+    heading: /./,
+    states: ["FULL"],
+  },
+  {
+    name: "template-new",
+    path: ({ project }) => `/p/${project}/templates/new`,
+    heading: "New template",
+    states: ["FULL"],
+  },
+  {
+    name: "layouts",
+    path: ({ project }) => `/p/${project}/templates/layouts`,
+    heading: "Layouts",
+  },
+  {
+    name: "layouts-create",
+    path: ({ project }) => `/p/${project}/templates/layouts`,
+    heading: "Layouts",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Create a layout" }).click();
+      await page.getByRole("dialog").waitFor();
+    },
+    states: ["EMPTY"],
   },
   { name: "domains", path: ({ project }) => `/p/${project}/domains`, heading: "Domains" },
   {

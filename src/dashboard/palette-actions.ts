@@ -13,6 +13,8 @@ const ACTIONS: readonly CreateAction[] = [
   { label: "Import contacts", to: "/p/$project/contacts/import", role: "EDITOR" },
   { label: "Add a contact", to: "/p/$project/contacts", role: "EDITOR" },
   { label: "Create a segment", to: "/p/$project/segments/new", role: "EDITOR" },
+  { label: "Create a template", to: "/p/$project/templates/new", role: "EDITOR" },
+  { label: "Create a layout", to: "/p/$project/templates/layouts", role: "EDITOR" },
   { label: "Suppress an address", to: "/p/$project/suppressions", role: "EDITOR" },
   { label: "Add a domain", to: "/p/$project/domains", role: "ADMIN" },
   { label: "Create a webhook", to: "/p/$project/webhooks", role: "ADMIN" },

@@ -127,6 +127,25 @@ const templatesRoute = createRoute({
   component: lazyPage(() => import("./pages/templates/templates-page.tsx"), "TemplatesPage"),
 });
 
+const newTemplateRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/templates/new",
+  component: lazyPage(() => import("./pages/templates/new/new-page.tsx"), "NewTemplatePage"),
+});
+
+const layoutsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/templates/layouts",
+  component: lazyPage(() => import("./pages/templates/layouts/layouts-page.tsx"), "LayoutsPage"),
+});
+
+const layoutRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/templates/layouts/$layout",
+  validateSearch: readTemplateSearch,
+  component: lazyPage(() => import("./pages/templates/layouts/layout-page.tsx"), "LayoutPage"),
+});
+
 const templateRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/templates/$template",
@@ -245,6 +264,9 @@ const routeTree = rootRoute.addChildren([
       campaignsRoute,
       campaignRoute,
       templatesRoute,
+      newTemplateRoute,
+      layoutsRoute,
+      layoutRoute,
       templateRoute,
       workflowsRoute,
       workflowRoute,

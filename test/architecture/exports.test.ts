@@ -6,8 +6,6 @@ import { exportedNames, filesOf, type TextFile, usedNames } from "../support/exp
 /** Exports that no file imports, as `path name` or as a folder, each with its reason. */
 const UNUSED: Readonly<Record<string, string>> = {
   "src/db/schema/": "drizzle-kit reads the tables, also those that are written in SQL alone.",
-  "src/modules/layouts.ts Layout": "The pages that are written with them use the type.",
-  "src/modules/template-editor/drafts.ts TemplateDraftPreview": "The same.",
   "src/dashboard/": "The kit of the dashboard has parts for the pages that follow.",
 };
 

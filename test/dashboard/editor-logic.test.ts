@@ -106,6 +106,7 @@ describe("completion", () => {
   test("closes what is open", () => {
     expect(closingOf("VARIABLE", " text")).toBe(" }}");
     expect(closingOf("VARIABLE", " }} text")).toBe("");
+    expect(closingOf("VARIABLE", "}} text")).toBe(" ");
     expect(closingOf("TAG", " {{ other }} %}")).toBe(" %}");
   });
 

@@ -125,7 +125,14 @@ test.each([
 describe("the actions of the command palette", () => {
   const labels = (role: Role) =>
     createActionsOf({ id: "1", name: "Acme", role, isEnabled: true }).map(({ label }) => label);
-  const EDITOR = ["Import contacts", "Add a contact", "Create a segment", "Suppress an address"];
+  const EDITOR = [
+    "Import contacts",
+    "Add a contact",
+    "Create a segment",
+    "Create a template",
+    "Create a layout",
+    "Suppress an address",
+  ];
   const ADMIN = [
     ...EDITOR,
     "Add a domain",

@@ -65,8 +65,12 @@ const REMOTE =
 export const hasRemoteImages = (html: string): boolean => REMOTE.test(html);
 
 /** Finds a contact by a part of the address. */
-function ContactSelect(props: { contactId: string | undefined; onContact: (id: string) => void }) {
-  const { contactId = "", onContact } = props;
+export function ContactSelect(props: {
+  contactId: string | undefined;
+  onContact: (id: string) => void;
+  label?: string;
+}) {
+  const { contactId = "", onContact, label = "Shown for" } = props;
   const project = useProject()?.id ?? null;
   const client = useQueryClient();
   const [typed, setTyped] = useState("");
@@ -105,7 +109,7 @@ function ContactSelect(props: { contactId: string | undefined; onContact: (id: s
   if (contactId !== "" && chosen.isPending) return <Skeleton height={60} width={360} />;
   return (
     <Select
-      label="Shown for"
+      label={label}
       className="contact-preview-select"
       value={contactId}
       data={options}

@@ -9,6 +9,8 @@ import { useProject } from "../state.ts";
  */
 export function Page(props: {
   title: string;
+  /** Shown in place of the title, such as a field with the name. The heading is then read aloud only. */
+  titleField?: ReactNode;
   /** Beside the title, such as a Status. */
   badge?: ReactNode;
   /** One sentence below the title. */
@@ -20,7 +22,8 @@ export function Page(props: {
   isFixed?: boolean;
   children: ReactNode;
 }) {
-  const { title, badge, description, actions, tabs, back, isFixed = false, children } = props;
+  const { title, titleField, badge, description, actions, tabs, back, children } = props;
+  const { isFixed = false } = props;
   useTitle(title);
   return (
     <div className="page" data-fixed={isFixed || undefined}>
@@ -28,7 +31,8 @@ export function Page(props: {
         {back}
         <div className="page-line">
           <div className="page-title">
-            <h1>{title}</h1>
+            <h1 className={titleField === undefined ? undefined : "page-read-title"}>{title}</h1>
+            {titleField}
             {badge}
           </div>
           {actions !== undefined && <div className="page-actions">{actions}</div>}

@@ -5,6 +5,7 @@ const KINDS = {
   segment: { word: "Segment", folder: "segments" },
   campaign: { word: "Campaign", folder: "campaigns" },
   workflow: { word: "Workflow", folder: "workflows" },
+  template: { word: "Template", folder: "templates" },
 } as const;
 
 type User = { kind: keyof typeof KINDS; id: string; name: string };

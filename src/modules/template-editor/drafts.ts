@@ -3,19 +3,16 @@
  * stored. The rendered mail is a document for a frame, which the author may read for some minutes.
  */
 
-import { type Static, Type } from "@sinclair/typebox";
 import { createLinkCheck } from "../../checks/request-links.ts";
 import type { App } from "../../core/app.ts";
 import type { Project } from "../../http/admission.ts";
 import type { RequestActor } from "../../http/admitted-writes.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
-import { described, named } from "../../http/documented.ts";
-import { Envelope, Nullable } from "../../http/envelope.ts";
+import { Envelope } from "../../http/envelope.ts";
 import { operations, read } from "../../http/operations.ts";
 import { PreviewDocument, PreviewQuery } from "../../http/preview-query.ts";
 import { dataFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
-import { Input } from "../../http/validation.ts";
 import { type FieldError, notFound, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -31,118 +28,11 @@ import { layoutIn } from "../layouts.ts";
 import type { Noun } from "../module.ts";
 import { previewResponse } from "../previews.ts";
 import { languageOf } from "../projects/service.ts";
-import {
-  CONTENT_TEXTS,
-  Design,
-  PLACEHOLDER_EXAMPLES,
-  PreheaderSource,
-  TemplateType,
-  TemplateVariable,
-} from "../templates/model.ts";
+import { DraftInput, DraftPreview, type TemplateDraftPreview } from "./draft-model.ts";
 
 const SAMPLE_EMAIL = "ada@example.com";
 /** The sender of a draft in a project without one; the checks read the headers of the message. */
 const SAMPLE_SENDER = "hello@example.com";
-
-const DraftInput = named(
-  "TemplateDraft",
-  described(
-    Input({
-      subject: Type.String({ maxLength: 10_000 }),
-      preheader: Type.Optional(Nullable(PreheaderSource)),
-      body: Type.String(),
-      design: Type.Optional(Nullable(Design)),
-      layoutId: Type.Optional(Nullable(Type.String())),
-      type: TemplateType,
-      contactId: Type.Optional(Nullable(Type.String())),
-      data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    }),
-    {
-      subject: CONTENT_TEXTS.subject,
-      preheader: CONTENT_TEXTS.preheader,
-      body: CONTENT_TEXTS.body,
-      design: "Ignored: the body is what is sent",
-      layoutId: CONTENT_TEXTS.layoutId,
-      type: CONTENT_TEXTS.type,
-      contactId: "Id of the contact to render for; sample data if omitted",
-      data: "Variables that replace those of the contact",
-    },
-  ),
-  {
-    description: "A template that is not stored, and whom it is rendered for",
-    example: {
-      subject: "Your order {{ order }}",
-      preheader: null,
-      body: "<p>Thank you, {{ name ?? friend }}.</p>",
-      layoutId: null,
-      type: "TRANSACTIONAL",
-      data: { order: 1001 },
-    },
-  },
-);
-type DraftInput = Static<typeof DraftInput>;
-
-const TemplateFault = named(
-  "TemplateFault",
-  described(
-    Type.Object({
-      field: Type.String(),
-      line: Nullable(Type.Integer()),
-      column: Nullable(Type.Integer()),
-      message: Type.String(),
-    }),
-    {
-      field: "subject, preheader, body or layoutId",
-      line: "Line in the field, from 1; null for a fault of the whole field",
-      column: "Column in the line, from 1, in UTF-16 units",
-      message: "What is wrong; for the syntax of another language, also the right form",
-    },
-  ),
-  { description: "A fault of a template" },
-);
-
-const DraftPreview = named(
-  "TemplateDraftPreview",
-  described(
-    Type.Object({
-      subject: Nullable(Type.String()),
-      preheader: Nullable(Type.String()),
-      html: Nullable(Type.String()),
-      text: Nullable(Type.String()),
-      sizeBytes: Nullable(Type.Integer()),
-      errors: Type.Array(TemplateFault),
-      variables: Type.Array(TemplateVariable),
-      documentUrl: Nullable(Type.String()),
-    }),
-    {
-      subject: "The rendered subject; null if it has errors",
-      preheader: "The rendered preheader as text; null without one, or if it has errors",
-      html: "The rendered HTML part, without tracking; null if it has errors",
-      text: "The plain-text alternative; null if there is no HTML",
-      sizeBytes: "Length of the HTML in bytes; Gmail shows only the first 102 kB",
-      errors:
-        "The faults of the syntax, and of rendering for this contact; empty if there are none",
-      variables: "The variables of subject, preheader and body in their order, at most 200",
-      documentUrl:
-        "Path of the mail as a document for a frame, with the parameters of GET " +
-        "/templates/{id}/preview. It is kept for ten minutes, for the author. null without HTML.",
-    },
-  ),
-  {
-    description: "A template that is not stored, rendered as it would be sent",
-    example: {
-      subject: "Your order 1001",
-      preheader: null,
-      html: "<p>Thank you, friend.</p>",
-      text: "Thank you, friend.",
-      sizeBytes: 25,
-      errors: [],
-      variables: PLACEHOLDER_EXAMPLES,
-      documentUrl: "/templates/preview/0199f2a47c1e7d359a612f4b8c0d1e03",
-    },
-  },
-);
-export type TemplateDraftPreview = Static<typeof DraftPreview>;
 
 export const draftNoun: Noun = {
   name: "template drafts",

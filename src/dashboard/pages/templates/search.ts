@@ -15,19 +15,36 @@ const PAGE_SIZE = 25;
 /** The parameters of GET /templates. */
 export const templatesQuery = ({ q }: TemplatesSearch): Query => ({ name: q, limit: PAGE_SIZE });
 
-/** `as` is the id of the contact for which the template is rendered. */
-const KEYS = ["tab", "as"] as const;
+/**
+ * `as` is the id of the contact for which the template is rendered, `device` and `dark` say how it is
+ * shown, `mode` is "code" for the source of a template of the visual editor, and `version` is the
+ * revision that is compared.
+ */
+const KEYS = ["tab", "as", "device", "dark", "mode", "version"] as const;
 export type TemplateSearch = { [Key in (typeof KEYS)[number]]?: string };
 
 export const readTemplateSearch = (given: Readonly<Record<string, unknown>>): TemplateSearch =>
   textsOf(given, KEYS);
 
-export const TEMPLATE_TABS = [
+type Tab = { key: string; label: string };
+
+/** The tabs of people who may change the template. */
+export const EDITOR_TABS: readonly Tab[] = [
+  { key: "edit", label: "Edit" },
+  { key: "settings", label: "Settings" },
+  { key: "checks", label: "Checks" },
+  { key: "variables", label: "Variables" },
+  { key: "versions", label: "Versions" },
+  { key: "uses", label: "Where it is used" },
+];
+
+export const VIEWER_TABS: readonly Tab[] = [
   { key: "preview", label: "Preview" },
   { key: "variables", label: "Variables" },
   { key: "source", label: "Source" },
   { key: "uses", label: "Where it is used" },
-] as const;
+];
 
-export const templateTabOf = ({ tab }: TemplateSearch): (typeof TEMPLATE_TABS)[number]["key"] =>
-  TEMPLATE_TABS.find(({ key }) => key === tab)?.key ?? "preview";
+/** The tab of the address, or the first one. */
+export const currentTab = (tabs: readonly Tab[], { tab }: TemplateSearch): string =>
+  tabs.find(({ key }) => key === tab)?.key ?? tabs[0]?.key ?? "";

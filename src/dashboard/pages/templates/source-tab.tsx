@@ -13,7 +13,7 @@ const MAX_PX = 640;
 /** Short sources need no empty space; wrapped lines are higher. */
 const heightOf = (lines: number): number => Math.min(MAX_PX, 2 * lines * LINE_PX + PADDING_PX);
 
-export function TemplateSource({ template: { subject, body } }: { template: Template }) {
+export function TemplateSourceTab({ template: { subject, body } }: { template: Template }) {
   const lines = useMemo(() => plainLines(body), [body]);
   return (
     <div className="template">

@@ -1,9 +1,11 @@
 /** The templates of the project, newest first. */
 
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { LayoutTemplate } from "lucide-react";
+import { Button } from "@mantine/core";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { LayoutTemplate, PanelsTopLeft, Plus } from "lucide-react";
 import type { Template } from "../../../modules/templates.ts";
-import { useAppState } from "../../state.ts";
+import { useShortcuts } from "../../shortcuts.ts";
+import { useAppState, useMay } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -37,11 +39,20 @@ export function TemplatesPage() {
     });
   const open = ({ id }: Template) =>
     void navigate({ to: "/p/$project/templates/$template", params: { project, template: id } });
+  const mayEdit = useMay("EDITOR");
+  const create = () => void navigate({ to: "/p/$project/templates/new", params: { project } });
+  useShortcuts({ c: create }, mayEdit);
   return (
     <Page
       title="Templates"
       isFixed
-      actions={!isEmpty && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
+      actions={
+        <>
+          <LayoutsLink project={project} />
+          {!isEmpty && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
+          {!isEmpty && mayEdit && <CreateTemplate project={project} />}
+        </>
+      }
     >
       {!isEmpty && (
         <FilterBar label="Search: a name" fields={[]} filters={search} onChange={change}>
@@ -69,11 +80,37 @@ export function TemplatesPage() {
             icon={LayoutTemplate}
             title="No templates yet"
             text="A template is the content of a kind of email, such as a receipt. Your programs and workflows send it with the data of each contact."
+            action={mayEdit && <CreateTemplate project={project} />}
           >
-            <Code label="Create a template" samples={templateSamples(url)} />
+            <Code label="Creating a template" samples={templateSamples(url)} />
           </Empty>
         }
       />
     </Page>
+  );
+}
+
+function CreateTemplate({ project }: { project: string }) {
+  return (
+    <Button
+      component={Link}
+      to={`/p/${project}/templates/new`}
+      leftSection={<Plus size={16} aria-hidden />}
+    >
+      Create a template
+    </Button>
+  );
+}
+
+function LayoutsLink({ project }: { project: string }) {
+  return (
+    <Button
+      component={Link}
+      to={`/p/${project}/templates/layouts`}
+      variant="default"
+      leftSection={<PanelsTopLeft size={15} aria-hidden />}
+    >
+      Layouts
+    </Button>
   );
 }

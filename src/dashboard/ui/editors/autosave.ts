@@ -314,7 +314,11 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
       return () => listeners.delete(listener);
     },
     change,
-    saveNow: () => saveNow(),
+    /** Resolves to what became of the changes. */
+    async saveNow(): Promise<AutosaveState<T>> {
+      await saveNow();
+      return state;
+    },
     /** The connection is back. */
     retry(): void {
       if (state.status === "WAITING") void saveNow();

@@ -1,5 +1,6 @@
 /** Two texts with their differences: beside each other, and below each other on phones. */
 
+import "./styles.ts";
 import { useMediaQuery } from "@mantine/hooks";
 import { Fragment, useMemo } from "react";
 import { type DiffLine, diffLines, type DiffPart, pairLines, shortenRows } from "./line-diff.ts";

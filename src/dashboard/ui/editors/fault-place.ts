@@ -2,7 +2,7 @@
 
 export type FaultPlace = { line: number; column: number; message: string };
 
-const PLACE = /^has a syntax error in line (\d{1,9}), column (\d{1,9}): ([^]*)$/;
+const PLACE = /^has an? (?:syntax )?error in line (\d{1,9}), column (\d{1,9}): ([^]*)$/;
 
 /** Line and column count from 1; null for a message about no place. */
 export function placeOf(message: string): FaultPlace | null {

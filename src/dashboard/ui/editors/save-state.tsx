@@ -1,5 +1,6 @@
 /** Says in one line whether the object of an editor is saved, and if not, why. */
 
+import "./styles.ts";
 import { Button } from "@mantine/core";
 import { Check, CircleAlert, CloudOff, LoaderCircle } from "lucide-react";
 import type { AutosaveState } from "./autosave.ts";

@@ -120,8 +120,30 @@ export function CodeEditor(props: CodeEditorProps) {
 const completionsOf = (variables: readonly Word[]): Extension =>
   autocompletion({
     icons: false,
+    interactionDelay: 0,
     override: [completeLiquid(variables), htmlCompletionSource],
   });
+
+/**
+ * Text over a selection is replaced here. The browser would give it the style of what it replaces, as
+ * an attribute, which the Content-Security-Policy refuses with a message in the console.
+ */
+function replaceSelected(event: InputEvent, view: EditorView): boolean {
+  const { data, inputType } = event;
+  const { from, to, empty } = view.state.selection.main;
+  const isPlain = inputType === "insertText" && data !== null && !event.isComposing;
+  if (!isPlain || empty || view.state.readOnly) return false;
+  const insert = () =>
+    view.state.update(view.state.replaceSelection(data), {
+      userEvent: "input.type",
+      scrollIntoView: true,
+    });
+  const isHandled = view.state
+    .facet(EditorView.inputHandler)
+    .some((handle) => handle(view, from, to, data, insert));
+  if (!isHandled) view.dispatch(insert());
+  return true;
+}
 
 const EXTENSIONS: Extension = [
   lineNumbers(),
@@ -136,6 +158,7 @@ const EXTENSIONS: Extension = [
   closeBrackets(),
   closePercentBrace,
   search(),
+  EditorView.domEventHandlers({ beforeinput: replaceSelected }),
   EditorView.lineWrapping,
   EditorState.tabSize.of(2),
   new LanguageSupport(liquidLanguage, [html().support]),

@@ -36,10 +36,11 @@ function isInString(text: string): boolean {
   return quote !== "";
 }
 
-/** What closes the placeholder or tag behind the cursor; empty if it is closed. */
+/** What closes the placeholder or tag behind the cursor; a space or nothing if it is closed. */
 export function closingOf(kind: "TAG" | "VARIABLE", after: string): string {
   const close = kind === "TAG" ? "%}" : "}}";
   const open = /\{[{%]/.exec(after)?.index ?? after.length;
   const end = after.indexOf(close);
-  return end !== -1 && end < open ? "" : ` ${close}`;
+  if (end === -1 || end > open) return ` ${close}`;
+  return end === 0 ? " " : "";
 }

@@ -1,0 +1,25 @@
+/** The body of a template, as code or in the visual editor. */
+
+import { useCallback } from "react";
+import { CodeBody } from "./code-body.tsx";
+import type { TemplateEditing } from "./template-editing.ts";
+import type { DraftFault } from "./use-draft-preview.ts";
+
+export function BodyEditor(props: {
+  editor: TemplateEditing;
+  project: string;
+  faults: readonly DraftFault[];
+}) {
+  const { editor, project, faults } = props;
+  const { change, value } = editor;
+  const setBody = useCallback((body: string) => change({ body }), [change]);
+  return (
+    <CodeBody
+      label="Body, HTML with Liquid"
+      value={value.body}
+      onChange={setBody}
+      project={project}
+      faults={faults}
+    />
+  );
+}

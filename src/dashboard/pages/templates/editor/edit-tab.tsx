@@ -1,0 +1,39 @@
+/** The content of a template and, beside it, the mail that it makes. */
+
+import type { TemplateSearch } from "../search.ts";
+import { BodyEditor } from "./body-editor.tsx";
+import { EditorPanes } from "./editor-panes.tsx";
+import { PreviewPane } from "./preview-pane.tsx";
+import { SourceFields } from "./source-fields.tsx";
+import type { TemplateEditing } from "./template-editing.ts";
+import { useDraftPreview } from "./use-draft-preview.ts";
+
+export function EditTab(props: {
+  editor: TemplateEditing;
+  project: string;
+  search: TemplateSearch;
+  onSearch: (next: TemplateSearch) => void;
+}) {
+  const { editor, project, search, onSearch } = props;
+  const { value } = editor;
+  const preview = useDraftPreview(project, value, search.as);
+  const faults = preview.data?.errors ?? [];
+  return (
+    <EditorPanes
+      source={
+        <>
+          <SourceFields editor={editor} project={project} faults={faults} />
+          <BodyEditor editor={editor} project={project} faults={faults} />
+        </>
+      }
+      preview={
+        <PreviewPane
+          preview={preview}
+          sender={value.fromName ?? value.from}
+          search={search}
+          onSearch={onSearch}
+        />
+      }
+    />
+  );
+}

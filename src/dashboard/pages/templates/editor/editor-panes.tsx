@@ -1,0 +1,32 @@
+/** What is written and what it becomes: beside each other, and on narrow screens one or the other. */
+
+import "./styles.ts";
+import { SegmentedControl } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+
+type Pane = "WRITE" | "PREVIEW";
+
+export function EditorPanes({ source, preview }: { source: ReactNode; preview: ReactNode }) {
+  const [pane, setPane] = useState<Pane>("WRITE");
+  return (
+    <div className="editor" data-pane={pane}>
+      <SegmentedControl
+        className="editor-panes"
+        aria-label="Part of the page"
+        fullWidth
+        value={pane}
+        onChange={(value) => setPane(value === "PREVIEW" ? "PREVIEW" : "WRITE")}
+        data={[
+          { value: "WRITE", label: "Write" },
+          { value: "PREVIEW", label: "Preview" },
+        ]}
+      />
+      <section className="editor-source" aria-label="Content">
+        {source}
+      </section>
+      <section className="editor-preview" aria-label="Preview">
+        {preview}
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+/** What a template has besides its content: the kind of mail, the sender, and a note. */
+
+import { Radio, Stack, Textarea, TextInput } from "@mantine/core";
+import { ApiError } from "../../../api.ts";
+import type { TemplateEditing } from "./template-editing.ts";
+
+export function SettingsTab({ editor }: { editor: TemplateEditing }) {
+  const { value, change, error } = editor;
+  const faults = error instanceof ApiError ? error.errors : [];
+  const faultOf = (name: string) => {
+    const message = faults.find(({ field }) => field === name)?.message;
+    return message === undefined ? undefined : `This ${message}.`;
+  };
+  const field = (name: "from" | "fromName" | "replyTo" | "description") => ({
+    value: value[name] ?? "",
+    error: faultOf(name),
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      change({ [name]: currentTarget.value === "" ? null : currentTarget.value }),
+  });
+  return (
+    <Stack gap="lg" className="template-settings">
+      <Radio.Group
+        label="Kind of mail"
+        value={value.type}
+        onChange={(type) => change({ type: type === "MARKETING" ? "MARKETING" : "TRANSACTIONAL" })}
+      >
+        <Stack gap="xs" mt={6}>
+          <Radio
+            value="TRANSACTIONAL"
+            label="Transactional"
+            description="Answers something that the contact did, such as an order. It also goes to people who unsubscribed."
+          />
+          <Radio
+            value="MARKETING"
+            label="Marketing"
+            description="News and offers. It goes only to subscribed contacts, with a link to unsubscribe."
+          />
+        </Stack>
+      </Radio.Group>
+      <TextInput
+        label="Sender"
+        description="An address at a verified domain. Without one, the sender of the project is used."
+        type="email"
+        placeholder="hello@example.com"
+        {...field("from")}
+      />
+      <TextInput
+        label="Name of the sender"
+        description="Shown in place of the address."
+        maxLength={255}
+        {...field("fromName")}
+      />
+      <TextInput
+        label="Reply to"
+        description="The address that replies go to, if it is not the sender."
+        {...field("replyTo")}
+      />
+      <Textarea
+        label="Note"
+        description="For your team; recipients do not see it."
+        autosize
+        minRows={2}
+        maxRows={8}
+        maxLength={1000}
+        {...field("description")}
+      />
+    </Stack>
+  );
+}

@@ -1,0 +1,111 @@
+/**
+ * The editor of a template: its fields and its body at the left, the mail as a contact gets it at the
+ * right. Everything saves itself.
+ */
+
+import { TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useEffect, useMemo, useState } from "react";
+import type { Template } from "../../../../modules/templates.ts";
+import { ConflictDialog } from "../../../ui/editors/conflict-dialog.tsx";
+import { Notices } from "../../../ui/editors/notices.tsx";
+import { SaveState } from "../../../ui/editors/save-state.tsx";
+import { useAutosave } from "../../../ui/editors/use-autosave.ts";
+import { Page, PageTabs, TabLink } from "../../../ui/page.tsx";
+import { BackToTemplates } from "../back-link.tsx";
+import { currentTab, EDITOR_TABS, readTemplateSearch, type TemplateSearch } from "../search.ts";
+import { UsesTab } from "../uses-tab.tsx";
+import { VariablesTab } from "../variables-tab.tsx";
+import { TemplateChecksTab } from "./checks-tab.tsx";
+import { EditTab } from "./edit-tab.tsx";
+import { SettingsTab } from "./settings-tab.tsx";
+import { TemplateMenu } from "./template-menu.tsx";
+import { GROUPS, LABELS, sourceOf, templateRequests } from "./template-source.ts";
+import { TestButton } from "./test-button.tsx";
+import { VersionsTab } from "./versions-tab.tsx";
+
+const route = getRouteApi("/user/p/$project/templates/$template");
+
+export function TemplateEditor({ template, project }: { template: Template; project: string }) {
+  const { id, revision } = template;
+  const client = useQueryClient();
+  const requests = useMemo(() => templateRequests(client, project, id), [client, project, id]);
+  const editor = useAutosave({
+    key: `templates:${id}`,
+    value: sourceOf(template),
+    revision,
+    groups: GROUPS,
+    ...requests,
+  });
+  const { value, change } = editor;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const tab = currentTab(EDITOR_TABS, search);
+  const show = (next: TemplateSearch) =>
+    void navigate({ search: readTemplateSearch({ ...search, ...next }), replace: true });
+  const [isComparing, setIsComparing] = useState(false);
+  const isInConflict = editor.conflict !== null;
+  useEffect(() => setIsComparing(isInConflict), [isInConflict]);
+  return (
+    <Page
+      title={value.name === "" ? "Template" : value.name}
+      titleField={
+        <TextInput
+          aria-label="Name of the template"
+          variant="unstyled"
+          className="title-field"
+          maxLength={255}
+          value={value.name}
+          onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+        />
+      }
+      isFixed={tab === "edit"}
+      back={<BackToTemplates project={project} />}
+      actions={
+        <>
+          <SaveState editor={editor} labels={LABELS} onCompare={() => setIsComparing(true)} />
+          <TestButton id={id} editor={editor} contactId={search.as} />
+          <TemplateMenu template={template} project={project} editor={editor} />
+        </>
+      }
+      tabs={
+        <PageTabs label="Parts of the template">
+          {EDITOR_TABS.map(({ key, label }) => (
+            <TabLink key={key} tab={key} current={tab}>
+              {label}
+            </TabLink>
+          ))}
+        </PageTabs>
+      }
+    >
+      <Notices editor={editor} labels={LABELS} />
+      {tab === "edit" && (
+        <EditTab editor={editor} project={project} search={search} onSearch={show} />
+      )}
+      {tab === "settings" && <SettingsTab editor={editor} />}
+      {tab === "checks" && (
+        <TemplateChecksTab source={value} project={project} contactId={search.as} />
+      )}
+      {tab === "variables" && <VariablesTab template={template} />}
+      {tab === "versions" && (
+        <VersionsTab
+          template={template}
+          project={project}
+          editor={editor}
+          chosen={search.version}
+          onChoose={(version) => show({ version })}
+        />
+      )}
+      {tab === "uses" && <UsesTab template={template} />}
+      <ConflictDialog
+        conflict={isComparing ? editor.conflict : null}
+        mine={value}
+        noun="template"
+        labels={LABELS}
+        onResolve={editor.resolve}
+        onClose={() => setIsComparing(false)}
+      />
+    </Page>
+  );
+}

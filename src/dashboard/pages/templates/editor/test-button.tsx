@@ -1,0 +1,105 @@
+/** Sends the template as a mail to the user, or to another address. */
+
+import { Button, Menu } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { ChevronDown, Send } from "lucide-react";
+import { useRef, useState } from "react";
+import { api, newIdempotencyKey } from "../../../api.ts";
+import { useAppState } from "../../../state.ts";
+import { AddressField, DialogForm } from "../../../ui/dialog-form.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { saveText } from "../../../ui/editors/save-text.ts";
+import { showDone, showFailure } from "../../../ui/undo.tsx";
+import { useApiForm } from "../../../ui/use-api-form.ts";
+import type { TemplateEditing } from "./template-editing.ts";
+import { LABELS, templatePath } from "./template-source.ts";
+
+type Props = { id: string; editor: TemplateEditing; contactId: string | undefined };
+
+export function TestButton({ id, editor, contactId }: Props) {
+  const { user } = useAppState();
+  const [isAsking, dialog] = useDisclosure(false);
+  const [isBusy, setIsBusy] = useState(false);
+  // A second click during the request sends no second mail.
+  const key = useRef(newIdempotencyKey());
+  const send = useSend({ id, editor, contactId });
+
+  async function sendToMe(): Promise<void> {
+    setIsBusy(true);
+    try {
+      await send(user?.email ?? "", key.current);
+      key.current = newIdempotencyKey();
+      showDone(`Sent to ${user?.email ?? "you"}.`);
+    } catch (error) {
+      showFailure("The test was not sent", error);
+    } finally {
+      setIsBusy(false);
+    }
+  }
+
+  return (
+    <>
+      <Button.Group>
+        <Button
+          variant="default"
+          loading={isBusy}
+          leftSection={<Send size={15} aria-hidden />}
+          onClick={() => void sendToMe()}
+        >
+          Send me this
+        </Button>
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button variant="default" className="test-more" aria-label="Other ways to send a test">
+              <ChevronDown size={15} aria-hidden />
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={dialog.open}>Send a test to another address</Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      </Button.Group>
+      <Dialog opened={isAsking} onClose={dialog.close} title="Send a test" size="md">
+        <TestForm send={send} onDone={dialog.close} />
+      </Dialog>
+    </>
+  );
+}
+
+/** Saves first: the mail is made of what the server has. */
+function useSend({ id, editor, contactId }: Props) {
+  return async (to: string, idempotencyKey: string): Promise<void> => {
+    const state = await editor.saveNow();
+    if (state.status !== "SAVED") throw new Error(saveText(state, LABELS));
+    const body = { to, ...(contactId === undefined ? {} : { contactId }) };
+    await api.post(`${templatePath(id)}/test`, body, { idempotencyKey });
+  };
+}
+
+function TestForm(props: {
+  send: (to: string, idempotencyKey: string) => Promise<void>;
+  onDone: () => void;
+}) {
+  const { send, onDone } = props;
+  const form = useApiForm({
+    initial: { to: "" },
+    submit: ({ to }, idempotencyKey) => send(to.trim(), idempotencyKey),
+    onDone() {
+      showDone("The test was sent.");
+      onDone();
+    },
+  });
+  return (
+    <DialogForm
+      form={form}
+      action="Send the test"
+      isIncomplete={form.values.to.trim() === ""}
+      onCancel={onDone}
+    >
+      <p className="muted">
+        The mail has the values of the contact that you preview, and its subject begins with “Test”.
+      </p>
+      <AddressField {...form.field("to")} />
+    </DialogForm>
+  );
+}

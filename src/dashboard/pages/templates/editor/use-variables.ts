@@ -1,0 +1,36 @@
+/** The fields of the contacts, as variables that the editor completes and inserts. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { FieldList } from "../../../../modules/contacts/model.ts";
+import { api } from "../../../api.ts";
+import { variableName } from "../../../ui/editors/code/variable-name.ts";
+import type { Word } from "../../../ui/editors/code/liquid-words.ts";
+
+const STALE_MS = 60_000;
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: "Text",
+  number: "Number",
+  boolean: "Yes or no",
+  date: "Date",
+};
+
+export function useVariables(project: string): Word[] {
+  const { data } = useQuery({
+    queryKey: ["contact-fields", project],
+    queryFn: ({ signal }) =>
+      api.get<typeof FieldList.static>("/contacts/fields", {
+        query: { counted: "NEWEST" },
+        signal,
+      }),
+    staleTime: STALE_MS,
+  });
+  return useMemo(
+    () =>
+      (data?.items ?? []).flatMap(({ key, type }) => {
+        const name = variableName(key);
+        return name === null ? [] : [{ name, text: TYPE_WORDS[type] ?? "" }];
+      }),
+    [data],
+  );
+}

@@ -1,0 +1,117 @@
+/** The layouts of the project: headers and footers that templates share. */
+
+import { Button, TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { PanelsTopLeft, Plus } from "lucide-react";
+import type { Layout } from "../../../../modules/layouts.ts";
+import { api } from "../../../api.ts";
+import { useShortcuts } from "../../../shortcuts.ts";
+import { useMay } from "../../../state.ts";
+import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import { DialogForm } from "../../../ui/dialog-form.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Empty } from "../../../ui/empty.tsx";
+import { Page } from "../../../ui/page.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { useApiForm } from "../../../ui/use-api-form.ts";
+import { useCreateDialog } from "../../../ui/use-create-dialog.ts";
+import { useList } from "../../../ui/use-list.ts";
+import { BackToTemplates } from "../back-link.tsx";
+import { FIRST_BODY } from "./first-body.ts";
+
+const route = getRouteApi("/user/p/$project/templates/layouts");
+
+const COLUMNS: readonly Column<Layout>[] = [
+  { key: "name", title: "Layout", render: ({ name }) => <bdi title={name}>{name}</bdi> },
+  {
+    key: "updated",
+    title: "Changed",
+    width: "132px",
+    isFigure: true,
+    render: ({ updatedAt }) => <Time at={updatedAt} isPlain />,
+  },
+];
+
+export function LayoutsPage() {
+  const { project } = route.useParams();
+  const navigate = useNavigate();
+  const list = useList<Layout>("layouts", "/layouts");
+  const mayEdit = useMay("EDITOR");
+  const [isCreating, dialog] = useCreateDialog(mayEdit);
+  useShortcuts({ c: dialog.open }, mayEdit);
+  const open = (id: string) =>
+    void navigate({
+      to: "/p/$project/templates/layouts/$layout",
+      params: { project, layout: id },
+    });
+  const isEmpty = list.rows.length === 0 && !list.isLoading && list.error === null;
+  const button = mayEdit && (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
+      Create a layout
+    </Button>
+  );
+  return (
+    <Page
+      title="Layouts"
+      isFixed
+      back={<BackToTemplates project={project} />}
+      description="A layout is the frame of several templates, such as a header and a footer."
+      actions={!isEmpty && button}
+    >
+      <DataTable
+        label="Layouts"
+        list={list}
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        href={({ id }) => `/app/p/${project}/templates/layouts/${id}`}
+        onOpen={({ id }) => open(id)}
+        phone={({ name, updatedAt }) => ({
+          first: <bdi className="cut">{name}</bdi>,
+          second: <Time at={updatedAt} isPlain />,
+        })}
+        empty={
+          <Empty
+            icon={PanelsTopLeft}
+            title="No layouts yet"
+            text="A layout has the header and the footer that several templates share. A change of it changes all of them."
+            action={button}
+          />
+        }
+      />
+      <Dialog opened={isCreating} onClose={dialog.close} title="Create a layout" size="md">
+        <CreateForm onDone={open} onCancel={dialog.close} />
+      </Dialog>
+    </Page>
+  );
+}
+
+function CreateForm({ onDone, onCancel }: { onDone: (id: string) => void; onCancel: () => void }) {
+  const client = useQueryClient();
+  const form = useApiForm({
+    initial: { name: "" },
+    submit: ({ name }, idempotencyKey) =>
+      api.post<Layout>("/layouts", { name: name.trim(), body: FIRST_BODY }, { idempotencyKey }),
+    async onDone({ id }) {
+      await client.invalidateQueries({ queryKey: ["layouts"] });
+      onDone(id);
+    },
+  });
+  return (
+    <DialogForm
+      form={form}
+      action="Create the layout"
+      isIncomplete={form.values.name.trim() === ""}
+      onCancel={onCancel}
+    >
+      <TextInput
+        label="Name"
+        required
+        withAsterisk={false}
+        maxLength={255}
+        data-autofocus
+        {...form.field("name")}
+      />
+    </DialogForm>
+  );
+}
