@@ -49,8 +49,13 @@ CREATE TABLE `images` (
 	`height` integer NOT NULL,
 	`size_bytes` integer NOT NULL,
 	`created_at` integer NOT NULL,
-	`bytes` blob NOT NULL,
 	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE TABLE `image_contents` (
+	`image_seq` integer PRIMARY KEY NOT NULL,
+	`bytes` blob NOT NULL,
+	FOREIGN KEY (`image_seq`) REFERENCES `images`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `images_id_unique` ON `images` (`id`);--> statement-breakpoint

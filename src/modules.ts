@@ -16,6 +16,8 @@ import { createMxLookup } from "./modules/domains/mx-lookup.ts";
 import { createInboundRouteModule } from "./modules/inbound-routes/module.ts";
 import { createInboxModule } from "./modules/inboxes/module.ts";
 import { findKey, keyNoun } from "./modules/keys.ts";
+import { imageNoun } from "./modules/images/images.ts";
+import { createImageModule } from "./modules/images/files.ts";
 import { layoutNoun } from "./modules/layouts.ts";
 import { createLiveModule } from "./modules/live/module.ts";
 import { type Module, moduleOf } from "./modules/module.ts";
@@ -114,6 +116,8 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
       }),
     ),
     moduleOf(parts, layoutNoun),
+    moduleOf(parts, imageNoun),
+    createImageModule(parts),
     moduleOf(parts, suppressionNoun),
     createBounceModule(parts),
     inboundRoutes,

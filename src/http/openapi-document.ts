@@ -28,6 +28,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Contacts: "The people that a project writes to, with free-form data",
   Templates: "Subjects and bodies that mails, workflows and previews use",
   Layouts: "What templates share around their bodies",
+  Images: "Images that mails show",
   Domains: "The domains that a project sends from, and their DNS records",
   Suppressions: "Addresses that get no mail",
   Bounces: "Reports of other mail servers about mails: bounces and complaints",

@@ -60,6 +60,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   templates: "modules/templates.ts",
   template_versions: "modules/templates/",
   layouts: "modules/layouts.ts",
+  image_contents: "modules/images/",
   images: "modules/images/",
   user_sessions: "modules/accounts/",
   user_tokens: "modules/accounts/",

@@ -36,6 +36,7 @@ const NOT_METERED = [
   "contact_events", // In the fixed bytes of an event.
   "direct_sites",
   "dkim_keys", // In the fixed bytes of a domain.
+  "image_contents", // In the number of bytes of an image.
   "inbox_messages", // Captured messages have a limit of their own (--capture-max-bytes).
   "inbox_parts",
   "inbox_raw",

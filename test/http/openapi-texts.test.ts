@@ -145,8 +145,8 @@ test("the nouns of the API are named schemas", () => {
 test("schemas use no private format, and one schema for free-form objects", () => {
   const text = JSON.stringify(document.body);
   const formats = new Set([...text.matchAll(/"format":"([^"]+)"/g)].map(([, name = ""]) => name));
-  // CODE is the value of a field `format` in examples.
-  expect([...formats].sort()).toEqual(["CODE", "binary", "date-time", "email"]);
+  // CODE and png are values of fields `format` in examples.
+  expect([...formats].sort()).toEqual(["CODE", "binary", "date-time", "email", "png"]);
   const freeForm = [...text.matchAll(/\{"type":"object","additionalProperties":true,/g)];
   expect(freeForm.length).toBe(1);
   expect(text).not.toMatch(/"x-(?!max-|role")/);
@@ -245,7 +245,7 @@ describe("the server", () => {
       );
       const headers = { "idempotency-key": "x".repeat(256) };
       const { body } =
-        ["/contacts/import", "/suppressions/import"].includes(path) && method === "POST"
+        ["/contacts/import", "/suppressions/import", "/images"].includes(path) && method === "POST"
           ? await t.call(method, path, undefined, {
               raw: FORM,
               headers: { ...headers, ...MULTIPART },

@@ -229,7 +229,7 @@ describe("security", () => {
     expect(track).toEqual([{ publicKey: [] }, { secretKey: [] }]);
     for (const [path, security] of Object.entries(open)) {
       expect([path, security]).toEqual([path, []]);
-      expect(path).toMatch(/^\/(livez|readyz|unsubscribe|subscribe|manage|c|o)(\/\{|$)/);
+      expect(path).toMatch(/^\/(livez|readyz|unsubscribe|subscribe|manage|c|o|i)(\/\{|$)/);
     }
   });
 

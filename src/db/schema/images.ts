@@ -12,7 +12,7 @@ export const images = sqliteTable(
     projectSeq: integer("project_seq")
       .notNull()
       .references(() => projects.seq),
-    /** SHA-256 of `bytes`, in hexadecimal. */
+    /** SHA-256 of its bytes, in hexadecimal. */
     digest: text("digest").notNull(),
     name: text("name").notNull(),
     format: text("format", { enum: IMAGE_FORMATS }).notNull(),
@@ -20,11 +20,17 @@ export const images = sqliteTable(
     height: integer("height").notNull(),
     sizeBytes: integer("size_bytes").notNull(),
     createdAt: integer("created_at").notNull(),
-    /** The last column: a list reads the others without the pages of this one. */
-    bytes: blob("bytes", { mode: "buffer" }).notNull(),
   },
   (table) => [
     index("images_page").on(table.projectSeq, table.seq),
     uniqueIndex("images_digest").on(table.digest, table.projectSeq),
   ],
 );
+
+/** The bytes of an image; `size_bytes` of the image is their length. */
+export const imageContents = sqliteTable("image_contents", {
+  imageSeq: integer("image_seq")
+    .primaryKey()
+    .references(() => images.seq, { onDelete: "cascade" }),
+  bytes: blob("bytes", { mode: "buffer" }).notNull(),
+});
