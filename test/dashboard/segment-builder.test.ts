@@ -31,6 +31,11 @@ describe("a condition as rows", () => {
     all(filter("data.orders", "greaterThan", 3), filter("subscribed", "equals", true)),
     all(filter("event.purchase", "triggeredWithin", 30, "days")),
     all(filter("data.city", "in", ["Rome", "Bath"]), filter("data.born", "within", 5, "hours")),
+    all(
+      filter("campaign.1", "wasNotOpened"),
+      filter("template.1", "wasClickedWithin", 5, "days"),
+      filter("link.https://x.io/a.b?c=d", "wasClicked"),
+    ),
     all(filter("segment.1", "notMemberOf"), filter("email.opened", "notTriggered")),
     {
       logic: "OR",

@@ -10,7 +10,10 @@ import { OPERATORS } from "../../src/modules/segments/condition/operators.ts";
 
 type Filter = { field: string; operator: string; value?: unknown; unit?: string };
 
-const NAMES = new Map([["s1", "VIP"]]);
+const NAMES = new Map([
+  ["s1", "VIP"],
+  ["c1", "Spring"],
+]);
 const nameOf = (id: string) => NAMES.get(id);
 const one = (filter: Filter) => ({ logic: "AND", groups: [{ filters: [filter] }] });
 
@@ -63,6 +66,18 @@ describe("a filter in words", () => {
     [{ field: "email.bounced", operator: "triggered" }, "A mail was returned as undeliverable"],
     [{ field: "segment.s1", operator: "memberOf" }, "Contact is in the segment VIP"],
     [{ field: "segment.s2", operator: "notMemberOf" }, "Contact is not in the segment s2"],
+    [
+      { field: "campaign.c1", operator: "wasNotOpened" },
+      "Campaign Spring was received, but not opened",
+    ],
+    [
+      { field: "template.t1", operator: "wasClickedWithin", value: 2, unit: "days" },
+      "Mail from the template t1 was clicked in the last 2 days",
+    ],
+    [
+      { field: "link.https://x.io/a", operator: "wasNotClicked" },
+      "Link https://x.io/a was not clicked",
+    ],
     [{ field: "data.x", operator: "resembles", value: { a: 1 } }, 'x resembles {"a":1}'],
     [{ field: "data.x", operator: "constructor", value: 1 }, "x constructor 1"],
   ];
@@ -76,6 +91,8 @@ describe("a filter in words", () => {
     time: "createdAt",
     data: "data.x",
     event: "event.x",
+    mail: "campaign.x",
+    link: "link.https://x.io",
     segment: "segment.x",
   };
   test("has words for every operator of every field", () => {

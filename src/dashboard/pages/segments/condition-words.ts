@@ -6,7 +6,7 @@ import { isRecord } from "../../ui/is-record.ts";
 export type TestWords = { kind: "TEST"; subject: string; verb: string; value: string };
 export type WordsNode = TestWords | { kind: "ALL" | "ANY"; parts: WordsNode[] };
 
-/** The name of a segment by its id. */
+/** The name of a segment, a campaign or a template by its id. */
 type NameOf = (id: string) => string | undefined;
 
 /** The server allows ten levels. */
@@ -77,6 +77,13 @@ function wordsOfTest(filter: Filter, nameOf: NameOf): Words {
         filter.operator === "notMemberOf" ? "is not in the segment" : "is in the segment";
       return { subject: "Contact", verb, value: nameOf(rest) ?? rest };
     }
+    case "campaign":
+    case "template": {
+      const kind = field.startsWith("campaign") ? "Campaign" : "Mail from the template";
+      return worded(`${kind} ${nameOf(rest) ?? rest}`, REACTION_VERBS, filter);
+    }
+    case "link":
+      return worded(`Link ${shownValue(rest)}`, LINK_VERBS, filter);
     default:
       return worded(field, {}, filter);
   }
@@ -122,6 +129,20 @@ const EVENT_VERBS: Verbs = {
   notTriggeredWithin: "did not happen in the last N",
   triggeredOlderThan: "happened last more than N ago",
 };
+
+/** What contacts did with the mails of a campaign or a template. */
+const REACTION_VERBS: Verbs = {
+  wasReceived: "was received",
+  wasNotReceived: "was not received",
+  wasReceivedWithin: "was received in the last N",
+  wasOpened: "was opened",
+  wasNotOpened: "was received, but not opened",
+  wasOpenedWithin: "was opened in the last N",
+  wasClicked: "was clicked",
+  wasNotClicked: "was received, but not clicked",
+  wasClickedWithin: "was clicked in the last N",
+};
+const LINK_VERBS: Verbs = { ...REACTION_VERBS, wasNotClicked: "was not clicked" };
 
 /** DONE stands for what was done with a mail. */
 const MAIL_VERBS: Verbs = {

@@ -17,7 +17,7 @@ import { membersText, typeWord } from "./columns.tsx";
 import { wordsOfCondition } from "./condition-words.ts";
 import { ConditionView } from "./condition-view.tsx";
 import { SegmentMembers } from "./members.tsx";
-import { useSegment, useSegmentNames, useSegmentUsage } from "./use-segments.ts";
+import { useSegment, useReferredNames, useSegmentUsage } from "./use-segments.ts";
 
 const route = getRouteApi("/user/p/$project/segments/$segment");
 
@@ -129,8 +129,8 @@ function About({ segment }: { segment: Segment }) {
 }
 
 function Definition({ segment: { condition, mismatches } }: { segment: Segment }) {
-  const needsNames = condition !== null && JSON.stringify(condition).includes('"segment.');
-  const names = useSegmentNames(needsNames);
+  const needsNames = /"(?:segment|campaign|template)\./.test(JSON.stringify(condition));
+  const names = useReferredNames(needsNames);
   if (condition === null) {
     return <p>A list: its contacts are added and removed one by one, or by your programs.</p>;
   }
@@ -139,7 +139,7 @@ function Definition({ segment: { condition, mismatches } }: { segment: Segment }
       <p>
         The members are the contacts that meet this condition now. They change as contacts change.
       </p>
-      <ConditionView words={wordsOfCondition(condition, (segment) => names.get(segment))} />
+      <ConditionView words={wordsOfCondition(condition, (name) => names.get(name))} />
       {mismatches.map(({ field, expected, contacts }) => (
         <p key={`${field} ${expected}`}>
           {contacts === 1 ? "1 contact has" : `${contacts.toLocaleString("en-US")} contacts have`} a

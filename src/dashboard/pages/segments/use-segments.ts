@@ -9,7 +9,7 @@ import { serverNow } from "../../server-clock.ts";
 import { useProject } from "../../state.ts";
 import { type List, useList } from "../../ui/use-list.ts";
 
-/** Segments whose names are known for conditions. */
+/** Objects of each kind whose names are known for conditions. */
 const NAMED = 100;
 /** The server counts the members for each answer, so it is asked at most so often. */
 const REFRESH_MS = 15_000;
@@ -57,17 +57,24 @@ export function useSegmentUsage(id: string) {
   });
 }
 
-/** The names of the newest segments, by their ids. */
-export function useSegmentNames(isNeeded: boolean): ReadonlyMap<string, string> {
+/** The names of the newest segments, campaigns and templates, by their ids. */
+export function useReferredNames(isNeeded: boolean): ReadonlyMap<string, string> {
   const project = useProject()?.id ?? null;
   const { data } = useQuery({
-    queryKey: ["segment-names", project],
-    queryFn: ({ signal }) =>
-      api.get<ListPage<Segment>>("/segments", { query: { limit: NAMED }, signal }),
+    queryKey: ["referred-names", project],
+    queryFn: async ({ signal }) => {
+      const query = { limit: NAMED };
+      const lists = await Promise.all(
+        ["/segments", "/campaigns/summaries", "/templates"].map((path) =>
+          api.get<ListPage<{ id: string; name: string }>>(path, { query, signal }),
+        ),
+      );
+      return lists.flatMap(({ items }) => items.map(({ id, name }) => [id, name] as const));
+    },
     enabled: isNeeded,
     staleTime: 60_000,
   });
-  return new Map((data?.items ?? []).map(({ id, name }) => [id, name]));
+  return new Map(data ?? []);
 }
 
 export function useSegmentRefresh(): () => Promise<void> {

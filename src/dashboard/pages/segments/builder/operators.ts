@@ -16,6 +16,8 @@ export type FieldKind =
   | "date"
   | "event"
   | "mail"
+  | "mailOf"
+  | "link"
   | "segment";
 
 type Operator = { value: string; label: string; takes: ValueKind };
@@ -58,6 +60,14 @@ const happened = (done: string, never: string): Operator[] => [
   { value: "triggeredOlderThan", label: "longer ago than", takes: "span" },
 ];
 
+/** What a contact did with the mails of a campaign or a template, or with a link. */
+const reacted = (words: Readonly<Record<string, string>>): Operator[] =>
+  Object.entries(words).map(([value, label]) => ({
+    value,
+    label,
+    takes: value.endsWith("Within") ? "span" : "none",
+  }));
+
 export const OPERATORS_OF: Readonly<Record<FieldKind, readonly Operator[]>> = {
   email: compared("text", {
     equals: "is",
@@ -85,6 +95,22 @@ export const OPERATORS_OF: Readonly<Record<FieldKind, readonly Operator[]>> = {
   date: [...PERIODS, ...compared("date", DATE_WORDS), ...EXISTS],
   event: happened("ever", "never"),
   mail: happened("ever", "never"),
+  mailOf: reacted({
+    wasReceived: "was received",
+    wasNotReceived: "was not received",
+    wasOpened: "was opened",
+    wasNotOpened: "was received, but not opened",
+    wasClicked: "was clicked",
+    wasNotClicked: "was received, but not clicked",
+    wasReceivedWithin: "was received in the last",
+    wasOpenedWithin: "was opened in the last",
+    wasClickedWithin: "was clicked in the last",
+  }),
+  link: reacted({
+    wasClicked: "was clicked",
+    wasNotClicked: "was not clicked",
+    wasClickedWithin: "was clicked in the last",
+  }),
   segment: [
     { value: "memberOf", label: "is a member of it", takes: "none" },
     { value: "notMemberOf", label: "is no member of it", takes: "none" },
@@ -119,5 +145,7 @@ export function kindOf(field: string, dataKind: string): FieldKind | null {
   if (field.startsWith("data.")) return isDataKind(dataKind) ? dataKind : "text";
   if (field.startsWith("event.")) return "event";
   if (field.startsWith("email.")) return "mail";
+  if (/^(?:campaign|template)\../.test(field)) return "mailOf";
+  if (/^link\.https?:/.test(field)) return "link";
   return field.startsWith("segment.") ? "segment" : null;
 }

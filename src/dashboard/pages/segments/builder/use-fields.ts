@@ -64,6 +64,18 @@ export function useFields(project: string, except?: string): FieldChoices {
     queryFn: ({ signal }) =>
       api.get<ListPage<Segment>>("/segments", { query: { limit: MOST }, signal }),
   }).data;
+  const campaigns = useQuery({
+    ...options,
+    queryKey: ["campaign-choices", project],
+    queryFn: ({ signal }) =>
+      api.get<ListPage<Named>>("/campaigns/summaries", { query: { limit: MOST }, signal }),
+  }).data;
+  const templates = useQuery({
+    ...options,
+    queryKey: ["template-choices", project],
+    queryFn: ({ signal }) =>
+      api.get<ListPage<Named>>("/templates", { query: { limit: MOST }, signal }),
+  }).data;
   return useMemo(
     () => ({
       groups: [
@@ -80,6 +92,19 @@ export function useFields(project: string, except?: string): FieldChoices {
         },
         { group: "Mails", items: MAILS },
         {
+          group: "Mails of a campaign",
+          items: (campaigns?.items ?? [])
+            .filter(({ status }) => status !== "DRAFT")
+            .map(({ id, name }) => ({ value: `campaign.${id}`, label: name })),
+        },
+        {
+          group: "Mails from a template",
+          items: (templates?.items ?? []).map(({ id, name }) => ({
+            value: `template.${id}`,
+            label: name,
+          })),
+        },
+        {
           group: "Segments",
           items: (segments?.items ?? [])
             .filter(({ id }) => id !== except)
@@ -93,10 +118,12 @@ export function useFields(project: string, except?: string): FieldChoices {
         }),
       ),
     }),
-    [fields, events, segments, except],
+    [fields, events, segments, campaigns, templates, except],
   );
 }
 
+/** What the builder reads of campaigns and templates. */
+type Named = { id: string; name: string; status?: string };
 type FieldListAnswer = typeof FieldList.static;
 
 /** The choices, with the chosen field if it is not among them, and the text that is searched for. */
@@ -108,7 +135,11 @@ export function choicesFor({ groups }: FieldChoices, search: string, value: stri
   const typed = search.trim();
   const labels = new Set(groups.flatMap(({ items }) => items.map(({ label }) => label)));
   if (typed !== "" && !labels.has(typed) && typed !== labelOf(value)) {
+    const link: [string, string][] = /^https?:\/\/./.test(typed)
+      ? [[`link.${typed}`, `Link ${typed}`]]
+      : [];
     for (const [field, label] of [
+      ...link,
       [dataField(typed), `Field “${typed}”`],
       [`event.${typed}`, `Event “${typed}”`],
     ] as const) {
@@ -120,8 +151,8 @@ export function choicesFor({ groups }: FieldChoices, search: string, value: stri
 
 /** The name of a field that is in no list. */
 function labelOf(field: string): string {
-  const [, prefix = "", rest = ""] = /^(data|event|segment)\.([^]*)$/.exec(field) ?? [];
+  const [, prefix = "", rest = ""] =
+    /^(data|event|segment|campaign|template|link)\.([^]*)$/.exec(field) ?? [];
   if (prefix === "data") return unescapeKey(rest);
-  if (prefix === "event") return `Event ${rest}`;
-  return prefix === "segment" ? `Segment ${rest}` : field;
+  return prefix === "" ? field : `${prefix[0]?.toUpperCase()}${prefix.slice(1)} ${rest}`;
 }
