@@ -4,8 +4,9 @@ import { eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { segments as segmentTable } from "../../db/schema/segments.ts";
 import { AppError } from "../../lib/errors.ts";
-import { parseCondition } from "../segments/condition/condition.ts";
+import { parseStored } from "../segments/condition/condition.ts";
 import { IS_SUBSCRIBED, IS_SUPPRESSED } from "../segments/condition/operators.ts";
+import { problemSentence, problemsOf } from "../segments/condition/problems.ts";
 import type { Segments } from "../segments/service.ts";
 import type { CampaignRow } from "./present.ts";
 import type { AudienceBreakdown } from "./results-model.ts";
@@ -38,7 +39,7 @@ export function createCampaignAudience(deps: {
       return segments.audienceOf(projectSeq, id, tests);
     }
     const text = audienceCondition ?? audienceFilter;
-    const condition = text === null ? null : parseCondition(JSON.parse(text), "audienceFilter");
+    const condition = text === null ? null : parseStored(JSON.parse(text), "audienceFilter");
     return segments.audienceOfCondition(projectSeq, condition, tests);
   }
 
@@ -70,8 +71,12 @@ export function createCampaignAudience(deps: {
       for await (const seqs of members(subscribed(campaign))) {
         if (findReachable.get(JSON.stringify(seqs)) !== null) return;
       }
+      const [problem] = problemsOf(subscribed(campaign).tests);
       throw new AppError(409, "INVALID_STATE", "This campaign has no recipients.", {
-        suggestion: "Check its audience: only subscribed contacts receive campaigns.",
+        suggestion:
+          problem === undefined
+            ? "Check its audience: only subscribed contacts receive campaigns."
+            : problemSentence(problem),
       });
     },
 

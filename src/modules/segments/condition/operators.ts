@@ -24,7 +24,7 @@ import {
   isMissing,
   isUnlike,
 } from "../sql/data-fields.ts";
-import { parsePeriod } from "./dates.ts";
+import { type Comparable, isIncomparable, type Incomparable } from "./comparable.ts";
 import type { Target } from "./fields.ts";
 import type { Readers, Values } from "./input.ts";
 
@@ -53,6 +53,8 @@ export type FieldTest = {
   source: ((context: Context) => RowSource) | null;
   /** Given if only values of one type can match. */
   expects?: ComparedType;
+  /** Given if the test cannot be made; then it matches nothing. */
+  problem?: Incomparable;
 };
 
 export type ComparedType = {
@@ -205,15 +207,26 @@ function ofData<K extends keyof Values>(
   };
 }
 
-function ofComparison(name: Comparison) {
-  return ofData(
+function ofComparison(name: Comparison): Operator<Data> {
+  const valid = ofData<"comparable">(
     "comparable",
-    (field, value) => compare(field, value, name),
-    (value) => {
-      if (typeof value === "number") return "number";
-      return parsePeriod(value) === null ? null : "date";
-    },
+    (field, value) => (isIncomparable(value) ? bind`0` : compare(field, value, name)),
+    typeOf,
   );
+  return {
+    takes: "comparable",
+    read(target, input) {
+      const value = input.comparable();
+      if (value === null) return null;
+      const test = valid.test(target, value);
+      return isIncomparable(value) ? { ...test, problem: value } : test;
+    },
+  };
+}
+
+function typeOf(value: Comparable): ComparedType["type"] | null {
+  if (typeof value === "number") return "number";
+  return isIncomparable(value) ? null : "date";
 }
 
 const DATA = {
