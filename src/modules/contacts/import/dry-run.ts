@@ -87,7 +87,9 @@ export function createDryRunner(deps: {
       const { first, rest: all } = await peekItems(rest, SAMPLED_ROWS);
       const sample = examineSample(format, recordsOf(first));
       const misnamed = nameError(input, format);
-      const problems = [...errors, ...sample.errors, ...(misnamed === null ? [] : [misnamed])];
+      const found = [...errors, ...sample.errors, ...(misnamed === null ? [] : [misnamed])];
+      // A column that the sample asks for is found in the whole file as well.
+      const problems = [...new Map(found.map((problem) => [problem.message, problem])).values()];
       const trial = openTrial(job.id);
       const batches = readBatches(all, format);
       const opened = { target: targetOf(job, input), trial, batches, isStopping };

@@ -8,6 +8,7 @@ import { readCell, removeMark } from "./cells.ts";
 import type { ColumnType } from "./column-types.ts";
 import type { Column } from "./columns.ts";
 import { isReserved, serializeData } from "../data.ts";
+import { isSpokenNo, isYes } from "./leaving-words.ts";
 import {
   readLeft,
   readStatus,
@@ -29,15 +30,6 @@ export type ImportRow =
     }
   /** `cells` is the record as it stands in the file, if it could be split into cells. */
   | { kind: "fault"; line: number; message: string; cells?: readonly string[] };
-
-const SUBSCRIBED = new Map([
-  ["true", true],
-  ["1", true],
-  ["yes", true],
-  ["false", false],
-  ["0", false],
-  ["no", false],
-]);
 
 /** Characters of a cell in a message. */
 const LONGEST_SHOWN = 60;
@@ -100,7 +92,7 @@ function readCells({ columns, statusWords, isList, types }: RowFormat, cells: re
         addStanding(readWanted(cell, statusWords), cell);
         break;
       case "left":
-        addStanding(readLeft(cell, column.standing, statusWords), cell);
+        addStanding(readLeft(cell, column, statusWords), cell);
         break;
       case "data":
         data.push([column.key, readTypedCell(cell, column.key, types[i] ?? "text")]);
@@ -141,11 +133,9 @@ function readEmail(cell: string): string {
 }
 
 function readSubscribed(cell: string): Standing {
-  const value = SUBSCRIBED.get(cell.trim().toLowerCase());
-  if (value === undefined) {
-    throw new RowError("subscribed must be true, 1, yes, false, 0 or no.");
-  }
-  return value ? "SUBSCRIBED" : "UNSUBSCRIBED";
+  if (isSpokenNo(cell)) return "UNSUBSCRIBED";
+  if (isYes(cell)) return "SUBSCRIBED";
+  throw new RowError("subscribed must be true, 1, yes, false, 0 or no.");
 }
 
 function readTypedCell(cell: string, key: string, type: ColumnType): unknown {

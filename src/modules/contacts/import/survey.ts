@@ -12,8 +12,9 @@ import {
   type TypeOptions,
 } from "./column-types.ts";
 import { type Column, suspectColumn } from "./columns.ts";
-import { type FileFormat, speakingColumn } from "./format.ts";
+import type { FileFormat } from "./format.ts";
 import type { ImportedColumn } from "./model.ts";
+import { createStandingWatch } from "./watch.ts";
 
 export type FileSurvey = {
   total: number;
@@ -23,6 +24,7 @@ export type FileSurvey = {
   columns: ImportedColumn[];
 };
 
+const MOST_REPORTED = 20;
 const MAX_SHOWN_COLUMNS = 500;
 const LONGEST_SHOWN_NAME = 200;
 
@@ -33,18 +35,21 @@ export function surveyRows(format: FileFormat, options: TypeOptions) {
     column.kind === "data" ? createColumnSurvey(column.as ?? null) : null,
   );
   let total = 0;
-  let speaking: number | undefined;
+  const watch = createStandingWatch(format);
 
   return {
     see(item: CsvItem): void {
       if (item.kind !== "end") total++;
       if (item.kind !== "record") return;
-      speaking ??= speakingColumn(format, item.cells);
+      watch.see(item.cells);
       for (const [i, cell] of item.cells.entries()) surveys[i]?.see(cell);
     },
 
     result(): FileSurvey & { faults: FieldError[] } {
-      const faults = speaking === undefined ? [] : [suspectColumn(header[speaking] ?? "")];
+      const faults = watch
+        .found()
+        .slice(0, MOST_REPORTED)
+        .map(({ index, value }) => suspectColumn(header[index] ?? "", value));
       const types = columns.map((_, i): ColumnType | null => {
         const type = surveys[i]?.type(options) ?? null;
         if (type === null || typeof type === "string") return type;
