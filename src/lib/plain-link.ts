@@ -10,9 +10,11 @@ const ACTIONS: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-/** The parts of a slug: words, short numbers, and words with a short number after them. */
-const SLUG =
-  /^(?:\p{L}[\p{L}\p{M}]*\d{0,3}|\d{1,4})?(?:[-_.~+,@!()'* ]+(?:[\p{L}\p{M}]+\d{0,3}|\d{1,4})?)*$/u;
+/** A part of a slug: a word, a short number, or a word with a short number after it. */
+const SLUG_PART = /^(?:\p{L}[\p{L}\p{M}]*\d{0,3}|\d{1,4})?$/u;
+const SEPARATOR = /[-_.~+,@!()'* ]/;
+/** Parts of a path that are shown. */
+const MAX_SEGMENTS = 30;
 const NUMBER = /^\d{1,12}$/;
 const YEAR = /^(?:19|20)\d{2}$/;
 
@@ -43,13 +45,13 @@ function withoutUser(host: string): string {
 function plainPath(path: readonly string[]): string[] {
   const shown: string[] = [];
   let isAfterAction = false;
-  for (const [at, segment] of path.entries()) {
+  for (const [at, segment] of path.slice(0, MAX_SEGMENTS).entries()) {
     const before = at === 0 ? null : (path[at - 1] ?? "");
     const isShown = segment === "" || (!isAfterAction && isPlain(decoded(segment), before));
     shown.push(isShown ? segment : LEFT_OUT);
     isAfterAction ||= startsSecret(segment);
   }
-  return shown;
+  return path.length > MAX_SEGMENTS ? [...shown, LEFT_OUT] : shown;
 }
 
 /** Whether the part of a path after this one may be a secret. */
@@ -61,12 +63,15 @@ function startsSecret(segment: string): boolean {
   return words.some((word) => ACTIONS.has(word)) || isSecretName(segment);
 }
 
+const isSlug = (segment: string): boolean =>
+  segment.split(SEPARATOR).every((part) => SLUG_PART.test(part));
+
 function isPlain(segment: string, before: string | null): boolean {
-  if (isTokenLike(segment) || !(SLUG.test(segment) || NUMBER.test(segment))) return false;
+  if (isTokenLike(segment) || !(isSlug(segment) || NUMBER.test(segment))) return false;
   if (YEAR.test(segment)) return true;
   // After /r/ and at the start, a number or a word with digits may be a code.
   const isShort = before === null ? /^\d+$/.test(segment) : before.length === 1;
-  return !isShort || !/\d/.test(segment) || /\p{L}{3,}[-_]\p{L}/u.test(segment);
+  return !isShort || !/\d/.test(segment) || /\p{L}{3}[-_]\p{L}/u.test(segment);
 }
 
 function decoded(segment: string): string {

@@ -73,10 +73,10 @@ function changesIn(part: string): number {
 
 /** A name with a value: `token=a`, `"token": "a"`. */
 const NAMED =
-  /([\p{L}\p{M}][\p{L}\p{M}\d_. -]{0,60}?)["'\\]{0,4}\s{0,3}(?:[:=：]|=>|%3[aAdD])\s{0,3}\S/gu;
+  /(?<![\p{L}\p{M}])([\p{L}\p{M}][\p{L}\p{M}\d_. -]{0,60}?)["'\\]{0,4}\s{0,3}(?:[:=：]|=>|%3[aAdD])\s{0,3}\S/gu;
 /** The same in a sentence: `the password is a`. */
 const SAID =
-  /([\p{L}\p{M}]{1,40}[ -]?[\p{L}\p{M}]{0,40})\s(?:is|ist|lautet|heißt|est|es|è|é|to|jest|är|er)\s\S/giu;
+  /(?<![\p{L}\p{M}])([\p{L}\p{M}]{1,40}[ -]?[\p{L}\p{M}]{0,40})\s(?:is|ist|lautet|heißt|est|es|è|é|to|jest|är|er)\s\S/giu;
 /** Words that are followed by the secret. */
 const SCHEME = /\bbearer\s+\S|\bbasic\s+(?=\S*[\d=])[a-z0-9+/]{6,}={0,2}(?:\s|$)/i;
 /** The user and the password before a host. */
