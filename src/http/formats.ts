@@ -6,7 +6,7 @@ import { parseAddressFilter } from "./address-filter.ts";
 import { LONGEST_ADDRESS_TEXT, parseAddress } from "../protocols/mime/address.ts";
 import { type Mailbox, mailboxText, parseMailbox } from "../protocols/mime/mailbox.ts";
 import { isContentId, isHeaderText } from "../protocols/mime/headers.ts";
-import { hasPlaceholder, NOT_RENDERED } from "../render/template/foreign-syntax.ts";
+import { hasPlaceholder, NOT_RENDERED } from "../render/template/foreign-literals.ts";
 import { defineFormat } from "./field-messages.ts";
 
 const ONE_LINE = "must be a single line of text without control characters";

@@ -10,7 +10,7 @@ import { type FieldError, validationError } from "../../lib/errors.ts";
 import { isMediaType } from "../../protocols/mime/content-type.ts";
 import { checkHeaders, MOST_HEADERS } from "../../protocols/mime/headers.ts";
 import { quickTemplateErrors } from "../../render/request-mails.ts";
-import { hasPlaceholder, NOT_RENDERED } from "../../render/template/foreign-syntax.ts";
+import { hasPlaceholder, NOT_RENDERED } from "../../render/template/foreign-literals.ts";
 import { BodySource, HeaderText, SubjectSource } from "../templates.ts";
 
 const MAX_RECIPIENTS = 1000;

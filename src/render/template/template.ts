@@ -21,7 +21,8 @@ import {
   type Rendering,
   type TemplateNode,
 } from "./engine.ts";
-import { foreignLiteral, foreignPlaceholder, type ForeignSyntax } from "./foreign-syntax.ts";
+import { foreignLiteral } from "./foreign-literals.ts";
+import { foreignPlaceholder, type ForeignSyntax } from "./foreign-syntax.ts";
 import { errorPosition, plainMessage, positionOf } from "./errors.ts";
 import { JsonEmitter } from "./json.ts";
 import { BoundedEmitter, LimitError, LONGEST_OUTPUT, RENDER_LIMIT_MS } from "./limits.ts";
