@@ -1,5 +1,6 @@
 /** Reads a received message: its header, its texts and its attachments, all with limits. */
 
+import { oneLine } from "../../lib/one-line.ts";
 import { readDsn } from "../../protocols/dsn/report.ts";
 import { decodeOctets } from "../../protocols/mime/encode-fields.ts";
 import type { Mailbox } from "../../protocols/mime/mailbox.ts";
@@ -60,7 +61,7 @@ export async function readMail(
   const messageId = idsIn(valueOf(fields, "message-id") ?? "")[0] ?? null;
   return {
     from: mailbox?.address ?? null,
-    fromName: name === null ? null : oneLine(decodeWords(name)).slice(0, LONGEST_NAME),
+    fromName: name === null ? null : oneLine(decodeWords(name)).trim().slice(0, LONGEST_NAME),
     subject: subjectOf(valueOf(fields, "subject") ?? ""),
     messageId,
     isAutomatic: isAutomatic(fields) || readDsn(message).kind !== "unknown",
@@ -100,12 +101,9 @@ function partOf({ partId, filename, contentType, size, isInline }: StoredPart): 
 
 function subjectOf(value: string): string {
   return oneLine(decodeWords(decodeOctets(value)))
+    .trim()
     .slice(0, LONGEST_SUBJECT)
     .toWellFormed();
-}
-
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
 }
 
 function shortened(text: string, length: number): string {

@@ -3,7 +3,7 @@
 import { refuseUnstorable } from "../../../http/json-checks.ts";
 import { isRecord } from "../../../http/validation.ts";
 import { AppError } from "../../../lib/errors.ts";
-import { parseAddress } from "../../../protocols/mime/address.ts";
+import { parseMailbox } from "../../../protocols/mime/mailbox.ts";
 import { readCell, removeMark } from "./cells.ts";
 import type { ColumnType } from "./column-types.ts";
 import type { Column } from "./columns.ts";
@@ -124,12 +124,10 @@ function refuseBadCharacters(cell: string): void {
 /** Reads an address, also as mail programs export it: `Ada <ada@example.com>`, `mailto:…`. */
 function readEmail(cell: string): string {
   const text = removeMark(cell).trim();
-  const parsed = parseAddress(text);
-  if (parsed.ok) return parsed.address;
-  const bare = text.endsWith(">") ? text.slice(text.lastIndexOf("<") + 1, -1) : text;
-  const unwrapped = parseAddress(bare.replace(/^mailto:/i, "").trim());
-  if (!unwrapped.ok) throw new RowError(parsed.reason);
-  return unwrapped.address;
+  const bare = text.replace(/(^|<)[ \t]*mailto:/i, "$1");
+  const parsed = parseMailbox(bare, { mayHaveCommas: true });
+  if (!parsed.ok) throw new RowError(parsed.reason);
+  return parsed.mailbox.address;
 }
 
 function readSubscribed(cell: string): Standing {

@@ -8,6 +8,7 @@
  */
 
 import { storedAddress, storedSpellings } from "../../../protocols/mime/address.ts";
+import { searchedAddress } from "../../../protocols/mime/mailbox.ts";
 import { allOf, anyOf, bind, type Fragment } from "../sql/bind.ts";
 import {
   compare,
@@ -108,6 +109,8 @@ function operator<T extends FieldTarget, K extends keyof Values>(
 
 type Email = TargetOf<"email">;
 
+const addressIn = (text: string): string => storedAddress(searchedAddress(text));
+
 function anySpelling(part: string, matches: (spelling: string) => Fragment): Fragment {
   return anyOf(storedSpellings(part).map(matches));
 }
@@ -115,18 +118,18 @@ function anySpelling(part: string, matches: (spelling: string) => Fragment): Fra
 const EMAIL = {
   equals: operator<Email, "text">(
     "text",
-    (_, value) => bind`contacts.email = ${storedAddress(value)}`,
+    (_, value) => bind`contacts.email = ${addressIn(value)}`,
     (_, value, { projectSeq }) => ({
       from: bind`contacts AS addressed`,
       key: bind`addressed.seq`,
       stretch: bind`addressed.project_seq = ${projectSeq}
-          AND addressed.email = ${storedAddress(value)}`,
+          AND addressed.email = ${addressIn(value)}`,
       filter: bind`1`,
     }),
   ),
   notEquals: operator<Email, "text">(
     "text",
-    (_, value) => bind`contacts.email <> ${storedAddress(value)}`,
+    (_, value) => bind`contacts.email <> ${addressIn(value)}`,
   ),
   contains: operator<Email, "text">("text", (_, value) =>
     anySpelling(value, (part) => bind`instr(contacts.email, ${part}) > 0`),
