@@ -36,7 +36,7 @@ import {
 import { SAMPLED_ROWS } from "./records.ts";
 import { importResults } from "./results.ts";
 import { STANDINGS } from "./standing.ts";
-import { notesOnColumns } from "./survey.ts";
+import { notesOnColumns, notesOnDropped } from "./survey.ts";
 import { FILE_GONE, type JobFile, readInput } from "./job-file.ts";
 import type { ImportFaults } from "./faults.ts";
 import { presentJob } from "../jobs/model.ts";
@@ -386,7 +386,8 @@ function present(job: JobRow, faults: readonly ImportError[]): ImportProgress {
   const { encoding, columns = [], preview = [], problems = [] } = input;
   const { fileName = "", questions = [] } = input;
   const counts = { created, updated, failed, ...importResults(input) };
-  const notes = [...notesOnEncoding(input), ...notesOnColumns(columns)];
+  const dropped = input.suppressAs === undefined ? notesOnDropped(columns, input.mapping) : [];
+  const notes = [...notesOnEncoding(input), ...dropped, ...notesOnColumns(columns)];
   const dryRun = job.kind === "DRY_RUN";
   const hasFile = dryRun && job.fileBytes > 0;
   const fileExpiresAt = hasFile && job.finishedAt !== null ? job.finishedAt + KEPT_MS : null;

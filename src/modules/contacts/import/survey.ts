@@ -11,7 +11,7 @@ import {
   createColumnSurvey,
   type TypeOptions,
 } from "./column-types.ts";
-import { type Column, suspectColumn } from "./columns.ts";
+import { type Column, type Mapping, suspectColumn } from "./columns.ts";
 import type { FileFormat } from "./format.ts";
 import type { ImportedColumn } from "./model.ts";
 import { createStandingWatch } from "./watch.ts";
@@ -107,6 +107,17 @@ function presentType(type: ColumnType | null): ImportedColumn["type"] {
 function shorten(name: string): string {
   const text = name.trim();
   return text.length > LONGEST_SHOWN_NAME ? `${text.slice(0, LONGEST_SHOWN_NAME)}…` : text;
+}
+
+/** Returns a sentence for each column that is left out because its name is reserved. */
+export function notesOnDropped(columns: readonly ImportedColumn[], mapping: Mapping): string[] {
+  return columns.flatMap(({ name, field }) => {
+    if (field !== null || name === "" || mapping[name] === null) return [];
+    return [
+      `The column ${name} is not imported, because the service sets this field itself. Map it to ` +
+        "another name, such as data.externalId, to store it, or to null.",
+    ];
+  });
 }
 
 /** Returns a sentence for each column that the caller should check. */
