@@ -14,7 +14,9 @@ const ONE_LINE = "must be a single line of text without control characters";
 /** Registers the formats. Call it once, before the first route is compiled. */
 export function defineFormats(): void {
   const noAddress = "must be an email address such as ada@example.com";
-  const oneAddress = "must be one email address such as ada@example.com or Ada <ada@example.com>";
+  const oneAddress =
+    "must be one email address such as ada@example.com or Ada <ada@example.com>; " +
+    'a name with an address in it needs quotes: "eve@example.com" <ada@example.com>';
   defineFormat(
     "email",
     (text) => readMailbox(text) !== null,

@@ -54,10 +54,17 @@ export function createCampaignAudience(deps: {
   /**
    * The subscribed contacts that a campaign is sent to (docs/interface.md#campaigns). Relative
    * times count from the start of sending, which may be long ago if the process was interrupted.
-   * Throws 409 if its segment was deleted, 422 if its filter names a deleted segment.
+   * Throws 409 if its segment was deleted or a stored comparison cannot be made, so that it is not
+   * sent to a part of its audience; 422 if its filter names a deleted segment.
    */
   function subscribed(campaign: CampaignRow): Audience {
     const audience = matching(campaign, [IS_SUBSCRIBED]);
+    const [problem] = problemsOf(audience.tests);
+    if (problem !== undefined) {
+      throw new AppError(409, "INVALID_STATE", problemSentence(problem), {
+        suggestion: "Correct the condition of the audience.",
+      });
+    }
     return campaign.startedAt === null
       ? audience
       : segments.audienceAt(audience, campaign.startedAt);
@@ -71,12 +78,8 @@ export function createCampaignAudience(deps: {
       for await (const seqs of members(subscribed(campaign))) {
         if (findReachable.get(JSON.stringify(seqs)) !== null) return;
       }
-      const [problem] = problemsOf(subscribed(campaign).tests);
       throw new AppError(409, "INVALID_STATE", "This campaign has no recipients.", {
-        suggestion:
-          problem === undefined
-            ? "Check its audience: only subscribed contacts receive campaigns."
-            : problemSentence(problem),
+        suggestion: "Check its audience: only subscribed contacts receive campaigns.",
       });
     },
 

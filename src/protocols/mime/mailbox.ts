@@ -13,6 +13,9 @@ type ParsedMailbox =
   | { ok: false; reason: string };
 
 const LONGEST_NAME = 255;
+/** The longest name with its blanks, quotation marks and backslashes. */
+const LONGEST_WRITTEN = 1_000;
+const LONG_NAME = `The name is longer than ${LONGEST_NAME} characters.`;
 
 /** A display name or a file name as it can stand in a header; empty if nothing of it is visible. */
 export function displayName(text: string): string {
@@ -35,12 +38,14 @@ export function parseMailbox(
   if (!parsed.ok) return { ok: false, reason: parsed.reason };
   const { address } = parsed;
   if (open === -1) return { ok: true, mailbox: { address, name: null } };
+  // Before the name is normalized, which takes quadratic time on runs of combining marks.
+  if (open > LONGEST_WRITTEN) return { ok: false, reason: LONG_NAME };
   const loose = unquoted.slice(0, open);
   const reason = looseFault(loose, { address, mayHaveCommas });
   if (reason !== null) return { ok: false, reason };
   const name = displayName(nameIn(trimBlanks(trimmed.slice(0, open))));
   if (name.length > LONGEST_NAME) {
-    return { ok: false, reason: `The name is longer than ${LONGEST_NAME} characters.` };
+    return { ok: false, reason: LONG_NAME };
   }
   return { ok: true, mailbox: { address, name: name === "" ? null : name } };
 }
@@ -66,7 +71,10 @@ function looseFault(
     );
   }
   if (loose.startsWith('"')) return "The name has a quotation mark without a second one.";
-  const isOther = (found: string) => found.toLowerCase() !== address;
+  const isOther = (found: string) => {
+    const parsed = parseAddress(found);
+    return !parsed.ok || parsed.address !== address;
+  };
   if (hasBrackets(loose) || addressesIn(loose).some(isOther)) {
     return "The text has more than one address. Give one, and put such a name into quotes.";
   }
@@ -80,9 +88,12 @@ function hasBrackets(text: string): boolean {
 
 /** Words that a reader could take for an address: with an @ before a name with a dot. */
 function addressesIn(text: string): string[] {
-  return text.split(/[\s\p{Cc}<>()[\],;:"]+/u).filter((word) => {
-    const at = word.indexOf("@");
-    return at > 0 && word.lastIndexOf(".") > at + 1;
+  const words = text.normalize("NFKC").split(/[\s\p{Cc}<>()[\],;:"]+/u);
+  return words.flatMap((word) => {
+    // Mail programs also put addresses between apostrophes, which are letters in an address.
+    const bare = word.startsWith("'") && word.endsWith("'") ? word.slice(1, -1) : word;
+    const at = bare.indexOf("@");
+    return at > 0 && bare.lastIndexOf(".") > at + 1 ? [bare] : [];
   });
 }
 

@@ -185,8 +185,8 @@ describe("a comparison with a text that an earlier version stored", () => {
     const campaign = await p.create("/campaigns", { ...content, ...audience }, "data.id");
     const answer = await p.call("POST", `/campaigns/${campaign}/send`, {});
     expect(answer.status).toBe(409);
-    expect(answer.text("error.suggestion")).toContain("data.joined");
-    expect(answer.text("error.suggestion")).toContain("write 2025-01-01");
+    expect(answer.text("error.message")).toContain("data.joined");
+    expect(answer.text("error.message")).toContain("write 2025-01-01");
   });
 });
 
