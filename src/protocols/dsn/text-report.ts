@@ -85,7 +85,11 @@ export function readTextReport(
   const sections = sectionsOf(detail, Math.min(from, detail.length), named);
   const findings = sections
     .slice(0, MAX_RECIPIENTS)
-    .map(({ recipient, words, shared }) => ({ ...readReason(words, shared), action, recipient }));
+    .map(({ recipient, words, shared }) => ({
+      ...readReason(words, shared, recipient),
+      action,
+      recipient,
+    }));
   const isEnough = found === null ? isComplete : isAboutDelivery;
   const isCertain = found !== null && isBounce && isFromMailServer(fields) && !hasListField(fields);
   if (!isCertain && !findings.some(isEnough)) return null;
@@ -93,11 +97,11 @@ export function readTextReport(
 }
 
 /** The reason in the words about a recipient, or else in those before the first recipient. */
-function readReason(words: string, shared: string): Diagnosis {
-  const own = diagnose(null, reasonIn(words));
+function readReason(words: string, shared: string, recipient: string | null): Diagnosis {
+  const own = diagnose(null, reasonIn(words), recipient);
   const isKnown = own.status !== null || own.class !== "policy" || findReply(own.text) !== null;
   if (isKnown || shared === "") return own;
-  const other = diagnose(null, reasonIn(shared));
+  const other = diagnose(null, reasonIn(shared), recipient);
   return other.status === null && other.class === "policy" ? own : other;
 }
 
