@@ -1,5 +1,6 @@
 /** Reads a received message: its header, its texts and its attachments, all with limits. */
 
+import { withoutComments } from "../../protocols/mime/comments.ts";
 import { oneLine } from "../../lib/one-line.ts";
 import { readDsn } from "../../protocols/dsn/report.ts";
 import { decodeOctets } from "../../protocols/mime/encode-fields.ts";
@@ -91,7 +92,10 @@ function idsIn(value: string): string[] {
 
 /** RFC 3834 §5: every value but `no` says that a program wrote the message. */
 function isAutomatic(fields: readonly ReadField[]): boolean {
-  const value = valueOf(fields, "auto-submitted")?.split(";", 1)[0]?.trim().toLowerCase();
+  const value = withoutComments(valueOf(fields, "auto-submitted") ?? "")
+    .split(";", 1)[0]
+    ?.trim()
+    .toLowerCase();
   return value !== undefined && value !== "" && value !== "no";
 }
 
