@@ -87,6 +87,25 @@ export function nameError(
   return { field: "file", message, code: "invalid_value" };
 }
 
+/**
+ * The error of a file that could be in several encodings, so that its letters may be wrong; null if
+ * its encoding is known. The addresses of a list of suppressions are in ASCII in each of them.
+ */
+export function encodingError({
+  encodingDoubt,
+  suppressAs,
+}: Pick<ImportJob, "encodingDoubt" | "suppressAs">): FieldError | null {
+  if (encodingDoubt === undefined || suppressAs !== undefined) return null;
+  const [first, ...others] = encodingDoubt.map(
+    ({ encoding, word }) => `${JSON.stringify(word)} (${encoding})`,
+  );
+  const readings = [...new Set([first, ...others])].join(" or ");
+  const message =
+    `must be named, because the file is not in UTF-8 and its letters can be read in several ways: ` +
+    `${readings}; or save the file as UTF-8`;
+  return { field: "encoding", message, code: "required" };
+}
+
 /** The words that the first records contain and whose meaning is not known, by column. */
 function examine(format: FileFormat, records: Iterable<readonly string[]>) {
   const { columns, statusWords, isList } = format;

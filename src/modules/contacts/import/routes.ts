@@ -187,7 +187,7 @@ const STATUSES = {
 
 const ENCODING = {
   type: "string" as const,
-  description: "Encoding of the file, such as windows-1250; otherwise it is guessed",
+  description: "Encoding of the file, such as windows-1250; needed if its words show no other",
 };
 
 const FORM = {
