@@ -47,19 +47,19 @@ const setOf = (...lines: readonly string[]): ReadonlySet<string> => new Set(list
 const STEMS = listed(
   "password passwd passcode passphrase passkey token secret credential credencia credenzial",
   "apikey accesskey privatekey secretkey signingkey encryptionkey licensekey licencekey sshkey",
-  "authoriz authoris authentic",
+  "authoriz authoris authentic sessid sessionid",
   "passwort kennwort losungswort zugangsdaten sicherheitsfrage geheim wachtwoord motdepasse",
-  "contraseña contrasenya senha hasło heslo jelszo lösenord passord adgangskode kodeord salasana",
+  "contraseña contrasenya contrasenia senha hasło heslo jelszo lösenord passord adgangskode kodeord salasana",
   "lozinka slaptazodis katasandi matkhau şifre wachtzin credentiel",
-  "парол секрет токен таємн подтвержд підтвердж приглаш авториз κωδικ συνθηματικ",
+  "парол секрет токен таємн подтвержд підтвердж приглаш авториз κωδικ συνθηματικ лозинк пинкод",
   "密码 密碼 口令 验证 驗證 認証 令牌 密钥 密鑰 秘钥 秘密 暗証 パスワード トークン 合言葉",
-  "비밀 암호 인증 토큰 סיסמ पासवर्ड รหัส كلمةالمرور كلمةالسر رمز",
+  "비밀 암호 인증 토큰 סיסמ पासवर्ड รหัส",
 );
 
 /** The same, across the words of a name. */
 const PHRASES = listed(
   "apikey accesskey motdepasse onetime twofactor multifactor magiclink seedphrase katasandi",
-  "securityanswer securityquestion creditcard cardnumber giftcard matkhau كلمةالمرور كلمةالسر",
+  "securityanswer securityquestion creditcard cardnumber giftcard matkhau autologin clicklogin twofa كلمةالمرور كلمةالسر",
 );
 
 /** Words that mean a secret. */
@@ -69,18 +69,18 @@ const WORDS = setOf(
   "sessionid sid csrf xsrf nonce salt hash hmac signature signatures sig saml assertion mnemonic",
   "verification verify verifier activation activate confirm confirmation invite invites invitation",
   "invitations magic recovery recover reset unlock captcha voucher vouchers coupon coupons promo",
-  "cvv cvc ssn",
+  "cvv cvc ssn sso verif challenge",
   "schlüssel schluessel bestätigung bestaetigung aktivierung einladung gutschein verifizierung",
   "mdp clé cle jeton invitation confirmation parole clave claves secreto verificación activación",
   "invitación sesión chave segredo verificação ativação convite sessão parola segreto chiave",
   "verifica attivazione invito sessione sleutel uitnodiging verificatie activatie bevestiging",
   "klucz sekret zaproszenie weryfikacja aktywacja nyckel hemlighet inbjudan nøgle hemmelig avain",
-  "klíč kulcs titok cheie anahtar davet sandi kunci rahasia пин сессия ключ ключи parool geslo",
+  "klíč kulcs titok cheie anahtar davet sandi kunci rahasia šifra пин сессия ключ ключи parool geslo",
 );
 
 /** Words for a code, also at the end of a word, as in `Zugangscode`. */
 const CODES = listed(
-  "code codes kod kody kode koder koodi código códigos codice codici cod kods kodas код коды коду",
+  "code codes kod kody kode koder koodi código códigos codice codici cod kods kodas код коды коду كود رمز",
   "代码 代碼 コード 코드 码 碼",
 );
 
@@ -108,7 +108,7 @@ const ORDINARY_CODES = setOf(
   "source channel plan tier package category categories segment timezone zone tz weather",
   "diagnosis icd uni geo char encoding model part swift bic bounce smtp enhanced diagnostic dsn",
   "cancellation gender unit carrier hex html css nationality citizenship dress morse op",
-  "почтовый страны языка ошибки 邮政 郵便 国家 条 条形 우편",
+  "почтовый страны языка ошибки 邮政 郵便 国家 条 条形 우편 بريدي البريدي الدولة",
 );
 
 /** Words by which a code is secret although another word is in `ORDINARY_CODES`. */

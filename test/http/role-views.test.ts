@@ -10,7 +10,13 @@ import {
   stepDetailFor,
   textFor,
 } from "../../src/http/role-views.ts";
-import { PLAIN_FIELDS, SECRET_FIELDS, SECRETS } from "./secret-values.ts";
+import {
+  OTHER_FIELDS,
+  PLAIN_FIELDS,
+  SECRET_FIELDS,
+  SECRET_NAMES,
+  SECRETS,
+} from "./secret-values.ts";
 
 describe("a text of a viewer", () => {
   const UUID = "0198c0de-7a5b-7c3d-8e9f-0123456789ab";
@@ -64,13 +70,23 @@ describe("a viewer does not see", () => {
   );
 });
 
+test.each([...SECRET_NAMES])("a viewer does not see a short text named %s", (name) => {
+  for (const value of ["a", "4829", 4829, ["a"], { a: "b" }]) {
+    expect(dataFor("VIEWER", { [name]: value })).toEqual({ [name]: "(hidden)" });
+    expect(dataFor("VIEWER", { user: { [name]: value } })).toEqual({
+      user: { [name]: "(hidden)" },
+    });
+  }
+});
+
 describe("a viewer sees", () => {
-  test.each(PLAIN_FIELDS.map(([name, value]) => [name, JSON.stringify(value), value] as const))(
-    "%s: %s",
-    (name, _json, value) => {
-      expect(dataFor("VIEWER", { [name]: value })).toEqual({ [name]: value });
-    },
-  );
+  test.each(
+    [...PLAIN_FIELDS, ...OTHER_FIELDS].map(
+      ([name, value]) => [name, JSON.stringify(value), value] as const,
+    ),
+  )("%s: %s", (name, _json, value) => {
+    expect(dataFor("VIEWER", { [name]: value })).toEqual({ [name]: value });
+  });
 });
 
 test("values of any depth are seen without links and secrets", () => {

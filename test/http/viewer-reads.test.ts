@@ -6,6 +6,7 @@ import { createRouteRules } from "../../src/http/route-rules.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { settleEventLoop } from "../support/eventually.ts";
 import { signIn } from "../support/session.ts";
+import { upload, waitForJob } from "../modules/contacts/upload.ts";
 
 const SECRET = "s3cr3tOfTheOwner";
 /** A secret that only its place shows to be one. */
@@ -226,6 +227,16 @@ test("a viewer reads marketing mail with the data of the contact that viewers se
     expect([part, hasSecret(ofViewer.body), hasSecret(ofEditor.body)]).toEqual([part, false, true]);
     expect(JSON.stringify(ofViewer.body)).toContain("pro");
   }
+});
+
+test("a viewer sees no rows of an import that is tried", async () => {
+  const file = `email,Login code\nbob@example.com,${SHORT}\n`;
+  const started = await upload(t, file, { query: "?dryRun=true" });
+  const path = `/contacts/import/${started.text("data.jobId")}`;
+  await waitForJob(t, started.text("data.jobId"));
+  const [ofViewer, ofEditor] = [await get(viewer, path), await get(editor, path)];
+  expect([hasSecret(ofViewer.body), hasSecret(ofEditor.body)]).toEqual([false, true]);
+  expect(ofViewer.at("data.processed")).toBe(ofEditor.at("data.processed"));
 });
 
 test("a viewer cannot search for what is hidden", async () => {
