@@ -12,6 +12,7 @@
 import { KindGuard, type TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type FieldError, validationError } from "../lib/errors.ts";
+import { editDistance } from "../lib/nearest.ts";
 import type { Project } from "./admission.ts";
 import {
   comparedName,
@@ -254,23 +255,6 @@ function isMisspelt(given: string, ours: string): boolean {
 }
 
 const sortedLetters = (word: string): string => word.split("").sort().join("");
-
-/** Letters to add, remove, replace or exchange with the next (optimal string alignment). */
-function editDistance(a: string, b: string): number {
-  let before: number[] = [];
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const isExchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const exchanged = isExchanged ? (before[j - 2] ?? 0) + 1 : Infinity;
-      next.push(Math.min(replaced, exchanged, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    [before, row] = [row, next];
-  }
-  return row[b.length] ?? Infinity;
-}
 
 /** Adds names to the header; of many names it says only the number. */
 function addToHeader({ set }: Incoming, names: readonly string[]): void {

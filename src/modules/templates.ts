@@ -18,6 +18,7 @@ import { BODY_LIMITS, limited } from "../http/body-limits.ts";
 import { Envelope, ListEnvelope, NoContent, type Page } from "../http/envelope.ts";
 import { mailboxIn, normalizedAddress, normalizedMailbox } from "../http/formats.ts";
 import { ensureRevision } from "../http/if-match.ts";
+import { displayName } from "../protocols/mime/mailbox.ts";
 import { operations, read, write } from "../http/operations.ts";
 import { containsText, smallPage } from "../http/pagination.ts";
 import { ContactPreviewQuery, PreviewDocument } from "../http/preview-query.ts";
@@ -471,7 +472,7 @@ export function optionalContent(
   const { fromName = nameIn(fields.from) } = fields;
   return {
     ...(fields.description === undefined ? {} : { description: fields.description }),
-    ...(fromName === undefined ? {} : { fromName }),
+    ...(fromName === undefined ? {} : { fromName: fromName && displayName(fromName) }),
     ...(fields.replyTo === undefined
       ? {}
       : { replyTo: fields.replyTo && normalizedMailbox(fields.replyTo) }),

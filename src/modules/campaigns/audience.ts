@@ -9,7 +9,7 @@ import { bySeq, type ListPage } from "../../http/pagination.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Contact } from "../contacts/model.ts";
 import { presentContact } from "../contacts/service.ts";
-import { parseCondition } from "../segments/condition/condition.ts";
+import { parseStored } from "../segments/condition/condition.ts";
 import {
   IS_NOBODY,
   IS_NOT_SUPPRESSED,
@@ -17,6 +17,7 @@ import {
   IS_UNSUBSCRIBED,
   isSuppressedFor,
 } from "../segments/condition/operators.ts";
+import { problemSentence, problemsOf } from "../segments/condition/problems.ts";
 import type { Counted } from "../segments/model.ts";
 import type { Segments } from "../segments/service.ts";
 import { type Tallies, type ContactTally, tallyAudience } from "../segments/sql/tally.ts";
@@ -70,7 +71,7 @@ export function createCampaignAudience(deps: {
       return segments.audienceOf(projectSeq, id, tests);
     }
     const text = audienceCondition ?? audienceFilter;
-    const condition = text === null ? null : parseCondition(JSON.parse(text), "audienceFilter");
+    const condition = text === null ? null : parseStored(JSON.parse(text), "audienceFilter");
     return segments.audienceOfCondition(projectSeq, condition, tests);
   }
 
@@ -85,10 +86,17 @@ export function createCampaignAudience(deps: {
   /**
    * The contacts that a campaign is sent to: for marketing only subscribed ones (docs/interface.md#campaigns). Relative
    * times count from the start of sending, which may be long ago if the process was interrupted.
-   * Throws 409 if its segment was deleted, 422 if its filter names a deleted segment.
+   * Throws 409 if its segment was deleted or a stored comparison cannot be made, so that it is not
+   * sent to a part of its audience; 422 if its filter names a deleted segment.
    */
   function subscribed(campaign: CampaignRow): Audience {
     const audience = matching(campaign, consentTests(campaign));
+    const [problem] = problemsOf(audience.tests);
+    if (problem !== undefined) {
+      throw new AppError(409, "INVALID_STATE", problemSentence(problem), {
+        suggestion: "Correct the condition of the audience.",
+      });
+    }
     return campaign.startedAt === null
       ? audience
       : segments.audienceAt(audience, campaign.startedAt);

@@ -44,6 +44,7 @@ import { ensureTemplates } from "../content-work/content-work.ts";
 import { Preview, PreviewInput, preview } from "../previews.ts";
 import { campaignOperations } from "./operations.ts";
 import { previewSource } from "./message.ts";
+import { readableCampaign } from "./present.ts";
 
 const entityTag = ({ revision }: { revision: number }): string => `"${revision}"`;
 
@@ -63,11 +64,18 @@ export function campaignRoutes(deps: {
 
   return new Elysia({ name: "campaign-routes", prefix: "/campaigns" })
     .use(admission.secretKey)
-    .get("", async ({ project, query }) => envelope(await campaigns.list(project.seq, query)), {
-      query: CampaignQuery,
-      response: withErrors({ 200: ListEnvelope(Campaign) }),
-      detail: campaignOperations.listCampaigns,
-    })
+    .get(
+      "",
+      async ({ project, role, query }) => {
+        const { items, ...page } = await campaigns.list(project.seq, query);
+        return envelope({ ...page, items: items.map((each) => readableCampaign(role, each)) });
+      },
+      {
+        query: CampaignQuery,
+        response: withErrors({ 200: ListEnvelope(Campaign) }),
+        detail: campaignOperations.listCampaigns,
+      },
+    )
     .post(
       "",
       ({ project, request, body, once }) =>
@@ -102,10 +110,10 @@ export function campaignRoutes(deps: {
     )
     .get(
       "/:id",
-      ({ project, params, set }) => {
+      ({ project, role, params, set }) => {
         const campaign = campaigns.get(project.seq, params.id);
         set.headers["etag"] = entityTag(campaign);
-        return envelope(campaigns.present(campaign));
+        return envelope(readableCampaign(role, campaigns.present(campaign)));
       },
       {
         params: IdParams,

@@ -13,6 +13,7 @@ import { asQuery, inTime, toRow } from "../../http/pagination.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { trimBlanks } from "../../lib/trim.ts";
 import { storedSpellings } from "../../protocols/mime/address.ts";
+import { searchedAddress } from "../../protocols/mime/mailbox.ts";
 
 /** The filters of a query string. `data` is JSON. */
 type ContactFilters = {
@@ -49,7 +50,7 @@ export const hasId = (ids: readonly string[]): SQL => inArray(contacts.id, [...i
 
 /** Text that is not ASCII may be stored as an A-label in a domain (protocols/mime/address.ts). */
 function hasAddressOrName(search: string): SQL | undefined {
-  const [spelling = "", other = spelling] = storedSpellings(search);
+  const [spelling = "", other = spelling] = storedSpellings(searchedAddress(search));
   if (spelling === "") return undefined;
   const names = sql.join(
     NAME_KEYS.map((key) => sql`json_extract(${contacts.data}, ${pathOf(key)})`),

@@ -1,6 +1,6 @@
 /** What bulk actions and exports need of segments, for modules that must not import segments. */
 
-import { parseCondition } from "./condition/condition.ts";
+import { parseCondition, parseStored } from "./condition/condition.ts";
 import type { Segments } from "./service.ts";
 
 const FIELD = "filter";
@@ -15,8 +15,9 @@ export function createFilterAudience({
   Segments,
   "audiences" | "audienceOf" | "audienceOfCondition" | "ensureResolvable" | "members"
 >) {
+  /** The filter of a job, which was checked before the job was stored. */
   const find = (projectSeq: number, filter: unknown) =>
-    audienceOfCondition(projectSeq, parseCondition(filter, FIELD));
+    audienceOfCondition(projectSeq, parseStored(filter, FIELD));
 
   return {
     /** Refuses an invalid filter with 422 that names the faulty part. */

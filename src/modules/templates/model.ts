@@ -5,14 +5,11 @@ import { TEMPLATE_FORMATS, TEMPLATE_TYPES } from "../../db/schema/templates.ts";
 import { described, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
-import { EmailAddress } from "../../http/formats.ts";
+import { DisplayName, EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { quickTemplateErrors } from "../../render/request-mails.ts";
-
-/** Text that is sent as it is in a mail header: one line without control characters. */
-export const HeaderText = Type.String({ format: "fixed-header-text", maxLength: 255 });
 
 /**
  * Source of a subject: one line of Liquid. The length of the rendered subject is checked
@@ -152,7 +149,7 @@ const Fields = described(
     format: Type.Optional(TemplateFormat),
     layoutId: Type.Optional(Nullable(Type.String())),
     from: Type.Optional(Nullable(EmailAddress)),
-    fromName: Type.Optional(Nullable(HeaderText)),
+    fromName: Type.Optional(Nullable(DisplayName)),
     replyTo: Type.Optional(Nullable(EmailAddress)),
     type: TemplateType,
   }),
