@@ -48,7 +48,7 @@ function addStyles(): void {
   if (document.getElementById(STYLE_ID) !== null) return;
   const style = document.createElement("style");
   style.id = STYLE_ID;
-  style.textContent = String(css);
+  style.textContent = css;
   document.head.append(style);
 }
 
