@@ -156,12 +156,17 @@ const Variable = Node.create({
   },
 });
 
+const UPLOADED = /^\/i\/[0-9a-f]{64}\.[a-z]{3,5}$/;
+
 /** The address that the editor may load an image from; null for images of other servers. */
 export function findShownSource(source: string): string | null {
   const clean = cleanImage(source);
   if (clean === null || clean.includes("{{")) return null;
   const url = URL.parse(clean, location.href);
-  return url !== null && url.origin === location.origin ? url.href : null;
+  if (url === null) return null;
+  if (url.origin === location.origin) return url.href;
+  // The address in mails may have another host name than the dashboard.
+  return UPLOADED.test(url.pathname) ? url.pathname : null;
 }
 
 const Image = Node.create({

@@ -148,7 +148,7 @@ function Letter(props: LetterProps) {
             onKeyDown={(event) => {
               if (event.key !== "Escape" || event.defaultPrevented) return;
               event.stopPropagation();
-              editor.commands.focus();
+              editor.view.focus();
             }}
           >
             {isThemeOpen ? (
