@@ -70,4 +70,5 @@ export const previewSource = (app: App, campaign: CampaignRow) => ({
   subject: campaign.subject,
   body: campaignSource(app, campaign),
   isMarketing: campaign.category === "MARKETING",
+  utm: campaign.utm,
 });
