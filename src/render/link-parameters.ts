@@ -1,14 +1,12 @@
 /** Parameters that are added to the links of a mail, such as utm_source. Pure. */
 
-import { isRecord } from "../http/validation.ts";
-
 export type LinkParameters = readonly (readonly [name: string, value: string])[];
 
 /** Reads the JSON of a message: `{"source": "news"}` adds `utm_source=news`. */
 export function parseUtm(json: string | null): LinkParameters {
   if (json === null) return [];
   const stored: unknown = JSON.parse(json);
-  if (!isRecord(stored)) return [];
+  if (typeof stored !== "object" || stored === null) return [];
   return Object.entries(stored).flatMap(([name, value]) =>
     typeof value === "string" ? [[`utm_${name}`, value] as const] : [],
   );
