@@ -309,6 +309,36 @@ pageTest(
   },
 );
 
+pageTest("each block shows its settings when it is clicked, and changes with them", async () => {
+  const { page, problems, close } = await open({ design: stored(...everyBlock) });
+  const region = (name: string) => page.getByRole("region", { name, exact: true });
+  for (const [block, name] of [
+    [".visual-social", "Social links"],
+    [".visual-html", "HTML"],
+    [".visual-spacer", "Space"],
+    [".visual-chip >> nth=0", "Variable"],
+    [".visual-button", "Button"],
+    [".node-section >> nth=1", "Box"],
+    [".node-columns >> nth=1", "Three columns"],
+    [".visual-image", "Image"],
+  ] as const) {
+    await letter(page).locator(block).click();
+    await region(name).waitFor();
+  }
+  await region("Image").getByLabel("Only decoration").check();
+  await saved(page, `alt=""`);
+  await letter(page).locator(".visual-html").click();
+  await region("HTML").getByLabel("Source").fill("<i>{{ name }}</i>");
+  await saved(page, "<i>{{ name }}</i>");
+  await letter(page).locator(".visual-social").click();
+  await region("Social links").getByRole("button", { name: "Add a link" }).click();
+  await region("Social links").getByLabel("Address of link 3").fill("linkedin.example/shop");
+  await press(page, "Enter");
+  await saved(page, `<a href="https://linkedin.example/shop" class="ml"`);
+  expect(problems).toEqual([]);
+  await close();
+});
+
 pageTest("a block is moved and removed, and the rare buttons are in a menu on phones", async () => {
   const blocks = [
     { type: "paragraph", content: [text("One")] },

@@ -58,9 +58,23 @@ const Alignment = Extension.create({
         },
       },
     },
-    { types: ["section"], attributes: { background: stored("background", null) } },
+    {
+      types: ["section"],
+      attributes: {
+        background: {
+          ...stored("background", null),
+          renderHTML: ({ background }) => {
+            const color = readColor(background);
+            return color === null ? {} : { "data-background": color, style: paintBox(color) };
+          },
+        },
+      },
+    },
   ],
 });
+
+const paintBox = (color: string): string =>
+  `background-color:${color};color:${chooseTextOn(color)}`;
 
 const Button = PackageButton.extend({
   addAttributes: () => ({
@@ -72,8 +86,7 @@ const Button = PackageButton.extend({
   parseHTML: () => [{ tag: 'a[data-id="react-email-button"]' }, { tag: 'div[data-type="button"]' }],
   renderHTML: ({ HTMLAttributes }) => {
     const color = readColor(HTMLAttributes["data-background"]);
-    const style =
-      color === null ? {} : { style: `background-color:${color};color:${chooseTextOn(color)}` };
+    const style = color === null ? {} : { style: paintBox(color) };
     return [
       "div",
       { ...HTMLAttributes, "data-type": "button", class: "visual-button" },

@@ -39,6 +39,8 @@ export type VisualEditorProps = {
   /** The accessible name of the text. */
   label: string;
   isReadOnly?: boolean;
+  /** Whether the body is put into a layout, which has the document and the background. */
+  hasLayout?: boolean;
 };
 
 const STYLE_ID = "visual-editor-style";
