@@ -35,6 +35,30 @@ export function pageResponse(page: Page, status: number): Response {
   return new Response(htmlOf(page), { status, headers: PAGE_HEADERS });
 }
 
+/** A page with links to other pages of the server. The caller knows their paths. */
+export function linksResponse(page: {
+  language: string;
+  title: string;
+  links: readonly { href: string; label: string; at: number }[];
+}): Response {
+  const { language, links } = page;
+  const title = Bun.escapeHTML(page.title);
+  const format = new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" });
+  const items = links.map(({ href, label, at }) => {
+    const date = new Date(at);
+    const time = `<time datetime="${date.toISOString()}">${Bun.escapeHTML(format.format(date))}</time>`;
+    return `<li><a href="${Bun.escapeHTML(href)}">${Bun.escapeHTML(label)}</a> ${time}</li>`;
+  });
+  const html = `${headOf(language, title)}<h1>${title}</h1>
+<ul>
+${items.join("\n")}
+</ul>
+${TAIL}`;
+  return new Response(html, {
+    headers: { ...PAGE_HEADERS, "Cache-Control": "public, max-age=60" },
+  });
+}
+
 /** The page for a link with an invalid signature. */
 export function badLinkPage(texts: Texts): Page {
   return plainPage(texts, texts.invalidLink);
@@ -53,25 +77,30 @@ function htmlOf(page: Page): string {
   const { language, sender } = page;
   const title = Bun.escapeHTML(page.title);
   const from = sender === null ? "" : Bun.escapeHTML(sender);
-  return `<!doctype html>
+  return `${headOf(language, from === "" ? title : `${title} – ${from}`)}${from === "" ? "" : `<p class="sender">${from}</p>\n`}<h1>${title}</h1>
+<p>${Bun.escapeHTML(page.text)}</p>
+${formOf(page)}${page.note === null ? "" : `<p class="note">${Bun.escapeHTML(page.note)}</p>\n`}${TAIL}`;
+}
+
+/** The start of a page. `title` is HTML. */
+const headOf = (language: string, title: string): string => `<!doctype html>
 <html lang="${Bun.escapeHTML(language)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${from === "" ? title : `${title} – ${from}`}</title>
+<title>${title}</title>
 <link rel="icon" href="data:,">
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-${from === "" ? "" : `<p class="sender">${from}</p>\n`}<h1>${title}</h1>
-<p>${Bun.escapeHTML(page.text)}</p>
-${formOf(page)}${page.note === null ? "" : `<p class="note">${Bun.escapeHTML(page.note)}</p>\n`}</main>
+`;
+
+const TAIL = `</main>
 </body>
 </html>
 `;
-}
 
 /** The form has no `action`, so it posts to the address of the page, also behind a proxy. */
 function formOf({ button }: Page): string {
@@ -107,6 +136,10 @@ button { width: 100%; min-height: 3rem; padding: .625rem 1.25rem; border: 1px so
 button.second { background: transparent; color: var(--main) }
 button:hover { filter: brightness(1.08) }
 button:focus-visible { outline: 3px solid var(--ink); outline-offset: 2px }
+ul { margin: 0; padding: 0; list-style: none }
+li { padding: .625rem 0; border-top: 1px solid var(--line) }
+a { color: var(--main) }
+time { display: block; color: var(--soft); font-size: .9375rem }
 .note { margin: 1.25rem 0 0; color: var(--soft); font-size: .9375rem }
 main > :last-child { margin-bottom: 0 }
 main:lang(ja) { word-break: auto-phrase }

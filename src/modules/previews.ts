@@ -74,7 +74,7 @@ const SAMPLE_EMAIL = "ada@example.com";
 export async function preview(
   app: App,
   project: Project,
-  source: Source & { isMarketing: boolean },
+  source: Source & { isMarketing: boolean; utm?: string | null },
   { contactId, data, role }: Static<typeof PreviewInput> & { role: Role | null },
 ): Promise<Preview> {
   const contact = contactId === undefined ? null : getContact(app, project.seq, contactId);
@@ -86,8 +86,8 @@ export async function preview(
     data: mergeVariables(own, resolvedData(data ?? {})),
     emailId,
   });
-  const { isMarketing } = source;
-  return renderPreview(app, project.seq, { mails, emailId, isMarketing });
+  const { isMarketing, utm = null } = source;
+  return renderPreview(app, project.seq, { mails, emailId, isMarketing, utm });
 }
 
 /** The subject of the mail with this id for a recipient. Throws 422 if it cannot be rendered. */

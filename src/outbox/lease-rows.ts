@@ -74,6 +74,8 @@ export type LeasedMail = Lease & {
   submitted: Uint8Array | null;
   /** Sender of the envelope of a message that is forwarded as it is; null for others. */
   envelopeFrom: string | null;
+  /** JSON: the parameters that are added to its links; null for none. */
+  utm: string | null;
 };
 
 type Find = InList & { now: number; limit: number };
@@ -139,7 +141,7 @@ type ProjectColumns = Pick<LeasedMail, "projectId" | "projectName" | "tracking" 
 
 type MessageColumns = Pick<
   LeasedMail,
-  "fromAddress" | "fromName" | "replyTo" | "html" | "headers" | "envelopeFrom"
+  "fromAddress" | "fromName" | "replyTo" | "html" | "headers" | "envelopeFrom" | "utm"
 > & { isMarketing: number; hasAttachments: number; isSubmitted: number };
 
 type AttachmentRow = {
@@ -221,6 +223,7 @@ function mailOf(lease: Lease, row: MailColumns, common: SharedColumns): LeasedMa
     attachments: common.attachments,
     submitted: common.submitted,
     envelopeFrom: common.envelopeFrom,
+    utm: common.utm,
   };
 }
 
@@ -232,7 +235,7 @@ function createSharedReader({ sqlite }: Db) {
   const findMessage = sqlite.prepare<MessageColumns, [number]>(`
     SELECT from_address AS fromAddress, from_name AS fromName, reply_to AS replyTo, html, headers,
            is_marketing AS isMarketing, has_attachments AS hasAttachments,
-           message_id IS NOT NULL AS isSubmitted, envelope_from AS envelopeFrom
+           message_id IS NOT NULL AS isSubmitted, envelope_from AS envelopeFrom, utm
     FROM messages WHERE seq = +?`);
   const findAttachments = sqlite.prepare<AttachmentRow, [number]>(`
     SELECT a.filename, a.content_type AS contentType, a.content_id AS contentId, a.disposition,

@@ -25,6 +25,11 @@ export function recipientLinks(base: string, key: Uint8Array, emailId: string): 
   };
 }
 
+/** Prefix of the public pages of campaigns, on the server that has the pages of recipients. */
+export function archiveBase({ unsubscribeUrl }: RecipientLinks): string {
+  return `${unsubscribeUrl.slice(0, unsubscribeUrl.lastIndexOf("/unsubscribe/"))}/archive/`;
+}
+
 /** URL of the pixel whose request counts as an open. */
 export function pixelUrl(base: string, key: Uint8Array, emailId: string): string {
   return `${base}/o/${issueToken(key, emailId)}.gif`;

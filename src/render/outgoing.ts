@@ -12,7 +12,8 @@
  */
 
 import { type Footer, hasUnsubscribeLink, unsubscribeFooter } from "./footer.ts";
-import { pixelUrl, type RecipientLinks, redirectBase, redirectUrl } from "./links.ts";
+import { type LinkParameters, withParameters } from "./link-parameters.ts";
+import { archiveBase, pixelUrl, type RecipientLinks, redirectBase, redirectUrl } from "./links.ts";
 import { type Header, withListHeaders } from "./list-unsubscribe.ts";
 import { rewriteHtml } from "./rewrite.ts";
 import { htmlToText } from "./text.ts";
@@ -34,6 +35,8 @@ export type OutgoingInput = {
   } | null;
   /** Null if the mail is not tracked: links are not rewritten and no pixel is added. */
   tracking: { url: string; key: Uint8Array } | null;
+  /** Added to all links but those of the service; none if absent. */
+  parameters?: LinkParameters;
 };
 
 type Outgoing = { html: string; text: string; headers: readonly Header[] };
@@ -79,17 +82,25 @@ export function withFooter(text: string, footer: Footer | null): string {
 }
 
 /**
- * Maps a target to its tracked link; null for recipient links and for links that are tracked
- * already.
+ * Maps a target to the link that is written instead: with its parameters, and tracked. Null for
+ * recipient links and for links that are tracked already.
  */
-function createRedirect({ emailId, links, tracking }: Omit<OutgoingInput, "headers">) {
-  if (tracking === null) return null;
-  const { url, key } = tracking;
-  const untrackedPrefixes = [...Object.values(links), redirectBase(url)].map(normalizeUrl);
-  return (target: string): string | null =>
-    untrackedPrefixes.some((prefix) => target.startsWith(prefix))
-      ? null
-      : redirectUrl(url, key, { emailId, target });
+function createRedirect({
+  emailId,
+  links,
+  tracking,
+  parameters = [],
+}: Omit<OutgoingInput, "headers">) {
+  if (tracking === null && parameters.length === 0) return null;
+  const bases = tracking === null ? [] : [redirectBase(tracking.url)];
+  const ownPrefixes = [...Object.values(links), ...bases].map(normalizeUrl);
+  const archive = normalizeUrl(archiveBase(links));
+  return (target: string): string | null => {
+    if (ownPrefixes.some((prefix) => target.startsWith(prefix))) return null;
+    const extended = target.startsWith(archive) ? target : withParameters(target, parameters);
+    if (tracking === null) return extended === target ? null : extended;
+    return redirectUrl(tracking.url, tracking.key, { emailId, target: extended });
+  };
 }
 
 /** The URL in the form in which a parser writes it, because the targets were parsed too. */

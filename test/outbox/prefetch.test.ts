@@ -49,6 +49,7 @@ function mailOf({ html = "<p>Hello</p>", attachment = 0 }: Size = {}): LeasedMai
     isMarketing: true,
     submitted: null,
     envelopeFrom: null,
+    utm: null,
     attachments:
       attachment === 0
         ? []

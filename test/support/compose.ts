@@ -54,6 +54,7 @@ export function mailRow(rest: Partial<MailRow> = {}): MailRow {
     bounceHost: null,
     attachments: [],
     submitted: null,
+    utm: null,
     ...rest,
   };
 }

@@ -70,4 +70,16 @@ export const previewSource = (app: App, campaign: CampaignRow) => ({
   subject: campaign.subject,
   body: campaignSource(app, campaign),
   isMarketing: campaign.category === "MARKETING",
+  utm: campaign.utm,
 });
+
+const findHtml = statement<{ html: string }, [number]>(
+  "SELECT html FROM messages WHERE seq = +? AND digest NOT LIKE 'purged %'",
+);
+
+/** The content with which a campaign has started, as far as it is still stored. */
+export function archivedSource(app: App, campaign: CampaignRow): { subject: string; html: string } {
+  const { subject, messageSeq } = campaign;
+  const stored = messageSeq === null ? null : findHtml(app).get(messageSeq);
+  return { subject, html: stored?.html ?? campaignSource(app, campaign) };
+}

@@ -32,6 +32,7 @@ import type { Quotas } from "../quotas/service.ts";
 import type { Segments } from "../segments/service.ts";
 import type { HitCounter } from "../tracking/service.ts";
 import { campaignActionRoutes } from "./action-routes.ts";
+import { archivePages } from "./archive-pages.ts";
 import { createCampaignAudience } from "./audience.ts";
 import { createCost } from "./render-cost.ts";
 import { createExpansion } from "./expand.ts";
@@ -162,6 +163,7 @@ export function createCampaignModule(deps: {
     name: "campaigns",
     routes: [
       campaignRoutes({ app, admission, campaigns, testMails, runner }),
+      archivePages(app),
       campaignActionRoutes({ admission, audience, campaigns, lifecycle, runner, writer }),
       campaignReportRoutes({
         app,

@@ -215,6 +215,7 @@ function mailTo(
     attachments: [],
     submitted: null,
     envelopeFrom: null,
+    utm: campaign.utm,
   };
 }
 

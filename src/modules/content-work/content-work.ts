@@ -173,7 +173,7 @@ export function checkMailsBriefly(app: App, mails: RequestMails): CheckedMail[] 
 export async function renderPreview(
   app: App,
   projectSeq: number,
-  preview: { mails: RequestMails; emailId: string; isMarketing: boolean },
+  preview: { mails: RequestMails; emailId: string; isMarketing: boolean; utm: string | null },
 ): Promise<ShownMail> {
   const task = { kind: "preview" as const, ...preview };
   const work = { isUrgent: false, prepare: () => task };

@@ -6,6 +6,7 @@ import type { HtmlSupport } from "../../checks/html-support/check.ts";
 import { summarizeSupport, type SupportSummary } from "../../checks/html-support/summary.ts";
 import { lint, type LintFinding } from "../../checks/lint.ts";
 import type { FieldError } from "../../lib/errors.ts";
+import { parseUtm } from "../../render/link-parameters.ts";
 import { type InlineImage, previewDocument } from "../../render/preview-document.ts";
 import { type DraftError, type DraftSource, renderDraft } from "../../render/draft.ts";
 import {
@@ -41,7 +42,13 @@ export type CheckedMessage = {
 export type ContentTask =
   | { kind: "mails"; mails: RequestMails }
   /** One mail as its recipient would see it. `emailId` is the id in its links. */
-  | { kind: "preview"; mails: RequestMails; emailId: string; isMarketing: boolean }
+  | {
+      kind: "preview";
+      mails: RequestMails;
+      emailId: string;
+      isMarketing: boolean;
+      utm: string | null;
+    }
   /** A template that is being written. `envelope` is given if its message is checked. */
   | { kind: "draft"; draft: DraftMail; envelope: DraftEnvelope | null }
   | { kind: "document"; html: string; images: readonly InlineImage[]; isDark: boolean }
@@ -136,6 +143,7 @@ async function previewOne({
   mails,
   emailId,
   isMarketing,
+  utm,
 }: Extract<ContentTask, { kind: "preview" }>): Promise<ResultOf<"preview">> {
   const refused = (errors: FieldError[]) => ({ kind: "preview" as const, errors, mail: null });
   const source = compileSource(templates, mails);
@@ -146,12 +154,16 @@ async function previewOne({
   if (rendered.kind !== "rendered") return refused([rendered.fault]);
   const { project } = mails;
   const mail = { emailId, isMarketing, project, recipient };
-  const { html, text } = await outgoingOf(rendered.html, mail);
+  const { html, text } = await outgoingOf(rendered.html, mail, utm);
   return { kind: "preview", errors: [], mail: { subject: rendered.subject, html, text } };
 }
 
 /** The parts and the headers of a rendered mail without tracking. */
-async function outgoingOf(html: string, mail: Omit<DraftMail, "source">) {
+async function outgoingOf(
+  html: string,
+  mail: Omit<DraftMail, "source">,
+  utm: string | null = null,
+) {
   // Loaded with the first preview, because its converter to text takes 5 ms and 4 MiB.
   const { prepareOutgoing } = await import("../../render/outgoing.ts");
   const { emailId, isMarketing, recipient } = mail;
@@ -163,6 +175,7 @@ async function outgoingOf(html: string, mail: Omit<DraftMail, "source">) {
     links: recipient.links,
     marketing: isMarketing ? { projectName, language, feedbackId: "" } : null,
     tracking: null,
+    parameters: parseUtm(utm),
   });
 }
 

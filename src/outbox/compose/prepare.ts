@@ -9,6 +9,7 @@ import type { Log } from "../../lib/log.ts";
 import { type Signer, signMessage, signMessageSync } from "../../protocols/dkim/sign.ts";
 import { composeParts } from "../../protocols/mime/message.ts";
 import { messageIdOf } from "../../protocols/mime/message-id.ts";
+import { parseUtm } from "../../render/link-parameters.ts";
 import { type RecipientLinks, recipientLinks } from "../../render/links.ts";
 import type { Header } from "../../render/list-unsubscribe.ts";
 import { outgoingHeaders } from "../../render/outgoing.ts";
@@ -46,6 +47,7 @@ export type MailRow = Pick<
   | "isMarketing"
   | "attachments"
   | "submitted"
+  | "utm"
 > & {
   /** The host that receives unsubscriptions by mail; null for transactional mail, or without one. */
   bounceHost: string | null;
@@ -175,6 +177,7 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
       links,
       marketing: mail.isMarketing ? marketingOf(mail) : null,
       tracking: isTracked(mail) ? { url: keys.trackingUrl, key: keys.trackingKey } : null,
+      parameters: parseUtm(mail.utm),
     };
     const { htmlPart, plainPart } = shapes.encode(body, outgoing);
     return composeParts({

@@ -119,6 +119,7 @@ function rowOf(mail: MailRow): Omit<MailRow, "html" | "attachments" | "submitted
     fromName: mail.fromName,
     replyTo: mail.replyTo,
     headers: mail.headers,
+    utm: mail.utm,
     isMarketing: mail.isMarketing,
     bounceHost: mail.bounceHost,
   };

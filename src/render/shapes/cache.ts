@@ -256,8 +256,9 @@ function areSame(a: TextParts, b: TextParts): boolean {
 }
 
 /** Writes what changes a shape besides its template. */
-function contextKey({ marketing, tracking }: Omit<OutgoingInput, "html">): string {
-  const isTracked = tracking === null ? "" : "tracked";
+function contextKey({ marketing, tracking, parameters = [] }: Omit<OutgoingInput, "html">): string {
+  const added = parameters.length === 0 ? "" : JSON.stringify(parameters);
+  const isTracked = (tracking === null ? "" : "tracked") + added;
   if (marketing === null) return isTracked;
   const { language, projectName } = marketing;
   return `${isTracked} ${language} ${projectName.length} ${projectName}`;

@@ -26,7 +26,7 @@ import {
 import type { TraceEmitter, TracePart } from "./trace.ts";
 
 /** The values that change the structure of a mail, besides its render. */
-type ShapeContext = Pick<OutgoingInput, "marketing" | "tracking">;
+type ShapeContext = Pick<OutgoingInput, "marketing" | "tracking" | "parameters">;
 
 export type Shape = {
   html: readonly Lines[];
@@ -44,7 +44,7 @@ const MAX_TAGS = 10_000;
 /** Compiles the shape of a render; null if one of its values could change its structure. */
 export function compileShape(
   { parts, values }: Pick<TraceEmitter, "parts" | "values">,
-  { marketing, tracking }: ShapeContext,
+  { marketing, tracking, parameters = [] }: ShapeContext,
   keys: TokenKeys,
 ): Shape | null {
   const links = sampleLinks(keys);
@@ -53,7 +53,8 @@ export function compileShape(
   if (body.length > MAX_LENGTH || body.split("<").length > MAX_TAGS) return null;
   const rules = checkPositions(body, values.length);
   if (rules === null) return null;
-  const sample = outgoingHtml({ emailId: SAMPLE_ID, html: body, links, marketing, tracking });
+  const context = { links, marketing, tracking, parameters };
+  const sample = outgoingHtml({ emailId: SAMPLE_ID, html: body, ...context });
   const tokens = findTokens(sample.html, keys, tracking !== null);
   if (tokens === null) return null;
   const marks = { values: values.length, tokens: tokens.map((token) => token.sample) };

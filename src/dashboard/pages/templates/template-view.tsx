@@ -1,5 +1,6 @@
 /** A template for people who may not change it: its preview, variables, source and uses. */
 
+import "./styles.ts";
 import { getRouteApi } from "@tanstack/react-router";
 import type { Template } from "../../../modules/templates.ts";
 import { ContactPreview } from "../../ui/contact-preview.tsx";

@@ -33,7 +33,7 @@ const { design, body } = window.letterStart ?? { design: null, body: "" };
 
 async function uploadImage(file: File) {
   if (file.size > 5_000) throw new Error("The image is larger than 5 kB.");
-  return { url: `/app/assets/${file.name}`, width: 1_200, height: 600 };
+  return { url: `/app/uploads/${file.name}`, width: 1_200, height: 600 };
 }
 
 const nonce = document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "";

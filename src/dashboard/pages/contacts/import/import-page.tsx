@@ -1,5 +1,6 @@
 /** Imports contacts: choose a file, see what it would do, import it. The job is in the URL. */
 
+import "./styles.ts";
 import { Skeleton } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { BackLabel, Page } from "../../../ui/page.tsx";

@@ -1,5 +1,6 @@
 /** Above the list of contacts, while an import runs. */
 
+import "./styles.ts";
 import { Progress } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

@@ -1,5 +1,6 @@
 /** The rows of a condition: "field, operator, value", joined by "all" or "any", and groups of rows. */
 
+import "./styles.ts";
 import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
 import { Plus, Trash2 } from "lucide-react";
 import {

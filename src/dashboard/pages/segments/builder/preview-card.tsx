@@ -1,5 +1,6 @@
 /** How many contacts a condition selects now, and the newest of them. */
 
+import "./styles.ts";
 import { Link } from "@tanstack/react-router";
 import { Problem } from "../../../ui/problem.tsx";
 import type { usePreview } from "./use-preview.ts";

@@ -1,5 +1,6 @@
 /** Creates or changes a segment: its name, its condition with the contacts it selects now, or a list. */
 
+import "./styles.ts";
 import { Button, Checkbox, SegmentedControl, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { flushSync } from "react-dom";

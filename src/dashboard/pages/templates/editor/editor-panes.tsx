@@ -1,6 +1,6 @@
 /** What is written and what it becomes: beside each other, and on narrow screens one or the other. */
 
-import "./styles.ts";
+import "../styles.ts";
 import { SegmentedControl } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 

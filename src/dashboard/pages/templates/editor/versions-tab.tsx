@@ -1,6 +1,6 @@
 /** What a template was: its versions, what each changed, and how it differs from the present one. */
 
-import "./styles.ts";
+import "../styles.ts";
 import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { RotateCcw } from "lucide-react";

@@ -1,6 +1,6 @@
 /** Starts a template: empty, as code or in the visual editor, or from one of the starters. */
 
-import "../editor/styles.ts";
+import "../styles.ts";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useRef, useState } from "react";

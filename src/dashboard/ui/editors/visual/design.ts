@@ -15,10 +15,20 @@ export type DesignNode = {
   content: DesignNode[];
 };
 
-export type Design = { theme: MailTheme; document: DesignNode };
+export type Design = {
+  theme: MailTheme;
+  document: DesignNode;
+  /** Whether a layout is around the letter, so that its body has the blocks alone. */
+  isFragment: boolean;
+};
 
 /** What is stored. */
-export type StoredDesign = { version: 1; theme: MailTheme; document: object };
+export type StoredDesign = {
+  version: 1;
+  theme: MailTheme;
+  document: object;
+  isFragment?: true;
+};
 
 const VERSION = 1;
 const MAX_NODES = 50_000;
@@ -46,7 +56,8 @@ export function readDesign(stored: unknown, base?: MailTheme): ReadDesign {
   const read = readNode(stored["document"], 0, state);
   if (typeof read === "string") return refuse(read);
   if (read.type !== "doc") return refuse("Its document is missing.");
-  return { ok: true, design: { theme: readTheme(stored["theme"], base), document: read } };
+  const theme = readTheme(stored["theme"], base);
+  return { ok: true, design: { theme, document: read, isFragment: stored["isFragment"] === true } };
 }
 
 const refuse = (problem: string): ReadDesign => ({ ok: false, problem });
@@ -118,9 +129,14 @@ const isEmptyParagraph = (node: Record<string, unknown> | undefined): boolean =>
   node?.["type"] === "paragraph" && node["content"] === undefined;
 
 /** What is stored for a document of the editor. */
-export function storeDesign(document: object, theme: MailTheme): StoredDesign {
-  // The editor keeps the theme at the document.
-  return { version: VERSION, theme, document: compactNode({ ...document, attrs: {} }) };
+export function storeDesign(document: object, theme: MailTheme, isFragment = false): StoredDesign {
+  return {
+    version: VERSION,
+    theme,
+    // The editor keeps the theme at the document.
+    document: compactNode({ ...document, attrs: {} }),
+    ...(isFragment ? { isFragment } : {}),
+  };
 }
 
 export const readText = (node: DesignNode | DesignMark, name: string): string => {

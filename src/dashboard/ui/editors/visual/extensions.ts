@@ -58,9 +58,23 @@ const Alignment = Extension.create({
         },
       },
     },
-    { types: ["section"], attributes: { background: stored("background", null) } },
+    {
+      types: ["section"],
+      attributes: {
+        background: {
+          ...stored("background", null),
+          renderHTML: ({ background }) => {
+            const color = readColor(background);
+            return color === null ? {} : { "data-background": color, style: paintBox(color) };
+          },
+        },
+      },
+    },
   ],
 });
+
+const paintBox = (color: string): string =>
+  `background-color:${color};color:${chooseTextOn(color)}`;
 
 const Button = PackageButton.extend({
   addAttributes: () => ({
@@ -72,8 +86,7 @@ const Button = PackageButton.extend({
   parseHTML: () => [{ tag: 'a[data-id="react-email-button"]' }, { tag: 'div[data-type="button"]' }],
   renderHTML: ({ HTMLAttributes }) => {
     const color = readColor(HTMLAttributes["data-background"]);
-    const style =
-      color === null ? {} : { style: `background-color:${color};color:${chooseTextOn(color)}` };
+    const style = color === null ? {} : { style: paintBox(color) };
     return [
       "div",
       { ...HTMLAttributes, "data-type": "button", class: "visual-button" },
@@ -156,12 +169,17 @@ const Variable = Node.create({
   },
 });
 
+const UPLOADED = /^\/i\/[0-9a-f]{64}\.[a-z]{3,5}$/;
+
 /** The address that the editor may load an image from; null for images of other servers. */
 export function findShownSource(source: string): string | null {
   const clean = cleanImage(source);
   if (clean === null || clean.includes("{{")) return null;
   const url = URL.parse(clean, location.href);
-  return url !== null && url.origin === location.origin ? url.href : null;
+  if (url === null) return null;
+  if (url.origin === location.origin) return url.href;
+  // The address in mails may have another host name than the dashboard.
+  return UPLOADED.test(url.pathname) ? url.pathname : null;
 }
 
 const Image = Node.create({

@@ -1,6 +1,7 @@
 /** The address of the link that the cursor is in, or of a new one. */
 
 import { type Editor, getMarkRange } from "@tiptap/core";
+import { TextSelection } from "@tiptap/pm/state";
 import { Trash2 } from "lucide-react";
 import { HrefField } from "./href-field.tsx";
 import { IconButton } from "./icon-button.tsx";
@@ -51,6 +52,8 @@ export function LinkForm(props: {
           if (type === undefined) return false;
           tr.removeMark(range.from, range.to, type);
           tr.addMark(range.from, range.to, type.create({ href }));
+          // What is typed next neither replaces the words nor belongs to the link.
+          tr.setSelection(TextSelection.create(tr.doc, range.to)).removeStoredMark(type);
           return true;
         })
         .run();
@@ -70,7 +73,7 @@ export function LinkForm(props: {
         .run();
     }
     onEnd();
-    editor.commands.focus();
+    editor.view.focus();
   }
   return (
     <section className="visual-settings" aria-label="Link">
@@ -86,7 +89,7 @@ export function LinkForm(props: {
         fields={fields}
         isFocused={isStarted}
         onCommit={apply}
-        onEnter={() => editor.commands.focus()}
+        onEnter={() => editor.view.focus()}
         onEscape={onEnd}
       />
     </section>

@@ -115,7 +115,7 @@ export function mixColors(first: string, second: string, share: number): string 
 }
 
 /** The colour, mixed with another one until it can be read on the background. */
-function mixUntilReadable(color: string, other: string, background: string): string {
+export function mixUntilReadable(color: string, other: string, background: string): string {
   let mixed = color;
   for (let step = 1; measureContrast(mixed, background) < 4.5 && step <= 10; step++) {
     mixed = mixColors(color, other, step / 10);
@@ -138,7 +138,15 @@ export function derivePalette({ surface, text, accent }: MailTheme) {
 export function deriveDark({ accent }: MailTheme) {
   const surface = "#1c1f26";
   const link = mixUntilReadable(accent, "#ffffff", surface);
-  return { page: "#121418", surface, box: "#282c35", text: "#e8ebf0", muted: "#aab2bf", link };
+  return {
+    page: "#121418",
+    surface,
+    box: "#282c35",
+    line: "#3a404b",
+    text: "#e8ebf0",
+    muted: "#aab2bf",
+    link,
+  };
 }
 
 /** What makes the letter hard to read, in words; an empty list if nothing does. */

@@ -94,15 +94,16 @@ export function PickerMenu(props: {
   const isOpen = match !== null;
   const activeId = isOpen && items.length > 0 ? `${id}-${active}` : null;
   useEffect(() => {
+    // A menu is open only in an editor that is shown; others have no element.
+    if (activeId === null) return undefined;
     const { dom } = editor.view;
-    if (activeId === null) {
+    dom.setAttribute("aria-activedescendant", activeId);
+    dom.setAttribute("aria-controls", id);
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+    return () => {
       dom.removeAttribute("aria-activedescendant");
       dom.removeAttribute("aria-controls");
-    } else {
-      dom.setAttribute("aria-activedescendant", activeId);
-      dom.setAttribute("aria-controls", id);
-    }
-    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+    };
   }, [editor, id, activeId]);
   useEffect(() => {
     if (!isOpen) return undefined;

@@ -221,7 +221,7 @@ export function Toolbar(props: ToolbarProps) {
       root.current?.contains(event.target) === true
     ) {
       event.stopPropagation();
-      editor.commands.focus();
+      editor.view.focus();
       return;
     }
     if (step === undefined && !isEdge) return;

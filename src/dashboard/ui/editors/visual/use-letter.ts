@@ -29,6 +29,7 @@ type Options = {
   body: string;
   label: string;
   isReadOnly?: boolean;
+  hasLayout?: boolean;
   onChange: (change: { design: StoredDesign; body: string }) => void;
   uploadImage: UploadImage;
   picker: PickerState;
@@ -38,7 +39,8 @@ export function useLetter(options: Options) {
   const { opened, base, body, label, isReadOnly = false, picker } = options;
   const [error, setError] = useState<string | null>(null);
   const [isLinking, setLinking] = useState(false);
-  const saving = useSaving({ base, onChange: options.onChange, onError: setError });
+  const { hasLayout = false, onChange } = options;
+  const saving = useSaving({ base, hasLayout, onChange, onError: setError });
   const uploads = useUploads(options.uploadImage, setError);
   // Options that are the same each time are not set again.
   const [fixed] = useState(() => ({
@@ -61,6 +63,7 @@ export function useLetter(options: Options) {
     onUpdate: ({ editor: changed }) => saving.plan(changed),
     onBlur: () => saving.flush(),
   });
+  useLayoutChange(editor, hasLayout, saving);
   const theme = useEditorState({
     editor,
     selector: ({ editor: current }) => readLetterTheme(current, base),
@@ -89,9 +92,24 @@ export function useLetter(options: Options) {
   };
 }
 
+/** With another layout the body is another one, although the letter is the same. */
+function useLayoutChange(
+  editor: Editor | null,
+  hasLayout: boolean,
+  saving: { plan: (editor: Editor) => void },
+): void {
+  const before = useRef(hasLayout);
+  useEffect(() => {
+    if (hasLayout === before.current || editor === null) return;
+    before.current = hasLayout;
+    saving.plan(editor);
+  }, [editor, hasLayout, saving]);
+}
+
 /** Gives each change to the page, after a pause and at the latest when the editor is left. */
 function useSaving(options: {
   base: MailTheme;
+  hasLayout: boolean;
   onChange: Options["onChange"];
   onError: (problem: string) => void;
 }) {
@@ -106,7 +124,7 @@ function useSaving(options: {
       if (timer !== null) clearTimeout(timer);
       timer = null;
       if (changed === null || changed.isDestroyed) return;
-      const design = readStored(changed, latest.current.base);
+      const design = readStored(changed, latest.current);
       changed = null;
       const text = JSON.stringify(design);
       if (text === known) return;
@@ -121,7 +139,7 @@ function useSaving(options: {
     return {
       flush,
       start(editor: Editor): void {
-        known = JSON.stringify(readStored(editor, latest.current.base));
+        known = JSON.stringify(readStored(editor, latest.current));
       },
       plan(editor: Editor): void {
         changed = editor;
@@ -219,8 +237,10 @@ function readLetterTheme(editor: Editor | null, base: MailTheme): MailTheme {
   return readTheme(stored, base);
 }
 
-const readStored = (editor: Editor, base: MailTheme): StoredDesign =>
-  storeDesign(editor.getJSON(), readLetterTheme(editor, base));
+const readStored = (
+  editor: Editor,
+  { base, hasLayout }: { base: MailTheme; hasLayout: boolean },
+): StoredDesign => storeDesign(editor.getJSON(), readLetterTheme(editor, base), hasLayout);
 
 /** The document to open: that of the design, or the HTML without all that the editor has not. */
 function startContent(opened: Design | null, base: MailTheme, body: string) {

@@ -39,6 +39,8 @@ export type VisualEditorProps = {
   /** The accessible name of the text. */
   label: string;
   isReadOnly?: boolean;
+  /** Whether the body is put into a layout, which has the document and the background. */
+  hasLayout?: boolean;
 };
 
 const STYLE_ID = "visual-editor-style";
@@ -48,7 +50,7 @@ function addStyles(): void {
   if (document.getElementById(STYLE_ID) !== null) return;
   const style = document.createElement("style");
   style.id = STYLE_ID;
-  style.textContent = String(css);
+  style.textContent = css;
   document.head.append(style);
 }
 
@@ -148,7 +150,7 @@ function Letter(props: LetterProps) {
             onKeyDown={(event) => {
               if (event.key !== "Escape" || event.defaultPrevented) return;
               event.stopPropagation();
-              editor.commands.focus();
+              editor.view.focus();
             }}
           >
             {isThemeOpen ? (

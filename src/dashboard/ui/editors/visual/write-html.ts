@@ -18,6 +18,7 @@ import {
   derivePalette,
   fontStack,
   type MailTheme,
+  mixUntilReadable,
   readColor,
 } from "./mail-theme.ts";
 import { writeVariable } from "./variables.ts";
@@ -42,11 +43,14 @@ type Writer = {
   isAdaptive: boolean;
   /** Width that is there for blocks. */
   widthPx: number;
+  /** The classes of the colours of texts, which become dark ones as well. */
+  colors: Map<string, string>;
 };
 
-export function writeHtml({ theme, document }: Design): string {
-  const writer = startWriter(theme);
-  const { page, surface } = theme;
+export function writeHtml({ theme, document, isFragment }: Design): string {
+  if (isFragment) return writeFragment({ ...theme, hasDark: false }, document);
+  const writer = startWriter(theme, 2 * PADDING_PX);
+  const { page, surface, widthPx, radiusPx } = theme;
   const content = writeBlocks(document.content, writer);
   return [
     "<!DOCTYPE html>",
@@ -54,10 +58,10 @@ export function writeHtml({ theme, document }: Design): string {
     `<meta charset="utf-8">`,
     `<meta name="viewport" content="width=device-width">`,
     theme.hasDark ? `<meta name="color-scheme" content="light dark">` : null,
-    writeStyleSheet(theme),
+    writeStyleSheet(writer),
     `</head><body class="mp" style="margin:0;padding:0;background-color:${page}">`,
     `<table role="presentation" class="mp" width="100%" cellpadding="0" cellspacing="0" border="0" style="background-color:${page}"><tr><td align="center" style="padding:24px 8px">`,
-    `<table role="presentation" class="ms" width="${theme.widthPx}" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:${theme.widthPx}px;background-color:${surface};border-radius:${theme.radiusPx}px"><tr><td class="mt" align="left" style="padding:${PADDING_PX}px;${writer.text}">`,
+    `<table role="presentation" class="ms" width="${widthPx}" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:${widthPx}px;background-color:${surface};border-radius:${radiusPx}px"><tr><td class="mt mo" align="left" style="padding:${PADDING_PX}px;${writer.text}">`,
     content,
     `</td></tr></table>`,
     `</td></tr></table>`,
@@ -68,7 +72,20 @@ export function writeHtml({ theme, document }: Design): string {
     .join("\n");
 }
 
-function startWriter(theme: MailTheme): Writer {
+/** The blocks alone, for a layout, which has the document, its width and its background. */
+function writeFragment(theme: MailTheme, document: DesignNode): string {
+  const writer = startWriter(theme, 0);
+  const content = writeBlocks(document.content, writer);
+  return [
+    writeStyleSheet(writer),
+    `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td align="left" style="${writer.text}">`,
+    content,
+    `</td></tr></table>`,
+    "",
+  ].join("\n");
+}
+
+function startWriter(theme: MailTheme, marginPx: number): Writer {
   const { font, fontSizePx, text, widthPx } = theme;
   return {
     theme,
@@ -76,7 +93,8 @@ function startWriter(theme: MailTheme): Writer {
     text: textStyle(fontStack(font), fontSizePx, text),
     color: text,
     isAdaptive: true,
-    widthPx: widthPx - 2 * PADDING_PX,
+    widthPx: widthPx - marginPx,
+    colors: new Map(),
   };
 }
 
@@ -84,15 +102,20 @@ const textStyle = (stack: string, sizePx: number, color: string): string =>
   `font-family:${stack};font-size:${sizePx}px;line-height:${LINE_HEIGHT};color:${color}`;
 
 /** What mail programs may leave out: stacked columns, smaller margins and dark colours. */
-function writeStyleSheet(theme: MailTheme): string {
+function writeStyleSheet({ theme, colors }: Writer): string {
   const phone =
-    "@media (max-width:600px){.mc{display:block!important;width:100%!important;padding-left:0!important;padding-right:0!important}.mw{padding-left:16px!important;padding-right:16px!important}}";
+    "@media (max-width:600px){.mc{display:block!important;width:100%!important;padding-left:0!important;padding-right:0!important}" +
+    ".mw{padding-left:16px!important;padding-right:16px!important}.mo{padding:24px 20px!important;word-break:break-word}}";
   if (!theme.hasDark) return `<style>${phone}</style>`;
-  const { page, surface, box, text, muted, link } = deriveDark(theme);
+  const { page, surface, box, line, text, muted, link } = deriveDark(theme);
+  const texts = [...colors].map(([color, name]) => {
+    return `.${name}{color:${mixUntilReadable(color, "#ffffff", surface)}!important}`;
+  });
   const dark =
     `@media (prefers-color-scheme:dark){.mp{background-color:${page}!important}` +
     `.ms{background-color:${surface}!important}.mb{background-color:${box}!important}` +
-    `.mt{color:${text}!important}.mm{color:${muted}!important}.ml{color:${link}!important}}`;
+    `.md{border-color:${line}!important}.mt{color:${text}!important}` +
+    `.mm{color:${muted}!important}.ml{color:${link}!important}${texts.join("")}}`;
   return `<style>${phone}${dark}</style>`;
 }
 
@@ -113,8 +136,8 @@ const BLOCKS: Readonly<Record<string, WriteBlock>> = {
   bulletList: (node, writer) => writeList("ul", node, writer),
   orderedList: (node, writer) => writeList("ol", node, writer),
   blockquote: writeQuote,
-  horizontalRule: (_, { palette }) =>
-    `<hr style="margin:24px 0;border:0;border-top:1px solid ${palette.line}">`,
+  horizontalRule: (_, writer) =>
+    `<hr${adaptive(writer, "md")} style="margin:24px 0;border:0;border-top:1px solid ${writer.palette.line}">`,
   button: writeButton,
   image: writeImage,
   twoColumns: writeColumns,
@@ -184,7 +207,7 @@ function writeQuote(node: DesignNode, writer: Writer): string {
   const color = writer.isAdaptive ? muted : writer.color;
   const style = `margin:0 0 ${SPACE_PX}px;padding:4px 0 4px 16px;border-left:3px solid ${line};color:${color}`;
   const inner = { ...writer, color };
-  return `<blockquote${adaptive(writer, "mm")} style="${style}">${writeBlocks(node.content, inner)}</blockquote>`;
+  return `<blockquote${adaptive(writer, "mm md")} style="${style}">${writeBlocks(node.content, inner)}</blockquote>`;
 }
 
 /** A cell with a colour: Outlook shows no padding of links. */
@@ -361,5 +384,9 @@ function writeMark(mark: DesignMark, text: string, writer: Writer): string {
     return `<code${adaptive(writer, "mb")} style="padding:2px 4px;${box}font-family:'Courier New',Courier,monospace">${text}</code>`;
   }
   const color = mark.type === "textColor" ? readColor(mark.attrs["color"]) : null;
-  return color === null ? text : `<span style="color:${color}">${text}</span>`;
+  if (color === null) return text;
+  const { colors } = writer;
+  const name = colors.get(color) ?? `mx${colors.size}`;
+  if (writer.isAdaptive) colors.set(color, name);
+  return `<span${adaptive(writer, name)} style="color:${color}">${text}</span>`;
 }

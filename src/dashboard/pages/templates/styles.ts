@@ -1,0 +1,7 @@
+/** Loads the styles of the pages of one template or layout. */
+
+import editor from "./editor/editor.css" with { type: "file" };
+import pages from "./templates.css" with { type: "file" };
+import { loadStyles } from "../../ui/style-sheet.ts";
+
+await Promise.all([editor, pages].map(loadStyles));
