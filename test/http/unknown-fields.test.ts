@@ -309,7 +309,7 @@ test("ordinary additions of clients are ignored and named", async () => {
 });
 
 test("many unknown names take linear time", async () => {
-  const names = Array.from({ length: 50_000 }, (_, i) => [`zz${i}q`, 1]);
+  const names = Array.from({ length: 10_000 }, (_, i) => [`zz${i}q`, 1]);
   const before = performance.now();
   await t.call("POST", "/v1/send", {
     ...MAIL,

@@ -355,7 +355,7 @@ test("a construct of hostile length takes linear time", () => {
   for (const unit of "a |a.|<%|*|A|{{{|$x |a? |%%a|[[a|${a|{#a|<?php |%name|[name |{name, |-name|a 'b|(a|or |<style|{% if a %}|%>".split(
     "|",
   )) {
-    const text = unit.repeat(20_000);
+    const text = unit.repeat(5_000);
     const before = performance.now();
     messageOf(`{{ ${text} }}`);
     messageOf(text);
