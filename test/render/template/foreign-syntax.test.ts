@@ -352,7 +352,7 @@ test("a source whose writer means it is accepted, and a stored one is rendered a
 });
 
 test("a construct of hostile length takes linear time", () => {
-  for (const unit of "a |a.|<%|*|A|{{{|$x |a? |%%a|[[a|${a|{#a|<?php |%name|[name |{name, |-name|a 'b|(a|or |<style|{% if a %}|%>".split(
+  for (const unit of "a |a.|<%|*|A|{{{|$x |a? |%%a|[[a|${a|{#a|<?php |%name|[name |{name, |-name|a 'b|(a|or |<style|{% echo a %}|%>".split(
     "|",
   )) {
     const text = unit.repeat(5_000);
