@@ -216,7 +216,7 @@ function wordsOfName(name: string): string[] {
  * with and without the limits between its words. Mail beside a word of wanting is of no account.
  */
 function classesIn(bare: string): Set<number> {
-  const text = bare.replace(/\d+$/, "");
+  const text = bare.replace(/(?<!\d)\d+$/, "");
   const reached = Array.from({ length: text.length + 1 }, () => new Set<number>());
   reached[0]?.add(FILLER);
   for (let at = 0; at < text.length; at++) {

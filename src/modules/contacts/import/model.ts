@@ -258,7 +258,9 @@ export const ImportProgress = named(
       Nullable(OneOf(DELIMITER_NAMES)),
       "Sign between the values; null until the file has been read",
     ),
-    preview: Type.Array(PreviewedRow, { description: "The first 20 rows of a dry run; none for viewers" }),
+    preview: Type.Array(PreviewedRow, {
+      description: "The first 20 rows of a dry run; none for viewers",
+    }),
     problems: Type.Array(Problem, {
       description: "Why a dry run could not read the file as a whole; the import would be refused",
     }),
