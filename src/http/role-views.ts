@@ -21,7 +21,7 @@
  * secrets, and lib/secret-texts.ts their forms.
  */
 
-import { plainHost, plainLink } from "../lib/plain-link.ts";
+import { plainHost, plainLink, plainPathOnly } from "../lib/plain-link.ts";
 import { isNameOfIdentifier, isNameOfTime, isSecretName } from "../lib/secret-names.ts";
 import { hasCredential, isTokenLike, saysSecret } from "../lib/secret-texts.ts";
 import { isServiceEvent } from "../lib/service-events.ts";
@@ -235,11 +235,14 @@ const LINK = /[a-z][a-z0-9+.-]{1,19}:\/\/[^\s"'<>]+/gi;
 /** A query without the rest of a link, such as that of a path. */
 const QUERY = /[?#&][^\s"'<>?#&=]{1,100}=[^\s"'<>]*/g;
 
+/** A link without its scheme, or only its path. */
+const PATH = /(?<![^\s"'<>()=])(?:(?:[\w-]{1,63}\.){1,10}[a-z]{2,24}(?::\d{1,5})?)?\/[^\s"'<>]+/gi;
+
 const hostsIn = (text: string): string => text.replace(LINK, plainHost);
 
 /** A text without what may sign in: in its links, and credentials that their form proves. */
 function withoutTokens(text: string): string {
-  const plain = text.replace(LINK, plainLink).replace(QUERY, "");
+  const plain = text.replace(LINK, plainLink).replace(QUERY, "").replace(PATH, plainPathOnly);
   if (!hasCredential(plain)) return plain;
   return plain.includes("-----BEGIN ")
     ? HIDDEN_VALUE

@@ -7,7 +7,8 @@
 /** Signs that stand alone, those that open a word or a number, and those that end one. */
 const ALONE = /^[–—…•€™®©°§£¥·×÷¢¶µ¼½¾±№&\u00a0]+$/u;
 const OPENING = /^[“”‘’„‚«»‹¿¡–—…]+|^[€£¥§±×№](?=\d)/u;
-const CLOSING = /[”“’‘„‚«»›…–—™®©°€£¥º]+$|(?<=^\d*(?:[cdkm]?m|CO|[A-Z])?)[²³]$|(?<=\d)[¼½¾µ%ª×]+$/u;
+const CLOSING =
+  /(?<![”“’‘„‚«»›…–—™®©°€£¥º])[”“’‘„‚«»›…–—™®©°€£¥º]+$|[²³]$(?<=^\d*(?:[cdkm]?m|CO|[A-Z])?[²³])|(?<=\d)[¼½¾µ%ª×]+$/u;
 const VOWEL = "aeiouyáéíóúýàèìòùâêîôûäëïöüãõåæøœěůőűăąęı";
 const isVowel = (letter: string | undefined): boolean =>
   letter !== undefined && letter !== "" && VOWEL.includes(letter);

@@ -23,9 +23,17 @@ const YEAR = /^(?:19|20)\d{2}$/;
  * token: one that is not made of words, or that follows a word such as `reset`.
  */
 export function plainLink(link: string): string {
-  const [plain = ""] = link.split(/[?#;]/, 1);
+  // Browsers read a backslash as a slash.
+  const [plain = ""] = link.replaceAll("\\", "/").split(/[?#;]/, 1);
   const [scheme = "", , host = "", ...path] = plain.split("/");
+  if (/(?:^|[.@])(?:web)?hooks?\./i.test(host)) return plainHost(plain);
   return [scheme, "", withoutUser(host), ...plainPath(path)].join("/");
+}
+
+/** A link without a scheme, such as `shop.example/reset/a` or `/reset/a`, in the same way. */
+export function plainPathOnly(text: string): string {
+  const [start = "", ...path] = text.split("/");
+  return [start, ...plainPath(path)].join("/");
 }
 
 /** Scheme and host of a link, and `…` for the rest. */
@@ -69,9 +77,9 @@ const isSlug = (segment: string): boolean =>
 function isPlain(segment: string, before: string | null): boolean {
   if (isTokenLike(segment) || !(isSlug(segment) || NUMBER.test(segment))) return false;
   if (YEAR.test(segment)) return true;
-  // After /r/ and at the start, a number or a word with digits may be a code.
-  const isShort = before === null ? /^\d+$/.test(segment) : before.length === 1;
-  return !isShort || !/\d/.test(segment) || /\p{L}{3}[-_]\p{L}/u.test(segment);
+  // A number at the start, and a word or a number after /r/, may be a code.
+  if (before === null) return !/^\d+$/.test(segment);
+  return before.length !== 1 || /\p{L}{3}[-_]\p{L}/u.test(segment);
 }
 
 function decoded(segment: string): string {

@@ -74,6 +74,8 @@ function changesIn(part: string): number {
 /** A name with a value: `token=a`, `"token": "a"`. */
 const NAMED =
   /(?<![\p{L}\p{M}])([\p{L}\p{M}][\p{L}\p{M}\d_. -]{0,60}?)["'\\]{0,4}\s{0,3}(?:[:=：]|=>|%3[aAdD])\s{0,3}\S/gu;
+/** An element of XML: `<token>a</token>`. */
+const ELEMENT = /<([\p{L}][\p{L}\d_.:-]{0,60})[^<>]{0,100}>\s{0,10}[^\s<]/gu;
 /** The same in a sentence: `the password is a`. */
 const SAID =
   /(?<![\p{L}\p{M}])([\p{L}\p{M}]{1,40}[ -]?[\p{L}\p{M}]{0,40})\s(?:is|ist|lautet|heißt|est|es|è|é|to|jest|är|er)\s\S/giu;
@@ -104,11 +106,13 @@ export function saysSecret(text: string): boolean {
     // A time of day is no value.
     if (!/\d:\d$/.test(match) && isSecretName(name.split(/\s+/).slice(-3).join(" "))) return true;
   }
+  for (const [, name = ""] of read.matchAll(ELEMENT)) if (isSecretName(name)) return true;
   for (const [, name = ""] of read.matchAll(SAID)) {
     const words = wordsOfName(name).filter((word) => !FREQUENT.has(word));
     if (isSecretName(words.join(" "))) return true;
   }
   if (!TYPED.test(read)) return false;
+  if (/\bto (?:sign|log)[ -]?(?:in|on)\b/i.test(read)) return true;
   const words = wordsOfName(read).filter((word) => !FREQUENT.has(word));
   return hasSecretWord(words) || CODE_WORD.test(read.replace(ORDINARY_CODE, ""));
 }

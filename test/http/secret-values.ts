@@ -134,6 +134,13 @@ export const SECRET_FIELDS: readonly Field[] = [
   ["note", "https://shop.example/a;jsessionid=482913"],
   ["note", "https://shop.example/a#482913"],
   ["note", "https://3f2b8c9d0e1f4a5b.hooks.example/"],
+  ["note", "https://hooks.example/services/T00/B00/hunter"],
+  ["note", "https://shop.example/m/hunter"],
+  ["note", "https://shop.example\\reset\\hunter"],
+  ["note", "shop.example/reset/hunter"],
+  ["note", "/reset/hunter"],
+  ["note", "<token>hunter</token>"],
+  ["note", "Use 482 913 to sign in"],
   // Places.
   ["user", { login: { code: "482913" } }],
   ["user", [{ deep: { pin: "1234" } }]],
@@ -242,6 +249,12 @@ export const PLAIN_FIELDS: readonly Field[] = [
   ["url", "https://shop.example/2026/11/27/news.html"],
   ["url", "https://shop.example/p/red-shoes-2"],
   ["url", "https://shop.example:8443/de/"],
+  ["path", "/products/48291"],
+  ["path", "shop.example/products/red-shoes"],
+  ["note", "Shoes and/or boots, 1/2 price, 24/7"],
+  ["note", "<b>Red</b> shoes"],
+  ["type", "image/png"],
+  ["date", "31/01/1990"],
   ["url", "https://ja.shop.example/ニュース"],
 ];
 

@@ -31,17 +31,16 @@ export const NO_SUCH_DOMAIN = anyOf([
 ]);
 
 /** How servers say which name they looked up. */
+const HOST = String.raw`[<"'([]?([\p{L}\d_][\p{L}\d_.-]{0,254})`;
 const LOOKED_UP = new RegExp(
   [
-    /\bname=(\S{1,255}) type=/,
-    /\blook-?up (?:of )?(\S{1,255}?)(?: on \S{1,255})?: no such host/,
-    /\blook-?up of (\S{1,255}) (?:responded|returned|failed)/,
-    /\bname server: (\S{1,255}): host not found/,
-    /\b(?:any host named|unknown host:?) (\S{1,255})/,
-  ]
-    .map(({ source }) => source)
-    .join("|"),
-  "i",
+    String.raw`\bname=${HOST} type=`,
+    String.raw`\blook-?up (?:of )?${HOST}(?: on \S{1,255})?: no such host`,
+    String.raw`\blook-?up of ${HOST} (?:responded|returned|failed)`,
+    String.raw`\bname server: ${HOST}: host not found`,
+    String.raw`\b(?:any host named|unknown host:?) ${HOST}`,
+  ].join("|"),
+  "iu",
 );
 
 /**
@@ -52,7 +51,7 @@ export function isAboutOtherHost(text: string, domain: string): boolean {
   const name = LOOKED_UP.exec(text)
     ?.slice(1)
     .find((each) => each !== undefined);
-  const host = name?.toLowerCase().replace(/^[<"'([]+|[>"')\].,:;]+$/g, "") ?? "";
+  const host = name?.toLowerCase().replace(/\.$/, "") ?? "";
   return host.includes(".") && host !== domain.toLowerCase();
 }
 

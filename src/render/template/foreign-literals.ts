@@ -4,7 +4,7 @@
  * ordinary text has as well, such as brackets, count only around the name of a field of a person.
  */
 
-import { type ForeignSyntax, liquid, messageOf } from "./foreign-syntax.ts";
+import { type ForeignSyntax, liquid, foreignMessageText } from "./foreign-syntax.ts";
 
 /** `hint` is a text that each match contains. `name` is the first group of the pattern. */
 type Literal = { hint: string; pattern: RegExp; language: string; instead?: string };
@@ -156,7 +156,7 @@ export function foreignLiteral(source: string): ForeignSyntax | null {
     const match = text.includes(hint) ? pattern.exec(text) : null;
     if (match === null) continue;
     const finding = { language, instead: instead ?? insteadOf(match[1] ?? "") };
-    return { offset: match.index, message: messageOf(match[0], finding) };
+    return { offset: match.index, message: foreignMessageText(match[0], finding) };
   }
   return null;
 }

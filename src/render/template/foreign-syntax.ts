@@ -16,7 +16,7 @@ const LONGEST = 300;
 const MAX_SHOWN = 60;
 
 /** The name of the language, and the form in Liquid, or what to do. */
-export type Finding = { language: string; instead: string };
+type Finding = { language: string; instead: string };
 type Rule = {
   pattern: RegExp;
   language: string;
@@ -184,7 +184,7 @@ function placeholderMessage(token: Token): string | null {
   const found = findForeign(text.trim().slice(0, LONGEST));
   // The third brace at the end is text after the placeholder.
   const end = token.input.startsWith("{{{", token.begin) ? token.end + 1 : token.end;
-  if (found !== null) return messageOf(token.input.slice(token.begin, end), found);
+  if (found !== null) return foreignMessageText(token.input.slice(token.begin, end), found);
   for (const { value, filters } of parts) {
     const unread = unreadValue(value) ?? unreadFilters(filters);
     if (unread !== null) return unreadMessage(unread);
@@ -207,7 +207,7 @@ function findForeign(text: string): Finding | null {
   return { language: "another language", instead: "a template has filters and no functions" };
 }
 
-export function messageOf(construct: string, { language, instead }: Finding): string {
+export function foreignMessageText(construct: string, { language, instead }: Finding): string {
   const shown = construct.length > MAX_SHOWN ? `${construct.slice(0, MAX_SHOWN)}…` : construct;
   return `${shown.toWellFormed()} is the syntax of ${language}; ${instead}`;
 }

@@ -12,7 +12,7 @@ import { type Token, Tokenizer, TypeGuards } from "liquidjs";
 import { readWhole } from "./placeholder-value.ts";
 
 /** `rest` is the text that is not read, `instead` says how Liquid writes what may be meant. */
-export type Unread = { rest: string; instead: string };
+type Unread = { rest: string; instead: string };
 
 /** Longer text is no name of a field: Liquid reads it, and refuses what it cannot read. */
 const MAX_NAME_LENGTH = 255;
@@ -47,7 +47,7 @@ const EXPRESSION_SIGNS: readonly RegExp[] = [
 /** The text of a value that is neither an expression of Liquid nor like a name; null if there is none. */
 export function unreadValue(value: string): Unread | null {
   const text = value.trim();
-  if (text === "" || text.length > MAX_NAME_LENGTH) return null;
+  if (text === "" || text.length > MAX_NAME_LENGTH || /^[a-z_][\w.]*$/i.test(text)) return null;
   const tokens = readStrictly(text);
   if (tokens === null) return isName(text) ? null : unread(text);
   const isChoice = tokens.some(
@@ -94,6 +94,7 @@ function isBalanced(text: string): boolean {
 
 /** Filters without a name, or with a comma that nothing follows; null if there are none. */
 export function unreadFilters(filters: string): Unread | null {
+  if (filters === "") return null;
   const [, ...parts] = withoutStrings(filters).split("|");
   const faulty = parts.find((part) => /^\s*$|,\s*(?:,|$)/.test(part) || !isBalanced(part));
   if (faulty === undefined) return null;

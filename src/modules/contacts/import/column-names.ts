@@ -36,7 +36,7 @@ const FILLERS = wordsOf(`
   is was has have had be been the a of to for from in by on at date dates time datetime timestamp day
   when since year utc gmt flag bool boolean ind indicator yn reason reasons other comment details
   type value text info note user person member customer subscriber subscription account address addresses profile list lists audience status state
-  global globally all any current currently last ts dt my our their receive receives received wants want
+  global globally all any current currently can may darf kann puede peut last ts dt my our their receive receives received wants want
   get gets send sends ok via campaign title source ip code message id
   am um wann datum zeit zeitpunkt grund ist wurde hat konto kunde mitglied adresse liste für von der die das
   le la les date du de des est motif raison compte client membre adresse liste depuis
@@ -67,7 +67,7 @@ const WANTING = wordsOf(`
 `);
 
 const MAIL = wordsOf(`
-  mail mails email emails emailing mailing mailings marketing promotion promotions promotional promo
+  mail mails email emails emailing mailing mailings marketing promotions promotional
   communication communications advertising contact contacting membership
   werbung werbemails kontakt kommunikation mitgliedschaft abo abonnement courriel courriels publicité adhésion correo correos
   publicidad pubblicità publicidade reklame reklam рассылка рассылки реклама メール メルマガ 配信
@@ -76,7 +76,8 @@ const MAIL = wordsOf(`
 /** Parts of names that concern mail, whatever stands beside them. */
 const MAIL_PARTS = wordsOf(`
   mail newsletter marketing subscri abonn abonier suscri inscri iscri consent einwillig permission
-  gdpr dsgvo rgpd optin promo werbung courriel correo boletin nyhetsbrev nyhedsbrev nieuwsbrief рассыл подпис
+  gdpr dsgvo rgpd optin werbung kontaktier publicid publicit pubblicit reklam reclame assinan assinat
+  feliratkoz abonat abonam eposta epost 订阅 訂閱 邮件 구독 메일 courriel correo boletin nyhetsbrev nyhedsbrev nieuwsbrief рассыл подпис
   メール メルマガ 配信 購読 zgoda souhlas samtyck toestemming abonelik contactable
 `);
 /** A word of wanting mail that also counts inside of a longer name: `opt_in_flag2`. */
@@ -90,14 +91,14 @@ const IS_MAIL = /e?mail|newsletter|correo|courriel/;
 const LINK = /(?:url|link|href|token|hash|uuid)$/;
 /** Names of numbers and of activity about mail; they say nothing about whether a person wants it. */
 const MEASURE =
-  /(?:counts?|total|rate|ratio|score|points|percent|percentage|budget|spend|spent|costs?|revenue|amount|price|number|num|anzahl|clicks?|opens?|opened|clicked|(?<!con)sent|delivered|replied|replies)$|^(?:no|number|count|total|sum)of|^(?:num|total|count|anzahl)/;
+  /(?:counts?|total|rate|ratio|score|points|percent|percentage|budget|spend|spent|costs?|revenue|amount|price|number|num|anzahl|clicks?|opens?|opened|clicked|received|(?<!con)sent|delivered|replied|replies)$|^(?:no|number|count|total|sum)of|^(?:num|total|count|anzahl)/;
 const RATE = /(?:rate|ratio|percent|percentage|score)$/;
 /** Even one of these is much: `unsubscribe_count` is 1 for a person who left. */
 const GRAVE = /unsub|optout|complain|spamreport|hardbounc/;
 /** The end of a name that only describes a consent. */
 const COMPANIONS = new Set(
   wordsOf(`id ip source by version text method campaign form page title language lang type reason country
-    region city note notes comment comments frequency topic topics name names`),
+    region city note notes comment comments frequency level topic topics name names`),
 );
 const JOINED_COMPANION =
   /(?:consent|optin|optedin|confirm|confirmation)(?:id|ip|source|by|version|text|method|form|page|type)$/;
@@ -112,7 +113,8 @@ const OTHER_SUBJECTS = new Set(
   projects deal deals opportunity transaction transactions refund refunds claim claims quote quotes offer
   offers application applications job jobs course courses event events product products item items document
   documents contract contracts card cards file files vehicle policy loan loans return returns meeting meetings
-  call calls sms phone mobile fax device devices license licence domain website post posts comment comments
+  call calls sms phone mobile fax device devices license licence domain website trial trials warranty visa renewal exam test quiz survey onboarding kyc sync
+  import export training enrollment enrolment class lesson coupon voucher discount domain website post posts comment comments
   bestellung bestellungen auftrag zahlung zahlungen rechnung rechnungen lieferung versand termin buchung vertrag
   commande commandes paiement facture livraison rendezvous réservation contrat
   pedido pedidos pago pagos factura envío cita reserva contrato ordine ordini pagamento fattura spedizione
@@ -148,7 +150,9 @@ const CLASSES: readonly WordClass[] = [
   ...classOf(FILLERS, FILLER),
   ...classOf(LEAVING_IN_NAMES, LEAVES),
   ...classOf(
-    wordsOf("dateofleaving leavingdate leavedate leaving departuredate kündigungs"),
+    wordsOf(
+      "exitdate dateofexit dateofleaving leavingdate leavedate leaving departuredate kündigungs",
+    ),
     LEAVES,
   ),
   ...classOf(WANTING, WANTS),
@@ -165,7 +169,9 @@ for (const { word, bit } of CLASSES) {
   BITS_OF_WORD.set(word, [...(BITS_OF_WORD.get(word) ?? []), bit]);
 }
 const LONGEST_WORD = Math.max(...CLASSES.map(({ word }) => word.length));
-const LEAVING_SET = new Set(LEAVING_IN_NAMES.filter((word) => word !== "left"));
+/** Words that are too common beside others: `gone_fishing`, `left_handed`. */
+const NEEDS_MORE = new Set(wordsOf("left gone quit former departed exited stop refused"));
+const LEAVING_SET = new Set(LEAVING_IN_NAMES.filter((word) => !NEEDS_MORE.has(word)));
 
 /** What a name says about its column; nothing of the file is known. */
 export function readColumnName(name: string): ColumnName {
@@ -210,7 +216,7 @@ function wordsOfName(name: string): string[] {
  * with and without the limits between its words. Mail beside a word of wanting is of no account.
  */
 function classesIn(bare: string): Set<number> {
-  const text = bare.replace(/\d+$/, "");
+  const text = bare.replace(/(?<!\d)\d+$/, "");
   const reached = Array.from({ length: text.length + 1 }, () => new Set<number>());
   reached[0]?.add(FILLER);
   for (let at = 0; at < text.length; at++) {

@@ -46,7 +46,8 @@ const LEAVING_PARTS = wordsOf(`
   unsub optout optedout optingout donotmail donotemail donotcontact donotsend dontmail dontemail
   dontcontact dontsend blacklisted blocklisted denylisted suppressed hardbounc softbounc bounced
   complained spamreport spamcomplaint reportedspam markedasspam markedspam undeliverable unreachable
-  unconfirmed unverified deactivated deregistered nonsubscri neversubscri notinterested
+  unconfirmed unverified deactivated deregistered nonsubscri neversubscri notinterested donotdisturb mailstop
+  stopmail stopemail emailstop skipmail skipemail kontaktsperr sperrkennz npai udmeld utmeld
   abgemeldet abmeld abbestell ausgetragen austragung widerrufen widersprochen werbesperre
   werbewiderspruch mailsperre unzustellbar unbestätigt deaktiviert unerreichbar
   désabonn désinscri nepascontacter nepasenvoyer injoignable désactivé
@@ -69,10 +70,11 @@ const LEAVING_NAME_PARTS = wordsOf(`
 
 /** Words that mean leaving if they are all of a value, or all of a name but for words such as "date". */
 const LEAVING_WORDS = wordsOf(`
-  gone former inactive disabled blocked banned pending cancelled canceled cancellation
+  gone former exmember exmembre exmitglied undelivered trashed trash onhold paused dnc dnm nomail noemail
+  erased gdprerased anonymized anonymised opposition objected inactive disabled blocked banned pending cancelled canceled cancellation
   archived deleted deletion removed removal invalid invalidemail bademail badaddress spam spammer abuse
   lapsed churned churn terminated withdrawn revoked rejected refused declined denied deceased departed
-  quit resigned exited dormant quarantined unactivated awaitingconfirmation unengaged deactive
+  quit resigned exited dormant annulation cancellazione cancelación cancelamento annullamento quarantined unactivated awaitingconfirmation unengaged deactive
   suspended complaint complaints bounce bounces blacklist blocklist cleaned optout exclude excluded
   gelöscht geloescht entfernt inaktiv gesperrt blockiert ausgeschieden ausgetreten storniert gekündigt gekuendigt kündigung
   beendet ungültig ungueltig verstorben ausstehend wartend ehemalig ehemaliger ehemalige abgelehnt
@@ -104,7 +106,7 @@ const LEAVING_WORDS = wordsOf(`
 
 /** Words with another common meaning: they count as values, but not in names. */
 const LEAVING_VALUES = wordsOf(
-  `expired parti partie quitté abgelaufen expiré verzogen verlopen wygasły`,
+  `stop stopped dead closed waiting отключен отключена отключено expired parti partie quitté abgelaufen expiré verzogen verlopen wygasły`,
 );
 
 /** Also a side; columns that name the other side are no question. */
@@ -119,7 +121,7 @@ export const NEGATIONS = wordsOf(`
 /** Parts of words that say that a person wants mail. With a negation they mean leaving. */
 const WANTING_PARTS = wordsOf(`
   subscri confirm consent optin optedin activ aktiv verif permi allow agree accept valid reachab
-  deliverab interest contact mail newsletter marketing bestätig abonn einverst einwillig erlaub
+  deliverab interest contact mail email newsletter marketing bestätig abonn einverst einwillig erlaub
   zustimm erwünscht erreichb zustellb inscri suscri souhait autoris actif attiv iscri confer
   bevestig ingeschr actief prenumer bekräft bekræft bekreft tilmeld påmeld aktywn potwierdz zapis potvrz
   potvrd přihlás onay abone актив подтвер подпис соглас підтвер підпис
@@ -135,6 +137,7 @@ const NEGATION_SET = new Set(NEGATIONS);
 
 const NO = new Set(
   wordsOf(`
+  不可 しない 不要 拒否 希望しない なし 無 关 关闭
   false 0 no n f off none null nil never na not nein non nee niet nej nei ei nie ne nem nu não nao
   hayır нет ні いいえ 否 不 아니오 όχι falsch faux falso falsa fałsz keine kein aucun ninguno
 `),
