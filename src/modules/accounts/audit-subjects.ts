@@ -40,6 +40,7 @@ const MAIL = `name AS label, name, description, subject, body, from_address AS "
 const SUBJECTS: Readonly<Record<string, Subject>> = {
   campaign: subject(`
     SELECT ${MAIL}, audience_type AS audienceType, audience_filter AS audienceFilter, rate, status,
+           category, preheader, ${flag("is_archived")} AS archived, archive_slug AS archiveSlug,
            (SELECT s.name FROM segments s WHERE s.seq = segment_seq) AS segment,
            ${time("scheduled_at")} AS scheduledFor
     FROM campaigns WHERE ${IN_PROJECT}`),
