@@ -116,6 +116,8 @@ describe("a letter is written by keyboard alone", () => {
     await press(page, "Enter");
     await words(page, "Hello {{na");
     await page.getByRole("option", { name: /^name/, selected: true }).waitFor();
+    // What is typed for the menu is not given to the page.
+    expect(JSON.stringify(await changes(page))).not.toContain("{{na");
     const active = await letter(page).getAttribute("aria-activedescendant");
     expect(await page.locator(`[id="${active}"]`).textContent()).toContain("name");
     await press(page, "ArrowDown", "ArrowUp", "Enter", "ArrowLeft");
@@ -206,6 +208,7 @@ describe("what is pasted or stored", () => {
         `<img src="https://evil.example/pixel.png" onerror="document.title = 'ran'" alt="A picture">`,
         `<a href="javascript:document.title = 'ran'">link</a><iframe src="https://evil.example"></iframe>`,
         `<link rel="stylesheet" href="https://evil.example/font.css"><svg onload="document.title = 'ran'"></svg>`,
+        `<div data-type="condition" data-field="x">loose</div>`,
         `<div data-type="htmlBlock" data-html="<script>1</script>" data-value="x">source</div>`,
       ].join("");
       await paste(page, hostile);
@@ -250,6 +253,40 @@ describe("what is pasted or stored", () => {
     }
   });
 });
+
+pageTest(
+  "blocks that are copied within the letter are the same where they are pasted",
+  async () => {
+    const { page, problems, close } = await open({ design: stored(...everyBlock) });
+    await letter(page).getByText("For good customers").click();
+    await press(page, "Control+a", "Control+c", "Control+End", "End", "Enter", "Control+v");
+    const twice = [
+      `<img src="https://shop.example/a.png" alt="Sea" width="400"`,
+      "{% if orders > 3 %}",
+      `<p style="margin:0">As it is</p>`,
+      `<a href="{{ url }}" style="display:inline-block`,
+      `background-color:#10243e`,
+      `{{ name | default: "friend" }}`,
+      "https://instagram.example/shop",
+      `height="40"`,
+      `<a href="{{ unsubscribeUrl }}"`,
+      `class="mx0" style="color:#d92d20"`,
+    ];
+    const count = (body: string, part: string) => body.split(part).length - 1;
+    const before = await open({ design: stored(...everyBlock) });
+    await letter(before.page).getByText("For good customers").click();
+    await press(before.page, "End");
+    await words(before.page, ".");
+    const once = (await saved(before.page, "customers.")).body;
+    await before.close();
+    await expectSoon(async () => count(await lastBody(page), "For good customers"), 2);
+    const body = await lastBody(page);
+    for (const part of twice)
+      expect([part, count(body, part)]).toEqual([part, 2 * count(once, part)]);
+    expect(problems).toEqual([]);
+    await close();
+  },
+);
 
 pageTest("images are uploaded, ask for their text, and a refused file says why", async () => {
   const { page, problems, close } = await open({

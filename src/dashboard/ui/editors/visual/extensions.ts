@@ -293,7 +293,12 @@ const ConditionBlock = Node.create({
     value: stored("value"),
   }),
   parseHTML: () => [
-    { tag: 'div[data-type="condition"]', contentElement: ".visual-condition-blocks" },
+    {
+      tag: 'div[data-type="condition"]',
+      // The label is not content. Pasted HTML may have no such element.
+      contentElement: (element) =>
+        element.querySelector<HTMLElement>('[data-type="condition-blocks"]') ?? element,
+    },
   ],
   renderHTML: ({ node, HTMLAttributes }) => [
     "div",
@@ -307,7 +312,7 @@ const ConditionBlock = Node.create({
         value: textAt(node.attrs, "value"),
       }),
     ],
-    ["div", { class: "visual-condition-blocks" }, 0],
+    ["div", { "data-type": "condition-blocks" }, 0],
   ],
 });
 
