@@ -58,7 +58,7 @@ type LifecycleDeps = {
 const UNSCHEDULED = { scheduledAt: null, startAt: null, timeZone: null, fallbackZone: null };
 
 /** The time of a campaign in milliseconds since the epoch, and the names of zones. */
-export type SendingTime = { at: number; timeZone: string | null; fallbackZone: string | null };
+type SendingTime = { at: number; timeZone: string | null; fallbackZone: string | null };
 
 type ScheduledTime = Pick<CampaignRow, "scheduledAt" | "timeZone" | "fallbackZone">;
 

@@ -15,7 +15,7 @@ export const RECIPIENT_ZONE = "RECIPIENT";
 const UNDO_MS = 15_000;
 
 type Schedule = Pick<CampaignRow, "scheduledAt" | "timeZone" | "fallbackZone">;
-export type DueGroup = { dueAt: number; contactSeqs: readonly number[] };
+type DueGroup = { dueAt: number; contactSeqs: readonly number[] };
 
 /** The local time of the mails; null if they leave at one moment. */
 function localTime({ scheduledAt, timeZone, fallbackZone }: Schedule): number | null {
