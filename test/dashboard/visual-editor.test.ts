@@ -387,6 +387,9 @@ pageTest("a block is moved and removed, and the rare buttons are in a menu on ph
   await letter(page).getByText("Two").click();
   await page.getByRole("button", { name: "Move up" }).click();
   const { body } = await saved(page, "Two");
+  const box = await letter(page).getByText("Two").boundingBox();
+  const panel = await page.getByRole("complementary", { name: "Settings" }).boundingBox();
+  expect(box === null || panel === null ? "" : box.y + box.height < panel.y).toBe(true);
   expect(body.indexOf("Two")).toBeLessThan(body.indexOf("One"));
   await page.getByRole("button", { name: "Remove box" }).click();
   await expectSoon(async () => (await lastBody(page)).includes("Two"), false);
