@@ -378,6 +378,7 @@ pageTest("each block shows its settings when it is clicked, and changes with the
 
 pageTest("a block is moved and removed, and the rare buttons are in a menu on phones", async () => {
   const blocks = [
+    { type: "section", content: [{ type: "paragraph", content: [text("Zero")] }] },
     { type: "paragraph", content: [text("One")] },
     { type: "section", content: [{ type: "paragraph", content: [text("Two")] }] },
   ];
@@ -396,6 +397,13 @@ pageTest("a block is moved and removed, and the rare buttons are in a menu on ph
   await page.getByRole("button", { name: "More" }).click();
   await page.getByRole("menuitem", { name: /^Undo/ }).click();
   await saved(page, "Two");
+  // A line is written above a box at the start.
+  await letter(page).getByText("Zero").click();
+  await press(page, "Home", "ArrowUp", "ArrowUp");
+  await words(page, "Above");
+  await saved(page, "Above</p>");
+  const [start = ""] = (await lastBody(page)).split("Zero");
+  expect(start).toContain("Above</p>");
   expect(await opened.overflowPx()).toBeLessThanOrEqual(0);
   expect(await faultsOf(opened)).toEqual(NO_FAULTS);
   expect(problems).toEqual([]);
