@@ -9,6 +9,7 @@ ALTER TABLE `campaigns` ADD `utm` text;--> statement-breakpoint
 ALTER TABLE `campaigns` ADD `archive_slug` text;--> statement-breakpoint
 ALTER TABLE `campaigns` ADD `is_archived` integer DEFAULT false NOT NULL;--> statement-breakpoint
 ALTER TABLE `campaigns` ADD `message_seq` integer;--> statement-breakpoint
+ALTER TABLE `campaigns` ADD `start_at` integer;--> statement-breakpoint
 ALTER TABLE `campaigns` ADD `time_zone` text;--> statement-breakpoint
 ALTER TABLE `campaigns` ADD `fallback_zone` text;--> statement-breakpoint
 CREATE UNIQUE INDEX `campaigns_archive` ON `campaigns` (`project_seq`,`archive_slug`) WHERE archive_slug IS NOT NULL;--> statement-breakpoint

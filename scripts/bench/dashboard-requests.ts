@@ -52,13 +52,14 @@ export async function recordPages(options: {
 async function idsOf(read: Get): Promise<Place["ids"]> {
   const first = async ({ path, id }: { path: string; id: string }) =>
     stringAt(await read(path), id);
-  const { email, contact, segment, campaign, workflow } = OBJECT_LISTS;
+  const { email, contact, segment, campaign, draft, workflow } = OBJECT_LISTS;
   const { template, webhook, domain, suppression, message } = OBJECT_LISTS;
   return {
     email: await first(email),
     contact: await first(contact),
     segment: await first(segment),
     campaign: await first(campaign),
+    draft: await first(draft),
     workflow: await first(workflow),
     template: await first(template),
     webhook: await first(webhook),

@@ -16,6 +16,7 @@ export const OBJECT_LISTS = {
   segment: { path: "/segments?limit=1", id: "data.items.0.id" },
   // The newest campaign went to few recipients, of whom none bounced.
   campaign: { path: "/campaigns?status=SENT&limit=2", id: "data.items.1.id" },
+  draft: { path: "/campaigns?status=DRAFT&limit=1", id: "data.items.0.id" },
   workflow: { path: "/workflows?limit=1", id: "data.items.0.id" },
   template: { path: "/templates?limit=1", id: "data.items.0.id" },
   webhook: { path: "/webhooks?limit=1", id: "data.items.0.id" },
@@ -301,6 +302,59 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     path: ({ project, ids }) => `/p/${project}/campaigns/${ids.campaign}`,
     heading: /./,
     states: WITHOUT_PROJECT,
+  },
+  {
+    name: "draft",
+    path: ({ project, ids }) => `/p/${project}/campaigns/${ids.draft}`,
+    heading: /./,
+    states: ["FULL"],
+  },
+  {
+    name: "draft-review",
+    path: ({ project, ids }) => `/p/${project}/campaigns/${ids.draft}`,
+    heading: /./,
+    open: async (page) => {
+      await page.getByRole("button", { name: "Review and send" }).click();
+      await page.getByRole("dialog", { name: "Review and send" }).waitFor();
+    },
+    states: ["FULL"],
+  },
+  {
+    name: "draft-rehearsal",
+    path: ({ project, ids }) => `/p/${project}/campaigns/${ids.draft}`,
+    heading: /./,
+    open: async (page) => {
+      await page.getByRole("button", { name: "Rehearse" }).click();
+      await page.getByRole("table", { name: "The campaign for different contacts" }).waitFor();
+      await page.getByRole("group", { name: "Rehearsal" }).scrollIntoViewIfNeeded();
+    },
+    states: ["FULL"],
+  },
+  {
+    name: "draft-when",
+    path: ({ project, ids }) => `/p/${project}/campaigns/${ids.draft}`,
+    heading: /./,
+    open: async (page) => {
+      await page.getByRole("radio", { name: "At a time" }).check();
+      await page.getByLabel("UTM parameters in the links").scrollIntoViewIfNeeded();
+    },
+    states: ["FULL"],
+  },
+  {
+    name: "draft-unsubscribed",
+    path: ({ project, ids }) => `/p/${project}/campaigns/${ids.draft}?who=UNSUBSCRIBED`,
+    heading: /./,
+    states: ["FULL"],
+  },
+  {
+    name: "draft-test",
+    path: ({ project, ids }) => `/p/${project}/campaigns/${ids.draft}`,
+    heading: /./,
+    open: async (page) => {
+      await page.getByRole("button", { name: "Send a test" }).click();
+      await page.getByRole("dialog", { name: "Send a test" }).waitFor();
+    },
+    states: ["FULL"],
   },
   {
     name: "campaign-paused",

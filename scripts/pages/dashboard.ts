@@ -87,13 +87,14 @@ export async function findIds(base: string, key: string): Promise<Place["ids"]> 
     const response = await fetch(base + path, { headers: { authorization: `Bearer ${key}` } });
     return stringAt(await response.json(), id);
   };
-  const { email, contact, segment, campaign, workflow } = OBJECT_LISTS;
+  const { email, contact, segment, campaign, draft, workflow } = OBJECT_LISTS;
   const { template, webhook, domain, suppression, message } = OBJECT_LISTS;
   return {
     email: await find(email),
     contact: await find(contact),
     segment: await find(segment),
     campaign: await find(campaign),
+    draft: await find(draft),
     workflow: await find(workflow),
     template: await find(template),
     webhook: await find(webhook),

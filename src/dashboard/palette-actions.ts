@@ -15,6 +15,7 @@ const ACTIONS: readonly CreateAction[] = [
   { label: "Create a segment", to: "/p/$project/segments/new", role: "EDITOR" },
   { label: "Create a template", to: "/p/$project/templates/new", role: "EDITOR" },
   { label: "Create a layout", to: "/p/$project/templates/layouts", role: "EDITOR" },
+  { label: "Create a campaign", to: "/p/$project/campaigns", role: "EDITOR" },
   { label: "Suppress an address", to: "/p/$project/suppressions", role: "EDITOR" },
   { label: "Add a domain", to: "/p/$project/domains", role: "ADMIN" },
   { label: "Create a webhook", to: "/p/$project/webhooks", role: "ADMIN" },

@@ -7,6 +7,8 @@
 const TOLERANCE_MS = 30_000;
 
 let offsetMs = 0;
+/** What the last answer said, to the second. */
+let latestOffsetMs = 0;
 const listeners = new Set<() => void>();
 
 /** Reads the header Date of an answer. */
@@ -14,6 +16,7 @@ export function noteServerTime(date: string | null): void {
   const serverMs = Date.parse(date ?? "");
   if (Number.isNaN(serverMs)) return;
   const foundMs = serverMs - Date.now();
+  latestOffsetMs = foundMs;
   const nextMs = Math.abs(foundMs) < TOLERANCE_MS ? 0 : foundMs;
   if (Math.abs(nextMs - offsetMs) < TOLERANCE_MS) return;
   offsetMs = nextMs;
@@ -22,5 +25,11 @@ export function noteServerTime(date: string | null): void {
 
 /** Milliseconds since the epoch. */
 export const serverNow = (): number => Date.now() + offsetMs;
+
+/**
+ * The time of the server to the second, at most a second and the way of an answer too early. It may
+ * jump with each answer, so it is for times that the server compares with its own, not for display.
+ */
+export const exactServerNow = (): number => Date.now() + latestOffsetMs;
 
 export const onServerTimeChange = (listener: () => void): void => void listeners.add(listener);

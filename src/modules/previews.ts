@@ -135,5 +135,5 @@ export async function previewResponse(
   const isDark = query.dark === "true";
   const shown = await showDocument(app, project.seq, { html, images, isDark });
   const sources = query.images === "true" ? "https:" : "";
-  return new Response(shown, { headers: previewHeaders("text/html", sources) });
+  return new Response(shown, { headers: previewHeaders("text/html", sources, `${app.url}/i/`) });
 }

@@ -30,6 +30,7 @@ import { ensureTemplates, findPlaceholders } from "./content-work/content-work.t
 import { findLayout, layoutIn } from "./layouts.ts";
 import type { Noun } from "./module.ts";
 import { Preview, PreviewInput, preview, previewResponse } from "./previews.ts";
+import { findApiSends } from "./templates/api-sends.ts";
 import {
   ListedTemplate,
   ListedVersion,
@@ -195,7 +196,9 @@ export const templateNoun: Noun = {
         id: "getTemplateUsage",
         role: "VIEWER",
         summary: "Where a template is used, and which variables it needs",
-        description: "The workflows that send it, and the variables of its subject and body.",
+        description:
+          "The workflows that send it, the mails that requests made of it, and the variables of its " +
+          "subject and body.",
         answer: Envelope(TemplateUsage),
         run: (app, { project, params }) => usageOf(app, getTemplate(app, project.seq, params.id)),
       }),
@@ -410,10 +413,11 @@ function layoutSeqOf(app: App, projectSeq: number, id: string): number | null {
 
 async function usageOf(app: App, template: TemplateRow): Promise<TemplateUsage> {
   const { projectSeq, id, subject } = template;
-  return {
-    users: app.references.usesOf("template", projectSeq, id),
-    placeholders: await findPlaceholders(app, projectSeq, [subject, bodyToSend(template)]),
-  };
+  const [apiSends, placeholders] = await Promise.all([
+    findApiSends(app, projectSeq, id),
+    findPlaceholders(app, projectSeq, [subject, bodyToSend(template)]),
+  ]);
+  return { users: app.references.usesOf("template", projectSeq, id), apiSends, placeholders };
 }
 
 function versionsOf(app: App, projectSeq: number, id: string): Page<ListedVersion> {

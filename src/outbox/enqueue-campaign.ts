@@ -8,6 +8,8 @@ type CampaignEmails = {
   campaign: { seq: number; projectSeq: number; subject: string; category: string };
   messageSeq: number;
   contactSeqs: readonly number[];
+  /** When the mails may leave. */
+  dueAt: number;
   now: number;
 };
 
@@ -21,6 +23,7 @@ type Values = {
   campaignSeq: number;
   subject: string;
   now: number;
+  dueAt: number;
   /** 1 for a notice to all contacts of the audience, also to those who have unsubscribed. */
   isNotice: 0 | 1;
   /** JSON array. */
@@ -40,7 +43,7 @@ export function createCampaignInsert({ db, usage }: { db: Db; usage: UsageCounte
              substr('89ab', 1 + (asked.key & 3), 1) || substr(random, 4, 3) || '-' ||
              substr(random, 7, 12),
            project_seq, seq, $messageSeq, 'CAMPAIGN', $campaignSeq, email, $subject,
-           iif(suppressed, 'SUPPRESSED', 'QUEUED'), 1, iif(suppressed, NULL, $now), $now
+           iif(suppressed, 'SUPPRESSED', 'QUEUED'), 1, iif(suppressed, NULL, $dueAt), $now
     FROM (
       SELECT asked.key, contacts.seq, contacts.project_seq, contacts.email,
              lower(hex(randomblob(9))) AS random,
@@ -58,7 +61,7 @@ export function createCampaignInsert({ db, usage }: { db: Db; usage: UsageCounte
     "SELECT count(*) AS n FROM emails WHERE seq > +? AND status = 'SUPPRESSED'",
   );
 
-  return ({ campaign, messageSeq, contactSeqs, now }: CampaignEmails): InsertedEmails => {
+  return ({ campaign, messageSeq, contactSeqs, dueAt, now }: CampaignEmails): InsertedEmails => {
     const before = lastEmail.get()?.seq ?? 0;
     const hex = now.toString(16).padStart(12, "0");
     const { changes } = insert.run({
@@ -67,6 +70,7 @@ export function createCampaignInsert({ db, usage }: { db: Db; usage: UsageCounte
       campaignSeq: campaign.seq,
       subject: campaign.subject,
       now,
+      dueAt,
       isNotice: campaign.category === "TRANSACTIONAL" ? 1 : 0,
       seqs: JSON.stringify(contactSeqs),
     });

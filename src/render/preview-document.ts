@@ -31,15 +31,17 @@ const HAS_DARK_STYLES = /prefers-color-scheme/i;
 /**
  * The headers of a document. `images` names the schemes by which the browser loads images of other
  * hosts: none, https, or also http, which mail of a developer uses for images of the own machine.
+ * Images below `ownImages`, the address of the images of this server, are always loaded.
  */
 export function previewHeaders(
   type: "text/html" | "text/plain",
   images: "" | "https:" | "https: http:" = "",
+  ownImages = "",
 ) {
   const policy = [
     "sandbox allow-popups allow-popups-to-escape-sandbox",
     "default-src 'none'",
-    `img-src data: ${images}`.trim(),
+    `img-src data: ${ownImages} ${images}`.trimEnd().replace("  ", " "),
     "style-src 'unsafe-inline'",
     "base-uri 'none'",
     "form-action 'none'",

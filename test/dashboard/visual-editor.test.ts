@@ -116,6 +116,8 @@ describe("a letter is written by keyboard alone", () => {
     await press(page, "Enter");
     await words(page, "Hello {{na");
     await page.getByRole("option", { name: /^name/, selected: true }).waitFor();
+    // What is typed for the menu is not given to the page.
+    expect(JSON.stringify(await changes(page))).not.toContain("{{na");
     const active = await letter(page).getAttribute("aria-activedescendant");
     expect(await page.locator(`[id="${active}"]`).textContent()).toContain("name");
     await press(page, "ArrowDown", "ArrowUp", "Enter", "ArrowLeft");
@@ -206,6 +208,7 @@ describe("what is pasted or stored", () => {
         `<img src="https://evil.example/pixel.png" onerror="document.title = 'ran'" alt="A picture">`,
         `<a href="javascript:document.title = 'ran'">link</a><iframe src="https://evil.example"></iframe>`,
         `<link rel="stylesheet" href="https://evil.example/font.css"><svg onload="document.title = 'ran'"></svg>`,
+        `<div data-type="condition" data-field="x">loose</div>`,
         `<div data-type="htmlBlock" data-html="<script>1</script>" data-value="x">source</div>`,
       ].join("");
       await paste(page, hostile);
@@ -250,6 +253,40 @@ describe("what is pasted or stored", () => {
     }
   });
 });
+
+pageTest(
+  "blocks that are copied within the letter are the same where they are pasted",
+  async () => {
+    const { page, problems, close } = await open({ design: stored(...everyBlock) });
+    await letter(page).getByText("For good customers").click();
+    await press(page, "Control+a", "Control+c", "Control+End", "End", "Enter", "Control+v");
+    const twice = [
+      `<img src="https://shop.example/a.png" alt="Sea" width="400"`,
+      "{% if orders > 3 %}",
+      `<p style="margin:0">As it is</p>`,
+      `<a href="{{ url }}" style="display:inline-block`,
+      `background-color:#10243e`,
+      `{{ name | default: "friend" }}`,
+      "https://instagram.example/shop",
+      `height="40"`,
+      `<a href="{{ unsubscribeUrl }}"`,
+      `class="mx0" style="color:#d92d20"`,
+    ];
+    const count = (body: string, part: string) => body.split(part).length - 1;
+    const before = await open({ design: stored(...everyBlock) });
+    await letter(before.page).getByText("For good customers").click();
+    await press(before.page, "End");
+    await words(before.page, ".");
+    const once = (await saved(before.page, "customers.")).body;
+    await before.close();
+    await expectSoon(async () => count(await lastBody(page), "For good customers"), 2);
+    const body = await lastBody(page);
+    for (const part of twice)
+      expect([part, count(body, part)]).toEqual([part, 2 * count(once, part)]);
+    expect(problems).toEqual([]);
+    await close();
+  },
+);
 
 pageTest("images are uploaded, ask for their text, and a refused file says why", async () => {
   const { page, problems, close } = await open({
@@ -341,6 +378,7 @@ pageTest("each block shows its settings when it is clicked, and changes with the
 
 pageTest("a block is moved and removed, and the rare buttons are in a menu on phones", async () => {
   const blocks = [
+    { type: "section", content: [{ type: "paragraph", content: [text("Zero")] }] },
     { type: "paragraph", content: [text("One")] },
     { type: "section", content: [{ type: "paragraph", content: [text("Two")] }] },
   ];
@@ -350,12 +388,22 @@ pageTest("a block is moved and removed, and the rare buttons are in a menu on ph
   await letter(page).getByText("Two").click();
   await page.getByRole("button", { name: "Move up" }).click();
   const { body } = await saved(page, "Two");
+  const box = await letter(page).getByText("Two").boundingBox();
+  const panel = await page.getByRole("complementary", { name: "Settings" }).boundingBox();
+  expect(box === null || panel === null ? "" : box.y + box.height < panel.y).toBe(true);
   expect(body.indexOf("Two")).toBeLessThan(body.indexOf("One"));
   await page.getByRole("button", { name: "Remove box" }).click();
   await expectSoon(async () => (await lastBody(page)).includes("Two"), false);
   await page.getByRole("button", { name: "More" }).click();
   await page.getByRole("menuitem", { name: /^Undo/ }).click();
   await saved(page, "Two");
+  // A line is written above a box at the start.
+  await letter(page).getByText("Zero").click();
+  await press(page, "Home", "ArrowUp", "ArrowUp");
+  await words(page, "Above");
+  await saved(page, "Above</p>");
+  const [start = ""] = (await lastBody(page)).split("Zero");
+  expect(start).toContain("Above</p>");
   expect(await opened.overflowPx()).toBeLessThanOrEqual(0);
   expect(await faultsOf(opened)).toEqual(NO_FAULTS);
   expect(problems).toEqual([]);

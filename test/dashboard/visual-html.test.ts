@@ -10,6 +10,7 @@ import { writeVariable } from "../../src/dashboard/ui/editors/visual/variables.t
 import { writeHtml } from "../../src/dashboard/ui/editors/visual/write-html.ts";
 import { hasUnsubscribeLink } from "../../src/render/footer.ts";
 import { compileTemplate, render } from "../../src/render/template/template.ts";
+import { seeded } from "../modules/segments/seeded.ts";
 import { everyBlock, text } from "./visual-design.ts";
 
 const KB = 1_024;
@@ -326,3 +327,104 @@ describe("a design that cannot be read says why", () => {
     expect(html).toContain("&lt;i&gt;</a>");
   });
 });
+
+test("random letters compile, are balanced, and are written in the same way each time", () => {
+  const random = seeded(11);
+  const words = [
+    "a",
+    "<b>",
+    "&amp;",
+    `"`,
+    "'",
+    "{ ",
+    "}",
+    "%",
+    "{{ name }}",
+    "é",
+    "😀",
+    "\u202e",
+    "  ",
+    "]]>",
+    "<!--",
+    "-->",
+    "$&",
+  ];
+  const some = (): string => Array.from({ length: 4 }, () => random.pick(words)).join("");
+  const inline = (): object =>
+    random.pick([
+      () => text(some()),
+      () => ({
+        ...text(some()),
+        marks: [{ type: "link", attrs: { href: `https://x.example/${some()}` } }],
+      }),
+      () => ({
+        ...text(some()),
+        marks: [{ type: "bold" }, { type: "textColor", attrs: { color: "#12805c" } }],
+      }),
+      () => ({
+        type: "variable",
+        attrs: { name: random.pick(["name", "First Name", some()]), fallback: some() },
+      }),
+      () => ({ type: "hardBreak" }),
+    ])();
+  const blocks = (depth: number): object[] => Array.from({ length: 3 }, () => block(depth));
+  const block = (depth: number): object => {
+    const type = random.pick([
+      "paragraph",
+      "heading",
+      "button",
+      "image",
+      "section",
+      "condition",
+      "twoColumns",
+      "footer",
+    ]);
+    const attrs = {
+      level: 2,
+      href: some(),
+      src: `https://x.example/${some()}`,
+      alt: some(),
+      field: some(),
+      operator: random.pick(["is", "has", "greater"]),
+      value: some(),
+      alignment: "center",
+    };
+    if (type === "twoColumns") {
+      const column = () => ({
+        type: "columnsColumn",
+        content: depth > 0 ? blocks(depth - 1) : [{ type: "paragraph" }],
+      });
+      return { type, content: [column(), column()] };
+    }
+    const isContainer = type === "section" || type === "condition";
+    if (isContainer)
+      return { type, attrs, content: depth > 0 ? blocks(depth - 1) : [{ type: "paragraph" }] };
+    return {
+      type,
+      attrs,
+      ...(type === "image" ? {} : { content: [inline(), inline(), inline()] }),
+    };
+  };
+  for (let round = 0; round < 300; round++) {
+    const content = blocks(2);
+    const html = write(...content);
+    expect(write(...content)).toBe(html);
+    const compiled = compileTemplate(html, "html");
+    expect(
+      compiled.ok && compiled.template.foreign === null ? "" : JSON.stringify([compiled, html]),
+    ).toBe("");
+    expect(unbalanced(renderWith(html, { name: "A" }))).toEqual([]);
+  }
+});
+
+/** The names of elements that are not closed in their order. */
+function unbalanced(html: string): string[] {
+  const open: string[] = [];
+  const wrong: string[] = [];
+  for (const [, slash, name = ""] of html.matchAll(/<(\/?)([a-z]\w*)/g)) {
+    if (/^(?:meta|img|br|hr)$/.test(name)) continue;
+    if (slash === "") open.push(name);
+    else if (open.pop() !== name) wrong.push(name);
+  }
+  return [...wrong, ...open];
+}

@@ -38,6 +38,7 @@ import {
   writeTagName,
   writeVariable,
 } from "../../src/dashboard/ui/editors/visual/variables.ts";
+import { seeded } from "../modules/segments/seeded.ts";
 
 describe("Liquid in a text is found", () => {
   test.each([
@@ -305,4 +306,24 @@ describe("pasted HTML", () => {
     expect(performance.now() - started).toBeLessThan(3_000);
     expect(cleanHtml("<ul>".repeat(500)).split("<ul>").length).toBe(101);
   });
+});
+
+test("what remains of any HTML is clean, and cleaned again it is the same", () => {
+  const parts =
+    "<p>|</p>|<b style='font-weight:700'>|</b>|<a href='java|script:x'|>|<|\"|'| onload=x |<img src=x onerror=y>|<svg>|</svg>|<script>|</script>|<style>|<!--|-->|&lt;|&#106;|text|{{ a }}|=|/|<td|<a href=\"https://x.example\">|</a>|<h9>|\0|<div data-type='condition'>|</div>".split(
+      "|",
+    );
+  const random = seeded(7);
+  for (let round = 0; round < 3_000; round++) {
+    const html = Array.from({ length: 12 }, () => random.pick(parts)).join("");
+    const clean = cleanHtml(html);
+    const tags = clean.match(/<[^>]*>/g) ?? [];
+    for (const tag of tags) {
+      expect(tag).toMatch(
+        /^<\/?(?:p|b|strong|em|a|img|td|div|span)(?: (?:href|data-type)="[^"<>]*")*>$/,
+      );
+      expect(tag).not.toMatch(/javascript/i);
+    }
+    expect(cleanHtml(clean)).toBe(clean);
+  }
 });

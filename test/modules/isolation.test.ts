@@ -5,6 +5,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
+import { drawImage } from "../support/images.ts";
 import { listAt, valueAt } from "../support/json.ts";
 import { expectError } from "../support/refusal.ts";
 import { chain, step } from "./workflows/graphs.ts";
@@ -17,6 +18,13 @@ beforeAll(async () => {
   t = await testApp(); // It is not started, so that no row changes by itself.
   stranger = (await t.makeProject("stranger")).secretKey;
   ids["templates"] = await t.create("/templates", TEMPLATE, "data.id");
+  const layout = { name: "Letter", body: "<body>{{ content }}</body>" };
+  ids["layouts"] = await t.create("/layouts", layout, "data.id");
+  const image = await t.call("POST", "/images", undefined, {
+    raw: await drawImage(3, 3, "png"),
+    headers: { "content-type": "image/png" },
+  });
+  ids["images"] = image.text("data.id");
   ids["contacts"] = await t.create("/contacts", { email: ADA, data: { a: 1 } }, "id");
   ids["segments"] = await t.create("/segments", { name: "s", type: "STATIC" }, "data.id");
   const mail = { to: ADA, from: "a@acme.test", subject: "s", body: "b" };
@@ -49,6 +57,8 @@ const BODIES: Record<string, unknown> = {
   "PATCH /contacts/{id}": { data: { a: 2 } },
   "POST /contacts/import/{id}/run": {},
   "PATCH /templates/{id}": { name: "mine" },
+  "PATCH /layouts/{id}": { name: "mine" },
+  "POST /templates/{id}/test": { to: "me@example.com" },
   "POST /templates/{id}/preview": {},
   "PATCH /segments/{id}": { name: "mine" },
   "POST /segments/{id}/members": { emails: [ADA], createMissing: true },
@@ -74,6 +84,7 @@ const CODES: Record<string, string> = {
   "contacts/import": "JOB_NOT_FOUND",
   "suppressions/import": "JOB_NOT_FOUND",
   "contacts/bulk": "JOB_NOT_FOUND",
+  "templates/preview": "PREVIEW_NOT_FOUND",
   "inbound-routes": "INBOUND_ROUTE_NOT_FOUND",
   "received-mails": "RECEIVED_MAIL_NOT_FOUND",
   inboxes: "INBOX_NOT_FOUND",

@@ -251,15 +251,17 @@ describe("GET /templates/{id}/usage", () => {
   test("names the workflows that send the template, and its variables", async () => {
     const id = await create({ body: "<p>{{ order }} {{ name ?? you }}</p>" });
     const usage = async () => (await t.call("GET", `/templates/${id}/usage`)).at("data");
+    const apiSends = { count: 0, isComplete: true, lastAt: null };
     const placeholders = [
       { name: "name", isRequired: true, isProvided: false },
       { name: "order", isRequired: true, isProvided: false },
     ];
-    expect(await usage()).toEqual({ users: [], placeholders });
+    expect(await usage()).toEqual({ users: [], apiSends, placeholders });
     const graph = chain(step("mail", "SEND_EMAIL", { templateId: id }));
     const workflow = await t.create("/workflows", { name: "Orders", ...graph }, "data.id");
     expect(await usage()).toEqual({
       users: [{ kind: "workflow", id: workflow, name: "Orders" }],
+      apiSends,
       placeholders,
     });
     const refused = await t.call("DELETE", `/templates/${id}`);
@@ -282,9 +284,11 @@ describe("GET /templates/{id}/preview", () => {
     expect(shown.body).toBe('<p>Hi Ada &lt;3</p><img src="https://a.test/b.png">');
     const policy = String(shown.headers.get("content-security-policy"));
     expect(policy).toContain("sandbox allow-popups allow-popups-to-escape-sandbox;");
-    expect(policy).toContain("img-src data:;");
+    expect(policy).toContain("img-src data: http://127.0.0.1:3000/i/;");
     const images = await t.call("GET", `/templates/${id}/preview?images=true&dark=true`);
-    expect(images.headers.get("content-security-policy")).toContain("img-src data: https:;");
+    expect(images.headers.get("content-security-policy")).toContain(
+      "img-src data: http://127.0.0.1:3000/i/ https:;",
+    );
     expect(String(images.body)).toContain("invert(0.92)");
     const text = await t.call("GET", `/templates/${id}/preview?part=text`);
     expect([text.body, text.headers.get("content-type")]).toEqual([

@@ -7,6 +7,7 @@ import * as campaigns from "../../db/schema/campaigns.ts";
 import * as contacts from "../../db/schema/contacts.ts";
 import * as domains from "../../db/schema/domains.ts";
 import * as emails from "../../db/schema/emails.ts";
+import * as images from "../../db/schema/images.ts";
 import * as jobs from "../../db/schema/jobs.ts";
 import * as projects from "../../db/schema/projects.ts";
 import * as segments from "../../db/schema/segments.ts";
@@ -19,6 +20,7 @@ const SCHEMAS: readonly object[] = [
   contacts,
   domains,
   emails,
+  images,
   jobs,
   projects,
   segments,

@@ -11,11 +11,19 @@ declare module "@tanstack/history" {
 
 /**
  * The dialog of a page that adds an object. A navigation with the state `{ isCreating: true }` opens
- * it as well, if the user may add one. The state is then removed, so that the dialog stays closed
- * when the user comes back to the page.
+ * it as well, if the user may add one.
  */
 export function useCreateDialog(mayCreate: boolean): ReturnType<typeof useDisclosure> {
   const [isOpen, dialog] = useDisclosure(false);
+  useCreateRequest(mayCreate, dialog.open);
+  return [isOpen, dialog];
+}
+
+/**
+ * Calls `create` once after a navigation with the state `{ isCreating: true }`. The state is then
+ * removed, so that nothing is created when the user comes back to the page.
+ */
+export function useCreateRequest(mayCreate: boolean, create: () => void): void {
   // A page that is left is shown until the next one is loaded, whose location is not its own.
   const ownPath = useMatch({ strict: false, select: ({ pathname }) => pathname });
   const isWanted = useLocation({
@@ -24,8 +32,7 @@ export function useCreateDialog(mayCreate: boolean): ReturnType<typeof useDisclo
   const navigate = useNavigate();
   useEffect(() => {
     if (!isWanted) return;
-    if (mayCreate) dialog.open();
+    if (mayCreate) create();
     void navigate({ to: ".", search: true, replace: true, state: {} });
   }, [isWanted, mayCreate]);
-  return [isOpen, dialog];
 }

@@ -87,6 +87,8 @@ export const campaigns = sqliteTable(
     isArchived: integer("is_archived", { mode: "boolean" }).notNull().default(false),
     /** The content of its mails, which is fixed when sending starts; null before. */
     messageSeq: integer("message_seq"),
+    /** When a SCHEDULED campaign starts if that is before `scheduled_at` (campaigns/local-times.ts). */
+    startAt: integer("start_at"),
     /** Name of the zone in which the time was chosen, or RECIPIENT. */
     timeZone: text("time_zone"),
     /**

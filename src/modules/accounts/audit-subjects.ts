@@ -40,6 +40,7 @@ const MAIL = `name AS label, name, description, subject, body, from_address AS "
 const SUBJECTS: Readonly<Record<string, Subject>> = {
   campaign: subject(`
     SELECT ${MAIL}, audience_type AS audienceType, audience_filter AS audienceFilter, rate, status,
+           category, preheader, ${flag("is_archived")} AS archived, archive_slug AS archiveSlug,
            (SELECT s.name FROM segments s WHERE s.seq = segment_seq) AS segment,
            ${time("scheduled_at")} AS scheduledFor
     FROM campaigns WHERE ${IN_PROJECT}`),
@@ -70,7 +71,12 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
      WHERE m.project_seq = +?1 AND u.id = +?2`,
     `SELECT email AS label, role FROM user_tokens WHERE ${IN_PROJECT}`,
   ),
-  template: subject(`SELECT ${MAIL}, type FROM templates WHERE ${IN_PROJECT}`),
+  image: subject(`SELECT name AS label, name FROM images WHERE ${IN_PROJECT}`),
+  layout: subject(`SELECT name AS label, name, body FROM layouts WHERE ${IN_PROJECT}`),
+  template: subject(`
+    SELECT ${MAIL}, preheader, format, type,
+           (SELECT l.name FROM layouts l WHERE l.seq = layout_seq) AS layout
+    FROM templates WHERE ${IN_PROJECT}`),
   user: subject(`
     SELECT email AS label, name, ${flag("is_owner")} AS isOwner,
            ${flag("disabled_at IS NOT NULL")} AS isDisabled

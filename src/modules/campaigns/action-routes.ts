@@ -15,6 +15,8 @@ import { Envelope, envelope, IdParams, NoContent, withErrors } from "../../http/
 import type { Role } from "../../http/roles.ts";
 import { ensureChecks } from "../../http/validation.ts";
 import { AppError, fieldError } from "../../lib/errors.ts";
+import { zoneName } from "../../lib/wall-clock.ts";
+import { RECIPIENT_ZONE } from "./local-times.ts";
 import type { CampaignAudience } from "./audience.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { Campaign, SendCampaignInput } from "./model.ts";
@@ -57,9 +59,9 @@ export function campaignActionRoutes(deps: {
     if (confirm !== undefined) {
       requireConfirmed((await audience.breakdown(campaign)).recipients, confirm);
     }
-    const timeZone = zoneIn(input.timeZone ?? null);
+    const zones = zonesIn(input);
     const move = isScheduled
-      ? lifecycle.schedule(projectSeq, id, { at: Date.parse(scheduledFor), timeZone })
+      ? lifecycle.schedule(projectSeq, id, { at: Date.parse(scheduledFor), ...zones })
       : lifecycle.sendNow(projectSeq, id);
     return () => {
       ensureUnchanged(campaign, campaigns.get(projectSeq, id));
@@ -137,12 +139,25 @@ function ensureUnchanged(then: CampaignRow, now: CampaignRow): void {
   });
 }
 
-/** The canonical name of a zone. */
-function zoneIn(name: string | null): string | null {
-  if (name === null) return null;
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
-  } catch {
-    throw fieldError("timeZone", "invalid_value", "must be a time zone such as Europe/Berlin");
+/** The usual names of the zones of a request. */
+function zonesIn({ timeZone, fallbackTimeZone, scheduledFor }: SendCampaignInput) {
+  const isLocal = timeZone === RECIPIENT_ZONE;
+  if (isLocal && typeof scheduledFor !== "string") {
+    throw fieldError("scheduledFor", "required", "is required for the timeZone RECIPIENT");
   }
+  if (!isLocal && (fallbackTimeZone ?? null) !== null) {
+    const message = "must be omitted unless timeZone is RECIPIENT";
+    throw fieldError("fallbackTimeZone", "invalid_value", message);
+  }
+  return {
+    timeZone: isLocal ? RECIPIENT_ZONE : zoneIn("timeZone", timeZone),
+    fallbackZone: isLocal ? (zoneIn("fallbackTimeZone", fallbackTimeZone) ?? "UTC") : null,
+  };
+}
+
+function zoneIn(field: string, name: string | null | undefined): string | null {
+  if (name === undefined || name === null) return null;
+  const zone = zoneName(name);
+  if (zone !== null) return zone;
+  throw fieldError(field, "invalid_value", "must be a time zone such as Europe/Berlin");
 }

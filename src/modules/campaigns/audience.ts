@@ -219,9 +219,14 @@ function breakdownOf(
 }
 
 function segmentGone(): AppError {
-  return new AppError(409, "INVALID_STATE", "The segment of this campaign was deleted.", {
-    suggestion: "Give it another audience: PATCH /campaigns/{id}.",
-  });
+  return new AppError(
+    409,
+    "INVALID_STATE",
+    "This campaign has no segment: none was chosen, or it was deleted.",
+    {
+      suggestion: "Give it another audience: PATCH /campaigns/{id}.",
+    },
+  );
 }
 
 /** A notice also goes to contacts who have unsubscribed from marketing. */

@@ -16,6 +16,7 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Segments } from "../segments/service.ts";
 import type { CampaignAudience } from "./audience.ts";
+import { dueGroups } from "./local-times.ts";
 import { storedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
 
@@ -72,12 +73,14 @@ export function createExpansion(deps: {
   function insertMails(campaign: CampaignRow, seqs: readonly number[]): Inserted {
     if (seqs.length === 0) return { inserted: 0, suppressed: 0 };
     const now = clock.now();
-    return deps.store.insertCampaignEmails({
-      campaign,
-      messageSeq: storedMessage(deps.app, deps.store, campaign),
-      contactSeqs: seqs,
-      now,
-    });
+    const messageSeq = storedMessage(deps.app, deps.store, campaign);
+    const sum: Inserted = { inserted: 0, suppressed: 0 };
+    for (const group of dueGroups(deps.app, campaign, seqs)) {
+      const found = deps.store.insertCampaignEmails({ campaign, messageSeq, ...group, now });
+      sum.inserted += found.inserted;
+      sum.suppressed += found.suppressed;
+    }
+    return sum;
   }
 
   function countRecipients(campaign: CampaignRow, { inserted, suppressed }: Inserted): void {

@@ -14,6 +14,7 @@ import { fieldError } from "../../lib/errors.ts";
 import { cachePerIteration } from "../../lib/iteration-cache.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import { createAudienceSnapshot } from "./audience-snapshot.ts";
+import { startOf } from "./local-times.ts";
 import { bodyFault, sharedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
 import type { Campaigns } from "./service.ts";
@@ -54,6 +55,18 @@ type LifecycleDeps = {
   noteChange: NoteChange;
 };
 
+const UNSCHEDULED = { scheduledAt: null, startAt: null, timeZone: null, fallbackZone: null };
+
+/** The time of a campaign in milliseconds since the epoch, and the names of zones. */
+type SendingTime = { at: number; timeZone: string | null; fallbackZone: string | null };
+
+type ScheduledTime = Pick<CampaignRow, "scheduledAt" | "timeZone" | "fallbackZone">;
+
+const isAt = (campaign: ScheduledTime, time: ScheduledTime): boolean =>
+  campaign.scheduledAt === time.scheduledAt &&
+  campaign.timeZone === time.timeZone &&
+  campaign.fallbackZone === time.fallbackZone;
+
 export function createLifecycle(deps: LifecycleDeps) {
   const { clock, store, stats } = deps;
   const rows = createStatusRows(deps);
@@ -76,7 +89,7 @@ export function createLifecycle(deps: LifecycleDeps) {
     return rows.move(campaign, action, {
       messageSeq,
       startedAt: now,
-      scheduledAt: action === "send" ? null : campaign.scheduledAt,
+      ...(action === "send" ? UNSCHEDULED : {}),
       statusReason: null,
       ...snapshotAudience(campaign),
     });
@@ -124,7 +137,7 @@ export function createLifecycle(deps: LifecycleDeps) {
     schedule(
       projectSeq: number,
       id: string,
-      { at, timeZone }: { at: number; timeZone: string | null },
+      { at, timeZone, fallbackZone }: SendingTime,
     ): Change<CampaignRow> {
       return () => {
         const campaign = deps.campaigns.get(projectSeq, id);
@@ -137,9 +150,9 @@ export function createLifecycle(deps: LifecycleDeps) {
         requireSendable(campaign);
         requireVerified(campaign);
         // A repeated request changes nothing.
-        const isSame = campaign.scheduledAt === at && campaign.timeZone === timeZone;
-        if (campaign.status === "SCHEDULED" && isSame) return campaign;
-        return rows.move(campaign, "schedule", { scheduledAt: at, timeZone });
+        const time = { scheduledAt: at, timeZone, fallbackZone };
+        if (campaign.status === "SCHEDULED" && isAt(campaign, time)) return campaign;
+        return rows.move(campaign, "schedule", { ...time, startAt: startOf(time, now) });
       };
     },
 
@@ -147,8 +160,7 @@ export function createLifecycle(deps: LifecycleDeps) {
     unschedule(projectSeq: number, id: string): Change<CampaignRow> {
       return () =>
         rows.move(deps.campaigns.get(projectSeq, id), "unschedule", {
-          scheduledAt: null,
-          timeZone: null,
+          ...UNSCHEDULED,
         });
     },
 
@@ -196,6 +208,8 @@ export function createLifecycle(deps: LifecycleDeps) {
   };
 }
 
+const START_AT = sql<number>`coalesce(${campaigns.startAt}, ${campaigns.scheduledAt})`;
+
 /** Finds campaigns by their status, and changes it if it is still the expected one. */
 function createStatusRows({
   db,
@@ -223,13 +237,13 @@ function createStatusRows({
       db
         .select()
         .from(campaigns)
-        .where(and(eq(campaigns.status, "SCHEDULED"), lte(campaigns.scheduledAt, clock.now())))
+        .where(and(eq(campaigns.status, "SCHEDULED"), lte(START_AT, clock.now())))
         .all(),
 
     /** When the next scheduled campaign is due; null if none is scheduled. */
     nextDueAt(): number | null {
       const [row] = db
-        .select({ at: sql<number | null>`min(${campaigns.scheduledAt})` })
+        .select({ at: sql<number | null>`min(${START_AT})` })
         .from(campaigns)
         .where(eq(campaigns.status, "SCHEDULED"))
         .all();

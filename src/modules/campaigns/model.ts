@@ -121,6 +121,7 @@ export const Campaign = named(
       statusReason: Nullable(Type.String()),
       scheduledAt: Nullable(DateTime),
       timeZone: Nullable(Type.String()),
+      fallbackTimeZone: Nullable(Type.String()),
       startedAt: Nullable(DateTime),
       finishedAt: Nullable(DateTime),
       createdAt: DateTime,
@@ -137,6 +138,7 @@ export const Campaign = named(
       statusReason: "Why the campaign was paused or cancelled; null if a caller did it",
       scheduledAt: "When sending is to start; null if it is not scheduled",
       timeZone: "Zone in which the time was chosen, or RECIPIENT; null if none was named",
+      fallbackTimeZone: "For RECIPIENT: the zone of contacts without one; otherwise null",
       startedAt: "When sending started; null before",
       finishedAt: "When the last mail was handed to a mail server or the campaign was cancelled",
       createdAt: "When the campaign was created",
@@ -175,6 +177,7 @@ export const Campaign = named(
       statusReason: null,
       scheduledAt: null,
       timeZone: null,
+      fallbackTimeZone: null,
       startedAt: null,
       finishedAt: null,
       createdAt: EXAMPLE.createdAt,
@@ -373,11 +376,16 @@ export const SendCampaignInput = named(
     Input({
       scheduledFor: Type.Optional(Nullable(DateTime)),
       timeZone: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+      fallbackTimeZone: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
       confirm: Type.Optional(Type.Integer({ minimum: 0 })),
     }),
     {
       scheduledFor: "When sending is to start; omitted or null for now",
-      timeZone: "Name of the zone in which the time was chosen, such as Europe/Berlin",
+      timeZone:
+        "Name of the zone in which the time was chosen, such as Europe/Berlin. RECIPIENT: each contact " +
+        "gets the mail when its clock shows what the clock of fallbackTimeZone shows at scheduledFor",
+      fallbackTimeZone:
+        "The zone of contacts whose data have none in timezone, timeZone or time_zone; default UTC",
       confirm:
         "The number of recipients that the sender expects; the campaign is refused with 409 if more " +
         "get it than this number, 5 % and ten",

@@ -65,6 +65,7 @@ function present(
     statusReason: row.statusReason,
     scheduledAt: isoTimeOrNull(row.scheduledAt),
     timeZone: row.timeZone,
+    fallbackTimeZone: row.fallbackZone,
     startedAt: isoTimeOrNull(row.startedAt),
     finishedAt: isoTimeOrNull(row.finishedAt),
     createdAt: isoTime(row.createdAt),

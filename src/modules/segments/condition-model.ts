@@ -38,6 +38,14 @@ export const TEST_PROPERTIES = {
         "Depends on the operator: a text, a number, a boolean, a date, a number of units or a list",
     },
   },
+  property: {
+    type: "string",
+    description: "Path in the data of an event; only for triggeredWith",
+  },
+  test: {
+    type: "string",
+    description: "Operator for that property, as for data.<path>; only for triggeredWith",
+  },
   unit: {
     type: "string",
     enum: ["minutes", "hours", "days"],

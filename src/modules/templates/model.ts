@@ -233,12 +233,34 @@ export const PLACEHOLDER_EXAMPLES = [
   { name: "name", isRequired: false, isProvided: false },
 ];
 
+const ApiSends = named(
+  "TemplateApiSends",
+  described(
+    Type.Object({
+      count: Type.Integer(),
+      isComplete: Type.Boolean(),
+      lastAt: Nullable(Type.String({ format: "date-time" })),
+    }),
+    {
+      count: "Mails of requests that named the template, at most 100",
+      isComplete: "False if there may be more, because the search ended at 100 or after a second",
+      lastAt: "When the latest of them was accepted; null if none was found",
+    },
+  ),
+  { description: "The mails of a template that requests to /v1/send made" },
+);
+
 export const TemplateUsage = named(
   "TemplateUsage",
   described(
-    Type.Object({ users: Type.Array(TemplateUser), placeholders: Type.Array(TemplateVariable) }),
+    Type.Object({
+      users: Type.Array(TemplateUser),
+      apiSends: ApiSends,
+      placeholders: Type.Array(TemplateVariable),
+    }),
     {
       users: "The workflows that send the template; it cannot be deleted while there are any",
+      apiSends: "The mails that requests made of it",
       placeholders: "The variables of subject, preheader and body in their order, at most 200",
     },
   ),
@@ -246,6 +268,7 @@ export const TemplateUsage = named(
     description: "Where a template is used, and the variables that it needs",
     example: {
       users: [{ kind: "workflow", id: EXAMPLE.workflowId, name: "Welcome" }],
+      apiSends: { count: 2, isComplete: true, lastAt: EXAMPLE.updatedAt },
       placeholders: PLACEHOLDER_EXAMPLES,
     },
   },

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { listAt } from "../../support/json.ts";
+import { signIn } from "../../support/session.ts";
 import { type CampaignApp, campaignsPerTest, CONTENT } from "./campaign-app.ts";
 
 let t: CampaignApp;
@@ -140,6 +141,39 @@ describe("a notice to all contacts", () => {
   ])("is refused with %p", async (fields, field) => {
     const answer = await t.call("POST", "/campaigns", { ...CONTENT, ...fields });
     expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, field]);
+  });
+});
+
+describe("the role of a member", () => {
+  const member = async (role: "ADMIN" | "EDITOR") => {
+    const email = `${role.toLowerCase()}-${t.project.seq}@example.com`;
+    const session = await signIn(t, { email, isOwner: false });
+    const { members } = t.app.accounts;
+    await t.app.writer.write(() => members.put(t.project.seq, session.user.seq, role));
+    const headers = { "x-project": t.project.id };
+    return (method: string, path: string, body: unknown = {}) =>
+      session.call(method, path, body, headers);
+  };
+
+  test("decides who sends a notice to all contacts, and who changes it then", async () => {
+    const [admin, editor] = [await member("ADMIN"), await member("EDITOR")];
+    await t.contact("ada@x.test");
+    const notice = await t.campaign({ category: "TRANSACTIONAL" });
+    const news = await t.campaign();
+    const later = { scheduledFor: "2027-01-01T09:00:00Z" };
+    for (const body of [{}, later]) {
+      const refused = await editor("POST", `/campaigns/${notice}/send`, body);
+      expect([refused.status, refused.text("error.code")]).toEqual([403, "FORBIDDEN"]);
+    }
+    expect((await editor("POST", `/campaigns/${news}/send`, later)).status).toBe(204);
+    expect((await admin("POST", `/campaigns/${notice}/send`, later)).status).toBe(204);
+    const patch = (id: string, body: object) => editor("PATCH", `/campaigns/${id}`, body);
+    expect((await patch(notice, { subject: "Other" })).status).toBe(403);
+    expect((await patch(news, { category: "TRANSACTIONAL" })).status).toBe(403);
+    expect((await patch(news, { subject: "Other" })).status).toBe(200);
+    expect((await admin("PATCH", `/campaigns/${notice}`, { subject: "Other" })).status).toBe(200);
+    const audit = await admin("GET", "/audit", undefined);
+    expect(JSON.stringify(audit.body)).toContain("sendCampaign");
   });
 });
 

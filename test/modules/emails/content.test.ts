@@ -176,7 +176,7 @@ describe("the preview of a mail", () => {
     const answer = await read(await send(), "preview");
     expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(answer.headers.get("content-security-policy")).toBe(
-      "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; " +
+      "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data: https://mail.test/i/; " +
         "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
     );
     expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
@@ -188,8 +188,8 @@ describe("the preview of a mail", () => {
     const id = await send();
     const policy = async (query: string) =>
       (await read(id, `preview${query}`)).headers.get("content-security-policy");
-    expect(await policy("?images=true")).toContain("img-src data: https:;");
-    expect(await policy("?images=false")).toContain("img-src data:;");
+    expect(await policy("?images=true")).toContain("img-src data: https://mail.test/i/ https:;");
+    expect(await policy("?images=false")).toContain("img-src data: https://mail.test/i/;");
     expect((await read(id, "preview?images=maybe")).status).toBe(422);
     expect((await read(id, "preview?part=raw")).status).toBe(422);
   });

@@ -11,6 +11,7 @@ import { api } from "../../api.ts";
 import { useMay } from "../../state.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { showFailure, showUndo } from "../../ui/undo.tsx";
+import { CampaignMenu } from "./editor/campaign-menu.tsx";
 import { counted } from "./numbers.ts";
 import { type Reason, reasonOf } from "./reason.ts";
 
@@ -33,8 +34,8 @@ function useAction(id: string) {
       await api.post(`${path}/${action}`);
       await refresh();
     },
-    schedule: async (scheduledFor: string): Promise<void> => {
-      await api.post(`${path}/send`, { scheduledFor });
+    schedule: async (time: { scheduledFor: string; timeZone: string | null }): Promise<void> => {
+      await api.post(`${path}/send`, time);
       await refresh();
     },
   };
@@ -42,6 +43,7 @@ function useAction(id: string) {
 
 export function CampaignActions(props: { campaign: Campaign; stats: CampaignStats | undefined }) {
   const { campaign, stats } = props;
+  const { project } = route.useParams();
   const mayChange = useMay("EDITOR");
   const help = reasonOf(campaign)?.help;
   if (!mayChange) return help !== undefined && <HelpLink help={help} />;
@@ -58,6 +60,7 @@ export function CampaignActions(props: { campaign: Campaign; stats: CampaignStat
       {(status === "SENDING" || status === "PAUSED") && (
         <CancelButton campaign={campaign} waiting={waiting} />
       )}
+      <CampaignMenu campaign={campaign} project={project} />
     </>
   );
 }
@@ -95,11 +98,12 @@ function PauseButton({ campaign }: { campaign: Campaign }) {
 }
 
 function UnscheduleButton({ campaign }: { campaign: Campaign }) {
-  const { id, name, scheduledAt } = campaign;
+  const { id, name, scheduledAt, timeZone } = campaign;
   const { run, schedule } = useAction(id);
   const unschedule = useUndoable(() => run("unschedule"), {
     text: `${name} is a draft again.`,
-    undo: () => (scheduledAt === null ? Promise.resolve() : schedule(scheduledAt)),
+    undo: () =>
+      scheduledAt === null ? Promise.resolve() : schedule({ scheduledFor: scheduledAt, timeZone }),
   });
   return (
     <Button

@@ -1,15 +1,18 @@
-/** One campaign: its report, its recipients by what they did, and its email. */
+/** One campaign: a draft in its editor, otherwise its report, its recipients and its email. */
 
 import { Skeleton, Stack } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Campaign } from "../../../modules/campaigns/model.ts";
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
+import { lazyPart } from "../../lazy.tsx";
+import { useMay } from "../../state.ts";
 import { BackLabel, Page, PageTabs, TabLink } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Status } from "../../ui/status.tsx";
 import { PlannedTime, Time } from "../../ui/time.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
 import { CampaignActions } from "./actions.tsx";
+import { Countdown } from "./editor/countdown.tsx";
 import { EmailTab } from "./email-tab.tsx";
 import { RecipientsTab } from "./recipients-tab.tsx";
 import { ReportTab } from "./report-tab.tsx";
@@ -18,7 +21,25 @@ import { useCampaign, useCampaignStats } from "./use-campaign.ts";
 
 const route = getRouteApi("/user/p/$project/campaigns/$campaign");
 
+/** A draft is written; every other campaign has a report. */
 export function CampaignPage() {
+  const { project, campaign: id } = route.useParams();
+  const { data } = useCampaign(id);
+  const mayEdit = useMay("EDITOR");
+  // Each draft has an editor of its own, with its own state.
+  return mayEdit && data?.status === "DRAFT" ? (
+    <DraftEditor key={id} campaign={data} project={project} />
+  ) : (
+    <CampaignReport />
+  );
+}
+
+const DraftEditor = lazyPart<{ campaign: Campaign; project: string }>(
+  async () => (await import("./editor/campaign-editor.tsx")).CampaignEditor,
+  <div aria-busy="true" />,
+);
+
+function CampaignReport() {
   const { project, campaign: id } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -53,6 +74,7 @@ export function CampaignPage() {
         )
       }
     >
+      {data?.status === "SCHEDULED" && <Countdown key={data.scheduledAt} campaign={data} />}
       {campaign.error !== null && (
         <Problem error={campaign.error} onRetry={() => void campaign.refetch()} />
       )}

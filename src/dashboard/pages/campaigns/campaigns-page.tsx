@@ -12,9 +12,12 @@ import { Page } from "../../ui/page.tsx";
 import { statusWord } from "../../ui/status.tsx";
 import { useList } from "../../ui/use-list.ts";
 import { SavedViews } from "../../ui/views/saved-views.tsx";
-import { useAppState } from "../../state.ts";
+import { useShortcuts } from "../../shortcuts.ts";
+import { useAppState, useMay } from "../../state.ts";
+import { useCreateRequest } from "../../ui/use-create-dialog.ts";
 import { campaignSamples } from "./samples.ts";
 import { CAMPAIGN_COLUMNS, campaignLines, CAMPAIGN_CSV } from "./columns.tsx";
+import { CreateCampaign, useCreateCampaign } from "./editor/create-campaign.tsx";
 import { counted } from "./numbers.ts";
 import { readCampaignsSearch, summariesQuery } from "./search.ts";
 
@@ -35,6 +38,10 @@ export function CampaignsPage() {
   const { project } = route.useParams();
   const navigate = useNavigate();
   const { url } = useAppState();
+  const mayEdit = useMay("EDITOR");
+  const creation = useCreateCampaign(project);
+  useCreateRequest(mayEdit, creation.create);
+  useShortcuts({ c: creation.create }, mayEdit);
   const query = summariesQuery(search);
   const list = useList<CampaignSummary>("campaign-summaries", PATH, query);
   const run = useExport({ path: PATH, query, columns: CAMPAIGN_CSV, noun: "campaigns" });
@@ -52,7 +59,14 @@ export function CampaignsPage() {
     <Page
       title="Campaigns"
       isFixed
-      actions={!isEmpty && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
+      actions={
+        !isEmpty && (
+          <>
+            <ExportButton run={run} isDisabled={list.rows.length === 0} />
+            {mayEdit && <CreateCampaign {...creation} />}
+          </>
+        )
+      }
     >
       {!isEmpty && (
         <FilterBar
@@ -83,6 +97,7 @@ export function CampaignsPage() {
             icon={Megaphone}
             title="No campaigns yet"
             text="A campaign is one email to many contacts: all of them, a segment, or those that meet a condition."
+            action={mayEdit && <CreateCampaign {...creation} />}
           >
             <Code label="Create a campaign" samples={campaignSamples(url)} />
           </Empty>

@@ -19,9 +19,23 @@ export const summariesQuery = ({ q, status }: CampaignsSearch): Query => ({
 /**
  * `range` is a name of RANGES, `since` and `until` are times. `hide` has the keys of the series that
  * are switched off, and `view` is "table" or absent. `show` and `link` filter the recipients, and
- * `as` is the id of the contact for which the email is rendered.
+ * `as` is the id of the contact for which the email is rendered, on the `device` and `dark` or not.
+ * `who` names the contacts of the audience of a draft that are listed.
  */
-const KEYS = ["tab", "range", "since", "until", "hide", "view", "show", "link", "as"] as const;
+const KEYS = [
+  "tab",
+  "range",
+  "since",
+  "until",
+  "hide",
+  "view",
+  "show",
+  "link",
+  "as",
+  "device",
+  "dark",
+  "who",
+] as const;
 export type CampaignSearch = { [Key in (typeof KEYS)[number]]?: string };
 
 export const readCampaignSearch = (given: Readonly<Record<string, unknown>>): CampaignSearch =>

@@ -2,7 +2,8 @@
 
 import { useQuery } from "@tanstack/react-query";
 import type { Campaign } from "../../../modules/campaigns/model.ts";
-import type { AudienceBreakdown, CampaignStats } from "../../../modules/campaigns/results-model.ts";
+import type { AudienceBreakdown } from "../../../modules/campaigns/audience-model.ts";
+import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
 import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";
 import { api, type ListPage } from "../../api.ts";
 import { useProject } from "../../state.ts";

@@ -42,11 +42,26 @@ function simplified(node: WordsNode): WordsNode {
   return parts.length === 1 && only !== undefined ? only : { kind: node.kind, parts };
 }
 
-type Filter = { field: string; operator: string; value: unknown; unit: string };
+type Filter = {
+  field: string;
+  operator: string;
+  /** A key in the data of an event, and the operator for its value. */
+  property: string;
+  test: string;
+  value: unknown;
+  unit: string;
+};
 
 function readTest(given: unknown, nameOf: NameOf): WordsNode {
-  const { field, operator, value, unit } = isRecord(given) ? given : {};
-  const filter = { field: textOf(field), operator: textOf(operator), value, unit: textOf(unit) };
+  const { field, operator, property, test, value, unit } = isRecord(given) ? given : {};
+  const filter = {
+    field: textOf(field),
+    operator: textOf(operator),
+    property: textOf(property),
+    test: textOf(test),
+    value,
+    unit: textOf(unit),
+  };
   return { kind: "TEST", ...wordsOfTest(filter, nameOf) };
 }
 
@@ -67,10 +82,11 @@ function wordsOfTest(filter: Filter, nameOf: NameOf): Words {
     case "data":
       return worded(rest, VALUE_VERBS, filter);
     case "event":
-      return worded(`Event ${rest}`, EVENT_VERBS, filter);
+      return withProperty(worded(`Event ${rest}`, EVENT_VERBS, filter), filter);
     case "email": {
       const { subject, value: span, verb } = worded("A mail", MAIL_VERBS, filter);
-      return { subject, verb: verb.replace("DONE", MAIL_WORDS[rest] ?? rest), value: span };
+      const done = { subject, verb: verb.replace("DONE", MAIL_WORDS[rest] ?? rest), value: span };
+      return withProperty(done, filter);
     }
     case "segment": {
       const verb =
@@ -128,6 +144,9 @@ const EVENT_VERBS: Verbs = {
   triggeredWithin: "happened in the last N",
   notTriggeredWithin: "did not happen in the last N",
   triggeredOlderThan: "happened last more than N ago",
+  triggeredAtLeast: "happened at least N times",
+  triggeredLessThan: "happened less than N times",
+  triggeredWith: "happened with",
 };
 
 /** What contacts did with the mails of a campaign or a template. */
@@ -151,6 +170,9 @@ const MAIL_VERBS: Verbs = {
   triggeredWithin: "was DONE in the last N",
   notTriggeredWithin: "was not DONE in the last N",
   triggeredOlderThan: "was last DONE more than N ago",
+  triggeredAtLeast: "was DONE at least N times",
+  triggeredLessThan: "was DONE less than N times",
+  triggeredWith: "was DONE with",
 };
 
 const MAIL_WORDS: Verbs = {
@@ -163,9 +185,16 @@ function worded(subject: string, verbs: Verbs, { operator, value, unit }: Filter
   const isSpan = /\bN\b/.test(verb);
   if (isSpan) {
     const amount = value === 1 ? `1 ${unit.replace(/s$/, "")}` : `${shownValue(value)} ${unit}`;
-    return { subject, verb: verb.replace(/\bN\b/, amount), value: "" };
+    return { subject, verb: verb.replace(/\bN\b/, amount.trim()), value: "" };
   }
   return { subject, verb, value: value === undefined ? "" : shownValue(value) };
+}
+
+/** The words of an event, with those of the test of its property if the filter has one. */
+function withProperty(event: Words, filter: Filter): Words {
+  if (filter.property === "") return event;
+  const { verb, value } = worded("", VALUE_VERBS, { ...filter, operator: filter.test });
+  return { ...event, verb: `${event.verb} ${filter.property} that ${verb}`, value };
 }
 
 /** Values of a list that are shown. */

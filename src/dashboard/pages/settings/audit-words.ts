@@ -12,7 +12,9 @@ const PHRASES: Readonly<Record<string, string>> = {
   retryWebhookDelivery: "Sent a webhook delivery again",
   subscribe: "Subscribed a contact",
   unsubscribe: "Unsubscribed a contact",
+  restoreTemplateVersion: "Restored a version of a template",
   testCampaign: "Sent a test of a campaign",
+  testTemplate: "Sent a test of a template",
   testWebhook: "Sent a test to a webhook",
   unsuppressAddress: "Removed an address from the suppressions",
   upsertContact: "Added or changed a contact",
@@ -45,6 +47,7 @@ const VERBS: Readonly<Record<string, string>> = {
   start: "Started",
   suppress: "Suppressed",
   update: "Changed",
+  upload: "Uploaded",
   withdraw: "Withdrew",
 };
 

@@ -25,12 +25,19 @@ export type Filter = {
   /** Path in the request, such as `condition.groups.0.filters.2`. */
   at: string;
 };
-export type WireFilter = { field: string; operator: string; value?: unknown; unit?: unknown };
+export type WireFilter = {
+  field: string;
+  operator: string;
+  property?: unknown;
+  test?: unknown;
+  value?: unknown;
+  unit?: unknown;
+};
 
 /** A checked filter. Only the segment that it refers to may still be unknown. */
 export type Test = FieldTest | SegmentTest;
 
-type Read = { test: Test; takes: keyof Values };
+type Read = { test: Test; takes: keyof Values; isOfProperty?: boolean };
 
 export function checkFilter(
   given: unknown,
@@ -50,7 +57,7 @@ export function checkFilter(
   const read = target === null ? null : readTest(target, input);
   return read === null
     ? { ok: false, errors }
-    : { ok: true, value: { test: read.test, wire: wireOf(given, read.takes), at } };
+    : { ok: true, value: { test: read.test, wire: wireOf(given, read), at } };
 }
 
 function readTest(target: Target, input: FilterInput): Read | null {
@@ -85,7 +92,9 @@ function readFieldTest<T extends FieldTest["target"]>(
 ): Read | null {
   const operator = readOperator(operators, input);
   const test = operator === null ? null : operator.read(target, input);
-  return operator === null || test === null ? null : { test, takes: operator.takes };
+  if (operator === null || test === null) return null;
+  const { takes, isOfProperty = false } = test;
+  return { test, takes, isOfProperty };
 }
 
 function readOperator<O>(operators: Readonly<Record<string, O>>, input: FilterInput): O | null {
@@ -93,11 +102,15 @@ function readOperator<O>(operators: Readonly<Record<string, O>>, input: FilterIn
   return name === null ? null : (operators[name] ?? null);
 }
 
-function wireOf(given: Readonly<Record<string, unknown>>, takes: keyof Values): WireFilter {
-  const { field, operator, value, unit } = given;
+function wireOf(
+  given: Readonly<Record<string, unknown>>,
+  { takes, isOfProperty = false }: Read,
+): WireFilter {
+  const { field, operator, property, test, value, unit } = given;
   return {
     field: String(field),
     operator: String(operator),
+    ...(isOfProperty ? { property, test } : {}),
     ...(takes === "nothing" ? {} : { value }),
     ...(takes === "span" ? { unit } : {}),
   };

@@ -2,6 +2,7 @@
 
 import { isRecord } from "../../../http/validation.ts";
 import { type FieldError, type FieldErrorCode, REQUIRED } from "../../../lib/errors.ts";
+import { splitPath } from "../../../lib/key-path.ts";
 import { type Comparable, comparableMessage, dateMessage } from "./comparable.ts";
 import { parsePeriod, type Period, spanMs, UNITS } from "./dates.ts";
 import { parseField, type Target } from "./fields.ts";
@@ -22,6 +23,8 @@ export type Values = {
   period: Period;
   /** `value` and `unit` together, in milliseconds. */
   span: number;
+  /** A number of times, at least 1. */
+  count: number;
 };
 
 export type CheckResult<T> =
@@ -36,6 +39,10 @@ export type Readers = { [Kind in keyof Values]: () => Values[Kind] | null };
 export type FilterInput = Readers & {
   target(): Target | null;
   operator(allowed: readonly string[]): string | null;
+  /** The path in the data of an event. */
+  property(): readonly string[] | null;
+  /** The operator for that property. */
+  test(allowed: readonly string[]): string | null;
 };
 
 /** Longest text value; the data of a contact cannot be larger (docs/interface.md#contacts). */
@@ -47,6 +54,7 @@ const LONGEST_TEXT = 64 * 1024;
 const LONGEST_PART = 1000;
 const MAX_VALUES = 1000;
 const LARGEST_AMOUNT = 10_000_000;
+const LONGEST_PROPERTY = 1000;
 
 /**
  * REQUEST: whatever is wrong is an error. STORED: a comparison with a text, which earlier versions
@@ -84,6 +92,13 @@ export function createFilterInput(
     return value;
   }
 
+  function readChoice(member: string, allowed: readonly string[], where: string): string | null {
+    const chosen = filter[member];
+    if (chosen === undefined) return failMissing(member);
+    const known = allowed.find((name) => name === chosen);
+    return known ?? fail(member, "invalid_value", `must be one of ${allowed.join(", ")} ${where}`);
+  }
+
   function readItem(value: unknown, i: number): Scalar[] {
     const member = `value.${i}`;
     if (isScalar(value)) return [value];
@@ -100,13 +115,21 @@ export function createFilterInput(
       const target = parseField(field);
       return typeof target === "string" ? fail("field", "invalid_value", target) : target;
     },
-    operator(allowed) {
-      const { operator } = filter;
-      if (operator === undefined) return failMissing("operator");
-      const known = allowed.find((name) => name === operator);
-      const message = `must be one of ${allowed.join(", ")} for this field`;
-      return known ?? fail("operator", "invalid_value", message);
+    operator: (allowed) => readChoice("operator", allowed, "for this field"),
+    test: (allowed) => readChoice("test", allowed, "for a property"),
+    property() {
+      const { property } = filter;
+      if (property === undefined) return failMissing("property");
+      if (typeof property !== "string") return fail("property", "invalid_type", "must be a string");
+      if (property.length > LONGEST_PROPERTY) {
+        return fail("property", "too_big", `must have at most ${LONGEST_PROPERTY} characters`);
+      }
+      const path = splitPath(property);
+      return path.includes("")
+        ? fail("property", "invalid_value", "must name a key, as plan or order.total")
+        : path;
     },
+    count: readAmount,
     nothing: () => true,
     text() {
       const { value } = filter;

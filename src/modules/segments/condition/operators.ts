@@ -27,7 +27,7 @@ import {
 } from "../sql/data-fields.ts";
 import { type Comparable, isIncomparable, type Incomparable } from "./comparable.ts";
 import type { Target } from "./fields.ts";
-import type { Readers, Values } from "./input.ts";
+import type { FilterInput, Readers, Values } from "./input.ts";
 
 /** `now` is in milliseconds since the epoch; `within` and `olderThan` are relative to it. */
 export type Context = { projectSeq: number; now: number };
@@ -56,6 +56,8 @@ export type FieldTest = {
   expects?: ComparedType;
   /** Given if the test cannot be made; then it matches nothing. */
   problem?: Incomparable;
+  /** The filter also has the members `property` and `test`. */
+  isOfProperty?: true;
 };
 
 export type ComparedType = {
@@ -77,13 +79,17 @@ type Sql<T, V, Result> = (target: T, value: V, context: Context) => Result;
 export type Operator<T extends FieldTarget> = {
   takes: keyof Values;
   /** Reads the value; null if it is missing or wrong, which `input` has recorded. */
-  read(target: T, input: Readers): FieldTest | null;
+  read(target: T, input: FilterInput): FieldTest | null;
 };
 
 /** An operator whose tests can also be made without a filter that was sent. */
 type OperatorOn<T extends FieldTarget, K extends keyof Values> = Operator<T> & {
   test(target: T, value: Values[K]): FieldTest;
 };
+
+function readValue<K extends keyof Values>(input: Readers, takes: K): Values[K] | null {
+  return input[takes]();
+}
 
 function operator<T extends FieldTarget, K extends keyof Values>(
   takes: K,
@@ -101,7 +107,7 @@ function operator<T extends FieldTarget, K extends keyof Values>(
     takes,
     test,
     read(target, input) {
-      const value = input[takes]();
+      const value = readValue(input, takes);
       return value === null ? null : test(target, value);
     },
   };
@@ -204,7 +210,7 @@ function ofData<K extends keyof Values>(
     takes,
     test,
     read(target, input) {
-      const value = input[takes]();
+      const value = readValue(input, takes);
       return value === null ? null : test(target, value);
     },
   };
@@ -297,6 +303,54 @@ function eventName(name: string, { projectSeq }: Context): Fragment {
     WHERE event_names.project_seq = ${projectSeq} AND event_names.name = ${name})`;
 }
 
+/** Most events of a contact in which a property is looked for, newest first. */
+const MAX_EVENTS = 1_000;
+
+/**
+ * SQL condition: one of the events of `history` has such data. Each event leads to the one before of the
+ * same contact and name. The inner name `contacts` lets the tests of a contact's data read them.
+ */
+function hasEventWith(history: Fragment, test: Fragment): Fragment {
+  return bind`EXISTS (
+    WITH RECURSIVE chain (seq, number) AS (
+      SELECT ${history}.last_seq, 1
+      UNION ALL
+      SELECT happened.previous_seq, chain.number + 1
+      FROM chain CROSS JOIN events AS happened ON happened.seq = chain.seq
+      WHERE happened.previous_seq IS NOT NULL AND chain.number < ${MAX_EVENTS})
+    SELECT 1 FROM (
+      SELECT coalesce(happened.data, '{}') AS data
+      FROM chain CROSS JOIN events AS happened ON happened.seq = chain.seq) AS contacts
+    WHERE ${test})`;
+}
+
+/** Matches contacts with an event whose data meet a test, as that of a contact's data. */
+const triggeredWith: Operator<Event> = {
+  takes: "nothing",
+  read(target, input) {
+    const path = input.property();
+    const name = input.test(Object.keys(DATA));
+    const inner = name === null ? undefined : Object.entries(DATA).find(([key]) => key === name);
+    if (path === null || inner === undefined) return null;
+    const test = inner[1].read({ kind: "data", path }, input);
+    if (test === null) return null;
+    const filter = (context: Context) => hasEventWith(bind`history`, test.where(context));
+    return {
+      kind: "field",
+      target,
+      takes: test.takes,
+      isOfProperty: true,
+      where: (context) => hasHistory(target.name, filter(context), context),
+      source: (context) => ({
+        from: bind`contact_events AS history`,
+        key: bind`history.contact_seq`,
+        stretch: bind`history.name_seq = ${eventName(target.name, context)}`,
+        filter: filter(context),
+      }),
+    };
+  },
+};
+
 const anyTime = () => bind`1`;
 const isRecent = (spanMs: number, now: number) => bind`history.last_at >= ${now - spanMs}`;
 const isOld = (spanMs: number, now: number) => bind`history.last_at < ${now - spanMs}`;
@@ -307,6 +361,9 @@ const EVENT = {
   triggeredWithin: happened("span", isRecent),
   notTriggeredWithin: neverHappened("span", isRecent),
   triggeredOlderThan: happened("span", isOld),
+  triggeredAtLeast: happened("count", (count) => bind`history.count >= ${count}`),
+  triggeredLessThan: neverHappened("count", (count) => bind`history.count >= ${count}`),
+  triggeredWith,
 };
 
 type Mail = TargetOf<"mail">;

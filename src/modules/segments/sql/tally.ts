@@ -31,8 +31,13 @@ export async function tallyAudience(
   const query = isWhole ? suppressedOfAll(audience) : talliesOf(app, audience);
   const limitMs = isPartial ? WAIT_MS : undefined;
   const { projectSeq } = audience;
+  // An estimate takes some milliseconds, so it is made meanwhile, in another thread.
+  const estimating = isPartial && !isWhole ? estimate(app, audience) : null;
+  estimating?.catch(() => {});
   const found = await app.reader.find(projectSeq, { ...query, isPartial }, limitMs);
-  if (!found.isComplete) return { tallies: await estimate(app, audience), isExact: false };
+  if (!found.isComplete) {
+    return { tallies: await (estimating ?? estimate(app, audience)), isExact: false };
+  }
   const tallies = found.rows.map(tallyOf);
   return { tallies: isWhole ? withOthers(app, projectSeq, tallies) : tallies, isExact: true };
 }

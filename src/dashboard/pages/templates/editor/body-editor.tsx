@@ -2,11 +2,16 @@
 
 import { useCallback } from "react";
 import { CodeBody } from "./code-body.tsx";
-import type { TemplateEditing } from "./template-editing.ts";
 import type { DraftFault } from "./use-draft-preview.ts";
 
+/** The part of an object that the editor of its body needs. */
+export type BodyEditing = {
+  value: { body: string };
+  change: (next: { body?: string }) => void;
+};
+
 export function BodyEditor(props: {
-  editor: TemplateEditing;
+  editor: BodyEditing;
   project: string;
   faults: readonly DraftFault[];
 }) {

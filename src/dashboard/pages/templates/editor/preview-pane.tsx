@@ -19,12 +19,14 @@ const DEVICES = [
 ] as const;
 type Device = (typeof DEVICES)[number]["value"];
 
+type PreviewSearch = Pick<TemplateSearch, "as" | "device" | "dark">;
+
 export function PreviewPane(props: {
   preview: ReturnType<typeof useDraftPreview>;
   /** The name or the address of the sender; null for that of the project. */
   sender: string | null;
-  search: TemplateSearch;
-  onSearch: (next: TemplateSearch) => void;
+  search: PreviewSearch;
+  onSearch: (next: PreviewSearch) => void;
 }) {
   const { preview, sender, search, onSearch } = props;
   const device = DEVICES.find(({ value }) => value === search.device)?.value ?? "desktop";

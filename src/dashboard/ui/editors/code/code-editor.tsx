@@ -78,6 +78,8 @@ export function CodeEditor(props: CodeEditorProps) {
         completions.current.of(completionsOf(latest.current.variables ?? NO_WORDS)),
         EditorView.contentAttributes.of({
           "aria-label": label,
+          // An element that scrolls needs one that Tab reaches.
+          tabindex: "0",
           ...(describedBy === undefined ? {} : { "aria-describedby": describedBy }),
         }),
         EditorView.updateListener.of(({ docChanged, state }) => {

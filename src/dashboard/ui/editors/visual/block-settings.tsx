@@ -3,7 +3,7 @@
 import type { Editor } from "@tiptap/core";
 import { useEditorState } from "@tiptap/react";
 import { ArrowDown, ArrowUp, Trash2 } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import { FORMS } from "./block-forms.tsx";
 import { type Around, deleteBlock, listAround, moveBlock } from "./commands.ts";
 import { IconButton } from "./icon-button.tsx";
@@ -12,6 +12,26 @@ import type { UploadImage } from "./upload-plugin.ts";
 import type { ContactField } from "./variables.ts";
 
 const MOST_SHOWN = 3;
+const MARGIN_PX = 24;
+
+/** In a narrow editor the settings are over the end of the letter: what they belong to is above them. */
+function keepInView(editor: Editor): void {
+  if (editor.isDestroyed || !editor.isFocused) return;
+  const root = editor.view.dom.closest(".visual-editor");
+  const panel = root?.querySelector(".visual-panel");
+  if (panel === null || panel === undefined || getComputedStyle(panel).bottom !== "0px") return;
+  const { bottom } = editor.view.coordsAtPos(editor.state.selection.from);
+  const covered = bottom + MARGIN_PX - panel.getBoundingClientRect().top;
+  if (covered > 0) findScroller(root).scrollBy(0, covered);
+}
+
+function findScroller(start: Element | null | undefined): Element {
+  for (let at = start ?? null; at !== null; at = at.parentElement) {
+    const isScrolled = at.scrollHeight > at.clientHeight;
+    if (isScrolled && /auto|scroll/.test(getComputedStyle(at).overflowY)) return at;
+  }
+  return document.scrollingElement ?? document.documentElement;
+}
 
 export function BlockSettings(props: {
   editor: Editor;
@@ -31,6 +51,8 @@ export function BlockSettings(props: {
     equalityFn: (a, b) => a?.from === b?.from && a?.to === b?.to && a?.href === b?.href,
   });
   const isLinkShown = link.isStarted || target !== null;
+  const shown = `${isLinkShown} ${blocks.map(({ type, pos }) => type + pos).join(" ")}`;
+  useEffect(() => keepInView(editor), [editor, shown]);
   if (!isLinkShown && blocks.length === 0) {
     return (
       <p className="visual-panel-empty">

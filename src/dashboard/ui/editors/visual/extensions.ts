@@ -11,6 +11,7 @@ import {
   StarterKit,
 } from "@react-email/editor/extensions";
 import { Extension, type Extensions, InputRule, Mark, Node } from "@tiptap/core";
+import { gapCursor } from "@tiptap/pm/gapcursor";
 import { describeCondition } from "./conditions.ts";
 import { cleanImage, cleanLink } from "./links.ts";
 import { chooseTextOn, readColor } from "./mail-theme.ts";
@@ -43,6 +44,12 @@ const Document = Node.create({
   content: "block+",
   // An attribute of the document, so that a change of the theme can be undone.
   addAttributes: () => ({ theme: { default: null, rendered: false } }),
+});
+
+/** Text can be put above a box at the start of the letter. */
+const GapCursor = Extension.create({
+  name: "gapCursor",
+  addProseMirrorPlugins: () => [gapCursor()],
 });
 
 const Alignment = Extension.create({
@@ -293,7 +300,12 @@ const ConditionBlock = Node.create({
     value: stored("value"),
   }),
   parseHTML: () => [
-    { tag: 'div[data-type="condition"]', contentElement: ".visual-condition-blocks" },
+    {
+      tag: 'div[data-type="condition"]',
+      // The label is not content. Pasted HTML may have no such element.
+      contentElement: (element) =>
+        element.querySelector<HTMLElement>('[data-type="condition-blocks"]') ?? element,
+    },
   ],
   renderHTML: ({ node, HTMLAttributes }) => [
     "div",
@@ -307,7 +319,7 @@ const ConditionBlock = Node.create({
         value: textAt(node.attrs, "value"),
       }),
     ],
-    ["div", { class: "visual-condition-blocks" }, 0],
+    ["div", { "data-type": "condition-blocks" }, 0],
   ],
 });
 
@@ -324,7 +336,9 @@ const Social = Node.create({
   }),
   parseHTML: () => [{ tag: 'div[data-type="social"]' }],
   renderHTML: ({ node, HTMLAttributes }) => {
-    const names = readSocialLinks(node.attrs["links"]).map(({ name }) => name);
+    const names = readSocialLinks(node.attrs["links"]).map(({ name, href }) =>
+      cleanLink(href) === null ? `${name} (no address yet)` : name,
+    );
     return [
       "div",
       { ...HTMLAttributes, "data-type": "social", class: "visual-social" },
@@ -387,6 +401,7 @@ export const extensions: Extensions = [
   // Its plugin refuses all text while the line is selected, also in a new paragraph below it.
   Divider.extend({ addNodeView: () => null, addProseMirrorPlugins: () => [] }),
   Document,
+  GapCursor,
   Alignment,
   Button,
   Link,

@@ -3,6 +3,7 @@
 import { Extension } from "@tiptap/core";
 import { NodeSelection, Plugin, PluginKey } from "@tiptap/pm/state";
 import { Decoration, DecorationSet, type EditorView } from "@tiptap/pm/view";
+import { cleanHtml } from "./clean-html.ts";
 
 export type UploadImage = (file: File) => Promise<{ url: string; width: number; height: number }>;
 
@@ -91,6 +92,12 @@ function insertImage(view: EditorView, id: object, attributes: object): void {
   view.dispatch(transaction);
 }
 
-/** The images among dropped or pasted files. */
-export const listImages = (data: DataTransfer | null): File[] =>
-  [...(data?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
+/**
+ * The images among dropped or pasted files. Office programs add a picture of the text that is copied,
+ * which is not wanted.
+ */
+export function listImages(data: DataTransfer | null): File[] {
+  const html = cleanHtml(data?.getData("text/html") ?? "");
+  const hasText = html.replace(/<[^>]*>/g, "").trim() !== "";
+  return hasText ? [] : [...(data?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
+}

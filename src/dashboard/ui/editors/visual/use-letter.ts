@@ -40,7 +40,13 @@ export function useLetter(options: Options) {
   const [error, setError] = useState<string | null>(null);
   const [isLinking, setLinking] = useState(false);
   const { hasLayout = false, onChange } = options;
-  const saving = useSaving({ base, hasLayout, onChange, onError: setError });
+  const saving = useSaving({
+    base,
+    hasLayout,
+    isInMenu: picker.match !== null,
+    onChange,
+    onError: setError,
+  });
   const uploads = useUploads(options.uploadImage, setError);
   // Options that are the same each time are not set again.
   const [fixed] = useState(() => ({
@@ -110,6 +116,8 @@ function useLayoutChange(
 function useSaving(options: {
   base: MailTheme;
   hasLayout: boolean;
+  /** Whether a menu is open for text that is not finished, such as `{{ na`. */
+  isInMenu: boolean;
   onChange: Options["onChange"];
   onError: (problem: string) => void;
 }) {
@@ -136,16 +144,17 @@ function useSaving(options: {
       known = text;
       latest.current.onChange({ design, body: writeHtml(read.design) });
     };
+    const plan = (editor: Editor): void => {
+      changed = editor;
+      if (timer !== null) clearTimeout(timer);
+      timer = setTimeout(() => (latest.current.isInMenu ? plan(editor) : flush()), PAUSE_MS);
+    };
     return {
       flush,
       start(editor: Editor): void {
         known = JSON.stringify(readStored(editor, latest.current));
       },
-      plan(editor: Editor): void {
-        changed = editor;
-        if (timer !== null) clearTimeout(timer);
-        timer = setTimeout(flush, PAUSE_MS);
-      },
+      plan,
     };
   });
   useEffect(() => {

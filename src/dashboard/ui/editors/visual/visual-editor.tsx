@@ -7,11 +7,12 @@
  * opened by another `key`.
  */
 
+import "./styles.ts";
 import { Button } from "@mantine/core";
 import { getSchema } from "@tiptap/core";
 import { EditorContent } from "@tiptap/react";
 import { FileWarning } from "lucide-react";
-import { type CSSProperties, useInsertionEffect, useMemo, useRef, useState } from "react";
+import { type CSSProperties, useMemo, useRef, useState } from "react";
 import { Note } from "../../note.tsx";
 import { BlockSettings } from "./block-settings.tsx";
 import { type Design, type ReadDesign, readDesign, type StoredDesign } from "./design.ts";
@@ -23,7 +24,6 @@ import { Toolbar } from "./toolbar.tsx";
 import type { UploadImage } from "./upload-plugin.ts";
 import { useLetter } from "./use-letter.ts";
 import type { ContactField } from "./variables.ts";
-import css from "./visual.css" with { type: "text" };
 
 export type VisualEditorProps = {
   /** The stored design; null for a letter that was written as HTML, or that is new. */
@@ -43,20 +43,8 @@ export type VisualEditorProps = {
   hasLayout?: boolean;
 };
 
-const STYLE_ID = "visual-editor-style";
-
-/** The styles come with the script: the stylesheet of the page would be larger for everybody. */
-function addStyles(): void {
-  if (document.getElementById(STYLE_ID) !== null) return;
-  const style = document.createElement("style");
-  style.id = STYLE_ID;
-  style.textContent = css;
-  document.head.append(style);
-}
-
 export default function VisualEditor(props: VisualEditorProps) {
   const { design, theme } = props;
-  useInsertionEffect(addStyles, []);
   const base = readTheme(theme);
   // Only the first design is opened, so that an autosaved one does not replace what is typed.
   const [opened] = useState(() => (design === null ? null : openDesign(design, base)));

@@ -1,0 +1,107 @@
+/** How the number of recipients comes about: who matches, who is left out, and why. */
+
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { ExclusionReason } from "../../../../modules/campaigns/audience-model.ts";
+import { Problem } from "../../../ui/problem.tsx";
+import { countText } from "../../overview/figures.ts";
+import type { CampaignEditing } from "./campaign-source.ts";
+import type { SectionState } from "./sections.ts";
+import type { AudienceCount } from "./use-audience.ts";
+
+/** The value of the search parameter `who` for those who get it. */
+export const RECIPIENTS = "recipients";
+
+export const REASON_LABELS: Readonly<Record<ExclusionReason, string>> = {
+  UNSUBSCRIBED: "Not subscribed",
+  HARD_BOUNCE: "Address does not exist",
+  SOFT_BOUNCE: "Mail failed often",
+  COMPLAINT: "Reported mail as spam",
+  MANUAL: "Suppressed by hand",
+};
+
+export function AudienceFunnel(props: {
+  project: string;
+  editor: CampaignEditing;
+  count: AudienceCount;
+  state: SectionState;
+}) {
+  const { project, editor, count, state } = props;
+  const { data, error, isStale } = count;
+  return (
+    <div className="step-aside" role="group" aria-label="Who would get it now">
+      <h3>Who would get it now</h3>
+      {error !== null && <Problem error={error} onRetry={() => void count.refetch()} />}
+      {data === undefined && error === null && <p className="muted">{state.text}.</p>}
+      {data !== undefined && (
+        <dl className="funnel" aria-busy={isStale} data-stale={isStale || undefined}>
+          <div>
+            <dt>Match the audience</dt>
+            <dd>
+              <MatchedLink project={project} editor={editor}>
+                {countText(data.matched)}
+              </MatchedLink>
+            </dd>
+          </div>
+          {data.excluded.map(({ reason, count: excluded }) => (
+            <div key={reason}>
+              <dt>{REASON_LABELS[reason]}</dt>
+              <dd>
+                −{" "}
+                <WhoLink editor={editor} who={reason}>
+                  {countText(excluded)}
+                </WhoLink>
+              </dd>
+            </div>
+          ))}
+          <div className="funnel-result">
+            <dt>Will get it</dt>
+            <dd>
+              = {data.isExact ? "" : "about "}
+              <WhoLink editor={editor} who={RECIPIENTS}>
+                {countText(data.recipients)}
+              </WhoLink>
+            </dd>
+          </div>
+        </dl>
+      )}
+    </div>
+  );
+}
+
+type LinkProps = { editor: CampaignEditing; children: ReactNode };
+
+/** Opens the list of these contacts, after what was typed is saved: the server lists the stored audience. */
+function WhoLink({ editor, who, children }: LinkProps & { who: string }) {
+  return (
+    <Link
+      to="."
+      search={(before: object) => ({ ...before, who })}
+      activeProps={{}}
+      onClick={() => void editor.saveNow()}
+    >
+      {children}
+    </Link>
+  );
+}
+
+function MatchedLink({ project, editor, children }: LinkProps & { project: string }) {
+  const { audienceType, segmentId } = editor.value;
+  if (audienceType === "SEGMENT" && segmentId !== null) {
+    return (
+      <Link
+        to="/p/$project/segments/$segment"
+        params={{ project, segment: segmentId }}
+        search={{ tab: "members" }}
+      >
+        {children}
+      </Link>
+    );
+  }
+  if (audienceType !== "ALL") return children;
+  return (
+    <Link to="/p/$project/contacts" params={{ project }}>
+      {children}
+    </Link>
+  );
+}

@@ -1,0 +1,208 @@
+/** Who gets the campaign: everybody, a segment, or the contacts that meet conditions. */
+
+import { Button, SegmentedControl, Select, Switch, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import type { Segment } from "../../../../modules/segments/model.ts";
+import { api, type ListPage } from "../../../api.ts";
+import { DialogForm } from "../../../ui/dialog-form.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { showDone } from "../../../ui/undo.tsx";
+import { useApiForm } from "../../../ui/use-api-form.ts";
+import { useMay } from "../../../state.ts";
+import { countText } from "../../overview/figures.ts";
+import { ConditionEditor } from "../../segments/builder/condition-editor.tsx";
+import { useFields } from "../../segments/builder/use-fields.ts";
+import { AudienceFunnel } from "./audience-funnel.tsx";
+import type { CampaignEditing } from "./campaign-source.ts";
+import { Section } from "./section.tsx";
+import type { SectionState } from "./sections.ts";
+import type { AudienceChoice, AudienceCount, AudienceType } from "./use-audience.ts";
+
+const TYPES: readonly { value: AudienceType; label: string }[] = [
+  { value: "ALL", label: "Everybody" },
+  { value: "SEGMENT", label: "A segment" },
+  { value: "FILTERED", label: "By conditions" },
+];
+
+export function AudienceSection(props: {
+  project: string;
+  editor: CampaignEditing;
+  choice: AudienceChoice;
+  count: AudienceCount;
+  state: SectionState;
+}) {
+  const { project, editor, choice, count, state } = props;
+  const { value, change } = editor;
+  const { type, setType } = choice;
+  const isNotice = value.category === "TRANSACTIONAL";
+  return (
+    <Section section="audience" state={state}>
+      <div className="step-columns">
+        <div className="step-main">
+          <SegmentedControl
+            aria-label="Who gets it"
+            value={isChosen(choice, value) ? type : ""}
+            data={[...TYPES]}
+            onChange={(next) => setType(TYPES.find((each) => each.value === next)?.value ?? "ALL")}
+          />
+          {type === "ALL" && (
+            <p className="muted">
+              {isNotice ? "All contacts, except suppressed addresses." : "All subscribed contacts."}
+            </p>
+          )}
+          {type === "SEGMENT" && (
+            <SegmentChoice
+              project={project}
+              segmentId={value.audienceType === "SEGMENT" ? value.segmentId : null}
+              onChoose={choice.setSegment}
+            />
+          )}
+          {type === "FILTERED" && <Conditions project={project} choice={choice} />}
+          <Switch
+            label="A notice, not marketing"
+            description="Such as changed terms: it also goes to people who have unsubscribed."
+            checked={isNotice}
+            onChange={({ currentTarget }) =>
+              change({ category: currentTarget.checked ? "TRANSACTIONAL" : "MARKETING" })
+            }
+          />
+          {isNotice && <NoticeRules />}
+        </div>
+        <AudienceFunnel project={project} editor={editor} count={count} state={state} />
+      </div>
+    </Section>
+  );
+}
+
+/** A new draft has the audience of no segment, which nobody has chosen. */
+const isChosen = ({ type }: AudienceChoice, value: CampaignEditing["value"]): boolean =>
+  type !== "SEGMENT" || value.audienceType !== "SEGMENT" || value.segmentId !== null;
+
+function NoticeRules() {
+  const maySend = useMay("ADMIN");
+  return (
+    <p className="step-note" role="note">
+      It also goes to people who have unsubscribed, and has no link to unsubscribe. The law of most
+      countries allows this only for facts that people must know, such as changed terms, and without
+      any advertising.{" "}
+      {maySend
+        ? "Only admins can send it."
+        : "Only an admin can send it: ask one when it is ready."}
+    </p>
+  );
+}
+
+const MOST_SEGMENTS = 100;
+
+function SegmentChoice(props: {
+  project: string;
+  segmentId: string | null;
+  onChoose: (id: string) => void;
+}) {
+  const { project, segmentId, onChoose } = props;
+  const segments = useQuery({
+    queryKey: ["segment-choices", project],
+    queryFn: ({ signal }) =>
+      api.get<ListPage<Segment>>("/segments", { query: { limit: MOST_SEGMENTS }, signal }),
+  });
+  const items = segments.data?.items ?? [];
+  const data = items.map(({ id, name, memberCount }) => ({
+    value: id,
+    label: `${name} (${countText(memberCount)})`,
+  }));
+  const isKnown = segmentId === null || items.some(({ id }) => id === segmentId);
+  return (
+    <Select
+      label="Segment"
+      placeholder={
+        segments.data !== undefined && items.length === 0
+          ? "This project has no segments yet"
+          : "Choose a segment"
+      }
+      searchable
+      allowDeselect={false}
+      nothingFoundMessage="No segment has this name"
+      data={isKnown ? data : [...data, { value: segmentId, label: "…" }]}
+      value={segmentId}
+      error={segments.error === null ? undefined : "The segments cannot be read."}
+      onChange={(id) => id !== null && onChoose(id)}
+    />
+  );
+}
+
+function Conditions({ project, choice }: { project: string; choice: AudienceChoice }) {
+  const { condition, isOutside } = choice;
+  const fields = useFields(project);
+  const [isNaming, dialog] = useDisclosure(false);
+  const text = JSON.stringify(condition.condition);
+  useEffect(() => choice.takeCondition(condition.condition), [text]);
+  useEffect(() => {
+    if (isOutside) choice.showStored();
+  }, [isOutside]);
+  return (
+    <div className="step-conditions">
+      <ConditionEditor editor={condition} fields={fields} />
+      <Button
+        size="compact-sm"
+        variant="default"
+        disabled={condition.condition === null}
+        onClick={dialog.open}
+      >
+        Save as a segment
+      </Button>
+      <Dialog opened={isNaming} onClose={dialog.close} title="Save as a segment" size="sm">
+        <SegmentNameForm
+          project={project}
+          condition={condition.condition}
+          onSaved={choice.setSegment}
+          onClose={dialog.close}
+        />
+      </Dialog>
+    </div>
+  );
+}
+
+function SegmentNameForm(props: {
+  project: string;
+  condition: unknown;
+  onSaved: (id: string) => void;
+  onClose: () => void;
+}) {
+  const { project, condition, onSaved, onClose } = props;
+  const client = useQueryClient();
+  const form = useApiForm({
+    initial: { name: "" },
+    submit: ({ name }, idempotencyKey) =>
+      api.post<Segment>(
+        "/segments",
+        { name: name.trim(), type: "DYNAMIC", condition },
+        { idempotencyKey },
+      ),
+    async onDone({ id, name }) {
+      await client.invalidateQueries({ queryKey: ["segment-choices", project] });
+      void client.invalidateQueries({ queryKey: ["segments"] });
+      onSaved(id);
+      showDone(`The segment ${name} was created. The campaign goes to it.`);
+      onClose();
+    },
+  });
+  return (
+    <DialogForm
+      form={form}
+      action="Create the segment"
+      isIncomplete={form.values.name.trim() === ""}
+      onCancel={onClose}
+    >
+      <TextInput
+        label="Name"
+        required
+        withAsterisk={false}
+        maxLength={255}
+        data-autofocus
+        {...form.field("name")}
+      />
+    </DialogForm>
+  );
+}

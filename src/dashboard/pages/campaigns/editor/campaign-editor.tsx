@@ -1,0 +1,167 @@
+/**
+ * A draft: five sections on one page, in any order, which save themselves. Each says what it still
+ * needs. The review sends the campaign.
+ */
+
+import "./styles.ts";
+import { Button, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Rocket } from "lucide-react";
+import { useEffect, useMemo, useState } from "react";
+import type { Campaign } from "../../../../modules/campaigns/model.ts";
+import { ConflictDialog } from "../../../ui/editors/conflict-dialog.tsx";
+import { Notices } from "../../../ui/editors/notices.tsx";
+import { SaveState } from "../../../ui/editors/save-state.tsx";
+import { useAutosave } from "../../../ui/editors/use-autosave.ts";
+import { BackLabel, Page } from "../../../ui/page.tsx";
+import { Status } from "../../../ui/status.tsx";
+import { useNow } from "../../../ui/time.tsx";
+import { useDraftPreview } from "../../templates/editor/use-draft-preview.ts";
+import { type CampaignSearch, readCampaignSearch } from "../search.ts";
+import { AudienceDrawer } from "./audience-drawer.tsx";
+import { AudienceSection } from "./audience-section.tsx";
+import { CampaignMenu } from "./campaign-menu.tsx";
+import { campaignRequests, GROUPS, LABELS, sourceOf } from "./campaign-source.ts";
+import { ChecksSection, useDraftChecks } from "./checks-section.tsx";
+import { ContentSection } from "./content-section.tsx";
+import { ReviewDialog } from "./review-dialog.tsx";
+import { Outline } from "./section.tsx";
+import {
+  audienceState,
+  checksState,
+  contentState,
+  senderState,
+  writtenFaults,
+} from "./sections.ts";
+import { SenderSection } from "./sender-section.tsx";
+import { TestButton } from "./test-button.tsx";
+import { useAudienceChoice, useAudienceCount } from "./use-audience.ts";
+import { useSenders } from "./use-senders.ts";
+import { useWhen, whenState } from "./use-when.ts";
+import { WhenSection } from "./when-section.tsx";
+
+const route = getRouteApi("/user/p/$project/campaigns/$campaign");
+
+export function CampaignEditor({ campaign, project }: { campaign: Campaign; project: string }) {
+  const { id } = campaign;
+  const draft = useDraft(campaign, project);
+  const { editor, states, choice, count, senders, preview, checks, when, search, show } = draft;
+  const { value, change } = editor;
+  const [isReviewing, review] = useDisclosure(false);
+  const [isComparing, setIsComparing] = useState(false);
+  const isInConflict = editor.conflict !== null;
+  useEffect(() => setIsComparing(isInConflict), [isInConflict]);
+  const isReady = [states.audience, states.sender, states.content].every(
+    ({ status }) => status === "DONE",
+  );
+  return (
+    <Page
+      title={value.name === "" ? "Campaign" : value.name}
+      titleField={
+        <TextInput
+          aria-label="Name of the campaign"
+          variant="unstyled"
+          className="title-field"
+          maxLength={255}
+          value={value.name}
+          onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+        />
+      }
+      badge={<Status value="DRAFT" />}
+      back={
+        <Link to="/p/$project/campaigns" params={{ project }} className="page-back">
+          <BackLabel>Campaigns</BackLabel>
+        </Link>
+      }
+      actions={
+        <>
+          <SaveState editor={editor} labels={LABELS} onCompare={() => setIsComparing(true)} />
+          <TestButton id={id} editor={editor} contactId={search.as} />
+          <CampaignMenu campaign={campaign} project={project} beforeCopy={editor.saveNow} />
+          <Button leftSection={<Rocket size={15} aria-hidden />} onClick={review.open}>
+            Review and send
+          </Button>
+        </>
+      }
+    >
+      <Notices editor={editor} labels={LABELS} />
+      <div className="composer">
+        <Outline states={states} />
+        <div className="composer-sections">
+          <AudienceSection {...{ project, editor, choice, count }} state={states.audience} />
+          <SenderSection {...{ project, editor, senders }} state={states.sender} />
+          <ContentSection
+            {...{ project, editor, preview, search }}
+            onSearch={show}
+            state={states.content}
+          />
+          <ChecksSection {...{ id, project, editor, checks, isReady }} state={states.checks} />
+          <WhenSection {...{ campaign, editor, when }} state={states.when} />
+        </div>
+      </div>
+      <AudienceDrawer
+        {...{ id, project, editor }}
+        who={search.who}
+        onClose={() => show({ who: "" })}
+      />
+      <ReviewDialog
+        {...{ id, editor, states, count }}
+        isOpen={isReviewing}
+        onClose={review.close}
+        mail={preview.data}
+        when={when.when}
+        onSent={review.close}
+      />
+      <ConflictDialog
+        conflict={isComparing ? editor.conflict : null}
+        mine={value}
+        noun="campaign"
+        labels={LABELS}
+        onResolve={editor.resolve}
+        onClose={() => setIsComparing(false)}
+      />
+    </Page>
+  );
+}
+
+/** All that the page knows of the draft. */
+function useDraft(campaign: Campaign, project: string) {
+  const { id, revision } = campaign;
+  const client = useQueryClient();
+  const requests = useMemo(() => campaignRequests(client, project, id), [client, project, id]);
+  const editor = useAutosave({
+    key: `campaigns:${id}`,
+    value: sourceOf(campaign),
+    revision,
+    groups: GROUPS,
+    ...requests,
+  });
+  const { value } = editor;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const show = (next: CampaignSearch) =>
+    void navigate({ search: readCampaignSearch({ ...search, ...next }), replace: true });
+  const choice = useAudienceChoice(editor);
+  const count = useAudienceCount(project, value, choice.incomplete === null);
+  const senders = useSenders(project);
+  const preview = useDraftPreview(project, { ...value, type: value.category }, search.as);
+  const content = contentState(value, writtenFaults(value, preview.data?.errors ?? []).length);
+  const isChecked = content.status === "DONE" && !preview.isStale;
+  const checks = useDraftChecks(project, preview.settled, isChecked);
+  const when = useWhen(id);
+  const now = useNow();
+  const states = {
+    audience: audienceState({
+      incomplete: choice.incomplete,
+      count: count.data,
+      isFailed: count.error !== null,
+    }),
+    sender: senderState(value, senders.unverifiedIn(value.from)),
+    content,
+    checks: checksState(content, checks.data),
+    when: whenState(when.when, now),
+  };
+  return { editor, states, choice, count, senders, preview, checks, when, search, show };
+}

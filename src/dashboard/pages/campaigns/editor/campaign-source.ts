@@ -1,0 +1,125 @@
+/** What is edited of a campaign that is a draft, and how it is read and saved. */
+
+import type { QueryClient } from "@tanstack/react-query";
+import type { Campaign } from "../../../../modules/campaigns/model.ts";
+import { api } from "../../../api.ts";
+import type { SaveOptions, Stored } from "../../../ui/editors/autosave.ts";
+import { pickFields } from "../../../ui/editors/merge.ts";
+import { isRecord } from "../../../ui/is-record.ts";
+import type { Editing } from "../../../ui/editors/use-autosave.ts";
+
+export type CampaignSource = Pick<
+  Campaign,
+  | "name"
+  | "subject"
+  | "preheader"
+  | "body"
+  | "format"
+  | "layoutId"
+  | "templateId"
+  | "from"
+  | "fromName"
+  | "replyTo"
+  | "audienceType"
+  | "segmentId"
+  | "audienceFilter"
+  | "category"
+  | "rate"
+  | "utm"
+  | "archived"
+  | "archiveSlug"
+> & { design: object | null };
+export type CampaignEditing = Editing<CampaignSource>;
+
+/** The words for the fields, in messages and in the comparison of two versions. */
+export const LABELS: Readonly<Record<string, string>> = {
+  name: "Name",
+  subject: "Subject",
+  preheader: "Preheader",
+  body: "Body",
+  format: "Editor",
+  layoutId: "Layout",
+  from: "Sender",
+  fromName: "Name of the sender",
+  replyTo: "Reply to",
+  audienceType: "Audience",
+  segmentId: "Segment",
+  audienceFilter: "Conditions",
+  category: "Kind of mail",
+  rate: "Speed",
+  utm: "UTM parameters",
+  archived: "Public page",
+  archiveSlug: "Address of the public page",
+};
+
+const AUDIENCE = ["audienceType", "segmentId", "audienceFilter"] as const;
+
+/** Fields that are taken from one version together. */
+export const GROUPS = [["body", "design", "format"], AUDIENCE] as const;
+
+export const campaignPath = (id: string): string => `/campaigns/${encodeURIComponent(id)}`;
+
+/** The key of the query of `useCampaign`. */
+const recordKey = (project: string, id: string) => ["campaign", project, id, "record"];
+
+export function sourceOf(campaign: Campaign): CampaignSource {
+  const { name, subject, preheader, body, design, format, layoutId, templateId } = campaign;
+  const { from, fromName, replyTo, audienceType, segmentId, audienceFilter } = campaign;
+  const { category, rate, utm, archived, archiveSlug } = campaign;
+  return {
+    name,
+    subject,
+    preheader,
+    body,
+    format,
+    layoutId,
+    templateId,
+    design: isRecord(design) ? design : null,
+    from,
+    fromName,
+    replyTo,
+    audienceType,
+    segmentId,
+    audienceFilter,
+    category,
+    rate,
+    utm,
+    archived,
+    archiveSlug,
+  };
+}
+
+/** The body of the request that saves the changed fields. */
+export function patchOf(value: CampaignSource, changed: readonly string[]): object {
+  const isAudience = AUDIENCE.some((name) => changed.includes(name));
+  const fields = pickFields(value, isAudience ? [...changed, ...AUDIENCE] : changed);
+  // A draft may lack them, but an empty text is none.
+  const empty = (["subject", "body", "from"] as const).filter((name) => fields[name] === "");
+  return { ...fields, ...Object.fromEntries(empty.map((name) => [name, null])) };
+}
+
+/** The request that saves the changed fields, and the one that reads what others saved. */
+export function campaignRequests(client: QueryClient, project: string, id: string) {
+  const key = recordKey(project, id);
+  return {
+    async save(
+      value: CampaignSource,
+      revision: number,
+      { changed, isLeaving }: SaveOptions,
+    ): Promise<number> {
+      const saved = await api.patch<Campaign>(campaignPath(id), patchOf(value, changed), {
+        headers: { "If-Match": `"${revision}"` },
+        project,
+        keepalive: isLeaving,
+      });
+      client.setQueryData(key, saved);
+      void client.invalidateQueries({ queryKey: ["campaign-summaries"] });
+      return saved.revision;
+    },
+    async load(): Promise<Stored<CampaignSource>> {
+      const campaign = await api.get<Campaign>(campaignPath(id), { project });
+      client.setQueryData(key, campaign);
+      return { value: sourceOf(campaign), revision: campaign.revision };
+    },
+  };
+}

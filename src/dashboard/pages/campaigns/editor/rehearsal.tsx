@@ -1,0 +1,145 @@
+/** The rehearsal: the campaign as contacts with different data would get it, in the capture inbox. */
+
+import { Button, Table } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Drama } from "lucide-react";
+import type { Rehearsal, RehearsalVariant } from "../../../../modules/campaigns/rehearsal-model.ts";
+import { api } from "../../../api.ts";
+import { checkText } from "../../../ui/message/check-texts.ts";
+import { Problem } from "../../../ui/problem.tsx";
+import { Status } from "../../../ui/status.tsx";
+import { counted } from "../numbers.ts";
+import { type CampaignEditing, campaignPath, LABELS } from "./campaign-source.ts";
+import { saveAll } from "./save-all.ts";
+
+/** The name of the inbox that gets the messages. */
+const INBOX = "rehearsal";
+
+export function RehearsalPart(props: {
+  id: string;
+  project: string;
+  editor: CampaignEditing;
+  isReady: boolean;
+}) {
+  const { id, project, editor, isReady } = props;
+  const run = useMutation({
+    mutationFn: async () => {
+      await saveAll(editor, LABELS);
+      return await api.post<Rehearsal>(`${campaignPath(id)}/rehearsal`);
+    },
+  });
+  return (
+    <div className="rehearsal" role="group" aria-labelledby="rehearsal">
+      <div className="rehearsal-head">
+        <div>
+          <h3 id="rehearsal">Rehearsal</h3>
+          <p className="muted">
+            Renders the campaign for contacts whose data differ, puts the mails into the inbox, and
+            checks each. Nothing leaves.
+          </p>
+        </div>
+        <Button
+          variant="default"
+          leftSection={<Drama size={15} aria-hidden />}
+          loading={run.isPending}
+          disabled={!isReady}
+          onClick={() => run.mutate()}
+        >
+          {run.data === undefined ? "Rehearse" : "Rehearse again"}
+        </Button>
+      </div>
+      {!isReady && (
+        <p className="muted small">It needs an audience, a sender, a subject and a body.</p>
+      )}
+      {run.error !== null && <Problem error={run.error} />}
+      <div aria-live="polite">
+        {run.data !== undefined && <Result rehearsal={run.data} project={project} />}
+      </div>
+    </div>
+  );
+}
+
+function Result({ rehearsal, project }: { rehearsal: Rehearsal; project: string }) {
+  const { variants, failed, withErrors, withWarnings } = rehearsal;
+  return (
+    <>
+      <p>
+        {counted(variants.length, "contact")}: {resultText({ failed, withErrors, withWarnings })}
+      </p>
+      <div className="rehearsal-table">
+        <Table aria-label="The campaign for different contacts">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Contact</Table.Th>
+              <Table.Th>Why this one</Table.Th>
+              <Table.Th>Subject</Table.Th>
+              <Table.Th>Findings</Table.Th>
+              <Table.Th>
+                <span className="page-read-title">Mail</span>
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {variants.map((variant) => (
+              <Variant key={variant.contact.id} variant={variant} project={project} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </div>
+    </>
+  );
+}
+
+type Sums = Pick<Rehearsal, "failed" | "withErrors" | "withWarnings">;
+
+/** "2 cannot be rendered, 3 have errors, 1 has warnings." */
+export function resultText({ failed, withErrors, withWarnings }: Sums): string {
+  const parts = [
+    ...(failed > 0 ? [`${failed} cannot be rendered`] : []),
+    ...(withErrors > 0 ? [`${withErrors} ${withErrors === 1 ? "has" : "have"} errors`] : []),
+    ...(withWarnings > 0
+      ? [`${withWarnings} ${withWarnings === 1 ? "has" : "have"} warnings`]
+      : []),
+  ];
+  return parts.length === 0 ? "all mails are in order." : `${parts.join(", ")}.`;
+}
+
+function Variant({ variant, project }: { variant: RehearsalVariant; project: string }) {
+  const { contact, reasons, subject, fault, messageId, findings } = variant;
+  const bad = findings.filter(({ status }) => status !== "OK");
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Link to="/p/$project/contacts/$contact" params={{ project, contact: contact.id }}>
+          <bdi>{contact.email}</bdi>
+        </Link>
+      </Table.Td>
+      <Table.Td className="muted">{reasons.join(", ")}</Table.Td>
+      <Table.Td>
+        <bdi>{subject ?? "–"}</bdi>
+      </Table.Td>
+      <Table.Td>
+        {fault !== null && <Status tone="failed">{fault}</Status>}
+        {fault === null && bad.length === 0 && <Status tone="good">In order</Status>}
+        {bad.map(({ name, status, message }) => (
+          <span key={name} className="rehearsal-finding" title={message}>
+            <Status tone={status === "ERROR" ? "failed" : "held"}>{checkText(name).title}</Status>
+          </span>
+        ))}
+      </Table.Td>
+      <Table.Td>
+        {messageId !== null && (
+          <Link
+            to="/p/$project/inboxes/{-$inbox}"
+            params={{ project, inbox: INBOX }}
+            search={{ message: messageId }}
+            aria-label={`Mail to ${contact.email}`}
+          >
+            Open
+          </Link>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,6 @@
+/** Loads the styles of the page of a draft campaign. */
+
+import href from "./composer.css" with { type: "file" };
+import { loadStyles } from "../../../ui/style-sheet.ts";
+
+await loadStyles(href);

@@ -1,0 +1,70 @@
+/** Times of a clock on the wall in a named zone. Pure. */
+
+/** `2030-03-03T09:00`, as a field for a local time has it. */
+export type WallTime = string;
+
+const WALL_TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)$/;
+
+export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** All zones, with the own one and UTC. */
+export const zones = (): string[] => [
+  ...new Set([ownZone(), "UTC", ...Intl.supportedValuesOf("timeZone")]),
+];
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat("en-GB", {
+    timeZone: zone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+  });
+  formats.set(zone, format);
+  return format;
+}
+
+/** What a clock in the zone shows at a time. */
+export function wallTimeOf(ms: number, zone: string): WallTime {
+  const parts = new Map(
+    formatOf(zone)
+      .formatToParts(ms)
+      .map(({ type, value }) => [type, value]),
+  );
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? "";
+  return `${part("year")}-${part("month")}-${part("day")}T${part("hour")}:${part("minute")}`;
+}
+
+/**
+ * The time at which a clock in the zone shows this; null for a text that is no time. Of an hour that
+ * the clock shows twice it is the first one; an hour that the clock skips is as much later.
+ */
+export function timeOfWall(wall: WallTime, zone: string): number | null {
+  const found = WALL_TIME.exec(wall);
+  if (found === null) return null;
+  const asUtc = Date.parse(`${wall}:00Z`);
+  if (Number.isNaN(asUtc)) return null;
+  const offsetAt = (ms: number) => Date.parse(`${wallTimeOf(ms, zone)}:00Z`) - ms;
+  // Both offsets around a change of the clocks; the larger one gives the earlier time.
+  const offsets = [offsetAt(asUtc - DAY_MS), offsetAt(asUtc + DAY_MS)];
+  const times = offsets.map((offset) => asUtc - offset).toSorted((a, b) => a - b);
+  return times.find((ms) => wallTimeOf(ms, zone) === wall) ?? asUtc - (offsets[0] ?? 0);
+}
+
+const DAY_MS = 86_400_000;
+
+/** "3 Mar 2030, 09:00 (Europe/Berlin)". */
+export function zonedText(ms: number, zone: string): string {
+  const format = new Intl.DateTimeFormat(undefined, {
+    dateStyle: "medium",
+    timeStyle: "short",
+    timeZone: zone,
+  });
+  return `${format.format(ms)} (${zone})`;
+}
