@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import { isBooleanWord } from "../config/kinds.ts";
+import { insteadOfFlag } from "../config/mailpit-variables.ts";
 import { readConfig } from "../config/read.ts";
 import { type Config, type SettingName, SETTINGS } from "../config/settings.ts";
 import { nearestOf } from "../lib/nearest.ts";
@@ -154,6 +155,8 @@ function isWithoutValue(flag: Flag, next: string | undefined): boolean {
 
 function unknownFlag(command: Command, word: string): UsageError {
   const [given = ""] = word.split("=");
+  const instead = command.settings.includes("uiAuth") ? insteadOfFlag(given) : null;
+  if (instead !== null) return new UsageError(`${command.name} has no flag ${given}; ${instead}`);
   const near = nearestOf(
     given,
     flagsOf(command).map((flag) => `--${flag.name}`),

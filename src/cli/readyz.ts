@@ -1,6 +1,6 @@
 /** The command `mailstead readyz`: asks a server on this machine whether it is ready. */
 
-import { withMailpitVariables } from "../config/mailpit-variables.ts";
+import { withMailpitAliases } from "../config/mailpit-variables.ts";
 import { SETTINGS } from "../config/settings.ts";
 import { addressText, reachable } from "./capture-address.ts";
 import { type Command, type Input, readSettings } from "./command.ts";
@@ -36,7 +36,7 @@ export const readyz: Command = {
 };
 
 function urlsOf(input: Input): string[] {
-  const { environment } = withMailpitVariables(input.io.env);
+  const { environment } = withMailpitAliases(input.io.env);
   const { host, port } = readSettings(input, { environment, defaults: { port: 0 } });
   const ports = port === 0 ? PORTS : [port];
   return ports.map((each) => `http://${addressText({ host: reachable(host), port: each })}/readyz`);

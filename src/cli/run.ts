@@ -5,6 +5,7 @@
  * suggestion and becomes an exit code: 0 for success, 1 for failure, 2 for wrong usage.
  */
 
+import { insteadOfFlag } from "../config/mailpit-variables.ts";
 import { ConfigError } from "../config/read.ts";
 import { describeFault, recoverySteps, StorageFaultError } from "../db/fault.ts";
 import { DataFolderError } from "../db/folder.ts";
@@ -136,7 +137,9 @@ function splitAtFlag(words: readonly string[]): { names: string[]; rest: string[
 
 function unknownCommand(name: string, flag?: string): UsageError {
   if (name === "" && flag !== undefined) {
-    const [title] = flag.split("=");
+    const [title = ""] = flag.split("=");
+    const instead = insteadOfFlag(title);
+    if (instead !== null) return new UsageError(`there is no flag ${title}; ${instead}`);
     return new UsageError(`a command must come before ${title}, as in mailstead serve ${title} …`);
   }
   const [group = ""] = name.split(" ");

@@ -1,6 +1,6 @@
 /** The command `mailstead send`: sends one mail and prints the SMTP conversation. */
 
-import { withMailpitVariables } from "../config/mailpit-variables.ts";
+import { withMailpitAliases } from "../config/mailpit-variables.ts";
 import { type Config, SETTINGS } from "../config/settings.ts";
 import { hasInstallation } from "../db/folder.ts";
 import type { Outcome } from "../outbox/outcome.ts";
@@ -82,7 +82,7 @@ export const send: Command = {
 
 /** Without another way, mail goes to the listener of `mailstead dev`, which is a relay here. */
 function readRoute(input: Input): Config {
-  const { environment } = withMailpitVariables(input.io.env);
+  const { environment } = withMailpitAliases(input.io.env);
   const config = readSettings(input, { environment });
   if (isWayGiven(input)) return config;
   const relayUrl = { ...captureAddress(config), tls: "none" as const };

@@ -139,7 +139,7 @@ type ServerOptions = {
   config: Config;
   /** True in `mailstead dev`: inboxes need no key on this machine. */
   hasOpenInboxes: boolean;
-  /** Variables of Mailpit that have no setting here. */
+  /** Variables of Mailpit and MailHog that have no setting here. */
   ignoredVariables: readonly string[];
   /** Runs before the server listens. */
   prepare: (running: Pick<Running, "app" | "folder">) => Promise<void>;
@@ -155,7 +155,7 @@ export async function runServer(io: Io, options: ServerOptions): Promise<number>
   const log = createLog({ level, format, write: (line) => void io.stderr.write(`${line}\n`) });
   if (options.ignoredVariables.length > 0) {
     const variables = options.ignoredVariables;
-    log.warn("these variables of Mailpit have no effect here", { variables });
+    log.warn("these variables have no effect here", { variables });
   }
   endOnUnexpectedErrors(io, log);
   const config = withPort(options.config);

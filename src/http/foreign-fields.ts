@@ -62,7 +62,11 @@ const TABLE: readonly (readonly [names: string, ours: string, otherwise: string 
   ],
   ["templateId templateUuid templateAlias templateName templateKey", "template", null],
   ["template", "templateId", NOT_SUPPORTED],
-  ["messageStream messageStreamId topicId batchId ipPoolName ipPool", "", NOT_SUPPORTED],
+  [
+    "configurationSet configurationSetName messenger messageStream messageStreamId topicId batchId ipPoolName ipPool",
+    "",
+    NOT_SUPPORTED,
+  ],
   [
     "trackOpens trackClicks trackLinks trackingSettings trackingOptions openTracking clickTracking " +
       "oTracking oTrackingClicks oTrackingOpens tracking",

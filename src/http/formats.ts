@@ -4,9 +4,9 @@ import { Type } from "@sinclair/typebox";
 import { isEventName, isEventPattern } from "../lib/event-name.ts";
 import { parseAddressFilter } from "./address-filter.ts";
 import { LONGEST_ADDRESS_TEXT, parseAddress } from "../protocols/mime/address.ts";
-import { type Mailbox, mailboxText, parseMailbox } from "../protocols/mime/mailbox.ts";
+import { displayName, type Mailbox, mailboxText, parseMailbox } from "../protocols/mime/mailbox.ts";
 import { isContentId, isHeaderText } from "../protocols/mime/headers.ts";
-import { hasPlaceholder, NOT_RENDERED } from "../render/template/foreign-syntax.ts";
+import { hasPlaceholder, NOT_RENDERED } from "../render/template/foreign-literals.ts";
 import { defineFormat } from "./field-messages.ts";
 
 const ONE_LINE = "must be a single line of text without control characters";
@@ -14,13 +14,21 @@ const ONE_LINE = "must be a single line of text without control characters";
 /** Registers the formats. Call it once, before the first route is compiled. */
 export function defineFormats(): void {
   const noAddress = "must be an email address such as ada@example.com";
-  defineFormat("email", (text) => readMailbox(text) !== null, noAddress);
+  const oneAddress =
+    "must be one email address such as ada@example.com or Ada <ada@example.com>; " +
+    'a name with an address in it needs quotes: "eve@example.com" <ada@example.com>';
+  defineFormat(
+    "email",
+    (text) => readMailbox(text) !== null,
+    (text) => (/@.*@/s.test(text) ? oneAddress : noAddress),
+  );
   defineFormat("bare-email", (text) => parseAddress(text).ok, noAddress);
   defineFormat("header-text", isHeaderText, ONE_LINE);
+  defineFormat("display-name", (text) => !hasPlaceholder(displayName(text)), NOT_RENDERED);
   defineFormat(
-    "fixed-header-text",
-    (text) => isHeaderText(text) && !hasPlaceholder(text),
-    (text) => (isHeaderText(text) ? NOT_RENDERED : ONE_LINE),
+    "file-name",
+    (text) => displayName(text) !== "" && !hasPlaceholder(displayName(text)),
+    (text) => (displayName(text) === "" ? "must have a visible character" : NOT_RENDERED),
   );
   defineFormat(
     "content-id",
@@ -52,7 +60,8 @@ export function defineFormats(): void {
  */
 const PATTERNS: Readonly<Record<string, string>> = {
   "header-text": "^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
-  "fixed-header-text": "^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
+  "display-name": ".*",
+  "file-name": "\\S",
   "content-id": "^[!-;=?-~]{1,200}$",
   "address-filter": "@",
   "bare-email": "@",
@@ -90,6 +99,9 @@ export function mailboxIn(text: string): Mailbox {
   }
   return mailbox;
 }
+
+/** A name that is sent in a header, as it is stored. */
+export const DisplayName = Type.String({ format: "display-name", maxLength: 255 });
 
 /** Returns the stored spelling of an address that its schema has already checked. */
 export const normalizedAddress = (text: string): string => mailboxIn(text).address;

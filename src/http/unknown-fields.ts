@@ -2,8 +2,9 @@
  * Unknown fields of bodies and unknown query parameters, for all endpoints that need a key or a
  * session (docs/interface.md#requests):
  *
- * 1. A name that other services use (foreign-fields.ts), or that differs from one of ours by a typing
- *    error, is refused with 422, because the caller expects an effect of it.
+ * 1. A name that other services use (foreign-fields.ts), that differs from one of ours by a typing
+ *    error, or whose words mean an effect (significant-names.ts), is refused with 422, because the
+ *    caller expects this effect.
  * 2. Any other unknown name is ignored and listed in the response header Mailstead-Ignored.
  *
  * A member of the answer of PUT and PATCH is no fault, so a caller may send back what it has read.
@@ -12,6 +13,7 @@
 import { KindGuard, type TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type FieldError, validationError } from "../lib/errors.ts";
+import { editDistance } from "../lib/nearest.ts";
 import type { Project } from "./admission.ts";
 import {
   comparedName,
@@ -21,6 +23,14 @@ import {
 } from "./foreign-fields.ts";
 import type { Incoming } from "./incoming.ts";
 import { type UsedPart, usedPartOf } from "./json-checks.ts";
+import {
+  isFilter,
+  isSignificantField,
+  isSignificantParameter,
+  type Operation,
+  type Purpose,
+  purposeOf,
+} from "./significant-names.ts";
 import { fieldErrors, isLenient, isRecord, MAX_ERRORS } from "./validation.ts";
 
 const HEADER = "mailstead-ignored";
@@ -30,6 +40,8 @@ const MAX_NAME_LENGTH = 60;
 /** Longest name that is compared for typing errors, and most names of a request that are. */
 const MAX_COMPARED_LENGTH = 40;
 const MAX_COMPARED = 200;
+/** Most unknown names of a request whose words are read. */
+const MAX_READ = 2_000;
 
 type Rule = {
   /** Null for a route without a body. */
@@ -37,6 +49,7 @@ type Rule = {
   query: { schema: TSchema; used: UsedPart } | null;
   /** The members of the answer that a caller may send back, with their schemas. */
   readable: Readonly<Record<string, unknown>>;
+  operation: Operation;
 };
 
 /** The unknown names of a request. */
@@ -78,7 +91,19 @@ export function createUnknownFields() {
         if (!isRecord(detail) || detail["hide"] === true) continue;
         const isChange = method === "PUT" || method === "PATCH";
         const readable = isChange ? answerMembers(response) : {};
-        rules.set(`${method} ${path}`, { body: partOf(body), query: partOf(query), readable });
+        const [bodyPart, queryPart] = [partOf(body), partOf(query)];
+        const isRead = method === "GET";
+        const hasFilters = isRead && memberNames(queryPart).some(isFilter);
+        rules.set(`${method} ${path}`, {
+          body: bodyPart,
+          query: queryPart,
+          readable,
+          operation: {
+            isChange: !isRead,
+            purpose: purposeOf(path),
+            members: hasFilters ? listMembers(response) : null,
+          },
+        });
       }
     },
 
@@ -86,8 +111,7 @@ export function createUnknownFields() {
     checkBody(incoming: Incoming, body: unknown, project: Project | null): void {
       const rule = ruleOf(incoming);
       if (rule === undefined || rule.body === null) return;
-      const { readable } = rule;
-      const find = (used: UsedPart) => unknownIn(body, used, readable);
+      const find = (used: UsedPart) => unknownIn(body, used, rule);
       check(rule.body, body, { incoming, project, find });
     },
 
@@ -101,7 +125,7 @@ export function createUnknownFields() {
       check(rule.query, query, {
         incoming,
         project,
-        find: (used) => unknownParameters(query, used),
+        find: (used) => unknownParameters(query, used, rule),
       });
     },
   };
@@ -109,7 +133,12 @@ export function createUnknownFields() {
 
 /** The errors of names in a value that its schema does not have, and that must not be ignored. */
 export const refusedFields = (schema: TSchema, value: unknown): FieldError[] =>
-  unknownIn(value, usedPartOf(schema), {}).errors;
+  unknownIn(value, usedPartOf(schema), NO_RULE).errors;
+
+const NO_RULE: Pick<Rule, "readable" | "operation"> = {
+  readable: {},
+  operation: { isChange: true, purpose: "other", members: null },
+};
 
 type Checked = { incoming: Incoming; project: Project | null };
 
@@ -132,13 +161,29 @@ function propertiesOf(schema: unknown): Readonly<Record<string, unknown>> {
   return isRecord(properties) ? properties : {};
 }
 
-function unknownIn(body: unknown, used: UsedPart, readable: Rule["readable"]): Found {
+/** The names of the members of a list's items; empty for an answer that is no list. */
+function listMembers(response: unknown): ReadonlySet<string> {
+  const names = Object.values(answerMembers(response)).flatMap((member) =>
+    isRecord(member) ? Object.keys(propertiesOf(member["items"])) : [],
+  );
+  return new Set(names);
+}
+
+function memberNames(part: Rule["query"]): string[] {
+  return part === null || part.used === "everything" ? [] : [...part.used.members.keys()];
+}
+
+function unknownIn(
+  body: unknown,
+  used: UsedPart,
+  { readable, operation: { purpose } }: Pick<Rule, "readable" | "operation">,
+): Found {
   const found: Found = { errors: [], ignored: [], compared: 0 };
   const isReadable = (path: string, value: unknown) => {
     const schema = readable[path];
     return KindGuard.IsSchema(schema) && Value.Check(schema, value);
   };
-  walk(body, used, { found, path: [], isReadable });
+  walk(body, used, { found, path: [], isReadable, purpose });
   return found;
 }
 
@@ -147,6 +192,7 @@ type Walk = {
   /** The path of the current value. The whole walk shares one array. */
   path: (string | number)[];
   isReadable: (path: string, value: unknown) => boolean;
+  purpose: Purpose;
 };
 
 function walk(value: unknown, used: UsedPart, state: Walk): void {
@@ -165,24 +211,45 @@ function walkItems(items: readonly unknown[], used: UsedPart | null, state: Walk
 }
 
 function walkMembers(value: object, members: ReadonlyMap<string, UsedPart>, state: Walk): void {
-  const { found, path, isReadable } = state;
+  const { found, path, isReadable, purpose } = state;
   for (const [name, member] of Object.entries(value)) {
     const inner = members.get(name);
     path.push(name);
     if (inner !== undefined) walk(member, inner, state);
     else if (isReadable(path.join("."), member)) found.ignored.push(path.join("."));
-    else addUnknown(found, { name, path: path.join("."), known: members, table: FOREIGN_FIELDS });
+    else {
+      const isInner = path.length > 1;
+      addUnknown(found, {
+        name,
+        path: path.join("."),
+        known: members,
+        table: FOREIGN_FIELDS,
+        isSignificant: () => isSignificantField(name, purpose, isInner),
+        noun: "field",
+      });
+    }
     path.pop();
     if (found.errors.length >= MAX_ERRORS) return;
   }
 }
 
-function unknownParameters(query: Readonly<Record<string, string>>, used: UsedPart): Found {
+function unknownParameters(
+  query: Readonly<Record<string, string>>,
+  used: UsedPart,
+  { operation }: Pick<Rule, "operation">,
+): Found {
   const found: Found = { errors: [], ignored: [], compared: 0 };
   const known = used === "everything" ? null : used.members;
   for (const name of Object.keys(query)) {
     if (known === null || known.has(name)) continue;
-    addUnknown(found, { name, path: name, known, table: FOREIGN_PARAMETERS });
+    addUnknown(found, {
+      name,
+      path: name,
+      known,
+      table: FOREIGN_PARAMETERS,
+      isSignificant: () => isSignificantParameter(name, operation),
+      noun: "parameter",
+    });
     if (found.errors.length >= MAX_ERRORS) break;
   }
   return found;
@@ -195,17 +262,27 @@ function addUnknown(
     path: string;
     known: ReadonlyMap<string, UsedPart>;
     table: ReadonlyMap<string, ForeignField>;
+    isSignificant: () => boolean;
+    noun: "field" | "parameter";
   },
 ): void {
-  const { name, path, known, table } = unknown;
+  const { name, path, known, table, isSignificant, noun } = unknown;
   const mayCompare = name.length <= MAX_COMPARED_LENGTH;
-  const message = mayCompare
+  const similar = mayCompare
     ? (spellingMessage(name, known) ??
       foreignMessage(entryOf(table, name, path), known) ??
-      (found.compared++ < MAX_COMPARED ? misspellingMessage(name, known) : null))
+      (found.compared < MAX_COMPARED ? misspellingMessage(name, known) : null))
     : null;
+  const isRefused = similar === null && found.compared++ < MAX_READ && isSignificant();
+  const message = isRefused ? knownNames(noun, known) : similar;
   if (message === null) found.ignored.push(path);
   else found.errors.push({ field: path, message, code: "unknown_field" });
+}
+
+/** The message for a name that has no counterpart, but may mean an effect. */
+function knownNames(noun: "field" | "parameter", known: ReadonlyMap<string, UsedPart>): string {
+  if (known.size === 0) return `is not supported; this endpoint has no ${noun}s`;
+  return `is not supported; the ${noun}s are ${[...known.keys()].join(", ")}`;
 }
 
 function entryOf(table: ReadonlyMap<string, ForeignField>, name: string, path: string) {
@@ -254,23 +331,6 @@ function isMisspelt(given: string, ours: string): boolean {
 }
 
 const sortedLetters = (word: string): string => word.split("").sort().join("");
-
-/** Letters to add, remove, replace or exchange with the next (optimal string alignment). */
-function editDistance(a: string, b: string): number {
-  let before: number[] = [];
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const isExchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const exchanged = isExchanged ? (before[j - 2] ?? 0) + 1 : Infinity;
-      next.push(Math.min(replaced, exchanged, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    [before, row] = [row, next];
-  }
-  return row[b.length] ?? Infinity;
-}
 
 /** Adds names to the header; of many names it says only the number. */
 function addToHeader({ set }: Incoming, names: readonly string[]): void {

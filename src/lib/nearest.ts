@@ -1,30 +1,38 @@
-/** Finds the most similar one of several words, for a word with a typing error. */
+/** Compares words with typing errors, and finds the most similar one of several words. */
 
-/** Most letters that may be missing, added or replaced. */
+/** Most letters that may be missing, added, replaced or exchanged. */
 const MAX_DISTANCE = 2;
 
-/** The most similar word; null if none is similar. A word that begins with `given` is similar. */
+/**
+ * The most similar word; null if none is similar. A word that begins with `given` is similar, and of
+ * two words that are equally far away it is the nearer one.
+ */
 export function nearestOf(given: string, words: readonly string[]): string | null {
   let nearest: string | null = null;
   let least = MAX_DISTANCE + 1;
   for (const word of words) {
-    const distance = word.startsWith(given) ? MAX_DISTANCE : distanceOf(given, word);
-    if (distance < least) [nearest, least] = [word, distance];
+    const isLong = Math.abs(word.length - given.length) > MAX_DISTANCE;
+    const distance = isLong ? Infinity : editDistance(given, word);
+    const isBeginning = given !== "" && word.startsWith(given);
+    const compared = isBeginning ? Math.min(distance, MAX_DISTANCE) - 0.5 : distance;
+    if (compared < least) [nearest, least] = [word, compared];
   }
   return nearest;
 }
 
-/** Number of letters to add, remove or replace (the Levenshtein distance). */
-function distanceOf(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > MAX_DISTANCE) return Infinity;
+/** Letters to add, remove, replace or exchange with the next (optimal string alignment). */
+export function editDistance(a: string, b: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 0; i < a.length; i++) {
-    const next = [i + 1];
-    for (let j = 0; j < b.length; j++) {
-      const replaced = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isExchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const exchanged = isExchanged ? (before[j - 2] ?? 0) + 1 : Infinity;
+      next.push(Math.min(replaced, exchanged, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[b.length] ?? Infinity;
 }

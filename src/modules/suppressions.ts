@@ -6,6 +6,7 @@
  * soft bounces made is removed when it expires.
  */
 
+import { searchedAddress } from "../protocols/mime/mailbox.ts";
 import { type Static, Type } from "@sinclair/typebox";
 import { and, eq, lte, or, sql } from "drizzle-orm";
 import type { App } from "../core/app.ts";
@@ -196,7 +197,7 @@ function listSuppressions(
   project: { seq: number },
   { email = "", reason, ...query }: Static<typeof SuppressionQuery>,
 ): Promise<Page<Suppression>> {
-  const spellings = email === "" ? [] : storedSpellings(email);
+  const spellings = email === "" ? [] : storedSpellings(searchedAddress(email));
   return newestPage(app, project, {
     name: "suppressions",
     query,

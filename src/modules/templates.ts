@@ -13,7 +13,14 @@ import { BODY_LIMITS, limited } from "../http/body-limits.ts";
 import { described, named } from "../http/documented.ts";
 import { Envelope, ListEnvelope, NoContent, Nullable, type Page } from "../http/envelope.ts";
 import { EXAMPLE } from "../http/example-values.ts";
-import { EmailAddress, mailboxIn, normalizedAddress, normalizedMailbox } from "../http/formats.ts";
+import {
+  DisplayName,
+  EmailAddress,
+  mailboxIn,
+  normalizedAddress,
+  normalizedMailbox,
+} from "../http/formats.ts";
+import { displayName } from "../protocols/mime/mailbox.ts";
 import { operations, read, write } from "../http/operations.ts";
 import { containsText, smallPage, PageQuery } from "../http/pagination.ts";
 import { ContactPreviewQuery, PreviewDocument } from "../http/preview-query.ts";
@@ -25,9 +32,6 @@ import { quickTemplateErrors } from "../render/request-mails.ts";
 import { ensureTemplates, findPlaceholders } from "./content-work/content-work.ts";
 import type { Noun } from "./module.ts";
 import { Preview, PreviewInput, preview, previewResponse } from "./previews.ts";
-
-/** Text that is sent as it is in a mail header: one line without control characters. */
-export const HeaderText = Type.String({ format: "fixed-header-text", maxLength: 255 });
 
 /**
  * Source of a subject: one line of Liquid. The length of the rendered subject is checked
@@ -113,7 +117,7 @@ const Fields = described(
     subject: SubjectSource,
     body: BodySource,
     from: Type.Optional(Nullable(EmailAddress)),
-    fromName: Type.Optional(Nullable(HeaderText)),
+    fromName: Type.Optional(Nullable(DisplayName)),
     replyTo: Type.Optional(Nullable(EmailAddress)),
     type: TemplateType,
   }),
@@ -418,7 +422,7 @@ export function optionalContent(
   const { fromName = nameIn(fields.from) } = fields;
   return {
     ...(fields.description === undefined ? {} : { description: fields.description }),
-    ...(fromName === undefined ? {} : { fromName }),
+    ...(fromName === undefined ? {} : { fromName: fromName && displayName(fromName) }),
     ...(fields.replyTo === undefined
       ? {}
       : { replyTo: fields.replyTo && normalizedMailbox(fields.replyTo) }),

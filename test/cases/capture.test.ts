@@ -109,6 +109,29 @@ describe("mailpit-auth-variables-ignored", () => {
     expect(opened).toBe(false);
   });
 
+  test("MH_AUTH_FILE of MailHog closes its API", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "mailhog-auth-"));
+    const file = join(folder, "auth");
+    writeFileSync(
+      file,
+      `test:${await Bun.password.hash("word", { algorithm: "bcrypt", cost: 4 })}\n`,
+    );
+    try {
+      const { get } = await web({ MH_AUTH_FILE: file });
+      for (const path of [
+        "/api/v1/messages",
+        "/api/v2/messages",
+        "/api/v2/search?kind=to&query=a",
+      ]) {
+        expect([path, await get(path)]).toEqual([path, 401]);
+        expect([path, await get(path, "test:wrong")]).toEqual([path, 401]);
+        expect([path, await get(path, "test:word")]).toEqual([path, 200]);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test("MP_SEND_API_AUTH has users of its own", async () => {
     const { port, get } = await web({ MP_UI_AUTH: "user:pass", MP_SEND_API_AUTH: "app:key" });
     const body = JSON.stringify({ From: { Email: "a@x.example" }, To: [{ Email: "b@x.example" }] });

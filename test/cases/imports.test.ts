@@ -68,7 +68,7 @@ test("csv-named-address", async () => {
 
 test("csv-windows-1250", async () => {
   const guessed = await importCase("csv-windows-1250");
-  expect(guessed.at("data.encoding")).toBe("windows-1252");
+  expect(guessed.at("data.encoding")).toBe("windows-1250");
   expect(guessed.text("data.notes.0")).toContain("name its encoding");
   const named = await importCase("csv-windows-1250", { fields: { encoding: "Windows-1250" } });
   expect([named.at("data.encoding"), named.at("data.notes")]).toEqual(["windows-1250", []]);

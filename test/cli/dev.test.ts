@@ -132,7 +132,7 @@ test("the variables of Mailpit set addresses and limits; others are listed once"
   expect(own.at("data")).toBe(join(parent, "mp", "mailstead-data"));
   const { code, log } = await own.stop();
   expect(code).toBe(0);
-  expect(log).toContain("variables of Mailpit have no effect here");
+  expect(log).toContain("these variables have no effect here");
   expect(log).toContain("MP_TENANT_ID");
   expect(log).not.toContain("MP_MAX_MESSAGES");
 });

@@ -50,6 +50,11 @@ test("an invalid command line exits 2, reports what is accepted and creates noth
       /MAILSTEAD_SEND_RATE: expected a number from 0/,
     ],
     [["help", "frobnicate"], env, /unknown command "frobnicate"/],
+    [["--ui-auth-file", "x"], env, /no flag --ui-auth-file; set the variable MP_UI_AUTH_FILE/],
+    [["-auth-file=x"], env, /no flag -auth-file; set the variable MH_AUTH_FILE/],
+    [["dev", "--ui-auth-file", "x"], env, /set the variable MP_UI_AUTH_FILE/],
+    [["serve"], { ...env, MH_AUHT_FILE: "x" }, /MH_AUHT_FILE: .* Did you mean MH_AUTH_FILE\?/],
+    [["dev"], { ...env, MAILSTEAD_UI_AUHT: "a:b" }, /did you mean MAILSTEAD_UI_AUTH\?/],
     [["--port", "1"], env, /a command must come before --port, as in mailstead serve --port/],
     [["send", "--from", "Ada <ada@x.io>"], env, /--from expects only the address: ada@x\.io/],
   ];

@@ -257,7 +257,8 @@ describe("queries", () => {
   ];
   for (const query of odd) {
     test(`${query} does not cause an internal error`, async () => {
-      expect((await t.call("GET", `/contacts?${query}`)).status).toBe(200);
+      const isKnown = query !== "limit[]=1";
+      expect((await t.call("GET", `/contacts?${query}`)).status).toBe(isKnown ? 200 : 422);
     });
   }
 });

@@ -141,8 +141,12 @@ async function expectEnd(world: World, reason: string): Promise<void> {
   expectError(answer, unavailable);
   expect(answer.text("error.message")).toBe(reason);
   expect((await t.call("GET", "/livez", undefined, { key: null })).status).toBe(200);
-  for (const path of ["/v1/send", "/v1/track", "/contacts"]) {
-    const body = { ...mail, event: "x", email: "new@example.com" };
+  const bodies = {
+    "/v1/send": mail,
+    "/v1/track": { event: "x", email: "new@example.com" },
+    "/contacts": { email: "new@example.com" },
+  };
+  for (const [path, body] of Object.entries(bodies)) {
     expectError(await t.call("POST", path, body), unavailable);
   }
   const handed = transport.handed.length;

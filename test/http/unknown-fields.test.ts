@@ -163,6 +163,162 @@ describe("a field that would change what is sent is refused:", () => {
   });
 });
 
+/** Names of Resend, SendGrid, Postmark, Mailgun, SES, Brevo, Mailjet, SparkPost, Plunk and listmonk, and their kind. */
+const SENDING_NAMES = `
+  cc bcc ccAddresses bccAddresses toAddresses cc_recipients ccList Bcc[] extraTo additionalRecipients
+  dryRun dry_run dryrun test testMode test_mode isTest testing sandbox sandboxMode simulate o:testmode
+  draft previewOnly validateOnly
+  expiresAt expires_at ttl sendAt send_at sendat sendLater deliverAfter deliveryTime delay delaySeconds
+  scheduleTime scheduled_for sendInLocalTimezone o:deliverytime optimizeSendTime
+  h:Reply-To h:X-Campaign o:tag o:dkim v:name t:version replyToName reply_to_list
+  inline inlineImages inlineCss inline_css file attachFiles attachmentUrl images
+  personalizations personalizationData substitutions substitution_data mergeVars merge_vars
+  recipientVariables vars custom_args customData content htmlContent html HtmlBody html_body body_html
+  bodyText text textContent plainText markdown ampHtml amp mjml template_id templateId templateVersion
+  templateLanguage templateAlias TemplateModel TemplateData ConfigurationSetName category categories
+  metadata Metadata tags Tag trackOpens TrackOpens track_links TrackLinks trackClicks click_tracking
+  openTracking tracking_settings o:tracking utmCampaign googleAnalytics unsubscribeUrl unsubscribeGroup
+  asm listUnsubscribe suppressionGroup bypassListManagement bypass_unsubscribe skipSuppression
+  priority importance messageStream ipPool ip_pool_name sendingDomain dkim returnPath
+  EndpointId FromEmailAddress fromEmailAddressIdentityArn language locale timezone version variant
+  batchId webhookUrl callbackUrl notifyUrl footer previewText preheader subject_line messageVersions
+  campaignId campaign_id campaignName audience segmentId segment_id excludeSegments excludeContacts
+  liveMode live mode environment when sendDate toName repeatEvery
+  groupId topicId topic_id listId list_ids limit maxRecipients rateLimit throttle retries
+`;
+const CAMPAIGN_NAMES = `
+  excludeSegments exclude exclude_list_ids excludeContacts limit maxRecipients testOnly test isTest dryRun
+  sendAt send_at sendNow scheduleAt segmentIds segments listId lists list_ids recipients recipientLists
+  excludedRecipients tags templateId template content html text previewText preview_text replyToName
+  suppressionGroupId unsubscribeGroup trackOpens abTest variants winner sendingRate throttle messenger
+  headers attachments archive_template_id inlineImageActivation mirrorActive footer utmCampaign language
+`;
+const CONTACT_NAMES = `
+  tags tag lists list listIds list_ids unlinkListIds unsubscribed unsubscribedAt unsubscribed_at status
+  subscription_status subscriptionStatus preconfirm_subscriptions optedOut optedIn opt_out optIn consent
+  gdprConsent marketing_permissions emailBlacklisted smsBlacklisted smtpBlacklistSender blocklisted bounced
+  complained suppressed doubleOptin doubleOptIn confirmed topics segments groups audienceId audience_id
+  updateEnabled update_existing overwrite upsert merge_fields attributes customFields properties firstName
+  active isActive deleted archived disabled enabled newsletter preferences state welcomeEmail
+  triggerAutomation skipWorkflows dryRun test
+`;
+
+describe("a name that may mean an effect is refused, also of a service that no table has:", () => {
+  const groups: [path: string, valid: object, names: string][] = [
+    ["/v1/send", MAIL, SENDING_NAMES],
+    ["/campaigns", CAMPAIGN, CAMPAIGN_NAMES],
+    ["/contacts", { email: "bo@x.test" }, CONTACT_NAMES],
+  ];
+  for (const [path, valid, names] of groups) {
+    test(path, async () => {
+      const before = t.contents();
+      const accepted: string[] = [];
+      for (const name of names.trim().split(/\s+/)) {
+        const answer = await t.call("POST", path, { ...valid, [name]: "x" });
+        const error = Object([answer.at("error.errors")].flat()[0]);
+        if (error.code !== "unknown_field" || error.field !== name) accepted.push(name);
+      }
+      expect(accepted).toEqual([]);
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("also inside a recipient and an attachment, and in the query of a change", async () => {
+    const to = [{ email: "ada@x.test", type: "cc", variables: {}, sendAt: "x" }];
+    const attachments = [{ filename: "a", content: "eA==", inline: true, encoding: "hex" }];
+    const answer = await t.call("POST", "/v1/send", { ...MAIL, to, attachments });
+    const errors = [answer.at("error.errors")].flat().map((error) => Object(error).field);
+    expect(errors).toEqual([
+      "to.0.type",
+      "to.0.variables",
+      "to.0.sendAt",
+      "attachments.0.inline",
+      "attachments.0.encoding",
+    ]);
+    for (const query of ["dryRun=true", "test=1", "sandbox", "sendAt=x", "to=b@x.test"]) {
+      const sent = await t.call("POST", `/v1/send?${query}`, MAIL);
+      expect([query, sent.status]).toEqual([query, 422]);
+    }
+    const id = await t.create("/contacts", { email: "kept@x.test" }, "id");
+    expect((await t.call("DELETE", `/contacts/${id}?dryRun=1`)).status).toBe(422);
+    expect((await t.call("GET", `/contacts/${id}`)).status).toBe(200);
+  });
+
+  test("the message lists the names that the endpoint has", async () => {
+    const answer = await t.call("POST", "/v1/send", { ...MAIL, dryRun: true });
+    expect(answer.at("error.errors.0.message")).toBe(
+      "is not supported; the fields are to, subject, body, template, from, name, reply, subscribed, " +
+        "data, headers, attachments",
+    );
+    expect((await t.call("GET", "/contacts?email=a@x.test")).at("error.errors.0.message")).toBe(
+      "is not supported; the parameters are limit, cursor, subscribed, search",
+    );
+  });
+});
+
+test("a parameter of a list that may mean a filter or an order is refused", async () => {
+  const lists: Record<string, string> = {
+    "/emails":
+      "search email recipient q tag createdAt created_at created_after sentAt sort order sort_by state " +
+      "fromDate startDate begin_time contact_id to[] status[] filter[status] subject__contains id " +
+      "messageId template_id campaign bounced opened type",
+    "/contacts":
+      "email status q query name tag list listId segment segmentId unsubscribed created_after sort orderBy " +
+      "where data.plan data[plan] filter id ids isSubscribed active createdAt updated_since",
+    "/contacts/export": "email status tag segment_id q query created_after search_term list",
+    "/events": "name type start_date since contact userId emailId subject campaignId order",
+    "/campaigns": "name q search segment sort type createdAt audience",
+    "/segments": "type q search kind sort contactId",
+    "/templates": "type q search sort subject",
+    "/suppressions": "q type search domain created_after since",
+    "/stats": "campaignId template start_date email since",
+  };
+  for (const [path, names] of Object.entries(lists)) {
+    for (const name of names.split(" ")) {
+      const answer = await t.call("GET", `${path}?${encodeURIComponent(name)}=x`);
+      const [first] = [answer.at("error.errors")].flat();
+      expect([path, name, answer.status, Object(first).field]).toEqual([path, name, 422, name]);
+    }
+  }
+});
+
+test("ordinary additions of clients are ignored and named", async () => {
+  const ignored = async (method: string, path: string, body?: object) => {
+    const { status, headers } = await t.call(method, path, body);
+    return [status < 300, headers.get("mailstead-ignored")];
+  };
+  const fields =
+    "note notes comment id uid userId externalId requestId orderId createdAt updatedAt source type";
+  for (const name of fields.split(" ")) {
+    const found = await ignored("POST", "/v1/send", { ...MAIL, [name]: "x" });
+    expect([name, ...found]).toEqual([name, true, name]);
+  }
+  const more =
+    "note comment id uid userId externalId createdAt updatedAt source phone city birthday timestamp";
+  for (const name of more.split(" ")) {
+    const found = await ignored("POST", "/contacts", { email: "bo@x.test", [name]: "x" });
+    expect([name, ...found]).toEqual([name, true, name]);
+  }
+  const parameters =
+    "_ t _t ts v cb zzz nocache timestamp utm_source utm_campaign api_key apikey access_token pretty format " +
+    "fields include expand debug request_id foo";
+  for (const name of parameters.split(" ")) {
+    const found = await ignored("GET", `/emails?${name}=1`);
+    expect([name, ...found]).toEqual([name, true, name]);
+  }
+});
+
+test("many unknown names take linear time", async () => {
+  const names = Array.from({ length: 10_000 }, (_, i) => [`zz${i}q`, 1]);
+  const before = performance.now();
+  await t.call("POST", "/v1/send", {
+    ...MAIL,
+    ...Object.fromEntries(names),
+    [`a${"b".repeat(1e6)}`]: 1,
+  });
+  expect(performance.now() - before).toBeLessThan(1_000);
+});
+
 describe("another unknown name is ignored and named in a header:", () => {
   const ignored = (headers: Headers) => headers.get("mailstead-ignored");
 

@@ -165,6 +165,26 @@ test.each(Object.entries(ENDPOINTS))(
 /** What stands beside an address in files that mail programs and spreadsheets write. */
 const READ_IN_FILES = new Set(["CRLF after it", "a no-break space before it"]);
 
+test("POST /contacts/import refuses a cell with two addresses", async () => {
+  t.db.sqlite.run("DELETE FROM contacts");
+  const cells = [
+    "Ada <ada@acme.test> <eve@acme.test>",
+    "ada@acme.test <eve@acme.test>",
+    "Ada <ada@acme.test>; Eve <eve@acme.test>",
+    "Byron, Ada <byron@acme.test>",
+    "mailto:m@acme.test",
+    "<mailto:n@acme.test>",
+    `${"<".repeat(30_000)}@${"x.".repeat(10_000)} <a@acme.test>`,
+  ];
+  const answer = await runImport(
+    t,
+    `email\r\n${cells.map((cell) => `"${cell}"`).join("\r\n")}\r\n`,
+  );
+  expect(answer.at("data.failed")).toBe(4);
+  const stored = ["byron@acme.test", "m@acme.test", "n@acme.test"];
+  expect(storedContacts(t).map(({ email }) => email)).toEqual(stored);
+});
+
 test("POST /contacts/import accepts the same texts, and what files have beside them", async () => {
   t.db.sqlite.run("DELETE FROM contacts");
   const inFile = TEXTS.map(
@@ -215,6 +235,44 @@ const LOOKUPS: Record<string, (text: string) => Promise<boolean>> = {
     return status === 204;
   },
 };
+
+/** Filters for a part of an address. */
+const SEARCHES: Record<string, (text: string) => Promise<boolean>> = {
+  "GET /contacts?search=": async (text) => {
+    const answer = await t.call("GET", `/contacts?search=${encodeURIComponent(text)}`);
+    return answer.status === 200 && listAt(answer.body, "contacts").length > 0;
+  },
+  "GET /suppressions?email=": async (text) => {
+    const answer = await t.call("GET", `/suppressions?email=${encodeURIComponent(text)}`);
+    return answer.status === 200 && listAt(answer.body, "data.items").length > 0;
+  },
+};
+
+/** The address in a path is bare. */
+const isFilter = ([name]: [string, unknown]) => !name.includes("{email}");
+
+test.each(Object.entries({ ...LOOKUPS, ...SEARCHES }).filter(isFilter))(
+  "%s finds the address of a text with a display name, and only one address",
+  async (_, isFound) => {
+    const texts: [text: string, isFound: boolean][] = [
+      [`Ada <${STORED}>`, true],
+      [`"Byron, Ada" <ADA@acme.test>`, true],
+      [`<${STORED}>`, true],
+      [`"eve@acme.test" <${STORED}>`, true],
+      [`Ada <eve@acme.test> <${STORED}>`, false],
+      [`Ada <${STORED}> <eve@acme.test>`, false],
+      [`eve@acme.test <${STORED}>`, false],
+      [`Ada <${STORED}`, false],
+    ];
+    for (const [text, expected] of texts) {
+      t.db.sqlite.run("DELETE FROM contacts");
+      t.db.sqlite.run("DELETE FROM suppressions");
+      await t.create("/v1/track", { email: STORED, event: "e" }, "data.contact");
+      await t.create("/suppressions", { email: STORED }, "data.email");
+      expect([text, await isFound(text)]).toEqual([text, expected]);
+    }
+  },
+);
 
 test.each(Object.entries(LOOKUPS))(
   "%s finds a contact only by a valid address",

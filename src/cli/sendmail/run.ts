@@ -5,7 +5,7 @@
 
 import { hostname, userInfo } from "node:os";
 import { createTransport } from "nodemailer";
-import { withMailpitVariables } from "../../config/mailpit-variables.ts";
+import { withMailpitAliases } from "../../config/mailpit-variables.ts";
 import { readConfig } from "../../config/read.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { describeError } from "../../lib/log.ts";
@@ -70,7 +70,7 @@ async function send(
   { server }: SendmailOptions,
   mail: { from: string; recipients: string[]; raw: Buffer },
 ): Promise<number> {
-  const { environment } = withMailpitVariables(input.io.env);
+  const { environment } = withMailpitAliases(input.io.env);
   const { host, port } = server ?? captureAddress(readConfig({}, environment));
   const transport = createTransport({
     host,

@@ -1,6 +1,6 @@
 /** The old and new values of changed fields, as texts that are short and have no secrets. */
 
-import { dataFor, textFor } from "../../http/role-views.ts";
+import { textFor } from "../../http/role-views.ts";
 import type { AuditedRow } from "./audit-subjects.ts";
 
 type FieldChange = { field: string; before: string | null; after: string | null };
@@ -36,17 +36,15 @@ const isComparable = (value: Value): boolean =>
 
 /** None if only something secret changed. */
 function changeOf(field: string, before: Value, after: Value): FieldChange[] {
-  const [old, now] = [shown(field, before), shown(field, after)];
+  const [old, now] = [shown(before), shown(after)];
   if (old === now) return [];
   const from = old === null || now === null ? 0 : firstDifference(old, now);
   return [{ field, before: excerpt(old, from), after: excerpt(now, from) }];
 }
 
 /** The value as viewers would see it, who see no secrets. */
-function shown(field: string, value: Value): string | null {
-  if (value === null) return null;
-  const seen = dataFor("VIEWER", { [field]: String(value) })[field];
-  return typeof seen === "string" ? seen : null;
+function shown(value: Value): string | null {
+  return value === null ? null : textFor("VIEWER", String(value));
 }
 
 /** The name of an object without secrets, such as those in the URL of a webhook. */

@@ -1,5 +1,7 @@
 /** The texts of the mails of the product itself: invitations, and links for a new password. */
 
+import { oneLine } from "../../lib/one-line.ts";
+
 export type MailText = { subject: string; text: string; html: string };
 
 export function invitationText({
@@ -42,13 +44,10 @@ function mailOf(
     `<p><a href="${Bun.escapeHTML(action.link)}">${Bun.escapeHTML(action.label)}</a></p>`,
     `<p>${Bun.escapeHTML(end)}</p>`,
   ].join("\n");
-  return { subject: oneLine(subject), text: `${text}\n`, html: `${html}\n` };
+  return { subject: subjectLine(subject), text: `${text}\n`, html: `${html}\n` };
 }
 
 /** A subject is one line, and names of projects may contain other characters. */
-function oneLine(subject: string): string {
-  return subject
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")
-    .slice(0, 200)
-    .toWellFormed();
+function subjectLine(subject: string): string {
+  return oneLine(subject).slice(0, 200).toWellFormed();
 }

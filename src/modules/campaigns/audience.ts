@@ -4,8 +4,9 @@ import { eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { segments as segmentTable } from "../../db/schema/segments.ts";
 import { AppError } from "../../lib/errors.ts";
-import { parseCondition } from "../segments/condition/condition.ts";
+import { parseStored } from "../segments/condition/condition.ts";
 import { IS_SUBSCRIBED, IS_SUPPRESSED } from "../segments/condition/operators.ts";
+import { problemSentence, problemsOf } from "../segments/condition/problems.ts";
 import type { Segments } from "../segments/service.ts";
 import type { CampaignRow } from "./present.ts";
 import type { AudienceBreakdown } from "./results-model.ts";
@@ -38,7 +39,7 @@ export function createCampaignAudience(deps: {
       return segments.audienceOf(projectSeq, id, tests);
     }
     const text = audienceCondition ?? audienceFilter;
-    const condition = text === null ? null : parseCondition(JSON.parse(text), "audienceFilter");
+    const condition = text === null ? null : parseStored(JSON.parse(text), "audienceFilter");
     return segments.audienceOfCondition(projectSeq, condition, tests);
   }
 
@@ -53,10 +54,17 @@ export function createCampaignAudience(deps: {
   /**
    * The subscribed contacts that a campaign is sent to (docs/interface.md#campaigns). Relative
    * times count from the start of sending, which may be long ago if the process was interrupted.
-   * Throws 409 if its segment was deleted, 422 if its filter names a deleted segment.
+   * Throws 409 if its segment was deleted or a stored comparison cannot be made, so that it is not
+   * sent to a part of its audience; 422 if its filter names a deleted segment.
    */
   function subscribed(campaign: CampaignRow): Audience {
     const audience = matching(campaign, [IS_SUBSCRIBED]);
+    const [problem] = problemsOf(audience.tests);
+    if (problem !== undefined) {
+      throw new AppError(409, "INVALID_STATE", problemSentence(problem), {
+        suggestion: "Correct the condition of the audience.",
+      });
+    }
     return campaign.startedAt === null
       ? audience
       : segments.audienceAt(audience, campaign.startedAt);

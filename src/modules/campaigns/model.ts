@@ -5,12 +5,12 @@ import { EmailStatusSchema } from "../../http/email-enums.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { MINIMUM_TEXT } from "../../http/field-messages.ts";
-import { EmailAddress } from "../../http/formats.ts";
+import { DisplayName, EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { quickTemplateErrors } from "../../render/request-mails.ts";
-import { BodySource, HeaderText, SubjectSource } from "../templates.ts";
+import { BodySource, SubjectSource } from "../templates.ts";
 
 /** One mail per minute, in mails per second, so that a campaign ends in a foreseeable time. */
 const LOWEST_RATE = 1 / 60;
@@ -119,7 +119,7 @@ const Fields = described(
     subject: SubjectSource,
     body: BodySource,
     from: EmailAddress,
-    fromName: Type.Optional(Nullable(HeaderText)),
+    fromName: Type.Optional(Nullable(DisplayName)),
     replyTo: Type.Optional(Nullable(EmailAddress)),
     audienceType: AudienceType,
     segmentId: Type.Optional(Nullable(Type.String())),

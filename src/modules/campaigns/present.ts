@@ -4,9 +4,16 @@ import { inArray } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import type { campaigns } from "../../db/schema/campaigns.ts";
 import { segments } from "../../db/schema/segments.ts";
+import { conditionFor } from "../../http/role-views.ts";
+import type { Role } from "../../http/roles.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { contentOf } from "../templates.ts";
 import type { Campaign } from "./model.ts";
+
+/** The campaign as a role sees it. */
+export function readableCampaign(role: Role | null, campaign: Campaign): Campaign {
+  return { ...campaign, audienceFilter: conditionFor(role, campaign.audienceFilter) };
+}
 
 export type CampaignRow = typeof campaigns.$inferSelect;
 

@@ -38,6 +38,7 @@ import type { TestMails } from "./test-mail.ts";
 import { ensureTemplates } from "../content-work/content-work.ts";
 import { Preview, PreviewInput, preview } from "../previews.ts";
 import { campaignOperations } from "./operations.ts";
+import { readableCampaign } from "./present.ts";
 
 export function campaignRoutes(deps: {
   admission: Admission;
@@ -50,11 +51,18 @@ export function campaignRoutes(deps: {
 
   return new Elysia({ name: "campaign-routes", prefix: "/campaigns" })
     .use(admission.secretKey)
-    .get("", async ({ project, query }) => envelope(await campaigns.list(project.seq, query)), {
-      query: CampaignQuery,
-      response: withErrors({ 200: ListEnvelope(Campaign) }),
-      detail: campaignOperations.listCampaigns,
-    })
+    .get(
+      "",
+      async ({ project, role, query }) => {
+        const { items, ...page } = await campaigns.list(project.seq, query);
+        return envelope({ ...page, items: items.map((each) => readableCampaign(role, each)) });
+      },
+      {
+        query: CampaignQuery,
+        response: withErrors({ 200: ListEnvelope(Campaign) }),
+        detail: campaignOperations.listCampaigns,
+      },
+    )
     .post(
       "",
       ({ project, request, body, once }) =>
@@ -73,7 +81,10 @@ export function campaignRoutes(deps: {
     )
     .get(
       "/:id",
-      ({ project, params }) => envelope(campaigns.present(campaigns.get(project.seq, params.id))),
+      ({ project, role, params }) => {
+        const campaign = campaigns.present(campaigns.get(project.seq, params.id));
+        return envelope(readableCampaign(role, campaign));
+      },
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Campaign) }),

@@ -8,7 +8,7 @@ import type { Db } from "../../db/open.ts";
 import { campaigns } from "../../db/schema/campaigns.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { CheckedUse, Use } from "../../lib/references.ts";
-import { parseCondition } from "../segments/condition/condition.ts";
+import { parseStored } from "../segments/condition/condition.ts";
 import { referencesOf } from "../segments/condition/references.ts";
 import type { Segments } from "../segments/service.ts";
 
@@ -79,7 +79,7 @@ export function createUsage(deps: { db: Db; segments: Pick<Segments, "conditionE
         )
         .all()
         .flatMap(({ id, name, text }) => {
-          const condition = parseCondition(JSON.parse(text), "audienceFilter");
+          const condition = parseStored(JSON.parse(text), "audienceFilter");
           if (!referencesOf(condition).some((used) => segmentIds.has(used))) return [];
           const errors = deps.segments.conditionErrors(projectSeq, condition);
           return [{ kind: "campaign", id, name, errors }];

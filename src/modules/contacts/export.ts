@@ -135,11 +135,15 @@ export function createExports(deps: {
  * Throws 422 if there are more keys than a survey counts, because the file would not have the values
  * of the others.
  */
-function csvWriter({ fields, isComplete }: Awaited<ReturnType<Fields["survey"]>>): FileWriter {
+function csvWriter({
+  fields,
+  isComplete,
+  unclearKeys,
+}: Awaited<ReturnType<Fields["survey"]>>): FileWriter {
   if (!isComplete) throw tooManyKeys();
   const columns = fields.map(({ key, types }) => {
     // An import reads all values of a column as one type.
-    const isMixed = types.length > 1;
+    const isMixed = types.length > 1 || unclearKeys.has(key);
     const holdsJson = key === "" || isMixed || types.includes("array") || types.includes("object");
     const cellOf = holdsJson ? jsonCell : writeCell;
     return { key, cellOf, name: columnName(key, holdsJson) };

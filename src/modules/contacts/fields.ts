@@ -11,14 +11,24 @@ import { systemClock } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { parseData } from "./data.ts";
+import { isUnclearNumber } from "./import/cells.ts";
 import { FIELD_TYPES, type Field, type FieldType } from "./model.ts";
 
 /** `isComplete` is false if there are more than MOST_SURVEYED_KEYS keys. */
-type Survey = { fields: Field[]; contacts: number; isComplete: boolean };
+type Survey = {
+  fields: Field[];
+  contacts: number;
+  isComplete: boolean;
+  /** Keys with a number such as 1.234, of which a CSV file does not show that it is no thousand. */
+  unclearKeys: ReadonlySet<string>;
+};
 export type Fields = ReturnType<typeof createFields>;
 
 type Tally = { count: number; types: Map<FieldType, number> };
-type Counts = Pick<Survey, "contacts" | "isComplete"> & { keys: Map<string, Tally> };
+type Counts = Pick<Survey, "contacts" | "isComplete"> & {
+  keys: Map<string, Tally>;
+  unclearKeys: Set<string>;
+};
 
 /** Contacts read by one statement. */
 const PAGE_SIZE = 512;
@@ -47,7 +57,12 @@ export function createFields(deps: { db: Db; scheduler: FairScheduler }) {
   /** Counts the contacts whose `seq` is above `first`. */
   async function count(projectSeq: number, first: number): Promise<Counts> {
     const slices = await startSlices(scheduler.queueOf(projectSeq));
-    const counts: Counts = { contacts: 0, isComplete: true, keys: new Map() };
+    const counts: Counts = {
+      contacts: 0,
+      isComplete: true,
+      keys: new Map(),
+      unclearKeys: new Set(),
+    };
     let after = first;
     for (;;) {
       const rows = readPage.values(projectSeq, after, PAGE_SIZE);
@@ -61,9 +76,9 @@ export function createFields(deps: { db: Db; scheduler: FairScheduler }) {
   }
 
   async function survey(projectSeq: number, first = 0): Promise<Survey> {
-    const { contacts, isComplete, keys } = await count(projectSeq, first);
+    const { contacts, isComplete, keys, unclearKeys } = await count(projectSeq, first);
     const fields = [...keys].map(([key, tally]) => present(key, tally, contacts));
-    return { contacts, isComplete, fields: fields.sort(byCoverage) };
+    return { contacts, isComplete, unclearKeys, fields: fields.sort(byCoverage) };
   }
 
   function store(projectSeq: number, until: number, result: Promise<Survey>): void {
@@ -117,6 +132,7 @@ function tallyContact(counts: Counts, text: string): void {
     const type = typeOf(value);
     tally.types.set(type, (tally.types.get(type) ?? 0) + 1);
     keys.set(key, tally);
+    if (typeof value === "number" && isUnclearNumber(String(value))) counts.unclearKeys.add(key);
   }
 }
 

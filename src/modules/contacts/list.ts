@@ -3,6 +3,7 @@
  * search from a scan of the addresses (`address-search.ts`).
  */
 
+import { searchedAddress } from "../../protocols/mime/mailbox.ts";
 import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { contactCounts, contacts } from "../../db/schema/contacts.ts";
@@ -79,7 +80,7 @@ export function filterOf({
   subscribed,
   search,
 }: Pick<ContactQuery, "subscribed" | "search">): Filter {
-  const [spelling = "", other = null] = storedSpellings(search ?? "");
+  const [spelling = "", other = null] = storedSpellings(searchedAddress(search ?? ""));
   return {
     isSubscribed: subscribed === undefined ? undefined : subscribed === "true",
     part: spelling === "" ? null : [spelling, other],

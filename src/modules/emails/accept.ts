@@ -6,6 +6,7 @@
  * the mails, and list.ts and records.ts read them.
  */
 
+import { displayName } from "../../protocols/mime/mailbox.ts";
 import type { App } from "../../core/app.ts";
 import type { Change } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
@@ -180,7 +181,7 @@ async function attachmentsOf({
   // Loaded with the first attachment: the table of types takes 1 ms and 1 MiB.
   const { contentTypeOf } = await import("../../protocols/mime/file-types.ts");
   return attachments.map((attachment) => ({
-    filename: attachment.filename,
+    filename: displayName(attachment.filename),
     contentType: attachment.contentType ?? attachment.type ?? contentTypeOf(attachment.filename),
     contentId: attachment.contentId ?? null,
     disposition: attachment.disposition ?? "attachment",

@@ -3,6 +3,7 @@
  * each, then all are rendered (content-work/content-work.ts).
  */
 
+import { displayName } from "../../protocols/mime/mailbox.ts";
 import type { App } from "../../core/app.ts";
 import type { Project } from "../../http/admission.ts";
 import { COPIES_BYTES } from "../../http/body.ts";
@@ -143,7 +144,7 @@ export function recipientsOf(input: SendInput): Recipient[] {
   return entries.map((entry) => {
     if (typeof entry === "string") return mailboxIn(entry);
     const { address, name } = mailboxIn(entry.email);
-    return { address, name: entry.name ?? name };
+    return { address, name: entry.name === undefined ? name : displayName(entry.name) };
   });
 }
 

@@ -4,14 +4,14 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Project } from "../../http/admission.ts";
 import { described, named } from "../../http/documented.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
-import { EmailAddress } from "../../http/formats.ts";
+import { DisplayName, EmailAddress } from "../../http/formats.ts";
 import { type CheckContext, Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
 import { type FieldError, validationError } from "../../lib/errors.ts";
 import { isMediaType } from "../../protocols/mime/content-type.ts";
 import { checkHeaders, MOST_HEADERS } from "../../protocols/mime/headers.ts";
 import { quickTemplateErrors } from "../../render/request-mails.ts";
-import { hasPlaceholder, NOT_RENDERED } from "../../render/template/foreign-syntax.ts";
-import { BodySource, HeaderText, SubjectSource } from "../templates.ts";
+import { hasPlaceholder, NOT_RENDERED } from "../../render/template/foreign-literals.ts";
+import { BodySource, SubjectSource } from "../templates.ts";
 
 const MAX_RECIPIENTS = 1000;
 const MAX_ATTACHMENTS = 10;
@@ -20,7 +20,7 @@ const MAX_ATTACHMENTS_BYTES = 10 * 1024 * 1024;
 
 const NamedAddress = named(
   "NamedAddress",
-  described(Input({ name: Type.Optional(HeaderText), email: EmailAddress }), {
+  described(Input({ name: Type.Optional(DisplayName), email: EmailAddress }), {
     name: "Display name",
     email: "Email address",
   }),
@@ -35,7 +35,7 @@ const Attachment = named(
   "Attachment",
   described(
     Input({
-      filename: Type.String({ format: "fixed-header-text", minLength: 1, maxLength: 255 }),
+      filename: Type.String({ format: "file-name", minLength: 1, maxLength: 255 }),
       content: Type.String(),
       contentType: Type.Optional(Type.String({ maxLength: 255 })),
       type: Type.Optional(Type.String({ maxLength: 255 })),
@@ -72,7 +72,7 @@ export const SendInput = named(
         body: Type.Optional(BodySource),
         template: Type.Optional(Type.String()),
         from: Type.Optional(Type.Union([EmailAddress, NamedAddress])),
-        name: Type.Optional(HeaderText),
+        name: Type.Optional(DisplayName),
         reply: Type.Optional(EmailAddress),
         subscribed: Type.Optional(Type.Boolean()),
         data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),

@@ -3,7 +3,7 @@
 import type { Project } from "../../http/admission.ts";
 import { mailboxIn, normalizedAddress, normalizedMailbox } from "../../http/formats.ts";
 import { fieldError } from "../../lib/errors.ts";
-import type { Mailbox } from "../../protocols/mime/mailbox.ts";
+import { displayName, type Mailbox } from "../../protocols/mime/mailbox.ts";
 import type { TemplateRow } from "../templates.ts";
 import type { SendInput } from "./model.ts";
 
@@ -35,7 +35,7 @@ export function resolveSender(
   const reply = input.reply ?? template?.replyTo;
   return {
     address: normalizedAddress(address),
-    name: given?.name ?? input.name ?? template?.fromName ?? fallbackName ?? null,
+    name: given?.name ?? nameOf(input.name) ?? template?.fromName ?? fallbackName ?? null,
     replyTo: reply === undefined || reply === null ? null : normalizedMailbox(reply),
   };
 }
@@ -44,5 +44,7 @@ export function resolveSender(
 function senderIn(from: NonNullable<SendInput["from"]>): Mailbox {
   if (typeof from === "string") return mailboxIn(from);
   const { address, name } = mailboxIn(from.email);
-  return { address, name: from.name ?? name };
+  return { address, name: nameOf(from.name) ?? name };
 }
+
+const nameOf = (text: string | undefined) => (text === undefined ? null : displayName(text));

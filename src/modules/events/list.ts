@@ -6,6 +6,7 @@
  * (`log-range.ts`).
  */
 
+import { searchedAddress } from "../../protocols/mime/mailbox.ts";
 import type { Db } from "../../db/open.ts";
 import type { Page } from "../../http/envelope.ts";
 import type { ListPage, PageRequest, PageRows } from "../../http/pagination.ts";
@@ -65,7 +66,9 @@ export function createEventList(deps: {
   function contactOf(projectSeq: number, { email, contactId }: EventQuery): number | null {
     const found = [
       ...(contactId === undefined ? [] : [findContact.get(projectSeq, contactId)]),
-      ...(email === undefined ? [] : [findAddress.get(projectSeq, storedAddress(email))]),
+      ...(email === undefined
+        ? []
+        : [findAddress.get(projectSeq, storedAddress(searchedAddress(email)))]),
     ].map((row) => row?.seq ?? null);
     return new Set(found).size === 1 ? (found[0] ?? null) : null;
   }

@@ -1,5 +1,7 @@
 /** Reads a received message: its header, its texts and its attachments, all with limits. */
 
+import { withoutComments } from "../../protocols/mime/comments.ts";
+import { oneLine } from "../../lib/one-line.ts";
 import { readDsn } from "../../protocols/dsn/report.ts";
 import { decodeOctets } from "../../protocols/mime/encode-fields.ts";
 import type { Mailbox } from "../../protocols/mime/mailbox.ts";
@@ -60,7 +62,7 @@ export async function readMail(
   const messageId = idsIn(valueOf(fields, "message-id") ?? "")[0] ?? null;
   return {
     from: mailbox?.address ?? null,
-    fromName: name === null ? null : oneLine(decodeWords(name)).slice(0, LONGEST_NAME),
+    fromName: name === null ? null : oneLine(decodeWords(name)).trim().slice(0, LONGEST_NAME),
     subject: subjectOf(valueOf(fields, "subject") ?? ""),
     messageId,
     isAutomatic: isAutomatic(fields) || readDsn(message).kind !== "unknown",
@@ -90,7 +92,10 @@ function idsIn(value: string): string[] {
 
 /** RFC 3834 §5: every value but `no` says that a program wrote the message. */
 function isAutomatic(fields: readonly ReadField[]): boolean {
-  const value = valueOf(fields, "auto-submitted")?.split(";", 1)[0]?.trim().toLowerCase();
+  const value = withoutComments(valueOf(fields, "auto-submitted") ?? "")
+    .split(";", 1)[0]
+    ?.trim()
+    .toLowerCase();
   return value !== undefined && value !== "" && value !== "no";
 }
 
@@ -100,12 +105,9 @@ function partOf({ partId, filename, contentType, size, isInline }: StoredPart): 
 
 function subjectOf(value: string): string {
   return oneLine(decodeWords(decodeOctets(value)))
+    .trim()
     .slice(0, LONGEST_SUBJECT)
     .toWellFormed();
-}
-
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
 }
 
 function shortened(text: string, length: number): string {

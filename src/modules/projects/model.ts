@@ -17,7 +17,7 @@ const DefaultSender = named(
   described(
     Input({
       address: EmailAddress,
-      name: Type.Optional(Nullable(Type.String({ format: "fixed-header-text", maxLength: 200 }))),
+      name: Type.Optional(Nullable(Type.String({ format: "display-name", maxLength: 200 }))),
     }),
     {
       address: "The address of the sender",

@@ -5,6 +5,7 @@
  * PATCH  /projects/{id}    change its settings
  */
 
+import { displayName } from "../../protocols/mime/mailbox.ts";
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
@@ -102,7 +103,7 @@ function changeOf(projects: Projects, id: string, patch: ProjectPatch) {
       ? sender
       : {
           ...mailboxIn(sender.address),
-          ...(sender.name === undefined ? {} : { name: sender.name }),
+          ...(sender.name === undefined ? {} : { name: sender.name && displayName(sender.name) }),
         };
   const fields = {
     ...(tracking === undefined ? {} : { tracking }),

@@ -6,7 +6,7 @@ import type { Db } from "../../db/open.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type FieldError, notFound, validationError } from "../../lib/errors.ts";
-import { type Condition, parseCondition, unclearDateErrors } from "./condition/condition.ts";
+import { type Condition, parseStored } from "./condition/condition.ts";
 import type { Filter } from "./condition/filter.ts";
 import { type Audience, audienceOf, conjunctsOf } from "./sql/plan.ts";
 import {
@@ -84,7 +84,7 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
 
     /** Refuses a condition that has errors with 422. */
     ensureResolvable(projectSeq: number, condition: Condition<Filter>, self?: SegmentRow): void {
-      const errors = [...unclearDateErrors(condition), ...errorsOf(projectSeq, condition, self)];
+      const errors = errorsOf(projectSeq, condition, self);
       if (errors.length > 0) throw validationError(errors);
     },
 
@@ -174,11 +174,10 @@ function referencedIds({ condition }: Definition): string[] {
   return condition === null ? [] : referencesOf(condition);
 }
 
-function definitionOf({ seq, id, name, condition }: SegmentRow): Definition {
-  return { seq, id, name, condition: condition === null ? null : parseStored(condition) };
+function storedCondition(text: string | null): Condition<Filter> | null {
+  return text === null ? null : parseStored(JSON.parse(text), "condition");
 }
 
-/** Parses a stored condition. It was checked before it was stored, so an error here is a bug. */
-function parseStored(text: string): Condition<Filter> {
-  return parseCondition(JSON.parse(text), "condition");
+function definitionOf({ seq, id, name, condition }: SegmentRow): Definition {
+  return { seq, id, name, condition: storedCondition(condition) };
 }

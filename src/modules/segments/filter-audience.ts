@@ -1,6 +1,6 @@
 /** The audience of a bulk action's filter, and of an export, for modules that must not import segments. */
 
-import { parseCondition } from "./condition/condition.ts";
+import { parseCondition, parseStored } from "./condition/condition.ts";
 import type { Segments } from "./service.ts";
 
 const FIELD = "filter";
@@ -11,8 +11,9 @@ export function createFilterAudience({
   audienceOfCondition,
   ensureResolvable,
 }: Pick<Segments, "audiences" | "audienceOf" | "audienceOfCondition" | "ensureResolvable">) {
+  /** The filter of a job, which was checked before the job was stored. */
   const find = (projectSeq: number, filter: unknown) =>
-    audienceOfCondition(projectSeq, parseCondition(filter, FIELD));
+    audienceOfCondition(projectSeq, parseStored(filter, FIELD));
 
   return {
     /** Refuses an invalid filter with 422 that names the faulty part. */

@@ -10,7 +10,7 @@ import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import { Contact } from "../contacts/model.ts";
 import type { FieldError } from "../../lib/errors.ts";
-import { checkCondition, unclearDateErrors } from "./condition/condition.ts";
+import { checkCondition } from "./condition/condition.ts";
 import { CONDITION_EXAMPLE, ConditionSchema } from "./condition-model.ts";
 
 const CountedSchema = OneOf(["EXACT", "RECENT"]);
@@ -62,6 +62,23 @@ const Mismatch = named(
 );
 export type Mismatch = Static<typeof Mismatch>;
 
+const Problem = named(
+  "SegmentProblem",
+  described(Type.Object({ field: Type.String(), value: Type.String(), message: Type.String() }), {
+    field: "Field of the condition, or of the condition of a segment that it refers to",
+    value: "Value that it is compared with",
+    message: "Why the comparison cannot be made",
+  }),
+  {
+    description: "A comparison of an earlier version that cannot be made, so it matches no contact",
+    example: {
+      field: "data.joined",
+      value: "2025/01/01",
+      message: "must be a date; write 2025-01-01",
+    },
+  },
+);
+
 /** A segment as in docs/interface.md#segments, and the slug that is part of its event names. */
 export const Segment = named(
   "Segment",
@@ -76,6 +93,7 @@ export const Segment = named(
       memberCount: Type.Integer(),
       memberCountedAt: Type.String({ format: "date-time" }),
       mismatches: Type.Array(Mismatch),
+      problems: Type.Array(Problem),
       trackMembership: Type.Boolean(),
       createdAt: Type.String({ format: "date-time" }),
       updatedAt: Type.String({ format: "date-time" }),
@@ -91,6 +109,10 @@ export const Segment = named(
       mismatches:
         "The fields of the condition that have values of another type than it compares them with, " +
         "for at most 5 fields; empty in lists and with `counted=RECENT`, which do not count them",
+      problems:
+        "Comparisons that cannot be made, because an earlier version accepted a text as their value. " +
+        "They match no contact, also where the condition is negated; a tracked segment keeps its " +
+        "members until the condition is corrected",
       createdAt: "When the segment was created",
       updatedAt: "When the segment was changed last",
     },
@@ -107,6 +129,7 @@ export const Segment = named(
       memberCount: 40,
       memberCountedAt: EXAMPLE.updatedAt,
       mismatches: [],
+      problems: [],
       trackMembership: false,
       createdAt: EXAMPLE.createdAt,
       updatedAt: EXAMPLE.updatedAt,
@@ -301,8 +324,6 @@ function conditionErrors(given: unknown): FieldError[] {
   if (given === undefined || given === null) return [];
   const checked = checkCondition(given, "condition");
   if (!checked.ok) return checked.errors;
-  const unclear = unclearDateErrors(checked.value);
-  if (unclear.length > 0) return unclear;
   if (Buffer.byteLength(JSON.stringify(given)) <= LONGEST_CONDITION_BYTES) return [];
   return [{ field: "condition", message: "must not exceed 256 KiB as JSON", code: "too_big" }];
 }

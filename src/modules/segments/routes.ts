@@ -23,6 +23,8 @@ import {
   withErrors,
 } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
+import { conditionFor } from "../../http/role-views.ts";
+import type { Role } from "../../http/roles.ts";
 import { ensureChecks } from "../../http/validation.ts";
 import { Contact } from "../contacts/model.ts";
 import { readableContact } from "../contacts/service.ts";
@@ -47,11 +49,18 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments }
   const { admission, segments } = deps;
   return new Elysia({ name: "segment-routes", prefix: "/segments" })
     .use(admission.secretKey)
-    .get("", async ({ project, query }) => envelope(await segments.list(project.seq, query)), {
-      query: SegmentListQuery,
-      response: withErrors({ 200: ListEnvelope(Segment) }),
-      detail: segmentOperations.listSegments,
-    })
+    .get(
+      "",
+      async ({ project, role, query }) => {
+        const { items, ...page } = await segments.list(project.seq, query);
+        return envelope({ ...page, items: items.map((segment) => readableSegment(role, segment)) });
+      },
+      {
+        query: SegmentListQuery,
+        response: withErrors({ 200: ListEnvelope(Segment) }),
+        detail: segmentOperations.listSegments,
+      },
+    )
     .post(
       "",
       async ({ project, body, once }) => {
@@ -86,8 +95,8 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments }
     )
     .get(
       "/:id",
-      async ({ project, params, query }) =>
-        envelope(await segments.get(project.seq, params.id, query.counted)),
+      async ({ project, role, params, query }) =>
+        envelope(readableSegment(role, await segments.get(project.seq, params.id, query.counted))),
       {
         params: IdParams,
         query: SegmentQuery,
@@ -166,4 +175,9 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments }
         detail: segmentOperations.removeSegmentMembers,
       },
     );
+}
+
+/** The segment as a role sees it. */
+function readableSegment(role: Role | null, segment: Segment): Segment {
+  return { ...segment, condition: conditionFor(role, segment.condition) };
 }

@@ -42,6 +42,7 @@ import { createEdits } from "./edits.ts";
 import { createEvaluator } from "./membership/evaluate.ts";
 import { createMembers } from "./membership/members.ts";
 import type { Counted, Segment, SegmentInput, SegmentListQuery, SegmentUsage } from "./model.ts";
+import { problemsOf } from "./condition/problems.ts";
 import type { ResolvedTest } from "./condition/references.ts";
 import { createFindMismatches } from "./mismatches.ts";
 import { createMemberCounts, type MemberCount } from "./member-counts.ts";
@@ -84,16 +85,28 @@ export function createSegments(deps: {
 
   async function countInput({ condition: given }: SegmentInput, projectSeq: number) {
     const at = clock.now();
-    if (!given) return { count: { total: 0, at }, mismatches: [] };
+    if (!given) return { count: { total: 0, at }, found: NOTHING };
     const condition = parseCondition(given, "condition");
     const audience = definitions.conditionAudience(projectSeq, condition);
     const total = await audiences.count(audience);
-    return { count: { total, at }, mismatches: await findMismatches(audience) };
+    const problems = problemsOf(audience.tests);
+    return {
+      count: { total, at },
+      found: { mismatches: await findMismatches(audience), problems },
+    };
+  }
+
+  /** Without mismatches, which are counted. */
+  function presentRecent(row: SegmentRow, count: MemberCount): Segment {
+    const problems = problemsOf(definitions.segmentAudience(row).tests);
+    return present(row, count, { mismatches: [], problems });
   }
 
   async function presentExactly(row: SegmentRow): Promise<Segment> {
     const count = await counts.count(row);
-    return present(row, count, await findMismatches(definitions.segmentAudience(row)));
+    const audience = definitions.segmentAudience(row);
+    const mismatches = await findMismatches(audience);
+    return present(row, count, { mismatches, problems: problemsOf(audience.tests) });
   }
 
   return {
@@ -117,15 +130,15 @@ export function createSegments(deps: {
     /** RECENT: the last known count, if counting takes longer than 200 ms. */
     async get(projectSeq: number, id: string, counted: Counted = "EXACT"): Promise<Segment> {
       const row = definitions.get(projectSeq, id);
-      if (counted === "RECENT") return present(row, await counts.recent(row));
+      if (counted === "RECENT") return presentRecent(row, await counts.recent(row));
       return await presentExactly(row);
     },
 
     /** Prepares the change. It counts the members first, because a change stores its answer. */
     async create(projectSeq: number, input: SegmentInput): Promise<Change<Segment>> {
-      const { count, mismatches } = await countInput(input, projectSeq);
+      const { count, found } = await countInput(input, projectSeq);
       const create = edits.create(projectSeq, input);
-      return () => present(create(), count, mismatches);
+      return () => present(create(), count, found);
     },
 
     /** Whom a condition selects that belongs to no segment yet. */
@@ -160,7 +173,7 @@ export function createSegments(deps: {
         }),
         async (rows) => {
           const counted = await counts.countAll(rows);
-          return counted.map(([row, memberCount]) => present(row, memberCount));
+          return counted.map(([row, memberCount]) => presentRecent(row, memberCount));
         },
       ),
 
@@ -197,10 +210,14 @@ const listed = (projectSeq: number, { name }: SegmentListQuery) =>
     name === undefined ? undefined : containsText(segments.name, name),
   );
 
+type Found = Pick<Segment, "mismatches" | "problems">;
+const NOTHING: Found = { mismatches: [], problems: [] };
+const MAX_PROBLEMS = 20;
+
 function present(
   row: SegmentRow,
   { total, at }: MemberCount,
-  mismatches: Segment["mismatches"] = [],
+  { mismatches, problems }: Found,
 ): Segment {
   const { id, name, slug, description, type, trackMembership } = row;
   return {
@@ -213,6 +230,7 @@ function present(
     memberCount: total,
     memberCountedAt: isoTime(at),
     mismatches,
+    problems: problems.slice(0, MAX_PROBLEMS),
     trackMembership,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),

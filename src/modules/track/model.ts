@@ -9,7 +9,7 @@ import type { FieldError } from "../../lib/errors.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
 import { Data } from "../contacts/model.ts";
 import { EventName } from "../events/model.ts";
-import { isServiceEvent } from "../../events/names.ts";
+import { isServiceEvent } from "../../lib/service-events.ts";
 
 /** A custom event of a contact (docs/interface.md#track). */
 export const TrackInput = named(

@@ -5,7 +5,7 @@ import { webhookDeliveries } from "../../db/schema/webhooks.ts";
 import { statement } from "../../db/statement.ts";
 import { eventLog } from "../../events/log.ts";
 import { newestPage } from "../../http/pagination.ts";
-import { HIDDEN_VALUE, seesSecrets, textFor } from "../../http/role-views.ts";
+import { HIDDEN_VALUE, hostFor, seesSecrets, textFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
 import { presentEvent, readableEvent } from "../events/service.ts";
 import type { Writer } from "../../db/writer.ts";
@@ -58,12 +58,16 @@ const findEventOf = statement<{ id: string; name: string }, [number]>(
 );
 
 /** A delivery as a role sees it. A receiver may repeat the request in its response. */
-export function readableDelivery<Shown extends { responseExcerpt: string | null }>(
-  role: Role | null,
-  delivery: Shown,
-): Shown {
-  if (seesSecrets(role) || delivery.responseExcerpt === null) return delivery;
-  return { ...delivery, responseExcerpt: HIDDEN_VALUE };
+export function readableDelivery<
+  Shown extends { responseExcerpt: string | null; error: string | null },
+>(role: Role | null, delivery: Shown): Shown {
+  if (seesSecrets(role)) return delivery;
+  const { responseExcerpt, error } = delivery;
+  return {
+    ...delivery,
+    responseExcerpt: responseExcerpt === null ? null : HIDDEN_VALUE,
+    error: error === null ? null : textFor(role, error),
+  };
 }
 
 /** A delivery with its request, as a role sees it. */
@@ -80,7 +84,7 @@ export function deliveryDetails(
     earlierAttempts: earlierAttemptsOf(row.earlierAttempts),
     request: {
       method: "POST",
-      url: textFor(role, webhook.url),
+      url: hostFor(role, webhook.url),
       headers: { "content-type": "application/json", "webhook-id": id },
       body: bodyOf(readableEvent(role, presentEvent(event))),
     },

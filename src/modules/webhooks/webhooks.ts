@@ -24,7 +24,7 @@ import { eventLog } from "../../events/log.ts";
 import { createReader } from "../../events/reader.ts";
 import type { Page } from "../../http/envelope.ts";
 import { containsText, countRows, smallPage } from "../../http/pagination.ts";
-import { seesSecrets, textFor } from "../../http/role-views.ts";
+import { hostFor, seesSecrets } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
@@ -147,7 +147,7 @@ export function listWebhooks(
   function showsText(text: string): SQL {
     const rows = app.db.select().from(webhooks).where(inProject(projectSeq)).all();
     const shown = rows.filter((row) =>
-      textFor(role, row.url).toLowerCase().includes(text.toLowerCase()),
+      hostFor(role, row.url).toLowerCase().includes(text.toLowerCase()),
     );
     const seqs = shown.map(({ seq }) => seq);
     return inArray(webhooks.seq, seqs);
@@ -175,7 +175,7 @@ function storedPatterns(patterns: readonly string[]): string {
 
 /** The webhook as a role sees it: its URL may hold a token of the receiving service. */
 export function readableWebhook(role: Role | null, webhook: Webhook): Webhook {
-  return { ...webhook, url: textFor(role, webhook.url) };
+  return { ...webhook, url: hostFor(role, webhook.url) };
 }
 
 export function presentWebhook(row: WebhookRow): Webhook {

@@ -2,6 +2,8 @@
 
 import {
   HIDDEN_VALUE,
+  dataFor,
+  hostFor,
   namesFor,
   seesSecrets,
   stepDetailFor,
@@ -37,7 +39,7 @@ export function presentWorkflow(row: WorkflowRow, graph: Graph): Workflow {
 
 /**
  * The workflow as a role may read it. The URL, the headers and the body of WEBHOOK steps hold
- * credentials of other services.
+ * credentials of other services; other steps compare and set data of contacts.
  */
 export function readableBy(role: Role | null, workflow: Workflow): Workflow {
   if (seesSecrets(role)) return workflow;
@@ -69,14 +71,14 @@ export function readableDetails(role: Role | null, execution: ExecutionDetails):
 type ShownStep = Workflow["steps"][number];
 
 function withoutCredentials(role: Role | null, step: ShownStep): ShownStep {
-  if (step.type !== "WEBHOOK") return step;
+  if (step.type !== "WEBHOOK") return { ...step, config: dataFor(role, step.config) };
   const { url, headers, body } = step.config;
   const isObject = headers !== null && typeof headers === "object";
   return {
     ...step,
     config: {
       ...step.config,
-      ...(typeof url === "string" ? { url: textFor(role, url) } : {}),
+      ...(typeof url === "string" ? { url: hostFor(role, url) } : {}),
       ...(isObject ? { headers: namesFor(role, { ...headers }) } : {}),
       ...(body === undefined || body === null ? {} : { body: HIDDEN_VALUE }),
     },

@@ -3,6 +3,7 @@
  * vacation programs (RFC 3834), challenges, read receipts (RFC 8098), calendar replies, newsletters.
  */
 
+import { withoutComments } from "../mime/comments.ts";
 import { type ReadField, valueOf } from "../mime/read-fields.ts";
 import { leavesOf, type MessagePart, parameterOf, textOfPart } from "../mime/read-parts.ts";
 import { hasListField } from "./list-mail.ts";
@@ -47,7 +48,7 @@ export function automaticKind({
 }
 
 function isReadReceipt(message: MessagePart, leaves: readonly MessagePart[]): boolean {
-  const contentType = valueOf(message.fields, "content-type") ?? "";
+  const contentType = withoutComments(valueOf(message.fields, "content-type") ?? "");
   const reportType = parameterOf(contentType, "report-type")?.toLowerCase();
   return (
     reportType === "disposition-notification" ||
@@ -75,7 +76,7 @@ const REPLY_HEADERS = [
 /** Fields of vacation programs. Bounces of Exim have `Auto-Submitted: auto-replied` as well. */
 function hasReplyHeader(fields: readonly ReadField[]): boolean {
   if (REPLY_HEADERS.some((name) => valueOf(fields, name) !== null)) return true;
-  if (/vacation/i.test(valueOf(fields, "auto-submitted") ?? "")) return true;
+  if (/vacation/i.test(withoutComments(valueOf(fields, "auto-submitted") ?? ""))) return true;
   return /auto_?reply|vacation/i.test(valueOf(fields, "precedence") ?? "");
 }
 

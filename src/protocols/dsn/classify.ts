@@ -11,6 +11,8 @@
 
 import { classifyReply, findMeaning, type Meaning } from "../smtp/classify-reply.ts";
 import type { ReplyClass, SmtpStep } from "../smtp/reply-classes.ts";
+import { domainOf } from "../mime/address.ts";
+import { isAboutOtherHost } from "../smtp/dns-words.ts";
 import { statusOfPhrase } from "./reason-phrases.ts";
 
 export type Diagnosis = {
@@ -67,10 +69,17 @@ function repliesIn(text: string, max = MAX_QUOTED): Quoted[] {
 
 /**
  * `status` is the field Status of a standard report, `text` the diagnostic or the words of the
- * report about this recipient.
+ * report about this recipient, if it is known.
  */
-export function diagnose(status: string | null, text: string): Diagnosis {
+export function diagnose(
+  status: string | null,
+  text: string,
+  recipient: string | null = null,
+): Diagnosis {
   const words = text.replace(/\s+/g, " ").trim().slice(0, LONGEST_TEXT);
+  if (recipient !== null && isAboutOtherHost(words, domainOf(recipient))) {
+    return concluded({ meaning: NETWORK, status: "5.4.4", text: words, code: 550 });
+  }
   const step = stepOf(words);
   const quoted = repliesIn(words);
   const own = isSpecific(status) ? status : null;

@@ -3,6 +3,7 @@
  * RFC 6533 §4): fields about the message, then a group of fields for each recipient.
  */
 
+import { withoutComments } from "../mime/comments.ts";
 import { linesOf, readFields, type ReadField, valueOf } from "../mime/read-fields.ts";
 
 export type DsnAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
@@ -91,10 +92,19 @@ function separate(fields: readonly ReadField[]): ReadField[][] {
   return groups;
 }
 
+const STATUS = /\b[245]\.\d{1,3}\.\d{1,3}\b/;
+
+/** The value of a field without comments, or with them if nothing else is there. */
+function plainValue(fields: readonly ReadField[], name: string): string {
+  const value = valueOf(fields, name) ?? "";
+  const plain = withoutComments(value);
+  return plain === "" ? value : plain;
+}
+
 function statusOf(fields: readonly ReadField[]): RecipientStatus | null {
-  const status = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(valueOf(fields, "status") ?? "")?.[0] ?? null;
+  const status = STATUS.exec(plainValue(fields, "status"))?.[0] ?? null;
   const diagnostic = diagnosticOf(fields);
-  const action = actionOf(valueOf(fields, "action") ?? "", status ?? diagnostic?.text ?? "");
+  const action = actionOf(plainValue(fields, "action"), status ?? diagnostic?.text ?? "");
   if (action === null) return null;
   const mta = valueOf(fields, "remote-mta");
   return {
@@ -151,7 +161,7 @@ function limited(text: string): string {
 function addressOf(field: string | null): string | null {
   if (field === null) return null;
   const { type, value } = typedValue(field);
-  const bare = mailboxOfX400(value) ?? value.replace(/^<|>$/g, "").trim();
+  const bare = mailboxOfX400(value) ?? withoutComments(value).replace(/^<|>$/g, "").trim();
   const decoded = type.startsWith("utf-8") ? unicodeOf(bare) : unxtext(bare);
   return decoded === "" ? null : decoded.slice(0, 320);
 }

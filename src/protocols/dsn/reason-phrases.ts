@@ -3,32 +3,21 @@
  * phrase stands for an enhanced status code (RFC 3463), which is then classified like a reply.
  */
 
+import { DNS_FAILURE, NO_SUCH_DOMAIN } from "../smtp/dns-words.ts";
+
 type Phrase = { readonly status: string; readonly pattern: RegExp };
 
 const PHRASES: readonly Phrase[] = [
+  { status: "5.4.4", pattern: DNS_FAILURE },
   {
-    // The name servers of the domain are broken, or its mail goes round in circles.
+    // The mail goes round in circles, or the receiving server is broken.
     status: "5.4.4",
     pattern: anyOf([
-      /malformed (?:or unexpected )?name server reply|host not found, try again|(?:dns|name server|nameserver) (?:lookup )?(?:failure|failed|timed? ?out)|violates rfc 1035/,
       /loops? back to myself|mail loop|(?:message|mail) (?:is )?looping|too many hops|hop count|too many "?received"? headers/,
       /does not (?:advertise|support) (?:auth|starttls)|command died with|exit status \d|mailer (?:error|exited)|could not find a gateway for/,
     ]),
   },
-  {
-    // The domain of the recipient does not exist, or takes no mail.
-    status: "5.1.2",
-    pattern: anyOf([
-      /host or domain name not found(?!.{0,120}(?:try again|temporar))/,
-      /(?:cannot|can'?t|couldn'?t|could not|unable to) (?:find|locate) (?:any |a |the )?(?:host named|domain|mail exchanger)/,
-      /couldn'?t find any host (?:named|by that name)|no such (?:domain|host)\b|no mx record found for|unrouteable mail domain/,
-      /(?:recipient )?domain (?:name )?(?:\S+ )?(?:does(?: not|n'?t) exist|was not found|not found|couldn'?t be found|could not be found|is invalid)/,
-      /the domain \S{1,200} couldn'?t be found|host unknown|name server: host not found|does not accept mail \(null ?mx\)|null mx/,
-      /name or service not known|unknown host\b|mail domain .{0,60}is unknown|mail ?host .{0,60}(?:unknown|not found)/,
-      /all relevant mx records point to non-existent hosts|dns domain \S{1,200} does not exist/,
-      /domain .{1,80} existiert nicht|le domaine .{1,80} n'existe pas|el dominio .{1,80} no existe/,
-    ]),
-  },
+  { status: "5.1.2", pattern: NO_SUCH_DOMAIN },
   {
     status: "5.2.2",
     pattern: anyOf([

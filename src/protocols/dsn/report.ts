@@ -156,7 +156,7 @@ function isStatusText(part: MessagePart): boolean {
 function findingOf(status: RecipientStatus): RecipientFinding {
   const { action, diagnostic, remoteMta, originalRecipient, finalRecipient } = status;
   return {
-    ...diagnose(status.status, diagnostic?.text ?? ""),
+    ...diagnose(status.status, diagnostic?.text ?? "", finalRecipient),
     action,
     recipient: finalRecipient,
     originalRecipient,
@@ -176,7 +176,7 @@ function withText(
   const isVague = only?.text === "" && (only.status === null || only.status.endsWith(".0"));
   if (findings.length !== 1 || only === undefined || !isVague) return [...findings];
   const words = readableText(leaves).slice(0, 4_000);
-  const reason = diagnose(only.status, words);
+  const reason = diagnose(only.status, words, only.recipient);
   return [{ ...only, ...reason, isPermanent: only.isPermanent && reason.isPermanent }];
 }
 

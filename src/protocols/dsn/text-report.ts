@@ -3,6 +3,7 @@
  * (text-rules.ts), and the header must show that a mail system wrote it.
  */
 
+import { withoutComments } from "../mime/comments.ts";
 import { type ReadField, linesOf, valueOf } from "../mime/read-fields.ts";
 import { decodeWords } from "../mime/read-parts.ts";
 import { diagnose, type Diagnosis, findReply } from "./classify.ts";
@@ -68,7 +69,7 @@ export function readTextReport(
 ): TextReport | null {
   const isBounce = isBounceSubject(subject);
   // People write such subjects, too: "Delivery problem with order 7".
-  const isAutomatic = /^auto-/i.test(valueOf(fields, "auto-submitted") ?? "");
+  const isAutomatic = /^auto-/i.test(withoutComments(valueOf(fields, "auto-submitted") ?? ""));
   if (!isFromMailSystem(fields) && !(isAutomatic && isBounce)) return null;
   const { spaced, indexOf } = oneSpaced(text.slice(0, OPENING));
   const named = addressesIn(valueOf(fields, "x-failed-recipients") ?? "");
@@ -83,9 +84,11 @@ export function readTextReport(
   const action: TextFinding["action"] = isDelay ? "delayed" : "failed";
   const from = found === null ? 0 : indexOf(found.end);
   const sections = sectionsOf(detail, Math.min(from, detail.length), named);
-  const findings = sections
-    .slice(0, MAX_RECIPIENTS)
-    .map(({ recipient, words, shared }) => ({ ...readReason(words, shared), action, recipient }));
+  const findings = sections.slice(0, MAX_RECIPIENTS).map(({ recipient, words, shared }) => ({
+    ...readReason(words, shared, recipient),
+    action,
+    recipient,
+  }));
   const isEnough = found === null ? isComplete : isAboutDelivery;
   const isCertain = found !== null && isBounce && isFromMailServer(fields) && !hasListField(fields);
   if (!isCertain && !findings.some(isEnough)) return null;
@@ -93,11 +96,11 @@ export function readTextReport(
 }
 
 /** The reason in the words about a recipient, or else in those before the first recipient. */
-function readReason(words: string, shared: string): Diagnosis {
-  const own = diagnose(null, reasonIn(words));
+function readReason(words: string, shared: string, recipient: string | null): Diagnosis {
+  const own = diagnose(null, reasonIn(words), recipient);
   const isKnown = own.status !== null || own.class !== "policy" || findReply(own.text) !== null;
   if (isKnown || shared === "") return own;
-  const other = diagnose(null, reasonIn(shared));
+  const other = diagnose(null, reasonIn(shared), recipient);
   return other.status === null && other.class === "policy" ? own : other;
 }
 

@@ -9,6 +9,7 @@
 import { domainToASCII } from "node:url";
 import { domainOf } from "./address.ts";
 import { decodeOctets } from "./encode-fields.ts";
+import { isHeaderText } from "./headers.ts";
 import type { Mailbox } from "./mailbox.ts";
 import { parseMailbox } from "./mailbox.ts";
 import { decodeWords } from "./read-parts.ts";
@@ -28,6 +29,7 @@ export function parseFrom(value: string): ParsedFrom {
   const tokens = tokensOf(value);
   if (tokens === null) return refuse("a comment or a quoted text does not end");
   const text = textOf(tokens);
+  if (!isHeaderText(text)) return refuse("it has a control character");
   const specials = specialsOf(tokens);
   if (text.trim() === "") return refuse("it is empty");
   if (specials.includes(":") || specials.includes(";")) {

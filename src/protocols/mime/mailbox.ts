@@ -1,5 +1,6 @@
 /** Parses mailboxes: an address with or without a display name (RFC 5322 §3.4). */
 
+import { oneLine } from "../../lib/one-line.ts";
 import { trimBlanks } from "../../lib/trim.ts";
 import { parseAddress } from "./address.ts";
 import { isHeaderText } from "./headers.ts";
@@ -12,43 +13,113 @@ type ParsedMailbox =
   | { ok: false; reason: string };
 
 const LONGEST_NAME = 255;
+/** The longest name with its blanks, quotation marks and backslashes. */
+const LONGEST_WRITTEN = 1_000;
+const LONG_NAME = `The name is longer than ${LONGEST_NAME} characters.`;
 
-/** Parses `address`, `<address>`, `Name <address>` and `"Name" <address>`. */
-export function parseMailbox(text: string): ParsedMailbox {
+/** A display name or a file name as it can stand in a header; empty if nothing of it is visible. */
+export function displayName(text: string): string {
+  return oneLine(text).toWellFormed();
+}
+
+/**
+ * Parses `address`, `<address>`, `Name <address>` and `"Name" <address>`: exactly one address. In a
+ * name without quotes, a comma or a semicolon would separate mailboxes, unless `mayHaveCommas`, and
+ * another address could be the one that is meant.
+ */
+export function parseMailbox(
+  text: string,
+  { mayHaveCommas = false }: { mayHaveCommas?: boolean } = {},
+): ParsedMailbox {
   const trimmed = trimBlanks(text);
-  const open = trimmed.endsWith(">") ? trimmed.lastIndexOf("<") : -1;
-  const bare = open === -1 ? trimmed : trimmed.slice(open + 1, -1);
-  const parsed = parseAddress(bare);
+  const unquoted = withoutQuoted(trimmed);
+  const open = trimmed.endsWith(">") ? unquoted.lastIndexOf("<") : -1;
+  const parsed = parseAddress(open === -1 ? trimmed : trimmed.slice(open + 1, -1));
   if (!parsed.ok) return { ok: false, reason: parsed.reason };
-  const name = open === -1 ? "" : unquoted(trimBlanks(trimmed.slice(0, open)));
-  if (open !== -1 && hasSeparator(trimmed.slice(0, open))) {
-    return {
-      ok: false,
-      reason:
-        "The name has a comma or a semicolon outside of quotes, which separates mailboxes. " +
-        "Give one mailbox, and put such a name into quotes.",
-    };
-  }
-  if (!isHeaderText(name)) {
-    return { ok: false, reason: "The name contains a line break or another control character." };
-  }
-  if (name.length > LONGEST_NAME) {
-    return { ok: false, reason: `The name is longer than ${LONGEST_NAME} characters.` };
-  }
   const { address } = parsed;
+  if (open === -1) return { ok: true, mailbox: { address, name: null } };
+  // Before the name is normalized, which takes quadratic time on runs of combining marks.
+  if (open > LONGEST_WRITTEN) return { ok: false, reason: LONG_NAME };
+  const loose = unquoted.slice(0, open);
+  const reason = looseFault(loose, { address, mayHaveCommas });
+  if (reason !== null) return { ok: false, reason };
+  const name = displayName(nameIn(trimBlanks(trimmed.slice(0, open))));
+  if (name.length > LONGEST_NAME) {
+    return { ok: false, reason: LONG_NAME };
+  }
   return { ok: true, mailbox: { address, name: name === "" ? null : name } };
 }
 
-/** Whether a comma or a semicolon occurs outside of quoted strings. */
-function hasSeparator(name: string): boolean {
-  let isQuoted = false;
-  for (let i = 0; i < name.length; i++) {
-    const char = name[i];
-    if (char === '"') isQuoted = !isQuoted;
-    else if (isQuoted && char === "\\") i++;
-    else if (!isQuoted && (char === "," || char === ";")) return true;
+/**
+ * The text to search for in a filter for addresses: of an address with a display name, as it is copied
+ * from a mail program, the address alone.
+ */
+export function searchedAddress(text: string): string {
+  const parsed = text.includes("<") ? parseMailbox(text, { mayHaveCommas: true }) : null;
+  return parsed?.ok === true ? parsed.mailbox.address : text;
+}
+
+/** Why the part of a name that is outside of quotes is refused. */
+function looseFault(
+  loose: string,
+  { address, mayHaveCommas }: { address: string; mayHaveCommas: boolean },
+): string | null {
+  if (!mayHaveCommas && /[,;]/.test(loose)) {
+    return (
+      "The name has a comma or a semicolon outside of quotes, which separates mailboxes. " +
+      "Give one mailbox, and put such a name into quotes."
+    );
   }
-  return false;
+  if (loose.startsWith('"')) return "The name has a quotation mark without a second one.";
+  const isOther = (found: string) => {
+    const parsed = parseAddress(found);
+    return !parsed.ok || parsed.address !== address;
+  };
+  if (hasBrackets(loose) || addressesIn(loose).some(isOther)) {
+    return "The text has more than one address. Give one, and put such a name into quotes.";
+  }
+  return null;
+}
+
+function hasBrackets(text: string): boolean {
+  const open = text.indexOf("<");
+  return open !== -1 && text.indexOf(">", open) !== -1;
+}
+
+/** Words that a reader could take for an address: with an @ before a name with a dot. */
+function addressesIn(text: string): string[] {
+  const words = text.normalize("NFKC").split(/[\s\p{Cc}<>()[\],;:"]+/u);
+  return words.flatMap((word) => {
+    // Mail programs also put addresses between apostrophes, which are letters in an address.
+    const bare = word.startsWith("'") && word.endsWith("'") ? word.slice(1, -1) : word;
+    const at = bare.indexOf("@");
+    return at > 0 && bare.lastIndexOf(".") > at + 1 ? [bare] : [];
+  });
+}
+
+/**
+ * The text with a `_` for each character of its quoted strings. A quotation mark without a second one
+ * stands for itself.
+ */
+function withoutQuoted(text: string): string {
+  let result = "";
+  let from = 0;
+  for (let start = text.indexOf('"'); start !== -1; start = text.indexOf('"', from)) {
+    const end = endOfQuoted(text, start);
+    if (end === -1) break;
+    result += text.slice(from, start) + "_".repeat(end - start);
+    from = end;
+  }
+  return result + text.slice(from);
+}
+
+/** The position after a quoted string; -1 if it does not end. */
+function endOfQuoted(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    if (text[i] === "\\") i++;
+    else if (text[i] === '"') return i + 1;
+  }
+  return -1;
 }
 
 /**
@@ -68,8 +139,8 @@ export function formatMailbox({ address, name }: Mailbox): string {
   return name === null ? address : `${name} <${address}>`;
 }
 
-/** Returns the content of a quoted string (RFC 5322 §3.2.4); other text is returned unchanged. */
-function unquoted(text: string): string {
-  const isQuoted = text.length >= 2 && text.startsWith('"') && text.endsWith('"');
+/** The content of a name that is one quoted string (RFC 5322 §3.2.4); other text is unchanged. */
+function nameIn(text: string): string {
+  const isQuoted = text.startsWith('"') && endOfQuoted(text, 0) === text.length;
   return isQuoted ? text.slice(1, -1).replace(/\\(.)/gsu, "$1") : text;
 }

@@ -4,6 +4,7 @@
  * Everything is given on in its order, so that the concatenation is the message.
  */
 
+import { withoutComments } from "./comments.ts";
 import { trimEndBlanks } from "../../lib/trim.ts";
 import { fieldsOf } from "./submitted-header.ts";
 
@@ -214,9 +215,9 @@ function openEnd(bytes: Buffer): number {
 function partOf(header: string, isSigned: boolean): MimePart & { boundary: string | null } {
   const fields = fieldsOf(header.replace(/\r\n$/, "")) ?? [];
   const valueOf = (name: string) => fields.find((field) => field.name === name)?.value ?? "";
-  const contentType = valueOf("content-type");
+  const contentType = withoutComments(valueOf("content-type"));
   const type = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
-  const encoding = valueOf("content-transfer-encoding").trim().toLowerCase();
+  const encoding = withoutComments(valueOf("content-transfer-encoding")).trim().toLowerCase();
   const boundary = type.startsWith("multipart/") ? boundaryOf(contentType) : null;
   const isMessage = type === "message/rfc822" || type === "message/global";
   const kind = boundary === null ? (isMessage ? "message" : "leaf") : "multipart";

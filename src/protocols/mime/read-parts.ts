@@ -6,6 +6,7 @@
  * header is enough; so attached messages are not split.
  */
 
+import { withoutComments } from "./comments.ts";
 import { type ReadField, readFields, valueOf } from "./read-fields.ts";
 
 /** Reading stops after this many bytes; the rest of the message is ignored. */
@@ -38,7 +39,7 @@ export function readMessage(raw: Uint8Array): MessagePart {
 function readPart(text: string, depth: number, count: { parts: number }): MessagePart {
   const { head, body } = headAndBody(text);
   const fields = readFields(head);
-  const contentType = valueOf(fields, "content-type") ?? "";
+  const contentType = withoutComments(valueOf(fields, "content-type") ?? "");
   const type = /^\s*([\w.+-]{1,100}\/[\w.+-]{1,100})/.exec(contentType)?.[1] ?? "text/plain";
   const lower = type.toLowerCase();
   const isMultipart = lower.startsWith("multipart/");
@@ -131,12 +132,17 @@ export function leavesOf(part: MessagePart): MessagePart[] {
 /** The decoded text of a part, at most `max` characters. */
 export function textOfPart(part: MessagePart, max = MAX_TEXT): string {
   const body = part.body.slice(0, MAX_TEXT);
-  const coding = (valueOf(part.fields, "content-transfer-encoding") ?? "").trim().toLowerCase();
+  const coding = withoutComments(valueOf(part.fields, "content-transfer-encoding") ?? "")
+    .trim()
+    .toLowerCase();
   const bytes =
     coding === "base64"
       ? Buffer.from(body.replace(/[^A-Za-z0-9+/=]+/g, ""), "base64")
       : Buffer.from(coding === "quoted-printable" ? unquoted(body) : body, "latin1");
-  const charset = parameterOf(valueOf(part.fields, "content-type") ?? "", "charset");
+  const charset = parameterOf(
+    withoutComments(valueOf(part.fields, "content-type") ?? ""),
+    "charset",
+  );
   return decodeText(bytes, charset).replace(/\r\n?/g, "\n").slice(0, max);
 }
 

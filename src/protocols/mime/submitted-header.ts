@@ -12,7 +12,7 @@ import { decodeWords } from "./read-parts.ts";
 import { decodeOctets, encodeField, isEightBit } from "./encode-fields.ts";
 import { parseFrom } from "./from-field.ts";
 import { fold } from "./header-lines.ts";
-import type { Mailbox } from "./mailbox.ts";
+import { displayName, type Mailbox } from "./mailbox.ts";
 import { messageDate } from "./message.ts";
 
 const OWN_PREFIX = "x-mailstead-";
@@ -110,7 +110,7 @@ function refuse(text: string): ReadHeader {
 
 /** The mailbox with its name as people read it. */
 export function decodeMailbox({ address, name }: Mailbox): Mailbox {
-  return { address, name: name === null ? null : decodeWords(name) };
+  return { address, name: name === null ? null : displayName(decodeWords(name)) };
 }
 
 /** Null if a line is neither a field nor the continuation of one. */

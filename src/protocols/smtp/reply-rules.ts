@@ -6,6 +6,7 @@
  * concerns the account or the sender is for the operator to mend.
  */
 
+import { DNS_FAILURE, NO_SUCH_DOMAIN } from "./dns-words.ts";
 import type { ReplyClass, ReplySubject, SmtpStep } from "./reply-classes.ts";
 
 export type ReplyRule = {
@@ -289,7 +290,19 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     text: MAILBOX_FULL,
   },
 
+  // Before the codes: a server that got no answer from the DNS may reply with the code 5.1.2.
+  { about: "site", class: "infrastructure", at: AT_RECIPIENT, text: DNS_FAILURE },
+
   // No such recipient.
+  {
+    about: "recipient",
+    class: "no_such_recipient",
+    only: "permanent",
+    at: AT_RECIPIENT,
+    codes: [...UNDEFINED_CODES, "1.1", "1.2", "1.3", "1.10", "4.0", "4.1", "4.3", "4.4", "4.310"],
+    text: NO_SUCH_DOMAIN,
+    unless: anyOf([SENDER_WORDS, IP_ADDRESS]),
+  },
   {
     // Exchange Online, for a domain that refuses all recipients that are not in its directory.
     about: "recipient",

@@ -5,7 +5,8 @@
  */
 
 import { TypeGuards, type Token } from "liquidjs";
-import { placeholderText } from "./placeholder.ts";
+import { placeholderParts, placeholderText } from "./placeholder.ts";
+import { foreignTag, unreadFilters, unreadMessage, unreadTag, unreadValue } from "./unread-text.ts";
 
 /** `offset` is the position of the construct in the source. */
 export type ForeignSyntax = { offset: number; message: string };
@@ -27,7 +28,7 @@ const GO = "Go";
 const SCRIPT = "JavaScript";
 const IN_BLOCKS = "{% if … %} … {% else %} … {% endif %}";
 
-const liquid = (name: string): string => `write {{ ${name.slice(0, 2 * MAX_SHOWN)} }}`;
+export const liquid = (name: string): string => `write {{ ${name.slice(0, 2 * MAX_SHOWN)} }}`;
 
 /** Rules for the text of a placeholder, which is trimmed. `name` is the first group. */
 const RULES: readonly Rule[] = [
@@ -161,71 +162,40 @@ const ENDS: Readonly<Record<string, string>> = {
 /** Operators of Liquid between a word and a string. */
 const OPERATOR = /\s(?:contains|and|or|not)\s/;
 /** A function with arguments, the last one of which may be a string. */
-const CALL = /^[A-Za-z_][\w.]*(?:\s+[\w.$]+)*\s+["'`]/;
+const CALL = /^[A-Za-z_][\w.]*(?:\s+[\w.$]+)*\s+["'`](?!\d)/;
 
-/** Tags of services that are no placeholders here, and would be sent as they are. */
-const LITERALS: readonly (Rule & { hint: string })[] = [
-  {
-    hint: "*|",
-    pattern: /\*\|([A-Z][A-Z0-9_:]{0,99})\|\*/,
-    language: "Mailchimp",
-    instead: (name) => liquid(name.toLowerCase().replace(":", " ")),
-  },
-  {
-    hint: "<%",
-    pattern: /<%[=\-_]?\s{0,99}([\w.]{1,100})[^%]{0,300}%>/,
-    language: "ERB or EJS",
-    instead: (name) => liquid(name),
-  },
-  {
-    hint: "%recipient",
-    pattern: /%recipient\.(\w{1,100})%/,
-    language: "Mailgun",
-    instead: (name) => liquid(name),
-  },
-];
-
-/** Whether a text has a placeholder or tag, which a field that is not rendered must not have. */
-export function hasPlaceholder(text: string): boolean {
-  return isBetween(text, "{{", "}}") || isBetween(text, "{%", "%}");
-}
-
-function isBetween(text: string, open: string, close: string): boolean {
-  const at = text.indexOf(open);
-  return at !== -1 && text.includes(close, at + 2);
-}
-
-/** The message for a field that is sent as it is, and has a placeholder. */
-export const NOT_RENDERED =
-  "must not contain {{ }} or {% %}: this field is sent as it is, only subject and body are rendered";
-
-/** The first foreign construct in the tokens of a source; null if there is none. */
+/** The first construct in the tokens of a source that is not Liquid; null if there is none. */
 export function foreignPlaceholder(tokens: readonly Token[]): ForeignSyntax | null {
   let isComment = false;
   for (const token of tokens) {
-    if (TypeGuards.isTagToken(token) && /^(?:end)?comment$/.test(token.name)) {
-      isComment = token.name === "comment";
-    }
-    const text = isComment ? null : placeholderText(token);
-    if (text === null) continue;
-    const found = findForeign(text.trim().slice(0, LONGEST));
-    if (found === null) continue;
-    // The third brace at the end is text after the placeholder.
-    const end = token.input.startsWith("{{{", token.begin) ? token.end + 1 : token.end;
-    return { offset: token.begin, message: messageOf(token.input.slice(token.begin, end), found) };
+    const isTag = TypeGuards.isTagToken(token);
+    if (isTag && /^(?:end)?comment$/.test(token.name)) isComment = token.name === "comment";
+    if (isComment || !isTag) continue;
+    const message = placeholderMessage(token) ?? tagMessage(token);
+    if (message !== null) return { offset: token.begin, message };
   }
   return null;
 }
 
-/** The first tag of a service that has no placeholders in braces; null if there is none. */
-export function foreignLiteral(source: string): ForeignSyntax | null {
-  for (const { hint, pattern, language, instead } of LITERALS) {
-    const match = source.includes(hint) ? pattern.exec(source) : null;
-    if (match === null) continue;
-    const finding = { language, instead: instead(match[1] ?? "", match) };
-    return { offset: match.index, message: messageOf(match[0], finding) };
+function placeholderMessage(token: Token): string | null {
+  const parts = placeholderParts(token);
+  if (parts === null) return null;
+  const text = placeholderText(token) ?? "";
+  const found = findForeign(text.trim().slice(0, LONGEST));
+  // The third brace at the end is text after the placeholder.
+  const end = token.input.startsWith("{{{", token.begin) ? token.end + 1 : token.end;
+  if (found !== null) return foreignMessageText(token.input.slice(token.begin, end), found);
+  for (const { value, filters } of parts) {
+    const unread = unreadValue(value) ?? unreadFilters(filters);
+    if (unread !== null) return unreadMessage(unread);
   }
   return null;
+}
+
+function tagMessage(token: Token): string | null {
+  if (!TypeGuards.isTagToken(token) || placeholderText(token) !== null) return null;
+  const unread = unreadTag(token.name, token.args);
+  return unread === null ? foreignTag(token.name) : unreadMessage(unread);
 }
 
 function findForeign(text: string): Finding | null {
@@ -237,7 +207,7 @@ function findForeign(text: string): Finding | null {
   return { language: "another language", instead: "a template has filters and no functions" };
 }
 
-function messageOf(construct: string, { language, instead }: Finding): string {
+export function foreignMessageText(construct: string, { language, instead }: Finding): string {
   const shown = construct.length > MAX_SHOWN ? `${construct.slice(0, MAX_SHOWN)}…` : construct;
   return `${shown.toWellFormed()} is the syntax of ${language}; ${instead}`;
 }

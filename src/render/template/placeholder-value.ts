@@ -30,7 +30,7 @@ export function compileValue(text: string, liquid: Liquid, tokenizer: () => Toke
   // This is by far the most common case, so it does not evaluate an expression of Liquid.
   const isVariable = /^[a-z_][\w-]*$/i.test(name) && !KEYWORDS.has(name);
   if (isVariable) return (context) => readVariable(context, name);
-  const tokens = readWhole(name, liquid);
+  const tokens = readWhole(name, liquid.options.operators);
   if (tokens === null) return (context) => firstValue(context, names, null);
   const value = new Expression(tokens);
   if (isLiteral(tokens)) return (context) => value.evaluate(context);
@@ -56,8 +56,11 @@ function compileExpression(tokenizer: Tokenizer): ValueOf {
  * The tokens of an expression, or null if Liquid cannot read the whole text as one. It reads a copy
  * of the text, because an error takes time linear in the length of the text that it is found in.
  */
-function readWhole(text: string, liquid: Liquid): Token[] | null {
-  const tokenizer = new Tokenizer(text, liquid.options.operators);
+export function readWhole(
+  text: string,
+  operators?: Liquid["options"]["operators"],
+): Token[] | null {
+  const tokenizer = new Tokenizer(text, operators);
   try {
     const tokens = [...tokenizer.readExpressionTokens()];
     tokenizer.skipBlank();

@@ -103,6 +103,16 @@ export function placeholderText(token: Token): string | null {
   return token.scan.hasAmpersand ? decodeHTMLStrict(token.content) : token.content;
 }
 
+/** The values of a placeholder with their filters, without the text at its end; null for another token. */
+export function placeholderParts(token: Token): { value: string; filters: string }[] | null {
+  const text = placeholderText(token);
+  if (text === null) return null;
+  return scanContent(text).alternatives.map(({ from, pipe, to }, index, all) => {
+    const isText = index > 0 && index === all.length - 1;
+    return { value: isText ? "" : text.slice(from, pipe), filters: text.slice(pipe, to) };
+  });
+}
+
 /** One alternative, ready to be evaluated. */
 type Step = {
   readonly valueOf: ValueOf;

@@ -9,6 +9,7 @@
  * not escaped. A render may take 1 s, limited memory and 5 MiB of output.
  */
 
+import { oneLine } from "../../lib/one-line.ts";
 import type { Liquid } from "liquidjs";
 import type { FieldError } from "../../lib/errors.ts";
 import { withoutLiquid } from "./placeholder.ts";
@@ -21,7 +22,8 @@ import {
   type Rendering,
   type TemplateNode,
 } from "./engine.ts";
-import { foreignLiteral, foreignPlaceholder, type ForeignSyntax } from "./foreign-syntax.ts";
+import { foreignLiteral } from "./foreign-literals.ts";
+import { foreignPlaceholder, type ForeignSyntax } from "./foreign-syntax.ts";
 import { errorPosition, plainMessage, positionOf } from "./errors.ts";
 import { JsonEmitter } from "./json.ts";
 import { BoundedEmitter, LimitError, LONGEST_OUTPUT, RENDER_LIMIT_MS } from "./limits.ts";
@@ -174,18 +176,6 @@ function renderChecked(template: Template, rendering: Rendering): Rendered {
   const text = template.nodes === null ? template.source : rendering.emitter.buffer;
   return checkResult(template.kind === "header" ? oneLine(text) : text);
 }
-
-/**
- * Replaces line breaks and other control characters except tab by blanks. They come from data, such
- * as a cell of a CSV file, and must neither end a header nor make a mail unsendable.
- */
-function oneLine(text: string): string {
-  const line = text.replace(CONTROLS, " ");
-  return line === text ? text : line.trim();
-}
-
-// oxlint-disable-next-line no-control-regex -- The expression searches for control characters.
-const CONTROLS = /[\0-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]+/g;
 
 /** Renders into the emitter. Returns the failure, or null. */
 function runNodes(

@@ -164,10 +164,12 @@ describe("an entry of a change over HTTP", () => {
     const id = await t.create("/webhooks", { url, events: ["email.sent"] }, "data.id");
     await t.call("PATCH", `/webhooks/${id}`, { url: url.replace("abc123", "def456") });
     expect(await entry()).toMatchObject({ fields: ["url"], changes: [] });
-    await t.call("PATCH", `/webhooks/${id}`, { url: "https://hooks.example/plain" });
+    await t.call("PATCH", `/webhooks/${id}`, { url: "https://shop.example/plain" });
     expect(await entry()).toMatchObject({
-      objectName: "https://hooks.example/plain",
-      changes: [{ field: "url", before: "https://hooks.example/T0/…" }],
+      objectName: "https://shop.example/plain",
+      changes: [
+        { field: "url", before: "https://hooks.example/…", after: "https://shop.example/plain" },
+      ],
     });
     const steps = (token: string) => [
       {

@@ -32,12 +32,6 @@ describe("a campaign", () => {
     ],
     ["no filter for FILTERED", { audienceType: "FILTERED" }, "audienceFilter", "required"],
     ["an invalid template", { body: "{% if %}" }, "body", "invalid_format"],
-    [
-      "a line break in the sender's name",
-      { fromName: "a\r\nBcc: x@y.test" },
-      "fromName",
-      "invalid_format",
-    ],
     ["a segment for ALL", { segmentId: "nope" }, "segmentId", "invalid_value"],
     ["a filter for ALL", { audienceFilter: { x: 1 } }, "audienceFilter", "invalid_value"],
     [

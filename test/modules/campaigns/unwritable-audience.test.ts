@@ -118,6 +118,29 @@ describe("an audience whose segment exceeds the limits", () => {
     expect([await t.statusOf(id), t.received().length, failures()]).toEqual(["SENT", 3, 2]);
   });
 
+  test("or has a comparison that cannot be made pauses a scheduled campaign, with the reason", async () => {
+    const used = await segment("Used", nested(1));
+    const id = await campaignTo(used);
+    const scheduledFor = new Date(t.clock.now() + HOUR_MS).toISOString();
+    await t.act(id, "send", { scheduledFor });
+    const text = { field: "data.joined", operator: "lessThan", value: "2025/01/01" };
+    const either = { logic: "OR", groups: [{ filters: [text] }, { filters: [isContact] }] };
+    t.db.sqlite.run("UPDATE segments SET condition = ? WHERE id = ?", [
+      JSON.stringify(either),
+      used,
+    ]);
+    t.clock.advance(HOUR_MS);
+    await t.settle();
+    expect([await t.statusOf(id), t.received().length]).toEqual(["PAUSED", 0]);
+    expect(await reasonOf(id)).toContain("The comparison of data.joined with");
+    expect((await t.call("GET", `/campaigns/${id}/recipients`)).status).toBe(200);
+    const corrected = nested(1);
+    await t.call("PATCH", `/segments/${used}`, { condition: corrected });
+    await t.act(id, "resume");
+    await t.settle();
+    expect([await t.statusOf(id), t.received().length]).toEqual(["SENT", 3]);
+  });
+
   test("is tried once as well if a person had paused the campaign before", async () => {
     const small = await segment("Small", nested(1));
     const used = await segment("Used", nested(1));

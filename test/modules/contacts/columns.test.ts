@@ -55,7 +55,6 @@ describe("readHeader", () => {
   test.each([
     [["plan"], {}, [["file", "required"]]],
     [["ada@example.com", "pro"], {}, [["file", "required"]]],
-    [["email", "opt_in_flag"], {}, [["file", "invalid_value"]]],
     [["mail", "e-mail"], {}, [["file", "required"]]],
     [["email", "plan", "plan"], {}, [["file", "invalid_value"]]],
     [["email", "EMAIL"], {}, [["file", "invalid_value"]]],

@@ -251,6 +251,7 @@ test("an import of an exported CSV file restores the same contacts", async () =>
       "data.x": i,
       "address.city": "Ulm",
       "a\\.b": "Bonn",
+      weight: 1.234,
       "": i % 3 === 0 ? "007" : i,
       subscribed: "maybe",
       " ": 1,

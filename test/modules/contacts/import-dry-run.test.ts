@@ -129,6 +129,26 @@ ada@x.io,pro,
     });
   });
 
+  test("asks for an encoding that cannot be told from the file", async () => {
+    const file = Buffer.from("email,name\nada@x.io,Ren\u0082 M\u0081ller\n", "latin1");
+    const refused = await upload(t, file);
+    expect([refused.status, refused.at("error.errors.0.field")]).toEqual([422, "encoding"]);
+    expect(refused.text("error.errors.0.message")).toContain(
+      '"René" (ibm850) or "Ren‚" (windows-1252)',
+    );
+    const tried = await runImport(t, file, { fields: { dryRun: "true" } });
+    expect(tried.at("data.problems.0.field")).toBe("encoding");
+    const path = `/contacts/import/${tried.text("data.id")}/run`;
+    expect((await t.call("POST", path, {})).status).toBe(422);
+    const run = await t.call("POST", path, { encoding: "cp850" });
+    expect(run.status).toBe(202);
+    await waitForJob(t, run.text("data.jobId"));
+    expect(storedContacts(t)[0]?.data).toEqual({ name: "René Müller" });
+    // A list of suppressions has only addresses.
+    const list = await upload(t, file, { path: "/suppressions/import" });
+    expect(list.status).toBe(202);
+  });
+
   test("reads the file with the encoding and delimiter of the request", async () => {
     const bytes = Buffer.from("email|name\nada@x.io|J\u00f3zef;x\n", "latin1");
     const fields = { encoding: "windows-1250", delimiter: "pipe" };

@@ -156,10 +156,45 @@ e@x.io,,0,[1]
   expect(suppressions()).toEqual([["b@x.io", "HARD_BOUNCE"]]);
 });
 
+test("the answers to a question are read in the language of the file", async () => {
+  const mapping = JSON.stringify({
+    Désinscrit: "unsubscribed",
+    UNSUB_REASON: "unsubscribed",
+    Aktiv: "subscribed",
+  });
+  const file = `email,Désinscrit,UNSUB_REASON,Aktiv
+a@x.io,oui,,Ja
+b@x.io,non,Too many mails,Ja
+c@x.io,non,,Nein
+d@x.io,non,,JA
+e@x.io,✓,,
+f@x.io,,,vielleicht
+`;
+  const progress = await runImport(t, file, { fields: { mapping } });
+  expect(progress.at("data.errors")).toEqual([
+    { line: 7, message: "subscribed must be true, 1, yes, false, 0 or no." },
+  ]);
+  expect(subscribed()).toEqual([
+    ["a@x.io", false],
+    ["b@x.io", false],
+    ["c@x.io", false],
+    ["d@x.io", true],
+    ["e@x.io", false],
+  ]);
+});
+
 describe("a file is refused", () => {
   const refusals: [name: string, file: string, fields: Record<string, string>, field: string][] = [
     ["with unknown statuses", "email,status\na@x.io,vip\nb@x.io,enabled\n", {}, "statuses"],
     ["with a column that seems to say who left", "email,opt_out_flag2\na@x.io,1\n", {}, "file"],
+    ["with a status in another language", "email,statut\na@x.io,désabonné\n", {}, "file"],
+    ["with a time of leaving", "email,subscribed,deleted_at\na@x.io,true,2024-01-31\n", {}, "file"],
+    [
+      "with a key of JSON that says who left",
+      'email,attributes\na@x.io,"{""unsubscribed"":true}"\n',
+      {},
+      "file",
+    ],
     ["with a flag of unknown meaning", "email;Abgemeldet\na@x.io;ja\n", {}, "file"],
     ["with an order of a newsletter", "email,newsletter\na@x.io,no\n", {}, "file"],
     [

@@ -262,6 +262,29 @@ describe("the progress of an import", () => {
     ]);
   });
 
+  test("says that a column named as a field of the service is left out, and stores it elsewhere", async () => {
+    const file = "email,id,unsubscribeUrl,data.id\nada@x.io,C-7,x,y\n";
+    const progress = await runImport(t, file, {
+      fields: { mapping: JSON.stringify({ unsubscribeUrl: null }) },
+    });
+    expect(storedContacts(t)[0]?.data).toEqual({});
+    const advice =
+      "is not imported, because the service sets this field itself. Map it to another name, such as " +
+      "data.externalId, to store it, or to null.";
+    expect(progress.at("data.notes")).toEqual([
+      `The column id ${advice}`,
+      `The column data.id ${advice}`,
+    ]);
+    const mapping = JSON.stringify({
+      id: "data.externalId",
+      unsubscribeUrl: null,
+      "data.id": null,
+    });
+    const kept = await runImport(t, file, { fields: { mapping } });
+    expect(storedContacts(t)[0]?.data).toEqual({ externalId: "C-7" });
+    expect(kept.at("data.notes")).toEqual([]);
+  });
+
   test("reports the result of each line", async () => {
     const file = [
       "email,subscribed,json:x",

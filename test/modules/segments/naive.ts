@@ -210,11 +210,9 @@ function contains(value: unknown, wanted: unknown): boolean {
   return typeof value === "string" && typeof wanted === "string" && value.includes(wanted);
 }
 
-/** Compares two numbers, or two texts by code point. Null for other values. */
+/** Compares two numbers. Null for other values. */
 function compare(a: unknown, b: unknown): number | null {
-  if (typeof a === "number" && typeof b === "number") return a - b;
-  if (typeof a !== "string" || typeof b !== "string") return null;
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return typeof a === "number" && typeof b === "number" ? a - b : null;
 }
 
 function dateOf(value: unknown): number | null {

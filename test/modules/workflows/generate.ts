@@ -84,7 +84,7 @@ function randomCondition(random: Random, { readsContact, awaited }: Material): N
       { operator: "exists" },
       { operator: "equals", value: random.pick(VALUES) },
       { operator: "notEquals", value: random.pick(VALUES) },
-      { operator: "greaterThan", value: random.pick([1, "a"]) },
+      { operator: "greaterThan", value: random.pick([1, "2026-01-31"]) },
     ]);
   return random.pick<() => NaiveConfig>([
     () => ({ field: random.pick(fields), ...test() }),

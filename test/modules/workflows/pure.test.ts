@@ -184,7 +184,11 @@ describe("tests on the context agree with a simple evaluator of contacts' data",
       scalars.map((value) => ({ operator, value })),
     ),
     ...["greaterThan", "greaterThanOrEqual", "lessThan", "lessThanOrEqual"].flatMap((operator) =>
-      scalars.filter((value) => typeof value !== "boolean").map((value) => ({ operator, value })),
+      [
+        ...scalars.filter((value) => typeof value === "number"),
+        "2026-03-02",
+        "2026-03-02T10:00:00Z",
+      ].map((value) => ({ operator, value })),
     ),
     ...["in", "notIn"].flatMap((operator) => [
       { operator, value: ["a", 5, true] },

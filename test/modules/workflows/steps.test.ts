@@ -204,7 +204,7 @@ describe("CONDITION", () => {
     [{ field: "data.plan", operator: "equals", value: "pro" }, "yes"],
     [{ field: "data.plan", operator: "equals", value: "free" }, "no"],
     [{ field: "context.amount", operator: "greaterThan", value: 10 }, "yes"],
-    [{ field: "context.amount", operator: "greaterThan", value: "10" }, "no"],
+    [{ field: "context.amount", operator: "greaterThan", value: "2026-01-31" }, "no"],
     [{ field: "context.missing", operator: "notEquals", value: 1 }, "no"],
     [{ field: "email", operator: "endsWith", value: "@EXAMPLE.net" }, "yes"],
     [{ field: "subscribed", operator: "equals", value: true }, "yes"],

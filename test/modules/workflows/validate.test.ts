@@ -407,6 +407,7 @@ const invalid: Record<string, [config: unknown, field: string, code: string][]> 
     [short({ field: "context." }), "field", "invalid_value"],
     [short({ operator: "is" }), "operator", "invalid_value"],
     [short({ operator: "lessThan", value: "15.06.2030" }), "value", "invalid_format"],
+    [short({ operator: "lessThan", value: "99,50" }), "value", "invalid_format"],
     [
       condition({ field: "context.day", operator: "greaterThan", value: "06/15/2030" }),
       "condition.groups.0.filters.0.value",

@@ -1,6 +1,6 @@
 /** Filters, CSV files of contacts, and names that callers choose. */
 
-import { textFor } from "../../../src/http/role-views.ts";
+import { dataFor, textFor } from "../../../src/http/role-views.ts";
 import { createCsvReader, detectDialect } from "../../../src/lib/csv.ts";
 import { isEventName, isEventPattern, trimmedEventName } from "../../../src/lib/event-name.ts";
 import { splitPath } from "../../../src/lib/key-path.ts";
@@ -18,7 +18,7 @@ import {
 import { columnName, readHeader } from "../../../src/modules/contacts/import/columns.ts";
 import { readRow } from "../../../src/modules/contacts/import/rows.ts";
 import { parseSendingDomain } from "../../../src/modules/domains/name.ts";
-import { isServiceEvent } from "../../../src/events/names.ts";
+import { isServiceEvent } from "../../../src/lib/service-events.ts";
 import { checkCondition } from "../../../src/modules/segments/condition/condition.ts";
 import { parsePeriod } from "../../../src/modules/segments/condition/dates.ts";
 import { parseField } from "../../../src/modules/segments/condition/fields.ts";
@@ -199,6 +199,11 @@ export const MODULES_PARSERS: readonly Parser[] = [
     name: "links in texts that viewers see",
     run: (text) => textFor("VIEWER", text),
     pumps: ["a://", "a://b?", "?a", "&a=", "https://a/", "a."],
+  },
+  {
+    name: "data that viewers see",
+    run: (text) => [dataFor("VIEWER", { note: text }), dataFor("VIEWER", { [text]: text })],
+    pumps: ["pin ", "a: ", "a is ", "%7B", '{"a":', "A1", "code", "1 ", "basic ", "a:b@", "é"],
   },
   {
     name: "names of segments",

@@ -255,7 +255,7 @@ describe("syntax errors in Liquid are reported with line and column", () => {
     ["{{ }}", 4, /invalid value expression/],
     ["{{ ?? you }}", 4, /invalid value expression/],
     ["{{ name ?? ?? you }}", 12, /invalid value expression/],
-    ["{{ name | }} {{ | upcase }}", 17, /invalid value expression/],
+    ["{{ name }} {{ | upcase }}", 15, /invalid value expression/],
     [`{{ ${"#".repeat(256)} }}`, 4, /invalid value expression/],
     [`{{ a + ${"b".repeat(256)} }}`, 6, /expected "\|"/],
   ];

@@ -128,7 +128,7 @@ function About({ segment }: { segment: Segment }) {
   );
 }
 
-function Definition({ segment: { condition, mismatches } }: { segment: Segment }) {
+function Definition({ segment: { condition, mismatches, problems } }: { segment: Segment }) {
   const needsNames = condition !== null && JSON.stringify(condition).includes('"segment.');
   const names = useSegmentNames(needsNames);
   if (condition === null) {
@@ -140,6 +140,12 @@ function Definition({ segment: { condition, mismatches } }: { segment: Segment }
         The members are the contacts that meet this condition now. They change as contacts change.
       </p>
       <ConditionView words={wordsOfCondition(condition, (segment) => names.get(segment))} />
+      {problems.map(({ field, value, message }) => (
+        <p key={`${field} ${value}`}>
+          The comparison of <code>{field}</code> with <code>{value}</code> cannot be made, so it
+          matches no contact: the value {message}.
+        </p>
+      ))}
       {mismatches.map(({ field, expected, contacts }) => (
         <p key={`${field} ${expected}`}>
           {contacts === 1 ? "1 contact has" : `${contacts.toLocaleString("en-US")} contacts have`} a

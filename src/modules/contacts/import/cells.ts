@@ -49,6 +49,12 @@ export function isExactNumber(text: string): boolean {
   return text !== MINUS_ZERO && Number.isFinite(value) && String(value) === text;
 }
 
+/**
+ * True for a number such as `1.234` or `-12.345`, which may also be a thousand with a separator as
+ * many languages write it.
+ */
+export const isUnclearNumber = (text: string): boolean => /^-?[1-9]\d{0,2}\.\d{3}$/.test(text);
+
 /** Reads a decimal as people write it: `1,299.50` or `1.299,50`; null if it is none. */
 export function readDecimal(text: string, separator: "." | ","): number | null {
   if (text.length > LONGEST_DECIMAL) return null;

@@ -1,11 +1,11 @@
 /**
  * The type of a column of data, decided from all of its cells: a column whose cells are all numbers in
- * their shortest form has numbers, one of only `true` and `false` has flags, and any other column has
+ * their shortest form has numbers, unless each decimal could be a thousand (`1.234`), one of only `true` and `false` has flags, and any other column has
  * its texts as they are written. `19.90`, `01067` and `15.06.2030` are therefore texts, and a mapping
  * to `number:KEY` or `date:KEY` converts them. What such a column seems to contain is shown.
  */
 
-import { readDecimal, readLocalDate, isExactNumber, isFlag } from "./cells.ts";
+import { readDecimal, readLocalDate, isExactNumber, isFlag, isUnclearNumber } from "./cells.ts";
 
 /** What a mapping or a header may say about a column. */
 export const NAMED_TYPES = ["text", "number", "date"] as const;
@@ -49,11 +49,14 @@ export function createColumnSurvey(named: NamedType | null): ColumnSurvey {
   let isEmpty = true;
   let isExact = true;
   let isFlags = true;
+  /** Exact numbers whose dot may stand before thousands, and those whose dot cannot. */
+  let unclearDots = 0;
+  let decimalDots = 0;
   /** Cells that are counted for the guess, or to read those of the named type. */
   let cells = 0;
   let dots = 0;
   let commas = 0;
-  /** Cells that have a comma, but could be a number with either separator. */
+  /** Cells with a comma or a dot that could be a number with either separator. */
   let unclear = 0;
   let dmy = 0;
   let mdy = 0;
@@ -64,6 +67,8 @@ export function createColumnSurvey(named: NamedType | null): ColumnSurvey {
   /** Cells such as `01067` and `+49`, which are codes and not amounts. */
   let codes = 0;
 
+  const hasThousands = () => unclearDots > 0 && decimalDots === 0;
+
   return {
     see(cell) {
       const text = cell.trim();
@@ -71,6 +76,10 @@ export function createColumnSurvey(named: NamedType | null): ColumnSurvey {
       isEmpty = false;
       isExact &&= isExactNumber(cell);
       isFlags &&= isFlag(cell);
+      if (isExact && cell.includes(".")) {
+        if (isUnclearNumber(cell)) unclearDots++;
+        else decimalDots++;
+      }
       if (named === "text" || (named === null && cells === MOST_GUESSED)) return;
       cells++;
       if (!/^[-+\d]/.test(text)) return;
@@ -79,7 +88,7 @@ export function createColumnSurvey(named: NamedType | null): ColumnSurvey {
       const withComma = readDecimal(text, ",") !== null;
       if (withDot) dots++;
       if (withComma) commas++;
-      if (withDot && withComma && text.includes(",")) unclear++;
+      if (withDot && withComma && (text.includes(",") || isUnclearNumber(text))) unclear++;
       const dayFirst = readLocalDate(text, "DMY");
       const monthFirst = readLocalDate(text, "MDY");
       if (dayFirst !== null) dmy++;
@@ -106,12 +115,12 @@ export function createColumnSurvey(named: NamedType | null): ColumnSurvey {
         return dmy >= mdy ? "date-dmy" : "date-mdy";
       }
       if (isEmpty) return "text";
-      if (isExact) return "number";
+      if (isExact && !hasThousands()) return "number";
       return isFlags ? "boolean" : "text";
     },
 
     guess() {
-      if (cells === 0 || isExact || isFlags) return null;
+      if (cells === 0 || (isExact && !hasThousands()) || isFlags) return null;
       if (local > 0 && dates === cells) {
         if (dmy === cells && mdy === cells && unclearDates > 0) return "date";
         if (dmy === cells) return "date-dmy";
@@ -119,7 +128,7 @@ export function createColumnSurvey(named: NamedType | null): ColumnSurvey {
       }
       if (local > 0) return "mixed";
       if (codes > 0) return null;
-      if (dots === cells && unclear === 0) return "number";
+      if (dots === cells && (unclear === 0 || commas === cells)) return "number";
       if (commas === cells) return "number-comma";
       return dots > 0 || commas > 0 ? "mixed" : null;
     },
@@ -127,5 +136,5 @@ export function createColumnSurvey(named: NamedType | null): ColumnSurvey {
 }
 
 const UNCLEAR_NUMBER =
-  "can be read with a comma before the decimals or before the thousands: say it in decimalSeparator";
+  "can be read with decimals or with thousands after the comma or dot: say it in decimalSeparator";
 const UNCLEAR_DATE = "can be read with the day or the month first: say it in dateOrder";

@@ -13,7 +13,9 @@ import { splitPath } from "../../../lib/key-path.ts";
 import { parseAddress } from "../../../protocols/mime/address.ts";
 import { isReserved } from "../data.ts";
 import { NAMED_TYPES, type NamedType } from "./column-types.ts";
-import { bareWord, isSuspectName, type StandingColumn, standingColumn } from "./standing.ts";
+import { readColumnName } from "./column-names.ts";
+import { bareWord } from "./leaving-words.ts";
+import { type StandingColumn, standingColumn } from "./standing.ts";
 
 export type Column =
   | { kind: "email" | "subscribed" | "ignored" }
@@ -31,8 +33,6 @@ type Header = {
   columns: Column[];
   /** Columns that became data only because nothing says what they are. */
   unnamed: number[];
-  /** Columns whose names seem to say who left, and nothing says how. */
-  suspects: number[];
   /** A file with errors is refused; a dry run shows them beside what could be read. */
   errors: FieldError[];
 };
@@ -43,6 +43,9 @@ const TYPE_PREFIXES = NAMED_TYPES.map((type) => ({ type, prefix: `${type}:` }));
 const PREFIXES = [DATA_PREFIX, JSON_PREFIX, ...TYPE_PREFIXES.map(({ prefix }) => prefix)];
 /** Targets of a mapping for columns whose cells are flags, times or reasons. */
 const LEFT_TARGETS = new Set(["unsubscribed", "suppressed", "bounced", "complained"]);
+/** Names of columns that say in free words why a person left. */
+const REASON =
+  /reason|comment|feedback|details|grund|begr[uü]ndung|raison|motif|motivo|reden|orsak|[åa]rsag|pow[oó]d|d[uů]vod|neden|причин|理由|原因/i;
 const MAX_REPORTED_NAMES = 20;
 const MAX_REPORTED_NAME_LENGTH = 60;
 
@@ -60,22 +63,24 @@ export function readHeader(names: readonly string[], mapping: Mapping): Header {
     mapping,
     names.map((name) => {
       const target = targetOf(name, mapping);
-      return target === undefined ? columnOf(name) : mappedColumn(target);
+      if (target === undefined) return columnOf(name);
+      const column = mappedColumn(target);
+      return column.kind === "left" && REASON.test(name) ? { ...column, isReason: true } : column;
     }),
   );
   const unnamed = columns.flatMap((column, i) =>
-    column.kind === "data" && isUnnamed(names[i] ?? "", mapping) ? [i] : [],
+    (column.kind === "data" || column.kind === "object") && isUnnamed(names[i] ?? "", mapping)
+      ? [i]
+      : [],
   );
-  const suspects = unnamed.filter((i) => isSuspectName(names[i] ?? ""));
   const errors = [
     ...unknownNames(names, mapping),
     ...badTargets(mapping),
     ...(columns.some((column) => column.kind === "data" && column.key === "") ? [noKey()] : []),
     ...duplicates(columns),
     ...(columns.some(({ kind }) => kind === "email") ? [] : [noEmail(names)]),
-    ...suspects.slice(0, MAX_REPORTED_NAMES).map((i) => suspectColumn(names[i] ?? "")),
   ];
-  return { columns, unnamed, suspects, errors };
+  return { columns, unnamed, errors };
 }
 
 const STANDING_KINDS = new Set<Column["kind"]>(["subscribed", "wanted", "status", "left"]);
@@ -85,14 +90,16 @@ export function hasStanding(columns: readonly Column[]): boolean {
   return columns.some(({ kind }) => STANDING_KINDS.has(kind));
 }
 
-/** The error of a column that says who left in a way that is not known. */
-export function suspectColumn(name: string): FieldError {
+/** The error of a column that says who left in a way that is not known, with a value that shows it. */
+export function suspectColumn(name: string, value: string): FieldError {
   const shown = shortName(name.trim());
+  const cell = value === "" ? "empty cells" : JSON.stringify(shortName(value));
   return {
     field: "file",
     message:
-      `has a column ${shown} that seems to say who left, and its meaning is not known: map it to ` +
-      `status, unsubscribed, subscribed, or data.${shown} if it means something else, or to null`,
+      `has a column ${shown} with ${cell} that seems to say who left, and its meaning is not known: ` +
+      `map it to status, unsubscribed, subscribed, or data.${shown} if it means something else, or ` +
+      "to null",
     code: "invalid_value",
   };
 }
@@ -121,9 +128,14 @@ function withEmail(
 export function columnName(key: string, holdsJson: boolean): string {
   if (holdsJson) return JSON_PREFIX + key;
   const column = columnOf(key);
-  const isLiteral = column.kind === "data" && column.key === key && !isSuspectName(key);
+  const isLiteral = column.kind === "data" && column.key === key && !concernsLeaving(key);
   const isPlain = isLiteral && /^[\p{L}\p{N}_]/u.test(key);
   return isPlain ? key : DATA_PREFIX + key;
+}
+
+function concernsLeaving(key: string): boolean {
+  const { hint } = readColumnName(key);
+  return hint === "left" || hint === "wanted";
 }
 
 /** The target of a column; undefined if the mapping does not contain it. */

@@ -10,7 +10,7 @@ import { startSlices } from "../../../lib/slices.ts";
 import { type Batch, readBatches } from "./batches.ts";
 import type { ImportFaults, RowFault } from "./faults.ts";
 import type { ImportFiles } from "./files.ts";
-import { examineSample, type FileFormat, nameError, readFormat } from "./format.ts";
+import { encodingError, examineSample, type FileFormat, nameError, readFormat } from "./format.ts";
 import { FILE_GONE, type JobFile, readInput, targetOf } from "./job-file.ts";
 import { PREVIEWED_ROWS, previewRows } from "./preview.ts";
 import { peekItems, SAMPLED_ROWS } from "./records.ts";
@@ -87,7 +87,10 @@ export function createDryRunner(deps: {
       const { first, rest: all } = await peekItems(rest, SAMPLED_ROWS);
       const sample = examineSample(format, recordsOf(first));
       const misnamed = nameError(input, format);
-      const problems = [...errors, ...sample.errors, ...(misnamed === null ? [] : [misnamed])];
+      const others = [encodingError(input), misnamed].filter((error) => error !== null);
+      const found = [...errors, ...sample.errors, ...others];
+      // A column that the sample asks for is found in the whole file as well.
+      const problems = [...new Map(found.map((problem) => [problem.message, problem])).values()];
       const trial = openTrial(job.id);
       const batches = readBatches(all, format);
       const opened = { target: targetOf(job, input), trial, batches, isStopping };

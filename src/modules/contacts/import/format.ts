@@ -14,14 +14,14 @@ import {
 } from "./columns.ts";
 import type { ImportJob } from "./model.ts";
 import type { RowFormat } from "./rows.ts";
-import { bareWord, isSpeakingWord, readStatus } from "./standing.ts";
+import { bareWord } from "./leaving-words.ts";
+import { readStatus } from "./standing.ts";
+import { createStandingWatch } from "./watch.ts";
 
 export type FileFormat = RowFormat & {
   header: readonly string[];
-  /** Columns of data in which a word such as `unsubscribed` has the file refused. */
+  /** Columns whose meaning nobody gave; one that seems to say who left has the file refused. */
   watched: readonly number[];
-  /** Columns whose names seem to say who left, and nothing says how. */
-  suspects: readonly number[];
 };
 
 /** A column whose meaning, or that of some of its words, must be said. */
@@ -35,6 +35,7 @@ const REASON_NAMES = new Set(["reason", "type", "event", "category"]);
 const ADDRESS_NAMES = new Set(["address", "recipient"]);
 const LEFT_FILE =
   /unsub|non[-_ ]?subscri|cleaned|bounce|suppress|spam|complain|bl(?:ack|ock)[-_ ]?list|opt[-_ ]?out/i;
+const MOST_REPORTED = 20;
 const MAX_REPORTED_WORDS = 10;
 const MAX_ASKED_WORDS = 50;
 const LONGEST_REPORTED = 60;
@@ -48,9 +49,9 @@ export function readFormat(
   );
   const isList = suppressAs !== undefined;
   const read = readHeader(header, isList ? listMapping(header, mapping) : mapping);
-  const { columns, unnamed, suspects, errors } = read;
-  const watched = isList || hasStanding(columns) ? [] : unnamed;
-  const format = { header, columns, statusWords, isList, watched, suspects, types };
+  const { columns, unnamed, errors } = read;
+  const watched = isList ? [] : unnamed;
+  const format = { header, columns, statusWords, isList, watched, types };
   return { format, errors };
 }
 
@@ -70,14 +71,6 @@ function listMapping(header: readonly string[], mapping: Options["mapping"]): Ma
   return { ...Object.fromEntries(targets), ...mapping };
 }
 
-/** The index of the watched column that says who left in this record; undefined if there is none. */
-export function speakingColumn(
-  { watched }: FileFormat,
-  cells: readonly string[],
-): number | undefined {
-  return watched.find((i) => isSpeakingWord(cells[i] ?? ""));
-}
-
 /**
  * The error of a file whose name says that it contains people who left, such as the
  * `nonsubscribed_members_export.csv` of Mailchimp; null if its columns say it as well.
@@ -94,40 +87,57 @@ export function nameError(
   return { field: "file", message, code: "invalid_value" };
 }
 
+/**
+ * The error of a file that could be in several encodings, so that its letters may be wrong; null if
+ * its encoding is known. The addresses of a list of suppressions are in ASCII in each of them.
+ */
+export function encodingError({
+  encodingDoubt,
+  suppressAs,
+}: Pick<ImportJob, "encodingDoubt" | "suppressAs">): FieldError | null {
+  if (encodingDoubt === undefined || suppressAs !== undefined) return null;
+  const [first, ...others] = encodingDoubt.map(
+    ({ encoding, word }) => `${JSON.stringify(word)} (${encoding})`,
+  );
+  const readings = [...new Set([first, ...others])].join(" or ");
+  const message =
+    `must be named, because the file is not in UTF-8 and its letters can be read in several ways: ` +
+    `${readings}; or save the file as UTF-8`;
+  return { field: "encoding", message, code: "required" };
+}
+
 /** The words that the first records contain and whose meaning is not known, by column. */
 function examine(format: FileFormat, records: Iterable<readonly string[]>) {
   const { columns, statusWords, isList } = format;
-  const speaking = new Set<number>();
+  const watch = createStandingWatch(format);
   const unknown = new Map<number, Set<string>>();
   for (const cells of records) {
-    const found = speakingColumn(format, cells);
-    if (found !== undefined) speaking.add(found);
+    watch.see(cells);
     for (const [i, cell] of isList ? [] : cells.entries()) {
       if (columns[i]?.kind !== "status" || cell.trim() === "") continue;
       if (readStatus(cell, statusWords) !== undefined) continue;
       unknown.set(i, (unknown.get(i) ?? new Set()).add(cell.trim().slice(0, LONGEST_REPORTED)));
     }
   }
-  return { speaking, unknown };
+  return { suspects: watch.found(), unknown };
 }
 
 /** The errors of the first records of a file, and what the caller must say of its columns. */
 export function examineSample(format: FileFormat, records: Iterable<readonly string[]>) {
   const { header } = format;
-  const { speaking, unknown } = examine(format, records);
+  const { suspects, unknown } = examine(format, records);
   const nameOf = (i: number) => (header[i] ?? "").trim();
   const questions: Question[] = [
-    ...[...new Set([...format.suspects, ...speaking])].map((i) => ({
-      column: nameOf(i),
-      words: [],
-    })),
+    ...suspects.map(({ index }) => ({ column: nameOf(index), words: [] })),
     ...[...unknown].map(([i, words]) => ({
       column: nameOf(i),
       words: [...words].slice(0, MAX_ASKED_WORDS),
     })),
   ];
   const errors = [
-    ...[...speaking].map((i) => suspectColumn(header[i] ?? "")),
+    ...suspects
+      .slice(0, MOST_REPORTED)
+      .map(({ index, value }) => suspectColumn(header[index] ?? "", value)),
     ...[...unknown].map(([i, words]) => unknownStatuses(header[i] ?? "", words)),
   ];
   return { errors, questions };

@@ -19,7 +19,7 @@ import { encodingNamed, guessEncoding } from "../../../lib/text-encoding.ts";
 import type { Quotas } from "../../quotas/service.ts";
 import type { CsvItem, Delimiter } from "../../../lib/csv.ts";
 import type { ImportFiles, Receiving } from "./files.ts";
-import { examineSample, nameError, readFormat } from "./format.ts";
+import { encodingError, examineSample, nameError, readFormat } from "./format.ts";
 import {
   DATE_ORDERS,
   DECIMAL_SEPARATORS,
@@ -36,7 +36,7 @@ import {
 import { SAMPLED_ROWS } from "./records.ts";
 import { importResults } from "./results.ts";
 import { STANDINGS } from "./standing.ts";
-import { notesOnColumns } from "./survey.ts";
+import { notesOnColumns, notesOnDropped } from "./survey.ts";
 import { FILE_GONE, type JobFile, readInput } from "./job-file.ts";
 import type { ImportFaults } from "./faults.ts";
 import { presentJob } from "../jobs/model.ts";
@@ -123,7 +123,8 @@ export function createImports(deps: {
     const errors = await jobFile.open({ id, projectSeq }, job, async ({ header, rest }) => {
       const unreadable = headerErrors(header);
       if (unreadable.length > 0 || kind === "DRY_RUN") return unreadable;
-      return errorsOfSample(header, rest, job);
+      const unclear = encodingError(job);
+      return unclear === null ? errorsOfSample(header, rest, job) : [unclear];
     });
     if (errors === null) throw fileGone();
     if (errors.length > 0) throw validationError(errors);
@@ -135,9 +136,16 @@ export function createImports(deps: {
     try {
       const { fields, fileName, guessed, digest, sizeBytes } = await storeFile(upload, receiving);
       const { saysSubscribed, kind, encoding: named, ...options } = read(fields);
-      const encoding = named ?? guessed;
+      const { encoding, doubt } = named === undefined ? guessed : { encoding: named, doubt: null };
       const file = { fileName: fileName.slice(0, LONGEST_FILE_NAME), saysSubscribed };
-      const job = { encoding, hasNamedEncoding: named !== undefined, ...file, ...options };
+      const unclear = doubt === null ? {} : { encodingDoubt: doubt };
+      const job = {
+        encoding,
+        hasNamedEncoding: named !== undefined,
+        ...unclear,
+        ...file,
+        ...options,
+      };
       await checkHeader(projectSeq, { id, kind }, job);
       return { id, kind, job, sizeBytes, identity: { digest, kind, encoding, ...options } };
     } catch (error) {
@@ -156,7 +164,12 @@ export function createImports(deps: {
     async take(projectSeq: number, dryRunId: string, body: ImportRun): Promise<Received> {
       const tried = jobs.get(projectSeq, KINDS, dryRunId);
       if (tried.kind !== "DRY_RUN") throw notDryRun();
-      const { encoding: read, hasNamedEncoding = true, fileName = "" } = readInput(tried);
+      const {
+        encoding: read,
+        hasNamedEncoding = true,
+        fileName = "",
+        encodingDoubt,
+      } = readInput(tried);
       return begin(projectSeq, async () => {
         const id = newId(clock.now());
         const { kind, encoding: named, ...options } = optionsOfRun(body);
@@ -164,6 +177,7 @@ export function createImports(deps: {
           encoding: named ?? read,
           hasNamedEncoding: named !== undefined || hasNamedEncoding,
           fileName,
+          ...(named !== undefined || encodingDoubt === undefined ? {} : { encodingDoubt }),
           ...options,
         };
         if (!(await files.copy(dryRunId, id))) throw fileGone();
@@ -386,7 +400,8 @@ function present(job: JobRow, faults: readonly ImportError[]): ImportProgress {
   const { encoding, columns = [], preview = [], problems = [] } = input;
   const { fileName = "", questions = [] } = input;
   const counts = { created, updated, failed, ...importResults(input) };
-  const notes = [...notesOnEncoding(input), ...notesOnColumns(columns)];
+  const dropped = input.suppressAs === undefined ? notesOnDropped(columns, input.mapping) : [];
+  const notes = [...notesOnEncoding(input), ...dropped, ...notesOnColumns(columns)];
   const dryRun = job.kind === "DRY_RUN";
   const hasFile = dryRun && job.fileBytes > 0;
   const fileExpiresAt = hasFile && job.finishedAt !== null ? job.finishedAt + KEPT_MS : null;

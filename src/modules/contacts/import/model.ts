@@ -41,7 +41,7 @@ export const ImportQuery = Input({
   encoding: Type.Optional(
     Type.String({
       maxLength: 40,
-      description: "Encoding of the file, such as windows-1250; otherwise it is guessed",
+      description: "Encoding of the file, such as windows-1250; needed if its words show no other",
     }),
   ),
   dateOrder: Type.Optional(
@@ -258,7 +258,9 @@ export const ImportProgress = named(
       Nullable(OneOf(DELIMITER_NAMES)),
       "Sign between the values; null until the file has been read",
     ),
-    preview: Type.Array(PreviewedRow, { description: "The first 20 rows of a dry run" }),
+    preview: Type.Array(PreviewedRow, {
+      description: "The first 20 rows of a dry run; none for viewers",
+    }),
     problems: Type.Array(Problem, {
       description: "Why a dry run could not read the file as a whole; the import would be refused",
     }),
@@ -345,6 +347,10 @@ export const ImportJob = Type.Object({
   encoding: Type.String(),
   /** True if the request names the encoding. */
   hasNamedEncoding: Type.Optional(Type.Boolean()),
+  /** Ways to read a word of the file, if its encoding is neither named nor sure. */
+  encodingDoubt: Type.Optional(
+    Type.Array(Type.Object({ encoding: Type.String(), word: Type.String() })),
+  ),
   dateOrder: Type.Optional(OneOf(DATE_ORDERS)),
   decimalSeparator: Type.Optional(OneOf(DECIMAL_SEPARATORS)),
   mapping: Type.Record(Type.String(), Nullable(Type.String())),

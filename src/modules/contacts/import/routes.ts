@@ -16,6 +16,8 @@ import type { Bodies } from "../../../http/body.ts";
 import { BODY_LIMITS, limited, MAX_IMPORT_BYTES } from "../../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { FORM_OVERHEAD_BYTES } from "../../../http/multipart.ts";
+import { seesSecrets, textFor } from "../../../http/role-views.ts";
+import type { Role } from "../../../http/roles.ts";
 import { contactOptions, type Imports, type Received, suppressionOptions } from "./imports.ts";
 import {
   DATE_ORDERS,
@@ -139,7 +141,8 @@ export function importRoutes(deps: {
     })
     .get(
       "/contacts/import/:id",
-      ({ project, params }) => envelope(imports.progress(project.seq, params.id)),
+      ({ project, role, params }) =>
+        envelope(readableProgress(role, imports.progress(project.seq, params.id))),
       { ...progress, detail: importOperations.getImport },
     )
     .post("/suppressions/import", (context) => start(context, suppressionOptions(context.query)), {
@@ -152,9 +155,20 @@ export function importRoutes(deps: {
     })
     .get(
       "/suppressions/import/:id",
-      ({ project, params }) => envelope(imports.progress(project.seq, params.id)),
+      ({ project, role, params }) =>
+        envelope(readableProgress(role, imports.progress(project.seq, params.id))),
       { ...progress, detail: suppressionImportOperations.getSuppressionImport },
     );
+}
+
+/** The progress as a role sees it: viewers see no rows of the file. */
+function readableProgress(role: Role | null, progress: ImportProgress): ImportProgress {
+  if (seesSecrets(role)) return progress;
+  const errors = progress.errors.map(({ line, message }) => ({
+    line,
+    message: textFor(role, message),
+  }));
+  return { ...progress, preview: [], errors };
 }
 
 type Accepted = { status: number; body: { data: { jobId: string } } };
@@ -187,7 +201,7 @@ const STATUSES = {
 
 const ENCODING = {
   type: "string" as const,
-  description: "Encoding of the file, such as windows-1250; otherwise it is guessed",
+  description: "Encoding of the file, such as windows-1250; needed if its words show no other",
 };
 
 const FORM = {

@@ -3,11 +3,12 @@
 import { refuseUnstorable } from "../../../http/json-checks.ts";
 import { isRecord } from "../../../http/validation.ts";
 import { AppError } from "../../../lib/errors.ts";
-import { parseAddress } from "../../../protocols/mime/address.ts";
+import { parseMailbox } from "../../../protocols/mime/mailbox.ts";
 import { readCell, removeMark } from "./cells.ts";
 import type { ColumnType } from "./column-types.ts";
 import type { Column } from "./columns.ts";
 import { isReserved, serializeData } from "../data.ts";
+import { isSpokenNo, isYes } from "./leaving-words.ts";
 import {
   readLeft,
   readStatus,
@@ -29,15 +30,6 @@ export type ImportRow =
     }
   /** `cells` is the record as it stands in the file, if it could be split into cells. */
   | { kind: "fault"; line: number; message: string; cells?: readonly string[] };
-
-const SUBSCRIBED = new Map([
-  ["true", true],
-  ["1", true],
-  ["yes", true],
-  ["false", false],
-  ["0", false],
-  ["no", false],
-]);
 
 /** Characters of a cell in a message. */
 const LONGEST_SHOWN = 60;
@@ -100,7 +92,7 @@ function readCells({ columns, statusWords, isList, types }: RowFormat, cells: re
         addStanding(readWanted(cell, statusWords), cell);
         break;
       case "left":
-        addStanding(readLeft(cell, column.standing, statusWords), cell);
+        addStanding(readLeft(cell, column, statusWords), cell);
         break;
       case "data":
         data.push([column.key, readTypedCell(cell, column.key, types[i] ?? "text")]);
@@ -132,20 +124,16 @@ function refuseBadCharacters(cell: string): void {
 /** Reads an address, also as mail programs export it: `Ada <ada@example.com>`, `mailto:…`. */
 function readEmail(cell: string): string {
   const text = removeMark(cell).trim();
-  const parsed = parseAddress(text);
-  if (parsed.ok) return parsed.address;
-  const bare = text.endsWith(">") ? text.slice(text.lastIndexOf("<") + 1, -1) : text;
-  const unwrapped = parseAddress(bare.replace(/^mailto:/i, "").trim());
-  if (!unwrapped.ok) throw new RowError(parsed.reason);
-  return unwrapped.address;
+  const bare = text.replace(/(^|<)[ \t]*mailto:/i, "$1");
+  const parsed = parseMailbox(bare, { mayHaveCommas: true });
+  if (!parsed.ok) throw new RowError(parsed.reason);
+  return parsed.mailbox.address;
 }
 
 function readSubscribed(cell: string): Standing {
-  const value = SUBSCRIBED.get(cell.trim().toLowerCase());
-  if (value === undefined) {
-    throw new RowError("subscribed must be true, 1, yes, false, 0 or no.");
-  }
-  return value ? "SUBSCRIBED" : "UNSUBSCRIBED";
+  if (isSpokenNo(cell)) return "UNSUBSCRIBED";
+  if (isYes(cell)) return "SUBSCRIBED";
+  throw new RowError("subscribed must be true, 1, yes, false, 0 or no.");
 }
 
 function readTypedCell(cell: string, key: string, type: ColumnType): unknown {

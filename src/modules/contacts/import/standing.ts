@@ -5,6 +5,8 @@
  * Klaviyo, MailPoet, Buttondown and ActiveCampaign. A word that is not in the table is never guessed.
  */
 
+import { bareWord, isNo, isTime, isYes } from "./leaving-words.ts";
+
 /** A reason of a suppression, or whether the person is subscribed. */
 export const STANDINGS = [
   "SUBSCRIBED",
@@ -36,13 +38,6 @@ const STANDING_OF_WORD = new Map(
   STANDINGS.flatMap((standing) =>
     WORDS[standing].split(/\s+/).map((word) => [word, standing] as const),
   ),
-);
-
-/** Words that no column contains but one that says who left. */
-const SPEAKING_WORDS = new Set(
-  `unsubscribed unsubscribe optedout nonsubscribed notsubscribed neversubscribed blocklisted
-   blacklisted cleaned bounced hardbounce hardbounced complained spamcomplaint spamreport
-   manualsuppression`.split(/\s+/),
 );
 
 const STATUS_COLUMNS = new Set(
@@ -77,31 +72,10 @@ const WANTED_COLUMNS = new Set(
    acceptsemailmarketing optin optedin emailoptin marketingoptin optinemail`.split(/\s+/),
 );
 
-/** Names that say something of this kind, but not what. */
-const SUSPECT =
-  /^(?:is)?(?:active|enabled|disabled)$|^newsletters?$|abgemeldet|abbestellt|d[eé]sabonn|desuscri|disiscri|uitgeschreven|unsub|bounce|complain|suppress|bl(?:ack|ock)list|opt(?:ed)?(?:in|out)|consent|spamreport|donot(?:e?mail|contact)|(?:subscri(?:ber|ption)|e?mail|contact|member|list|marketing)status$/;
-/** The end of a name that says something about the event and not whether it happened. */
-const COMPANION =
-  /(?:ids?|ip|reasons?|reasonother|otherreason|campaign|campaigntitle|title|url|link|source|counts?|total|rate|by|code|type|message|text|version)$/;
-/** `OPTIN_TIME` of Mailchimp is given for every person who ever subscribed. */
-const OPT_IN_TIME = /(?:optin|optedin|consent)(?:time|date|at|on)$/;
-
-const NO = new Set(["false", "0", "no", "n", "f", "null", "none", "never", "-", "nein", "non"]);
-const YES = new Set(["true", "1", "yes", "y", "t", "x", "ja", "oui", "si"]);
-/** A date in any order, or seconds of an epoch. */
-const TIME = /^\d{4}[-/.]\d|^\d{1,2}[-/.]\d{1,2}[-/.]\d|^\d{9,13}$|^[a-z]{3,9},? \d{1,2}\b/i;
-const LONGEST_WORD = 60;
-
-/** The letters and digits of a name or word, in lower case: `UNSUB_TIME` is `unsubtime`. */
-export function bareWord(text: string): string {
-  return text
-    .slice(0, LONGEST_WORD)
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, "");
-}
-
 export type StandingColumn =
-  { kind: "status" | "wanted" } | { kind: "left"; standing: Exclude<Standing, "SUBSCRIBED"> };
+  | { kind: "status" | "wanted" }
+  /** `isReason`: any text is a reason for which the person left. */
+  | { kind: "left"; standing: Exclude<Standing, "SUBSCRIBED">; isReason?: boolean };
 
 /** The meaning of a column by its name; null if the name says nothing about it. */
 export function standingColumn(name: string): StandingColumn | null {
@@ -110,17 +84,6 @@ export function standingColumn(name: string): StandingColumn | null {
   if (WANTED_COLUMNS.has(word)) return { kind: "wanted" };
   const standing = STANDING_OF_FLAG.get(word);
   return standing === undefined ? null : { kind: "left", standing };
-}
-
-/** True if the name is about who left, but its meaning is not known. */
-export function isSuspectName(name: string): boolean {
-  const word = bareWord(name);
-  return SUSPECT.test(word) && !COMPANION.test(word) && !OPT_IN_TIME.test(word);
-}
-
-/** True if a value in a column of any name shows that the column says who left. */
-export function isSpeakingWord(cell: string): boolean {
-  return cell.length <= LONGEST_WORD && SPEAKING_WORDS.has(bareWord(cell));
 }
 
 /** The meaning of a status; undefined for an unknown word, null for one that says nothing. */
@@ -136,21 +99,20 @@ export function readStatus(cell: string, words: StatusWords): Standing | null | 
  */
 export function readLeft(
   cell: string,
-  standing: Standing,
+  { standing, isReason = false }: Extract<StandingColumn, { kind: "left" }>,
   words: StatusWords,
 ): Standing | null | undefined {
-  const word = bareWord(cell);
-  if (NO.has(word) || word === "") return null;
-  if (YES.has(word) || TIME.test(cell.trim())) return standing;
-  return readStatus(cell, words);
+  if (isNo(cell)) return null;
+  const status = readStatus(cell, words);
+  const isLeft = status === undefined && (isReason || isYes(cell) || isTime(cell));
+  return isLeft ? standing : status;
 }
 
 /** The meaning of a cell in a column of flags that say that the person is subscribed. */
 export function readWanted(cell: string, words: StatusWords): Standing | null | undefined {
-  const word = bareWord(cell);
-  if (NO.has(word)) return "UNSUBSCRIBED";
-  if (YES.has(word)) return "SUBSCRIBED";
-  return readStatus(cell, words);
+  if (isNo(cell)) return "UNSUBSCRIBED";
+  const status = readStatus(cell, words);
+  return status === undefined && isYes(cell) ? "SUBSCRIBED" : status;
 }
 
 /** The standing that keeps most mail away. */

@@ -11,9 +11,10 @@ import {
   createColumnSurvey,
   type TypeOptions,
 } from "./column-types.ts";
-import { type Column, suspectColumn } from "./columns.ts";
-import { type FileFormat, speakingColumn } from "./format.ts";
+import { type Column, type Mapping, suspectColumn } from "./columns.ts";
+import type { FileFormat } from "./format.ts";
 import type { ImportedColumn } from "./model.ts";
+import { createStandingWatch } from "./watch.ts";
 
 export type FileSurvey = {
   total: number;
@@ -23,6 +24,7 @@ export type FileSurvey = {
   columns: ImportedColumn[];
 };
 
+const MOST_REPORTED = 20;
 const MAX_SHOWN_COLUMNS = 500;
 const LONGEST_SHOWN_NAME = 200;
 
@@ -33,18 +35,21 @@ export function surveyRows(format: FileFormat, options: TypeOptions) {
     column.kind === "data" ? createColumnSurvey(column.as ?? null) : null,
   );
   let total = 0;
-  let speaking: number | undefined;
+  const watch = createStandingWatch(format);
 
   return {
     see(item: CsvItem): void {
       if (item.kind !== "end") total++;
       if (item.kind !== "record") return;
-      speaking ??= speakingColumn(format, item.cells);
+      watch.see(item.cells);
       for (const [i, cell] of item.cells.entries()) surveys[i]?.see(cell);
     },
 
     result(): FileSurvey & { faults: FieldError[] } {
-      const faults = speaking === undefined ? [] : [suspectColumn(header[speaking] ?? "")];
+      const faults = watch
+        .found()
+        .slice(0, MOST_REPORTED)
+        .map(({ index, value }) => suspectColumn(header[index] ?? "", value));
       const types = columns.map((_, i): ColumnType | null => {
         const type = surveys[i]?.type(options) ?? null;
         if (type === null || typeof type === "string") return type;
@@ -102,6 +107,17 @@ function presentType(type: ColumnType | null): ImportedColumn["type"] {
 function shorten(name: string): string {
   const text = name.trim();
   return text.length > LONGEST_SHOWN_NAME ? `${text.slice(0, LONGEST_SHOWN_NAME)}…` : text;
+}
+
+/** Returns a sentence for each column that is left out because its name is reserved. */
+export function notesOnDropped(columns: readonly ImportedColumn[], mapping: Mapping): string[] {
+  return columns.flatMap(({ name, field }) => {
+    if (field !== null || name === "" || mapping[name] === null) return [];
+    return [
+      `The column ${name} is not imported, because the service sets this field itself. Map it to ` +
+        "another name, such as data.externalId, to store it, or to null.",
+    ];
+  });
 }
 
 /** Returns a sentence for each column that the caller should check. */

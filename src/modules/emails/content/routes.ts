@@ -13,6 +13,7 @@ import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
 import { PreviewDocument, PreviewQuery } from "../../../http/preview-query.ts";
+import { jsonFor } from "../../../http/role-views.ts";
 import { mayReadBody, type Role } from "../../../http/roles.ts";
 import { AppError } from "../../../lib/errors.ts";
 import type { App } from "../../../core/app.ts";
@@ -38,11 +39,15 @@ export function emailContentRoutes(deps: {
 }) {
   const { app, admission, contents, check } = deps;
 
-  /** A mail whose body the role may read. Throws 403 for another one. */
+  /**
+   * A mail whose body the role may read, with the variables as the role sees them. Throws 403 for
+   * another one.
+   */
   function find(projectSeq: number, id: string, role: Role | null): StoredMail {
     const stored = contents.find(projectSeq, id);
     if (!mayReadBody(role, stored.mail.isMarketing)) throw bodyRefused();
-    return stored;
+    const { mail } = stored;
+    return { ...stored, mail: { ...mail, variables: jsonFor(role, mail.variables) } };
   }
 
   return new Elysia({ name: "email-content-routes", prefix: "/emails/:id" })

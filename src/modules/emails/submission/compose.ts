@@ -11,7 +11,7 @@ import type { TemplateCache } from "../../../render/template/cache.ts";
 import { isContentId } from "../../../protocols/mime/headers.ts";
 import { decodeOctets } from "../../../protocols/mime/encode-fields.ts";
 import { parseFrom } from "../../../protocols/mime/from-field.ts";
-import { mailboxText } from "../../../protocols/mime/mailbox.ts";
+import { displayName, mailboxText } from "../../../protocols/mime/mailbox.ts";
 import {
   decodeMailbox,
   fieldsOf,
@@ -154,7 +154,7 @@ function attachmentOf(part: ParsedPart, content: Uint8Array | undefined) {
   const id = part.contentId.replace(/^<|>$/g, "");
   const contentId = isContentId(id) ? id : null;
   return {
-    filename: part.filename === "" ? "attachment" : part.filename,
+    filename: displayName(part.filename) || "attachment",
     contentType: MEDIA_TYPE.test(part.contentType) ? part.contentType : "application/octet-stream",
     contentId,
     disposition:

@@ -3,6 +3,7 @@
 import { parseAddress } from "../../../protocols/mime/address.ts";
 import { isMediaType } from "../../../protocols/mime/content-type.ts";
 import { addressLine, fold, rawLine, textLine } from "../../../protocols/mime/header-lines.ts";
+import { displayName } from "../../../protocols/mime/mailbox.ts";
 import { isContentId, isHeaderName, isHeaderText } from "../../../protocols/mime/headers.ts";
 import { messageDate } from "../../../protocols/mime/message.ts";
 import {
@@ -59,8 +60,12 @@ export function composeSent(message: SentMessage): Buffer {
   return bytesOf([`${lines.join("\r\n")}\r\n`, ...body(message)]);
 }
 
-function body({ text, html, attachments, messageId }: SentMessage): Pieces {
+function body({ text, html, messageId, ...rest }: SentMessage): Pieces {
   const boundary = boundaries(messageId);
+  const attachments = rest.attachments.map((attachment) => ({
+    ...attachment,
+    filename: displayName(attachment.filename),
+  }));
   attachments.forEach(checkAttachment);
   const isRelated = ({ disposition }: Attachment) => disposition === "inline";
   const related = attachments.filter(isRelated).map(attachmentPart);
@@ -93,7 +98,7 @@ function optionalList(name: string, list: readonly SentMailbox[]): string[] {
 function addressList(name: string, list: readonly SentMailbox[]): string {
   const written = list.map((mailbox) => {
     const address = checkedAddress(name, mailbox);
-    const line = addressLine(name, { name: checkedText(name, mailbox.name), address });
+    const line = addressLine(name, { name: checkedText(name, displayName(mailbox.name)), address });
     return line.slice(name.length + 2).replaceAll("\r\n", "");
   });
   return fold(`${name}: ${written.join(", ")}`);

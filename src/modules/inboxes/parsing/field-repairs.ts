@@ -3,6 +3,8 @@
  * a semicolon is missing or superfluous, a parameter has another name, or a value is quoted wrongly. Pure.
  */
 
+import { withoutComments } from "../../../protocols/mime/comments.ts";
+
 /** Longest part of a field that is looked at. */
 const MAX_CHARACTERS = 2_000;
 
@@ -23,14 +25,15 @@ const ENCODINGS: ReadonlyMap<string, string> = new Map([
 
 /** The encoding that a Content-Transfer-Encoding means, in lower case; it is as written if unknown. */
 export function meantEncoding(encoding: string): string {
-  const [first = ""] = encoding.slice(0, MAX_CHARACTERS).split(/[;,]/, 1);
+  const [first = ""] = withoutComments(encoding.slice(0, MAX_CHARACTERS)).split(/[;,]/, 1);
   const letters = first.toLowerCase().replace(/[^a-z0-9]/g, "");
   return ENCODINGS.get(letters) ?? first.replace(/["'<>]/g, "").trim();
 }
 
 /** The media type at the beginning of a Content-Type; null without one. */
 export const meantMediaType = (field: string): string | null =>
-  MEDIA_TYPE.exec(`${field.slice(0, MAX_CHARACTERS)} `)?.[1]?.toLowerCase() ?? null;
+  MEDIA_TYPE.exec(`${withoutComments(field.slice(0, MAX_CHARACTERS))} `)?.[1]?.toLowerCase() ??
+  null;
 
 export const meantBoundary = (field: string): string | null => valueOf(BOUNDARY, field);
 

@@ -12,6 +12,7 @@
  * 7. Texts are decoded by decode-text.ts, and keep their line ends; HTML beside a text stays as it is.
  */
 
+import { withoutComments } from "../../../protocols/mime/comments.ts";
 import { isUtf8 } from "node:buffer";
 import { Duplex } from "node:stream";
 import {
@@ -297,7 +298,8 @@ function uuencodeDecoder(): Duplex {
 /** Sets what is meant by the fields of a part (field-repairs.ts). */
 function repairFields(node: SplitNode): void {
   const field = (name: string) => (node.headers === false ? "" : node.headers.getFirst(name));
-  if (node.encoding !== false) node.encoding = meantEncoding(node.encoding);
+  const encoding = field("Content-Transfer-Encoding");
+  if (encoding !== "") node.encoding = meantEncoding(encoding.toLowerCase());
   const [disposition, type] = [field("Content-Disposition"), field("Content-Type")];
   const name = node.filename === false ? meantName(disposition, type) : node.filename;
   if (name !== null) {
@@ -306,7 +308,8 @@ function repairFields(node: SplitNode): void {
     if (type === "" && meant !== node.filename) node.contentType = contentTypeOf(meant);
     node.filename = meant;
   }
-  if (node.disposition !== false) node.disposition = node.disposition.split(/[\s,]/, 1)[0] ?? "";
+  if (node.disposition !== false)
+    node.disposition = withoutComments(node.disposition).split(/[\s,]/, 1)[0] ?? "";
   if (node.contentType !== false && MEDIA_TYPE.test(node.contentType)) return;
   node.contentType = meantMediaType(type) ?? typeOfUntyped(node);
   const isMultipart = node.contentType.startsWith("multipart/");

@@ -34,11 +34,6 @@ export function parsePeriod(text: string): Period | null {
   return { fromMs, untilMs: fromMs + 1 };
 }
 
-/** True for a date such as 15.06.2030 or 06/15/2030, whose order of day and month is not known. */
-export function isLocalDate(text: string): boolean {
-  return /^\s*\d{1,2}([./-])\d{1,2}\1\d{4}(?!\d)/.test(text);
-}
-
 export function spanMs(amount: number, unit: Unit): number {
   return amount * UNIT_MS[unit];
 }

@@ -3,7 +3,13 @@
 import { isRecord } from "../../../http/validation.ts";
 import type { FieldError } from "../../../lib/errors.ts";
 import type { Target } from "./fields.ts";
-import { type CheckResult, type FilterInput, createFilterInput, type Values } from "./input.ts";
+import {
+  type CheckResult,
+  type FilterInput,
+  createFilterInput,
+  type FilterOrigin,
+  type Values,
+} from "./input.ts";
 import {
   type FieldTest,
   type Operator,
@@ -26,7 +32,11 @@ export type Test = FieldTest | SegmentTest;
 
 type Read = { test: Test; takes: keyof Values };
 
-export function checkFilter(given: unknown, at: string): CheckResult<Filter> {
+export function checkFilter(
+  given: unknown,
+  at: string,
+  origin: FilterOrigin = "REQUEST",
+): CheckResult<Filter> {
   if (!isRecord(given)) {
     return {
       ok: false,
@@ -34,7 +44,7 @@ export function checkFilter(given: unknown, at: string): CheckResult<Filter> {
     };
   }
   const errors: FieldError[] = [];
-  const input = createFilterInput(given, at, errors);
+  const input = createFilterInput(given, { at, errors, origin });
   const target = input.target();
   if (target === null) input.operator(OPERATOR_NAMES);
   const read = target === null ? null : readTest(target, input);

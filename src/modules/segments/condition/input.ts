@@ -2,6 +2,7 @@
 
 import { isRecord } from "../../../http/validation.ts";
 import { type FieldError, type FieldErrorCode, REQUIRED } from "../../../lib/errors.ts";
+import { type Comparable, comparableMessage, dateMessage } from "./comparable.ts";
 import { parsePeriod, type Period, spanMs, UNITS } from "./dates.ts";
 import { parseField, type Target } from "./fields.ts";
 
@@ -16,7 +17,7 @@ export type Values = {
   scalar: Scalar;
   /** A scalar; a text is searched for in other texts. */
   part: Scalar;
-  comparable: string | number;
+  comparable: Comparable;
   list: readonly Scalar[];
   period: Period;
   /** `value` and `unit` together, in milliseconds. */
@@ -47,7 +48,16 @@ const LONGEST_PART = 1000;
 const MAX_VALUES = 1000;
 const LARGEST_AMOUNT = 10_000_000;
 
-export function createFilterInput(given: unknown, at: string, errors: FieldError[]): FilterInput {
+/**
+ * REQUEST: whatever is wrong is an error. STORED: a comparison with a text, which earlier versions
+ * accepted, is read as a problem, so that what has it can be loaded.
+ */
+export type FilterOrigin = "REQUEST" | "STORED";
+
+export function createFilterInput(
+  given: unknown,
+  { at, errors, origin }: { at: string; errors: FieldError[]; origin: FilterOrigin },
+): FilterInput {
   const filter = isRecord(given) ? given : {};
 
   function fail(member: string, code: FieldErrorCode, message: string): null {
@@ -121,9 +131,13 @@ export function createFilterInput(given: unknown, at: string, errors: FieldError
     },
     comparable() {
       const { value } = filter;
-      if (isScalar(value) && typeof value !== "boolean") return value;
-      if (typeof value === "string") return fail("value", "too_big", TOO_LONG);
-      return failType("a string or a number");
+      if (typeof value === "number" && Number.isFinite(value)) return value;
+      if (typeof value !== "string") return failType("a number or a date");
+      const period = parsePeriod(value);
+      if (period !== null) return period;
+      const message = comparableMessage(value);
+      if (origin === "REQUEST") return fail("value", "invalid_format", message);
+      return { field: String(filter["field"]), value, message };
     },
     list() {
       const { value } = filter;
@@ -138,8 +152,7 @@ export function createFilterInput(given: unknown, at: string, errors: FieldError
     period() {
       const { value } = filter;
       if (typeof value !== "string") return failType("a date");
-      const message = "must be a date such as 2026-01-31 or 2026-01-31T12:00:00Z";
-      return parsePeriod(value) ?? fail("value", "invalid_format", message);
+      return parsePeriod(value) ?? fail("value", "invalid_format", dateMessage(value));
     },
     span() {
       const value = readAmount();

@@ -8,6 +8,7 @@
  */
 
 import { storedAddress, storedSpellings } from "../../../protocols/mime/address.ts";
+import { searchedAddress } from "../../../protocols/mime/mailbox.ts";
 import { allOf, anyOf, bind, type Fragment } from "../sql/bind.ts";
 import {
   compare,
@@ -24,7 +25,7 @@ import {
   isMissing,
   isUnlike,
 } from "../sql/data-fields.ts";
-import { parsePeriod } from "./dates.ts";
+import { type Comparable, isIncomparable, type Incomparable } from "./comparable.ts";
 import type { Target } from "./fields.ts";
 import type { Readers, Values } from "./input.ts";
 
@@ -53,6 +54,8 @@ export type FieldTest = {
   source: ((context: Context) => RowSource) | null;
   /** Given if only values of one type can match. */
   expects?: ComparedType;
+  /** Given if the test cannot be made; then it matches nothing. */
+  problem?: Incomparable;
 };
 
 export type ComparedType = {
@@ -106,6 +109,8 @@ function operator<T extends FieldTarget, K extends keyof Values>(
 
 type Email = TargetOf<"email">;
 
+const addressIn = (text: string): string => storedAddress(searchedAddress(text));
+
 function anySpelling(part: string, matches: (spelling: string) => Fragment): Fragment {
   return anyOf(storedSpellings(part).map(matches));
 }
@@ -113,18 +118,18 @@ function anySpelling(part: string, matches: (spelling: string) => Fragment): Fra
 const EMAIL = {
   equals: operator<Email, "text">(
     "text",
-    (_, value) => bind`contacts.email = ${storedAddress(value)}`,
+    (_, value) => bind`contacts.email = ${addressIn(value)}`,
     (_, value, { projectSeq }) => ({
       from: bind`contacts AS addressed`,
       key: bind`addressed.seq`,
       stretch: bind`addressed.project_seq = ${projectSeq}
-          AND addressed.email = ${storedAddress(value)}`,
+          AND addressed.email = ${addressIn(value)}`,
       filter: bind`1`,
     }),
   ),
   notEquals: operator<Email, "text">(
     "text",
-    (_, value) => bind`contacts.email <> ${storedAddress(value)}`,
+    (_, value) => bind`contacts.email <> ${addressIn(value)}`,
   ),
   contains: operator<Email, "text">("text", (_, value) =>
     anySpelling(value, (part) => bind`instr(contacts.email, ${part}) > 0`),
@@ -205,15 +210,26 @@ function ofData<K extends keyof Values>(
   };
 }
 
-function ofComparison(name: Comparison) {
-  return ofData(
+function ofComparison(name: Comparison): Operator<Data> {
+  const valid = ofData<"comparable">(
     "comparable",
-    (field, value) => compare(field, value, name),
-    (value) => {
-      if (typeof value === "number") return "number";
-      return parsePeriod(value) === null ? null : "date";
-    },
+    (field, value) => (isIncomparable(value) ? bind`0` : compare(field, value, name)),
+    typeOf,
   );
+  return {
+    takes: "comparable",
+    read(target, input) {
+      const value = input.comparable();
+      if (value === null) return null;
+      const test = valid.test(target, value);
+      return isIncomparable(value) ? { ...test, problem: value } : test;
+    },
+  };
+}
+
+function typeOf(value: Comparable): ComparedType["type"] | null {
+  if (typeof value === "number") return "number";
+  return isIncomparable(value) ? null : "date";
 }
 
 const DATA = {

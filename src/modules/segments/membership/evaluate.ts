@@ -18,6 +18,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Audiences } from "../sql/audiences.ts";
 import type { SegmentRow } from "../definitions.ts";
 import { type Audience, audienceOf, conjunctsOf } from "../sql/plan.ts";
+import { problemsIn } from "../condition/problems.ts";
 import type { Resolved } from "../condition/references.ts";
 import type { MemberRows } from "./member-rows.ts";
 import type { FairScheduler } from "../../../lib/slice-queue.ts";
@@ -134,6 +135,7 @@ export function createEvaluator(deps: {
   return {
     /** Evaluates all contacts. Returns false if the segment was changed meanwhile. */
     async evaluateAll(tracked: TrackedSegment): Promise<boolean> {
+      if (hasProblem(tracked)) return tracked.isCurrent();
       for (const audience of differingAudiences(tracked)) {
         if (!(await applyDifferences(tracked, audiences.members(audience)))) return false;
       }
@@ -142,6 +144,7 @@ export function createEvaluator(deps: {
 
     /** Evaluates the given contacts. Returns false if the segment was changed meanwhile. */
     async evaluateContacts(tracked: TrackedSegment, seqs: readonly number[]): Promise<boolean> {
+      if (hasProblem(tracked)) return tracked.isCurrent();
       const audience = audienceFor(tracked);
       for (const chunk of chunksOf(seqs, CHUNK_WITH_EVENTS)) {
         await scheduler.queueOf(tracked.segment.projectSeq).nextSlice();
@@ -153,6 +156,14 @@ export function createEvaluator(deps: {
       return tracked.isCurrent();
     },
   };
+}
+
+/**
+ * The members of such a segment stay as they are until its condition is corrected: their exits would
+ * be events, which can start workflows.
+ */
+function hasProblem({ condition }: TrackedSegment): boolean {
+  return problemsIn(condition).length > 0;
 }
 
 function chunksOf(seqs: readonly number[], size: number): number[][] {

@@ -4,11 +4,12 @@
  * project: `SELECT … FROM contacts WHERE project_seq = ? AND <expression>`.
  *
  * The table of operators defines each test (condition/operators.ts). A negated condition uses IS NOT
- * TRUE, because NOT NULL would be NULL.
+ * TRUE, because NOT NULL would be NULL, and matches nothing if a comparison in it cannot be made.
  */
 
 import type { Condition, Group } from "../condition/condition.ts";
 import type { Context } from "../condition/operators.ts";
+import { problemsIn } from "../condition/problems.ts";
 import type { MembersTest, ResolvedTest } from "../condition/references.ts";
 import { allOf, anyOf, bind, type Fragment } from "./bind.ts";
 
@@ -31,7 +32,8 @@ export function compileTest(test: ResolvedTest, context: Context): Fragment {
       return compileMembers(test);
     case "condition": {
       const inner = compileCondition(test.condition, context);
-      return test.isMember ? inner : bind`(${inner} IS NOT TRUE)`;
+      if (test.isMember) return inner;
+      return problemsIn(test.condition).length > 0 ? bind`0` : bind`(${inner} IS NOT TRUE)`;
     }
   }
 }

@@ -3,7 +3,7 @@
  * 5 and true is not 1. The table of operators (condition/operators.ts) is made of these tests.
  */
 
-import { isLocalDate, parsePeriod } from "../condition/dates.ts";
+import type { Period } from "../condition/dates.ts";
 import type { Scalar } from "../condition/input.ts";
 import { anyOf, bind, type Bound, type Fragment } from "./bind.ts";
 
@@ -67,29 +67,21 @@ const COMPARISONS = {
 
 export type Comparison = keyof typeof COMPARISONS;
 
-/**
- * Compares values of the same type. A value is compared with a date only if it is a date: texts such
- * as `15.06.2030` are in no order of time, and match no such condition.
- */
+/** Compares a number with numbers only, and a date with dates only; texts are in no order. */
 export function compare(
   field: DataField,
-  wanted: string | number,
+  wanted: number | Period,
   comparison: Comparison,
 ): Fragment {
   const { value, type } = field;
   const { sign, isAfterPeriod } = COMPARISONS[comparison];
-  if (typeof wanted === "string") {
-    const period = parsePeriod(wanted);
-    if (period !== null) {
-      // The whole day of a date without time is equal to it.
-      const edge = (isAfterPeriod ? period.untilMs : period.fromMs) / 1000;
-      const order = comparison.startsWith("greater") ? bind`>=` : bind`<`;
-      return bind`(${isDate(field)} AND ${secondsOf(field)} ${order} ${edge})`;
-    }
-    if (isLocalDate(wanted)) return bind`0`;
+  if (typeof wanted === "number") {
+    return bind`(${type} ${NUMERIC} AND ${value} ${sign} ${bound(wanted)})`;
   }
-  const sameType = typeof wanted === "number" ? NUMERIC : TEXTUAL;
-  return bind`(${type} ${sameType} AND ${value} ${sign} ${bound(wanted)})`;
+  // The whole day of a date without time is equal to it.
+  const edge = (isAfterPeriod ? wanted.untilMs : wanted.fromMs) / 1000;
+  const order = comparison.startsWith("greater") ? bind`>=` : bind`<`;
+  return bind`(${isDate(field)} AND ${secondsOf(field)} ${order} ${edge})`;
 }
 
 /** True for values that a test on dates or numbers matches never, whatever their order. */
@@ -133,13 +125,15 @@ export function isDateBefore(field: DataField, beforeMs: number): Fragment {
 const secondsOf = ({ value }: DataField): Fragment => bind`unixepoch(${value}, 'subsec')`;
 
 /**
- * Accepts ISO 8601: a day (its start in UTC) or a day and a time. The pattern excludes "now" and
- * Julian day numbers, which SQLite accepts; the comparison of the day excludes 31 February.
+ * Accepts ISO 8601: a day (its start in UTC) or a day and a time. The patterns exclude "now", Julian
+ * day numbers and blanks, which SQLite accepts; the comparison of the day excludes 31 February.
  */
 function isDate({ value, type }: DataField): Fragment {
   const day = bind`substr(${value}, 1, 10)`;
+  const time = bind`substr(${value}, 11)`;
   return bind`${type} ${TEXTUAL}
-    AND ${value} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' AND date(${day}) = ${day}`;
+    AND ${value} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' AND date(${day}) = ${day}
+    AND (${time} = '' OR ${time} GLOB '[T ][0-9][0-9]:[0-9][0-9]*')`;
 }
 
 /**

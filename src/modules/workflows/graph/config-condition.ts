@@ -13,12 +13,7 @@
 
 import { isRecord } from "../../../http/validation.ts";
 import type { FieldError } from "../../../lib/errors.ts";
-import {
-  checkConditionWith,
-  unclearDateError,
-  unclearDateErrors,
-  wireCondition,
-} from "../../segments/condition/condition.ts";
+import { checkConditionWith, wireCondition } from "../../segments/condition/condition.ts";
 import { checkStepFilter, fieldProblem } from "../steps/step-condition.ts";
 import type { ConditionConfig } from "./graph.ts";
 import { readShape } from "./read-shape.ts";
@@ -48,16 +43,16 @@ export function readCondition(
 
 function readLong(given: unknown, at: string, errors: FieldError[]): ConditionConfig | null {
   const checked = checkConditionWith(given, at, checkStepFilter);
-  const faults = checked.ok ? unclearDateErrors(checked.value) : checked.errors;
-  errors.push(...faults);
-  return checked.ok && faults.length === 0 ? { condition: wireCondition(checked.value) } : null;
+  if (checked.ok) return { condition: wireCondition(checked.value) };
+  errors.push(...checked.errors);
+  return null;
 }
 
 function readShort(given: Given, at: string, errors: FieldError[]): ConditionConfig | null {
   const checked = checkStepFilter(given, at);
-  const faults = checked.ok ? unclearDateError(checked.value) : checked.errors;
-  errors.push(...faults);
-  return checked.ok && faults.length === 0 ? checked.value.wire : null;
+  if (checked.ok) return checked.value.wire;
+  errors.push(...checked.errors);
+  return null;
 }
 
 function readMulti(given: Given, at: string, errors: FieldError[]): ConditionConfig | null {
@@ -78,8 +73,10 @@ function readMulti(given: Given, at: string, errors: FieldError[]): ConditionCon
       errors.push({ field: `${path}.id`, message: idFault, code: "invalid_value" });
     }
     const checked = checkStepFilter({ ...(isRecord(branch) ? branch : {}), field }, path);
-    errors.push(...(checked.ok ? unclearDateError(checked.value) : checked.errors));
-    if (!checked.ok) return [];
+    if (!checked.ok) {
+      errors.push(...checked.errors);
+      return [];
+    }
     const { field: _, ...rest } = checked.value.wire;
     return [{ id: branch.id, ...rest }];
   });

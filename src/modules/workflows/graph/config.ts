@@ -6,7 +6,7 @@ import { type FieldError, REQUIRED } from "../../../lib/errors.ts";
 import { trimmedEventName } from "../../../lib/event-name.ts";
 import { readCondition } from "./config-condition.ts";
 import { readWebhook } from "./config-webhook.ts";
-import { hasPlaceholder } from "../../../render/template/foreign-syntax.ts";
+import { hasPlaceholder } from "../../../render/template/foreign-literals.ts";
 import type { Step, StepType } from "./graph.ts";
 import { readShape } from "./read-shape.ts";
 import {
@@ -129,7 +129,8 @@ function readUpdate(given: unknown, errors: FieldError[]): Config<"UPDATE_CONTAC
 /** The recursion is bounded: requests nest at most 100 levels. */
 function placeholderErrors(value: unknown, field: string): FieldError[] {
   if (typeof value === "string" && hasPlaceholder(value)) {
-    const message = "must not contain {{ }} or {% %}: the value is stored as it is";
+    const message =
+      "must not contain {{ }}, {% %} or another placeholder: the value is stored as it is";
     return [{ field, message, code: "invalid_format" }];
   }
   if (typeof value !== "object" || value === null) return [];

@@ -8,7 +8,7 @@ import type { Db } from "../../../db/open.ts";
 import { isStorageError } from "../../../db/refusal.ts";
 import { describeError, type Log } from "../../../lib/log.ts";
 import type { Contacts } from "../../contacts/service.ts";
-import { isServiceEvent } from "../../../events/names.ts";
+import { isServiceEvent } from "../../../lib/service-events.ts";
 import type { ExecutionRows, Execution } from "./execution-rows.ts";
 import { advance, type CompletedStep, end, type Occurrence, type Progress } from "./engine.ts";
 import { MAX_ROUNDS_PER_HOUR, loopMessage } from "./loop-limit.ts";

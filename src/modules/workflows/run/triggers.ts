@@ -3,7 +3,7 @@
 import type { Db } from "../../../db/open.ts";
 import { newId } from "../../../lib/id.ts";
 import type { JsonObject } from "../../contacts/data.ts";
-import { isServiceEvent } from "../../../events/names.ts";
+import { isServiceEvent } from "../../../lib/service-events.ts";
 import type { ExecutionRows, Execution } from "./execution-rows.ts";
 import { begin, end, type ExecutionEvent, type Progress } from "./engine.ts";
 import { MAX_ROUNDS_PER_HOUR, loopMessage } from "./loop-limit.ts";

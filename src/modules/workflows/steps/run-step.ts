@@ -7,6 +7,8 @@ import type { JsonObject } from "../../contacts/data.ts";
 import type { Filter } from "../../segments/condition/filter.ts";
 import type { Segments } from "../../segments/service.ts";
 import type { Condition } from "../../segments/condition/condition.ts";
+import type { Incomparable } from "../../segments/condition/comparable.ts";
+import { problemSentence, problemsOf } from "../../segments/condition/problems.ts";
 import { type StepFilter, parseStepCondition, evaluateContextFilters } from "./step-condition.ts";
 import type { ConditionConfig, ShortCondition, Step } from "../graph/graph.ts";
 import { AppError } from "../../../lib/errors.ts";
@@ -89,6 +91,21 @@ export function createRunStep(deps: {
   };
 }
 
+/** Neither branch is right if a comparison, which an earlier version stored, cannot be made. */
+function ensureComparable({ groups }: Condition<StepFilter>): void {
+  for (const { filters, conditions } of groups) {
+    for (const { test, wire } of filters) {
+      const problem = test.kind === "field" ? test.problem : undefined;
+      if (problem !== undefined) throw incomparable({ ...problem, field: wire.field });
+    }
+    if (conditions !== null) ensureComparable(conditions);
+  }
+}
+
+function incomparable(problem: Incomparable): AppError {
+  return new AppError(409, "INVALID_STATE", problemSentence(problem));
+}
+
 type Subject = {
   projectSeq: number;
   contactSeq: number;
@@ -112,9 +129,13 @@ function createChooseBranch(
     const { projectSeq, contactSeq, context, now } = subject;
     const holds = ({ test }: Filter) =>
       test.kind === "field" && segments.audiences.holdsForData(test, context, { projectSeq, now });
-    const remaining = evaluateContextFilters(read(config), holds);
+    const condition = read(config);
+    ensureComparable(condition);
+    const remaining = evaluateContextFilters(condition, holds);
     if (typeof remaining === "boolean") return remaining;
     const audience = segments.audienceOfCondition(projectSeq, remaining);
+    const [problem] = problemsOf(audience.tests);
+    if (problem !== undefined) throw incomparable(problem);
     return segments.audiences.matching(audience, [contactSeq]).length > 0;
   }
 

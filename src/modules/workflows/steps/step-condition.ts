@@ -13,7 +13,7 @@ import {
 } from "../../segments/condition/condition.ts";
 import { parseField } from "../../segments/condition/fields.ts";
 import { checkFilter, type Filter } from "../../segments/condition/filter.ts";
-import type { CheckResult } from "../../segments/condition/input.ts";
+import type { CheckResult, FilterOrigin } from "../../segments/condition/input.ts";
 import type { ShortCondition } from "../graph/graph.ts";
 
 /** `source` says what the filter tests. A filter on the context has a test on data. */
@@ -22,16 +22,20 @@ export type StepFilter = Filter & { source: "contact" | "context" };
 const CONTEXT = "context.";
 
 /** Checks one filter; `at` is its path in the request. */
-export function checkStepFilter(given: unknown, at: string): CheckResult<StepFilter> {
+export function checkStepFilter(
+  given: unknown,
+  at: string,
+  origin: FilterOrigin = "REQUEST",
+): CheckResult<StepFilter> {
   const { field } = isRecord(given) ? given : {};
   const contextFieldPath = typeof field === "string" ? contextPath(field) : null;
   if (contextFieldPath === null || !isRecord(given)) {
-    const checked = checkFilter(given, at);
+    const checked = checkFilter(given, at, origin);
     return checked.ok
       ? { ok: true, value: { ...checked.value, source: "contact" } }
       : { ok: false, errors: checked.errors.map((error) => mentionContext(error, at)) };
   }
-  const checked = checkFilter({ ...given, field: `data.${contextFieldPath}` }, at);
+  const checked = checkFilter({ ...given, field: `data.${contextFieldPath}` }, at, origin);
   if (!checked.ok) return { ok: false, errors: checked.errors.map((e) => mentionContext(e, at)) };
   const { value } = checked;
   const wire = { ...value.wire, field: `${CONTEXT}${contextFieldPath}` };
@@ -53,10 +57,11 @@ export function parseStepCondition(
   config: { condition: unknown } | ShortCondition,
   at: string,
 ): Condition<StepFilter> {
+  const check = (given: unknown, path: string) => checkStepFilter(given, path, "STORED");
   if ("condition" in config) {
-    return valueOf(checkConditionWith(config.condition, `${at}.condition`, checkStepFilter));
+    return valueOf(checkConditionWith(config.condition, `${at}.condition`, check));
   }
-  const filter = valueOf(checkStepFilter(config, at));
+  const filter = valueOf(check(config, at));
   return { logic: "AND", groups: [{ filters: [filter], conditions: null }] };
 }
 

@@ -200,6 +200,7 @@ const ENCODINGS = [
   { value: "big5", label: "Big5, Chinese" },
   { value: "euc-kr", label: "EUC-KR, Korean" },
   { value: "macintosh", label: "Macintosh" },
+  { value: "ibm850", label: "IBM 850, DOS" },
   { value: "utf-16le", label: "UTF-16, little endian" },
   { value: "utf-16be", label: "UTF-16, big endian" },
 ];
@@ -229,12 +230,14 @@ function FileOptions({ job, options, onChange }: Part) {
   const encodings = known
     ? ENCODINGS
     : [{ value: job.encoding, label: job.encoding }, ...ENCODINGS];
+  const isUnclear = job.problems.some(({ field }) => field === "encoding");
   return (
     <section className="import-options" aria-label="How the file is read">
       <Select
         label="Encoding"
+        placeholder="Choose"
         data={encodings}
-        value={options.encoding ?? job.encoding}
+        value={options.encoding ?? (isUnclear ? null : job.encoding)}
         allowDeselect={false}
         searchable
         onChange={(value) => value !== null && onChange({ encoding: value })}
