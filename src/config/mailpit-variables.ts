@@ -102,7 +102,7 @@ const WITHOUT_EFFECT = setOf(`
 const ABSENT_PART = /^MP_(?:SMTP_RELAY|SMTP_FORWARD|POP3)_/;
 /** Variables that Kubernetes and Docker set for a service with the name `mp` or `mp-smtp`. */
 const SERVICE_LINK =
-  /_(?:SERVICE_(?:HOST|PORT\w*)|PORT|PORT_\d+_(?:TCP|UDP)(?:_(?:PROTO|PORT|ADDR))?)$/;
+  /_(?:SERVICE_(?:HOST|PORT\w{0,60})|PORT|PORT_\d+_(?:TCP|UDP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
 const BY_PROXY = "HTTPS is the work of a reverse proxy here (docs/operations.md)";
 /** Known variables that restrict access and have no alias, with what does the same here. */

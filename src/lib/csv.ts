@@ -176,9 +176,10 @@ export function detectDialect(head: string, delimiter?: Delimiter): Dialect {
 function detectAll(head: string): Dialect {
   const named = SEPARATOR_LINE.exec(head);
   if (named !== null) return namedDialect(named);
-  const bare = head.replaceAll(/(?<=^|[,;|\t\r\n]) *"(?:[^"]|"")*"/g, "");
+  const bare = head.replaceAll(/(?<=^\u{feff}?|[,;|\t\r\n]) *"(?:[^"]|"")*"/gu, "");
   const newline = bare.includes("\n") || !bare.includes("\r") ? "\n" : "\r";
-  const records = bare.split(newline).filter((line) => line.trim() !== "");
+  // A line of quoted values separated by tabs is only tabs here.
+  const records = bare.split(newline).filter((line) => /[^ \r]/.test(line));
   const [first = ""] = records;
   const possible = DELIMITERS.filter((delimiter) => first.includes(delimiter));
   const [only = ",", ...others] = possible;

@@ -45,7 +45,7 @@ describe("the page of events", () => {
       await page.getByText("1 event", { exact: true }).waitFor();
       expect(new URL(page.url()).searchParams.get("name")).toBe("order.closed");
 
-      const hostile = { "<b>key</b>": "<img src=x onerror=alert(1)>", right: "\u202eabc" };
+      const hostile = { "<b>bold</b>": "<img src=x onerror=alert(1)>", right: "\u202eabc" };
       await track("hostile", "eve@acme.example", hostile);
       const event = listAt(await server.call("GET", "/events?event=hostile"), "data.items")[0];
       const [mail] = await send(server, [{ to: "ada@acme.example", subject: "Order", body: "Hi" }]);
@@ -53,7 +53,7 @@ describe("the page of events", () => {
       await expectSoon(sent, "SENT");
       // An event that is linked opens, although the list does not have it.
       await goTo(page, `/p/${server.project}/events?name=never&event=${stringAt(event, "id")}`);
-      await drawer.getByText("<b>key</b>").waitFor();
+      await drawer.getByText("<b>bold</b>").waitFor();
       await drawer.getByText('"<img src=x onerror=alert(1)>"').waitFor();
       expect(await overflowPx()).toBe(0);
       await page.keyboard.press("Escape");

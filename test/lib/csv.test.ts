@@ -337,6 +337,9 @@ describe("values are separated by", () => {
     ["email;name\na@x.io\nb@x.io\n", ";"],
     ['\n\n"email";"a ""b"", c, d"\n', ";"],
     ['email,5" pipes;6" pipes\na@x.io,7\n', ","],
+    ['"email"\t"name"\n"a@x.io"\t"Ada"\n', "\t"],
+    ['"email"\t"name"\r\n"a@x.io"\t"b,c"\r\n', "\t"],
+    ['\u{feff}"email"|"a, b, c"\n', "|"],
   ];
 
   test.each(cases)("%j: %j", (text, delimiter) => {

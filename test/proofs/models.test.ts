@@ -1,5 +1,6 @@
 /** The program does what simple models of it do, with random data. */
 
+import { compareImports } from "./models/imports.ts";
 import { compareSearches } from "./models/search.ts";
 import { compareSegments } from "./models/segments.ts";
 import { compareWorkflows } from "./models/workflows.ts";
@@ -16,6 +17,10 @@ prove([
   {
     name: "the SQL of a condition selects the contacts that meet it",
     run: (form) => compareSegments({ conditions: { short: 150, long: 5_000 }[form], seed }),
+  },
+  {
+    name: "an import subscribes nobody who was out",
+    run: (form) => compareImports({ imports: { short: 150, long: 10_000 }[form], seed }),
   },
   {
     name: "a search of an inbox finds what a filter over all its messages finds",

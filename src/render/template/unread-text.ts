@@ -69,8 +69,14 @@ export function unreadValue(value: string): Unread | null {
  */
 function readStrictly(text: string): Token[] | null {
   const plain = withoutStrings(text);
-  const isForeign = /->|=>|\?\.|\[\s*\]|\[[^\]]*[^\p{L}\p{N}_.\-\s[\]]/u.test(plain);
+  const isForeign = /->|=>|\?\./.test(plain) || plain.split("[").slice(1).some(isForeignIndex);
   return isForeign ? null : readWhole(text);
+}
+
+/** Whether the text after an opening bracket is no index: nothing, or other signs than those of names. */
+function isForeignIndex(text: string): boolean {
+  const [inside = "", ...rest] = text.split("]");
+  return (rest.length > 0 && inside.trim() === "") || /[^\p{L}\p{N}_.\-\s]/u.test(inside);
 }
 
 const isOr = (operator: string): boolean => operator === "or" || operator === "and";
@@ -226,7 +232,7 @@ function unreadList(text: string, instead: string): Unread | null {
 
 /** What follows `item in items`, which must be modifiers of the loop. */
 function unreadLoop(text: string, name: string): Unread | null {
-  const plain = withoutStrings(text).replace(/\(([^)]*)\)/, (range) => range.replace(/\s/g, ""));
+  const plain = withoutStrings(text).replace(/\(([^()]*)\)/, (range) => range.replace(/\s/g, ""));
   const words = plain
     .replaceAll(",", " ")
     .replace(/\s?:\s?/g, ":")

@@ -42,9 +42,13 @@ const wide = (filters: number): object => ({
 const segment = (name: string, condition: object) =>
   t.create("/segments", { name, condition }, "data.id");
 
+/** A campaign that cannot end before the test pauses it: it sends one mail a minute. */
+const SLOW = { rate: 1 };
+
 /** A campaign to the members of a segment, by a filter. */
-const campaignTo = (segmentId: string) =>
+const campaignTo = (segmentId: string, options: { rate?: number } = {}) =>
   t.campaign({
+    ...options,
     audienceType: "FILTERED",
     audienceFilter: {
       logic: "AND",
@@ -140,7 +144,7 @@ describe("an audience whose segment exceeds the limits", () => {
   test("is tried once as well if a person had paused the campaign before", async () => {
     const small = await segment("Small", nested(1));
     const used = await segment("Used", nested(1));
-    const id = await campaignTo(used);
+    const id = await campaignTo(used, SLOW);
     await t.act(id, "send");
     await t.act(id, "pause");
     await t.settle();
@@ -152,17 +156,18 @@ describe("an audience whose segment exceeds the limits", () => {
     copyCondition(used, small);
     await t.act(id, "resume");
     await t.settle();
-    expect([await t.statusOf(id), t.count("campaign_seq IS NOT NULL")]).toEqual(["SENT", 3]);
+    expect([await t.statusOf(id), t.count("campaign_seq IS NOT NULL")]).toEqual(["SENDING", 3]);
   });
 
   test("replaces the wait for the domain of the sender, which would end by itself", async () => {
     const used = await segment("Used", nested(1));
     const large = await segment("Large", nested(10));
     const id = await campaignTo(used);
-    await t.act(id, "send");
+    const scheduledFor = new Date(t.clock.now() + HOUR_MS).toISOString();
+    await t.act(id, "send", { scheduledFor });
     t.setAll("domains", "status = 'FAILED'");
     copyCondition(used, large);
-    forgetMails();
+    t.clock.advance(HOUR_MS);
     await t.settle();
     t.setAll("domains", "status = 'VERIFIED'");
     t.clock.advance(10 * 60_000);
@@ -172,7 +177,7 @@ describe("an audience whose segment exceeds the limits", () => {
 });
 
 test("the audience of a campaign that paused itself for another reason is still written", async () => {
-  const id = await t.campaign();
+  const id = await t.campaign(SLOW);
   await t.act(id, "send");
   await t.act(id, "pause");
   await t.settle();
@@ -183,7 +188,7 @@ test("the audience of a campaign that paused itself for another reason is still 
 });
 
 test("an audience that fails by an unexpected error is tried again after each pause", async () => {
-  const id = await t.campaign();
+  const id = await t.campaign(SLOW);
   await t.act(id, "send");
   await t.act(id, "pause");
   await t.settle();

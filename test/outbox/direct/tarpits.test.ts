@@ -139,9 +139,9 @@ describe("tarpits", () => {
     const net = await startNet();
     const servers = await startServers(net, 200);
     const app = await startApp(net);
-    await app.send(tarpits(200), 3);
+    await app.send(tarpits(200), 2);
     await app.until(() => openConnections(servers) > MAX_CONNECTIONS * 0.9);
-    await app.advance(5_000);
+    await app.advance(1_000);
     expect(openConnections(servers)).toBeLessThanOrEqual(MAX_CONNECTIONS);
     await app.send(GOOD);
     expect(await app.untilDelivered(GOOD, GOOD.length)).toBeLessThan(PROMPT_MS);
