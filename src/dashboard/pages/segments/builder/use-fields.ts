@@ -43,39 +43,28 @@ const KINDS: Readonly<Record<string, DataKind>> = {
   date: "date",
 };
 
+/** Reads what the fields are made of. */
+function useSources(project: string) {
+  const read = <T>(path: string, limit = true) => ({
+    queryKey: ["builder-choices", project, path],
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      api.get<T>(path, { query: limit ? { limit: MOST } : { counted: "NEWEST" }, signal }),
+    staleTime: STALE_MS,
+  });
+  const fields = useQuery(read<FieldListAnswer>("/contacts/fields", false)).data;
+  const events = useQuery(read<ListPage<string>>("/events/names")).data;
+  const segments = useQuery(read<ListPage<Segment>>("/segments")).data;
+  const campaigns = useQuery(read<ListPage<Named>>("/campaigns/summaries")).data;
+  const templates = useQuery(read<ListPage<Named>>("/templates")).data;
+  return { fields, events, segments, campaigns, templates };
+}
+
+const choicesOf = (prefix: string, objects: readonly Named[] = []): Choice[] =>
+  objects.map(({ id, name }) => ({ value: `${prefix}.${id}`, label: name }));
+
 /** `except` is a segment that must not refer to itself. */
 export function useFields(project: string, except?: string): FieldChoices {
-  const options = { staleTime: STALE_MS };
-  const fields = useQuery({
-    ...options,
-    queryKey: ["contact-fields", project],
-    queryFn: ({ signal }) =>
-      api.get<FieldListAnswer>("/contacts/fields", { query: { counted: "NEWEST" }, signal }),
-  }).data;
-  const events = useQuery({
-    ...options,
-    queryKey: ["event-names", project],
-    queryFn: ({ signal }) =>
-      api.get<ListPage<string>>("/events/names", { query: { limit: MOST }, signal }),
-  }).data;
-  const segments = useQuery({
-    ...options,
-    queryKey: ["segment-choices", project],
-    queryFn: ({ signal }) =>
-      api.get<ListPage<Segment>>("/segments", { query: { limit: MOST }, signal }),
-  }).data;
-  const campaigns = useQuery({
-    ...options,
-    queryKey: ["campaign-choices", project],
-    queryFn: ({ signal }) =>
-      api.get<ListPage<Named>>("/campaigns/summaries", { query: { limit: MOST }, signal }),
-  }).data;
-  const templates = useQuery({
-    ...options,
-    queryKey: ["template-choices", project],
-    queryFn: ({ signal }) =>
-      api.get<ListPage<Named>>("/templates", { query: { limit: MOST }, signal }),
-  }).data;
+  const { fields, events, segments, campaigns, templates } = useSources(project);
   return useMemo(
     () => ({
       groups: [
@@ -93,22 +82,18 @@ export function useFields(project: string, except?: string): FieldChoices {
         { group: "Mails", items: MAILS },
         {
           group: "Mails of a campaign",
-          items: (campaigns?.items ?? [])
-            .filter(({ status }) => status !== "DRAFT")
-            .map(({ id, name }) => ({ value: `campaign.${id}`, label: name })),
+          items: choicesOf(
+            "campaign",
+            campaigns?.items.filter(({ status }) => status !== "DRAFT"),
+          ),
         },
-        {
-          group: "Mails from a template",
-          items: (templates?.items ?? []).map(({ id, name }) => ({
-            value: `template.${id}`,
-            label: name,
-          })),
-        },
+        { group: "Mails from a template", items: choicesOf("template", templates?.items) },
         {
           group: "Segments",
-          items: (segments?.items ?? [])
-            .filter(({ id }) => id !== except)
-            .map(({ id, name }) => ({ value: `segment.${id}`, label: name })),
+          items: choicesOf(
+            "segment",
+            segments?.items.filter(({ id }) => id !== except),
+          ),
         },
       ].filter(({ items }) => items.length > 0),
       dataKinds: new Map(
