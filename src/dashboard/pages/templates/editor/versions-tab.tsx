@@ -13,10 +13,12 @@ import { api, type ListPage } from "../../../api.ts";
 import { DiffView } from "../../../ui/editors/diff-view.tsx";
 import { changedFields } from "../../../ui/editors/merge.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
-import { Time } from "../../../ui/time.tsx";
 import { showFailure, showUndo } from "../../../ui/undo.tsx";
 import type { TemplateEditing } from "./template-editing.ts";
 import { LABELS, sourceOf, storedOf, templateKey, templatePath } from "./template-source.ts";
+
+/** Versions are often minutes apart. */
+const time = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 type Props = {
   template: Template;
@@ -28,7 +30,7 @@ type Props = {
 };
 
 export function VersionsTab(props: Props) {
-  const { template, project, chosen, onChoose } = props;
+  const { template, project, onChoose } = props;
   const { id, revision } = template;
   const versions = useQuery({
     queryKey: [...templateKey(project, id), "versions", revision],
@@ -37,27 +39,34 @@ export function VersionsTab(props: Props) {
   });
   return (
     <Loaded query={versions} height={320}>
-      {({ items }) => (
-        <div className="versions">
-          <ol className="versions-list" aria-label="Versions, newest first">
-            {items.map((version, i) => (
-              <li key={version.revision}>
-                <VersionButton
-                  version={version}
-                  isNow={i === 0}
-                  isChosen={String(version.revision) === chosen}
-                  onChoose={() => onChoose(String(version.revision))}
-                />
-              </li>
-            ))}
-          </ol>
-          {chosen === undefined ? (
-            <p className="muted">Choose a version to see how it differs from the template now.</p>
-          ) : (
-            <ChosenVersion key={chosen} {...props} chosen={chosen} />
-          )}
-        </div>
-      )}
+      {({ items }) => {
+        // The one before the present one, until another is chosen.
+        const chosen = props.chosen ?? (items[1] && String(items[1].revision));
+        return (
+          <div className="versions">
+            <ol className="versions-list" aria-label="Versions, newest first">
+              {items.map((version, i) => (
+                <li key={version.revision}>
+                  <VersionButton
+                    version={version}
+                    isNow={i === 0}
+                    isChosen={String(version.revision) === chosen}
+                    onChoose={() => onChoose(String(version.revision))}
+                  />
+                </li>
+              ))}
+            </ol>
+            {chosen === undefined ? (
+              <p className="muted">
+                This is the only version yet. When the template changes, the versions before it stay
+                here, and you can compare and restore them.
+              </p>
+            ) : (
+              <ChosenVersion key={chosen} {...props} chosen={chosen} />
+            )}
+          </div>
+        );
+      }}
     </Loaded>
   );
 }
@@ -79,7 +88,7 @@ function VersionButton(props: {
     >
       <span className="version-line">
         <strong>
-          <Time at={createdAt} isPlain />
+          <time dateTime={createdAt}>{time.format(new Date(createdAt))}</time>
         </strong>
         {isNow && <span className="muted small">Now</span>}
       </span>
@@ -107,9 +116,7 @@ function ChosenVersion({ template, project, editor, chosen }: Props & { chosen: 
       {(old) => (
         <section className="version-detail" aria-label="The chosen version">
           <div className="version-head">
-            <h2>
-              Version of <Time at={old.createdAt} />
-            </h2>
+            <h2>Version of {time.format(new Date(old.createdAt))}</h2>
             {old.revision !== revision && (
               <RestoreButton template={template} project={project} editor={editor} old={old} />
             )}
