@@ -15,7 +15,13 @@ import { changedFields } from "../../../ui/editors/merge.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { showFailure, showUndo } from "../../../ui/undo.tsx";
 import type { TemplateEditing } from "./template-editing.ts";
-import { LABELS, sourceOf, storedOf, templateKey, templatePath } from "./template-source.ts";
+import {
+  TEMPLATE_LABELS,
+  templateSource,
+  storedTemplate,
+  templateKey,
+  templatePath,
+} from "./template-source.ts";
 
 /** Versions are often minutes apart. */
 const time = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -99,7 +105,7 @@ function VersionButton(props: {
 }
 
 function changedText(changed: readonly string[]): string {
-  const words = changed.flatMap((name) => LABELS[name] ?? []);
+  const words = changed.flatMap((name) => TEMPLATE_LABELS[name] ?? []);
   return words.length === 0 ? "First version" : `Changed: ${words.join(", ")}`;
 }
 
@@ -129,9 +135,9 @@ function ChosenVersion({ template, project, editor, chosen }: Props & { chosen: 
 }
 
 function Differences({ old, now }: { old: TemplateVersion; now: Template }) {
-  const source = sourceOf(now);
-  const before = sourceOf({ ...now, ...old });
-  const names = changedFields(before, source).filter((name) => LABELS[name] !== undefined);
+  const source = templateSource(now);
+  const before = templateSource({ ...now, ...old });
+  const names = changedFields(before, source).filter((name) => TEMPLATE_LABELS[name] !== undefined);
   if (names.length === 0) return <p className="muted">The template is as it was then.</p>;
   const textIn = (values: Readonly<Record<string, unknown>>, name: string) => {
     const value = values[name];
@@ -139,7 +145,7 @@ function Differences({ old, now }: { old: TemplateVersion; now: Template }) {
   };
   return names.map((name) => (
     <section key={name}>
-      <h3>{LABELS[name]}</h3>
+      <h3>{TEMPLATE_LABELS[name]}</h3>
       <DiffView
         before={textIn(before, name)}
         after={textIn(source, name)}
@@ -171,7 +177,7 @@ function RestoreButton(props: {
         headers: { "If-Match": `"${before?.revision ?? template.revision}"` },
       });
       client.setQueryData(templateKey(project, id), restored);
-      editor.receive(storedOf(restored));
+      editor.receive(storedTemplate(restored));
       if (isUndo || before === undefined) return;
       showUndo({
         text: "The version was restored.",
