@@ -7,6 +7,7 @@ import { CatchBoundary, lazyRouteComponent } from "@tanstack/react-router";
 import { type ReactNode, Suspense, useRef, useState } from "react";
 import { api } from "./api.ts";
 import { Problem } from "./ui/problem.tsx";
+import { stylesLoaded } from "./ui/style-sheet.ts";
 
 /**
  * Runs an import. If it fails because the server does not answer, the error is that of a request:
@@ -15,7 +16,9 @@ import { Problem } from "./ui/problem.tsx";
  */
 async function imported<T>(load: () => Promise<T>): Promise<T> {
   try {
-    return await load();
+    const module = await load();
+    await stylesLoaded();
+    return module;
   } catch (error) {
     await api.get("/app/api/state", { project: null });
     throw error;

@@ -19,6 +19,8 @@ export type ForeignField = {
 const NOT_SUPPORTED = "is not supported; leave it out";
 const OWN_MAIL = "is not supported; list the address in to: each recipient gets a mail of its own";
 const TEXT = "is not supported; the text part is made from body";
+const PREHEADER =
+  "is not supported here; use a template with a preheader, or put it first into body";
 const LATER =
   "is not supported here; only a campaign is sent later: scheduledFor of POST /campaigns/{id}/send";
 const PROJECT_TRACKING = "is not supported here; tracking is a setting of the project";
@@ -34,7 +36,8 @@ const TABLE: readonly (readonly [names: string, ours: string, otherwise: string 
   ],
   ["html htmlBody htmlContent htmlPart bodyHtml content contents message", "body", NOT_SUPPORTED],
   ["subjectLine mailSubject emailSubject title", "subject", null],
-  ["previewText preheader preHeaderText preview", "", "is not supported; put it first into body"],
+  ["previewText preHeaderText preview", "preheader", PREHEADER],
+  ["preheader", "", PREHEADER],
   [
     "replyTo replyToEmail replyToAddress replyToAddresses replyToList",
     "reply replyTo",

@@ -155,6 +155,12 @@ function insertAt(parts: readonly SourcePart[], at: number, added: SourcePart[])
 
 /** Constructs that the search for the body steps over, and the tags that it looks for. */
 const LANDMARK = /<!--|\{\{|\{%|<(?:style|script|title|body|html|!doctype)(?=[\s/>])|<\/head\s*>/gi;
+/** The end tags of elements that contain text only. */
+const TEXT_ENDS: Readonly<Record<string, RegExp>> = {
+  "<style": /<\/style\s*>/gi,
+  "<script": /<\/script\s*>/gi,
+  "<title": /<\/title\s*>/gi,
+};
 const ENDS: Readonly<Record<string, string>> = { "<!--": "-->", "{{": "}}", "{%": "%}" };
 
 /**
@@ -183,9 +189,8 @@ function landmarkEnd(source: string, name: string, from: number): number | null 
     return at === -1 ? null : at + mark.length;
   }
   if (name.startsWith("</head")) return from;
-  const isText = name === "<style" || name === "<script" || name === "<title";
-  if (!isText) return tagEnd(source, from);
-  const closing = new RegExp(`</${name.slice(1)}\\s*>`, "gi");
+  const closing = TEXT_ENDS[name];
+  if (closing === undefined) return tagEnd(source, from);
   closing.lastIndex = from;
   return closing.exec(source) === null ? null : closing.lastIndex;
 }

@@ -78,6 +78,8 @@ describe("the filled database", () => {
       "campaign_counts WHERE machine_clicks > 0 AND unsubscribed > 0",
       "campaign_counts WHERE cancelled > 0",
       "contact_events",
+      "templates WHERE layout_seq IS NOT NULL AND revision > 1 AND format = 'VISUAL'",
+      "images",
       "emails WHERE contact_seq IS NULL",
       "emails WHERE status = 'QUEUED' AND attempts > 0",
       "emails WHERE source = 'WORKFLOW'",
@@ -223,6 +225,16 @@ const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
     /^segment .*belongs to another project/,
   ],
   "segment-conditions": ["UPDATE segments SET condition = '{}'", /STATIC with a condition/],
+  "template-versions": [
+    "UPDATE templates SET revision = 9",
+    /^template .*: revision 9, newest version \d$/,
+  ],
+  "template-layouts": ["UPDATE layouts SET project_seq = 2", /belongs to another project/],
+  "template-designs": [
+    "UPDATE templates SET design = NULL WHERE format = 'VISUAL'",
+    /VISUAL without a design/,
+  ],
+  "image-contents": ["UPDATE images SET size_bytes = 1", /says 1 bytes, and has \d+$/],
   "webhook-order": [
     "UPDATE webhook_deliveries SET is_holding = 0",
     /PENDING without a next attempt, and no earlier delivery of its contact is PENDING/,

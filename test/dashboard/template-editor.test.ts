@@ -196,23 +196,54 @@ describe("a template", () => {
     await saved(page);
     expect(await read(id, "body")).toBe("<p>Typed in a tunnel</p>");
 
-    // The page is closed before the server answers again. A short text would be sent all the same.
-    const long = `<p>Typed before the battery was empty</p>\n${"<p>More</p>\n".repeat(2_500)}`;
-    await page.route("**/templates/*", (route) =>
-      route.request().method() === "PATCH" ? route.abort() : route.continue(),
-    );
-    await paste(page, long);
+    // The page is closed before the server can be reached again.
+    await page.evaluate(`{
+      const send = window.fetch;
+      window.fetch = (url, init) =>
+        init.method === "PATCH" ? Promise.reject(new TypeError("no network")) : send(url, init);
+    }`);
+    await paste(page, "<p>Typed before the battery was empty</p>");
     await saveState(page).getByText("Kept in this browser", { exact: false }).waitFor();
+    expect(await read(id, "body")).toBe("<p>Typed in a tunnel</p>");
     await page.reload();
     await page.getByText("that were not saved are here again", { exact: false }).waitFor();
-    await page.unroute("**/templates/*");
-    await expectSoon(() => read(id, "body"), long);
+    await expectSoon(() => read(id, "body"), "<p>Typed before the battery was empty</p>");
 
     // A page that is left saves at once.
     await paste(page, "<p>Last words</p>");
     await goTo(page, `/p/${project.project}/templates`);
     await expectSoon(() => read(id, "body"), "<p>Last words</p>");
     await opened.discard();
+  });
+
+  pageTest("of the visual editor is written in blocks, and can become code", async () => {
+    const opened = await openAs(project, "/templates/new", { person: "editor" });
+    const { page, problems } = opened;
+    await page.getByRole("button", { name: /^Blank, visual/ }).click();
+    await page.getByLabel("Name of the template").fill("Letter in blocks");
+    await page.locator(".visual-editor [contenteditable=true]").first().click();
+    await page.keyboard.type("Written in blocks");
+    await saved(page);
+    const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+    await expectSoon(() => read(id, "body"), expect.stringContaining("Written in blocks"));
+    expect(await read(id, "format")).toBe("VISUAL");
+    await page.getByText("Preview", { exact: true }).click();
+    await preview(page).getByText("Written in blocks").waitFor();
+    await page.getByText("Write", { exact: true }).click();
+    await page.getByText("Code", { exact: true }).click();
+    expect(new URL(page.url()).searchParams.get("mode")).toBe("code");
+    await page.getByRole("button", { name: "Edit as code" }).click();
+    await page.getByRole("textbox", { name: CODE }).waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("Visual", { exact: true }).click();
+    await page.locator(".visual-editor").getByText("Written in blocks").waitFor();
+    await page.getByText("Code", { exact: true }).click();
+    await page.getByRole("button", { name: "Edit as code" }).click();
+    await paste(page, "<p>Now it is code</p>");
+    await expectSoon(() => read(id, "body"), "<p>Now it is code</p>");
+    expect(await read(id, "format")).toBe("CODE");
+    expect(problems).toEqual([]);
+    await opened.close();
   });
 
   pageTest("is written by keyboard alone", async () => {

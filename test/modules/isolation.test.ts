@@ -84,7 +84,7 @@ const CODES: Record<string, string> = {
   "contacts/import": "JOB_NOT_FOUND",
   "suppressions/import": "JOB_NOT_FOUND",
   "contacts/bulk": "JOB_NOT_FOUND",
-  "templates/preview": "PREVIEW_NOT_FOUND",
+  "template-previews": "PREVIEW_NOT_FOUND",
   "inbound-routes": "INBOUND_ROUTE_NOT_FOUND",
   "received-mails": "RECEIVED_MAIL_NOT_FOUND",
   inboxes: "INBOX_NOT_FOUND",

@@ -7,6 +7,7 @@ import type { Db } from "../../src/db/open.ts";
 import { type TestApp, testApp } from "./app.ts";
 import { waitUntil, settleEventLoop } from "./eventually.ts";
 import { BROWSER, received } from "./mailing.ts";
+import { drawImage } from "./images.ts";
 import { signIn } from "./session.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "./transport.ts";
 import { startWebServer } from "./web-server.ts";
@@ -81,6 +82,7 @@ async function use(t: TestApp, origin: string, raw: (to: string) => string): Pro
     await t.app.campaigns.tick();
   };
   await addWebhooks(t, origin);
+  await addTemplates(t);
   await addWorkflows(t, origin);
   await addContacts(t);
   await sendMails(t);
@@ -102,6 +104,22 @@ async function addWebhooks(t: TestApp, origin: string): Promise<void> {
   ] as const) {
     await t.create("/webhooks", { url: origin + path, events }, "data.id");
   }
+}
+
+async function addTemplates(t: TestApp): Promise<void> {
+  const layout = { name: "Letter", body: "<body>{{ content }}</body>" };
+  const layoutId = await t.create("/layouts", layout, "data.id");
+  const design = { blocks: ["Hello"] };
+  const visual = { format: "VISUAL", design, body: "<p>Hello</p>", preheader: "Soon", layoutId };
+  const fields = { name: "Visual", subject: "Hello", type: "MARKETING", ...visual };
+  const id = await t.create("/templates", fields, "data.id");
+  await t.call("POST", `/templates/${id}/duplicate`);
+  t.clock.advance(HOUR);
+  await t.call("PATCH", `/templates/${id}`, { subject: "Good day" });
+  await t.call("POST", "/images?name=dot", undefined, {
+    raw: await drawImage(4, 4, "png"),
+    headers: { "content-type": "image/png" },
+  });
 }
 
 async function addWorkflows(t: TestApp, origin: string): Promise<void> {

@@ -7,6 +7,7 @@ import { EMAIL_INVARIANTS } from "../../outbox/invariants.ts";
 import { EVENT_INVARIANTS } from "../../events/invariants.ts";
 import { SEGMENT_INVARIANTS } from "../../modules/segments/invariants.ts";
 import { STATS_INVARIANTS } from "../../modules/stats/invariants.ts";
+import { TEMPLATE_INVARIANTS } from "../../modules/templates/invariants.ts";
 import { WEBHOOK_INVARIANTS } from "../../modules/webhooks/invariants.ts";
 import { CHOICE_INVARIANTS } from "./choices.ts";
 import { WORKFLOW_INVARIANTS } from "../../modules/workflows/invariants.ts";
@@ -18,6 +19,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...CAMPAIGN_INVARIANTS,
   ...STATS_INVARIANTS,
   ...SEGMENT_INVARIANTS,
+  ...TEMPLATE_INVARIANTS,
   ...WEBHOOK_INVARIANTS,
   ...WORKFLOW_INVARIANTS,
   ...CHOICE_INVARIANTS,

@@ -11,7 +11,7 @@ import { useProject } from "../state.ts";
 import { Loaded } from "./loaded.tsx";
 import { MailFrame } from "./mail-frame.tsx";
 
-const SAMPLE = { value: "", label: "Nobody: variables are empty" };
+const SAMPLE = { value: "", label: "Nobody, without data" };
 const FOUND = 10;
 const TYPING_MS = 300;
 

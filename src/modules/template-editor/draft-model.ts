@@ -107,7 +107,7 @@ export const DraftPreview = named(
       sizeBytes: 25,
       errors: [],
       variables: PLACEHOLDER_EXAMPLES,
-      documentUrl: "/templates/preview/0199f2a47c1e7d359a612f4b8c0d1e03",
+      documentUrl: "/template-previews/0199f2a47c1e7d359a612f4b8c0d1e03",
     },
   },
 );

@@ -13,7 +13,7 @@ import { operations, read } from "../../http/operations.ts";
 import { PreviewDocument, PreviewQuery } from "../../http/preview-query.ts";
 import { dataFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
-import { type FieldError, notFound, validationError } from "../../lib/errors.ts";
+import { AppError, type FieldError, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { DraftError } from "../../render/draft.ts";
@@ -50,7 +50,7 @@ export const draftNoun: Noun = {
       run: (app, { project, role, actor, body }) =>
         previewDraft(app, project, { input: body, role, actor: actor() }),
     }),
-    read("GET /templates/preview/:token", {
+    read("GET /template-previews/:token", {
       id: "showTemplateDraft",
       role: "VIEWER",
       summary: "A rendered template that is not stored, as a document",
@@ -185,7 +185,7 @@ function keepDocument(app: App, owner: string, shown: Shown): string {
     total -= document.bytes;
     kept.delete(name);
   }
-  return `/templates/preview/${token}`;
+  return `/template-previews/${token}`;
 }
 
 const randomName = (): string =>
@@ -195,6 +195,12 @@ const randomName = (): string =>
 function findDocument(app: App, token: string, owner: string): Shown {
   const document = documents(app).get(token);
   const isKept = document !== undefined && app.clock.elapsed() - document.madeAt < KEPT_MS;
-  if (!isKept || document.owner !== owner) throw notFound("PREVIEW");
+  if (!isKept || document.owner !== owner) throw previewGone();
   return document;
+}
+
+function previewGone(): AppError {
+  return new AppError(404, "PREVIEW_NOT_FOUND", "No such preview.", {
+    suggestion: "Render the template again: a preview is kept for ten minutes, for its author.",
+  });
 }

@@ -40,7 +40,7 @@ export function readImage(bytes: Uint8Array): ReadImage {
   }
 }
 
-const SVG = /^(?:\ufeff|\s)*<(?:\?xml|!doctype svg|!--|svg)/i;
+const SVG = /^\s{0,200}<(?:\?xml|!doctype svg|!--|svg)/i;
 
 function formatOf(file: Buffer): ImageFile["format"] | OtherKind {
   const start = file.toString("latin1", 0, 12);

@@ -16,6 +16,7 @@ import { checkHeaders, isContentId, isHeaderText } from "../../../src/protocols/
 import { chooseTexts } from "../../../src/render/language.ts";
 import { openRedirect, openToken } from "../../../src/render/links.ts";
 import { authorDomains, parseFrom } from "../../../src/protocols/mime/from-field.ts";
+import { readImage } from "../../../src/protocols/images/read-image.ts";
 import { PartsFault } from "../../../src/protocols/mime/part-reader.ts";
 import { createPartEncoder, createPartSurvey } from "../../../src/protocols/mime/seven-bit.ts";
 import { readSubmittedHeader } from "../../../src/protocols/mime/submitted-header.ts";
@@ -324,6 +325,22 @@ export const MAIL_PARSERS: readonly Parser[] = [
       }),
     maxCharacters: 256 * 1024,
     pumps: [`${"a".repeat(998)}\r\n`, `${"a".repeat(997)}\n`],
+  },
+  {
+    name: "headers of images",
+    run: (text) => readImage(Buffer.from(text, "latin1")),
+    frames: [
+      ["\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0\0\0\0\0", ""],
+      ["\xff\xd8\xff\xda\0\x02", ""],
+      ["\xff\xd8\xff\xe1\0\x0eExif\0\0MM\0*\0\0\0\x08", ""],
+      ["GIF89a\x01\0\x01\0\0\0\0", ";"],
+      ["RIFF\xff\xff\0\0WEBP", ""],
+      ["", "<svg>"],
+    ],
+    pumps: samples(
+      "\0\0\0\0IDAT\0\0\0\0§\xff\xe0\0\x02§\xff\xff§\xff\0§\xff\xd0§\xff\xda\0\x02§\xff\xc0\0\x0b",
+      "!\xf9\0§!\xfe\x01a\0§,\0\0\0\0\x01\0\x01\0\0\x02\0§\x01a§ANMF\0\0\0\0§VP8L\0\0\0\0§ §\t",
+    ),
   },
   {
     name: "canonicalised messages for signatures",

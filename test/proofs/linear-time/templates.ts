@@ -9,6 +9,7 @@ import {
 } from "../../../src/render/template/template.ts";
 import { placeholdersOf } from "../../../src/render/template/placeholder-names.ts";
 import { cheapTags } from "../../../src/render/template/cheap.ts";
+import { assembleBody, layoutFault } from "../../../src/render/layout.ts";
 import { buildUrl } from "../../../src/render/webhook-url.ts";
 import { type Parser, samples } from "./linear.ts";
 
@@ -28,6 +29,12 @@ function renderAll(source: string, kind: TemplateKind): unknown {
   return kind === "url" ? renderUrl(compiled.template, data) : render(compiled.template, data);
 }
 
+/** The assembled body, if its parts compile as those of a stored template do. */
+function assembled(body: string, layout: string): string {
+  const isStored = compileTemplate(body, "html").ok && layoutFault(layout) === null;
+  return isStored ? assembleBody({ body, preheader: body, layout }) : "";
+}
+
 export const TEMPLATES_PARSERS: readonly Parser[] = [
   {
     name: "templates of bodies",
@@ -39,6 +46,25 @@ export const TEMPLATES_PARSERS: readonly Parser[] = [
       ["{% if ", " %}{% endif %}"],
     ],
     pumps: PUMPS,
+  },
+  {
+    name: "layouts of templates",
+    run: (text) => [
+      layoutFault(text),
+      assembled(text, "<p>{{ content }}</p>"),
+      assembled("x", text),
+    ],
+    maxCharacters: 64 * 1024,
+    frames: [
+      ["", ""],
+      ["{{ content }}", ""],
+      ["<html><head><style>", "</style></head><body a='{{ b }}'>"],
+      ["<body ", ">"],
+    ],
+    pumps: [
+      ...PUMPS,
+      ...samples("<!--§-->§<body§<body >§<title>§</title>§\"§'§</head>§{{content}}"),
+    ],
   },
   {
     name: "variables of templates",

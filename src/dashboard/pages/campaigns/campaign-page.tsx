@@ -1,5 +1,6 @@
 /** One campaign: a draft in its editor, otherwise its report, its recipients and its email. */
 
+import "./styles.ts";
 import { Skeleton, Stack } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Campaign } from "../../../modules/campaigns/model.ts";

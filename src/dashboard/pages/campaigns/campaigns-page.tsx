@@ -1,5 +1,6 @@
 /** The campaigns of the project, newest first. */
 
+import "./styles.ts";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Megaphone } from "lucide-react";
 import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";

@@ -1,5 +1,6 @@
 /** The DNS records of a domain as a checklist, with what the latest check found. */
 
+import "./styles.ts";
 import { Button, Skeleton, Stack } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";

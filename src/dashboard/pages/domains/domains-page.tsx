@@ -1,5 +1,6 @@
 /** The domains from which the project sends. */
 
+import "./styles.ts";
 import { Button } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Globe, Plus } from "lucide-react";

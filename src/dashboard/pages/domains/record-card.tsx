@@ -1,3 +1,4 @@
+import "./styles.ts";
 import { Copy, CopyText } from "../../ui/copy.tsx";
 import { Status } from "../../ui/status.tsx";
 import { differenceOf } from "./difference.ts";

@@ -1,5 +1,6 @@
 /** The state of the installation, for its owners: checks, queue, paused sites, storage, version. */
 
+import "./styles.ts";
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { RefreshCw, ServerOff } from "lucide-react";

@@ -4,4 +4,5 @@ import editor from "./editor/editor.css" with { type: "file" };
 import pages from "./templates.css" with { type: "file" };
 import { loadStyles } from "../../ui/style-sheet.ts";
 
-await Promise.all([editor, pages].map(loadStyles));
+loadStyles(editor);
+loadStyles(pages);

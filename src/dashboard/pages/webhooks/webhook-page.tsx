@@ -1,5 +1,6 @@
 /** One webhook: its deliveries, and its settings. */
 
+import "./styles.ts";
 import { Button, Skeleton } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Send } from "lucide-react";

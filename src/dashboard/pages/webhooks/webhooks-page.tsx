@@ -1,5 +1,6 @@
 /** The webhooks of the project: the addresses that its events are sent to. */
 
+import "./styles.ts";
 import { Button } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Plus, Webhook as WebhookIcon } from "lucide-react";

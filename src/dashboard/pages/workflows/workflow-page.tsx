@@ -1,5 +1,6 @@
 /** One workflow: its graph as a picture and as a list, its executions, and the switch that enables it. */
 
+import "./styles.ts";
 import { Button } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";

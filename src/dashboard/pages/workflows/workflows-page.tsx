@@ -1,5 +1,6 @@
 /** The workflows of the project, with the numbers of their executions. */
 
+import "./styles.ts";
 import { SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Workflow as WorkflowIcon } from "lucide-react";

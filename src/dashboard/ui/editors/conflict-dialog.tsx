@@ -5,7 +5,7 @@ import { useEffect, useState } from "react";
 import { Dialog } from "../dialog.tsx";
 import type { Conflict, Side } from "./autosave.ts";
 import { DiffView } from "./diff-view.tsx";
-import type { FieldValues } from "./merge.ts";
+import { type FieldValues, isSameValue } from "./merge.ts";
 
 export function ConflictDialog<T extends FieldValues>(props: {
   /** Null closes the dialog. */
@@ -93,7 +93,9 @@ function Part(props: {
 }) {
   const { group, mine, theirs, labels, choice, onChoose } = props;
   // A field without a word is not for people, such as the design of a body.
-  const shown = group.filter((name) => labels[name] !== undefined);
+  const shown = group.filter(
+    (name) => labels[name] !== undefined && !isSameValue(mine[name], theirs[name]),
+  );
   const title = shown.map((name) => labels[name]).join(", ");
   return (
     <section aria-label={title}>

@@ -2,7 +2,7 @@
 
 import "./styles.ts";
 import { useMediaQuery } from "@mantine/hooks";
-import { Fragment, useMemo } from "react";
+import { Fragment, type ReactNode, useMemo } from "react";
 import { type DiffLine, diffLines, type DiffPart, pairLines, shortenRows } from "./line-diff.ts";
 
 type Props = {
@@ -32,7 +32,7 @@ type LinesProps = { lines: readonly DiffLine[]; titles: readonly [string, string
 function SideBySide({ lines, titles }: LinesProps) {
   const parts = shortenRows(pairLines(lines), ({ left }) => left?.kind === "SAME");
   return (
-    <DiffTable label={`${titles[0]} and ${titles[1]}`}>
+    <DiffTable label={`${titles[0]} and ${titles[1]}`} sides={2}>
       <thead>
         <tr>
           {titles.map((title) => (
@@ -57,7 +57,7 @@ function SideBySide({ lines, titles }: LinesProps) {
 function Unified({ lines, titles }: LinesProps) {
   const parts = shortenRows(lines, ({ kind }) => kind === "SAME");
   return (
-    <DiffTable label={`${titles[0]} and ${titles[1]}`}>
+    <DiffTable label={`${titles[0]} and ${titles[1]}`} sides={1}>
       <thead>
         <tr>
           <th scope="col" colSpan={2}>
@@ -76,10 +76,23 @@ function Unified({ lines, titles }: LinesProps) {
   );
 }
 
-function DiffTable({ label, children }: { label: string; children: React.ReactNode }) {
+function DiffTable(props: { label: string; sides: 1 | 2; children: ReactNode }) {
+  const { label, sides, children } = props;
+  const columns = (
+    <>
+      <col className="diff-numbers" />
+      <col />
+    </>
+  );
   return (
     <div className="diff" tabIndex={0} role="region" aria-label={label}>
-      <table>{children}</table>
+      <table>
+        <colgroup>
+          {columns}
+          {sides === 2 && columns}
+        </colgroup>
+        {children}
+      </table>
     </div>
   );
 }
@@ -87,7 +100,7 @@ function DiffTable({ label, children }: { label: string; children: React.ReactNo
 function Parts<T>(props: {
   parts: readonly DiffPart<T>[];
   columns: number;
-  children: (row: T, key: number) => React.ReactNode;
+  children: (row: T, key: number) => ReactNode;
 }) {
   const { parts, columns, children } = props;
   return (

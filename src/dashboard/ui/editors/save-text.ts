@@ -22,7 +22,7 @@ export function saveText(state: State, labels: Readonly<Record<string, string>> 
     case "REFUSED":
       return `Not saved: ${reasonOf(error, labels)}`;
     case "CONFLICT":
-      return "Not saved: somebody else changed the same";
+      return "Not saved: changed by somebody else";
     case "WAITING":
       return isKept
         ? `Not saved yet: ${waitReason(error)}. Kept in this browser.`

@@ -3,4 +3,4 @@
 import href from "./editors.css" with { type: "file" };
 import { loadStyles } from "../style-sheet.ts";
 
-await loadStyles(href);
+loadStyles(href);

@@ -4,7 +4,7 @@ import { Button, Select, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { LayoutTemplate } from "lucide-react";
 import { useState } from "react";
-import { BodyEditor } from "../../templates/editor/body-editor.tsx";
+import { BodyEditor, type BodyMode } from "../../templates/editor/body-editor.tsx";
 import { EditorPanes } from "../../templates/editor/editor-panes.tsx";
 import { PreviewPane } from "../../templates/editor/preview-pane.tsx";
 import type { DraftFault, useDraftPreview } from "../../templates/editor/use-draft-preview.ts";
@@ -29,6 +29,7 @@ export function ContentSection(props: {
   const [isChoosing, dialog] = useDisclosure(false);
   /** Another template makes another editor. */
   const [opened, setOpened] = useState(0);
+  const [mode, setMode] = useState<BodyMode>("visual");
   return (
     <Section section="content" state={state}>
       <div className="step-tools">
@@ -43,10 +44,18 @@ export function ContentSection(props: {
       </div>
       <div className="step-content">
         <EditorPanes
+          isSingle={value.format === "VISUAL"}
           source={
             <>
               <Lines editor={editor} project={project} faults={faults} />
-              <BodyEditor key={opened} editor={editor} project={project} faults={faults} />
+              <BodyEditor
+                key={opened}
+                editor={editor}
+                project={project}
+                faults={faults}
+                mode={mode}
+                onMode={setMode}
+              />
             </>
           }
           preview={

@@ -3,4 +3,4 @@
 import href from "./import.css" with { type: "file" };
 import { loadStyles } from "../../../ui/style-sheet.ts";
 
-await loadStyles(href);
+loadStyles(href);

@@ -14,10 +14,12 @@ export function CodeBody(props: {
   onChange: (body: string) => void;
   project: string;
   faults: readonly DraftFault[];
+  /** Further buttons above the code. */
+  tools?: ReactNode;
   /** Shown below the code. */
   children?: ReactNode;
 }) {
-  const { label, value, onChange, project, faults, children } = props;
+  const { label, value, onChange, project, faults, tools, children } = props;
   const control = useRef<CodeControl>(null);
   const variables = useVariables(project);
   const bodyFaults = useBodyFaults(faults);
@@ -27,7 +29,9 @@ export function CodeBody(props: {
   }, []);
   return (
     <div className="editor-body">
-      <CodeTools project={project} variables={variables} control={control} />
+      <CodeTools project={project} variables={variables} control={control}>
+        {tools}
+      </CodeTools>
       <div className="editor-code">
         <LazyCodeEditor
           value={value}

@@ -2,7 +2,7 @@
 
 import { Button, FileButton, Menu } from "@mantine/core";
 import { Braces, ChevronDown, Image as ImageIcon } from "lucide-react";
-import { type RefObject, useState } from "react";
+import { type ReactNode, type RefObject, useState } from "react";
 import type { CodeControl } from "../../../ui/editors/code/code-editor.tsx";
 import { KNOWN_VARIABLES, type Word } from "../../../ui/editors/code/liquid-words.ts";
 import { showFailure } from "../../../ui/undo.tsx";
@@ -12,8 +12,10 @@ export function CodeTools(props: {
   project: string;
   variables: readonly Word[];
   control: RefObject<CodeControl | null>;
+  /** Further buttons. */
+  children?: ReactNode;
 }) {
-  const { project, variables, control } = props;
+  const { project, variables, control, children } = props;
   const insert = (text: string) => control.current?.insert(text);
   return (
     <div className="editor-tools">
@@ -41,6 +43,7 @@ export function CodeTools(props: {
         </Menu.Dropdown>
       </Menu>
       <ImageButton project={project} onUploaded={insert} />
+      {children}
     </div>
   );
 }

@@ -20,10 +20,18 @@ export function EditTab(props: {
   const faults = preview.data?.errors ?? [];
   return (
     <EditorPanes
+      // The visual editor shows the mail, and needs the width for the settings of its blocks.
+      isSingle={value.format === "VISUAL"}
       source={
         <>
           <SourceFields editor={editor} project={project} faults={faults} />
-          <BodyEditor editor={editor} project={project} faults={faults} />
+          <BodyEditor
+            editor={editor}
+            project={project}
+            faults={faults}
+            mode={search.mode === "code" ? "code" : "visual"}
+            onMode={(mode) => onSearch({ mode: mode === "code" ? mode : "" })}
+          />
         </>
       }
       preview={

@@ -1,4 +1,7 @@
-/** What is written and what it becomes: beside each other, and on narrow screens one or the other. */
+/**
+ * What is written and what it becomes: beside each other, and on narrow screens one or the other. With
+ * `isSingle` it is one or the other on all screens.
+ */
 
 import "../styles.ts";
 import { SegmentedControl } from "@mantine/core";
@@ -6,10 +9,11 @@ import { type ReactNode, useState } from "react";
 
 type Pane = "WRITE" | "PREVIEW";
 
-export function EditorPanes({ source, preview }: { source: ReactNode; preview: ReactNode }) {
+export function EditorPanes(props: { source: ReactNode; preview: ReactNode; isSingle?: boolean }) {
+  const { source, preview, isSingle = false } = props;
   const [pane, setPane] = useState<Pane>("WRITE");
   return (
-    <div className="editor" data-pane={pane}>
+    <div className="editor" data-pane={pane} data-single={isSingle || undefined}>
       <SegmentedControl
         className="editor-panes"
         aria-label="Part of the page"

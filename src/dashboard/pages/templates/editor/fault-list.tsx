@@ -1,7 +1,7 @@
 /** The faults of a template, as links to their lines. */
 
 import { CircleAlert } from "lucide-react";
-import { LABELS } from "./template-source.ts";
+import { TEMPLATE_LABELS } from "./template-source.ts";
 import type { DraftFault } from "./use-draft-preview.ts";
 
 export function FaultList(props: {
@@ -23,7 +23,7 @@ export function FaultList(props: {
               Line {line ?? 1}
             </button>
           ) : (
-            <strong>{LABELS[field] ?? field}</strong>
+            <strong>{TEMPLATE_LABELS[field] ?? field}</strong>
           )}
           <span>{message}</span>
         </li>

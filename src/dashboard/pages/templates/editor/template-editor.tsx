@@ -21,8 +21,13 @@ import { TemplateChecksTab } from "./checks-tab.tsx";
 import { EditTab } from "./edit-tab.tsx";
 import { SettingsTab } from "./settings-tab.tsx";
 import { TemplateMenu } from "./template-menu.tsx";
-import { GROUPS, LABELS, sourceOf, templateRequests } from "./template-source.ts";
-import { TestButton } from "./test-button.tsx";
+import {
+  TEMPLATE_GROUPS,
+  TEMPLATE_LABELS,
+  templateSource,
+  templateRequests,
+} from "./template-source.ts";
+import { TemplateTest } from "./test-button.tsx";
 import { VersionsTab } from "./versions-tab.tsx";
 
 const route = getRouteApi("/user/p/$project/templates/$template");
@@ -33,9 +38,9 @@ export function TemplateEditor({ template, project }: { template: Template; proj
   const requests = useMemo(() => templateRequests(client, project, id), [client, project, id]);
   const editor = useAutosave({
     key: `templates:${id}`,
-    value: sourceOf(template),
+    value: templateSource(template),
     revision,
-    groups: GROUPS,
+    groups: TEMPLATE_GROUPS,
     ...requests,
   });
   const { value, change } = editor;
@@ -64,8 +69,12 @@ export function TemplateEditor({ template, project }: { template: Template; proj
       back={<BackToTemplates project={project} />}
       actions={
         <>
-          <SaveState editor={editor} labels={LABELS} onCompare={() => setIsComparing(true)} />
-          <TestButton id={id} editor={editor} contactId={search.as} />
+          <SaveState
+            editor={editor}
+            labels={TEMPLATE_LABELS}
+            onCompare={() => setIsComparing(true)}
+          />
+          <TemplateTest id={id} editor={editor} contactId={search.as} />
           <TemplateMenu template={template} project={project} editor={editor} />
         </>
       }
@@ -79,7 +88,7 @@ export function TemplateEditor({ template, project }: { template: Template; proj
         </PageTabs>
       }
     >
-      <Notices editor={editor} labels={LABELS} />
+      <Notices editor={editor} labels={TEMPLATE_LABELS} />
       {tab === "edit" && (
         <EditTab editor={editor} project={project} search={search} onSearch={show} />
       )}
@@ -102,7 +111,7 @@ export function TemplateEditor({ template, project }: { template: Template; proj
         conflict={isComparing ? editor.conflict : null}
         mine={value}
         noun="template"
-        labels={LABELS}
+        labels={TEMPLATE_LABELS}
         onResolve={editor.resolve}
         onClose={() => setIsComparing(false)}
       />

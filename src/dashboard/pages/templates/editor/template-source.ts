@@ -23,7 +23,7 @@ export type TemplateSource = Pick<
 >;
 
 /** The words for the fields, in messages and in the comparison of two versions. */
-export const LABELS: Readonly<Record<string, string>> = {
+export const TEMPLATE_LABELS: Readonly<Record<string, string>> = {
   name: "Name",
   description: "Note",
   subject: "Subject",
@@ -38,19 +38,19 @@ export const LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Fields that are taken from one version together. */
-export const GROUPS = [["body", "design", "format"]] as const;
+export const TEMPLATE_GROUPS = [["body", "design", "format"]] as const;
 
 export const templatePath = (id: string): string => `/templates/${encodeURIComponent(id)}`;
 
 export const templateKey = (project: string, id: string) => ["templates", project, id];
 
-export const sourceOf = (template: Template): TemplateSource => {
+export const templateSource = (template: Template): TemplateSource => {
   const { id: _id, revision: _revision, createdAt: _, updatedAt: __, ...source } = template;
   return source;
 };
 
-export const storedOf = (template: Template): Stored<TemplateSource> => ({
-  value: sourceOf(template),
+export const storedTemplate = (template: Template): Stored<TemplateSource> => ({
+  value: templateSource(template),
   revision: template.revision,
 });
 
@@ -79,7 +79,7 @@ export function templateRequests(client: QueryClient, project: string, id: strin
     async load(): Promise<Stored<TemplateSource>> {
       const template = await api.get<Template>(templatePath(id), { project });
       client.setQueryData(key, template);
-      return storedOf(template);
+      return storedTemplate(template);
     },
   };
 }

@@ -12,11 +12,11 @@ import { saveText } from "../../../ui/editors/save-text.ts";
 import { showDone, showFailure } from "../../../ui/undo.tsx";
 import { useApiForm } from "../../../ui/use-api-form.ts";
 import type { TemplateEditing } from "./template-editing.ts";
-import { LABELS, templatePath } from "./template-source.ts";
+import { TEMPLATE_LABELS, templatePath } from "./template-source.ts";
 
 type Props = { id: string; editor: TemplateEditing; contactId: string | undefined };
 
-export function TestButton({ id, editor, contactId }: Props) {
+export function TemplateTest({ id, editor, contactId }: Props) {
   const { user } = useAppState();
   const [isAsking, dialog] = useDisclosure(false);
   const [isBusy, setIsBusy] = useState(false);
@@ -70,7 +70,7 @@ export function TestButton({ id, editor, contactId }: Props) {
 function useSend({ id, editor, contactId }: Props) {
   return async (to: string, idempotencyKey: string): Promise<void> => {
     const state = await editor.saveNow();
-    if (state.status !== "SAVED") throw new Error(saveText(state, LABELS));
+    if (state.status !== "SAVED") throw new Error(saveText(state, TEMPLATE_LABELS));
     const body = { to, ...(contactId === undefined ? {} : { contactId }) };
     await api.post(`${templatePath(id)}/test`, body, { idempotencyKey });
   };

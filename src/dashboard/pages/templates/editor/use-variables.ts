@@ -15,8 +15,8 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   date: "Date",
 };
 
-export function useVariables(project: string): Word[] {
-  const { data } = useQuery({
+const useFieldList = (project: string) =>
+  useQuery({
     queryKey: ["contact-fields", project],
     queryFn: ({ signal }) =>
       api.get<typeof FieldList.static>("/contacts/fields", {
@@ -25,6 +25,15 @@ export function useVariables(project: string): Word[] {
       }),
     staleTime: STALE_MS,
   });
+
+/** The fields, as the visual editor takes them. */
+export function useContactFields(project: string): { name: string; type: string }[] {
+  const { data } = useFieldList(project);
+  return useMemo(() => (data?.items ?? []).map(({ key, type }) => ({ name: key, type })), [data]);
+}
+
+export function useVariables(project: string): Word[] {
+  const { data } = useFieldList(project);
   return useMemo(
     () =>
       (data?.items ?? []).flatMap(({ key, type }) => {

@@ -13,10 +13,18 @@ import { api, type ListPage } from "../../../api.ts";
 import { DiffView } from "../../../ui/editors/diff-view.tsx";
 import { changedFields } from "../../../ui/editors/merge.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
-import { Time } from "../../../ui/time.tsx";
 import { showFailure, showUndo } from "../../../ui/undo.tsx";
 import type { TemplateEditing } from "./template-editing.ts";
-import { LABELS, sourceOf, storedOf, templateKey, templatePath } from "./template-source.ts";
+import {
+  TEMPLATE_LABELS,
+  templateSource,
+  storedTemplate,
+  templateKey,
+  templatePath,
+} from "./template-source.ts";
+
+/** Versions are often minutes apart. */
+const time = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 type Props = {
   template: Template;
@@ -28,7 +36,7 @@ type Props = {
 };
 
 export function VersionsTab(props: Props) {
-  const { template, project, chosen, onChoose } = props;
+  const { template, project, onChoose } = props;
   const { id, revision } = template;
   const versions = useQuery({
     queryKey: [...templateKey(project, id), "versions", revision],
@@ -37,27 +45,34 @@ export function VersionsTab(props: Props) {
   });
   return (
     <Loaded query={versions} height={320}>
-      {({ items }) => (
-        <div className="versions">
-          <ol className="versions-list" aria-label="Versions, newest first">
-            {items.map((version, i) => (
-              <li key={version.revision}>
-                <VersionButton
-                  version={version}
-                  isNow={i === 0}
-                  isChosen={String(version.revision) === chosen}
-                  onChoose={() => onChoose(String(version.revision))}
-                />
-              </li>
-            ))}
-          </ol>
-          {chosen === undefined ? (
-            <p className="muted">Choose a version to see how it differs from the template now.</p>
-          ) : (
-            <ChosenVersion key={chosen} {...props} chosen={chosen} />
-          )}
-        </div>
-      )}
+      {({ items }) => {
+        // The one before the present one, until another is chosen.
+        const chosen = props.chosen ?? (items[1] && String(items[1].revision));
+        return (
+          <div className="versions">
+            <ol className="versions-list" aria-label="Versions, newest first">
+              {items.map((version, i) => (
+                <li key={version.revision}>
+                  <VersionButton
+                    version={version}
+                    isNow={i === 0}
+                    isChosen={String(version.revision) === chosen}
+                    onChoose={() => onChoose(String(version.revision))}
+                  />
+                </li>
+              ))}
+            </ol>
+            {chosen === undefined ? (
+              <p className="muted">
+                This is the only version yet. When the template changes, the versions before it stay
+                here, and you can compare and restore them.
+              </p>
+            ) : (
+              <ChosenVersion key={chosen} {...props} chosen={chosen} />
+            )}
+          </div>
+        );
+      }}
     </Loaded>
   );
 }
@@ -79,7 +94,7 @@ function VersionButton(props: {
     >
       <span className="version-line">
         <strong>
-          <Time at={createdAt} isPlain />
+          <time dateTime={createdAt}>{time.format(new Date(createdAt))}</time>
         </strong>
         {isNow && <span className="muted small">Now</span>}
       </span>
@@ -90,7 +105,7 @@ function VersionButton(props: {
 }
 
 function changedText(changed: readonly string[]): string {
-  const words = changed.flatMap((name) => LABELS[name] ?? []);
+  const words = changed.flatMap((name) => TEMPLATE_LABELS[name] ?? []);
   return words.length === 0 ? "First version" : `Changed: ${words.join(", ")}`;
 }
 
@@ -107,9 +122,7 @@ function ChosenVersion({ template, project, editor, chosen }: Props & { chosen: 
       {(old) => (
         <section className="version-detail" aria-label="The chosen version">
           <div className="version-head">
-            <h2>
-              Version of <Time at={old.createdAt} />
-            </h2>
+            <h2>Version of {time.format(new Date(old.createdAt))}</h2>
             {old.revision !== revision && (
               <RestoreButton template={template} project={project} editor={editor} old={old} />
             )}
@@ -122,9 +135,9 @@ function ChosenVersion({ template, project, editor, chosen }: Props & { chosen: 
 }
 
 function Differences({ old, now }: { old: TemplateVersion; now: Template }) {
-  const source = sourceOf(now);
-  const before = sourceOf({ ...now, ...old });
-  const names = changedFields(before, source).filter((name) => LABELS[name] !== undefined);
+  const source = templateSource(now);
+  const before = templateSource({ ...now, ...old });
+  const names = changedFields(before, source).filter((name) => TEMPLATE_LABELS[name] !== undefined);
   if (names.length === 0) return <p className="muted">The template is as it was then.</p>;
   const textIn = (values: Readonly<Record<string, unknown>>, name: string) => {
     const value = values[name];
@@ -132,7 +145,7 @@ function Differences({ old, now }: { old: TemplateVersion; now: Template }) {
   };
   return names.map((name) => (
     <section key={name}>
-      <h3>{LABELS[name]}</h3>
+      <h3>{TEMPLATE_LABELS[name]}</h3>
       <DiffView
         before={textIn(before, name)}
         after={textIn(source, name)}
@@ -164,7 +177,7 @@ function RestoreButton(props: {
         headers: { "If-Match": `"${before?.revision ?? template.revision}"` },
       });
       client.setQueryData(templateKey(project, id), restored);
-      editor.receive(storedOf(restored));
+      editor.receive(storedTemplate(restored));
       if (isUndo || before === undefined) return;
       showUndo({
         text: "The version was restored.",

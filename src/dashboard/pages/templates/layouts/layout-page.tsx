@@ -22,7 +22,7 @@ import { layoutKey, layoutPath, layoutRequests, type LayoutSource } from "./layo
 
 const route = getRouteApi("/user/p/$project/templates/layouts/$layout");
 
-const LABELS = { name: "Name", body: "Body" } as const;
+const TEMPLATE_LABELS = { name: "Name", body: "Body" } as const;
 
 export function LayoutPage() {
   const { project, layout: id } = route.useParams();
@@ -77,18 +77,22 @@ function LayoutEditor({ layout, project }: { layout: Layout; project: string }) 
       back={<BackToLayouts project={project} />}
       actions={
         <>
-          <SaveState editor={editor} labels={LABELS} onCompare={() => setIsComparing(true)} />
+          <SaveState
+            editor={editor}
+            labels={TEMPLATE_LABELS}
+            onCompare={() => setIsComparing(true)}
+          />
           <DeleteLayout id={id} project={project} />
         </>
       }
     >
-      <Notices editor={editor} labels={LABELS} />
+      <Notices editor={editor} labels={TEMPLATE_LABELS} />
       <LayoutSourceEditor editor={editor} project={project} />
       <ConflictDialog
         conflict={isComparing ? editor.conflict : null}
         mine={editor.value}
         noun="layout"
-        labels={LABELS}
+        labels={TEMPLATE_LABELS}
         onResolve={editor.resolve}
         onClose={() => setIsComparing(false)}
       />

@@ -11,24 +11,38 @@ import { Problem } from "../../../ui/problem.tsx";
 import { RoleNeeded } from "../../../ui/role-needed.tsx";
 import { BackToTemplates } from "../back-link.tsx";
 import { KINDS } from "../columns.tsx";
+import { blankLetter } from "../editor/blank-letter.ts";
 import { BLANK_BODY, type Starter, STARTERS } from "./starters.ts";
 import { StarterPicture } from "./starter-picture.tsx";
 
 const route = getRouteApi("/user/p/$project/templates/new");
 
-type Choice = { key: string; title: string; text: string; input: object };
+type Choice = {
+  key: string;
+  title: string;
+  text: string;
+  /** The template to create. */
+  input: object | (() => Promise<object>);
+};
+
+const BLANK = {
+  name: "Untitled template",
+  subject: "Hello {{ name ?? there }}",
+  type: "TRANSACTIONAL",
+};
 
 const BLANKS: readonly Choice[] = [
+  {
+    key: "visual",
+    title: "Blank, visual",
+    text: "Text, images and buttons as blocks, without code.",
+    input: async () => ({ ...BLANK, ...(await blankLetter()) }),
+  },
   {
     key: "code",
     title: "Blank, as code",
     text: "HTML with Liquid, in an editor that completes and checks it.",
-    input: {
-      name: "Untitled template",
-      subject: "Hello {{ name ?? there }}",
-      body: BLANK_BODY,
-      type: "TRANSACTIONAL",
-    },
+    input: { ...BLANK, body: BLANK_BODY },
   },
 ];
 
@@ -45,7 +59,7 @@ export function NewTemplatePage() {
     <Page
       title="New template"
       back={<BackToTemplates project={project} />}
-      description="Everything can be changed afterwards, except that a template of the visual editor becomes code only once."
+      description="All of it can be changed later. A template of the visual editor can become code, but not the other way round."
     >
       <RoleNeeded role="EDITOR">
         <Choices project={project} />
@@ -67,7 +81,8 @@ function Choices({ project }: { project: string }) {
     setError(null);
     try {
       const options = { idempotencyKey: `${key.current}-${name}` };
-      const { id } = await api.post<Template>("/templates", input, options);
+      const body = typeof input === "function" ? await input() : input;
+      const { id } = await api.post<Template>("/templates", body, options);
       await client.invalidateQueries({ queryKey: ["templates", project] });
       await navigate({
         to: "/p/$project/templates/$template",

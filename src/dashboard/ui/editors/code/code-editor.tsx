@@ -78,7 +78,7 @@ export function CodeEditor(props: CodeEditorProps) {
         completions.current.of(completionsOf(latest.current.variables ?? NO_WORDS)),
         EditorView.contentAttributes.of({
           "aria-label": label,
-          // An element that scrolls needs one that Tab reaches.
+          // An editable element has the focus without it, which axe does not know.
           tabindex: "0",
           ...(describedBy === undefined ? {} : { "aria-describedby": describedBy }),
         }),

@@ -18,7 +18,7 @@ const highlight = HighlightStyle.define([
 
 const theme = EditorView.theme({
   "&": { height: "100%", backgroundColor: "var(--surface)", color: "var(--text)" },
-  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  "&.cm-focused": { outline: "none" },
   ".cm-scroller": {
     fontFamily: "var(--mantine-font-family-monospace)",
     fontSize: "12.5px",
@@ -56,8 +56,8 @@ const theme = EditorView.theme({
     fontSize: "12.5px",
     maxHeight: "260px",
   },
-  ".cm-tooltip-autocomplete ul li": { padding: "3px 10px" },
-  ".cm-tooltip-autocomplete ul li[aria-selected]": {
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: "4px 10px" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": {
     backgroundColor: "var(--accent-soft)",
     color: "var(--on-accent-soft)",
   },
