@@ -32,6 +32,15 @@ describe("a condition as rows", () => {
     all(filter("event.purchase", "triggeredWithin", 30, "days")),
     all(filter("data.city", "in", ["Rome", "Bath"]), filter("data.born", "within", 5, "hours")),
     all(
+      filter("event.purchase", "triggeredAtLeast", 3),
+      { ...filter("event.purchase", "triggeredWith", "pro"), property: "plan", test: "equals" },
+      {
+        ...filter("event.purchase", "triggeredWith", 5, "days"),
+        property: "until",
+        test: "within",
+      },
+    ),
+    all(
       filter("campaign.1", "wasNotOpened"),
       filter("template.1", "wasClickedWithin", 5, "days"),
       filter("link.https://x.io/a.b?c=d", "wasClicked"),
@@ -110,7 +119,8 @@ beforePages(async () => {
     { email: "cyd@x.io", data: { city: "Rome", orders: 9 } },
   ];
   for (const contact of contacts) await project.call("POST", "/contacts", contact);
-  await project.call("POST", "/v1/track", { email: "ada@x.io", event: "purchase" });
+  const bought = { event: "purchase", data: { plan: "pro" } };
+  await project.call("POST", "/v1/track", { email: "ada@x.io", ...bought });
 });
 
 async function select(page: Page, label: string, option: string): Promise<void> {
@@ -131,6 +141,13 @@ describe("a segment", () => {
       await page.getByText("2 contacts").waitFor();
       await page.getByRole("button", { name: "Add a condition" }).click();
       await select(page, "Field of Condition 2", "purchase");
+      await select(page, "Operator of Condition 2", "with");
+      await page.getByLabel("Property of Condition 2").fill("plan");
+      await page.getByLabel("Value of Condition 2").fill("free");
+      await page.getByText("0 contacts").waitFor();
+      await page.getByLabel("Value of Condition 2").fill("pro");
+      await page.getByText("1 contact", { exact: false }).first().waitFor();
+      await opened.screenshot("segment-builder-event");
       await select(page, "Operator of Condition 2", "in the last");
       await page.getByLabel("Value of Condition 2").fill("30");
       await page.getByText("1 contact", { exact: false }).first().waitFor();

@@ -4,7 +4,7 @@
  */
 
 import { isRecord } from "../../../ui/is-record.ts";
-import { type DataKind, kindOf, OPERATORS_OF, type ValueKind } from "./operators.ts";
+import { type DataKind, kindOf, OPERATORS_OF, type ValueKind, WITH_PROPERTY } from "./operators.ts";
 
 export type Logic = "AND" | "OR";
 
@@ -16,6 +16,9 @@ export type Row = {
   /** Which operators and values a field of the data has. */
   dataKind: DataKind;
   operator: string;
+  /** For an event with a property: the path in its data, and the operator for its value. */
+  property: string;
+  test: string;
   /** The value as it is typed; `true` and `false` for a flag. */
   text: string;
   list: readonly string[];
@@ -35,6 +38,8 @@ export const newRow = (): Row => ({
   field: "",
   dataKind: "text",
   operator: "",
+  property: "",
+  test: "",
   text: "",
   list: [],
   unit: "days",
@@ -46,13 +51,23 @@ export const newGroup = (): RowGroup => ({
 });
 
 /** The kind of value that a row takes; null if its field or operator is not chosen. */
-export function takesOf({ field, dataKind, operator }: Row): ValueKind | null {
+export function takesOf({ field, dataKind, operator, test }: Row): ValueKind | null {
   const kind = kindOf(field, dataKind);
   if (kind === null) return null;
+  if (operator === WITH_PROPERTY) {
+    return OPERATORS_OF[dataKind].find(({ value }) => value === test)?.takes ?? null;
+  }
   return OPERATORS_OF[kind].find(({ value }) => value === operator)?.takes ?? null;
 }
 
-type Wire = { field: string; operator: string; value?: unknown; unit?: string };
+type Wire = {
+  field: string;
+  operator: string;
+  property?: string;
+  test?: string;
+  value?: unknown;
+  unit?: string;
+};
 type WireGroup = { filters: Wire[]; conditions?: WireCondition };
 export type WireCondition = { logic: Logic; groups: WireGroup[] };
 
@@ -79,8 +94,10 @@ export function toCondition({ logic, items }: Draft): WireCondition | null {
 }
 
 function toFilter(row: Row): Wire | null {
-  const { field, operator, text, list, unit } = row;
-  const filter = { field, operator };
+  const { field, operator, property, test, text, list, unit } = row;
+  const isOfProperty = operator === WITH_PROPERTY;
+  if (isOfProperty && property.trim() === "") return null;
+  const filter = { field, operator, ...(isOfProperty ? { property, test } : {}) };
   switch (takesOf(row)) {
     case null:
       return null;
@@ -146,9 +163,16 @@ function readGroup(given: unknown): Part | null {
 
 function readFilter(given: unknown): Part | null {
   if (!isRecord(given)) return null;
-  const { field, operator, value, unit } = given;
+  const { field, operator, property, test, value, unit } = given;
   if (typeof field !== "string" || typeof operator !== "string") return null;
-  const filter = { field, operator, value, ...(typeof unit === "string" ? { unit } : {}) };
+  const filter = {
+    field,
+    operator,
+    value,
+    ...(typeof property === "string" ? { property } : {}),
+    ...(typeof test === "string" ? { test } : {}),
+    ...(typeof unit === "string" ? { unit } : {}),
+  };
   return { kind: "filter", filter };
 }
 
@@ -167,12 +191,14 @@ function simplified(part: Part | null): Part | null {
 
 /** The row of a filter; null if the row would not give the same filter. */
 function toRow(filter: Wire): Row | null {
-  const { field, operator, value, unit = "days" } = filter;
+  const { field, operator, property = "", test = "", value, unit = "days" } = filter;
   const texts = Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
   const row: Row = {
     ...newRow(),
     field,
     operator,
+    property,
+    test,
     dataKind: dataKindOf(filter),
     text: textOf(value),
     list: texts,
@@ -182,6 +208,7 @@ function toRow(filter: Wire): Row | null {
   const isSame =
     made !== null &&
     JSON.stringify(made.value) === JSON.stringify(value) &&
+    (operator === WITH_PROPERTY || property + test === "") &&
     (takesOf(row) !== "span" || made.unit === unit);
   return isSame ? row : null;
 }
@@ -194,9 +221,9 @@ function textOf(value: unknown): string {
 const SPANS = new Set(["within", "olderThan"]);
 const COMPARISONS = new Set(["greaterThan", "greaterThanOrEqual", "lessThan", "lessThanOrEqual"]);
 
-function dataKindOf({ operator, value }: Wire): DataKind {
-  if (SPANS.has(operator)) return "date";
+function dataKindOf({ operator, test = operator, value }: Wire): DataKind {
+  if (SPANS.has(test)) return "date";
   if (typeof value === "number") return "number";
   if (typeof value === "boolean") return "flag";
-  return COMPARISONS.has(operator) ? "date" : "text";
+  return COMPARISONS.has(test) ? "date" : "text";
 }

@@ -52,12 +52,18 @@ const DATE_WORDS = {
   lessThanOrEqual: "is on or before",
 };
 
+/** The operator of an event whose row also has a key of its data, and an operator for the value. */
+export const WITH_PROPERTY = "triggeredWith";
+
 const happened = (done: string, never: string): Operator[] => [
   { value: "triggered", label: done, takes: "none" },
   { value: "notTriggered", label: never, takes: "none" },
   { value: "triggeredWithin", label: "in the last", takes: "span" },
   { value: "notTriggeredWithin", label: "not in the last", takes: "span" },
   { value: "triggeredOlderThan", label: "longer ago than", takes: "span" },
+  { value: "triggeredAtLeast", label: "at least … times", takes: "number" },
+  { value: "triggeredLessThan", label: "less than … times", takes: "number" },
+  { value: WITH_PROPERTY, label: "with", takes: "none" },
 ];
 
 /** What a contact did with the mails of a campaign or a template, or with a link. */

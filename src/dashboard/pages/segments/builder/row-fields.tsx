@@ -4,7 +4,14 @@ import { ActionIcon, NumberInput, Select, TagsInput, TextInput } from "@mantine/
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { type Row, takesOf } from "./draft.ts";
-import { DATA_KINDS, kindOf, OPERATORS_OF, UNITS } from "./operators.ts";
+import {
+  DATA_KINDS,
+  type DataKind,
+  kindOf,
+  OPERATORS_OF,
+  UNITS,
+  WITH_PROPERTY,
+} from "./operators.ts";
 import { choicesFor, type FieldChoices } from "./use-fields.ts";
 
 type Props = {
@@ -43,17 +50,10 @@ export function RowFields({ row, label, fields, onChange, onRemove }: Props) {
           }}
         />
         {isData && (
-          <Select
-            size="sm"
-            className="builder-kind"
-            aria-label={`Type of ${label}`}
-            data={DATA_KINDS}
+          <KindSelect
+            label={label}
             value={dataKind}
-            allowDeselect={false}
-            onChange={(value) => {
-              const found = DATA_KINDS.find((one) => one.value === value);
-              if (found !== undefined) change({ dataKind: found.value, text: "", list: [] });
-            }}
+            onChange={(kindOfData) => change({ dataKind: kindOfData, text: "", list: [] })}
           />
         )}
         <Select
@@ -65,8 +65,18 @@ export function RowFields({ row, label, fields, onChange, onRemove }: Props) {
           placeholder="…"
           disabled={kind === null}
           allowDeselect={false}
-          onChange={(value) => value !== null && change({ operator: value })}
+          onChange={(value) =>
+            value !== null &&
+            change({ operator: value, ...(value === WITH_PROPERTY ? { test: "equals" } : {}) })
+          }
         />
+        {operator === WITH_PROPERTY && (
+          <PropertyFields
+            row={row}
+            label={label}
+            onChange={(next) => onChange({ ...row, ...next })}
+          />
+        )}
         <ValueFields row={row} label={label} onChange={change} />
       </div>
       {onRemove !== undefined && (
@@ -75,6 +85,63 @@ export function RowFields({ row, label, fields, onChange, onRemove }: Props) {
         </ActionIcon>
       )}
     </div>
+  );
+}
+
+/** The key of the data of an event, its type, and the operator for its value. */
+function PropertyFields(props: {
+  row: Row;
+  label: string;
+  onChange: (next: Partial<Row>) => void;
+}) {
+  const { row, label, onChange } = props;
+  const tests = OPERATORS_OF[row.dataKind];
+  return (
+    <>
+      <TextInput
+        size="sm"
+        className="builder-property"
+        aria-label={`Property of ${label}`}
+        placeholder="such as plan"
+        value={row.property}
+        onChange={({ currentTarget }) => onChange({ property: currentTarget.value })}
+      />
+      <KindSelect
+        label={label}
+        value={row.dataKind}
+        onChange={(dataKind) =>
+          onChange({ dataKind, test: OPERATORS_OF[dataKind][0]?.value ?? "", text: "", list: [] })
+        }
+      />
+      <Select
+        size="sm"
+        className="builder-operator"
+        aria-label={`Test of ${label}`}
+        data={tests.map(({ value, label: text }) => ({ value, label: text }))}
+        value={row.test === "" ? null : row.test}
+        placeholder="…"
+        allowDeselect={false}
+        onChange={(value) => value !== null && onChange({ test: value })}
+      />
+    </>
+  );
+}
+
+function KindSelect(props: { label: string; value: DataKind; onChange: (kind: DataKind) => void }) {
+  const { label, value, onChange } = props;
+  return (
+    <Select
+      size="sm"
+      className="builder-kind"
+      aria-label={`Type of ${label}`}
+      data={DATA_KINDS}
+      value={value}
+      allowDeselect={false}
+      onChange={(chosen) => {
+        const found = DATA_KINDS.find((one) => one.value === chosen);
+        if (found !== undefined) onChange(found.value);
+      }}
+    />
   );
 }
 
