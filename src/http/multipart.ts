@@ -12,6 +12,8 @@ type FileForm = {
   /** Name of the file's field. */
   name: string;
   maxBytes: number;
+  /** What to do with a file that is too large. */
+  advice?: string;
   store: (bytes: Uint8Array) => Promise<void>;
   /** Called with the name that the client gives to the file, if it gives one. */
   named?: (fileName: string) => void;
@@ -138,10 +140,10 @@ function malformed(): AppError {
   return new AppError(400, "BAD_REQUEST", "The multipart form is malformed or incomplete.");
 }
 
-function tooLarge({ maxBytes: capBytes }: FileForm): AppError {
+function tooLarge({ maxBytes: capBytes, advice }: FileForm): AppError {
   const message = `The file is larger than ${sizeText(capBytes)}.`;
   return new AppError(413, "PAYLOAD_TOO_LARGE", message, {
-    suggestion: "Split the file and send the pieces one after the other.",
+    suggestion: advice ?? "Split the file and send the pieces one after the other.",
   });
 }
 

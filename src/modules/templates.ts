@@ -25,11 +25,12 @@ import { ContactPreviewQuery, PreviewDocument } from "../http/preview-query.ts";
 import { isLenient, LenientQuery } from "../http/validation.ts";
 import { AppError, fieldError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
-import { assembleBody, assembledFault } from "../render/layout.ts";
+import { assembledFault } from "../render/layout.ts";
 import { ensureTemplates, findPlaceholders } from "./content-work/content-work.ts";
 import { findLayout, layoutIn } from "./layouts.ts";
 import type { Noun } from "./module.ts";
 import { Preview, PreviewInput, preview, previewResponse } from "./previews.ts";
+import { bodyToSend } from "./templates/assembled.ts";
 import { findApiSends } from "./templates/api-sends.ts";
 import {
   ListedTemplate,
@@ -276,11 +277,6 @@ export function getTemplate(app: App, projectSeq: number, id: string): TemplateR
   return template;
 }
 
-/** The source of the body that is sent: the preheader, and the body in its layout. */
-export function bodyToSend({ body, preheader, layoutBody }: TemplateRow): string {
-  return assembleBody({ body, preheader, layout: layoutBody });
-}
-
 /** The columns that a change may set. */
 type Content = Omit<VersionContent, "layoutId"> & { layoutSeq: number | null };
 
@@ -415,7 +411,7 @@ async function usageOf(app: App, template: TemplateRow): Promise<TemplateUsage> 
   const { projectSeq, id, subject } = template;
   const [apiSends, placeholders] = await Promise.all([
     findApiSends(app, projectSeq, id),
-    findPlaceholders(app, projectSeq, [subject, bodyToSend(template)]),
+    findPlaceholders(app, projectSeq, [subject, bodyToSend(app, template)]),
   ]);
   return { users: app.references.usesOf("template", projectSeq, id), apiSends, placeholders };
 }
@@ -434,7 +430,7 @@ function previewTemplate(
 ): Promise<Preview> {
   const template = getTemplate(app, project.seq, id);
   const { subject, type } = template;
-  const source = { subject, body: bodyToSend(template), isMarketing: type === "MARKETING" };
+  const source = { subject, body: bodyToSend(app, template), isMarketing: type === "MARKETING" };
   return preview(app, project, source, options);
 }
 

@@ -182,15 +182,25 @@ describe("GET and DELETE /images", () => {
     expectError(await t.call("GET", path), { status: 404, code: "IMAGE_NOT_FOUND" });
   });
 
-  test("an image that a template or a layout shows is kept", async () => {
+  test("an image that a template, a layout or a draft of a campaign shows is kept", async () => {
     const image = await upload(png);
     const shown = `<img src="${image.text("data.url")}">`;
     const template = { name: "T", subject: "x", body: shown, type: "TRANSACTIONAL" };
     const id = await t.create("/templates", template, "data.id");
     await t.create("/layouts", { name: "L", body: `${shown}{{ content }}` }, "data.id");
+    const campaign = {
+      name: "C",
+      subject: "x",
+      body: shown,
+      from: "a@acme.test",
+      audienceType: "ALL",
+    };
+    await t.create("/campaigns", campaign, "data.id");
     const answer = await t.call("DELETE", `/images/${image.text("data.id")}`);
     expectError(answer, { status: 409, code: "CONFLICT" });
-    expect(answer.text("error.message")).toBe('This image is shown by template "T", layout "L".');
+    expect(answer.text("error.message")).toBe(
+      'This image is shown by template "T", layout "L", campaign "C".',
+    );
     expect(id).not.toBe("");
   });
 

@@ -52,13 +52,13 @@ export function archivePages(app: App) {
 
   async function list([projectId = ""]: string[]): Promise<Response> {
     const project = findProject(app, projectId);
-    const shown = await Promise.all(
-      archived(app, project.seq).map(async (campaign) => ({
-        href: `/archive/${projectId}/${campaign.archiveSlug ?? ""}`,
-        label: (await rendered(app, project, campaign)).subject,
-        at: campaign.startedAt ?? campaign.createdAt,
-      })),
-    );
+    const shown: Parameters<typeof linksResponse>[0]["links"][number][] = [];
+    // One after the other: too many renders of a project at once are refused.
+    for (const campaign of archived(app, project.seq)) {
+      const { subject: label } = await rendered(app, project, campaign);
+      const at = campaign.startedAt ?? campaign.createdAt;
+      shown.push({ href: `/archive/${projectId}/${campaign.archiveSlug ?? ""}`, label, at });
+    }
     if (shown.length === 0) throw notShown();
     const { name, language } = project;
     return linksResponse({ language, title: name, links: shown });
@@ -169,15 +169,29 @@ function evict(cached: ReturnType<typeof cache>): void {
 /** Links that lead nowhere, because the page belongs to no recipient. */
 const NO_LINKS = { unsubscribeUrl: "#", subscribeUrl: "#", manageUrl: "#" };
 
-async function render(
-  app: App,
-  { seq: projectSeq, ...project }: Project,
-  campaign: CampaignRow,
-): Promise<Shown> {
+async function render(app: App, project: Project, campaign: CampaignRow): Promise<Shown> {
   const { subject, html: body } = archivedSource(app, campaign);
-  const { subject: title, html } = await renderPreview(app, projectSeq, {
+  try {
+    return await renderWith(app, { project, campaign, source: { subject, body } });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status !== 422) throw error;
+    // A subject such as `{{ name }}` is empty without the data of a contact.
+    const source = { subject: campaign.archiveSlug ?? "", body };
+    return await renderWith(app, { project, campaign, source });
+  }
+}
+
+async function renderWith(
+  app: App,
+  {
+    project: { seq: projectSeq, ...project },
+    campaign: { utm },
+    source,
+  }: { project: Project; campaign: CampaignRow; source: { subject: string; body: string } },
+): Promise<Shown> {
+  const { subject, html } = await renderPreview(app, projectSeq, {
     mails: {
-      source: { subject, body },
+      source,
       // They were checked when they were stored.
       given: { subject: false, body: false },
       isLenient: true,
@@ -186,8 +200,8 @@ async function render(
     },
     emailId: newId(app.clock.now()),
     isMarketing: false,
-    utm: campaign.utm,
+    utm,
   });
   const shown = await showDocument(app, projectSeq, { html, images: [], isDark: false });
-  return { subject: title, html: shown };
+  return { subject, html: shown };
 }

@@ -13,7 +13,7 @@ import type { Quotas } from "../quotas/service.ts";
 import { renderSubject } from "../previews.ts";
 import { suppressionReason } from "../suppressions.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { sharedMessage } from "./message.ts";
+import { previewSource, sharedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
 import { requireComplete } from "./sending-rules.ts";
 
@@ -42,9 +42,7 @@ export function createTestMails(deps: {
     throw fieldError("email", "invalid_value", message);
   }
 
-  /** The contact whose data is used; that of the address unless another one is named. */
-  function findContact(projectSeq: number, address: string, contactId: string | null) {
-    if (contactId === null) return contacts.findByEmail(projectSeq, address);
+  function findNamed(projectSeq: number, contactId: string) {
     try {
       return getContact(app, projectSeq, contactId);
     } catch (error) {
@@ -55,8 +53,8 @@ export function createTestMails(deps: {
 
   return {
     /**
-     * Sends a mail to `address` as recipients would receive it, with the data of the named
-     * contact, or of the contact that has the address. It leaves before other mail. Returns the id of the mail.
+     * Sends a mail to `address` as recipients would receive it, with the data of the named contact, or
+     * of the contact that has the address. It leaves before other mail. Returns the id of the mail.
      */
     async send(
       project: Project,
@@ -68,15 +66,18 @@ export function createTestMails(deps: {
       deps.lifecycle.requireVerified(campaign);
       requireAllowed(project.seq, address);
       const emailId = newId(clock.now());
-      const find = () => findContact(project.seq, address, contactId);
+      const find = () => contacts.findByEmail(project.seq, address);
+      // The mail and its links belong to the contact with the address, whoever's data it shows.
       const contact = find();
-      const data = contact === null ? {} : parseData(contact.data);
+      const shown = contactId === null ? contact : findNamed(project.seq, contactId);
+      const data = shown === null ? {} : parseData(shown.data);
       const recipient = { id: contact?.id ?? "", email: address, data, emailId };
-      const subject = await renderSubject(app, project, campaign, recipient);
+      const subject = await renderSubject(app, project, previewSource(app, campaign), recipient);
       return () => {
         requireAllowed(project.seq, address);
         deps.quotas.ensureQueue(project.seq, 1);
         if (find()?.seq !== contact?.seq) throw contactChanged();
+        if (contactId !== null) findNamed(project.seq, contactId);
         const now = clock.now();
         store.insertEmail({
           id: emailId,

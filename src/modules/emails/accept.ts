@@ -17,7 +17,8 @@ import { domainOf } from "../../protocols/mime/address.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { type Domains, senderNotVerified } from "../domains/service.ts";
 import type { Quotas } from "../quotas/service.ts";
-import { bodyToSend, getTemplate, type TemplateRow } from "../templates.ts";
+import { getTemplate, type TemplateRow } from "../templates.ts";
+import { bodyToSend } from "../templates/assembled.ts";
 import { noteSent } from "../templates/versions.ts";
 import { type AcceptedMail, createCommit } from "./commit.ts";
 import {
@@ -71,7 +72,7 @@ export function createAccept(deps: AcceptDeps) {
       input.template === undefined ? null : getTemplate(deps.app, project.seq, input.template);
     const sender = resolveSender(input, template, project.sender);
     if (!isCapturedForSelf(input, by.userEmail)) requireVerified(project, sender);
-    const source = sourceOf(input, template, by.isLenient);
+    const source = sourceOf(deps.app, input, template, by.isLenient);
     const attachments = await attachmentsOf(input);
     const { body: html } = source.source;
     const message = sharedMessage(project, input, { sender, template, html, attachments });
@@ -143,11 +144,16 @@ export function createAccept(deps: AcceptDeps) {
 }
 
 /** The sources of the request, and of its template for those that it does not give. */
-function sourceOf(input: SendInput, template: TemplateRow | null, isLenient: boolean): Source {
+function sourceOf(
+  app: App,
+  input: SendInput,
+  template: TemplateRow | null,
+  isLenient: boolean,
+): Source {
   return {
     source: {
       subject: input.subject ?? template?.subject ?? "",
-      body: input.body ?? (template === null ? "" : bodyToSend(template)),
+      body: input.body ?? (template === null ? "" : bodyToSend(app, template)),
     },
     given: { subject: input.subject !== undefined, body: input.body !== undefined },
     isLenient,

@@ -150,6 +150,7 @@ async function receive(bodies: Bodies, project: Project, request: Request): Prom
       {
         name: "file",
         maxBytes: MAX_BYTES,
+        advice: "Export the image with fewer pixels, or with a stronger compression.",
         named: (fileName) => (name = nameOf(fileName) ?? name),
         store: async (bytes) => void kept.push(bytes),
       },

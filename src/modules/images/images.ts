@@ -103,8 +103,8 @@ export const imageNoun: Noun = {
       role: "EDITOR",
       summary: "Delete an image",
       description:
-        "Mails that were sent do not show it any more. An image that a template or a layout contains " +
-        "is refused with 409, which names them.",
+        "Mails that were sent do not show it any more. An image that a template, a layout or an " +
+        "unfinished campaign contains is refused with 409, which names them.",
       isWithinQuota: false,
       answer: NoContent,
       prepare: (app, { project, params }) =>
@@ -166,16 +166,18 @@ export function storeImage(
   return { row, isNew: true };
 }
 
-/** Templates and layouts with the address of an image in their bodies. */
+/** An object with the address of an image in its body. */
 type BodyUser = { kind: string; name: string };
 const MAX_NAMED = 5;
 
-/** Throws 409 if a template or a layout contains the image. It reads all of them, in a thread. */
+/** Throws 409 if something that will be sent contains the image. It reads all of it, in a thread. */
 async function ensureUnused(app: App, projectSeq: number, { digest }: ImageRow): Promise<void> {
   const found = await app.reader.find(projectSeq, {
     sql: `SELECT kind, name FROM (
             SELECT 'template' AS kind, name, body FROM templates WHERE project_seq = ?1
-            UNION ALL SELECT 'layout', name, body FROM layouts WHERE project_seq = ?1)
+            UNION ALL SELECT 'layout', name, body FROM layouts WHERE project_seq = ?1
+            UNION ALL SELECT 'campaign', name, body FROM campaigns
+              WHERE project_seq = ?1 AND status NOT IN ('SENT', 'CANCELLED'))
           WHERE in_time() AND instr(body, ?2) > 0 LIMIT ${MAX_NAMED}`,
     values: [projectSeq, digest],
   });

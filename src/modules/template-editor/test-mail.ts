@@ -27,7 +27,8 @@ import type { Noun } from "../module.ts";
 import { renderSubject } from "../previews.ts";
 import type { Quotas } from "../quotas/service.ts";
 import { suppressionReason } from "../suppressions.ts";
-import { bodyToSend, getTemplate, type TemplateRow } from "../templates.ts";
+import { getTemplate, type TemplateRow } from "../templates.ts";
+import { bodyToSend } from "../templates/assembled.ts";
 import { keepVersion } from "../templates/versions.ts";
 
 const TestInput = named(
@@ -134,7 +135,7 @@ async function prepareTest(
   const shown = contactId === undefined ? recipient : getContact(app, project.seq, contactId);
   const own = shown === null ? {} : parseData(shown.data);
   const data = mergeVariables(own, resolvedData(input.data ?? {}));
-  const source = { subject: template.subject, body: bodyToSend(template) };
+  const source = { subject: template.subject, body: bodyToSend(app, template) };
   const subject = await renderSubject(app, project, source, {
     id: recipient?.id ?? "",
     email: to,
@@ -173,7 +174,7 @@ function storeTest(
     id: emailId,
     projectSeq: project.seq,
     contactSeq: recipient?.seq ?? null,
-    messageSeq: deps.store.saveMessage(messageOf(project.seq, template, sender), now),
+    messageSeq: deps.store.saveMessage(messageOf(app, template, sender), now),
     source: "TEST",
     templateId: null,
     to,
@@ -189,13 +190,14 @@ function storeTest(
   return { email: emailId };
 }
 
-function messageOf(projectSeq: number, template: TemplateRow, sender: Sender) {
+function messageOf(app: App, template: TemplateRow, sender: Sender) {
+  const { projectSeq } = template;
   return {
     projectSeq,
     fromAddress: sender.address,
     fromName: sender.name,
     replyTo: template.replyTo,
-    html: bodyToSend(template),
+    html: bodyToSend(app, template),
     headers: [],
     isMarketing: template.type === "MARKETING",
     attachments: [],

@@ -78,6 +78,12 @@ describe("the public page of a campaign", () => {
     ]);
   });
 
+  test("is shown although its subject needs the data of a contact", async () => {
+    const id = await sentCampaign({ subject: "{{ name }}" });
+    expect((await visit(await urlOf(id))).status).toBe(200);
+    expect(await (await visit(`/archive/${t.project.id}`)).text()).toContain(">fruhling-co</a>");
+  });
+
   test("has a slug of its own", async () => {
     await t.campaign({ archiveSlug: "news" });
     const taken = await t.call("POST", "/campaigns/drafts", { name: "N", archiveSlug: "news" });

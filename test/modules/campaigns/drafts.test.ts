@@ -250,6 +250,9 @@ test("a test mail has the data of the contact that is named", async () => {
   expect(answer.status).toBe(200);
   await t.settle();
   expect(t.received().join()).toMatch(/Subject: \[TEST\] Hello Ada/);
+  // Its links act on nobody else: the address belongs to no contact.
+  const mail = await t.call("GET", `/emails/${answer.text("data.email")}`);
+  expect(mail.at("data.contactId")).toBeNull();
   const unknown = await t.act(id, "test", { email: "me@x.test", contactId: "nope" });
   expect(unknown.at("error.errors.0.field")).toBe("contactId");
 });

@@ -1,5 +1,7 @@
 /** Templates for the tests of shapes, with the number of their mails that find a shape. */
 
+import { assembleBody } from "../../../src/render/layout.ts";
+
 export type Sample = {
   name: string;
   body: string;
@@ -29,6 +31,14 @@ export const SAMPLES: readonly Sample[] = [
   sample("without values", `<p>${LOREM.repeat(4)}</p>${LINK}`),
   sample("a long paragraph", `<p>${LOREM}{{ name }} ${LOREM}{{ city }}, ${LOREM}</p>`),
   sample("a page", page(`<h1>Dear {{ name }}</h1><p>${LOREM}</p><p>{{ order }}</p>${LINK}`)),
+  sample(
+    "a preheader and a layout",
+    assembleBody({
+      body: `<h1>Dear {{ name }}</h1><p>${LOREM}{{ order }}</p>${LINK}`,
+      preheader: "Hello {{ name }} & {{ city }}",
+      layout: page(`<p>Acme</p>{{ content }}<p>${LOREM} {{ city }}</p>`),
+    }),
+  ),
   sample(
     "lists",
     `<ul><li>{{ name }} ${LOREM}</li><li>x<ul><li>${LOREM}{{ city }}</li></ul></li></ul>` +

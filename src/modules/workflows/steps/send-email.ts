@@ -23,7 +23,8 @@ import type { EmailStore } from "../../../outbox/enqueue.ts";
 import type { EventLog } from "../../../events/log.ts";
 import type { Quotas } from "../../quotas/service.ts";
 import { suppressionReason } from "../../suppressions.ts";
-import { bodyToSend, getTemplate, type TemplateRow } from "../../templates.ts";
+import { getTemplate, type TemplateRow } from "../../templates.ts";
+import { bodyToSend } from "../../templates/assembled.ts";
 import { noteSent } from "../../templates/versions.ts";
 import type { Postponed, StepResult } from "../run/engine.ts";
 import type { Step } from "../graph/graph.ts";
@@ -166,7 +167,7 @@ export function createSendEmail(deps: SendEmailDeps) {
       id: emailId,
       projectSeq,
       contactSeq: recipient.seq,
-      messageSeq: store.saveMessage(messageOf(projectSeq, template, sender), now),
+      messageSeq: store.saveMessage(messageOf(deps.app, template, sender), now),
       source: "WORKFLOW",
       templateId: template.id,
       executionSeq: input.executionSeq,
@@ -224,13 +225,14 @@ function senderOf({ from, fromName }: TemplateRow, { sender }: SendingProject): 
   return sender === null ? null : { address: sender.address, name: fromName ?? sender.name };
 }
 
-function messageOf(projectSeq: number, template: TemplateRow, sender: Sender) {
+function messageOf(app: App, template: TemplateRow, sender: Sender) {
+  const { projectSeq } = template;
   return {
     projectSeq,
     fromAddress: sender.address,
     fromName: sender.name,
     replyTo: template.replyTo,
-    html: bodyToSend(template),
+    html: bodyToSend(app, template),
     headers: [],
     isMarketing: template.type === "MARKETING",
     attachments: [],
