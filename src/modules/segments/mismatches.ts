@@ -4,7 +4,7 @@
  */
 
 import { joinPath } from "../../lib/key-path.ts";
-import type { ComparedType } from "./condition/operators.ts";
+import type { ComparedType } from "./condition/field-test.ts";
 import type { ResolvedTest } from "./condition/references.ts";
 import type { Definitions } from "./definitions.ts";
 import type { Mismatch } from "./model.ts";

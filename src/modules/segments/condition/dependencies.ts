@@ -1,7 +1,7 @@
 /** Finds the kinds of change that can alter the members of a condition. */
 
 import type { Condition } from "./condition.ts";
-import type { FieldTest } from "./operators.ts";
+import type { FieldTest } from "./field-test.ts";
 import type { ResolvedTest } from "./references.ts";
 
 type Dependencies = {

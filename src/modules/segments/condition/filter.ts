@@ -10,13 +10,8 @@ import {
   type FilterOrigin,
   type Values,
 } from "./input.ts";
-import {
-  type FieldTest,
-  type Operator,
-  OPERATOR_NAMES,
-  OPERATORS,
-  type SegmentTest,
-} from "./operators.ts";
+import type { FieldTest, Operator, SegmentTest } from "./field-test.ts";
+import { OPERATOR_NAMES, OPERATORS } from "./operators.ts";
 
 export type Filter = {
   test: Test;

@@ -8,7 +8,7 @@ import type { FieldError, FieldErrorCode } from "../../../lib/errors.ts";
 import { type Condition, DEEPEST_CONDITION, type Group, MOST_FILTERS } from "./condition.ts";
 import type { Filter, Test } from "./filter.ts";
 import type { CheckResult } from "./input.ts";
-import type { SegmentTest } from "./operators.ts";
+import type { SegmentTest } from "./field-test.ts";
 
 /** A stored segment as a filter refers to it. */
 export type Definition = {

@@ -5,7 +5,7 @@ import { inArray } from "drizzle-orm";
 import type { Db } from "../../../db/open.ts";
 import { contacts } from "../../../db/schema/contacts.ts";
 import type { JsonObject } from "../../contacts/data.ts";
-import type { Context, FieldTest } from "../condition/operators.ts";
+import type { Context, FieldTest } from "../condition/field-test.ts";
 import { bind, type Bound } from "./bind.ts";
 import { createCount } from "./counts.ts";
 import type { Audience } from "./plan.ts";

@@ -8,7 +8,7 @@
  */
 
 import type { Condition, Group } from "../condition/condition.ts";
-import type { Context } from "../condition/operators.ts";
+import type { Context } from "../condition/field-test.ts";
 import { problemsIn } from "../condition/problems.ts";
 import type { MembersTest, ResolvedTest } from "../condition/references.ts";
 import { allOf, anyOf, bind, type Fragment } from "./bind.ts";

@@ -4,7 +4,7 @@
  * order, there is a further plan that scans only this index. Pure.
  */
 
-import type { Context, RowSource } from "../condition/operators.ts";
+import type { Context, RowSource } from "../condition/field-test.ts";
 import type { Resolved, ResolvedTest } from "../condition/references.ts";
 import { allOf, bind, type Fragment } from "./bind.ts";
 import { compileTest } from "./compile.ts";

@@ -67,7 +67,10 @@ export function RowFields({ row, label, fields, onChange, onRemove }: Props) {
           allowDeselect={false}
           onChange={(value) =>
             value !== null &&
-            change({ operator: value, ...(value === WITH_PROPERTY ? { test: "equals" } : {}) })
+            change({
+              operator: value,
+              ...(value === WITH_PROPERTY ? { test: firstTest(dataKind) } : {}),
+            })
           }
         />
         {operator === WITH_PROPERTY && (
@@ -87,6 +90,8 @@ export function RowFields({ row, label, fields, onChange, onRemove }: Props) {
     </div>
   );
 }
+
+const firstTest = (kind: DataKind): string => OPERATORS_OF[kind][0]?.value ?? "";
 
 /** The key of the data of an event, its type, and the operator for its value. */
 function PropertyFields(props: {
@@ -110,7 +115,7 @@ function PropertyFields(props: {
         label={label}
         value={row.dataKind}
         onChange={(dataKind) =>
-          onChange({ dataKind, test: OPERATORS_OF[dataKind][0]?.value ?? "", text: "", list: [] })
+          onChange({ dataKind, test: firstTest(dataKind), text: "", list: [] })
         }
       />
       <Select
