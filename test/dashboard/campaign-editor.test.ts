@@ -158,7 +158,7 @@ describe("a campaign", () => {
     const id = await createDraft({ name: "Planned" });
     const opened = await openAs(project, `/campaigns/${id}`, { person: "editor" });
     const { page, problems } = opened;
-    await page.getByRole("radio", { name: "At a time" }).check();
+    await page.getByRole("radio", { name: "At a time", exact: true }).check();
     await page.getByLabel("Time", { exact: true }).fill("2029-07-01T09:00");
     await page.getByRole("combobox", { name: "Zone" }).fill("Tokyo");
     await page.getByRole("option", { name: "Asia/Tokyo" }).click();

@@ -32,7 +32,7 @@ export function ContentSection(props: {
   const [mode, setMode] = useState<BodyMode>("visual");
   return (
     <Section section="content" state={state}>
-      <div className="step-tools">
+      <div className="draft-tools">
         <Button
           size="compact-sm"
           variant="default"
@@ -42,7 +42,7 @@ export function ContentSection(props: {
           Start from a template
         </Button>
       </div>
-      <div className="step-content">
+      <div className="draft-content">
         <EditorPanes
           isSingle={value.format === "VISUAL"}
           source={

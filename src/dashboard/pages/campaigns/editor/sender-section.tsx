@@ -33,7 +33,7 @@ export function SenderSection(props: {
     own === null ? null : () => change({ from: own.address, fromName: own.name ?? null });
   return (
     <Section section="sender" state={state}>
-      <div className="step-fields">
+      <div className="draft-fields">
         <FromField
           project={project}
           senders={senders}

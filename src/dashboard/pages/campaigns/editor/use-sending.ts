@@ -13,7 +13,7 @@ import { plannedMs, type When } from "./use-when.ts";
 /** Time in which a campaign that is sent now can be undone. */
 export const UNDO_SECONDS = 15;
 
-type Body = { scheduledFor: string; timeZone?: string; confirm: number };
+type Body = { scheduledFor: string; timeZone?: string; fallbackTimeZone?: string; confirm: number };
 
 export function sendBody(when: When, recipients: number, nowMs: number): Body {
   const at = plannedMs(when);
@@ -21,7 +21,10 @@ export function sendBody(when: When, recipients: number, nowMs: number): Body {
     const scheduledFor = new Date(nowMs + UNDO_SECONDS * 1000).toISOString();
     return { scheduledFor, confirm: recipients };
   }
-  return { scheduledFor: new Date(at).toISOString(), timeZone: when.zone, confirm: recipients };
+  const planned = { scheduledFor: new Date(at).toISOString(), confirm: recipients };
+  return when.kind === "LOCAL"
+    ? { ...planned, timeZone: "RECIPIENT", fallbackTimeZone: when.zone }
+    : { ...planned, timeZone: when.zone };
 }
 
 export function useSending(id: string) {
