@@ -44,7 +44,8 @@ import { SenderSection } from "./sender-section.tsx";
 import { CampaignTest } from "./campaign-test.tsx";
 import { useAudienceChoice, useAudienceCount } from "./use-audience.ts";
 import { useSenders } from "./use-senders.ts";
-import { useWhen, whenState } from "./use-when.ts";
+import { useWhen } from "./use-when.ts";
+import { whenState } from "./when.ts";
 import { WhenSection } from "./when-section.tsx";
 
 const route = getRouteApi("/user/p/$project/campaigns/$campaign");

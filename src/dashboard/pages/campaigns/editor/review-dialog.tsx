@@ -19,7 +19,7 @@ import { goToSection } from "./section.tsx";
 import { isTyped, mustType, openSections, type SectionStates } from "./sections.ts";
 import type { AudienceCount } from "./use-audience.ts";
 import { useSending } from "./use-sending.ts";
-import type { When } from "./use-when.ts";
+import type { When } from "./when.ts";
 
 type Props = {
   id: string;

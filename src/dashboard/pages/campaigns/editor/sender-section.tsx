@@ -7,7 +7,8 @@ import { ApiError } from "../../../api.ts";
 import type { CampaignEditing } from "./campaign-source.ts";
 import { Section } from "./section.tsx";
 import type { SectionState } from "./sections.ts";
-import { isAddress, type Senders } from "./use-senders.ts";
+import { isAddress } from "./senders.ts";
+import type { Senders } from "./use-senders.ts";
 
 export function SenderSection(props: {
   project: string;

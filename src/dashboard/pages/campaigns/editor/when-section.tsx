@@ -8,7 +8,8 @@ import { Copy } from "../../../ui/copy.tsx";
 import type { CampaignEditing } from "./campaign-source.ts";
 import { Section } from "./section.tsx";
 import type { SectionState } from "./sections.ts";
-import { plannedMs, type useWhen, type When } from "./use-when.ts";
+import type { useWhen } from "./use-when.ts";
+import { plannedMs, type When } from "./when.ts";
 import { ownZone, type WallTime, wallTimeOf, zonedText, zones } from "./zone-time.ts";
 
 export function WhenSection(props: {
