@@ -26,6 +26,8 @@ export function createCampaignList(deps: {
         select: db.select().from(campaigns),
       }),
       (rows) =>
-        rows.map(presenterOf(rows)).map(({ design: _, ...campaign }): ListedCampaign => campaign),
+        rows
+          .map(presenterOf(rows))
+          .map(({ design: _design, ...campaign }): ListedCampaign => campaign),
     );
 }
