@@ -64,7 +64,7 @@ describe("a campaign", () => {
       await page.getByLabel("Name of the campaign").fill("Spring news");
 
       const audience = page.getByRole("region", { name: "Audience" });
-      await audience.getByText("Everybody").click();
+      await audience.getByText("Everybody", { exact: true }).click();
       const funnel = audience.getByRole("group", { name: "Who would get it now" });
       await funnel.getByText("= 2").waitFor();
       await funnel.getByRole("link", { name: "1", exact: true }).first().click();
