@@ -32,7 +32,7 @@ type BodyEditing = {
     body: string;
     design: object | null;
     format: "CODE" | "VISUAL";
-    layoutId?: string | null;
+    layoutId: string | null;
   };
   change: (next: {
     body?: string;
@@ -129,7 +129,7 @@ function VisualBody({ editor, project }: { editor: BodyEditing; project: string 
         onChange={onChange}
         contactFields={fields}
         uploadImage={upload}
-        hasLayout={(value.layoutId ?? null) !== null}
+        hasLayout={value.layoutId !== null}
       />
     </div>
   );
