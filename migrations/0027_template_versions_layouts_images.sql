@@ -19,8 +19,6 @@ CREATE TABLE `template_versions` (
 	`description` text,
 	`subject` text NOT NULL,
 	`preheader` text,
-	`body` text NOT NULL,
-	`design` text,
 	`format` text NOT NULL,
 	`layout_id` text,
 	`from_address` text,
@@ -34,6 +32,8 @@ CREATE TABLE `template_versions` (
 	`is_kept` integer DEFAULT false NOT NULL,
 	`started_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
+	`body` text NOT NULL,
+	`design` text,
 	PRIMARY KEY(`template_seq`, `revision`),
 	FOREIGN KEY (`template_seq`) REFERENCES `templates`(`seq`) ON UPDATE no action ON DELETE cascade
 );

@@ -175,13 +175,14 @@ function serverFacts(
   capture: { port: () => number | null },
 ): ServerFacts {
   const port = capture.port();
-  const { transport, captureSmtp, host, relayUrl } = config;
+  const { transport, captureSmtp, host, relayUrl, inbound } = config;
   return {
     capture: transport === "capture" || captureSmtp !== null,
     dev: hasOpenInboxes,
     transport,
     requiresVerifiedDomain: config.requireVerifiedDomain,
     url,
+    receivesAs: inbound === null ? null : config.hostname,
     relay: transport === "relay" && relayUrl !== null ? describeRelay(relayUrl) : null,
     smtp: port === null ? null : { host: captureSmtp?.host ?? host, port },
   };

@@ -326,7 +326,7 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     open: async (page) => {
       await page.getByRole("button", { name: "Rehearse" }).click();
       await page.getByRole("table", { name: "The campaign for different contacts" }).waitFor();
-      await page.getByRole("group", { name: "Rehearsal" }).scrollIntoViewIfNeeded();
+      await page.getByRole("button", { name: "Checks" }).click();
     },
     states: ["FULL"],
   },
@@ -335,8 +335,8 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     path: ({ project, ids }) => `/p/${project}/campaigns/${ids.draft}`,
     heading: /./,
     open: async (page) => {
-      await page.getByRole("radio", { name: "At a time" }).check();
-      await page.getByLabel("UTM parameters in the links").scrollIntoViewIfNeeded();
+      await page.getByRole("radio", { name: "At a time", exact: true }).check();
+      await page.getByRole("button", { name: /\bWhen\b/ }).click();
     },
     states: ["FULL"],
   },

@@ -41,6 +41,8 @@ export type AppState = {
   relay: Relay | null;
   /** Whether the domain of a sender must be verified. */
   requiresVerifiedDomain: boolean;
+  /** The name to which MX records lead; null if the server receives no mail, and before the sign-in. */
+  receivesAs: string | null;
   url: string;
   smtp: { host: string; port: number } | null;
 };

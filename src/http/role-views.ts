@@ -189,7 +189,10 @@ const isValueKey = (key: string): boolean => /^(?:value|values|val|content|answe
 /** A condition compares the field with its own value, or with those of its branches. */
 const comparesSecret = (entries: readonly (readonly [string, unknown])[]): boolean =>
   entries.some(
-    ([key, each]) => key === "field" && typeof each === "string" && isSecretName(lastOf(each)),
+    ([key, each]) =>
+      (key === "field" || key === "property") &&
+      typeof each === "string" &&
+      isSecretName(lastOf(each)),
   );
 
 /** The last key of a path such as `data.user.pin`. */

@@ -212,6 +212,10 @@ const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
     "UPDATE campaigns SET status = 'DRAFT' WHERE status = 'PAUSED'",
     /its campaign is DRAFT/,
   ],
+  "campaign-category": [
+    "UPDATE campaigns SET category = 'TRANSACTIONAL'",
+    /TRANSACTIONAL, but its content is marketing/,
+  ],
   "project-hours": [
     "UPDATE project_hours SET clicked = clicked + 1 WHERE clicked > 0",
     /^project .*, \d{4}-\d\d-\d\dT\d\d:00Z: clicked: counted \d+, but there are \d+$/,

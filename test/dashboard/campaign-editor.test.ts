@@ -64,7 +64,7 @@ describe("a campaign", () => {
       await page.getByLabel("Name of the campaign").fill("Spring news");
 
       const audience = page.getByRole("region", { name: "Audience" });
-      await audience.getByText("Everybody").click();
+      await audience.getByText("Everybody", { exact: true }).click();
       const funnel = audience.getByRole("group", { name: "Who would get it now" });
       await funnel.getByText("= 2").waitFor();
       await funnel.getByRole("link", { name: "1", exact: true }).first().click();
@@ -158,7 +158,7 @@ describe("a campaign", () => {
     const id = await createDraft({ name: "Planned" });
     const opened = await openAs(project, `/campaigns/${id}`, { person: "editor" });
     const { page, problems } = opened;
-    await page.getByRole("radio", { name: "At a time" }).check();
+    await page.getByRole("radio", { name: "At a time", exact: true }).check();
     await page.getByLabel("Time", { exact: true }).fill("2029-07-01T09:00");
     await page.getByRole("combobox", { name: "Zone" }).fill("Tokyo");
     await page.getByRole("option", { name: "Asia/Tokyo" }).click();
@@ -234,7 +234,125 @@ describe("a campaign", () => {
     expect(problems).toEqual([]);
     await opened.close();
   });
+
+  pageTest(
+    "is sent to those who did not open it, with its words in the visual editor",
+    async () => {
+      const id = await createDraft({ name: "First", subject: "First mail" });
+      await project.call("POST", `/campaigns/${id}/send`);
+      await expectSoon(() => read(id, "status"), "SENT");
+      const opened = await openAs(project, `/campaigns/${id}`, { person: "editor" });
+      const { page, problems } = opened;
+      await page.getByRole("button", { name: "More actions" }).click();
+      await page.getByRole("menuitem", { name: "Send to those who did not open" }).click();
+      await page.getByRole("heading", { level: 1, name: "First (not opened)" }).waitFor();
+      const funnel = page.getByRole("group", { name: "Who would get it now" });
+      await funnel.getByText("= 2").waitFor();
+      await page.getByRole("textbox", { name: "Body, HTML with Liquid" }).click();
+      await page.keyboard.press("ControlOrMeta+a");
+      await page.keyboard.press("Delete");
+      await page.getByRole("button", { name: "Write in the visual editor" }).click();
+      const text = page.getByRole("textbox", { name: "Body", exact: true });
+      await text.click();
+      await page.keyboard.press("ControlOrMeta+a");
+      await page.keyboard.type("Did you see this?");
+      await saved(page);
+      const followUp = idOf(page);
+      await expectSoon(
+        async () => String(await read(followUp, "body")).includes("Did you see"),
+        true,
+      );
+      expect(await read(followUp, "format")).toBe("VISUAL");
+      expect(problems).toEqual([]);
+      await opened.close();
+    },
+  );
+
+  pageTest("of two people loses nothing, also without a connection", async () => {
+    const id = await createDraft({ name: "Shared" });
+    const first = await openAs(project, `/campaigns/${id}`, { person: "editor" });
+    const second = await openAs(project, `/campaigns/${id}`, { person: "admin" });
+    await second.page.getByLabel("Subject").fill("From the second");
+    await saved(second.page);
+    await first.page.getByLabel("Preheader").fill("From the first");
+    await saved(first.page);
+    await expectSoon(() => first.page.getByLabel("Subject").inputValue(), "From the second");
+    expect([await read(id, "subject"), await read(id, "preheader")]).toEqual([
+      "From the second",
+      "From the first",
+    ]);
+    await second.page.getByLabel("Preheader").fill("From the second");
+    await second.page.getByRole("dialog", { name: /Somebody else changed/ }).waitFor();
+    await second.page.getByRole("button", { name: "Keep all of mine" }).click();
+    await saved(second.page);
+    expect(await read(id, "preheader")).toBe("From the second");
+    await second.close();
+
+    await first.page.context().setOffline(true);
+    await first.page.getByLabel("Subject").fill("Written in a tunnel");
+    await first.page
+      .getByText(/Kept in this browser/)
+      .first()
+      .waitFor();
+    await first.page.context().setOffline(false);
+    await expectSoon(() => read(id, "subject"), "Written in a tunnel");
+    await first.close();
+  });
+
+  pageTest("is written and planned by keyboard alone", async () => {
+    const opened = await openAs(project, "/campaigns", { person: "editor" });
+    const { page, problems } = opened;
+    const { keyboard } = page;
+    await page.getByRole("heading", { level: 1, name: "Campaigns" }).waitFor();
+    await keyboard.press("c");
+    await page.getByLabel("Name of the campaign").waitFor();
+    const focus = async (name: string) => {
+      for (let presses = 0; presses < MOST_TABS; presses++) {
+        if ((await describeFocus(page)).startsWith(name)) return;
+        await keyboard.press("Tab");
+      }
+      throw new Error(`Tab does not reach ${name}`);
+    };
+    await focus("radio ALL");
+    await keyboard.press("Space");
+    await page.getByText("2 recipients").first().waitFor();
+    await focus("From");
+    await keyboard.type(SENDER);
+    await keyboard.press("Escape");
+    await focus("Subject");
+    await keyboard.type("By keyboard");
+    await focus("Body, HTML with Liquid");
+    await keyboard.type("Hello");
+    // The first one closes the completions.
+    await keyboard.press("Escape");
+    await keyboard.press("Escape");
+    await keyboard.press("Tab");
+    await focus("As soon as you send it");
+    await keyboard.press("ArrowDown");
+    await focus("Time");
+    await keyboard.press("Home");
+    await saved(page);
+    await focus("Review and send");
+    await keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Review and send" }).waitFor();
+    await focus("Schedule to 2 contacts");
+    await keyboard.press("Enter");
+    await page.getByRole("button", { name: "Back to draft" }).waitFor();
+    expect(await read(idOf(page), "status")).toBe("SCHEDULED");
+    expect(problems).toEqual([]);
+    await opened.close();
+  });
 });
+
+const MOST_TABS = 120;
+
+/** The name of the element that has the focus. */
+const describeFocus = (page: Page): Promise<string> =>
+  page.evaluate<string>(`(() => {
+    const element = document.activeElement;
+    if (element.type === "radio" && element.labels[0].textContent.length < 12) return "radio " + element.value;
+    return element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent;
+  })()`);
 
 /** Contacts are many, and the interface takes one after the other. */
 function addContacts(db: ReturnType<typeof openData>, projectId: string, count: number): void {

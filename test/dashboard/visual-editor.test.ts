@@ -122,10 +122,17 @@ describe("a letter is written by keyboard alone", () => {
     expect(await page.locator(`[id="${active}"]`).textContent()).toContain("name");
     await press(page, "ArrowDown", "ArrowUp", "Enter", "ArrowLeft");
     // The variable is selected, and its default is one key away.
-    await press(page, "Alt+Enter");
-    await page.getByRole("region", { name: "Variable" }).waitFor();
-    await page.getByLabel("Default").fill("friend");
-    await press(page, "Escape", "End", "Enter");
+    const variable = page.getByRole("region", { name: "Variable" });
+    await variable.waitFor();
+    await press(page, "Enter");
+    await expectSoon(
+      () => page.evaluate("document.activeElement.labels?.[0]?.textContent"),
+      "Default",
+    );
+    await words(page, "friend");
+    await press(page, "Escape", "End");
+    await variable.waitFor({ state: "detached" });
+    await press(page, "Enter");
 
     await words(page, 'From {{ First Name | default: "us" }}, see the shop');
     await press(page, "Control+Shift+ArrowLeft", "Control+k");
@@ -137,7 +144,9 @@ describe("a letter is written by keyboard alone", () => {
     await press(page, "Enter");
     await page.getByText("Begin with https://").waitFor();
     await page.getByLabel("Address").fill("https://shop.example/{{ id }}");
-    await press(page, "Enter", "End", "Enter");
+    await press(page, "Enter");
+    await expectSoon(() => page.evaluate("document.activeElement.getAttribute('role')"), "textbox");
+    await press(page, "End", "Enter");
 
     await words(page, "/button");
     await press(page, "Enter");
@@ -259,7 +268,10 @@ pageTest(
   async () => {
     const { page, problems, close } = await open({ design: stored(...everyBlock) });
     await letter(page).getByText("For good customers").click();
-    await press(page, "Control+a", "Control+c", "Control+End", "End", "Enter", "Control+v");
+    await press(page, "Control+a", "Control+c", "Control+End");
+    // The cursor is in the empty line at the end.
+    await letter(page).locator(".visual-empty").waitFor();
+    await press(page, "Control+v");
     const twice = [
       `<img src="https://shop.example/a.png" alt="Sea" width="400"`,
       "{% if orders > 3 %}",

@@ -137,6 +137,10 @@ test("a condition is seen without the secrets with which it compares", () => {
   expect(JSON.stringify(conditionFor("VIEWER", branches))).not.toContain("1234");
   const plain = condition("data.plan", "pro");
   expect(conditionFor("VIEWER", plain)).toEqual(plain);
+  const ofEvent = { field: "event.reset", property: "user.pin", test: "equals", value: "1234" };
+  expect(JSON.stringify(conditionFor("VIEWER", ofEvent))).not.toContain("1234");
+  const link = { field: "link.https://shop.test/a?token=s3cr3t", operator: "wasClicked" };
+  expect(JSON.stringify(conditionFor("VIEWER", link))).not.toContain("s3cr3t");
   expect(conditionFor("EDITOR", condition("data.pin", 1))).toEqual(condition("data.pin", 1));
   expect(conditionFor("VIEWER", null)).toBeNull();
 });

@@ -139,6 +139,16 @@ describe("POST /images", () => {
   });
 });
 
+test("one project cannot take all places of those that wait to be decoded", async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 9 }, (_, at) => upload(withPngChunk(png, "tEXt", `x\0${at}`))),
+  );
+  const withStatus = (wanted: number) => answers.filter(({ status }) => status === wanted).length;
+  expect([withStatus(201), withStatus(200), withStatus(503)]).toEqual([1, 7, 1]);
+  const refused = answers.find(({ status }) => status === 503);
+  expect(refused?.headers.get("retry-after")).toBe("10");
+});
+
 describe("GET /i/{file}", () => {
   test("may be kept for a year, and cannot do anything", async () => {
     const answer = await upload(png);

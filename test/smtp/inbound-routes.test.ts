@@ -145,6 +145,42 @@ describe("a mail", () => {
     expect(foreign.status).toBe(404);
   });
 
+  test("is shown as a document that loads nothing, with the images that are in it", async () => {
+    const parts = [
+      "--x",
+      "Content-Type: text/html; charset=utf-8",
+      "",
+      '<script>alert(1)</script><p>Hi <img src="cid:logo"><a href="https://a.example/">link</a></p>',
+      "--x",
+      "Content-Type: image/gif",
+      "Content-ID: <logo>",
+      "Content-Transfer-Encoding: base64",
+      "",
+      "R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw==",
+      "--x--",
+    ].join("\n");
+    const type = 'Content-Type: multipart/related; boundary="x"';
+    const path = `/received-mails/${idOf(await receive(mail([...HEAD, type], parts)))}/preview`;
+    const shown = await t.call("GET", path);
+    expect(shown.body).toContain('<img src="data:image/gif;base64,R0lGOD');
+    expect(shown.body).toContain('target="_blank"');
+    expect(shown.body).not.toContain("<script>");
+    const policy = shown.headers.get("content-security-policy");
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain("https:");
+    const withImages = await t.call("GET", `${path}?images=true`);
+    expect(withImages.headers.get("content-security-policy")).toContain("https:");
+    const other = await t.makeProject("fourth");
+    expect((await t.call("GET", path, undefined, { key: other.secretKey })).status).toBe(404);
+  });
+
+  test("without HTML is shown as text", async () => {
+    const id = idOf(await receive(mail(HEAD, "Hello <b>Bob</b>")));
+    const shown = await t.call("GET", `/received-mails/${id}/preview`);
+    expect(shown.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(shown.body).toBe("Hello <b>Bob</b>\n");
+  });
+
   test("that is long is shortened in the event only", async () => {
     const data = await receive(mail(HEAD, "a".repeat(70_000).replace(/.{900}/g, "$&\n")));
     expect(String(valueAt(data, "text"))).toHaveLength(16 * 1024);

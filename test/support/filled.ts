@@ -208,6 +208,15 @@ async function sendCampaign(t: TestApp, settle: () => Promise<void>): Promise<vo
 /** Creates a scheduled campaign, one that is paused and one that is cancelled while it is sent. */
 async function stopCampaigns(t: TestApp, settle: () => Promise<void>): Promise<void> {
   const scheduledFor = new Date(t.clock.now() + 24 * HOUR).toISOString();
+  await campaign(t, {
+    name: "Notice",
+    category: "TRANSACTIONAL",
+    preheader: "In short",
+    format: "VISUAL",
+    design: { type: "doc", content: [] },
+    utm: { source: "news" },
+    archived: true,
+  });
   const scheduled = await campaign(t, { name: "Scheduled" });
   await t.call("POST", `/campaigns/${scheduled}/send`, { scheduledFor });
   for (const action of ["pause", "cancel"]) {

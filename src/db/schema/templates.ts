@@ -74,8 +74,6 @@ export const templateVersions = sqliteTable(
     description: text("description"),
     subject: text("subject").notNull(),
     preheader: text("preheader"),
-    body: text("body").notNull(),
-    design: text("design"),
     format: text("format", { enum: TEMPLATE_FORMATS }).notNull(),
     /** The layout may have been deleted since. */
     layoutId: text("layout_id"),
@@ -94,6 +92,9 @@ export const templateVersions = sqliteTable(
     /** When the first of the joined changes was made, and the last one. */
     startedAt: integer("started_at").notNull(),
     createdAt: integer("created_at").notNull(),
+    // The last columns: a list reads the others without their pages.
+    body: text("body").notNull(),
+    design: text("design"),
   },
   (table) => [primaryKey({ columns: [table.templateSeq, table.revision] })],
 );

@@ -16,6 +16,8 @@ export type ServerFacts = {
   /** Whether the domain of a sender must be verified (`--require-verified-domain`). */
   requiresVerifiedDomain: boolean;
   url: string;
+  /** The name to which MX records lead; null if the server receives no mail of other servers. */
+  receivesAs: string | null;
   /** The relay that mail leaves through, in words; null without one. */
   relay: RelayText | null;
   /** The address of the listener that catches mail; null if there is none. */
@@ -29,8 +31,8 @@ export function createState(deps: { accounts: Accounts; readFacts: () => ServerF
 
   function factsFor(session: KnownSession | null): ServerFacts {
     const facts = deps.readFacts();
-    // A visitor who is not signed in needs not know how mail leaves.
-    return session === null ? { ...facts, relay: null } : facts;
+    // A visitor who is not signed in needs not know how mail leaves and arrives.
+    return session === null ? { ...facts, relay: null, receivesAs: null } : facts;
   }
 
   return (session: KnownSession | null) => ({

@@ -37,7 +37,7 @@ type Tests = NonNullable<Parameters<Segments["audienceOfCondition"]>[2]>;
 export type CampaignAudience = ReturnType<typeof createCampaignAudience>;
 
 /** Contacts of each kind from which a rehearsal chooses. */
-const SAMPLED = 100;
+const SAMPLED = 60;
 /** Random contacts that are compared with the audience in one statement. */
 const DRAWN = 400;
 

@@ -146,4 +146,14 @@ export const CAMPAIGN_INVARIANTS: readonly Invariant[] = [
       WHERE emails.campaign_seq IS NOT NULL AND emails.next_at IS NOT NULL
         AND coalesce(campaigns.status, '') NOT IN ('SENDING', 'PAUSED', 'CANCELLED')`,
   },
+  {
+    name: "campaign-category",
+    rule: "The mails of a MARKETING campaign are marketing, and only those.",
+    violations: `
+      SELECT 'campaign ' || campaigns.id AS id,
+             format('%s, but its content is %s', category,
+                    iif(messages.is_marketing, 'marketing', 'no marketing')) AS finding
+      FROM campaigns JOIN messages ON messages.seq = campaigns.message_seq
+      WHERE messages.is_marketing <> (category = 'MARKETING')`,
+  },
 ];

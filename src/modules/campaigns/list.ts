@@ -5,7 +5,7 @@ import type { Db } from "../../db/open.ts";
 import { campaigns } from "../../db/schema/campaigns.ts";
 import type { Page } from "../../http/envelope.ts";
 import { type ListPage, newestRows } from "../../http/pagination.ts";
-import type { Campaign, CampaignQuery } from "./model.ts";
+import type { Campaign, CampaignQuery, ListedCampaign } from "./model.ts";
 import type { CampaignRow } from "./present.ts";
 
 export function createCampaignList(deps: {
@@ -14,7 +14,7 @@ export function createCampaignList(deps: {
   presenterOf: (rows: readonly CampaignRow[]) => (row: CampaignRow) => Campaign;
 }) {
   const { db, listPage, presenterOf } = deps;
-  return (projectSeq: number, query: CampaignQuery): Promise<Page<Campaign>> =>
+  return (projectSeq: number, query: CampaignQuery): Promise<Page<ListedCampaign>> =>
     listPage(
       { scope: `${projectSeq}:campaigns`, query },
       newestRows(db, {
@@ -25,6 +25,9 @@ export function createCampaignList(deps: {
         ),
         select: db.select().from(campaigns),
       }),
-      (rows) => rows.map(presenterOf(rows)),
+      (rows) =>
+        rows
+          .map(presenterOf(rows))
+          .map(({ design: _design, ...campaign }): ListedCampaign => campaign),
     );
 }

@@ -187,6 +187,14 @@ export const Campaign = named(
 );
 export type Campaign = Static<typeof Campaign>;
 
+const { design: _design, ...LISTED } = Campaign.properties;
+
+/** Without the design, which may be large. */
+export const ListedCampaign = named("ListedCampaign", Type.Object(LISTED), {
+  description: "A campaign in the list of campaigns, without its design",
+});
+export type ListedCampaign = Static<typeof ListedCampaign>;
+
 /** The category, or for a caller who sends back what it has read, the type of the audience. */
 const RequestType = OneOf([...CAMPAIGN_CATEGORIES, ...AUDIENCE_TYPES]);
 

@@ -18,7 +18,7 @@ export const campaignOperations = describeOperations(
     listCampaigns: {
       role: "VIEWER",
       summary: "List campaigns",
-      description: "Campaigns that match the filter, newest first.",
+      description: "Campaigns that match the filter, newest first, without their designs.",
     },
     createCampaign: {
       role: "EDITOR",

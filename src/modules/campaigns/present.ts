@@ -11,7 +11,10 @@ import { contentOf } from "../templates/present.ts";
 import { type Campaign, missingFields } from "./model.ts";
 
 /** The campaign as a role sees it. */
-export function readableCampaign(role: Role | null, campaign: Campaign): Campaign {
+export function readableCampaign<C extends Pick<Campaign, "audienceFilter">>(
+  role: Role | null,
+  campaign: C,
+): C {
   return { ...campaign, audienceFilter: conditionFor(role, campaign.audienceFilter) };
 }
 

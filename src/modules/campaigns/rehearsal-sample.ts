@@ -14,6 +14,8 @@ export type Chosen<C> = { contact: C; reasons: string[] };
 /** Values that are longer are no choice, such as a plan, but a text. */
 const LONGEST_CHOICE = 20;
 const LONG_TEXT = 60;
+/** Variables that are compared; more would hold the event loop. */
+const MAX_NAMES = 60;
 /** Most reasons that are named for one contact. */
 const MAX_REASONS = 5;
 
@@ -23,36 +25,51 @@ export function chooseSample<C extends SampledContact>(
   names: readonly string[],
   size: number,
 ): Chosen<C>[] {
-  const left = new Map(candidates.map((contact) => [contact, featuresOf(contact.data, names)]));
   const seen = new Set<string>();
   const chosen: Chosen<C>[] = [];
+  const left: Left<C>[] = candidates.map((contact) => {
+    const features = featuresOf(contact.data, names);
+    return { contact, features };
+  });
 
-  function take(contact: C, reason: string | null): void {
-    const fresh = (left.get(contact) ?? []).filter((feature) => !seen.has(feature));
+  function take({ contact, features }: Left<C>, reason: string | null): void {
+    const fresh = features.filter((feature) => !seen.has(feature));
     for (const feature of fresh) seen.add(feature);
-    left.delete(contact);
     const reasons = [...(reason === null ? [] : [reason]), ...fresh].slice(0, MAX_REASONS);
     chosen.push({ contact, reasons });
   }
 
-  const [oldest] = candidates;
-  const newest = candidates.at(-1);
+  const oldest = left.shift();
   if (oldest !== undefined) take(oldest, "oldest contact");
-  if (newest !== undefined && newest !== oldest && size > 1) take(newest, "newest contact");
-  while (chosen.length < size && left.size > 0) {
-    let best: { contact: C; fresh: number } | null = null;
-    for (const [contact, features] of left) {
-      const fresh = features.filter((feature) => !seen.has(feature)).length;
-      if (best === null || fresh > best.fresh) best = { contact, fresh };
-    }
-    if (best === null) break;
-    take(best.contact, null);
-  }
+  const newest = size > 1 ? left.pop() : undefined;
+  if (newest !== undefined) take(newest, "newest contact");
+  while (chosen.length < size && left.length > 0) take(takeBest(left, seen), null);
   return chosen;
 }
 
+/** A contact, and its features that none before it had when they were compared last. */
+type Left<C> = { contact: C; features: string[] };
+
+/**
+ * Removes the contact with the most features that are not seen. What a contact has can only become
+ * less, so contacts with fewer features than the best one are not compared again.
+ */
+function takeBest<C>(left: Left<C>[], seen: ReadonlySet<string>): Left<C> {
+  left.sort((a, b) => b.features.length - a.features.length);
+  let best = 0;
+  for (const [at, each] of left.entries()) {
+    const most = at === 0 ? -1 : (left[best]?.features.length ?? 0);
+    if (each.features.length <= most) break;
+    each.features = each.features.filter((feature) => !seen.has(feature));
+    if (each.features.length > most) best = at;
+  }
+  const [taken] = left.splice(best, 1);
+  if (taken === undefined) throw new Error("no contact is left");
+  return taken;
+}
+
 function featuresOf(data: SampledContact["data"], names: readonly string[]): string[] {
-  return names.flatMap((name) => featuresOfValue(name, valueAt(data, name)));
+  return names.slice(0, MAX_NAMES).flatMap((name) => featuresOfValue(name, valueAt(data, name)));
 }
 
 function featuresOfValue(name: string, value: unknown): string[] {

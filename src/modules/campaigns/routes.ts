@@ -34,6 +34,7 @@ import {
   CampaignPatch,
   CampaignQuery,
   FollowUpInput,
+  ListedCampaign,
   SentTest,
   TestCampaignInput,
 } from "./model.ts";
@@ -72,7 +73,7 @@ export function campaignRoutes(deps: {
       },
       {
         query: CampaignQuery,
-        response: withErrors({ 200: ListEnvelope(Campaign) }),
+        response: withErrors({ 200: ListEnvelope(ListedCampaign) }),
         detail: campaignOperations.listCampaigns,
       },
     )

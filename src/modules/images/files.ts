@@ -93,7 +93,7 @@ export function createImageModule(deps: {
       const shownWidth = query.width === undefined ? DEFAULT_WIDTH : Number(query.width);
       const identity = { shownWidth, name, digest: sha256(file.bytes) };
       return once(async () => {
-        const image = await processImage(app, file.bytes, { shownWidth });
+        const image = await processImage(app, project.seq, { bytes: file.bytes, shownWidth });
         return () => {
           const { row, isNew } = storeImage(app, project.seq, { name, image });
           return { status: isNew ? 201 : 200, body: envelope(presentImage(app, row)) };

@@ -19,8 +19,9 @@ const DENSITY = 2;
 const QUALITY = 85;
 /** Width of a decoded image that nobody needs, in pixels. */
 const PROBE_WIDTH = 16;
-/** Images that wait to be decoded; each may take some seconds. */
+/** Images that wait to be decoded, of all projects and of one; each may take some seconds. */
 const MAX_WAITING = 20;
+const MAX_WAITING_OF_PROJECT = 8;
 const RETRY_SECONDS = 10;
 
 const NAMES = { png: "PNG", jpeg: "JPEG", gif: "GIF", webp: "WebP" } as const;
@@ -28,27 +29,29 @@ const NAMES = { png: "PNG", jpeg: "JPEG", gif: "GIF", webp: "WebP" } as const;
 /** Resolves to the image to store. Throws 422 with the reason if it cannot be one. */
 export async function processImage(
   app: App,
-  given: Uint8Array,
-  { shownWidth }: { shownWidth: number },
+  projectSeq: number,
+  { bytes: given, shownWidth }: { bytes: Uint8Array; shownWidth: number },
 ): Promise<Omit<ImageFile, "firstFrame">> {
   const read = readImage(given);
   if (!read.ok) throw refused(reasonOf(read.kind));
   const { image } = read;
   ensureSize(image);
-  const isTurned = image.orientation >= 5;
+  const { format, orientation, bytes, firstFrame = bytes } = image;
+  const isTurned = orientation >= 5;
   const width = isTurned ? image.height : image.width;
   const maxWidth = DENSITY * shownWidth;
   // A GIF cannot be written, and of an animation only the first frame would be left.
-  const isFixed = image.isAnimated || image.format === "gif";
-  const isFine = image.orientation === 1 && width <= maxWidth;
-  if (!isFixed && !isFine) return redraw(app, given, { image, maxWidth });
-  await decode(app, image, () =>
-    decoderOf(image.firstFrame ?? image.bytes)
-      .resize(PROBE_WIDTH)
-      .png()
-      .bytes(),
-  );
-  return image;
+  const isFixed = image.isAnimated || format === "gif";
+  if (isFixed || (orientation === 1 && width <= maxWidth)) {
+    const work = () => decoderOf(firstFrame).resize(PROBE_WIDTH).png().bytes();
+    await decode(app, projectSeq, { format, work });
+    return image;
+  }
+  // The orientation is in the metadata.
+  const work = () => redraw(given, { format, maxWidth });
+  const drawn = readImage(await decode(app, projectSeq, { format, work }));
+  if (!drawn.ok) throw new Error(`an image was written as ${drawn.kind}`);
+  return drawn.image;
 }
 
 function ensureSize({ width, height }: ImageFile): void {
@@ -64,41 +67,36 @@ function ensureSize({ width, height }: ImageFile): void {
 
 const decoderOf = (bytes: Uint8Array) => new Bun.Image(bytes, { maxPixels: MAX_PIXELS });
 
-/** Writes it again in its format, upright and not wider than `maxWidth`. */
-async function redraw(
-  app: App,
+/** Writes an image again in its format, upright and not wider than `maxWidth`. */
+function redraw(
   given: Uint8Array,
-  { image, maxWidth }: { image: ImageFile; maxWidth: number },
-): Promise<ImageFile> {
-  const drawn = await decode(app, image, () => {
-    const resized = decoderOf(given).resize(maxWidth, undefined, { withoutEnlargement: true });
-    if (image.format === "png") return resized.png().bytes();
-    const lossy = { quality: QUALITY };
-    return (image.format === "jpeg" ? resized.jpeg(lossy) : resized.webp(lossy)).bytes();
-  });
-  const read = readImage(drawn);
-  if (!read.ok) throw new Error(`an image was written as ${read.kind}`);
-  return read.image;
+  { format, maxWidth }: { format: ImageFile["format"]; maxWidth: number },
+): Promise<Uint8Array> {
+  const resized = decoderOf(given).resize(maxWidth, undefined, { withoutEnlargement: true });
+  if (format === "png") return resized.png().bytes();
+  const lossy = { quality: QUALITY };
+  return (format === "jpeg" ? resized.jpeg(lossy) : resized.webp(lossy)).bytes();
 }
 
-/** One image is decoded at a time. */
-const decoding = perApp(() => ({ run: createLimitedTasks(1), waiting: 0 }));
+/** One image is decoded at a time. `waiting` has the project of each that waits or is decoded. */
+const decoding = perApp(() => ({ run: createLimitedTasks(1), waiting: new Array<number>() }));
 
 async function decode(
   app: App,
-  { format }: ImageFile,
-  work: () => Promise<Uint8Array>,
+  projectSeq: number,
+  { format, work }: { format: ImageFile["format"]; work: () => Promise<Uint8Array> },
 ): Promise<Uint8Array> {
-  const queue = decoding(app);
-  if (queue.waiting > MAX_WAITING) throw tooMany();
-  queue.waiting++;
+  const { run, waiting } = decoding(app);
+  const own = waiting.filter((project) => project === projectSeq).length;
+  if (waiting.length >= MAX_WAITING || own >= MAX_WAITING_OF_PROJECT) throw tooMany();
+  waiting.push(projectSeq);
   try {
-    return await queue.run(work);
+    return await run(work);
   } catch (error) {
     if (isImageError(error)) throw refused(reasonOf(format));
     throw error;
   } finally {
-    queue.waiting--;
+    waiting.splice(waiting.indexOf(projectSeq), 1);
   }
 }
 

@@ -1,5 +1,6 @@
 /** The module of inbound routes: connects its parts (service.ts explains them). */
 
+import type { App } from "../../core/app.ts";
 import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
@@ -33,6 +34,7 @@ import { createTargets } from "./targets.ts";
 export type InboundRouteModule = ReturnType<typeof createInboundRouteModule>;
 
 export function createInboundRouteModule(deps: {
+  app: App;
   admission: Admission;
   config: Config;
   clock: Clock;

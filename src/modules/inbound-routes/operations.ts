@@ -49,6 +49,14 @@ export const receivedMailOperations = describeOperations(
         "The message is removed, and its texts from the event `email.received`, which stays. This " +
         "frees space in the share of received mail. Mails by which it was forwarded stay.",
     },
+    previewReceivedMail: {
+      role: "EDITOR",
+      summary: "A document to show a received mail in a frame",
+      description:
+        "Scripts, forms and resources of other hosts are blocked by the policy of the response; " +
+        "inline images are in the document. `images=true` allows images of other hosts. A mail " +
+        "without HTML is shown as text.",
+    },
     getReceivedMailRaw: {
       role: "EDITOR",
       summary: "The raw message of a received mail",

@@ -9,13 +9,17 @@ import { type ReadField, valueOf } from "../../protocols/mime/read-fields.ts";
 import { decodeWords, readMessage } from "../../protocols/mime/read-parts.ts";
 import type { ReceivedContent, StoredPart } from "./record.ts";
 
+/** A message as the parser reads it. The id of a part's content is empty if it has none. */
+export type ParsedMail = {
+  text: string;
+  html: string;
+  parts: readonly (StoredPart & { contentId: string })[];
+};
+
 /** Parses messages in a thread. */
 export type MailParser = {
   /** Null if the message cannot be parsed. */
-  read(
-    raw: Uint8Array,
-    sender: string,
-  ): Promise<{ text: string; html: string; parts: readonly StoredPart[] } | null>;
+  read(raw: Uint8Array, sender: string): Promise<ParsedMail | null>;
   /** Null if the message has no such part. */
   part(raw: Uint8Array, partId: string, sender: string): Promise<Uint8Array | null>;
 };

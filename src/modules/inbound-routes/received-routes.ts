@@ -2,12 +2,14 @@
  * GET    /received-mails
  * GET    /received-mails/{id}
  * DELETE /received-mails/{id}
+ * GET    /received-mails/{id}/preview                     a document without resources of other hosts
  * GET    /received-mails/{id}/raw                         the message as it arrived
  * GET    /received-mails/{id}/attachments/{attachmentId}
  */
 
 import { Elysia, status } from "elysia";
 import { Type } from "@sinclair/typebox";
+import type { App } from "../../core/app.ts";
 import type { Admission } from "../../http/admission.ts";
 import { contentHeaders, partHeaders } from "../../http/content-headers.ts";
 import {
@@ -18,19 +20,23 @@ import {
   NoContent,
   withErrors,
 } from "../../http/envelope.ts";
+import { PreviewDocument, PreviewQuery } from "../../http/preview-query.ts";
 import { bySeq, type ListPage, PageQuery, type PageRows, seqBound } from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { senderOfProject } from "../../lib/message-senders.ts";
+import { previewHeaders, shownImages } from "../../render/preview-document.ts";
+import { showDocument } from "../content-work/content-work.ts";
 import { linkOf } from "./event.ts";
 import { AttachmentParams, ReceivedMail } from "./model.ts";
 import { receivedMailOperations } from "./operations.ts";
-import type { MailParser } from "./read-mail.ts";
+import type { MailParser, ParsedMail } from "./read-mail.ts";
 import { receivedContent, type ReceivedRow } from "./record.ts";
 import type { RemoveReceived } from "./removal.ts";
 import type { ReceivedRows } from "./rows.ts";
 
 export function receivedMailRoutes(deps: {
+  app: App;
   admission: Admission;
   listPage: ListPage;
   rows: ReceivedRows;
@@ -60,6 +66,38 @@ export function receivedMailRoutes(deps: {
     }));
     const receivedAt = isoTime(row.receivedAt);
     return { id, receivedAt, size, sender, ...content, inReplyTo: emailId, contactId, attachments };
+  }
+
+  /** The images that the HTML refers to by `cid:` (RFC 2392). */
+  async function inlineImages(raw: Uint8Array, { html, parts }: ParsedMail, sender: string) {
+    if (!/\bcid:/i.test(html)) return [];
+    const found = await Promise.all(
+      shownImages(parts).map(async ({ partId, contentId, contentType }) => ({
+        contentId,
+        contentType,
+        content: await parser.part(raw, partId, sender),
+      })),
+    );
+    return found.flatMap(({ content, ...image }) =>
+      content === null ? [] : { ...image, content },
+    );
+  }
+
+  /** What a frame shows of the message. Throws 409 if it cannot be parsed. */
+  async function preview(projectSeq: number, id: string, query: PreviewQuery): Promise<Response> {
+    const raw = rows.raw(find(projectSeq, id).seq);
+    const sender = senderOfProject(projectSeq);
+    const parsed = await parser.read(raw, sender);
+    if (parsed === null) throw unreadable();
+    if (query.part === "text" || parsed.html === "") {
+      return new Response(parsed.text, { headers: previewHeaders("text/plain") });
+    }
+    const images = await inlineImages(raw, parsed, sender);
+    const isDark = query.dark === "true";
+    const { html } = parsed;
+    const shown = await showDocument(deps.app, projectSeq, { html, images, isDark });
+    const remote = query.images === "true" ? "https: http:" : "";
+    return new Response(shown, { headers: previewHeaders("text/html", remote) });
   }
 
   return new Elysia({ name: "received-mail-routes", prefix: "/received-mails" })
@@ -101,6 +139,12 @@ export function receivedMailRoutes(deps: {
         detail: receivedMailOperations.deleteReceivedMail,
       },
     )
+    .get("/:id/preview", ({ project, params, query }) => preview(project.seq, params.id, query), {
+      params: IdParams,
+      query: PreviewQuery,
+      response: withErrors({ 200: PreviewDocument }),
+      detail: receivedMailOperations.previewReceivedMail,
+    })
     .get(
       "/:id/raw",
       ({ project, params }) => {
@@ -152,6 +196,12 @@ function content(contentMediaType: string, description: string, example: string)
 function noMail(): AppError {
   return new AppError(404, "RECEIVED_MAIL_NOT_FOUND", "No such received mail.", {
     suggestion: "Received mails are kept for 30 days; check the id and the project of the API key.",
+  });
+}
+
+function unreadable(): AppError {
+  return new AppError(409, "CONFLICT", "The message cannot be parsed.", {
+    suggestion: "Read the raw message instead: …/raw.",
   });
 }
 

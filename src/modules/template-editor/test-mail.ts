@@ -78,7 +78,10 @@ type PreparedTest = {
   sender: Sender;
   emailId: string;
   to: string;
+  /** The contact with the address; the mail and its links belong to it. */
   recipient: ContactRow | null;
+  /** Id of the contact whose data the mail shows; null for that of the address, if there is one. */
+  shownId: string | null;
   subject: string;
   data: JsonObject;
 };
@@ -142,7 +145,7 @@ async function prepareTest(
     data,
     emailId,
   });
-  return { template, sender, emailId, to, recipient, subject, data };
+  return { template, sender, emailId, to, recipient, shownId: contactId ?? null, subject, data };
 }
 
 function senderOf({ from, fromName }: TemplateRow, { sender }: Project): Sender {
@@ -165,10 +168,12 @@ function storeTest(
   deps: TestDeps,
   { project, test }: { project: Project; test: PreparedTest },
 ): { email: string } {
-  const { template, sender, emailId, to, recipient, data } = test;
+  const { template, sender, emailId, to, recipient, shownId, data } = test;
   ensureAllowed(app, project.seq, to);
   deps.quotas.ensureQueue(project.seq, 1);
   if (deps.contacts.findByEmail(project.seq, to)?.seq !== recipient?.seq) throw contactChanged();
+  // The data of a contact that was deleted meanwhile must not be stored again.
+  if (shownId !== null) getContact(app, project.seq, shownId);
   const now = app.clock.now();
   deps.store.insertEmail({
     id: emailId,

@@ -4,7 +4,7 @@ import type { templates } from "../../db/schema/templates.ts";
 import { isRecord } from "../../http/validation.ts";
 import { isoTime } from "../../lib/clock.ts";
 import type { ListedTemplate, ListedVersion, Template, TemplateVersion } from "./model.ts";
-import type { VersionRow } from "./versions.ts";
+import type { ListedVersionRow, VersionRow } from "./versions.ts";
 
 /** A row with the id of its layout. */
 export type PresentedRow = typeof templates.$inferSelect & { layoutId: string | null };
@@ -47,7 +47,7 @@ function parseDesign(design: string | null): Template["design"] {
   return isRecord(parsed) ? parsed : null;
 }
 
-export function presentListedVersion(row: VersionRow): ListedVersion {
+export function presentListedVersion(row: ListedVersionRow): ListedVersion {
   const { revision, subject, authorKind, authorName } = row;
   const changed: unknown = JSON.parse(row.changed);
   return {

@@ -30,6 +30,10 @@ const VERSIONED = [
 ] as const;
 
 export type VersionRow = typeof templateVersions.$inferSelect;
+export type ListedVersionRow = Pick<
+  VersionRow,
+  "revision" | "createdAt" | "authorKind" | "authorName" | "changed" | "subject"
+>;
 /** What a version has of a template. */
 export type VersionContent = Pick<VersionRow, (typeof VERSIONED)[number]>;
 type VersionedTemplate = VersionContent & { seq: number; revision: number };
@@ -112,9 +116,11 @@ export function keepVersion(app: App, { seq, revision }: { seq: number; revision
   app.db.update(templateVersions).set({ isKept: true }).where(version).run();
 }
 
-export function listVersions(app: App, templateSeq: number): VersionRow[] {
+/** The newest one first, without their contents. */
+export function listVersions(app: App, templateSeq: number): ListedVersionRow[] {
+  const { revision, createdAt, authorKind, authorName, changed, subject } = templateVersions;
   return app.db
-    .select()
+    .select({ revision, createdAt, authorKind, authorName, changed, subject })
     .from(templateVersions)
     .where(eq(templateVersions.templateSeq, templateSeq))
     .orderBy(desc(templateVersions.revision))

@@ -48,6 +48,7 @@ describe("the set-up of the first owner", () => {
       dev: false,
       transport: "capture",
       requiresVerifiedDomain: true,
+      receivesAs: null,
       smtp: null,
     });
   });

@@ -78,6 +78,7 @@ describe("a draft", () => {
       ...fields,
       utm: { source: "news", campaign: "spring" },
     });
+    expect((await t.call("GET", "/campaigns")).at("data.items.0.design")).toBeUndefined();
     const copy = (await t.act(id, "duplicate")).at("data");
     expect(copy).toMatchObject({ ...fields, revision: 1 });
   });

@@ -22,6 +22,8 @@ type Action = "pause" | "resume" | "cancel" | "unschedule";
 const KEYS = ["campaign", "campaign-summaries", "campaigns"];
 const ICON = { size: 15, "aria-hidden": true } as const;
 
+type Planned = { scheduledFor: string } & Pick<Campaign, "timeZone" | "fallbackTimeZone">;
+
 /** Runs an action and reads again what it changed. */
 function useAction(id: string) {
   const client = useQueryClient();
@@ -34,7 +36,7 @@ function useAction(id: string) {
       await api.post(`${path}/${action}`);
       await refresh();
     },
-    schedule: async (time: { scheduledFor: string; timeZone: string | null }): Promise<void> => {
+    schedule: async (time: Planned): Promise<void> => {
       await api.post(`${path}/send`, time);
       await refresh();
     },
@@ -98,12 +100,14 @@ function PauseButton({ campaign }: { campaign: Campaign }) {
 }
 
 function UnscheduleButton({ campaign }: { campaign: Campaign }) {
-  const { id, name, scheduledAt, timeZone } = campaign;
+  const { id, name, scheduledAt, timeZone, fallbackTimeZone } = campaign;
   const { run, schedule } = useAction(id);
   const unschedule = useUndoable(() => run("unschedule"), {
     text: `${name} is a draft again.`,
     undo: () =>
-      scheduledAt === null ? Promise.resolve() : schedule({ scheduledFor: scheduledAt, timeZone }),
+      scheduledAt === null
+        ? Promise.resolve()
+        : schedule({ scheduledFor: scheduledAt, timeZone, fallbackTimeZone }),
   });
   return (
     <Button

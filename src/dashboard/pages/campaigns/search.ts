@@ -20,6 +20,7 @@ export const summariesQuery = ({ q, status }: CampaignsSearch): Query => ({
  * `range` is a name of RANGES, `since` and `until` are times. `hide` has the keys of the series that
  * are switched off, and `view` is "table" or absent. `show` and `link` filter the recipients, and
  * `as` is the id of the contact for which the email is rendered, on the `device` and `dark` or not.
+ * `mode` is "code" for the source of a body of the visual editor.
  * `who` names the contacts of the audience of a draft that are listed.
  */
 const KEYS = [
@@ -34,6 +35,7 @@ const KEYS = [
   "as",
   "device",
   "dark",
+  "mode",
   "who",
 ] as const;
 export type CampaignSearch = { [Key in (typeof KEYS)[number]]?: string };

@@ -2,7 +2,9 @@
 
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Template } from "../../../modules/templates.ts";
+import type { TemplateUsage } from "../../../modules/templates/model.ts";
 import { Loaded } from "../../ui/loaded.tsx";
+import { Time } from "../../ui/time.tsx";
 import { Uses } from "../../ui/uses.tsx";
 import { useUsage } from "./use-usage.ts";
 
@@ -10,11 +12,12 @@ const route = getRouteApi("/user/p/$project/templates/$template");
 
 export function UsesTab({ template }: { template: Template }) {
   const { project } = route.useParams();
+  const usage = useUsage(template);
   return (
     <div className="template">
       <section className="card">
         <h2>Workflows and campaigns</h2>
-        <Loaded query={useUsage(template)} height={80}>
+        <Loaded query={usage} height={80}>
           {({ users }) =>
             users.length === 0 ? (
               <p className="muted">
@@ -34,6 +37,9 @@ export function UsesTab({ template }: { template: Template }) {
       </section>
       <section className="card">
         <h2>Your programs</h2>
+        <Loaded query={usage} height={20}>
+          {({ apiSends }) => <ApiSends {...apiSends} />}
+        </Loaded>
         <p className="muted">
           Programs name the template by its id <code>{template.id}</code> when they send a mail.{" "}
           <Link to="/p/$project/emails" params={{ project }} search={{ template: template.id }}>
@@ -42,5 +48,22 @@ export function UsesTab({ template }: { template: Template }) {
         </p>
       </section>
     </div>
+  );
+}
+
+/** How many mails programs have made of the template, and when the latest was accepted. */
+function ApiSends({ count, isComplete, lastAt }: TemplateUsage["apiSends"]) {
+  if (lastAt === null) {
+    const found = isComplete
+      ? "No program has sent a mail of this template."
+      : "None of the latest mails was made by a program from this template.";
+    return <p>{found}</p>;
+  }
+  const mails =
+    count === 1 && isComplete ? "1 mail" : `${count}${isComplete ? "" : " or more"} mails`;
+  return (
+    <p>
+      Programs have sent {mails} of this template, the latest <Time at={lastAt} />.
+    </p>
   );
 }

@@ -25,12 +25,18 @@ export function Findings({ findings, html }: { findings: readonly Finding[]; htm
           ? `All ${findings.length} checks passed.`
           : `${bad} of ${findings.length} checks need attention.`}
       </p>
-      <ul className="checks">
-        {sorted.map((finding) => (
-          <FindingView key={finding.name} finding={finding} html={html} />
-        ))}
-      </ul>
+      <FindingList findings={sorted} html={html} />
     </section>
+  );
+}
+
+export function FindingList({ findings, html }: { findings: readonly Finding[]; html: string }) {
+  return (
+    <ul className="checks">
+      {findings.map((finding) => (
+        <FindingView key={finding.name} finding={finding} html={html} />
+      ))}
+    </ul>
   );
 }
 

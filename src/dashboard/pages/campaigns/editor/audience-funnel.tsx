@@ -29,7 +29,7 @@ export function AudienceFunnel(props: {
   const { project, editor, count, state } = props;
   const { data, error, isStale } = count;
   return (
-    <div className="step-aside" role="group" aria-label="Who would get it now">
+    <div className="draft-aside" role="group" aria-label="Who would get it now">
       <h3>Who would get it now</h3>
       {error !== null && <Problem error={error} onRetry={() => void count.refetch()} />}
       {data === undefined && error === null && <p className="muted">{state.text}.</p>}

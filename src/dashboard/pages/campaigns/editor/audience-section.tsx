@@ -39,8 +39,8 @@ export function AudienceSection(props: {
   const isNotice = value.category === "TRANSACTIONAL";
   return (
     <Section section="audience" state={state}>
-      <div className="step-columns">
-        <div className="step-main">
+      <div className="draft-columns">
+        <div className="draft-main">
           <SegmentedControl
             aria-label="Who gets it"
             value={isChosen(choice, value) ? type : ""}
@@ -83,7 +83,7 @@ const isChosen = ({ type }: AudienceChoice, value: CampaignEditing["value"]): bo
 function NoticeRules() {
   const maySend = useMay("ADMIN");
   return (
-    <p className="step-note" role="note">
+    <p className="draft-note" role="note">
       It also goes to people who have unsubscribed, and has no link to unsubscribe. The law of most
       countries allows this only for facts that people must know, such as changed terms, and without
       any advertising.{" "}
@@ -142,7 +142,7 @@ function Conditions({ project, choice }: { project: string; choice: AudienceChoi
     if (isOutside) choice.showStored();
   }, [isOutside]);
   return (
-    <div className="step-conditions">
+    <div className="draft-conditions">
       <ConditionEditor editor={condition} fields={fields} />
       <Button
         size="compact-sm"

@@ -23,7 +23,12 @@ import { type CampaignSearch, readCampaignSearch } from "../search.ts";
 import { AudienceDrawer } from "./audience-drawer.tsx";
 import { AudienceSection } from "./audience-section.tsx";
 import { CampaignMenu } from "./campaign-menu.tsx";
-import { campaignRequests, GROUPS, LABELS, sourceOf } from "./campaign-source.ts";
+import {
+  campaignRequests,
+  CAMPAIGN_GROUPS,
+  CAMPAIGN_LABELS,
+  readSource,
+} from "./campaign-source.ts";
 import { ChecksSection, useDraftChecks } from "./checks-section.tsx";
 import { ContentSection } from "./content-section.tsx";
 import { ReviewDialog } from "./review-dialog.tsx";
@@ -36,10 +41,11 @@ import {
   writtenFaults,
 } from "./sections.ts";
 import { SenderSection } from "./sender-section.tsx";
-import { TestButton } from "./test-button.tsx";
+import { CampaignTest } from "./campaign-test.tsx";
 import { useAudienceChoice, useAudienceCount } from "./use-audience.ts";
 import { useSenders } from "./use-senders.ts";
-import { useWhen, whenState } from "./use-when.ts";
+import { useWhen } from "./use-when.ts";
+import { whenState } from "./when.ts";
 import { WhenSection } from "./when-section.tsx";
 
 const route = getRouteApi("/user/p/$project/campaigns/$campaign");
@@ -77,8 +83,12 @@ export function CampaignEditor({ campaign, project }: { campaign: Campaign; proj
       }
       actions={
         <>
-          <SaveState editor={editor} labels={LABELS} onCompare={() => setIsComparing(true)} />
-          <TestButton id={id} editor={editor} contactId={search.as} />
+          <SaveState
+            editor={editor}
+            labels={CAMPAIGN_LABELS}
+            onCompare={() => setIsComparing(true)}
+          />
+          <CampaignTest id={id} editor={editor} contactId={search.as} />
           <CampaignMenu campaign={campaign} project={project} beforeCopy={editor.saveNow} />
           <Button leftSection={<Rocket size={15} aria-hidden />} onClick={review.open}>
             Review and send
@@ -86,7 +96,7 @@ export function CampaignEditor({ campaign, project }: { campaign: Campaign; proj
         </>
       }
     >
-      <Notices editor={editor} labels={LABELS} />
+      <Notices editor={editor} labels={CAMPAIGN_LABELS} />
       <div className="composer">
         <Outline states={states} />
         <div className="composer-sections">
@@ -118,7 +128,7 @@ export function CampaignEditor({ campaign, project }: { campaign: Campaign; proj
         conflict={isComparing ? editor.conflict : null}
         mine={value}
         noun="campaign"
-        labels={LABELS}
+        labels={CAMPAIGN_LABELS}
         onResolve={editor.resolve}
         onClose={() => setIsComparing(false)}
       />
@@ -133,9 +143,9 @@ function useDraft(campaign: Campaign, project: string) {
   const requests = useMemo(() => campaignRequests(client, project, id), [client, project, id]);
   const editor = useAutosave({
     key: `campaigns:${id}`,
-    value: sourceOf(campaign),
+    value: readSource(campaign),
     revision,
-    groups: GROUPS,
+    groups: CAMPAIGN_GROUPS,
     ...requests,
   });
   const { value } = editor;

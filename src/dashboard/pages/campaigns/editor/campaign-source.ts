@@ -32,7 +32,7 @@ export type CampaignSource = Pick<
 export type CampaignEditing = Editing<CampaignSource>;
 
 /** The words for the fields, in messages and in the comparison of two versions. */
-export const LABELS: Readonly<Record<string, string>> = {
+export const CAMPAIGN_LABELS: Readonly<Record<string, string>> = {
   name: "Name",
   subject: "Subject",
   preheader: "Preheader",
@@ -55,14 +55,14 @@ export const LABELS: Readonly<Record<string, string>> = {
 const AUDIENCE = ["audienceType", "segmentId", "audienceFilter"] as const;
 
 /** Fields that are taken from one version together. */
-export const GROUPS = [["body", "design", "format"], AUDIENCE] as const;
+export const CAMPAIGN_GROUPS = [["body", "design", "format"], AUDIENCE] as const;
 
 export const campaignPath = (id: string): string => `/campaigns/${encodeURIComponent(id)}`;
 
 /** The key of the query of `useCampaign`. */
 const recordKey = (project: string, id: string) => ["campaign", project, id, "record"];
 
-export function sourceOf(campaign: Campaign): CampaignSource {
+export function readSource(campaign: Campaign): CampaignSource {
   const { name, subject, preheader, body, design, format, layoutId, templateId } = campaign;
   const { from, fromName, replyTo, audienceType, segmentId, audienceFilter } = campaign;
   const { category, rate, utm, archived, archiveSlug } = campaign;
@@ -119,7 +119,7 @@ export function campaignRequests(client: QueryClient, project: string, id: strin
     async load(): Promise<Stored<CampaignSource>> {
       const campaign = await api.get<Campaign>(campaignPath(id), { project });
       client.setQueryData(key, campaign);
-      return { value: sourceOf(campaign), revision: campaign.revision };
+      return { value: readSource(campaign), revision: campaign.revision };
     },
   };
 }

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { EmailChecks } from "../../../../modules/emails/content/model.ts";
 import { api } from "../../../api.ts";
 import { Problem } from "../../../ui/problem.tsx";
-import { Findings, Support } from "../../../ui/message/checks.tsx";
+import { FindingList, Findings, Support } from "../../../ui/message/checks.tsx";
 import type { draftOf } from "../../templates/editor/use-draft-preview.ts";
 import type { CampaignEditing } from "./campaign-source.ts";
 import { RehearsalPart } from "./rehearsal.tsx";
@@ -56,9 +56,9 @@ function CheckResults({ checks, html }: { checks: EmailChecks; html: string }) {
       {bad.length === 0 ? (
         <p>All {findings.length} checks of structure and headers passed.</p>
       ) : (
-        <Findings findings={bad} html={html} />
+        <FindingList findings={bad} html={html} />
       )}
-      <details className="step-details">
+      <details className="draft-details">
         <summary>All checks, and the support by mail programs</summary>
         <Findings findings={findings} html={html} />
         <Support support={support} features={features} />

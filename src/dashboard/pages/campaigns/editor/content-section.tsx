@@ -3,8 +3,7 @@
 import { Button, Select, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { LayoutTemplate } from "lucide-react";
-import { useState } from "react";
-import { BodyEditor, type BodyMode } from "../../templates/editor/body-editor.tsx";
+import { BodyEditor } from "../../templates/editor/body-editor.tsx";
 import { EditorPanes } from "../../templates/editor/editor-panes.tsx";
 import { PreviewPane } from "../../templates/editor/preview-pane.tsx";
 import type { DraftFault, useDraftPreview } from "../../templates/editor/use-draft-preview.ts";
@@ -27,12 +26,9 @@ export function ContentSection(props: {
   const { value } = editor;
   const faults = writtenFaults(value, preview.data?.errors ?? []);
   const [isChoosing, dialog] = useDisclosure(false);
-  /** Another template makes another editor. */
-  const [opened, setOpened] = useState(0);
-  const [mode, setMode] = useState<BodyMode>("visual");
   return (
     <Section section="content" state={state}>
-      <div className="step-tools">
+      <div className="draft-tools">
         <Button
           size="compact-sm"
           variant="default"
@@ -42,19 +38,19 @@ export function ContentSection(props: {
           Start from a template
         </Button>
       </div>
-      <div className="step-content">
+      <div className="draft-content">
         <EditorPanes
+          // The visual editor shows the mail, and needs the width for the settings of its blocks.
           isSingle={value.format === "VISUAL"}
           source={
             <>
               <Lines editor={editor} project={project} faults={faults} />
               <BodyEditor
-                key={opened}
                 editor={editor}
                 project={project}
                 faults={faults}
-                mode={mode}
-                onMode={setMode}
+                mode={search.mode === "code" ? "code" : "visual"}
+                onMode={(mode) => onSearch({ mode: mode === "code" ? mode : "" })}
               />
             </>
           }
@@ -68,12 +64,7 @@ export function ContentSection(props: {
           }
         />
       </div>
-      <TemplateDialog
-        isOpen={isChoosing}
-        onClose={dialog.close}
-        editor={editor}
-        onTaken={() => setOpened((count) => count + 1)}
-      />
+      <TemplateDialog isOpen={isChoosing} onClose={dialog.close} editor={editor} />
     </Section>
   );
 }

@@ -8,7 +8,8 @@ import { api } from "../../../api.ts";
 import { exactServerNow } from "../../../server-clock.ts";
 import { showDone, showFailure } from "../../../ui/undo.tsx";
 import { campaignPath } from "./campaign-source.ts";
-import { refreshCampaigns, UNDO_SECONDS } from "./use-sending.ts";
+import { UNDO_SECONDS } from "./send-body.ts";
+import { refreshCampaigns } from "./use-sending.ts";
 
 /** Later campaigns have the button "Back to draft" alone. */
 const SOON_MS = (UNDO_SECONDS + 5) * 1000;

@@ -10,7 +10,8 @@ import { checkText } from "../../../ui/message/check-texts.ts";
 import { Problem } from "../../../ui/problem.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { counted } from "../numbers.ts";
-import { type CampaignEditing, campaignPath, LABELS } from "./campaign-source.ts";
+import { type CampaignEditing, campaignPath, CAMPAIGN_LABELS } from "./campaign-source.ts";
+import { commonFindings, rehearsalText } from "./rehearsal-text.ts";
 import { saveAll } from "./save-all.ts";
 
 /** The name of the inbox that gets the messages. */
@@ -25,7 +26,7 @@ export function RehearsalPart(props: {
   const { id, project, editor, isReady } = props;
   const run = useMutation({
     mutationFn: async () => {
-      await saveAll(editor, LABELS);
+      await saveAll(editor, CAMPAIGN_LABELS);
       return await api.post<Rehearsal>(`${campaignPath(id)}/rehearsal`);
     },
   });
@@ -62,11 +63,20 @@ export function RehearsalPart(props: {
 
 function Result({ rehearsal, project }: { rehearsal: Rehearsal; project: string }) {
   const { variants, failed, withErrors, withWarnings } = rehearsal;
+  const common = commonFindings(variants);
   return (
     <>
       <p>
-        {counted(variants.length, "contact")}: {resultText({ failed, withErrors, withWarnings })}
+        {counted(variants.length, "contact")}: {rehearsalText({ failed, withErrors, withWarnings })}
       </p>
+      {common.length > 0 && (
+        <p className="rehearsal-common">
+          <span className="muted">In all mails:</span>
+          {common.map((finding) => (
+            <FindingState key={finding.name} finding={finding} />
+          ))}
+        </p>
+      )}
       <div className="rehearsal-table">
         <Table aria-label="The campaign for different contacts">
           <Table.Thead>
@@ -82,7 +92,12 @@ function Result({ rehearsal, project }: { rehearsal: Rehearsal; project: string 
           </Table.Thead>
           <Table.Tbody>
             {variants.map((variant) => (
-              <Variant key={variant.contact.id} variant={variant} project={project} />
+              <Variant
+                key={variant.contact.id}
+                variant={variant}
+                common={common}
+                project={project}
+              />
             ))}
           </Table.Tbody>
         </Table>
@@ -91,23 +106,26 @@ function Result({ rehearsal, project }: { rehearsal: Rehearsal; project: string 
   );
 }
 
-type Sums = Pick<Rehearsal, "failed" | "withErrors" | "withWarnings">;
+type Finding = RehearsalVariant["findings"][number];
 
-/** "2 cannot be rendered, 3 have errors, 1 has warnings." */
-export function resultText({ failed, withErrors, withWarnings }: Sums): string {
-  const parts = [
-    ...(failed > 0 ? [`${failed} cannot be rendered`] : []),
-    ...(withErrors > 0 ? [`${withErrors} ${withErrors === 1 ? "has" : "have"} errors`] : []),
-    ...(withWarnings > 0
-      ? [`${withWarnings} ${withWarnings === 1 ? "has" : "have"} warnings`]
-      : []),
-  ];
-  return parts.length === 0 ? "all mails are in order." : `${parts.join(", ")}.`;
+function FindingState({ finding }: { finding: Finding }) {
+  const { name, status, message } = finding;
+  return (
+    <span className="rehearsal-finding" title={message}>
+      <Status tone={status === "ERROR" ? "failed" : "held"}>{checkText(name).title}</Status>
+    </span>
+  );
 }
 
-function Variant({ variant, project }: { variant: RehearsalVariant; project: string }) {
+function Variant(props: {
+  variant: RehearsalVariant;
+  common: readonly Finding[];
+  project: string;
+}) {
+  const { variant, common, project } = props;
   const { contact, reasons, subject, fault, messageId, findings } = variant;
-  const bad = findings.filter(({ status }) => status !== "OK");
+  const isOwn = ({ name }: Finding) => !common.some((each) => each.name === name);
+  const bad = findings.filter((finding) => finding.status !== "OK" && isOwn(finding));
   return (
     <Table.Tr>
       <Table.Td>
@@ -121,11 +139,11 @@ function Variant({ variant, project }: { variant: RehearsalVariant; project: str
       </Table.Td>
       <Table.Td>
         {fault !== null && <Status tone="failed">{fault}</Status>}
-        {fault === null && bad.length === 0 && <Status tone="good">In order</Status>}
-        {bad.map(({ name, status, message }) => (
-          <span key={name} className="rehearsal-finding" title={message}>
-            <Status tone={status === "ERROR" ? "failed" : "held"}>{checkText(name).title}</Status>
-          </span>
+        {fault === null && bad.length === 0 && (
+          <Status tone="good">{common.length === 0 ? "In order" : "Nothing else"}</Status>
+        )}
+        {bad.map((finding) => (
+          <FindingState key={finding.name} finding={finding} />
         ))}
       </Table.Td>
       <Table.Td>

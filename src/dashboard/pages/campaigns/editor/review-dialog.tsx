@@ -13,13 +13,13 @@ import { Problem } from "../../../ui/problem.tsx";
 import { useMay } from "../../../state.ts";
 import { countText } from "../../overview/figures.ts";
 import { counted } from "../numbers.ts";
-import { type CampaignEditing, LABELS } from "./campaign-source.ts";
+import { type CampaignEditing, CAMPAIGN_LABELS } from "./campaign-source.ts";
 import { saveAll } from "./save-all.ts";
 import { goToSection } from "./section.tsx";
 import { isTyped, mustType, openSections, type SectionStates } from "./sections.ts";
 import type { AudienceCount } from "./use-audience.ts";
 import { useSending } from "./use-sending.ts";
-import type { When } from "./use-when.ts";
+import type { When } from "./when.ts";
 
 type Props = {
   id: string;
@@ -106,7 +106,7 @@ function Review(props: Props & { isBusy: boolean; onBusy: (isBusy: boolean) => v
     onBusy(true);
     setError(null);
     try {
-      await saveAll(editor, LABELS);
+      await saveAll(editor, CAMPAIGN_LABELS);
       await send(when, recipients);
       onSent();
     } catch (caught) {
@@ -146,7 +146,7 @@ function Review(props: Props & { isBusy: boolean; onBusy: (isBusy: boolean) => v
         <Field label="Checks">{states.checks.text}</Field>
       </Fields>
       {value.category === "TRANSACTIONAL" && (
-        <p className="step-note" role="note">
+        <p className="draft-note" role="note">
           <CircleAlert size={15} aria-hidden /> This is a notice: it also goes to people who have
           unsubscribed. It must not contain advertising.
         </p>

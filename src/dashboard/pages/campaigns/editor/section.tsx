@@ -13,7 +13,7 @@ const MARKS = {
 
 function Mark({ status }: Pick<SectionState, "status">) {
   const { icon: Icon, tone, word } = MARKS[status];
-  return <Icon size={17} className="step-mark" data-tone={tone} aria-label={word} />;
+  return <Icon size={17} className="draft-mark" data-tone={tone} aria-label={word} />;
 }
 
 const headingId = (section: SectionKey) => `section-${section}`;
@@ -22,13 +22,13 @@ export function Section(props: { section: SectionKey; state: SectionState; child
   const { section, state, children } = props;
   const title = SECTIONS.find(({ key }) => key === section)?.title;
   return (
-    <section className="card step" aria-labelledby={headingId(section)}>
-      <header className="step-head">
+    <section className="card draft-section" aria-labelledby={headingId(section)}>
+      <header className="draft-head">
         <Mark status={state.status} />
         <h2 id={headingId(section)} tabIndex={-1}>
           {title}
         </h2>
-        <bdi className="step-text muted cut" title={state.text}>
+        <bdi className="draft-text muted cut" title={state.text}>
           {state.text}
         </bdi>
       </header>

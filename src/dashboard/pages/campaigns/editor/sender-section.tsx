@@ -7,7 +7,8 @@ import { ApiError } from "../../../api.ts";
 import type { CampaignEditing } from "./campaign-source.ts";
 import { Section } from "./section.tsx";
 import type { SectionState } from "./sections.ts";
-import { isAddress, type Senders } from "./use-senders.ts";
+import { isAddress } from "./senders.ts";
+import type { Senders } from "./use-senders.ts";
 
 export function SenderSection(props: {
   project: string;
@@ -33,7 +34,7 @@ export function SenderSection(props: {
     own === null ? null : () => change({ from: own.address, fromName: own.name ?? null });
   return (
     <Section section="sender" state={state}>
-      <div className="step-fields">
+      <div className="draft-fields">
         <FromField
           project={project}
           senders={senders}

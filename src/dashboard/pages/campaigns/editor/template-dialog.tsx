@@ -18,8 +18,6 @@ type Props = {
   isOpen: boolean;
   onClose: () => void;
   editor: CampaignEditing;
-  /** The content was replaced. */
-  onTaken: () => void;
 };
 
 export function TemplateDialog(props: Props) {
@@ -34,7 +32,7 @@ export function TemplateDialog(props: Props) {
 const SHOWN = 25;
 const TYPING_MS = 250;
 
-function Templates({ onClose, editor, onTaken }: Props) {
+function Templates({ onClose, editor }: Props) {
   const project = useProject()?.id ?? null;
   const [typed, setTyped] = useState("");
   const [name] = useDebouncedValue(typed.trim(), TYPING_MS);
@@ -50,15 +48,11 @@ function Templates({ onClose, editor, onTaken }: Props) {
       const before = contentOf(editor.value);
       const isEmpty = before.subject === "" && before.body === "";
       editor.change(contentOfTemplate(template, editor.value));
-      onTaken();
       onClose();
       if (isEmpty) return;
       showUndo({
         text: `The content of ${template.name} has replaced the one before.`,
-        onUndo() {
-          editor.change(before);
-          onTaken();
-        },
+        onUndo: () => editor.change(before),
       });
     },
   });

@@ -8,26 +8,13 @@ import { useRef } from "react";
 import { api, ApiError, newIdempotencyKey, NO_RESPONSE } from "../../../api.ts";
 import { exactServerNow } from "../../../server-clock.ts";
 import { campaignPath } from "./campaign-source.ts";
-import { plannedMs, type When } from "./use-when.ts";
-
-/** Time in which a campaign that is sent now can be undone. */
-export const UNDO_SECONDS = 15;
-
-type Body = { scheduledFor: string; timeZone?: string; confirm: number };
-
-export function sendBody(when: When, recipients: number, nowMs: number): Body {
-  const at = plannedMs(when);
-  if (at === null) {
-    const scheduledFor = new Date(nowMs + UNDO_SECONDS * 1000).toISOString();
-    return { scheduledFor, confirm: recipients };
-  }
-  return { scheduledFor: new Date(at).toISOString(), timeZone: when.zone, confirm: recipients };
-}
+import { sendBody, type SendRequest } from "./send-body.ts";
+import type { When } from "./when.ts";
 
 export function useSending(id: string) {
   const client = useQueryClient();
   /** The request that got no answer: repeated as it was, it has no second effect. */
-  const unanswered = useRef<{ key: string; body: Body } | null>(null);
+  const unanswered = useRef<{ key: string; body: SendRequest } | null>(null);
   const isRunning = useRef(false);
 
   return async (when: When, recipients: number): Promise<void> => {

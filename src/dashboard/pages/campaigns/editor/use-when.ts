@@ -5,11 +5,7 @@
 
 import { useState } from "react";
 import { useAppState } from "../../../state.ts";
-import { isRecord } from "../../../ui/is-record.ts";
-import { ownZone, timeOfWall, type WallTime, zonedText } from "./zone-time.ts";
-import type { SectionState } from "./sections.ts";
-
-export type When = { kind: "NOW" | "AT"; wall: WallTime; zone: string };
+import { readWhen, type When } from "./when.ts";
 
 const PREFIX = "mailstead-when";
 
@@ -30,26 +26,4 @@ export function useWhen(id: string) {
       }
     },
   };
-}
-
-export function readWhen(text: string | null): When {
-  const unset: When = { kind: "NOW", wall: "", zone: ownZone() };
-  if (text === null) return unset;
-  const value: unknown = JSON.parse(text);
-  if (!isRecord(value)) return unset;
-  const { kind, wall, zone } = value;
-  if (typeof wall !== "string" || typeof zone !== "string") return unset;
-  return { kind: kind === "AT" ? "AT" : "NOW", wall, zone };
-}
-
-/** Milliseconds since the epoch; null for now, and for a time that is not complete. */
-export const plannedMs = ({ kind, wall, zone }: When): number | null =>
-  kind === "NOW" ? null : timeOfWall(wall, zone);
-
-export function whenState(when: When, nowMs: number): SectionState {
-  if (when.kind === "NOW") return { status: "DONE", text: "As soon as you send it" };
-  const at = plannedMs(when);
-  if (at === null) return { status: "OPEN", text: "Choose a time" };
-  if (at <= nowMs) return { status: "OPEN", text: "This time has passed" };
-  return { status: "DONE", text: zonedText(at, when.zone) };
 }

@@ -8,8 +8,9 @@ import { Copy } from "../../../ui/copy.tsx";
 import type { CampaignEditing } from "./campaign-source.ts";
 import { Section } from "./section.tsx";
 import type { SectionState } from "./sections.ts";
-import { plannedMs, type useWhen, type When } from "./use-when.ts";
-import { ownZone, wallTimeOf, zonedText, zones } from "./zone-time.ts";
+import type { useWhen } from "./use-when.ts";
+import { plannedMs, type When } from "./when.ts";
+import { ownZone, type WallTime, wallTimeOf, zonedText, zones } from "./zone-time.ts";
 
 export function WhenSection(props: {
   campaign: Campaign;
@@ -21,7 +22,7 @@ export function WhenSection(props: {
   return (
     <Section section="when" state={state}>
       <Time when={when.when} onChange={when.change} />
-      <div className="step-options">
+      <div className="draft-options">
         <Speed editor={editor} />
         <Utm editor={editor} />
         <Archive editor={editor} url={campaign.archiveUrl} />
@@ -39,10 +40,9 @@ function Time({ when, onChange }: { when: When; onChange: (next: Partial<When>) 
   const own = ownZone();
 
   function choose(next: string): void {
-    if (next !== "AT") onChange({ kind: "NOW" });
-    else if (wall !== "") onChange({ kind: "AT" });
-    // The next hour but one, as a first value.
-    else onChange({ kind: "AT", wall: wallTimeOf(nextHour(serverNow() + HOUR_MS), zone) });
+    const chosen = next === "AT" || next === "LOCAL" ? next : "NOW";
+    if (chosen === "NOW" || wall !== "") onChange({ kind: chosen });
+    else onChange({ kind: chosen, wall: firstTime(chosen, zone) });
   }
 
   return (
@@ -55,10 +55,15 @@ function Time({ when, onChange }: { when: When; onChange: (next: Partial<When>) 
             description="You have 15 seconds to undo it."
           />
           <Radio value="AT" label="At a time" />
+          <Radio
+            value="LOCAL"
+            label="At a time on each contact's own clock"
+            description="By the time zone in its data. The first contacts get it up to 14 hours before UTC, the last ones up to 12 hours after."
+          />
         </Stack>
       </Radio.Group>
-      {kind === "AT" && (
-        <div className="step-time">
+      {kind !== "NOW" && (
+        <div className="draft-time">
           <TextInput
             type="datetime-local"
             label="Time"
@@ -66,20 +71,27 @@ function Time({ when, onChange }: { when: When; onChange: (next: Partial<When>) 
             onChange={({ currentTarget }) => onChange({ wall: currentTarget.value })}
           />
           <Select
-            label="Zone"
+            label={kind === "AT" ? "Zone" : "Zone of contacts without one"}
             searchable
             allowDeselect={false}
             data={choices}
             value={zone}
             onChange={(next) => next !== null && onChange({ zone: next })}
           />
-          {at !== null && zone !== own && (
-            <p className="muted small step-own-time">For you: {zonedText(at, own)}</p>
+          {kind === "AT" && at !== null && zone !== own && (
+            <p className="muted small draft-own-time">For you: {zonedText(at, own)}</p>
           )}
         </div>
       )}
     </>
   );
+}
+
+/** The next hour but one; for clocks all over the world, nine o'clock in two days. */
+function firstTime(kind: "AT" | "LOCAL", zone: string): WallTime {
+  const now = serverNow();
+  if (kind === "AT") return wallTimeOf(nextHour(now + HOUR_MS), zone);
+  return `${wallTimeOf(now + 48 * HOUR_MS, zone).slice(0, 10)}T09:00`;
 }
 
 const nextHour = (ms: number): number => Math.ceil(ms / HOUR_MS) * HOUR_MS;
@@ -89,7 +101,7 @@ function Speed({ editor }: { editor: CampaignEditing }) {
   const { rate } = editor.value;
   const perMinute = rate === null ? "" : Math.round(rate * 60);
   return (
-    <div className="step-option">
+    <div className="draft-option">
       <NumberInput
         label="At most so many mails a minute"
         description="Empty: as fast as the server may."
@@ -132,7 +144,7 @@ function Utm({ editor }: { editor: CampaignEditing }) {
   }
 
   return (
-    <div className="step-option">
+    <div className="draft-option">
       <Switch
         label="UTM parameters in the links"
         description="Tools such as Matomo and Google Analytics name the campaign by them."
@@ -140,7 +152,7 @@ function Utm({ editor }: { editor: CampaignEditing }) {
         onChange={({ currentTarget }) => switchTo(currentTarget.checked)}
       />
       {isOpen && (
-        <div className="step-utm">
+        <div className="draft-utm">
           {UTM_FIELDS.map(({ name: field, label }) => (
             <TextInput
               key={field}
@@ -174,7 +186,7 @@ function Archive({ editor, url }: { editor: CampaignEditing; url: string | null 
   useEffect(() => setTyped(value.archiveSlug ?? ""), [value.archiveSlug]);
   const isFaulty = typed !== "" && !SLUG.test(typed);
   return (
-    <div className="step-option">
+    <div className="draft-option">
       <Checkbox
         label="Public page"
         description="Everybody who has its address may read the campaign, without the data of a contact."
@@ -196,7 +208,7 @@ function Archive({ editor, url }: { editor: CampaignEditing; url: string | null 
             }}
           />
           {url !== null && (
-            <p className="step-url small">
+            <p className="draft-url small">
               <span className="cut">{url}</span> <Copy value={url} label="Copy the address" />
             </p>
           )}

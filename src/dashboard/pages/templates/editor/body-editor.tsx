@@ -28,7 +28,12 @@ export type BodyMode = "visual" | "code";
 
 /** The part of an object that the editor of its body needs. */
 type BodyEditing = {
-  value: { body: string; design: object | null; format: "CODE" | "VISUAL" };
+  value: {
+    body: string;
+    design: object | null;
+    format: "CODE" | "VISUAL";
+    layoutId: string | null;
+  };
   change: (next: {
     body?: string;
     design?: Record<string, unknown> | null;
@@ -124,6 +129,7 @@ function VisualBody({ editor, project }: { editor: BodyEditing; project: string 
         onChange={onChange}
         contactFields={fields}
         uploadImage={upload}
+        hasLayout={value.layoutId !== null}
       />
     </div>
   );

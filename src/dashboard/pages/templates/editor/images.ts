@@ -11,7 +11,8 @@ const WIDEST_PX = 600;
 export async function uploadImage(project: string, file: File): Promise<UploadedImage> {
   const form = new FormData();
   form.set("file", file, file.name);
-  return await api.upload<UploadedImage>("/images", form, { project });
+  const query = { width: WIDEST_PX };
+  return await api.upload<UploadedImage>("/images", form, { project, query });
 }
 
 /** The element of an image. The alternative text is to be written. */

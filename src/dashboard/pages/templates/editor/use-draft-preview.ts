@@ -26,6 +26,17 @@ export function draftOf(source: DraftSource, contactId: string | undefined): Tem
   return contactId === undefined ? draft : { ...draft, contactId };
 }
 
+const numbers = new WeakMap<object, number>();
+let drafts = 0;
+
+/** The key of a query is turned into a text at each drawing, which takes long with a body in it. */
+function numberOf(draft: object): number {
+  const known = numbers.get(draft);
+  if (known !== undefined) return known;
+  numbers.set(draft, ++drafts);
+  return drafts;
+}
+
 export function useDraftPreview(
   project: string,
   source: DraftSource,
@@ -38,7 +49,7 @@ export function useDraftPreview(
   );
   const [settled] = useDebouncedValue(draft, SETTLED_MS);
   const query = useQuery({
-    queryKey: ["template-draft", project, settled],
+    queryKey: ["template-draft", project, numberOf(settled)],
     queryFn: ({ signal }) =>
       api.post<TemplateDraftPreview>("/templates/preview", settled, { signal }),
     placeholderData: keepPreviousData,

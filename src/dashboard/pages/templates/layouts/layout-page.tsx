@@ -22,7 +22,7 @@ import { layoutKey, layoutPath, layoutRequests, type LayoutSource } from "./layo
 
 const route = getRouteApi("/user/p/$project/templates/layouts/$layout");
 
-const TEMPLATE_LABELS = { name: "Name", body: "Body" } as const;
+const LAYOUT_LABELS = { name: "Name", body: "Body" } as const;
 
 export function LayoutPage() {
   const { project, layout: id } = route.useParams();
@@ -79,20 +79,20 @@ function LayoutEditor({ layout, project }: { layout: Layout; project: string }) 
         <>
           <SaveState
             editor={editor}
-            labels={TEMPLATE_LABELS}
+            labels={LAYOUT_LABELS}
             onCompare={() => setIsComparing(true)}
           />
           <DeleteLayout id={id} project={project} />
         </>
       }
     >
-      <Notices editor={editor} labels={TEMPLATE_LABELS} />
+      <Notices editor={editor} labels={LAYOUT_LABELS} />
       <LayoutSourceEditor editor={editor} project={project} />
       <ConflictDialog
         conflict={isComparing ? editor.conflict : null}
         mine={editor.value}
         noun="layout"
-        labels={TEMPLATE_LABELS}
+        labels={LAYOUT_LABELS}
         onResolve={editor.resolve}
         onClose={() => setIsComparing(false)}
       />

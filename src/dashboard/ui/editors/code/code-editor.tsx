@@ -16,7 +16,14 @@ import { closePercentBrace, liquidLanguage } from "@codemirror/lang-liquid";
 import { bracketMatching, LanguageSupport } from "@codemirror/language";
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState, type Extension, type Text } from "@codemirror/state";
+import {
+  ChangeSet,
+  Compartment,
+  EditorState,
+  type Extension,
+  Prec,
+  type Text,
+} from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -58,65 +65,133 @@ export type CodeControl = {
 const NO_FAULTS: readonly CodeFault[] = [];
 const NO_WORDS: readonly Word[] = [];
 
+/** The page gets a text so long after the last change, because it draws more than the editor does. */
+const SETTLED_MS = 120;
+
 export function CodeEditor(props: CodeEditorProps) {
   const { value, label, describedBy, faults = NO_FAULTS, variables = NO_WORDS } = props;
   const parent = useRef<HTMLDivElement>(null);
-  const view = useRef<EditorView>(null);
-  const completions = useRef(new Compartment());
-  /** The text as the page knows it. */
-  const known = useRef(value);
   const latest = useRef(props);
   latest.current = props;
+  const code = useRef<Code>(null);
 
   useEffect(() => {
     if (parent.current === null) return undefined;
-    const created = new EditorView({
+    const created = createCode({
       parent: parent.current,
-      doc: known.current,
-      extensions: [
-        EXTENSIONS,
-        completions.current.of(completionsOf(latest.current.variables ?? NO_WORDS)),
-        EditorView.contentAttributes.of({
-          "aria-label": label,
-          // An editable element has the focus without it, which axe does not know.
-          tabindex: "0",
-          ...(describedBy === undefined ? {} : { "aria-describedby": describedBy }),
-        }),
-        EditorView.updateListener.of(({ docChanged, state }) => {
-          if (!docChanged) return;
-          known.current = state.doc.toString();
-          latest.current.onChange(known.current);
-        }),
-      ],
+      text: latest.current.value,
+      attributes: {
+        "aria-label": label,
+        // An editable element has the focus without it, which axe does not know.
+        tabindex: "0",
+        ...(describedBy === undefined ? {} : { "aria-describedby": describedBy }),
+      },
+      onChange: (text) => latest.current.onChange(text),
     });
-    view.current = created;
-    latest.current.onReady?.(controlOf(created));
+    code.current = created;
+    latest.current.onReady?.(controlOf(created.view));
     return () => {
-      view.current = null;
-      created.destroy();
+      code.current = null;
+      created.close();
     };
   }, [label, describedBy]);
 
   // A version of somebody else, or one that was restored.
-  useEffect(() => {
-    const shown = view.current;
-    if (shown === null || value === known.current) return;
-    shown.dispatch({ changes: replacedRange(known.current, value) });
-  }, [value]);
+  useEffect(() => code.current?.show(value), [value]);
+
+  useEffect(() => code.current?.complete(variables), [variables]);
 
   useEffect(() => {
-    const effects = completions.current.reconfigure(completionsOf(variables));
-    view.current?.dispatch({ effects });
-  }, [variables]);
-
-  useEffect(() => {
-    const shown = view.current;
-    if (shown === null) return;
-    const found = faults.map((fault) => diagnosticOf(shown.state.doc, fault));
-    shown.dispatch(setDiagnostics(shown.state, found));
+    const view = code.current?.view;
+    if (view === undefined) return;
+    const found = faults.map((fault) => diagnosticOf(view.state.doc, fault));
+    view.dispatch(setDiagnostics(view.state, found));
   }, [faults]);
 
   return <div className="code-editor" ref={parent} />;
+}
+
+type Code = ReturnType<typeof createCode>;
+
+/** The editor itself. It reports its text a moment after a change, and at the latest when it is left. */
+function createCode(options: {
+  parent: HTMLElement;
+  text: string;
+  attributes: Record<string, string>;
+  onChange: (text: string) => void;
+}) {
+  const { parent, attributes, onChange } = options;
+  const completions = new Compartment();
+  /** The text that the page knows, and the changes since. */
+  let known = options.text;
+  let changes: ChangeSet | null = null;
+  let timer: number | undefined;
+
+  function report(): void {
+    window.clearTimeout(timer);
+    if (changes === null) return;
+    changes = null;
+    known = view.state.doc.toString();
+    onChange(known);
+  }
+
+  function onHide(): void {
+    if (document.visibilityState === "hidden") report();
+  }
+
+  const view = new EditorView({
+    parent,
+    doc: known,
+    extensions: [
+      EXTENSIONS,
+      completions.of(completionsOf(NO_WORDS)),
+      EditorView.contentAttributes.of(attributes),
+      EditorView.domEventHandlers({ blur: report }),
+      Prec.highest(
+        keymap.of([
+          {
+            key: "Mod-s",
+            run() {
+              // The page saves.
+              report();
+              return false;
+            },
+          },
+        ]),
+      ),
+      EditorView.updateListener.of((update) => {
+        if (!update.docChanged) return;
+        changes = changes === null ? update.changes : changes.compose(update.changes);
+        window.clearTimeout(timer);
+        timer = window.setTimeout(report, SETTLED_MS);
+      }),
+    ],
+  });
+  // Before the listeners of the page, which save.
+  window.addEventListener("pagehide", report, { capture: true });
+  document.addEventListener("visibilitychange", onHide, { capture: true });
+
+  return {
+    view,
+    /** Shows a text of the page. What was typed since the page got the last one stays in it. */
+    show(text: string): void {
+      if (text === known) return;
+      const foreign = ChangeSet.of(replacedRange(known, text), known.length);
+      known = text;
+      const typed = changes;
+      view.dispatch({ changes: typed === null ? foreign : foreign.map(typed) });
+      changes = typed === null ? null : typed.map(foreign, true);
+    },
+    complete(variables: readonly Word[]): void {
+      view.dispatch({ effects: completions.reconfigure(completionsOf(variables)) });
+    },
+    close(): void {
+      report();
+      window.removeEventListener("pagehide", report, { capture: true });
+      document.removeEventListener("visibilitychange", onHide, { capture: true });
+      view.destroy();
+    },
+  };
 }
 
 const completionsOf = (variables: readonly Word[]): Extension =>

@@ -21,7 +21,12 @@ export function HrefField(props: {
   const input = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(value);
   const [isLeft, setLeft] = useState(false);
-  useEffect(() => setTyped(value), [value]);
+  /** The field is left by Enter too, and an address is taken once. */
+  const taken = useRef(value);
+  useEffect(() => {
+    setTyped(value);
+    taken.current = value;
+  }, [value]);
   useEffect(() => {
     if (isFocused) input.current?.focus();
   }, [isFocused]);
@@ -33,7 +38,9 @@ export function HrefField(props: {
     setLeft(true);
     const isEmptied = href === "" && isOptional;
     if (!isEmptied && findLinkFault(href) !== null) return false;
-    if (href !== value) onCommit(href);
+    if (href === taken.current) return true;
+    taken.current = href;
+    onCommit(href);
     return true;
   }
   function insert(name: string): void {
@@ -51,7 +58,7 @@ export function HrefField(props: {
       spellCheck={false}
       error={isLeft && fault !== null ? fault : undefined}
       onChange={(event) => setTyped(event.currentTarget.value)}
-      onBlur={() => typed !== value && commit(typed)}
+      onBlur={() => typed !== taken.current && commit(typed)}
       onKeyDown={(event) => {
         if (event.key === "Enter") {
           event.preventDefault();

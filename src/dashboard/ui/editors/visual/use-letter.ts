@@ -40,13 +40,8 @@ export function useLetter(options: Options) {
   const [error, setError] = useState<string | null>(null);
   const [isLinking, setLinking] = useState(false);
   const { hasLayout = false, onChange } = options;
-  const saving = useSaving({
-    base,
-    hasLayout,
-    isInMenu: picker.match !== null,
-    onChange,
-    onError: setError,
-  });
+  const isInMenu = picker.match !== null;
+  const saving = useSaving({ base, hasLayout, isInMenu, onChange, onError: setError });
   const uploads = useUploads(options.uploadImage, setError);
   // Options that are the same each time are not set again.
   const [fixed] = useState(() => ({
@@ -56,10 +51,7 @@ export function useLetter(options: Options) {
       Picker.configure({ onMatch: picker.setMatch, onKey: picker.onKey }),
     ],
     content: startContent(opened, base, body),
-    editorProps: createProps(label, {
-      addFiles: uploads.add,
-      startLink: () => setLinking(true),
-    }),
+    editorProps: createProps(label, uploads.add, () => setLinking(true)),
   }));
   const editor = useEditor({
     ...fixed,
@@ -189,14 +181,11 @@ function useUploads(uploadImage: UploadImage, onError: (problem: string | null) 
   return { add, input, maxWidthPx };
 }
 
-type Actions = {
-  /** Whether there were images among the files. */
-  addFiles: (view: EditorView, files: readonly File[], pos: number | null) => boolean;
-  startLink: () => void;
-};
+/** Whether there were images among the files. */
+type AddFiles = (view: EditorView, files: readonly File[], pos: number | null) => boolean;
 
 /** What happens when something is pasted, dropped or typed. */
-function createProps(label: string, actions: Actions) {
+function createProps(label: string, addFiles: AddFiles, startLink: () => void) {
   return {
     attributes: {
       role: "textbox",
@@ -208,11 +197,11 @@ function createProps(label: string, actions: Actions) {
     transformPasted: (slice: Slice, view: EditorView) =>
       new Slice(convertVariables(slice.content, view.state.schema), slice.openStart, slice.openEnd),
     handlePaste: (view: EditorView, event: ClipboardEvent) =>
-      actions.addFiles(view, listImages(event.clipboardData), null),
+      addFiles(view, listImages(event.clipboardData), null),
     handleDrop: (view: EditorView, event: DragEvent, _: Slice, isMoved: boolean) => {
       if (isMoved) return false;
       const at = view.posAtCoords({ left: event.clientX, top: event.clientY });
-      return actions.addFiles(view, listImages(event.dataTransfer), at?.pos ?? null);
+      return addFiles(view, listImages(event.dataTransfer), at?.pos ?? null);
     },
     handleTextInput: typeBelowBlock,
     handleKeyDown: (_: EditorView, event: KeyboardEvent) => {
@@ -220,7 +209,7 @@ function createProps(label: string, actions: Actions) {
       event.preventDefault();
       // The palette has the same keys elsewhere.
       event.stopPropagation();
-      actions.startLink();
+      startLink();
       return true;
     },
   };

@@ -9,10 +9,11 @@
 
 import "./styles.ts";
 import { Button } from "@mantine/core";
-import { getSchema } from "@tiptap/core";
+import { type Editor, getSchema } from "@tiptap/core";
+import { NodeSelection } from "@tiptap/pm/state";
 import { EditorContent } from "@tiptap/react";
 import { FileWarning } from "lucide-react";
-import { type CSSProperties, useMemo, useRef, useState } from "react";
+import { type CSSProperties, type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { Note } from "../../note.tsx";
 import { BlockSettings } from "./block-settings.tsx";
 import { type Design, type ReadDesign, readDesign, type StoredDesign } from "./design.ts";
@@ -88,10 +89,11 @@ function Letter(props: LetterProps) {
   const style = useMemo(() => writeVariables(theme), [theme]);
   if (editor === null) return <div className="visual-editor" />;
   const focusPanel = () => {
-    const field = root.current?.querySelector<HTMLElement>(
-      ".visual-panel :is(input, textarea, button)",
-    );
-    field?.focus();
+    const panel = root.current?.querySelector(".visual-panel");
+    // The buttons of the head come before the first field.
+    const fields = "input:not([type=file], [type=color], :disabled), textarea";
+    const target = panel?.querySelector<HTMLElement>(fields) ?? panel?.querySelector("button");
+    target?.focus();
   };
   return (
     <div
@@ -102,8 +104,9 @@ function Letter(props: LetterProps) {
         if (event.key === "F10" && event.altKey) {
           event.preventDefault();
           root.current?.querySelector<HTMLElement>('[role="toolbar"] [tabindex="0"]')?.focus();
-        } else if (event.key === "Enter" && event.altKey) {
+        } else if (event.key === "Enter" && (event.altKey || isVariableSelected(editor, event))) {
           event.preventDefault();
+          event.stopPropagation();
           focusPanel();
         } else if (event.key.toLowerCase() === "s" && (event.metaKey || event.ctrlKey))
           letter.flush();
@@ -170,6 +173,16 @@ function Letter(props: LetterProps) {
         onChange={letter.onFiles}
       />
     </div>
+  );
+}
+
+/** Enter would remove a selected variable and break the line. */
+function isVariableSelected(editor: Editor, event: KeyboardEvent): boolean {
+  const { selection } = editor.state;
+  return (
+    event.target === editor.view.dom &&
+    selection instanceof NodeSelection &&
+    selection.node.isInline
   );
 }
 

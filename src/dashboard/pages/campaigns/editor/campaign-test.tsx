@@ -10,12 +10,12 @@ import { AddressField, DialogForm } from "../../../ui/dialog-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { showDone } from "../../../ui/undo.tsx";
 import { useApiForm } from "../../../ui/use-api-form.ts";
-import { type CampaignEditing, campaignPath, LABELS } from "./campaign-source.ts";
+import { type CampaignEditing, campaignPath, CAMPAIGN_LABELS } from "./campaign-source.ts";
 import { saveAll } from "./save-all.ts";
 
 type Props = { id: string; editor: CampaignEditing; contactId: string | undefined };
 
-export function TestButton(props: Props) {
+export function CampaignTest(props: Props) {
   const [isOpen, dialog] = useDisclosure(false);
   return (
     <>
@@ -40,7 +40,7 @@ function TestForm({ id, editor, contactId, onDone }: Props & { onDone: () => voi
   const form = useApiForm({
     initial: { email: user?.email ?? "", contactId: contactId ?? "" },
     async submit(values, idempotencyKey) {
-      await saveAll(editor, LABELS);
+      await saveAll(editor, CAMPAIGN_LABELS);
       const email = values.email.trim();
       const contact = values.contactId === "" ? {} : { contactId: values.contactId };
       await api.post(`${campaignPath(id)}/test`, { email, ...contact }, { idempotencyKey });
