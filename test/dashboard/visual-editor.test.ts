@@ -411,7 +411,12 @@ pageTest("a block is moved and removed, and the rare buttons are in a menu on ph
   await saved(page, "Two");
   // A line is written above a box at the start.
   await letter(page).getByText("Zero").click();
-  await press(page, "Home", "ArrowUp", "ArrowUp");
+  await press(page, "Home");
+  const gap = page.locator(".ProseMirror-gapcursor");
+  await expectSoon(async () => {
+    await press(page, "ArrowUp");
+    return gap.count();
+  }, 1);
   await words(page, "Above");
   await saved(page, "Above</p>");
   const [start = ""] = (await lastBody(page)).split("Zero");

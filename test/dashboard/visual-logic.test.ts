@@ -142,7 +142,7 @@ describe("a condition", () => {
       "date",
       "list",
       "text",
-      "text",
+      "any",
     ]);
     expect(listOperators("date").map(({ name }) => name)).toEqual([
       "after",
@@ -150,6 +150,9 @@ describe("a condition", () => {
       "has",
       "hasNot",
     ]);
+    // A name that no contact has may have any operator, and a choice stays after the type changed.
+    expect(listOperators("any").length).toBe(9);
+    expect(listOperators("text", "greater").map(({ name }) => name)).toContain("greater");
     expect(chooseOperator("date", "is")).toBe("after");
     expect(chooseOperator("number", "is")).toBe("is");
   });
@@ -159,6 +162,7 @@ describe("a condition", () => {
     [{ field: "a", operator: "is", value: " " }, "text", { value: "Enter a value." }],
     [{ field: "a", operator: "has", value: "" }, "text", {}],
     [{ field: "a", operator: "greater", value: "1e3" }, "number", { value: "Enter a number." }],
+    [{ field: "a", operator: "less", value: "x" }, "any", { value: "Enter a number." }],
     [
       { field: "a", operator: "after", value: "1.2.2026" },
       "date",

@@ -257,8 +257,11 @@ function ConditionForm({ editor, block, fields }: FormProps) {
       <Select
         label="Comparison"
         allowDeselect={false}
-        data={listOperators(kind).map(({ name, words }) => ({ value: name, label: words }))}
-        value={chooseOperator(kind, operator)}
+        data={listOperators(kind, operator).map(({ name, words }) => ({
+          value: name,
+          label: words,
+        }))}
+        value={operator}
         onChange={(name) => name !== null && set("operator", name)}
       />
       {needsValue(operator) &&
@@ -274,7 +277,9 @@ function ConditionForm({ editor, block, fields }: FormProps) {
         ) : (
           <TextInput
             {...common}
-            type={kind === "date" ? "date" : "text"}
+            type={
+              kind === "date" || operator === "after" || operator === "before" ? "date" : "text"
+            }
             inputMode={kind === "number" ? "decimal" : "text"}
             onBlur={() => setLeft(true)}
             onChange={(event) => set("value", event.currentTarget.value)}

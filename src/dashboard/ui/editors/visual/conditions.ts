@@ -4,7 +4,8 @@ import { findStringFault, writeString, writeTagName } from "./variables.ts";
 
 export type Condition = { field: string; operator: string; value: string };
 
-export type Kind = "text" | "number" | "flag" | "date" | "list";
+/** "any" is for names that no contact has yet, such as values of requests. */
+export type Kind = "text" | "number" | "flag" | "date" | "list" | "any";
 
 type Operator = {
   name: string;
@@ -24,14 +25,14 @@ const OPERATORS: readonly Operator[] = [
     words: "is",
     kinds: ["text", "number", "flag"],
     hasValue: true,
-    write: compare("=="),
+    write: writeEquality("==", "or"),
   },
   {
     name: "isNot",
     words: "is not",
     kinds: ["text", "number", "flag"],
     hasValue: true,
-    write: compare("!="),
+    write: writeEquality("!=", "and"),
   },
   {
     name: "contains",
@@ -74,10 +75,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /** The kind of a field with this type; other types are compared as text. */
-export const readKind = (type: string | undefined): Kind => KINDS[type ?? ""] ?? "text";
+export const readKind = (type: string | undefined): Kind =>
+  type === undefined ? "any" : (KINDS[type] ?? "text");
 
-export const listOperators = (kind: Kind): readonly Operator[] =>
-  OPERATORS.filter(({ kinds }) => kinds.includes(kind));
+/** The operators of a kind, and one that was chosen when the field had another kind. */
+export const listOperators = (kind: Kind, chosen = ""): readonly Operator[] =>
+  OPERATORS.filter(({ name, kinds }) => kind === "any" || name === chosen || kinds.includes(kind));
 
 /** The operator, or the first one of the kind where that has no such operator. */
 export function chooseOperator(kind: Kind, name: string): string {
@@ -96,8 +99,11 @@ export function findFaults(condition: Condition, kind: Kind): Partial<Condition>
   if (writeTagName(field) === null) return { field: "This name cannot be used in a condition." };
   if (!needsValue(operator)) return {};
   if (value.trim() === "") return { value: "Enter a value." };
-  if (kind === "number" && !isNumber(value)) return { value: "Enter a number." };
-  if (kind === "date" && !isDate(value)) return { value: "Enter a date as 2026-05-13." };
+  const isOrder = operator === "greater" || operator === "less";
+  const isTime = operator === "after" || operator === "before";
+  if ((kind === "number" || isOrder) && !isNumber(value)) return { value: "Enter a number." };
+  if ((kind === "date" || isTime) && !isDate(value))
+    return { value: "Enter a date as 2026-05-13." };
   const fault = findStringFault(value);
   return fault === null ? {} : { value: fault };
 }
@@ -120,10 +126,21 @@ function writeValue(operator: string, value: string): string | null {
   if (trimmed === "") return null;
   if (operator === "greater" || operator === "less") return isNumber(trimmed) ? trimmed : null;
   if (operator === "after" || operator === "before") return isDate(trimmed) ? `"${trimmed}"` : null;
-  // A number that is stored as a text is compared as text only if the value is quoted.
-  const isLiteral =
-    operator !== "contains" && (isNumber(trimmed) || /^(?:true|false)$/.test(trimmed));
-  return isLiteral ? trimmed : writeString(trimmed);
+  return writeString(trimmed);
+}
+
+/**
+ * Equal as a text, or as the number or truth value that the text is: `3` is stored as either. A
+ * postcode such as `00123` is a text only.
+ */
+function writeEquality(sign: "==" | "!=", join: "or" | "and") {
+  return (field: string, text: string): string => {
+    const value = text.slice(1, -1);
+    const isPlain = isNumber(value) && String(Number(value)) === value;
+    const isLiteral = isPlain || value === "true" || value === "false";
+    const asText = `${field} ${sign} ${text}`;
+    return isLiteral ? `${asText} ${join} ${field} ${sign} ${value}` : asText;
+  };
 }
 
 /** The condition in words, for the label of the block. */
