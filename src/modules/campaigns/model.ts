@@ -87,6 +87,43 @@ const CONTENT_TEXTS = {
   archiveSlug: "Last part of archiveUrl: lower-case letters, digits and hyphens",
 } as const;
 
+const EXAMPLE_CAMPAIGN = {
+  id: EXAMPLE.campaignId,
+  name: "Spring news",
+  description: null,
+  subject: "News for {{ name }}",
+  body: "<p>Hello {{ name }}</p>",
+  from: "news@acme.example",
+  fromName: "Acme",
+  replyTo: null,
+  type: "ALL",
+  audienceType: "ALL",
+  segmentId: null,
+  audienceFilter: null,
+  rate: null,
+  category: "MARKETING",
+  preheader: null,
+  format: "CODE",
+  design: null,
+  layoutId: null,
+  templateId: null,
+  utm: null,
+  archived: false,
+  archiveSlug: null,
+  archiveUrl: null,
+  revision: 1,
+  missing: [],
+  status: "DRAFT",
+  statusReason: null,
+  scheduledAt: null,
+  timeZone: null,
+  fallbackTimeZone: null,
+  startedAt: null,
+  finishedAt: null,
+  createdAt: EXAMPLE.createdAt,
+  updatedAt: EXAMPLE.updatedAt,
+};
+
 /** A campaign as the API shows it (docs/specification.md#s2.3, docs/interface.md#campaigns). */
 export const Campaign = named(
   "Campaign",
@@ -147,51 +184,18 @@ export const Campaign = named(
   ),
   {
     description: "One mail to an audience of contacts",
-    example: {
-      id: EXAMPLE.campaignId,
-      name: "Spring news",
-      description: null,
-      subject: "News for {{ name }}",
-      body: "<p>Hello {{ name }}</p>",
-      from: "news@acme.example",
-      fromName: "Acme",
-      replyTo: null,
-      type: "ALL",
-      audienceType: "ALL",
-      segmentId: null,
-      audienceFilter: null,
-      rate: null,
-      category: "MARKETING",
-      preheader: null,
-      format: "CODE",
-      design: null,
-      layoutId: null,
-      templateId: null,
-      utm: null,
-      archived: false,
-      archiveSlug: null,
-      archiveUrl: null,
-      revision: 1,
-      missing: [],
-      status: "DRAFT",
-      statusReason: null,
-      scheduledAt: null,
-      timeZone: null,
-      fallbackTimeZone: null,
-      startedAt: null,
-      finishedAt: null,
-      createdAt: EXAMPLE.createdAt,
-      updatedAt: EXAMPLE.updatedAt,
-    },
+    example: EXAMPLE_CAMPAIGN,
   },
 );
 export type Campaign = Static<typeof Campaign>;
 
 const { design: _design, ...LISTED } = Campaign.properties;
+const { design: _shown, ...LISTED_EXAMPLE } = EXAMPLE_CAMPAIGN;
 
 /** Without the design, which may be large. */
 export const ListedCampaign = named("ListedCampaign", Type.Object(LISTED), {
   description: "A campaign in the list of campaigns, without its design",
+  example: LISTED_EXAMPLE,
 });
 export type ListedCampaign = Static<typeof ListedCampaign>;
 

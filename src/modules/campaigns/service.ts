@@ -37,7 +37,7 @@ import {
 import type { NoteChange } from "./lifecycle.ts";
 import { type CampaignRow, createPresenter } from "./present.ts";
 import { archiveColumns, archiveUrlOf } from "./archive.ts";
-import { templateColumns } from "./template-content.ts";
+import { requireTemplate, templateColumns } from "./template-content.ts";
 import { requireComplete, requireNoticeRole } from "./sending-rules.ts";
 import { nextStatus } from "./states.ts";
 import { createUsage } from "./usage.ts";
@@ -131,6 +131,7 @@ export function createCampaigns(deps: {
         };
         if (content.from !== "") deps.requireVerified(projectSeq, content.from);
         requireLayout(projectSeq, input);
+        requireTemplate(app, projectSeq, input);
         const audience =
           audienceType === undefined
             ? NO_AUDIENCE

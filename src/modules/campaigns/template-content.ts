@@ -27,6 +27,11 @@ export function templateColumns(
   };
 }
 
+/** Part of a change: refuses a template that the project does not have. */
+export function requireTemplate(app: App, projectSeq: number, { templateId }: CampaignPatch): void {
+  if (templateId) findTemplate(app, projectSeq, templateId);
+}
+
 function findTemplate(app: App, projectSeq: number, id: string): TemplateRow {
   try {
     return getTemplate(app, projectSeq, id);
