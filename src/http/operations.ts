@@ -21,6 +21,7 @@ import type { Admission, Project } from "./admission.ts";
 import type { createAdmittedWrites, RequestActor } from "./admitted-writes.ts";
 import { describeOperations } from "./documented.ts";
 import { CONDITIONAL_ERRORS, envelope, withErrors } from "./envelope.ts";
+import { allowIdle } from "./long-requests.ts";
 import type { Role } from "./roles.ts";
 import type { SignedInUser } from "./session-access.ts";
 import { ensureChecks, isLenient } from "./validation.ts";
@@ -46,6 +47,8 @@ type Call<Path extends string, Query extends TSchema, Body extends TSchema> = {
   query: Static<Query>;
   body: Static<Body>;
   request: Request;
+  /** Lets the connection be idle without a limit, for an answer that takes long. */
+  allowIdle: () => void;
 };
 
 /** The names in a path such as `GET /templates/:id/usage`. */
@@ -247,7 +250,18 @@ function callOf<Path extends string, Query extends TSchema, Body extends TSchema
   const query: Static<Query> = Reflect.get(context, "query");
   const body: Static<Body> = Reflect.get(context, "body");
   const params: Call<Path, Query, Body>["params"] = Reflect.get(context, "params");
-  return { project, user, role, actor, request, query, body, params };
+  const server: Parameters<typeof allowIdle>[0]["server"] = Reflect.get(context, "server") ?? null;
+  return {
+    project,
+    user,
+    role,
+    actor,
+    request,
+    query,
+    body,
+    params,
+    allowIdle: () => allowIdle({ request, server }, 0),
+  };
 }
 
 export type Operations = {

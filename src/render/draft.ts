@@ -49,6 +49,8 @@ type RenderedDraft = {
 type Rendering = {
   templates: TemplateCache;
   variables: Variables;
+  /** Whether the syntax of another template language is no error. */
+  isLenient: boolean;
   budget: RenderBudget;
   /** The faults that were found so far. */
   errors: DraftError[];
@@ -57,10 +59,10 @@ type Rendering = {
 export function renderDraft(
   templates: TemplateCache,
   draft: DraftSource,
-  variables: Variables,
+  options: Pick<Rendering, "variables" | "isLenient">,
 ): RenderedDraft {
   const errors: DraftError[] = [];
-  const rendering = { templates, variables, budget: createRenderBudget(), errors };
+  const rendering = { ...options, templates, budget: createRenderBudget(), errors };
   const subject = renderSubject(rendering, draft.subject);
   const preheader = renderPreheader(rendering, draft.preheader);
   const body = renderBody(rendering, draft, preheader.isValid);
@@ -69,12 +71,13 @@ export function renderDraft(
 
 /** Null if the source does not compile. A construct of another language is an error, too. */
 function compile(
-  { templates, errors }: Rendering,
+  { templates, errors, isLenient }: Rendering,
   field: DraftError["field"],
   source: string,
 ): Template | null {
   const compiled = templates.compile(source, field === "subject" ? "header" : "html");
-  const fault = compiled.ok ? compiled.template.foreign : compiled;
+  const foreign = compiled.ok && !isLenient ? compiled.template.foreign : null;
+  const fault = compiled.ok ? foreign : compiled;
   if (fault !== null) errors.push(syntaxError(field, fault));
   return compiled.ok ? compiled.template : null;
 }

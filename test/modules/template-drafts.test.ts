@@ -60,6 +60,15 @@ describe("POST /templates/preview", () => {
     }
   });
 
+  test("the syntax of another language is no error of a lenient request", async () => {
+    const foreign = { ...draft, subject: "Hi {{#if x}}", body: "*|FNAME|* {{{ x }}}" };
+    for (const query of ["?lenient", "?lenient=true"]) {
+      const answer = await t.call("POST", `/templates/preview${query}`, foreign);
+      expect([answer.at("data.errors"), answer.at("data.subject")]).toEqual([[], "Hi "]);
+      expect((await t.call("POST", `/templates/checks${query}`, foreign)).status).toBe(200);
+    }
+  });
+
   test("a fault of the subject does not hide the body", async () => {
     const answer = await preview({ subject: "{{" });
     expect([answer.at("data.subject"), answer.at("data.html")]).toEqual([null, "<p>Hi</p>"]);

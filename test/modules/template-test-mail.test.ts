@@ -144,3 +144,19 @@ test("the document of a draft is for its author alone", async () => {
     expectError(answer, { status: 404, code: "PREVIEW_NOT_FOUND" });
   }
 });
+
+test("a viewer renders and checks drafts, and requests no links by them", async () => {
+  const viewer = await signIn(t, { email: "viewer@example.com", isOwner: false });
+  const { members } = t.app.accounts;
+  await t.app.writer.write(() => members.put(t.project.seq, viewer.user.seq, "VIEWER"));
+  const headers = { "x-project": t.project.id };
+  const draft = { subject: "Hi", body: "<p>Hi {{ token }}</p>", type: "TRANSACTIONAL" };
+  const contact = { email: "ada@example.com", data: { token: "secret-of-ada" } };
+  const contactId = await t.create("/contacts", contact, "id");
+  const shown = await viewer.call("POST", "/templates/preview", { ...draft, contactId }, headers);
+  expect(shown.at("data.html")).toBe("<p>Hi (hidden)</p>");
+  const checks = await viewer.call("POST", "/templates/checks", draft, headers);
+  expect(checks.status).toBe(200);
+  const links = await viewer.call("POST", "/templates/checks?links=true", draft, headers);
+  expectError(links, { status: 403, code: "FORBIDDEN" });
+});

@@ -74,6 +74,8 @@ export type ContentResult =
 export type DraftMail = {
   source: DraftSource;
   emailId: string;
+  /** Whether it may have the syntax of another template language. */
+  isLenient: boolean;
   isMarketing: boolean;
   project: { name: string; language: string };
   recipient: RequestMails["recipients"][number];
@@ -161,7 +163,7 @@ async function previewOne({
 /** The parts and the headers of a rendered mail without tracking. */
 async function outgoingOf(
   html: string,
-  mail: Omit<DraftMail, "source">,
+  mail: Omit<DraftMail, "source" | "isLenient">,
   utm: string | null = null,
 ) {
   // Loaded with the first preview, because its converter to text takes 5 ms and 4 MiB.
@@ -193,7 +195,7 @@ async function showDraft({
     projectName: project.name,
     language: project.language,
   });
-  const rendered = renderDraft(templates, source, variables);
+  const rendered = renderDraft(templates, source, { variables, isLenient: draft.isLenient });
   const { errors, subject, preheader } = rendered;
   const isBroken = (fields: readonly string[]) =>
     errors.some(({ field, code }) => code === "invalid_format" && fields.includes(field));

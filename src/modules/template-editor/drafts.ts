@@ -12,7 +12,8 @@ import { Envelope } from "../../http/envelope.ts";
 import { operations, read } from "../../http/operations.ts";
 import { PreviewDocument, PreviewQuery } from "../../http/preview-query.ts";
 import { dataFor } from "../../http/role-views.ts";
-import type { Role } from "../../http/roles.ts";
+import { includesRole, type Role } from "../../http/roles.ts";
+import { Input, isLenient, LenientQuery } from "../../http/validation.ts";
 import { AppError, type FieldError, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -34,6 +35,8 @@ const SAMPLE_EMAIL = "ada@example.com";
 /** The sender of a draft in a project without one; the checks read the headers of the message. */
 const SAMPLE_SENDER = "hello@example.com";
 
+const DraftCheckQuery = Input({ ...EmailCheckQuery.properties, ...LenientQuery.properties });
+
 export const draftNoun: Noun = {
   name: "template drafts",
   operations: operations("Templates", { parameters: { token: "Name of the document" } }, [
@@ -45,10 +48,16 @@ export const draftNoun: Noun = {
       description:
         "Renders the fields as a mail that is sent with them, and reports all errors with line and " +
         "column. Stores and sends nothing.",
+      query: LenientQuery,
       body: limited(DraftInput, BODY_LIMITS.design),
       answer: Envelope(DraftPreview),
-      run: (app, { project, role, actor, body }) =>
-        previewDraft(app, project, { input: body, role, actor: actor() }),
+      run: (app, { project, role, actor, body, request }) =>
+        previewDraft(app, project, {
+          input: body,
+          role,
+          actor: actor(),
+          isLenient: isLenient(request),
+        }),
     }),
     read("GET /template-previews/:token", {
       id: "showTemplateDraft",
@@ -71,27 +80,32 @@ export const draftNoun: Noun = {
       summary: "Check a template that is not stored",
       description:
         "The checks of GET /emails/{id}/checks for a mail with these fields. A template with errors is " +
-        "refused with 422. Stores and sends nothing.",
-      query: EmailCheckQuery,
+        "refused with 422. Stores and sends nothing. `links=true` needs the role EDITOR.",
+      query: DraftCheckQuery,
       body: limited(DraftInput, BODY_LIMITS.design),
       answer: Envelope(EmailChecks),
-      run: (app, { project, role, body, query, request }) =>
-        checkDraft(app, project, {
-          input: body,
-          role,
-          isLinked: query.links === "true",
-          signal: request.signal,
-        }),
+      run(app, { project, role, body, query, request, allowIdle }) {
+        const isLinked = query.links === "true";
+        // The addresses of a draft may be any, unlike those of a mail that somebody has sent.
+        if (isLinked && !includesRole(role, "EDITOR")) throw linksRefused();
+        if (isLinked) allowIdle();
+        const { signal } = request;
+        const draft = { input: body, role, isLenient: isLenient(request) };
+        return checkDraft(app, project, { ...draft, isLinked, signal });
+      },
     }),
   ]),
 };
 
+/** `isLenient`: the syntax of other languages is no error. */
+type DraftWork = { input: DraftInput; role: Role | null; isLenient: boolean };
+
 async function previewDraft(
   app: App,
   project: Project,
-  { input, role, actor }: { input: DraftInput; role: Role | null; actor: RequestActor },
+  { actor, ...work }: DraftWork & { actor: RequestActor },
 ): Promise<TemplateDraftPreview> {
-  const draft = draftOf(app, project, input, role);
+  const draft = draftOf(app, project, work);
   const shown = await showDraft(app, project.seq, { draft, envelope: null });
   const { errors, subject, preheader, html, text } = shown;
   const owner = ownerOf(project, actor);
@@ -112,9 +126,9 @@ const linkCheck = perApp(({ fetchGuarded }: App) => createLinkCheck(fetchGuarded
 async function checkDraft(
   app: App,
   project: Project,
-  work: { input: DraftInput; role: Role | null; isLinked: boolean; signal: AbortSignal },
+  work: DraftWork & { isLinked: boolean; signal: AbortSignal },
 ): Promise<EmailChecks> {
-  const draft = draftOf(app, project, work.input, work.role);
+  const draft = draftOf(app, project, work);
   const from = project.sender ?? { address: SAMPLE_SENDER, name: null };
   const envelope = { from, at: app.clock.now() };
   const { errors, checks } = await showDraft(app, project.seq, { draft, envelope });
@@ -130,7 +144,18 @@ function asFieldError({ field, line, column, message, code }: DraftError): Field
   return { field, message: place + message, code };
 }
 
-function draftOf(app: App, project: Project, input: DraftInput, role: Role | null): DraftMail {
+function linksRefused(): AppError {
+  const message = "Requesting the links of a template needs the role EDITOR.";
+  return new AppError(403, "FORBIDDEN", message, {
+    suggestion: "Leave out links=true, or ask an admin of the project for the role.",
+  });
+}
+
+function draftOf(
+  app: App,
+  project: Project,
+  { input, role, isLenient: isForeignAllowed }: DraftWork,
+): DraftMail {
   const { subject, preheader, body, layoutId = null, contactId = null, data = {} } = input;
   const contact = contactId === null ? null : getContact(app, project.seq, contactId);
   const own = contact === null ? {} : dataFor(role, parseData(contact.data));
@@ -143,6 +168,7 @@ function draftOf(app: App, project: Project, input: DraftInput, role: Role | nul
       layout: layoutId === null ? null : layoutIn(app, project.seq, layoutId).body,
     },
     emailId,
+    isLenient: isForeignAllowed,
     isMarketing: input.type === "MARKETING",
     project: { name: project.name, language: languageOf(app, project) },
     recipient: {
