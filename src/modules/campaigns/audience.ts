@@ -84,8 +84,9 @@ export function createCampaignAudience(deps: {
     LIMIT 1`);
 
   /**
-   * The contacts that a campaign is sent to: for marketing only subscribed ones (docs/interface.md#campaigns). Relative
-   * times count from the start of sending, which may be long ago if the process was interrupted.
+   * The contacts that a campaign is sent to: for marketing only subscribed ones
+   * (docs/interface.md#campaigns). Relative times count from the start of sending, which may be long
+   * ago if the process was interrupted.
    * Throws 409 if its segment was deleted or a stored comparison cannot be made, so that it is not
    * sent to a part of its audience; 422 if its filter names a deleted segment.
    */

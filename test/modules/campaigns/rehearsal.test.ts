@@ -39,12 +39,14 @@ describe("a rehearsal", () => {
     const message = await t.call("GET", `${path}/html`);
     expect(await t.call("GET", path)).toMatchObject({ status: 200 });
     expect(message.status).toBe(200);
-    // Neither mails nor events nor counters nor contacts have changed.
+    // Neither mails nor events nor counters nor contacts have changed. Readers of the log go on
+    // after the contacts were created.
     const after = t.contents();
     const changed = Object.keys(after).filter(
       (table) => JSON.stringify(after[table]) !== JSON.stringify(before[table]),
     );
-    expect(changed.filter((table) => !table.startsWith("inbox"))).toEqual([]);
+    const others = changed.filter((table) => !table.startsWith("inbox") && table !== "readers");
+    expect(others).toEqual([]);
     expect(t.received()).toEqual([]);
   });
 
