@@ -18,6 +18,7 @@ import {
   senderState,
   writtenFaults,
 } from "../../src/dashboard/pages/campaigns/editor/sections.ts";
+import { showsAnything } from "../../src/dashboard/pages/campaigns/editor/shows-anything.ts";
 import {
   suggestions,
   unverifiedDomain,
@@ -59,6 +60,22 @@ describe("a time on the wall", () => {
   });
 });
 
+test.each([
+  ["<p>Hi</p>", true],
+  ["Hi", true],
+  ["<p><img src='x'></p>", true],
+  ["<p>{{ name }}</p>", true],
+  ["", false],
+  ["<p> &nbsp;&#8203;</p>", false],
+  ["<title>T</title><style>p { top: 0 }</style><body><!-- a > b --></body>", false],
+  ["<style>p { top: 0 }", false],
+  ["<".repeat(300_000), false],
+])("what a body shows (%#)", (html, expected) => {
+  expect(showsAnything(html)).toBe(expected);
+});
+
+const NO_FAULT = { faults: 0, hasWords: true };
+
 describe("the state of a section", () => {
   const count = {
     matched: 12,
@@ -89,8 +106,14 @@ describe("the state of a section", () => {
     expect(senderState({ from: "a@x.io", fromName: null }, "x.io").text).toBe(
       "x.io is not verified",
     );
-    expect(contentState({ subject: "", body: "" }, 0).text).toBe("Needs a subject and a body");
-    expect(contentState({ subject: "Hello", body: "<p>" }, 2).text).toBe("2 faults to mend");
+    expect(contentState({ subject: "", body: "" }, NO_FAULT).text).toBe(
+      "Needs a subject and a body",
+    );
+    expect(
+      contentState({ subject: "Hello", body: "<p>" }, { faults: 2, hasWords: true }).text,
+    ).toBe("2 faults to mend");
+    const blank = { faults: 0, hasWords: false };
+    expect(contentState({ subject: "Hello", body: "<p>" }, blank).text).toBe("Needs a body");
     const fault = { line: null, column: null, message: "is empty once it is rendered" };
     const faults = [
       { field: "subject", ...fault },
@@ -102,7 +125,7 @@ describe("the state of a section", () => {
   });
 
   test("of the checks counts what needs attention", () => {
-    const content = contentState({ subject: "Hello", body: "<p>" }, 0);
+    const content = contentState({ subject: "Hello", body: "<p>" }, NO_FAULT);
     const finding = (status: "OK" | "WARNING" | "ERROR") => ({ name: "x", status, message: "" });
     expect(checksState(content, { findings: [finding("OK")] }).text).toBe("All passed");
     expect(
@@ -110,7 +133,7 @@ describe("the state of a section", () => {
         findings: [finding("ERROR"), finding("WARNING"), finding("WARNING")],
       }),
     ).toEqual({ status: "WARNING", text: "1 error, 2 warnings" });
-    expect(checksState(contentState({ subject: "", body: "" }, 0), undefined).status).toBe(
+    expect(checksState(contentState({ subject: "", body: "" }, NO_FAULT), undefined).status).toBe(
       "WAITING",
     );
   });

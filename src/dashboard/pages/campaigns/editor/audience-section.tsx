@@ -3,6 +3,7 @@
 import { Button, SegmentedControl, Select, Switch, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { Segment } from "../../../../modules/segments/model.ts";
 import { api, type ListPage } from "../../../api.ts";
@@ -43,7 +44,7 @@ export function AudienceSection(props: {
         <div className="draft-main">
           <SegmentedControl
             aria-label="Who gets it"
-            value={isChosen(choice, value) ? type : ""}
+            value={choice.isUnset ? "" : type}
             data={[...TYPES]}
             onChange={(next) => setType(TYPES.find((each) => each.value === next)?.value ?? "ALL")}
           />
@@ -52,7 +53,7 @@ export function AudienceSection(props: {
               {isNotice ? "All contacts, except suppressed addresses." : "All subscribed contacts."}
             </p>
           )}
-          {type === "SEGMENT" && (
+          {type === "SEGMENT" && !choice.isUnset && (
             <SegmentChoice
               project={project}
               segmentId={value.audienceType === "SEGMENT" ? value.segmentId : null}
@@ -76,17 +77,12 @@ export function AudienceSection(props: {
   );
 }
 
-/** A new draft has the audience of no segment, which nobody has chosen. */
-const isChosen = ({ type }: AudienceChoice, value: CampaignEditing["value"]): boolean =>
-  type !== "SEGMENT" || value.audienceType !== "SEGMENT" || value.segmentId !== null;
-
 function NoticeRules() {
   const maySend = useMay("ADMIN");
   return (
     <p className="draft-note" role="note">
-      It also goes to people who have unsubscribed, and has no link to unsubscribe. The law of most
-      countries allows this only for facts that people must know, such as changed terms, and without
-      any advertising.{" "}
+      It has no link to unsubscribe. The law of most countries allows this only for facts that
+      people must know, and without any advertising.{" "}
       {maySend
         ? "Only admins can send it."
         : "Only an admin can send it: ask one when it is ready."}
@@ -113,14 +109,20 @@ function SegmentChoice(props: {
     label: `${name} (${countText(memberCount)})`,
   }));
   const isKnown = segmentId === null || items.some(({ id }) => id === segmentId);
+  if (segments.data !== undefined && items.length === 0) {
+    return (
+      <p className="muted">
+        This project has no segments yet.{" "}
+        <Link to="/p/$project/segments/new" params={{ project }}>
+          Create a segment
+        </Link>
+      </p>
+    );
+  }
   return (
     <Select
       label="Segment"
-      placeholder={
-        segments.data !== undefined && items.length === 0
-          ? "This project has no segments yet"
-          : "Choose a segment"
-      }
+      placeholder="Choose a segment"
       searchable
       allowDeselect={false}
       nothingFoundMessage="No segment has this name"

@@ -40,6 +40,7 @@ import {
   senderState,
   writtenFaults,
 } from "./sections.ts";
+import { showsAnything } from "./shows-anything.ts";
 import { SenderSection } from "./sender-section.tsx";
 import { CampaignTest } from "./campaign-test.tsx";
 import { useAudienceChoice, useAudienceCount } from "./use-audience.ts";
@@ -157,7 +158,11 @@ function useDraft(campaign: Campaign, project: string) {
   const count = useAudienceCount(project, value, choice.incomplete === null);
   const senders = useSenders(project);
   const preview = useDraftPreview(project, { ...value, type: value.category }, search.as);
-  const content = contentState(value, writtenFaults(value, preview.data?.errors ?? []).length);
+  // Not the body of each keystroke.
+  const { body } = preview.settled;
+  const hasWords = useMemo(() => showsAnything(body), [body]);
+  const faults = writtenFaults(value, preview.data?.errors ?? []).length;
+  const content = contentState(value, { faults, hasWords });
   const isChecked = content.status === "DONE" && !preview.isStale;
   const checks = useDraftChecks(project, preview.settled, isChecked);
   const when = useWhen(id);

@@ -57,7 +57,7 @@ export function CampaignMenu(props: {
 
   return (
     <>
-      <Menu position="bottom-end" width={260}>
+      <Menu position="bottom-end" width={290}>
         <Menu.Target>
           <ActionIcon size={36} variant="default" aria-label="More actions">
             <Ellipsis size={16} />
@@ -133,6 +133,7 @@ function PageItems({ campaign }: { campaign: Campaign }) {
       {archiveUrl !== null && (
         <Menu.Item
           component="a"
+          className="menu-link"
           href={archiveUrl}
           target="_blank"
           rel="noreferrer"

@@ -57,12 +57,14 @@ export const writtenFaults = (
     ({ field }) => !(field === "subject" && subject === "") && !(field === "body" && body === ""),
   );
 
+/** `hasWords` is false for a body of blocks without text and images. */
 export function contentState(
   { subject, body }: Pick<CampaignSource, "subject" | "body">,
-  faults: number,
+  { faults, hasWords }: { faults: number; hasWords: boolean },
 ): SectionState {
   if (faults > 0) return open(`${counted(faults, "fault")} to mend`);
-  const missing = [...(subject === "" ? ["a subject"] : []), ...(body === "" ? ["a body"] : [])];
+  const isEmpty = body === "" || !hasWords;
+  const missing = [...(subject === "" ? ["a subject"] : []), ...(isEmpty ? ["a body"] : [])];
   return missing.length === 0 ? done(subject) : open(`Needs ${missing.join(" and ")}`);
 }
 

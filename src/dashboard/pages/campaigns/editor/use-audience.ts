@@ -28,6 +28,8 @@ export function useAudienceChoice(editor: Pick<CampaignEditing, "value" | "chang
   const condition = useCondition(value.audienceFilter);
   const [chosen, setChosen] = useState<AudienceType | null>(null);
   const type = chosen ?? value.audienceType;
+  /** A new draft has the audience of no segment, which nobody has chosen. */
+  const isUnset = chosen === null && value.audienceType === "SEGMENT" && value.segmentId === null;
   const before = useRef(value.segmentId);
   if (value.segmentId !== null) before.current = value.segmentId;
 
@@ -60,6 +62,7 @@ export function useAudienceChoice(editor: Pick<CampaignEditing, "value" | "chang
   const isOutside = value.audienceType === "FILTERED" && stored !== shown;
   return {
     type,
+    isUnset,
     condition,
     setType,
     setSegment,
