@@ -189,6 +189,18 @@ describe("sending", () => {
     expect(t.received()).toHaveLength(1);
   });
 
+  test("that is retried with its Idempotency-Key is answered as before", async () => {
+    await t.contact("ada@x.test");
+    const id = await t.campaign();
+    const send = () =>
+      t.call("POST", `/campaigns/${id}/send`, {}, { headers: { "Idempotency-Key": "once" } });
+    expect((await send()).status).toBe(204);
+    await t.settle();
+    expect((await send()).status).toBe(204);
+    await t.settle();
+    expect(t.received()).toHaveLength(1);
+  });
+
   test("with the time that is set already changes nothing", async () => {
     await t.contact("ada@x.test");
     const id = await t.campaign();
