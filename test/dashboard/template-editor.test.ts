@@ -111,6 +111,7 @@ describe("a template", () => {
 
       await page.getByRole("link", { name: "Checks" }).click();
       await page.getByRole("heading", { name: "Structure and headers" }).waitFor();
+      await page.getByText("The mail has no links of its own.").waitFor();
       await page.getByRole("button", { name: "More actions" }).click();
       await page.getByRole("menuitem", { name: "Duplicate" }).click();
       await page.getByRole("heading", { level: 1, name: /First mail.+/ }).waitFor();
@@ -244,6 +245,28 @@ describe("a template", () => {
     expect(await read(id, "format")).toBe("CODE");
     expect(problems).toEqual([]);
     await opened.close();
+  });
+
+  pageTest("is not written by viewers, and created from the palette by editors", async () => {
+    const id = await createTemplate();
+    const seen = await openAs(project, `/templates/${id}`, { person: "viewer" });
+    await seen.page.frameLocator("iframe").getByText("One").waitFor();
+    for (const path of [`/templates/${id}?tab=edit`, "/templates/new", "/templates/layouts"]) {
+      await goTo(seen.page, `/p/${project.project}${path}`);
+      await seen.page.getByRole("heading", { level: 1 }).waitFor();
+      expect(await seen.page.locator(".cm-editor, .starter").count()).toBe(0);
+      expect(await seen.page.getByRole("button", { name: /^(Create|Send)/ }).count()).toBe(0);
+    }
+    await seen.page.getByText("No layouts yet").waitFor();
+    await seen.close();
+    const { page, close } = await openAs(project, "", { person: "editor" });
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.keyboard.press("ControlOrMeta+k");
+    await page.keyboard.type("create a templ");
+    await page.getByText("Create a template").waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: /^Blank, as code/ }).waitFor();
+    await close();
   });
 
   pageTest("is written by keyboard alone", async () => {

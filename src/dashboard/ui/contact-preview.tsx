@@ -11,7 +11,7 @@ import { useProject } from "../state.ts";
 import { Loaded } from "./loaded.tsx";
 import { MailFrame } from "./mail-frame.tsx";
 
-const SAMPLE = { value: "", label: "Nobody, without data" };
+const SAMPLE = { value: "", label: "Nobody" };
 const FOUND = 10;
 const TYPING_MS = 300;
 

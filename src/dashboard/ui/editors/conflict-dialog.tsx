@@ -39,9 +39,10 @@ export function ConflictDialog<T extends FieldValues>(props: {
           They saved while you were writing. Choose a version of each part that you both changed.
           All other changes, yours and theirs, are kept.
         </p>
-        {groups.map((group) => (
+        {groups.map((group, i) => (
           <Part
             key={group.join()}
+            isFirst={i === 0}
             group={group}
             mine={mine}
             theirs={theirs.value}
@@ -84,6 +85,8 @@ const sideOf = (
 ): Side | null => choices[first] ?? null;
 
 function Part(props: {
+  /** Its choice has the focus when the dialog opens. */
+  isFirst: boolean;
   group: readonly string[];
   mine: FieldValues;
   theirs: FieldValues;
@@ -91,7 +94,7 @@ function Part(props: {
   choice: Side | null;
   onChoose: (side: Side) => void;
 }) {
-  const { group, mine, theirs, labels, choice, onChoose } = props;
+  const { isFirst, group, mine, theirs, labels, choice, onChoose } = props;
   // A field without a word is not for people, such as the design of a body.
   const shown = group.filter(
     (name) => labels[name] !== undefined && !isSameValue(mine[name], theirs[name]),
@@ -105,7 +108,7 @@ function Part(props: {
         onChange={(side) => onChoose(side === "THEIRS" ? "THEIRS" : "MINE")}
       >
         <Group gap="lg" className="conflict-choice">
-          <Radio value="MINE" label="Keep mine" />
+          <Radio value="MINE" label="Keep mine" data-autofocus={isFirst || undefined} />
           <Radio value="THEIRS" label="Take theirs" />
         </Group>
       </Radio.Group>
