@@ -1,6 +1,6 @@
 /**
- * Sends one test mail of a template as it is stored, marked in its subject and not counted in the
- * statistics. The sender is that of the template, otherwise of the project.
+ * Sends one test mail of a template as it is stored. It is marked in its subject, its opens and clicks
+ * are not recorded, and it is not among the mails of the template. The sender is that of the template, otherwise of the project.
  */
 
 import { type Static, Type } from "@sinclair/typebox";
@@ -93,10 +93,11 @@ export function templateTestNoun(deps: TestDeps): Noun {
       write("POST /templates/:id/test", {
         id: "testTemplate",
         role: "EDITOR",
-        summary: "Send a test mail of a template, which is not counted in the statistics",
+        summary: "Send a test mail of a template",
         description:
           "Renders the template as it is stored and queues one mail, whose subject begins with " +
-          "[TEST]. With an API key, `to` is required.",
+          "[TEST]. Its opens and clicks are not recorded, and it is not a mail of the template in lists. " +
+          "With an API key, `to` is required.",
         isIdempotent: true,
         links: { getEmail: { id: "/data/email" } },
         body: limited(Type.Optional(TestInput), BODY_LIMITS.preview),
