@@ -5,6 +5,7 @@ import type { AuditRecord } from "../../../modules/accounts/team-model.ts";
 /** Actions whose words do not follow from their name. */
 const PHRASES: Readonly<Record<string, string>> = {
   runImport: "Imported contacts",
+  followUpCampaign: "Made a follow-up of a campaign",
   inviteMember: "Invited a person",
   updateMember: "Changed the role of a member",
   processReport: "Read a bounce report",

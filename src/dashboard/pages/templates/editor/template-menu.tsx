@@ -9,9 +9,10 @@ import type { Template } from "../../../../modules/templates.ts";
 import { api } from "../../../api.ts";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { useDeletion } from "../../../ui/deletion.ts";
+import { saveText } from "../../../ui/editors/save-text.ts";
 import { showFailure } from "../../../ui/undo.tsx";
 import type { TemplateEditing } from "./template-editing.ts";
-import { templateKey, templatePath } from "./template-source.ts";
+import { TEMPLATE_LABELS, templateKey, templatePath } from "./template-source.ts";
 
 export function TemplateMenu(props: {
   template: Template;
@@ -32,7 +33,9 @@ export function TemplateMenu(props: {
 
   async function duplicate(): Promise<void> {
     try {
-      await editor.saveNow();
+      // The copy is made of what the server has.
+      const state = await editor.saveNow();
+      if (state.status !== "SAVED") throw new Error(saveText(state, TEMPLATE_LABELS));
       const copy = await api.post<Template>(`${templatePath(id)}/duplicate`);
       void client.invalidateQueries({ queryKey: ["templates", project] });
       const params = { project, template: copy.id };
