@@ -325,9 +325,9 @@ describe("reports every violation of a body at once, also of rules that the sche
     ["to: must be a string, an object or an array", "/v1/send", { ...inline, to: 1 }],
     ["subject: must not be empty", "/v1/send", { ...inline, to: "a@b.co", subject: "" }],
     [
-      "name: must be a single line of text without control characters",
+      "headers.X-Note: must be a single line of text without control characters",
       "/v1/send",
-      { ...inline, to: "a@b.co", name: "a\r\nb" },
+      { ...inline, to: "a@b.co", headers: { "X-Note": "a\r\nb" } },
     ],
     [
       "name: must have at most 255 characters",
