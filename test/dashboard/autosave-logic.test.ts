@@ -243,6 +243,25 @@ describe("changes that an earlier visit left", () => {
     expect(after.state().status).toBe("SAVED");
   });
 
+  test("are discarded also where others changed the same since", async () => {
+    const { server, storage, time, open, refuse } = scene();
+    const before = open();
+    server.answer = refuse("LATER");
+    before.change({ body: "mine" });
+    before.leave();
+    await settled();
+    server.answer = () => undefined;
+    server.stored = { value: { ...START, body: "theirs" }, revision: 5 };
+    const after = open();
+    expect(after.state()).toMatchObject({ status: "CONFLICT", value: { body: "mine" } });
+    after.discard();
+    expect(after.state()).toMatchObject({ status: "SAVED", value: { body: "theirs" } });
+    expect(storage.entries.size).toBe(0);
+    after.change({ body: "mine after all" });
+    await time.pass(1_000);
+    expect(server.stored).toMatchObject({ value: { body: "mine after all" }, revision: 6 });
+  });
+
   test("of two tabs are both kept", async () => {
     const { server, storage, open, refuse } = scene();
     const tabs = [open(), open()];

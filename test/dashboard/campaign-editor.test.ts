@@ -163,8 +163,16 @@ describe("a campaign", () => {
     await page.getByRole("combobox", { name: "Zone" }).fill("Tokyo");
     await page.getByRole("option", { name: "Asia/Tokyo" }).click();
     await page.getByRole("button", { name: "Review and send" }).click();
+    // The server takes the request, and its answer is lost: the page reads what became of it.
+    let requests = 0;
+    await page.route("**/send", async (route) => {
+      requests += 1;
+      await route.fetch();
+      await route.abort();
+    });
     await page.getByRole("button", { name: "Schedule to 2 contacts" }).click();
     await page.getByRole("button", { name: "Back to draft" }).waitFor();
+    expect(requests).toBe(1);
     expect([await read(id, "scheduledAt"), await read(id, "timeZone")]).toEqual([
       "2029-07-01T00:00:00.000Z",
       "Asia/Tokyo",
@@ -178,7 +186,7 @@ describe("a campaign", () => {
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Delete the campaign" }).click();
     await page.getByRole("heading", { level: 1, name: "Campaigns" }).waitFor();
-    expect(problems).toEqual([]);
+    expect(problems.filter((text) => !text.includes("ERR_FAILED"))).toEqual([]);
     await opened.close();
   });
 

@@ -278,7 +278,9 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
   /** Discards what the server does not have. */
   function discard(): void {
     cancelSave();
-    set({ value: base.value, status: "SAVED", error: null, restoredFromMs: null });
+    if (state.conflict !== null) base = state.conflict.theirs;
+    const { value } = base;
+    set({ value, status: "SAVED", error: null, conflict: null, restoredFromMs: null });
     writeDraft();
   }
 

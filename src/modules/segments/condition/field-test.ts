@@ -50,7 +50,7 @@ type FieldTarget = Exclude<Target, { kind: "segment" }>;
 export type TargetOf<Kind> = Extract<FieldTarget, { kind: Kind }>;
 
 /** The SQL of an operator for its field and value. */
-export type Sql<T, V, Result> = (target: T, value: V, context: Context) => Result;
+export type TestSql<T, V, Result> = (target: T, value: V, context: Context) => Result;
 
 export type Operator<T extends FieldTarget> = {
   takes: keyof Values;
@@ -69,8 +69,8 @@ export function readValue<K extends keyof Values>(input: Readers, takes: K): Val
 
 export function operator<T extends FieldTarget, K extends keyof Values>(
   takes: K,
-  where: Sql<T, Values[K], Fragment>,
-  source: Sql<T, Values[K], RowSource | null> = () => null,
+  where: TestSql<T, Values[K], Fragment>,
+  source: TestSql<T, Values[K], RowSource | null> = () => null,
 ): OperatorOn<T, K> {
   const test = (target: T, value: Values[K]): FieldTest => ({
     kind: "field",

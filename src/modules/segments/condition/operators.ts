@@ -32,7 +32,7 @@ import {
   type FieldTest,
   type ComparedType,
   type TargetOf,
-  type Sql,
+  type TestSql,
   type Operator,
   type OperatorOn,
   operator,
@@ -120,7 +120,7 @@ type Data = TargetOf<"data">;
 /** A missing key and null match only `notExists`. `expected` is the type of values that can match. */
 function ofData<K extends keyof Values>(
   takes: K,
-  sql: Sql<DataField, Values[K], Fragment>,
+  sql: TestSql<DataField, Values[K], Fragment>,
   expected: (value: Values[K]) => ComparedType["type"] | null = () => null,
 ): OperatorOn<Data, K> {
   const plain = operator<Data, K>(takes, ({ path }, value, context) =>
