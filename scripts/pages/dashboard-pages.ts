@@ -4,6 +4,7 @@
  */
 
 import type { Page } from "playwright-core";
+import { everyBlock } from "../../test/dashboard/visual-design.ts";
 
 /** FULL: the demonstration project. EMPTY: a new project. BROKEN: requests are answered with 500. */
 export const PAGE_STATES = ["FULL", "EMPTY", "BROKEN"] as const;
@@ -63,6 +64,24 @@ const NOT_FOUND = "the server responded with a status of 404";
 /** The console's message about a link that was used. */
 const REFUSED_LINK = "the server responded with a status of 4";
 const PUBLIC = { isPublic: true, states: ["FULL"] } as const;
+
+/** Shows the template as one of the visual editor, which has no template in the demonstration. */
+async function openLetter(page: Page): Promise<void> {
+  const document = { type: "doc", content: everyBlock };
+  const members = { format: "VISUAL", design: { version: 1, theme: {}, document } };
+  const path = /^https?:\/\/[^/]+\/templates\/[^/?]+$/;
+  await page.route(path, async (route) => {
+    if (route.request().method() !== "GET") return route.continue();
+    const response = await route.fetch();
+    const answer: { data: object } = await response.json();
+    await route.fulfill({ response, json: { ...answer, data: { ...answer.data, ...members } } });
+  });
+  await page.reload();
+  const letter = page.getByRole("textbox", { name: "Body" });
+  await letter.getByText("For good customers").click();
+  await page.getByRole("region", { name: "Condition" }).waitFor();
+  await page.unroute(path);
+}
 
 /** The project of a user who has only this one, as GET /app/api/state shows it. */
 const onlyProject = (id: string) => ({ id, name: "Harbour", role: "OWNER", isEnabled: true });
@@ -405,6 +424,13 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
       `/p/${project}/templates/${ids.template}?as=${ids.contact}&device=phone&dark=true`,
     heading: /./,
     states: ["FULL"],
+  },
+  {
+    name: "template-visual",
+    path: ({ project, ids }) => `/p/${project}/templates/${ids.template}`,
+    heading: /./,
+    states: ["FULL"],
+    open: openLetter,
   },
   {
     name: "template-new",
