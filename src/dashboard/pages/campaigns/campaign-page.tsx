@@ -41,6 +41,7 @@ const DraftEditor = lazyPart<{ campaign: Campaign; project: string }>(
 );
 
 function CampaignReport() {
+  const mayEdit = useMay("EDITOR");
   const { project, campaign: id } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -75,7 +76,9 @@ function CampaignReport() {
         )
       }
     >
-      {data?.status === "SCHEDULED" && <Countdown key={data.scheduledAt} campaign={data} />}
+      {mayEdit && data?.status === "SCHEDULED" && (
+        <Countdown key={data.scheduledAt} campaign={data} />
+      )}
       {campaign.error !== null && (
         <Problem error={campaign.error} onRetry={() => void campaign.refetch()} />
       )}

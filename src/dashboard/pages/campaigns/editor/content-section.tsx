@@ -1,13 +1,13 @@
 /** What the campaign says: its own text or that of a template, and beside it the mail that it makes. */
 
-import { Button, Select, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { LayoutTemplate } from "lucide-react";
 import { BodyEditor } from "../../templates/editor/body-editor.tsx";
+import { ContentFields } from "../../templates/editor/content-fields.tsx";
 import { EditorPanes } from "../../templates/editor/editor-panes.tsx";
 import { PreviewPane } from "../../templates/editor/preview-pane.tsx";
-import type { DraftFault, useDraftPreview } from "../../templates/editor/use-draft-preview.ts";
-import { useLayouts } from "../../templates/layouts/use-layouts.ts";
+import type { useDraftPreview } from "../../templates/editor/use-draft-preview.ts";
 import type { CampaignSearch } from "../search.ts";
 import type { CampaignEditing } from "./campaign-source.ts";
 import { Section } from "./section.tsx";
@@ -44,7 +44,9 @@ export function ContentSection(props: {
           isSingle={value.format === "VISUAL"}
           source={
             <>
-              <Lines editor={editor} project={project} faults={faults} />
+              <div className="editor-fields">
+                <ContentFields editor={editor} project={project} faults={faults} />
+              </div>
               <BodyEditor
                 editor={editor}
                 project={project}
@@ -66,50 +68,5 @@ export function ContentSection(props: {
       </div>
       <TemplateDialog isOpen={isChoosing} onClose={dialog.close} editor={editor} />
     </Section>
-  );
-}
-
-/** Subject, preheader and layout, each on one line as in a mail program. */
-function Lines(props: { editor: CampaignEditing; project: string; faults: readonly DraftFault[] }) {
-  const { editor, project, faults } = props;
-  const { value, change } = editor;
-  const layouts = useLayouts(project).data ?? [];
-  const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
-  return (
-    <div className="editor-fields">
-      <TextInput
-        label="Subject"
-        className="editor-field"
-        variant="unstyled"
-        maxLength={10_000}
-        value={value.subject}
-        error={faultOf("subject")}
-        onChange={({ currentTarget }) => change({ subject: currentTarget.value })}
-      />
-      <TextInput
-        label="Preheader"
-        className="editor-field"
-        variant="unstyled"
-        placeholder="Shown beside the subject in the list of mails"
-        maxLength={2_000}
-        value={value.preheader ?? ""}
-        error={faultOf("preheader")}
-        onChange={({ currentTarget }) =>
-          change({ preheader: currentTarget.value === "" ? null : currentTarget.value })
-        }
-      />
-      {(layouts.length > 0 || value.layoutId !== null) && (
-        <Select
-          label="Layout"
-          className="editor-field"
-          variant="unstyled"
-          placeholder="None"
-          clearable
-          data={layouts.map(({ id, name }) => ({ value: id, label: name }))}
-          value={value.layoutId}
-          onChange={(layoutId) => change({ layoutId })}
-        />
-      )}
-    </div>
   );
 }

@@ -1,0 +1,67 @@
+/** Subject, preheader and layout, each on one line as in a mail program. */
+
+import { Select, TextInput } from "@mantine/core";
+import { useLayouts } from "../layouts/use-layouts.ts";
+import type { DraftFault } from "./use-draft-preview.ts";
+
+type Content = { subject: string; preheader: string | null; layoutId: string | null };
+
+/** The part of an object that these fields need. */
+export type ContentEditing = { value: Content; change: (next: Partial<Content>) => void };
+
+export function ContentFields(props: {
+  editor: ContentEditing;
+  project: string;
+  faults: readonly DraftFault[];
+}) {
+  const { editor, project, faults } = props;
+  const { value, change } = editor;
+  const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
+  return (
+    <>
+      <TextInput
+        label="Subject"
+        className="editor-field"
+        variant="unstyled"
+        maxLength={10_000}
+        value={value.subject}
+        error={faultOf("subject")}
+        onChange={({ currentTarget }) => change({ subject: currentTarget.value })}
+      />
+      <TextInput
+        label="Preheader"
+        className="editor-field"
+        variant="unstyled"
+        placeholder="Shown beside the subject in the list of mails"
+        maxLength={2_000}
+        value={value.preheader ?? ""}
+        error={faultOf("preheader")}
+        onChange={({ currentTarget }) =>
+          change({ preheader: currentTarget.value === "" ? null : currentTarget.value })
+        }
+      />
+      <LayoutField editor={editor} project={project} />
+    </>
+  );
+}
+
+/** The layout around the body; absent while the project has none. */
+function LayoutField({ editor, project }: { editor: ContentEditing; project: string }) {
+  const layouts = useLayouts(project);
+  const { layoutId } = editor.value;
+  const known = (layouts.data ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  if (known.length === 0 && layoutId === null) return null;
+  const isKnown = layoutId === null || known.some(({ value }) => value === layoutId);
+  return (
+    <Select
+      label="Layout"
+      className="editor-field"
+      variant="unstyled"
+      placeholder="None"
+      clearable
+      data={isKnown ? known : [...known, { value: layoutId, label: "…" }]}
+      value={layoutId}
+      onChange={(next) => editor.change({ layoutId: next })}
+    />
+  );
+}
