@@ -305,9 +305,9 @@ describe("pasted HTML", () => {
   test("is cleaned in linear time, and not deeper than the editor can draw", () => {
     const started = performance.now();
     for (const part of ['<a "', '<a b="', "<p>", "</ul>", "<script>", "<!--", "<", "<b x='"]) {
-      cleanHtml(part.repeat(200_000));
+      cleanHtml(part.repeat(60_000));
     }
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(performance.now() - started).toBeLessThan(2_000);
     expect(cleanHtml("<ul>".repeat(500)).split("<ul>").length).toBe(101);
   });
 });
