@@ -262,8 +262,8 @@ describe("a template", () => {
     const { page, close } = await openAs(project, "", { person: "editor" });
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.keyboard.press("ControlOrMeta+k");
-    await page.keyboard.type("create a templ");
-    await page.getByText("Create a template").waitFor();
+    await page.getByRole("dialog").getByRole("textbox").fill("create a templ");
+    await page.locator("[data-action][data-selected]", { hasText: "Create a template" }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: /^Blank, as code/ }).waitFor();
     await close();

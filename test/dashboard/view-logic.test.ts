@@ -131,6 +131,7 @@ describe("the actions of the command palette", () => {
     "Create a segment",
     "Create a template",
     "Create a layout",
+    "Create a campaign",
     "Suppress an address",
   ];
   const ADMIN = [
