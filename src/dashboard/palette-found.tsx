@@ -1,6 +1,6 @@
 /**
- * What the command palette finds in the project by a part of a name or an address: contacts,
- * suppressions, saved views, campaigns, workflows, segments, templates and webhooks.
+ * What the command palette finds in the project by a part of a name or an address: an object of
+ * every kind that has one.
  */
 
 import { useDebouncedValue } from "@mantine/hooks";
@@ -9,16 +9,22 @@ import { keepPreviousData, useQueries } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import {
   Bookmark,
+  Globe,
+  Inbox,
+  KeyRound,
   LayoutTemplate,
   type LucideIcon,
+  MailOpen,
   Megaphone,
+  PanelsTopLeft,
   ShieldBan,
   UserRound,
   UsersRound,
   Webhook,
   Workflow,
 } from "lucide-react";
-import { api, type ListPage } from "./api.ts";
+import { api, type ListPage, type Query } from "./api.ts";
+import { type AppState, hasRole, type ProjectSummary, type Role, useAppState } from "./state.ts";
 import { pathOfView, VIEW_LISTS, type ViewPage } from "./ui/views/view-lists.ts";
 
 /** The fields of the items of these lists that the palette shows. */
@@ -27,6 +33,8 @@ export type Found = {
   name?: string;
   email?: string;
   url?: string;
+  domain?: string;
+  subject?: string;
   page?: ViewPage;
   query?: string;
 };
@@ -35,12 +43,22 @@ type List = {
   group: string;
   /** The list of the interface. */
   path: string;
-  /** Its filter by a part of the name or address. */
-  filter: "name" | "search" | "email" | "url";
+  /**
+   * Its filter by a part of the name or address. Null for a list without one, which has few objects:
+   * it is read once, and searched here.
+   */
+  filter: "name" | "search" | "email" | "url" | "query" | null;
   /** Characters that it needs: a shorter text matches too many addresses. */
   least: number;
   icon: LucideIcon;
+  /** The least role that may read it; VIEWER if absent. */
+  role?: Role;
+  /** Whether the installation has it; always if absent. */
+  isShown?: (state: AppState) => boolean;
 };
+
+const MESSAGES = "/inboxes/default/messages";
+const hasInboxes = ({ capture }: AppState): boolean => capture;
 
 const LISTS: readonly List[] = [
   { group: "Contacts", path: "/contacts", filter: "search", least: 3, icon: UserRound },
@@ -50,10 +68,37 @@ const LISTS: readonly List[] = [
   { group: "Workflows", path: "/workflows", filter: "name", least: 2, icon: Workflow },
   { group: "Segments", path: "/segments", filter: "name", least: 2, icon: UsersRound },
   { group: "Templates", path: "/templates", filter: "name", least: 2, icon: LayoutTemplate },
+  { group: "Layouts", path: "/layouts", filter: "name", least: 2, icon: PanelsTopLeft },
   { group: "Webhooks", path: "/webhooks", filter: "url", least: 2, icon: Webhook },
+  { group: "Domains", path: "/domains", filter: null, least: 2, icon: Globe },
+  { group: "API keys", path: "/keys", filter: null, least: 2, icon: KeyRound, role: "ADMIN" },
+  {
+    group: "Inboxes",
+    path: "/inboxes",
+    filter: null,
+    least: 2,
+    icon: Inbox,
+    role: "EDITOR",
+    isShown: hasInboxes,
+  },
+  {
+    group: "Messages in the inbox",
+    path: MESSAGES,
+    filter: "query",
+    least: 3,
+    icon: MailOpen,
+    role: "EDITOR",
+    isShown: hasInboxes,
+  },
 ];
 
+/** Ids are UUIDs. They are no part of a name, and palette-id.tsx looks for their objects. */
+export const IS_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 const FOUND = 5;
+/** Objects that are read of a list without a filter. */
+const READ = 100;
+const STALE_MS = 60_000;
 /** Longest text that all of the filters accept. */
 const MAX_CHARACTERS = 100;
 const TYPING_MS = 200;
@@ -61,48 +106,93 @@ const TYPING_MS = 200;
 export type FoundGroup = { group: string; actions: SpotlightActionData[] };
 
 /** Groups are empty while a search runs. There are none without a project. */
-export function useFoundGroups(typed: string, project: string | null): FoundGroup[] {
+export function useFoundGroups(typed: string, project: ProjectSummary | null): FoundGroup[] {
   const router = useRouter();
+  const state = useAppState();
+  const lists = readableLists(state, project);
+  const id = project?.id ?? null;
   const [text] = useDebouncedValue(typed.trim().slice(0, MAX_CHARACTERS), TYPING_MS);
   const results = useQueries({
-    queries: LISTS.map(({ path, filter, least }) => ({
-      queryKey: ["palette", project, path, text],
+    queries: lists.map(({ path, filter, least }) => ({
+      queryKey: ["palette", id, path, filter === null ? null : text],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
-        api.get<ListPage<Found>>(path, {
-          query: { [filter]: text, limit: FOUND },
-          project,
-          signal,
-        }),
-      enabled: project !== null && text.length >= least,
+        readFound(path, { query: queryOf(filter, text), project: id, signal }),
+      enabled: id !== null && text.length >= least && !IS_ID.test(text),
       placeholderData: keepPreviousData,
+      ...(filter === null ? { staleTime: STALE_MS } : {}),
     })),
   });
-  if (project === null) return [];
-  return LISTS.map(({ group, path, least, icon: Icon }, i) => ({
-    group,
-    actions: (text.length < least ? [] : (results[i]?.data?.items ?? [])).map((found) => ({
-      id: `${path} ${found.id ?? found.email}`,
-      label: labelOf(path, found),
-      // The server knows other spellings of an address than the filter of the palette.
-      ...(found.email === undefined ? {} : { keywords: typed }),
-      ...(found.page === undefined ? {} : { description: VIEW_LISTS[found.page].label }),
-      leftSection: <Icon size={16} aria-hidden />,
-      onClick: () => router.history.push(`/app${pathOfFound(project, path, found)}`),
-    })),
-  }));
+  if (id === null) return [];
+  return lists.map(({ group, path, filter, least, icon: Icon }, i) => {
+    const items = text.length < least || IS_ID.test(text) ? [] : (results[i]?.data ?? []);
+    const shown = filter === null ? withText(items, text) : items;
+    return {
+      group,
+      actions: shown.map((found) => ({
+        id: `${path} ${found.id ?? found.email}`,
+        label: labelOf(path, found),
+        // The server knows other spellings of an address than the filter of the palette, and finds
+        // a message by its text.
+        ...(found.email === undefined && path !== MESSAGES ? {} : { keywords: typed }),
+        ...(found.page === undefined ? {} : { description: VIEW_LISTS[found.page].label }),
+        leftSection: <Icon size={16} aria-hidden />,
+        onClick: () => router.history.push(`/app${pathOfFound(id, path, found)}`),
+      })),
+    };
+  });
 }
 
-function labelOf(path: string, { name, email, url, id }: Found): string {
+/** The lists that the user may read and the installation has. */
+export const readableLists = (state: AppState, project: ProjectSummary | null): List[] =>
+  LISTS.filter(
+    ({ role = "VIEWER", isShown }) => hasRole(project, role) && (isShown?.(state) ?? true),
+  );
+
+const queryOf = (filter: List["filter"], text: string): Query =>
+  filter === null ? { limit: READ } : { [filter]: text, limit: FOUND };
+
+type ReadOptions = { query: Query; project: string | null; signal: AbortSignal };
+
+async function readFound(path: string, options: ReadOptions): Promise<Found[]> {
+  // The inboxes of a project are few, so their list has no pages.
+  if (path === "/inboxes") return api.get<Found[]>(path, { ...options, query: {} });
+  return (await api.get<ListPage<Found>>(path, options)).items;
+}
+
+function withText(items: readonly Found[], text: string): Found[] {
+  const wanted = text.toLowerCase();
+  return items
+    .filter(({ name = "", domain = "" }) => `${name} ${domain}`.toLowerCase().includes(wanted))
+    .slice(0, FOUND);
+}
+
+function labelOf(path: string, { name, email, url, domain, subject, id }: Found): string {
   if (path === "/suppressions") return `${email} is suppressed`;
-  return name ?? email ?? url ?? id ?? "";
+  if (path === MESSAGES) return subject === undefined || subject === "" ? "(no subject)" : subject;
+  return name ?? email ?? url ?? domain ?? id ?? "";
 }
 
 /** The path below /app of what was found in a list of the interface. */
 export function pathOfFound(project: string, path: string, found: Found): string {
-  const { id = "", email = "", page, query = "" } = found;
+  const { id = "", name = "", email = "", page, query = "" } = found;
   if (page !== undefined) return pathOfView(project, { page, query });
-  const [, folder = ""] = path.split("/");
-  const place = `/p/${project}/${folder}`;
-  if (path === "/suppressions") return `${place}?${new URLSearchParams({ address: email })}`;
-  return `${place}/${encodeURIComponent(id)}`;
+  const root = `/p/${project}`;
+  switch (path) {
+    case "/suppressions":
+      return `${root}${path}?${new URLSearchParams({ address: email })}`;
+    case "/events":
+      return `${root}${path}?${new URLSearchParams({ event: id })}`;
+    case "/keys":
+      return root + path;
+    case "/layouts":
+      return `${root}/templates/layouts/${encodeURIComponent(id)}`;
+    case "/inboxes":
+      return `${root}/inboxes/${encodeURIComponent(name)}`;
+    case MESSAGES:
+      return `${root}/inboxes?${new URLSearchParams({ message: id })}`;
+    default: {
+      const [, folder = ""] = path.split("/");
+      return `${root}/${folder}/${encodeURIComponent(id)}`;
+    }
+  }
 }

@@ -1,12 +1,15 @@
 /**
- * The command palette, opened by Ctrl K or Cmd K: pages, projects, actions, the object with an id,
- * and what palette-found.tsx finds.
+ * The command palette, opened by Ctrl K or Cmd K: pages, projects, actions, the documentation, the
+ * object with an id, and what palette-found.tsx finds.
  */
 
 import { useMantineColorScheme } from "@mantine/core";
 import { createSpotlight, Spotlight, type SpotlightActionData } from "@mantine/spotlight";
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import {
+  BookOpen,
+  Download,
+  FileText,
   FolderOpen,
   Keyboard,
   LogOut,
@@ -20,7 +23,8 @@ import {
 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { navigationOf } from "./navigation.ts";
-import { createActionsOf } from "./palette-actions.ts";
+import { furtherPagesOf, pageActionsOf } from "./palette-actions.ts";
+import { DOCS_CHAPTERS, docsPath } from "./palette-docs.ts";
 import { useFoundGroups } from "./palette-found.tsx";
 import { useObjectWithId } from "./palette-id.tsx";
 import { useSignOut } from "./sidebar.tsx";
@@ -39,6 +43,7 @@ export function Palette(props: {
 }) {
   const { isOpen, onClose, onShowShortcuts } = props;
   const navigate = useNavigate();
+  const router = useRouter();
   const state = useAppState();
   const project = useNavigationProject();
   const signOut = useSignOut();
@@ -51,17 +56,27 @@ export function Palette(props: {
   }, [isOpen]);
   useLayer(isOpen, spotlight.close);
 
+  const isTyped = query.trim() !== "";
+
   const pages: SpotlightActionData[] =
     project === null
       ? []
-      : navigationOf(state, project)
-          .flat()
-          .map(({ label, to, icon: Icon }) => ({
-            id: to,
+      : [
+          ...navigationOf(state, project)
+            .flat()
+            .map(({ label, to, icon: Icon }) => ({
+              id: to,
+              label,
+              leftSection: <Icon {...ICON} />,
+              onClick: () => void navigate({ to, params: { project: project.id } }),
+            })),
+          ...furtherPagesOf(project).map(({ label, path }) => ({
+            id: `page-${path}`,
             label,
-            leftSection: <Icon {...ICON} />,
-            onClick: () => void navigate({ to, params: { project: project.id } }),
-          }));
+            leftSection: <FileText {...ICON} />,
+            onClick: () => router.history.push(`/app/p/${project.id}${path}`),
+          })),
+        ];
   const projects: SpotlightActionData[] = state.projects
     .filter(({ id }) => id !== project?.id)
     .map(({ id, name }) => ({
@@ -70,8 +85,8 @@ export function Palette(props: {
       leftSection: <FolderOpen {...ICON} />,
       onClick: () => void navigate({ to: "/p/$project", params: { project: id } }),
     }));
-  const withId = useObjectWithId(query, project?.id ?? null);
-  const found = useFoundGroups(query, project?.id ?? null);
+  const withId = useObjectWithId(query, project);
+  const found = useFoundGroups(query, project);
   const scheme = (value: "light" | "dark" | "auto", label: string, Icon: typeof Sun) => ({
     id: `scheme-${value}`,
     label,
@@ -80,18 +95,16 @@ export function Palette(props: {
     onClick: () => setColorScheme(value),
   });
   const actions: SpotlightActionData[] = [
-    ...createActionsOf(project).map(({ label, to }) => ({
-      id: `create-${to}`,
-      label,
-      keywords: "new add create",
-      leftSection: <Plus {...ICON} />,
-      onClick: () =>
-        void navigate({
-          to,
-          params: { project: project?.id ?? "" },
-          state: { isCreating: true },
-        }),
-    })),
+    ...pageActionsOf(state, project).map(({ label, page, path = page, state: wanted }) => {
+      const isExport = wanted?.dialog === "export";
+      return {
+        id: `action-${label}`,
+        label,
+        keywords: isExport ? "download csv save" : "new add create",
+        leftSection: isExport ? <Download {...ICON} /> : <Plus {...ICON} />,
+        onClick: () => router.history.push(`/app/p/${project?.id}${path}`, wanted),
+      };
+    }),
     scheme("light", "Light theme", Sun),
     scheme("dark", "Dark theme", Moon),
     scheme("auto", "Theme of the system", Monitor),
@@ -127,6 +140,14 @@ export function Palette(props: {
     },
   ];
 
+  // The chapters are many, so they are shown when something is searched.
+  const docs: SpotlightActionData[] = [
+    docsAction("Documentation of the API", "/docs"),
+    ...(isTyped ? DOCS_CHAPTERS : []).map((chapter) =>
+      docsAction(`Documentation: ${chapter}`, docsPath(chapter)),
+    ),
+  ];
+
   const groups = [
     ...withId,
     ...found.slice(0, FIRST_FOUND),
@@ -134,6 +155,7 @@ export function Palette(props: {
     ...found.slice(FIRST_FOUND),
     { group: "Projects", actions: projects },
     { group: "Actions", actions },
+    { group: "Documentation", actions: docs },
   ].filter((group) => group.actions.length > 0);
 
   useFirstSelected(query, groups);
@@ -158,6 +180,15 @@ export function Palette(props: {
     />
   );
 }
+
+/** A page of the documentation, which is no page of the dashboard. */
+const docsAction = (label: string, path: string): SpotlightActionData => ({
+  id: `docs-${label}`,
+  label,
+  keywords: "help reference interface openapi",
+  leftSection: <BookOpen {...ICON} />,
+  onClick: () => window.location.assign(path),
+});
 
 /** Selects the first row also where it was found later than the text was typed, for Enter. */
 function useFirstSelected(query: string, groups: readonly { actions: SpotlightActionData[] }[]) {

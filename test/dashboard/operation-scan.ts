@@ -28,7 +28,8 @@ export type Call = {
 export type Operation = { id: string; method: string; path: string };
 
 /** Files that name paths without being the place of an operation. */
-const NO_PLACES = /^(?:router|user-routes|entry-routes|navigation|palette[\w-]*)\.tsx?$/;
+const NO_PLACES =
+  /^(?:router|user-routes|entry-routes|navigation|page-actions|palette[\w-]*)\.tsx?$/;
 
 /** The folders of nouns whose pages are not in the folder with the name of the first segment. */
 const FOLDERS: Readonly<Record<string, string>> = {

@@ -64,6 +64,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   getReceivedMail: UNBUILT,
   deleteReceivedMail: UNBUILT,
   getReceivedMailRaw: UNBUILT,
+  previewReceivedMail: UNBUILT,
   getReceivedMailAttachment: UNBUILT,
   importSuppressions: UNBUILT,
   getSuppressionImport: UNBUILT,

@@ -1,9 +1,16 @@
-/** The command palette finds objects by their id or a part of their name, and actions by role. */
+/**
+ * The command palette finds objects by their id or a part of their name, actions by role, and the
+ * documentation. Its table of actions is compared with the buttons of the pages.
+ */
 
-import { describe, expect } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { PAGE_ACTIONS } from "../../src/dashboard/page-actions.ts";
+import { DOCS_CHAPTERS } from "../../src/dashboard/palette-docs.ts";
+import { isRecord } from "../../src/http/validation.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { listAt, stringAt } from "../support/json.ts";
+import { openApiDocument } from "../support/openapi.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
 import { goTo } from "./go-to.ts";
 import { newProjectWithPeople, openAs, type PeopledProject } from "./people.ts";
@@ -30,6 +37,8 @@ beforePages(async () => {
   });
   await project.call("POST", "/v1/send", { to: ["ada@example.com"], ...mail });
   ids.set("email", stringAt(listAt(await project.call("GET", "/emails"), "data.items")[0], "id"));
+  await create("layout", "/layouts", { name: "Letterhead", body: "<p>{{ content }}</p>" });
+  await create("domain", "/domains", { domain: "palette.example" });
   const webhook = { url: "https://hooks.shop.example/mail", events: ["email.sent"] };
   await create("webhook", "/webhooks", webhook);
   await project.call("POST", "/suppressions", { email: "gone@acme.example", reason: "MANUAL" });
@@ -45,7 +54,8 @@ async function search(page: Page, text: string): Promise<void> {
   await type(page, text);
 }
 
-const found = (page: Page, name: string) => page.locator("[data-action]").filter({ hasText: name });
+const found = (page: Page, name: string) =>
+  page.locator("[data-action]").filter({ hasText: new RegExp(`^${RegExp.escape(name)}`) });
 
 /** The address of the page below the project. */
 function place(page: Page): string {
@@ -66,6 +76,9 @@ describe("the command palette", () => {
         ["segment", "Readers"],
         ["template", "Receipt"],
         ["workflow", "Welcome"],
+        ["layout", "Letterhead"],
+        ["webhook", "https://hooks.shop.example/mail"],
+        ["domain", "palette.example"],
         ["email", "Hi"],
       ] as const) {
         await type(page, ids.get(noun) ?? "");
@@ -85,6 +98,7 @@ describe("the command palette", () => {
         ["eader", "Readers"],
         ["ecei", "Receipt"],
         ["hooks.sh", "https://hooks.shop.example/mail"],
+        ["ALETTE.ex", "palette.example"],
       ] as const) {
         await type(page, text);
         await found(page, name).waitFor();
@@ -93,6 +107,7 @@ describe("the command palette", () => {
       for (const [text, name, address] of [
         ["ctob", "October", `/campaigns/${ids.get("campaign")}`],
         ["ounced la", "Bounced lately", "/emails?status=bounced"],
+        ["etterhe", "Letterhead", `/templates/layouts/${ids.get("layout")}`],
         ["gone@acme", "gone@acme.example is suppressed", "/suppressions?address=gone@acme.example"],
       ] as const) {
         await search(page, text);
@@ -127,4 +142,82 @@ describe("the command palette", () => {
       await viewer.close();
     },
   );
+
+  /** Buttons in the head of a page that are no actions of the palette, with the reason. */
+  const OTHER_BUTTONS: Readonly<Record<string, readonly string[]>> = {
+    // It leads to a page of the palette.
+    "/templates": ["Layouts"],
+    // Its only item deletes all messages.
+    "/inboxes": ["More actions of the inbox"],
+  };
+  const PAGES = [...new Set(PAGE_ACTIONS.map(({ page }) => page))];
+  const NO_ACTIONS = ["/settings/audit"];
+
+  pageTest("has each action in the head of a page", async () => {
+    const { page, problems, close } = await openAs(project, "/emails", { person: "owner" });
+    for (const path of [...PAGES, ...NO_ACTIONS]) {
+      await goTo(page, `/p/${project.project}${path}`);
+      const actions = PAGE_ACTIONS.filter((action) => action.page === path);
+      const named = [...actions.map(({ button }) => button), ...(OTHER_BUTTONS[path] ?? [])];
+      const expected = named.filter((name) => name !== null).sort((a, b) => a.localeCompare(b));
+      await expectSoon(async () => [path, ...(await headButtons(page))], [path, ...expected]);
+    }
+
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  pageTest(
+    "opens the dialog, page or panel of an action, exports, and opens the documentation",
+    async () => {
+      const { page, problems, close } = await openAs(project, "/emails", { person: "owner" });
+      await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor();
+      for (const [label, wanted] of [
+        ["Create an inbox", { dialog: "New inbox" }],
+        ["Create a project", { dialog: "New project" }],
+        ["Send yourself a mail", { dialog: "Send yourself a mail" }],
+        ["Failure rules of the inbox", { path: "/inboxes?panel=rules" }],
+        ["Create a segment", { path: "/segments/new" }],
+        ["Layouts", { path: "/templates/layouts" }],
+      ] as const) {
+        await search(page, label);
+        await found(page, label).first().click();
+        if ("path" in wanted) {
+          await expectSoon(() => place(page), wanted.path);
+          continue;
+        }
+        const dialog = page.getByRole("dialog", { name: wanted.dialog });
+        await dialog.waitFor();
+        await page.keyboard.press("Escape");
+        await dialog.waitFor({ state: "detached" });
+      }
+
+      await search(page, "Export webhooks");
+      const download = page.waitForEvent("download");
+      await page.keyboard.press("Enter");
+      expect((await download).suggestedFilename()).toMatch(/^webhooks-.*\.csv$/);
+      expect(place(page)).toBe("/webhooks");
+
+      await search(page, "documentation: seg");
+      await page.keyboard.press("Enter");
+      await page.waitForURL("**/docs#/Segments");
+      expect(problems).toEqual([]);
+      await close();
+    },
+  );
 });
+
+test("the palette has the chapters of the documentation of the interface", async () => {
+  const tags = listAt((await openApiDocument()).body, "tags");
+  const names = tags.map((tag) => (isRecord(tag) ? tag["name"] : undefined));
+  expect<unknown[]>([...DOCS_CHAPTERS]).toEqual(names);
+});
+
+async function headButtons(page: Page): Promise<string[]> {
+  const names = await page.evaluate<string[]>(
+    `[...document.querySelectorAll(".page-actions :is(button, a)")].map(
+      (each) => each.getAttribute("aria-label") ?? each.textContent,
+    )`,
+  );
+  return names.sort((a, b) => a.localeCompare(b));
+}

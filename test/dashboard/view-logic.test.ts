@@ -1,6 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { createActionsOf } from "../../src/dashboard/palette-actions.ts";
-import { pathOfFound } from "../../src/dashboard/palette-found.tsx";
 import { readCampaignsSearch } from "../../src/dashboard/pages/campaigns/search.ts";
 import { readContactSearch } from "../../src/dashboard/pages/contacts/search.ts";
 import { readSearch } from "../../src/dashboard/pages/emails/search.ts";
@@ -10,7 +8,6 @@ import { readAuditSearch } from "../../src/dashboard/pages/settings/audit-search
 import { readSuppressionSearch } from "../../src/dashboard/pages/suppressions/search.ts";
 import { readTemplatesSearch } from "../../src/dashboard/pages/templates/search.ts";
 import { readWorkflowListSearch } from "../../src/dashboard/pages/workflows/search.ts";
-import type { Role } from "../../src/dashboard/state.ts";
 import {
   isSameQuery,
   pathOfView,
@@ -107,48 +104,4 @@ describe("the rights on a view", () => {
   ] as const)("%p of %p: change %p, share %p", (role, view, mayChange, mayShare) => {
     expect(rightsOf(view, role)).toEqual({ mayChange, mayShare });
   });
-});
-
-test.each([
-  ["/contacts", { id: "c", email: "ada@example.com" }, "/p/1/contacts/c"],
-  ["/suppressions", { email: "a+b@example.com" }, "/p/1/suppressions?address=a%2Bb%40example.com"],
-  ["/views", { id: "v", page: "events", query: "name=order.paid" }, "/p/1/events?name=order.paid"],
-  ["/campaigns/summaries", { id: "a", name: "October" }, "/p/1/campaigns/a"],
-  ["/workflows", { id: "w", name: "Welcome" }, "/p/1/workflows/w"],
-  ["/segments", { id: "s", name: "Readers" }, "/p/1/segments/s"],
-  ["/templates", { id: "t/1", name: "Receipt" }, "/p/1/templates/t%2F1"],
-  ["/webhooks", { id: "h", url: "https://example.com" }, "/p/1/webhooks/h"],
-] as const)("what the palette finds in %s is at %p %p", (path, found, expected) => {
-  expect(pathOfFound("1", path, found)).toBe(expected);
-});
-
-describe("the actions of the command palette", () => {
-  const labels = (role: Role) =>
-    createActionsOf({ id: "1", name: "Acme", role, isEnabled: true }).map(({ label }) => label);
-  const EDITOR = [
-    "Import contacts",
-    "Add a contact",
-    "Create a segment",
-    "Create a template",
-    "Create a layout",
-    "Create a campaign",
-    "Suppress an address",
-  ];
-  const ADMIN = [
-    ...EDITOR,
-    "Add a domain",
-    "Create a webhook",
-    "Create an API key",
-    "Invite a person",
-  ];
-  test.each([
-    ["VIEWER", []],
-    ["EDITOR", EDITOR],
-    ["ADMIN", ADMIN],
-    ["OWNER", ADMIN],
-  ] as const)("of the role %p are %p", (role, expected) => {
-    expect(labels(role)).toEqual([...expected]);
-  });
-
-  test("are none without a project", () => expect(createActionsOf(null)).toEqual([]));
 });

@@ -3,19 +3,22 @@ import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
 /**
- * The content of a page without data: one sentence, one primary action and, where code
- * helps, an example. A list without matches uses `NoMatches` instead.
+ * The content of a page without data: one sentence, one primary action and, where code helps, an
+ * example below it. The head of the page has no such action meanwhile. A list without matches uses
+ * `NoMatches` instead.
  */
 export function Empty(props: {
   icon: LucideIcon;
   title: string;
   /** One sentence. */
   text: ReactNode;
+  /** Buttons; nothing or false if the user may not do it. */
   action?: ReactNode;
   /** Such as a Code with the first request. */
   children?: ReactNode;
 }) {
   const { icon: Icon, title, text, action, children } = props;
+  const hasAction = action !== undefined && action !== null && action !== false;
   return (
     <div className="empty">
       <EmptyState
@@ -25,9 +28,14 @@ export function Empty(props: {
         title={title}
         description={text}
       >
-        {action !== undefined && <EmptyState.Actions>{action}</EmptyState.Actions>}
+        {hasAction && <EmptyState.Actions>{action}</EmptyState.Actions>}
       </EmptyState>
-      {children !== undefined && <div className="empty-example">{children}</div>}
+      {children !== undefined && (
+        <div className="empty-example">
+          <p className="muted small">{hasAction ? "Or from your code:" : "From your code:"}</p>
+          {children}
+        </div>
+      )}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import { api, type ListPage, type Query } from "../api.ts";
 import { type CsvColumn, csvWriter } from "./csv.ts";
 import { Problem } from "./problem.tsx";
+import { useNamedDialog } from "./use-create-dialog.ts";
 
 const PAGE_SIZE = 100;
 const number = new Intl.NumberFormat();
@@ -112,9 +113,18 @@ export function ExportButton({ run, isDisabled }: { run: Export; isDisabled: boo
   );
 }
 
-/** Below the filters, while an export runs or after it failed. */
+/**
+ * Below the filters, while an export runs or after it failed. A navigation with the state
+ * `{ dialog: "export" }` starts one, also before the list is loaded.
+ */
 export function ExportProgress({ run }: { run: Export }) {
   const { noun, progress, error, start, stop } = run;
+  const [isAsked, asked] = useNamedDialog("export");
+  useEffect(() => {
+    if (!isAsked) return;
+    asked.close();
+    void start();
+  }, [isAsked]);
   if (error !== null) return <Problem error={error} onRetry={() => void start()} />;
   if (progress === null) return null;
   const { done, total } = progress;

@@ -93,7 +93,7 @@ export function ContactsPage() {
         <>
           {!isEmpty && mayEdit && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
           {mayEdit && !isEmpty && <ImportLink project={project} />}
-          {mayEdit && (
+          {mayEdit && !isEmpty && (
             <Button leftSection={<Plus size={16} aria-hidden />} onClick={adding.open}>
               Add a contact
             </Button>
@@ -188,10 +188,14 @@ function NoContacts(props: { project: string; onAdd: (() => void) | undefined })
       action={
         onAdd !== undefined && (
           <>
-            <Button component={Link} to={`/p/${project}/contacts/import`}>
+            <Button
+              component={Link}
+              to={`/p/${project}/contacts/import`}
+              leftSection={<FileUp size={16} aria-hidden />}
+            >
               Import contacts
             </Button>
-            <Button variant="default" onClick={onAdd}>
+            <Button variant="default" leftSection={<Plus size={16} aria-hidden />} onClick={onAdd}>
               Add a contact
             </Button>
           </>

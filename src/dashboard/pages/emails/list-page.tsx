@@ -5,11 +5,14 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Email } from "../../../modules/emails/record-model.ts";
 import { DataTable } from "../../ui/data-table.tsx";
+import { SendYourself } from "../../ui/send-yourself.tsx";
 import { ExportButton, ExportProgress, saveRows, useExport } from "../../ui/export-button.tsx";
 import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
 import { NewPill } from "../../ui/new-pill.tsx";
 import { Page } from "../../ui/page.tsx";
 import { statusWord } from "../../ui/status.tsx";
+import { useCreateDialog } from "../../ui/use-create-dialog.ts";
+import { useMay } from "../../state.ts";
 import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { emailColumns, phoneLines } from "./columns.tsx";
 import { EMAIL_CSV } from "./csv.ts";
@@ -70,6 +73,8 @@ export function EmailsPage() {
   const hasRows = list.rows.length > 0 || list.isLoading || list.error !== null;
   const isEmpty = !hasRows && !isFiltered(search);
   useEffect(() => setSelected(new Set()), [query]);
+  const mayEdit = useMay("EDITOR");
+  const [isSending, sending] = useCreateDialog(mayEdit);
 
   return (
     <Page
@@ -117,7 +122,7 @@ export function EmailsPage() {
           openKey={search.email}
           phone={phoneLines}
           selection={{ keys: selected, onChange: setSelected }}
-          empty={<NoEmails />}
+          empty={<NoEmails onSend={mayEdit ? sending.open : undefined} />}
           isFiltered={isFiltered(search)}
           onClearFilters={() => change(withoutFilters(search))}
         />
@@ -136,6 +141,7 @@ export function EmailsPage() {
         onOpen={(id) => open(id, true)}
         onClose={() => change({ ...search, email: undefined, tab: undefined })}
       />
+      <SendYourself isOpen={isSending} onClose={sending.close} project={project} />
     </Page>
   );
 }

@@ -1,13 +1,14 @@
 /** The list of emails of a project that has sent none: how to send the first one. */
 
-import { Mail } from "lucide-react";
+import { Button } from "@mantine/core";
+import { Mail, Send } from "lucide-react";
 import { useAppState } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { useSampleMail } from "../../use-sample-mail.ts";
 import { sendSamples } from "../overview/send-samples.ts";
 
-export function NoEmails() {
+export function NoEmails({ onSend }: { onSend: (() => void) | undefined }) {
   const { smtp, capture } = useAppState();
   const samples = sendSamples(useSampleMail());
   const isCatching = capture && smtp !== null;
@@ -16,7 +17,14 @@ export function NoEmails() {
       <Empty
         icon={Mail}
         title="No emails yet"
-        text="Send the first one from your code; it appears here at once."
+        text="An email appears here as soon as it is accepted, with each step of its delivery."
+        action={
+          onSend !== undefined && (
+            <Button leftSection={<Send size={16} aria-hidden />} onClick={onSend}>
+              Send yourself a mail
+            </Button>
+          )
+        }
       >
         <Code
           label="Sending an email"

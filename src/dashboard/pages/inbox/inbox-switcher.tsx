@@ -3,7 +3,6 @@
 import { Button, Menu, Select, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Check, ChevronsUpDown, Plus } from "lucide-react";
-import { useState } from "react";
 import type { Inbox } from "../../../modules/inboxes/inbox-model.ts";
 import { api } from "../../api.ts";
 import { useProject } from "../../state.ts";
@@ -11,6 +10,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Time } from "../../ui/time.tsx";
 import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
+import { useCreateDialog } from "../../ui/use-create-dialog.ts";
 
 const number = new Intl.NumberFormat();
 
@@ -22,7 +22,7 @@ export function InboxSwitcher(props: {
   onCreated: (inbox: Inbox) => void;
 }) {
   const { inboxes, current, name, onChoose, onCreated } = props;
-  const [isCreating, setIsCreating] = useState(false);
+  const [isCreating, dialog] = useCreateDialog(true);
   return (
     <>
       <Menu position="bottom-start" width={280}>
@@ -61,16 +61,16 @@ export function InboxSwitcher(props: {
             </Menu.Item>
           ))}
           <Menu.Divider />
-          <Menu.Item leftSection={<Plus size={14} />} onClick={() => setIsCreating(true)}>
+          <Menu.Item leftSection={<Plus size={14} />} onClick={dialog.open}>
             New inbox…
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Dialog opened={isCreating} onClose={() => setIsCreating(false)} title="New inbox">
+      <Dialog opened={isCreating} onClose={dialog.close} title="New inbox">
         <NewInbox
-          onCancel={() => setIsCreating(false)}
+          onCancel={dialog.close}
           onCreated={(inbox) => {
-            setIsCreating(false);
+            dialog.close();
             onCreated(inbox);
           }}
         />

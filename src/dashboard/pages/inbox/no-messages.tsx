@@ -1,12 +1,23 @@
 /** An inbox without messages: how to send the first one, which then appears without a reload. */
 
-import { Inbox as InboxIcon } from "lucide-react";
+import { Button } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { Inbox as InboxIcon, Send } from "lucide-react";
 import type { Inbox } from "../../../modules/inboxes/inbox-model.ts";
-import { useAppState } from "../../state.ts";
+import { useAppState, useMay, useProject } from "../../state.ts";
 import { CopyText } from "../../ui/copy.tsx";
+import { SendYourself } from "../../ui/send-yourself.tsx";
 import { SmtpCode, SmtpFields } from "./connect-panel.tsx";
 
+const DEFAULT_INBOX = "default";
+
 export function NoMessages({ inbox, isLive }: { inbox: Inbox; isLive: boolean }) {
+  const { transport } = useAppState();
+  const project = useProject()?.id ?? null;
+  const mayEdit = useMay("EDITOR");
+  const [isSending, sending] = useDisclosure(false);
+  // Mail that is captured instead of sent arrives in this inbox.
+  const isSendable = mayEdit && transport === "capture" && inbox.name === DEFAULT_INBOX;
   return (
     <div className="inbox-empty">
       <div className="inbox-empty-head">
@@ -15,7 +26,15 @@ export function NoMessages({ inbox, isLive }: { inbox: Inbox; isLive: boolean })
         <p className="muted" role="status">
           {isLive ? "Waiting for the first message…" : "The connection is lost; connecting again…"}
         </p>
+        {isSendable && (
+          <Button leftSection={<Send size={16} aria-hidden />} onClick={sending.open}>
+            Send yourself a mail
+          </Button>
+        )}
       </div>
+      {project !== null && (
+        <SendYourself isOpen={isSending} onClose={sending.close} project={project} />
+      )}
       <div className="inbox-empty-grid">
         <section className="card">
           <h3>SMTP settings of your program</h3>

@@ -3,7 +3,7 @@
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Plus } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { ApiKey } from "../../../modules/keys.ts";
 import { api } from "../../api.ts";
 import { useShortcuts } from "../../shortcuts.ts";
@@ -16,7 +16,7 @@ import { Page } from "../../ui/page.tsx";
 import { RoleNeeded } from "../../ui/role-needed.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { useCreateDialog } from "../../ui/use-create-dialog.ts";
-import { useList } from "../../ui/use-list.ts";
+import { type List, useList } from "../../ui/use-list.ts";
 import { useSampleMail } from "../../use-sample-mail.ts";
 import { keyColumns, keyLines, shortKey } from "./columns.tsx";
 import { CreateKey } from "./create-key.tsx";
@@ -25,33 +25,34 @@ import { keySamples } from "./samples.ts";
 const DESCRIPTION = "Your applications send a key with each request.";
 
 export function KeysPage() {
-  const mayManage = useMay("ADMIN");
-  const [isCreating, dialog] = useCreateDialog(mayManage);
-  useShortcuts({ c: dialog.open }, mayManage);
+  if (useMay("ADMIN")) return <Keys />;
   return (
-    <Page
-      title="API keys"
-      isFixed
-      description={DESCRIPTION}
-      actions={
-        mayManage && (
-          <Button leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
-            Create a key
-          </Button>
-        )
-      }
-    >
-      <RoleNeeded role="ADMIN">
-        <KeyTable onCreate={dialog.open} />
-      </RoleNeeded>
+    <Page title="API keys" description={DESCRIPTION}>
+      <RoleNeeded role="ADMIN">{null}</RoleNeeded>
+    </Page>
+  );
+}
+
+function Keys() {
+  const [isCreating, dialog] = useCreateDialog(true);
+  useShortcuts({ c: dialog.open });
+  const list = useList<ApiKey>("keys", "/keys");
+  const isEmpty = list.rows.length === 0 && !list.isLoading && list.error === null;
+  const button = (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
+      Create a key
+    </Button>
+  );
+  return (
+    <Page title="API keys" isFixed description={DESCRIPTION} actions={!isEmpty && button}>
+      <KeyTable list={list} action={button} />
       <CreateKey isOpen={isCreating} onClose={dialog.close} />
     </Page>
   );
 }
 
-function KeyTable({ onCreate }: { onCreate: () => void }) {
+function KeyTable({ list, action }: { list: List<ApiKey>; action: ReactNode }) {
   const client = useQueryClient();
-  const list = useList<ApiKey>("keys", "/keys");
   const nowMs = useNow();
   /** The key in the question; it stays while the dialog closes. */
   const [asked, setAsked] = useState<ApiKey | null>(null);
@@ -78,7 +79,7 @@ function KeyTable({ onCreate }: { onCreate: () => void }) {
         columns={keyColumns(options)}
         rowKey={({ id }) => id}
         phone={keyLines(options)}
-        empty={<NoKeys onCreate={onCreate} />}
+        empty={<NoKeys action={action} />}
       />
       <Confirm
         isOpen={isAsking}
@@ -97,14 +98,14 @@ function KeyTable({ onCreate }: { onCreate: () => void }) {
   );
 }
 
-function NoKeys({ onCreate }: { onCreate: () => void }) {
+function NoKeys({ action }: { action: ReactNode }) {
   const mail = useSampleMail();
   return (
     <Empty
       icon={KeyRound}
       title="No API keys yet"
       text="Create a key to send mail and to manage contacts from your code."
-      action={<Button onClick={onCreate}>Create a key</Button>}
+      action={action}
     >
       <Code
         label="A request with a key"

@@ -1,7 +1,6 @@
 /** The general settings of a project, and the creation of another one. */
 
 import { Button, Skeleton, Stack } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
@@ -12,6 +11,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Time } from "../../ui/time.tsx";
+import { useCreateDialog } from "../../ui/use-create-dialog.ts";
 import { useDelayed } from "../../ui/use-delayed.ts";
 import { NewProject } from "../entry/new-project.tsx";
 import { LANGUAGE_CHOICES, TRACKING_CHOICES } from "./choices.ts";
@@ -87,7 +87,7 @@ function senderText({ address, name }: NonNullable<ProjectDetails["sender"]>): s
 }
 
 function NewProjectButton() {
-  const [isOpen, dialog] = useDisclosure(false);
+  const [isOpen, dialog] = useCreateDialog(true);
   const client = useQueryClient();
   const navigate = useNavigate();
   async function open({ id }: { id: string }): Promise<void> {

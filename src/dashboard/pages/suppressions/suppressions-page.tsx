@@ -9,7 +9,8 @@ import { useMemo, useRef, useState } from "react";
 import type { Suppression } from "../../../modules/suppressions.ts";
 import { api } from "../../api.ts";
 import { useShortcuts } from "../../shortcuts.ts";
-import { useMay } from "../../state.ts";
+import { useAppState, useMay } from "../../state.ts";
+import { Code } from "../../ui/code.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -26,6 +27,7 @@ import { suppressionColumns, suppressionLines } from "./columns.tsx";
 import { SUPPRESSION_CSV } from "./csv.ts";
 import { SuppressionDetails } from "./details.tsx";
 import { REASON_CHOICES, REASONS } from "./reasons.ts";
+import { suppressionSamples } from "./samples.ts";
 import { filtersOfSuppressions, readSuppressionSearch, suppressionQuery } from "./search.ts";
 import { useSuppression, useSuppressionList } from "./use-suppressions.ts";
 
@@ -58,6 +60,13 @@ export function SuppressionsPage() {
   const isFiltered = Object.keys(filters).length > 0;
   const isEmpty = list.rows.length === 0 && !list.isLoading && list.error === null && !isFiltered;
 
+  const { url } = useAppState();
+  const button = mayEdit && (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={adding.open}>
+      Suppress an address
+    </Button>
+  );
+
   function added({ suppression, isNew }: { suppression: Suppression; isNew: boolean }): void {
     adding.close();
     void refresh();
@@ -80,14 +89,12 @@ export function SuppressionsPage() {
       isFixed
       description="Addresses to which the project sends no mail."
       actions={
-        <>
-          {!isEmpty && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
-          {mayEdit && (
-            <Button leftSection={<Plus size={16} aria-hidden />} onClick={adding.open}>
-              Suppress an address
-            </Button>
-          )}
-        </>
+        !isEmpty && (
+          <>
+            <ExportButton run={run} isDisabled={list.rows.length === 0} />
+            {button}
+          </>
+        )
       }
     >
       {!isEmpty && (
@@ -122,8 +129,13 @@ export function SuppressionsPage() {
             icon={ShieldBan}
             title="No address is suppressed"
             text="An address is added here when its mail bounces for good, or when its owner reports spam. It then gets no mail."
-            action={mayEdit && <Button onClick={adding.open}>Suppress an address</Button>}
-          />
+            action={button}
+          >
+            <Code
+              label="Suppressing an address"
+              samples={suppressionSamples(url === "" ? window.location.origin : url)}
+            />
+          </Empty>
         }
       />
       <SuppressionDrawer

@@ -4,6 +4,7 @@ import "./styles.ts";
 import { Button } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Plus, Webhook as WebhookIcon } from "lucide-react";
+import type { ReactNode } from "react";
 import type { Webhook } from "../../../modules/webhooks/model.ts";
 import { useShortcuts } from "../../shortcuts.ts";
 import { useAppState, useMay } from "../../state.ts";
@@ -31,20 +32,24 @@ export function WebhooksPage() {
   useShortcuts({ c: dialog.open }, mayManage);
   const open = (id: string) =>
     void navigate({ to: "/p/$project/webhooks/$webhook", params: { project, webhook: id } });
+  const isEmpty = list.rows.length === 0 && !list.isLoading && list.error === null;
+  const button = mayManage && (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
+      Create a webhook
+    </Button>
+  );
   return (
     <Page
       title="Webhooks"
       isFixed
       description="A webhook sends the events of the project to a URL of yours, each with a POST request."
       actions={
-        <>
-          {list.rows.length > 0 && <ExportButton run={run} isDisabled={false} />}
-          {mayManage && (
-            <Button leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
-              Create a webhook
-            </Button>
-          )}
-        </>
+        !isEmpty && (
+          <>
+            <ExportButton run={run} isDisabled={list.rows.length === 0} />
+            {button}
+          </>
+        )
       }
     >
       <ExportProgress run={run} />
@@ -56,14 +61,14 @@ export function WebhooksPage() {
         href={({ id }) => `/app/p/${project}/webhooks/${id}`}
         onOpen={({ id }) => open(id)}
         phone={webhookLines}
-        empty={<NoWebhooks onCreate={mayManage ? dialog.open : undefined} />}
+        empty={<NoWebhooks action={button} />}
       />
       <CreateWebhook isOpen={isCreating} onClose={dialog.close} onDone={open} />
     </Page>
   );
 }
 
-function NoWebhooks({ onCreate }: { onCreate: (() => void) | undefined }) {
+function NoWebhooks({ action }: { action: ReactNode }) {
   const { url } = useAppState();
   const base = url === "" ? window.location.origin : url;
   return (
@@ -71,11 +76,11 @@ function NoWebhooks({ onCreate }: { onCreate: (() => void) | undefined }) {
       icon={WebhookIcon}
       title="No webhooks yet"
       text={
-        onCreate === undefined
+        action === false
           ? "An admin of the project can add an address that gets the events."
           : "Add the address of your server to get events such as email.bounced as they happen."
       }
-      action={onCreate !== undefined && <Button onClick={onCreate}>Create a webhook</Button>}
+      action={action}
     >
       <Code label="Create a webhook with the API" samples={createSamples(base)} />
     </Empty>

@@ -1,12 +1,13 @@
 /** The workflows of the project, with the numbers of their executions. */
 
 import "./styles.ts";
-import { SegmentedControl } from "@mantine/core";
-import { getRouteApi } from "@tanstack/react-router";
-import { Workflow as WorkflowIcon } from "lucide-react";
+import { Button, SegmentedControl } from "@mantine/core";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Plus, Workflow as WorkflowIcon } from "lucide-react";
 import { useMemo } from "react";
 import type { Workflow } from "../../../modules/workflows/model.ts";
-import { useAppState } from "../../state.ts";
+import { docsPath } from "../../palette-docs.ts";
+import { useAppState, useMay } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -86,7 +87,7 @@ export function WorkflowsPage() {
           })
         }
         phone={workflowLines(counts)}
-        empty={<NoWorkflows />}
+        empty={<NoWorkflows project={project} />}
         isFiltered={isFiltered}
         onClearFilters={() => choose("")}
       />
@@ -94,14 +95,31 @@ export function WorkflowsPage() {
   );
 }
 
-function NoWorkflows() {
+function NoWorkflows({ project }: { project: string }) {
+  const mayEdit = useMay("EDITOR");
   const { url } = useAppState();
   const base = url === "" ? window.location.origin : url;
   return (
     <Empty
       icon={WorkflowIcon}
       title="No workflows yet"
-      text="A workflow sends mails one after the other, and reacts to what a contact does. Create one with the API: this page then shows it."
+      text="A workflow sends mails one after the other, and reacts to what a contact does. Create a template for its mails, then the workflow from your code: this page shows how far each contact has come."
+      action={
+        <>
+          {mayEdit && (
+            <Button
+              component={Link}
+              to={`/p/${project}/templates/new`}
+              leftSection={<Plus size={16} aria-hidden />}
+            >
+              Create a template
+            </Button>
+          )}
+          <Button component="a" href={docsPath("Workflows")} variant="default">
+            Documentation of workflows
+          </Button>
+        </>
+      }
     >
       <Code label="Create a workflow with the API" samples={workflowSamples(base)} />
     </Empty>

@@ -7,7 +7,8 @@ import { PanelsTopLeft, Plus } from "lucide-react";
 import type { Layout } from "../../../../modules/layouts.ts";
 import { api } from "../../../api.ts";
 import { useShortcuts } from "../../../shortcuts.ts";
-import { useMay } from "../../../state.ts";
+import { useAppState, useMay } from "../../../state.ts";
+import { Code } from "../../../ui/code.tsx";
 import { type Column, DataTable } from "../../../ui/data-table.tsx";
 import { DialogForm } from "../../../ui/dialog-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -19,6 +20,7 @@ import { useCreateDialog } from "../../../ui/use-create-dialog.ts";
 import { useList } from "../../../ui/use-list.ts";
 import { BackToTemplates } from "../back-link.tsx";
 import { FIRST_BODY } from "./first-body.ts";
+import { layoutSamples } from "./samples.ts";
 
 const route = getRouteApi("/user/p/$project/templates/layouts");
 
@@ -37,6 +39,7 @@ export function LayoutsPage() {
   const { project } = route.useParams();
   const navigate = useNavigate();
   const list = useList<Layout>("layouts", "/layouts");
+  const { url } = useAppState();
   const mayEdit = useMay("EDITOR");
   const [isCreating, dialog] = useCreateDialog(mayEdit);
   useShortcuts({ c: dialog.open }, mayEdit);
@@ -76,7 +79,12 @@ export function LayoutsPage() {
             title="No layouts yet"
             text="A layout has the header and the footer that several templates share. A change of it changes all of them."
             action={button}
-          />
+          >
+            <Code
+              label="Creating a layout"
+              samples={layoutSamples(url === "" ? window.location.origin : url)}
+            />
+          </Empty>
         }
       />
       <Dialog opened={isCreating} onClose={dialog.close} title="Create a layout" size="md">
