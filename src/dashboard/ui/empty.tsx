@@ -14,10 +14,12 @@ export function Empty(props: {
   text: ReactNode;
   /** Buttons; nothing or false if the user may not do it. */
   action?: ReactNode;
+  /** The line above the example; by default the way from code beside the action. */
+  exampleTitle?: string;
   /** Such as a Code with the first request. */
   children?: ReactNode;
 }) {
-  const { icon: Icon, title, text, action, children } = props;
+  const { icon: Icon, title, text, action, exampleTitle, children } = props;
   const hasAction = action !== undefined && action !== null && action !== false;
   return (
     <div className="empty">
@@ -32,7 +34,9 @@ export function Empty(props: {
       </EmptyState>
       {children !== undefined && (
         <div className="empty-example">
-          <p className="muted small">{hasAction ? "Or from your code:" : "From your code:"}</p>
+          <p className="muted small">
+            {exampleTitle ?? (hasAction ? "Or from your code:" : "From your code:")}
+          </p>
           {children}
         </div>
       )}

@@ -3,6 +3,10 @@
 import type { Samples } from "./code.tsx";
 import { quoted, shellWord } from "./shell-word.ts";
 
+const MAX_LINE = 60;
+/** An object or a list without others inside, but not the whole, whose end is not indented. */
+const INNERMOST = /[[{]\n[^[\]{}]*\n\s+[\]}]/g;
+
 /** The request that posts `body`, as JSON, to `url`. The body has no true, false or null. */
 export function postSamples(url: string, body: object): Samples {
   return {
@@ -28,6 +32,11 @@ requests.post(
   };
 }
 
-/** Indented as an argument of a call is. */
+/** Indented as an argument of a call is, with short objects and lists inside on one line. */
 export const jsonText = (body: object, indent: 2 | 4): string =>
-  JSON.stringify(body, null, indent).replaceAll("\n", `\n${" ".repeat(indent)}`);
+  JSON.stringify(body, null, indent)
+    .replace(INNERMOST, (text) => {
+      const line = text.replace(/\n\s+/g, " ").replace(/^\[ | \]$/g, (end) => end.trim());
+      return line.length > MAX_LINE ? text : line;
+    })
+    .replaceAll("\n", `\n${" ".repeat(indent)}`);

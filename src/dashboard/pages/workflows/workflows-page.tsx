@@ -103,6 +103,7 @@ function NoWorkflows({ project }: { project: string }) {
     <Empty
       icon={WorkflowIcon}
       title="No workflows yet"
+      exampleTitle="Create a workflow from your code, with the id of the template:"
       text="A workflow sends mails one after the other, and reacts to what a contact does. Create a template for its mails, then the workflow from your code: this page shows how far each contact has come."
       action={
         <>
