@@ -53,7 +53,7 @@ async function idsOf(read: Get): Promise<Place["ids"]> {
   const first = async ({ path, id }: { path: string; id: string }) =>
     stringAt(await read(path), id);
   const { email, contact, segment, campaign, draft, workflow } = OBJECT_LISTS;
-  const { template, webhook, domain, suppression, message } = OBJECT_LISTS;
+  const { template, webhook, domain, suppression, message, received } = OBJECT_LISTS;
   return {
     email: await first(email),
     contact: await first(contact),
@@ -66,6 +66,7 @@ async function idsOf(read: Get): Promise<Place["ids"]> {
     domain: await first(domain),
     suppression: await first(suppression),
     message: await first(message),
+    received: await first(received),
   };
 }
 

@@ -24,6 +24,7 @@ export const OBJECT_LISTS = {
   domain: { path: "/domains?limit=1", id: "data.items.0.id" },
   suppression: { path: "/suppressions?limit=1", id: "data.items.0.email" },
   message: { path: "/inboxes/default/messages?limit=1", id: "data.items.0.id" },
+  received: { path: "/received-mails?limit=1", id: "data.items.0.id" },
 } as const satisfies Record<string, { path: string; id: string }>;
 export type ObjectName = keyof typeof OBJECT_LISTS;
 
@@ -198,6 +199,29 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: "Inbox",
     states: ["FULL"],
   },
+  { name: "received", path: ({ project }) => `/p/${project}/received`, heading: "Received" },
+  ...["preview", "attachments", "sender", "headers", "source"].map((tab): DashboardPage => ({
+    name: `received-${tab}`,
+    path: ({ project, ids }) => `/p/${project}/received?mail=${ids.received}&tab=${tab}`,
+    heading: "Received",
+    states: ["FULL"],
+  })),
+  {
+    name: "received-routes",
+    path: ({ project }) => `/p/${project}/received/routes`,
+    heading: "Received",
+  },
+  {
+    name: "received-routes-add",
+    path: ({ project }) => `/p/${project}/received/routes`,
+    heading: "Received",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Add a route" }).first().click();
+      await page.getByRole("radio", { name: "The same" }).check();
+      await page.getByLabel("Forward to").waitFor();
+    },
+    states: ["FULL"],
+  },
   { name: "emails", path: ({ project }) => `/p/${project}/emails`, heading: "Emails" },
   {
     name: "emails-filtered",
@@ -276,6 +300,18 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     states: WITHOUT_PROJECT,
   },
   {
+    name: "contacts-check",
+    path: ({ project }) => `/p/${project}/contacts`,
+    heading: "Contacts",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Check an address" }).first().click();
+      await page.getByRole("dialog").getByLabel("Email address").fill("ada@");
+      await page.getByRole("dialog").getByRole("button", { name: "Check the address" }).click();
+      await page.getByText("Mail to this address cannot arrive.").waitFor();
+    },
+    states: ["EMPTY"],
+  },
+  {
     name: "contact-delete",
     path: ({ project, ids }) => `/p/${project}/contacts/${ids.contact}`,
     heading: /./,
@@ -313,6 +349,18 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     name: "suppression",
     path: ({ project, ids }) => `/p/${project}/suppressions?address=${ids.suppression}`,
     heading: "Suppressions",
+    states: ["FULL"],
+  },
+  {
+    name: "suppressions-import",
+    path: ({ project }) => `/p/${project}/suppressions`,
+    heading: "Suppressions",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Import", exact: true }).click();
+      await page.getByLabel("Or paste addresses").fill("broken address@");
+      await page.getByRole("button", { name: "Suppress the pasted addresses" }).click();
+      await page.getByRole("list", { name: "Faults" }).waitFor();
+    },
     states: ["FULL"],
   },
   { name: "campaigns", path: ({ project }) => `/p/${project}/campaigns`, heading: "Campaigns" },
@@ -453,6 +501,21 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     },
     states: ["EMPTY"],
   },
+  {
+    name: "images",
+    path: ({ project }) => `/p/${project}/templates/images`,
+    heading: "Images",
+  },
+  {
+    name: "images-upload",
+    path: ({ project }) => `/p/${project}/templates/images`,
+    heading: "Images",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Upload an image" }).first().click();
+      await page.getByRole("dialog", { name: "Upload an image" }).waitFor();
+    },
+    states: ["FULL"],
+  },
   { name: "domains", path: ({ project }) => `/p/${project}/domains`, heading: "Domains" },
   {
     name: "domain",
@@ -503,6 +566,16 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     open: async (page) => {
       await page.locator("[data-row] [data-primary]").first().click();
       await page.getByRole("dialog", { name: "Event" }).waitFor();
+    },
+    states: ["FULL"],
+  },
+  {
+    name: "event-record",
+    path: ({ project }) => `/p/${project}/events`,
+    heading: "Events",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Record an event" }).first().click();
+      await page.getByRole("dialog", { name: "Record an event" }).waitFor();
     },
     states: ["FULL"],
   },

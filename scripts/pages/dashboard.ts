@@ -88,7 +88,7 @@ export async function findIds(base: string, key: string): Promise<Place["ids"]> 
     return stringAt(await response.json(), id);
   };
   const { email, contact, segment, campaign, draft, workflow } = OBJECT_LISTS;
-  const { template, webhook, domain, suppression, message } = OBJECT_LISTS;
+  const { template, webhook, domain, suppression, message, received } = OBJECT_LISTS;
   return {
     email: await find(email),
     contact: await find(contact),
@@ -101,6 +101,7 @@ export async function findIds(base: string, key: string): Promise<Place["ids"]> 
     domain: await find(domain),
     suppression: await find(suppression),
     message: await find(message),
+    received: await find(received),
   };
 }
 

@@ -33,6 +33,7 @@ import { createCampaigns } from "./demo/campaigns.ts";
 import { inboxMessage } from "./demo/inbox-messages.ts";
 import { DAY_MS } from "./demo/people.ts";
 import { createSteps } from "./demo/progress.ts";
+import { addReceived } from "./demo/received.ts";
 import * as settings from "./demo/settings.ts";
 import { DEMO_PASSWORD, DEMO_USERS, insertTeam } from "./demo/team.ts";
 import { NEWS_SENDER, SHOP } from "./demo/template-texts.ts";
@@ -107,6 +108,7 @@ export async function seedDemo(folder: string, options: DemoOptions): Promise<De
   );
   clock.set(untilMs);
   await step("captured messages", () => fillInboxes(setting, { ...parts, ...sizes, seed, log }));
+  addReceived(setting);
   for (const name of READERS) createReader({ db, name }).skip();
   await step("members of segments", async () => {
     sqlite.run("UPDATE segments SET baseline_at = NULL WHERE track_membership = 1");

@@ -66,6 +66,41 @@ export const PAGE_ACTIONS: readonly PageAction[] = [
     role: "EDITOR",
   },
   {
+    label: "Upload an image",
+    page: "/templates/images",
+    button: "Upload an image",
+    ...CREATES,
+    role: "EDITOR",
+  },
+  {
+    label: "Record an event",
+    page: "/events",
+    button: "Record an event",
+    ...CREATES,
+    role: "EDITOR",
+  },
+  {
+    label: "Import suppressions",
+    page: "/suppressions",
+    button: "Import",
+    state: { dialog: "import" },
+    role: "EDITOR",
+  },
+  {
+    label: "Check an address",
+    page: "/contacts",
+    button: "Check an address",
+    state: { dialog: "check" },
+    role: "VIEWER",
+  },
+  {
+    label: "Add an inbound route",
+    page: "/received/routes",
+    button: "Add a route",
+    ...CREATES,
+    role: "ADMIN",
+  },
+  {
     label: "Send yourself a mail",
     page: "/emails",
     // The list offers it while it is empty.

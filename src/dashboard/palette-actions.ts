@@ -8,6 +8,8 @@ export type PalettePage = { label: string; path: string; role: Role };
 /** Pages of a project without an item in the side bar. */
 const FURTHER_PAGES: readonly PalettePage[] = [
   { label: "Layouts", path: "/templates/layouts", role: "VIEWER" },
+  { label: "Images", path: "/templates/images", role: "VIEWER" },
+  { label: "Inbound routes", path: "/received/routes", role: "EDITOR" },
   { label: "Team", path: "/settings/team", role: "ADMIN" },
   { label: "Audit log", path: "/settings/audit", role: "ADMIN" },
 ];

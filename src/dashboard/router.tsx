@@ -11,9 +11,11 @@ import { entryRoutes, rootRoute } from "./entry-routes.tsx";
 import { accountRoute, startRoute, systemRoute, userRoute } from "./user-routes.tsx";
 import { readSearch } from "./pages/emails/search.ts";
 import { readCampaignSearch, readCampaignsSearch } from "./pages/campaigns/search.ts";
+import { readImageSearch } from "./pages/templates/images/search.ts";
 import { readTemplateSearch, readTemplatesSearch } from "./pages/templates/search.ts";
 import { readEventSearch } from "./pages/events/search.ts";
 import { readInboxSearch } from "./pages/inbox/search.ts";
+import { readReceivedSearch } from "./pages/received/search.ts";
 import { readAuditSearch } from "./pages/settings/audit-search.ts";
 import { readImportSearch } from "./pages/contacts/import/search.ts";
 import { readContactSearch } from "./pages/contacts/search.ts";
@@ -153,6 +155,26 @@ const templateRoute = createRoute({
   component: lazyPage(() => import("./pages/templates/template-page.tsx"), "TemplatePage"),
 });
 
+const receivedRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/received",
+  validateSearch: readReceivedSearch,
+  component: lazyPage(() => import("./pages/received/received-page.tsx"), "ReceivedPage"),
+});
+
+const inboundRoutesRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/received/routes",
+  component: lazyPage(() => import("./pages/received/routes-page.tsx"), "RoutesPage"),
+});
+
+const imagesRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/templates/images",
+  validateSearch: readImageSearch,
+  component: lazyPage(() => import("./pages/templates/images/images-page.tsx"), "ImagesPage"),
+});
+
 const suppressionsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/suppressions",
@@ -254,6 +276,8 @@ const routeTree = rootRoute.addChildren([
       emailsRoute,
       emailRoute,
       inboxRoute,
+      receivedRoute,
+      inboundRoutesRoute,
       contactsRoute,
       importRoute,
       contactRoute,
@@ -267,6 +291,7 @@ const routeTree = rootRoute.addChildren([
       newTemplateRoute,
       layoutsRoute,
       layoutRoute,
+      imagesRoute,
       templateRoute,
       workflowsRoute,
       workflowRoute,

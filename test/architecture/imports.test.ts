@@ -131,7 +131,7 @@ test("only http and modules use the HTTP framework; lib and protocols use no dat
 
 describe("the dashboard is a program of its own", () => {
   const isInterface = (to: string) =>
-    /^modules\/(?:(?:[\w-]+\/)+(?:[\w-]+-)?model|[\w-]+)\.ts$/.test(to);
+    /^modules\/(?:(?:[\w-]+\/)+(?:[\w-]+-)?model|([\w-]+)\/\1|[\w-]+)\.ts$/.test(to);
   const isDashboard = (file: string) => layerOf(file) === "dashboard";
 
   /** Imports between the dashboard and the server that are not types of the HTTP interface. */

@@ -1,6 +1,7 @@
 /** The logic of the pages of contacts that needs no browser. */
 
 import { describe, expect, test } from "bun:test";
+import { addressVerdict } from "../../src/dashboard/pages/contacts/address-verdict.ts";
 import {
   dataColumn,
   dataKeyOf,
@@ -341,5 +342,33 @@ describe("the records of an exported file", () => {
       "\nc@x.io,",
     ];
     expect(parts.map((part) => counter.add(new TextEncoder().encode(part)))).toEqual([1, 1, 2, 3]);
+  });
+});
+
+describe("the verdict about an address", () => {
+  const GOOD = {
+    email: "ada@example.com",
+    valid: true,
+    isDisposable: false,
+    isAlias: false,
+    isTypo: false,
+    isPlusAddressed: false,
+    isPersonalEmail: false,
+    domainExists: true,
+    hasWebsite: true,
+    hasMxRecords: true,
+    suggestedEmail: null,
+    reasons: [],
+  };
+  test.each([
+    [{}, "Valid", "good"],
+    [{ valid: false, isTypo: true }, "Invalid", "failed"],
+    [{ isTypo: true, isDisposable: true }, "Probably misspelt", "held"],
+    [{ isDisposable: true }, "Disposable", "held"],
+    [{ isAlias: true }, "Valid", "good"],
+    [{ hasMxRecords: false }, "Valid", "good"],
+    [{ hasMxRecords: false, hasWebsite: false }, "Not known", "waiting"],
+  ] as const)("with %j is %p", (found, word, tone) => {
+    expect(addressVerdict({ ...GOOD, ...found })).toMatchObject({ word, tone });
   });
 });

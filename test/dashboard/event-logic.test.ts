@@ -1,6 +1,7 @@
 /** The logic of the page of events without a browser: its search, and data as a tree. */
 
 import { describe, expect, test } from "bun:test";
+import { readEventData } from "../../src/dashboard/pages/events/event-data.ts";
 import {
   eventQuery,
   isAboutEvents,
@@ -108,5 +109,23 @@ describe("data as a tree", () => {
     [{ long: "x".repeat(100) }, `long: ${"x".repeat(80)}`],
   ])("in one line: %j", (data, expected) => {
     expect(jsonLine(data)).toBe(expected);
+  });
+});
+
+describe("the data of an event that is typed", () => {
+  test.each([
+    ["  ", { ok: true, data: null }],
+    ['{"total": 12}', { ok: true, data: { total: 12 } }],
+    ["[1]", { ok: false, message: 'must be an object such as {"total": 12}' }],
+    ["null", { ok: false, message: 'must be an object such as {"total": 12}' }],
+  ] as const)("%p is read as %j", (text, expected) => {
+    expect(readEventData(text)).toEqual(expected);
+  });
+
+  test("that is not JSON is refused with the reason", () => {
+    expect(readEventData('{"total": 12')).toEqual({
+      ok: false,
+      message: expect.stringMatching(/^is not JSON: ./),
+    });
   });
 });

@@ -34,9 +34,12 @@ const NO_PLACES =
 /** The folders of nouns whose pages are not in the folder with the name of the first segment. */
 const FOLDERS: Readonly<Record<string, string>> = {
   audit: "pages/settings",
+  images: "pages/templates",
+  "inbound-routes": "pages/received",
   inboxes: "pages/inbox",
   layouts: "pages/templates",
   projects: "pages/settings",
+  "received-mails": "pages/received",
   stats: "pages/overview",
   views: "ui/views",
 };

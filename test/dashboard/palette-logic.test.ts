@@ -99,10 +99,19 @@ describe("the actions of the palette", () => {
     pageActionsOf(state, as(role)).map(({ label }) => label);
   const all = PAGE_ACTIONS.map(({ label }) => label);
   const EXPORTS = all.filter((label) => label.startsWith("Export "));
-  const ADMIN = ["Add a domain", "Create a webhook", "Create an API key", "Invite a person"];
+  const ADMIN = [
+    "Add an inbound route",
+    "Add a domain",
+    "Create a webhook",
+    "Create an API key",
+    "Invite a person",
+  ];
 
   test("of a viewer change nothing", () => {
-    expect(labels("VIEWER")).toEqual(EXPORTS.filter((label) => label !== "Export contacts"));
+    expect(labels("VIEWER")).toEqual([
+      "Check an address",
+      ...EXPORTS.filter((label) => label !== "Export contacts"),
+    ]);
   });
 
   test("of an editor are those of an admin without the settings", () => {
@@ -128,9 +137,15 @@ describe("the actions of the palette", () => {
 });
 
 test("pages without an item in the side bar are those that the role may open", () => {
-  expect(furtherPagesOf(as("EDITOR")).map(({ label }) => label)).toEqual(["Layouts"]);
+  expect(furtherPagesOf(as("EDITOR")).map(({ label }) => label)).toEqual([
+    "Layouts",
+    "Images",
+    "Inbound routes",
+  ]);
   expect(furtherPagesOf(as("ADMIN")).map(({ label }) => label)).toEqual([
     "Layouts",
+    "Images",
+    "Inbound routes",
     "Team",
     "Audit log",
   ]);

@@ -8,7 +8,9 @@ import type { Page } from "playwright-core";
 import { PAGE_ACTIONS } from "../../src/dashboard/page-actions.ts";
 import { DOCS_CHAPTERS } from "../../src/dashboard/palette-docs.ts";
 import { isRecord } from "../../src/http/validation.ts";
+import { openData } from "../support/dashboard-server.ts";
 import { expectSoon } from "../support/eventually.ts";
+import { drawImage } from "../support/images.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { openApiDocument } from "../support/openapi.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
@@ -44,7 +46,24 @@ beforePages(async () => {
   await project.call("POST", "/suppressions", { email: "gone@acme.example", reason: "MANUAL" });
   const view = { page: "emails", name: "Bounced lately", query: "status=bounced" };
   await project.call("POST", "/views", { ...view, isShared: true });
+  await fetch(`${project.url}/images`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${project.secretKey}`, "content-type": "image/png" },
+    body: await drawImage(32, 32, "png"),
+  });
+  addRoute();
 });
+
+/** Adds an inbound route, which the interface refuses to a server that receives no mail. */
+function addRoute(): void {
+  using db = openData(project);
+  db.run(
+    `INSERT INTO inbound_routes (id, project_seq, address, domain, created_at)
+     SELECT 'palette', seq, 'a@in.palette.example', 'in.palette.example', 0
+     FROM projects WHERE id = ?`,
+    [project.project],
+  );
+}
 
 const type = (page: Page, text: string) =>
   page.getByPlaceholder("Search pages, contacts, projects and actions").fill(text);
@@ -145,8 +164,8 @@ describe("the command palette", () => {
 
   /** Buttons in the head of a page that are no actions of the palette, with the reason. */
   const OTHER_BUTTONS: Readonly<Record<string, readonly string[]>> = {
-    // It leads to a page of the palette.
-    "/templates": ["Layouts"],
+    // They lead to pages of the palette.
+    "/templates": ["Images", "Layouts"],
     // Its only item deletes all messages.
     "/inboxes": ["More actions of the inbox"],
   };

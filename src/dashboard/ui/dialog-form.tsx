@@ -13,9 +13,11 @@ export function DialogForm(props: {
   action: string;
   isIncomplete?: boolean;
   onCancel: () => void;
+  /** The words on the button that closes the dialog. */
+  cancel?: string;
   children: ReactNode;
 }) {
-  const { form, action, isIncomplete = false, onCancel, children } = props;
+  const { form, action, isIncomplete = false, onCancel, cancel = "Cancel", children } = props;
   useBusyDialog(form.isBusy);
   return (
     <form onSubmit={form.onSubmit}>
@@ -24,7 +26,7 @@ export function DialogForm(props: {
         {form.error !== null && <Problem error={form.error} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" disabled={form.isBusy} onClick={onCancel}>
-            Cancel
+            {cancel}
           </Button>
           <Button type="submit" loading={form.isBusy} disabled={isIncomplete}>
             {action}

@@ -56,6 +56,6 @@ function mxElsewhere(mx: { domain: string; found: readonly string[]; hostname: s
   const published = found.length === 0 ? "it has no MX record" : `found: ${found.join(", ")}`;
   const message = `The mail of ${domain} does not come to this server first (${published}).`;
   return new AppError(409, "CONFLICT", message, {
-    suggestion: `Publish this record and repeat the request: ${domain}. MX 10 ${hostname}.`,
+    suggestion: `Publish this record, then add the route again: ${domain}. MX 10 ${hostname}.`,
   });
 }

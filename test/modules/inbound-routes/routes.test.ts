@@ -104,7 +104,7 @@ describe("a route is refused", () => {
       "The mail of acme.test does not come to this server first (found: 10 elsewhere.test).",
     );
     expect(refused.text("error.suggestion")).toBe(
-      "Publish this record and repeat the request: acme.test. MX 10 sender.test.",
+      "Publish this record, then add the route again: acme.test. MX 10 sender.test.",
     );
   });
 

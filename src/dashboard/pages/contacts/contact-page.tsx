@@ -1,6 +1,9 @@
 /** One contact: what happened to it, its subscription, data, segments and workflows. */
 
+import { Button } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { MailCheck } from "lucide-react";
 import type { Contact } from "../../../modules/contacts/model.ts";
 import { CopyText } from "../../ui/copy.tsx";
 import { DeleteButton } from "../../ui/delete-button.tsx";
@@ -8,6 +11,7 @@ import { useDeletion } from "../../ui/deletion.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { BackLabel, Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
+import { CheckAddress } from "./check-address.tsx";
 import { Subscription } from "./columns.tsx";
 import { ContactTimeline } from "./contact-timeline.tsx";
 import { DeliveryCard } from "./delivery-card.tsx";
@@ -31,7 +35,14 @@ export function ContactPage() {
           <BackLabel>Contacts</BackLabel>
         </Link>
       }
-      actions={data && <DeleteContact contact={data} project={project} />}
+      actions={
+        data && (
+          <>
+            <CheckContact email={data.email} />
+            <DeleteContact contact={data} project={project} />
+          </>
+        )
+      }
       description={data && <Times contact={data} />}
     >
       <Loaded query={contact}>
@@ -74,6 +85,22 @@ function Times({ contact: { id, createdAt, updatedAt } }: { contact: Contact }) 
       </span>
       <CopyText value={id} label="Copy the id" />
     </span>
+  );
+}
+
+function CheckContact({ email }: { email: string }) {
+  const [isChecking, checking] = useDisclosure(false);
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<MailCheck size={15} aria-hidden />}
+        onClick={checking.open}
+      >
+        Check the address
+      </Button>
+      <CheckAddress isOpen={isChecking} onClose={checking.close} email={email} />
+    </>
   );
 }
 

@@ -1,8 +1,8 @@
 /** The contacts of the project, with the columns that the user chose. The search is in the URL. */
 
-import { Button } from "@mantine/core";
+import { ActionIcon, Button, Tooltip } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { FileUp, Plus, Users } from "lucide-react";
+import { FileUp, MailCheck, Plus, Users } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { Contact } from "../../../modules/contacts/model.ts";
 import type { LiveMessage } from "../../live.ts";
@@ -15,11 +15,12 @@ import { ExportButton, ExportProgress } from "../../ui/export-button.tsx";
 import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
 import { NewPill } from "../../ui/new-pill.tsx";
 import { Page } from "../../ui/page.tsx";
-import { useCreateDialog } from "../../ui/use-create-dialog.ts";
+import { useCreateDialog, useNamedDialog } from "../../ui/use-create-dialog.ts";
 import { useLiveList } from "../../ui/use-live-list.ts";
 import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { AddContact } from "./add-dialog.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
+import { CheckAddress } from "./check-address.tsx";
 import { ColumnPicker } from "./column-picker.tsx";
 import { contactColumns, contactLines } from "./columns.tsx";
 import { RunningImport } from "./import/running-import.tsx";
@@ -67,6 +68,7 @@ export function ContactsPage() {
   const lines = useMemo(() => contactLines(choice), [choice]);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isAdding, adding] = useCreateDialog(mayEdit);
+  const [isChecking, checking] = useNamedDialog("check");
   useShortcuts({ c: adding.open }, mayEdit);
 
   const change = (next: Readonly<Record<string, unknown>>) =>
@@ -92,6 +94,11 @@ export function ContactsPage() {
       actions={
         <>
           {!isEmpty && mayEdit && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
+          <Tooltip label="Check an address">
+            <ActionIcon aria-label="Check an address" size="lg" onClick={checking.open}>
+              <MailCheck size={17} />
+            </ActionIcon>
+          </Tooltip>
           {mayEdit && !isEmpty && <ImportLink project={project} />}
           {mayEdit && !isEmpty && (
             <Button leftSection={<Plus size={16} aria-hidden />} onClick={adding.open}>
@@ -152,6 +159,7 @@ export function ContactsPage() {
           />
         )}
       </div>
+      <CheckAddress isOpen={isChecking} onClose={checking.close} />
       <AddContact
         isOpen={isAdding}
         onClose={adding.close}

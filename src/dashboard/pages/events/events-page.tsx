@@ -1,12 +1,14 @@
 /** The log of everything that happened. An event opens in a drawer; the page's state is in the URL. */
 
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Activity } from "lucide-react";
-import { useMemo } from "react";
+import { Activity, Plus } from "lucide-react";
+import { type ReactNode, useMemo } from "react";
 import type { Event } from "../../../modules/events/model.ts";
 import { api, type ListPage } from "../../api.ts";
-import { useAppState, useProject } from "../../state.ts";
+import { useShortcuts } from "../../shortcuts.ts";
+import { useAppState, useMay, useProject } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -14,11 +16,13 @@ import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.
 import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
 import { NewPill } from "../../ui/new-pill.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useCreateDialog } from "../../ui/use-create-dialog.ts";
 import { useLiveList } from "../../ui/use-live-list.ts";
 import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { RangePicker } from "../emails/range-picker.tsx";
 import { EVENT_COLUMNS, EVENT_CSV, eventLines } from "./columns.tsx";
 import { EventDrawer } from "./event-drawer.tsx";
+import { RecordEvent } from "./record-event.tsx";
 import { trackSamples } from "./samples.ts";
 import {
   eventQuery,
@@ -52,12 +56,26 @@ export function EventsPage() {
   const change = (next: Readonly<Record<string, unknown>>, isReplaced = false) =>
     void navigate({ search: readEventSearch(next), replace: isReplaced });
 
+  const mayRecord = useMay("EDITOR");
+  const [isRecording, recording] = useCreateDialog(mayRecord);
+  useShortcuts({ c: recording.open }, mayRecord);
+  const recordButton = mayRecord && (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={recording.open}>
+      Record an event
+    </Button>
+  );
+
   return (
     <Page
       title="Events"
       isFixed
       description="What happened to your mails, and what your applications recorded."
-      actions={!isEmpty && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
+      actions={
+        <>
+          {!isEmpty && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
+          {recordButton}
+        </>
+      }
     >
       {!isEmpty && (
         <FilterBar
@@ -93,7 +111,7 @@ export function EventsPage() {
           onOpen={({ id }) => change({ ...search, event: id })}
           openKey={search.event}
           phone={eventLines}
-          empty={<NoEvents />}
+          empty={<NoEvents action={recordButton} />}
           isFiltered={isFiltered}
           onClearFilters={() => change({ event: search.event })}
         />
@@ -105,6 +123,15 @@ export function EventsPage() {
         onOpen={(id) => change({ ...search, event: id }, true)}
         onClose={() => change({ ...search, event: undefined })}
         onFilter={(filters) => change({ ...search, event: undefined, ...filters })}
+      />
+      <RecordEvent
+        isOpen={isRecording}
+        onClose={recording.close}
+        onRecorded={({ event }) => {
+          recording.close();
+          list.showNew();
+          change({ ...search, event });
+        }}
       />
     </Page>
   );
@@ -130,7 +157,7 @@ function useFields(): readonly FilterField[] {
   ];
 }
 
-function NoEvents() {
+function NoEvents({ action }: { action: ReactNode }) {
   const { url } = useAppState();
   const base = url === "" ? window.location.origin : url;
   return (
@@ -138,6 +165,7 @@ function NoEvents() {
       icon={Activity}
       title="No events yet"
       text="Mails record events by themselves. Your applications record their own, which start workflows and make segments."
+      action={action}
     >
       <Code label="An event of your own" samples={trackSamples(base)} />
     </Empty>

@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import type { MessageChecks } from "../../../modules/inboxes/checks/model.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Findings, Support } from "../../ui/message/checks.tsx";
-import { Status, type Tone } from "../../ui/status.tsx";
+import { SenderVerdicts } from "../../ui/message/verdicts.tsx";
+import { Status } from "../../ui/status.tsx";
 import {
   type MessagePlace,
   useAuthentication,
@@ -27,15 +27,6 @@ export function InboxChecksTab({ place, html }: { place: MessagePlace; html: str
   );
 }
 
-const TONES: Readonly<Record<string, Tone>> = {
-  pass: "good",
-  fail: "failed",
-  permerror: "failed",
-  softfail: "held",
-  temperror: "held",
-  policy: "held",
-};
-
 /** By the DNS of this moment. Without a public address of the sender, SPF cannot be checked. */
 function Authentication({ place }: { place: MessagePlace }) {
   const evaluated = useAuthentication(place);
@@ -48,31 +39,12 @@ function Authentication({ place }: { place: MessagePlace }) {
         </p>
       ) : (
         <Loaded query={evaluated}>
-          {({ authentication }) => authentication !== null && <Verdicts {...authentication} />}
+          {({ authentication }) =>
+            authentication !== null && <SenderVerdicts {...authentication} />
+          }
         </Loaded>
       )}
     </section>
-  );
-}
-
-function Verdicts({ spf, dkim, dmarc }: NonNullable<MessageChecks["authentication"]>) {
-  const rows = [
-    { name: "SPF", ...spf },
-    ...dkim.map((each) => ({ name: "DKIM", ...each })),
-    { name: "DMARC", ...dmarc },
-  ];
-  return (
-    <ul className="authentication">
-      {rows.map(({ name, result, domain, info }, i) => (
-        <li key={`${i} ${name}`}>
-          <strong>{name}</strong>
-          <Status tone={TONES[result] ?? "waiting"}>{result}</Status>
-          <span className="muted">
-            {[domain, info].filter((text) => text !== null && text !== "").join(": ")}
-          </span>
-        </li>
-      ))}
-    </ul>
   );
 }
 

@@ -3,10 +3,10 @@
 import type { MessageDetail } from "../../../modules/inboxes/model.ts";
 import { MailFrame } from "../../ui/mail-frame.tsx";
 import { LinesView } from "../../ui/message/lines-view.tsx";
-import { messageLines, plainLines } from "../../ui/message/message-lines.ts";
+import { plainLines } from "../../ui/message/message-lines.ts";
+import { SourceView } from "../../ui/message/source-view.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Note } from "../../ui/note.tsx";
-import { sizeText } from "../../ui/size-text.ts";
 import { InboxChecksTab } from "./checks-tab.tsx";
 import { LinksTab } from "./links-tab.tsx";
 import { PartsTab } from "./parts-tab.tsx";
@@ -93,21 +93,8 @@ function SourceTab({ place, message }: { place: MessagePlace; message: MessageDe
         </Note>
       )}
       <Loaded query={useMessageSource(place)}>
-        {(source) => <Source {...source} size={message.size} />}
+        {(source) => <SourceView {...source} size={message.size} />}
       </Loaded>
-    </>
-  );
-}
-
-function Source({ text, isCut, size }: { text: string; isCut: boolean; size: number }) {
-  const lines = useMemo(() => messageLines(text), [text]);
-  return (
-    <>
-      <p className="muted small message-hint">
-        {sizeText(size)}, {lines.count} lines
-        {isCut || lines.isCut ? ", of which the beginning is shown" : ""}.
-      </p>
-      <LinesView lines={lines} label="Source" />
     </>
   );
 }

@@ -8,6 +8,7 @@ import type { Message, MessageDetail, MessagePatch } from "../../../modules/inbo
 import type { SessionDetail } from "../../../modules/inboxes/sessions/model.ts";
 import { api, projectUrl } from "../../api.ts";
 import { useProject } from "../../state.ts";
+import { readSource } from "../../ui/message/source-view.tsx";
 import { inboxPath, messagePath } from "./use-messages.ts";
 
 export type Codes = Static<typeof MessageCodes>;
@@ -57,22 +58,13 @@ export function useSession(inbox: string, id: string) {
   });
 }
 
-/** Characters of a message that are shown. */
-const MAX_CHARACTERS = 20 * 1024 * 1024;
-
 export function useMessageSource({ inbox, id }: MessagePlace) {
   const project = useProject()?.id ?? null;
   return useQuery({
     ...FIXED,
     gcTime: 0,
     queryKey: ["inbox-source", project, inbox, id],
-    queryFn: async ({ signal }) => {
-      const url = projectUrl(`${messagePath(inbox, id)}/raw`);
-      const response = await fetch(url, { signal, credentials: "same-origin" });
-      if (!response.ok) throw new Error(`The server answered with status ${response.status}.`);
-      const text = await response.text();
-      return { text: text.slice(0, MAX_CHARACTERS), isCut: text.length > MAX_CHARACTERS };
-    },
+    queryFn: ({ signal }) => readSource(projectUrl(`${messagePath(inbox, id)}/raw`), signal),
   });
 }
 

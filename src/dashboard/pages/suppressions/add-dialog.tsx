@@ -12,7 +12,8 @@ type Added = { suppression: Suppression; isNew: boolean };
 type Props = { isOpen: boolean; onClose: () => void; onAdded: (added: Added) => void };
 
 const CREATED = 201;
-const REASON_CHOICES = (["MANUAL", "COMPLAINT", "HARD_BOUNCE"] as const).map((value) => ({
+/** The reasons that a user may give. */
+export const REASON_OPTIONS = (["MANUAL", "COMPLAINT", "HARD_BOUNCE"] as const).map((value) => ({
   value,
   label: REASONS[value].label,
 }));
@@ -47,7 +48,7 @@ function AddForm({ onClose, onAdded }: Omit<Props, "isOpen">) {
       <AddressField {...form.field("email")} />
       <Select
         label="Reason"
-        data={REASON_CHOICES}
+        data={REASON_OPTIONS}
         allowDeselect={false}
         comboboxProps={{ withinPortal: true }}
         {...form.field("reason")}

@@ -4,7 +4,7 @@ import { Button } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Plus, ShieldBan } from "lucide-react";
+import { FileUp, Plus, ShieldBan } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import type { Suppression } from "../../../modules/suppressions.ts";
 import { api } from "../../api.ts";
@@ -18,7 +18,7 @@ import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.
 import { FilterBar, type FilterField } from "../../ui/filter-bar.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Page } from "../../ui/page.tsx";
-import { useCreateDialog } from "../../ui/use-create-dialog.ts";
+import { useCreateDialog, useNamedDialog } from "../../ui/use-create-dialog.ts";
 import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { SideDrawer } from "../../ui/side-drawer.tsx";
 import { showFailure, showUndo } from "../../ui/undo.tsx";
@@ -26,6 +26,7 @@ import { AddSuppression } from "./add-dialog.tsx";
 import { suppressionColumns, suppressionLines } from "./columns.tsx";
 import { SUPPRESSION_CSV } from "./csv.ts";
 import { SuppressionDetails } from "./details.tsx";
+import { ImportSuppressions } from "./import-dialog.tsx";
 import { REASON_CHOICES, REASONS } from "./reasons.ts";
 import { suppressionSamples } from "./samples.ts";
 import { filtersOfSuppressions, readSuppressionSearch, suppressionQuery } from "./search.ts";
@@ -51,6 +52,7 @@ export function SuppressionsPage() {
   const refresh = useSuppressionRefresh();
   const mayEdit = useMay("EDITOR");
   const [isAdding, adding] = useCreateDialog(mayEdit);
+  const [isImporting, importing] = useNamedDialog("import", mayEdit);
   const columns = useMemo(() => suppressionColumns(project), [project]);
   useShortcuts({ c: adding.open }, mayEdit);
 
@@ -89,12 +91,19 @@ export function SuppressionsPage() {
       isFixed
       description="Addresses to which the project sends no mail."
       actions={
-        !isEmpty && (
-          <>
-            <ExportButton run={run} isDisabled={list.rows.length === 0} />
-            {button}
-          </>
-        )
+        <>
+          {!isEmpty && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
+          {mayEdit && (
+            <Button
+              variant="default"
+              leftSection={<FileUp size={15} aria-hidden />}
+              onClick={importing.open}
+            >
+              Import
+            </Button>
+          )}
+          {!isEmpty && button}
+        </>
       }
     >
       {!isEmpty && (
@@ -146,6 +155,11 @@ export function SuppressionsPage() {
         onClose={() => change({ ...search, address: undefined })}
       />
       <AddSuppression isOpen={isAdding} onClose={adding.close} onAdded={added} />
+      <ImportSuppressions
+        isOpen={isImporting}
+        onClose={importing.close}
+        onImported={() => void refresh()}
+      />
     </Page>
   );
 }

@@ -2,7 +2,7 @@
 
 import { Button } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { LayoutTemplate, PanelsTopLeft, Plus } from "lucide-react";
+import { Images, LayoutTemplate, PanelsTopLeft, Plus } from "lucide-react";
 import type { Template } from "../../../modules/templates.ts";
 import { useShortcuts } from "../../shortcuts.ts";
 import { useAppState, useMay } from "../../state.ts";
@@ -48,6 +48,7 @@ export function TemplatesPage() {
       isFixed
       actions={
         <>
+          <ImagesLink project={project} />
           <LayoutsLink project={project} />
           {!isEmpty && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
           {!isEmpty && mayEdit && <CreateTemplate project={project} />}
@@ -98,6 +99,19 @@ function CreateTemplate({ project }: { project: string }) {
       leftSection={<Plus size={16} aria-hidden />}
     >
       Create a template
+    </Button>
+  );
+}
+
+function ImagesLink({ project }: { project: string }) {
+  return (
+    <Button
+      component={Link}
+      to={`/p/${project}/templates/images`}
+      variant="default"
+      leftSection={<Images size={15} aria-hidden />}
+    >
+      Images
     </Button>
   );
 }

@@ -65,6 +65,12 @@ export function messageLines(text: string, { isPlain = false } = {}): MessageLin
   };
 }
 
+/** The header of a message: what is before its first empty line. */
+export function headerText(text: string): string {
+  const end = text.search(/\r?\n\r?\n/);
+  return end === -1 ? text : text.slice(0, end);
+}
+
 /** The lines of a text that is no message. */
 export const plainLines = (text: string): MessageLines => messageLines(text, { isPlain: true });
 

@@ -1,32 +1,24 @@
 /** Takes a file that is dropped or chosen, or a pasted text, and uploads it to be tried. */
 
 import { Button, Textarea } from "@mantine/core";
-import { FileUp } from "lucide-react";
-import { type DragEvent, useEffect, useId, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
+import { FileDrop } from "../../../ui/file-drop.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { sizeText } from "../../../ui/size-text.ts";
 import { uploadFile } from "./use-import.ts";
 
+/** Types of files that the browser offers to choose. */
+export const CSV_TYPES = ".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain";
 const MAX_BYTES = 100 * 1024 * 1024;
 const SERVICES = "Mailchimp, listmonk, Plunk, Resend, SendGrid and Brevo";
 
 export function UploadStep({ onUploaded }: { onUploaded: (job: string) => void }) {
-  const [isOver, setIsOver] = useState(false);
   const [pasted, setPasted] = useState<string | null>(null);
   const { file, error, send, stop } = useUpload(onUploaded);
-  const input = useRef<HTMLInputElement>(null);
-  const hint = useId();
-
-  function drop(event: DragEvent): void {
-    event.preventDefault();
-    setIsOver(false);
-    const [dropped] = event.dataTransfer.files;
-    if (dropped !== undefined) void send(dropped);
-  }
 
   if (file !== null) {
     return (
-      <div className="import-drop" role="status">
+      <div className="file-drop" role="status">
         <progress aria-label="Upload" />
         <p>
           Uploading {file.name} ({sizeText(file.size)})…
@@ -40,40 +32,18 @@ export function UploadStep({ onUploaded }: { onUploaded: (job: string) => void }
   return (
     <div className="import-upload">
       {error !== null && <Problem error={error} />}
-      <div
-        className="import-drop"
-        data-over={isOver || undefined}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setIsOver(true);
-        }}
-        onDragLeave={() => setIsOver(false)}
-        onDrop={drop}
-      >
-        <FileUp size={24} aria-hidden />
-        <p>
-          <strong>Drop a CSV file here</strong>
-        </p>
-        <Button onClick={() => input.current?.click()} aria-describedby={hint}>
-          Choose a file
-        </Button>
-        <input
-          ref={input}
-          type="file"
-          accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
-          className="visually-hidden"
-          tabIndex={-1}
-          aria-label="CSV file"
-          onChange={({ currentTarget }) => {
-            const [chosen] = currentTarget.files ?? [];
-            if (chosen !== undefined) void send(chosen);
-          }}
-        />
-        <p id={hint} className="muted small">
-          Up to 100 MiB. The first line has the names of the columns. Exports of {SERVICES} are read
-          as they are. Nothing is stored before you have seen what will happen.
-        </p>
-      </div>
+      <FileDrop
+        label="CSV file"
+        title="Drop a CSV file here"
+        accept={CSV_TYPES}
+        hint={
+          <>
+            Up to 100 MiB. The first line has the names of the columns. Exports of {SERVICES} are
+            read as they are. Nothing is stored before you have seen what will happen.
+          </>
+        }
+        onFile={(file) => void send(file)}
+      />
       {pasted === null ? (
         <Button variant="subtle" size="compact-sm" onClick={() => setPasted("")}>
           Paste rows instead
