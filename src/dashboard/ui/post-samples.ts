@@ -3,7 +3,7 @@
 import type { Samples } from "./code.tsx";
 import { quoted, shellWord } from "./shell-word.ts";
 
-const MAX_LINE = 60;
+const MAX_LINE = 70;
 /** An object or a list without others inside, but not the whole, whose end is not indented. */
 const INNERMOST = /[[{]\n[^[\]{}]*\n\s+[\]}]/g;
 
