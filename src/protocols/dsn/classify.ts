@@ -13,6 +13,7 @@ import { classifyReply, findMeaning, type Meaning } from "../smtp/classify-reply
 import type { ReplyClass, SmtpStep } from "../smtp/reply-classes.ts";
 import { domainOf } from "../mime/address.ts";
 import { isAboutOtherHost } from "../smtp/dns-words.ts";
+import { reportsSenderCheck } from "../smtp/sender-words.ts";
 import { statusOfPhrase } from "./reason-phrases.ts";
 
 export type Diagnosis = {
@@ -67,6 +68,17 @@ function repliesIn(text: string, max = MAX_QUOTED): Quoted[] {
   return found;
 }
 
+/** A reply to a check of the sender is about the sender: the words around it decide. */
+function withoutSenderChecks(words: string, quoted: readonly Quoted[]): Quoted[] {
+  let from = 0;
+  const inner = quoted.findIndex(({ at }) => {
+    const around = words.slice(from, at);
+    from = at;
+    return reportsSenderCheck(around);
+  });
+  return inner === -1 ? [...quoted] : quoted.slice(0, inner);
+}
+
 /**
  * `status` is the field Status of a standard report, `text` the diagnostic or the words of the
  * report about this recipient, if it is known.
@@ -81,7 +93,7 @@ export function diagnose(
     return concluded({ meaning: NETWORK, status: "5.4.4", text: words, code: 550 });
   }
   const step = stepOf(words);
-  const quoted = repliesIn(words);
+  const quoted = withoutSenderChecks(words, repliesIn(words));
   const own = isSpecific(status) ? status : null;
   const said = quoted.map(({ enhanced }) => enhanced).filter((code) => code !== null);
   const specific = said.toReversed().find(isSpecific) ?? null;
