@@ -134,6 +134,20 @@ describe("a standard report", () => {
     }
   });
 
+  test("that quotes a reply about the address to which it goes is about the sender", () => {
+    const about = (address: string) => {
+      const diagnostic = `smtp; 550 5.1.1 <${address}>: User unknown`;
+      const raw = standard({ diagnostic }).replace(
+        /^To: .*\r\n/m,
+        "To: <b+7@bounce.shop.example>\r\n",
+      );
+      return delivery(raw).findings[0]?.class;
+    };
+    expect(about("b+7@bounce.shop.example")).toBe("infrastructure");
+    expect(about(RECIPIENT)).toBe("no_such_recipient");
+    expect(about("forwarded@example.com")).toBe("no_such_recipient");
+  });
+
   test("names the mailbox of an X.400 address", () => {
     const group = ["Action: failed", "Status: 5.1.1"];
     const addresses = [

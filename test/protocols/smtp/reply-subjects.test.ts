@@ -9,7 +9,7 @@ const RECIPIENT = "ada@example.org";
 const at = (step: "mail" | "rcpt" | "data" | "dot", text: string, code = 550) =>
   classifyReply({ step, code, enhanced: null, text });
 const inReport = (text: string, status: string | null = null) =>
-  diagnose(status, text, RECIPIENT).class;
+  diagnose(status, text, { recipient: RECIPIENT }).class;
 
 /** The sender is unknown or refused, so nothing is known of the recipient. */
 const SENDER: readonly string[] = [
