@@ -128,11 +128,11 @@ const OWN_NAMES: readonly string[] = Object.values(SETTINGS).flatMap(({ env }) =
 /** Parts of words by which a name may mean a restriction. */
 const RESTRICTIVE_WORDS = [
   ...setOf(`
-  IP IPS CA ACL BAN SSO JWT TLS SSL KEY ADDR ANON AUTH BIND CERT CIDR CORS CRED CSRF DENY HOST OIDC
-  ONLY PASS ROLE USER ALLOW BLOCK DENIED GUARD GUEST GRANT HTTPS LOCAL LOGIN OAUTH TOKEN TRUST ACCESS
-  DOMAIN ENCRYPT EXCLUDE FILTER FORBID LISTEN NETWORK ORIGIN PEERS PERMIT REFUSE REJECT SECRET SECUR
+  IP IPS CA PW ACL BAN SSO JWT TLS SSL KEY ADDR ANON AUTH BIND CERT CIDR CORS CRED CSRF DENY HOST OIDC
+  ONLY PASS ROLE USER ALLOW BLOCK DENIED GUARD GUEST GRANT HTTPS BASIC LOGIN OAUTH TOKEN TRUST ACCESS
+  ENCRYPT EXCLUDE FILTER FORBID LISTEN NETWORK ORIGIN PEERS PERMIT REFUSE REJECT SECRET SECUR
   SENDER SIGNIN STRICT VERIFY DISABLE INTERNAL PRIVATE PROTECT RECIPIENT REQUIRE RESTRICT SESSION
-  BLACKLIST FIREWALL HTPASSWD INTERFACE PASSWORD WHITELIST`),
+  BLACKLIST FIREWALL HTPASSWD INTERFACE LOCALHOST LOOPBACK PASSWORD WHITELIST`),
 ];
 
 /** Whether a word is, contains or misspells one of these. A short one must be the word, or its end. */
@@ -142,7 +142,7 @@ function isRestrictiveWord(word: string): boolean {
     if (known.length <= 3) return word === known || (known.length === 3 && word.endsWith(known));
     if (word.includes(known)) return true;
     if (word.length < 3 || Math.abs(word.length - known.length) > 2) return false;
-    return editDistance(word, known) <= (known.length < 7 ? 1 : 2);
+    return editDistance(word, known) <= (known.length < 9 ? 1 : 2);
   });
 }
 
@@ -199,10 +199,13 @@ function refusalOf(name: string, value: string): string | null {
 const HAS_NO_SETTING =
   "this program cannot do it, and without it the server would be more open than you ask for";
 
+const SHORTEST_NAME = "MAILSTEAD_".length + 5;
+
 /** Another program may have variables with our prefix, so only a name that is nearly one of ours counts. */
 function misspelling(name: string): string | null {
   const similar = SERVICE_LINK.test(name) ? [] : OWN_NAMES.filter((own) => !own.startsWith(name));
-  const near = nearestOf(name, similar);
+  // Two short words are similar by chance, such as ENV and DNS.
+  const near = name.length < SHORTEST_NAME ? null : nearestOf(name, similar);
   return near === null ? null : `${name}: there is no such setting; did you mean ${near}?`;
 }
 

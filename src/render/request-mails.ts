@@ -13,6 +13,7 @@ import { measureTemplate } from "./template/size.ts";
 import {
   checkTemplate,
   renderErrorMessage,
+  type SourceOrigin,
   type Template,
   type Variables,
 } from "./template/template.ts";
@@ -77,16 +78,17 @@ export function compileSource(
 ): { ok: true; compiled: CompiledSource } | { ok: false; errors: FieldError[] } {
   const subject = templates.compile(source.subject, "header");
   const body = templates.compile(source.body, "html");
-  if (!subject.ok || !body.ok) return { ok: false, errors: templateErrors(source, { isLenient }) };
+  const origin = { isLenient, isStored: false };
+  if (!subject.ok || !body.ok) return { ok: false, errors: templateErrors(source, origin) };
   const isForeign =
-    (given.subject && subject.template.foreign !== null) ||
-    (given.body && body.template.foreign !== null);
+    (given.subject && subject.template.foreign?.isLiteral === false) ||
+    (given.body && body.template.foreign?.isLiteral === false);
   if (isForeign && !isLenient) {
     const own = {
       subject: given.subject ? source.subject : null,
       body: given.body ? source.body : null,
     };
-    return { ok: false, errors: templateErrors(own, { isLenient }) };
+    return { ok: false, errors: templateErrors(own, origin) };
   }
   return { ok: true, compiled: { subject: subject.template, body: body.template } };
 }
@@ -104,22 +106,23 @@ export function isLargeTemplate(source: string): boolean {
 /** `templateErrors` without those of large templates, which a thread finds. */
 export function quickTemplateErrors(
   fields: Readonly<Record<string, unknown>>,
-  options: { isLenient: boolean },
+  { isLenient, isStored = true }: Pick<SourceOrigin, "isLenient"> & Partial<SourceOrigin>,
 ): FieldError[] {
   const quick = ["subject", "body"].filter((field) => {
     const source = fields[field];
     return typeof source === "string" && !isLargeTemplate(source);
   });
-  return templateErrors(Object.fromEntries(quick.map((field) => [field, fields[field]])), options);
+  const sources = Object.fromEntries(quick.map((field) => [field, fields[field]]));
+  return templateErrors(sources, { isLenient, isStored });
 }
 
 /** The syntax errors of `subject` and `body`; fields that are not text are skipped. */
 function templateErrors(
   { subject, body }: Readonly<Record<string, unknown>>,
-  { isLenient }: { isLenient: boolean },
+  origin: SourceOrigin,
 ): FieldError[] {
-  const html = { kind: "html", isLenient } as const;
-  const header = { kind: "header", isLenient } as const;
+  const html = { kind: "html", ...origin } as const;
+  const header = { kind: "header", ...origin } as const;
   return [
     ...(typeof subject === "string" ? checkTemplate(subject, "subject", header) : []),
     ...(typeof body === "string" ? checkTemplate(body, "body", html) : []),

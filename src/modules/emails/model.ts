@@ -112,7 +112,11 @@ export type SendInput = Static<typeof SendInput>;
 
 /** Checks rules between fields. `value` is not validated yet and may have any content. */
 function sendErrors(value: Readonly<Record<string, unknown>>, request: CheckContext): FieldError[] {
-  return [...quickTemplateErrors(value, request), ...otherErrors(value, request.project)];
+  const { isLenient } = request;
+  return [
+    ...quickTemplateErrors(value, { isLenient, isStored: false }),
+    ...otherErrors(value, request.project),
+  ];
 }
 
 /**

@@ -149,6 +149,8 @@ const LITERALS: readonly Literal[] = [
   },
 ];
 
+const AS_IT_IS = "put it between {% raw %} and {% endraw %}";
+
 /** The first placeholder of another product in a source; null if there is none. */
 export function foreignLiteral(source: string): ForeignSyntax | null {
   const text = withoutQuiet(source);
@@ -156,7 +158,8 @@ export function foreignLiteral(source: string): ForeignSyntax | null {
     const match = text.includes(hint) ? pattern.exec(text) : null;
     if (match === null) continue;
     const finding = { language, instead: instead ?? insteadOf(match[1] ?? "") };
-    return { offset: match.index, message: foreignMessageText(match[0], finding) };
+    const message = foreignMessageText(match[0], finding);
+    return { offset: match.index, message: `${message}; to send it as it is, ${AS_IT_IS}` };
   }
   return null;
 }
@@ -171,31 +174,26 @@ function insteadOf(text: string): string {
   return liquid(name === "" ? "name" : name);
 }
 
-/** Parts whose text is no text of the mail, or not read as a template. */
-const QUIET: readonly [open: string, close: string][] = [
-  ["<style", "</style"],
-  ["{% raw %}", "{% endraw %}"],
-  ["{% comment %}", "{% endcomment %}"],
-];
+/** The start and the end of a part whose text is no text of the mail, or not read as a template. */
+const QUIET =
+  /<(?<endsStyle>\/?)style\b|\{%-?\s{0,9}(?<endsTag>end)?(?<tag>raw|comment)\s{0,9}-?%\}/gi;
 
 /** The source with blanks in place of such parts, in linear time. */
 function withoutQuiet(source: string): string {
-  let text = source;
-  for (const [open, close] of QUIET) {
-    let from = text.indexOf(open);
-    if (from === -1) continue;
-    const pieces: string[] = [];
-    let kept = 0;
-    while (from !== -1) {
-      const end = text.indexOf(close, from);
-      if (end === -1) break;
-      pieces.push(text.slice(kept, from), " ".repeat(end - from));
-      kept = end;
-      from = text.indexOf(open, end);
+  let text = "";
+  let kept = 0;
+  let open: { tag: string; at: number } | null = null;
+  for (const { index, groups = {} } of source.matchAll(QUIET)) {
+    const tag = groups["tag"]?.toLowerCase() ?? "style";
+    const isEnd = tag === "style" ? groups["endsStyle"] === "/" : groups["endsTag"] !== undefined;
+    if (open === null) open = isEnd ? null : { tag, at: index };
+    else if (isEnd && open.tag === tag) {
+      text += source.slice(kept, open.at) + " ".repeat(index - open.at);
+      kept = index;
+      open = null;
     }
-    text = pieces.join("") + text.slice(kept);
   }
-  return text;
+  return text + source.slice(kept);
 }
 
 /**

@@ -44,11 +44,17 @@ export type Template = {
   readonly nodes: readonly TemplateNode[] | null;
   readonly size: TemplateSize;
   /** The first construct of another template language, which a new source must not have. */
-  readonly foreign: CompileFault | null;
+  readonly foreign: ForeignFault | null;
 };
 
 /** Line and column count from 1; the column counts UTF-16 units. */
 type CompileFault = { line: number; column: number; message: string };
+
+/**
+ * `isLiteral`: it stands outside of braces, where the text of a user may have it as well. So it is a
+ * fault of a template that is stored, but none of a mail that a program composes.
+ */
+type ForeignFault = CompileFault & { isLiteral: boolean };
 
 export type Compiled = { ok: true; template: Template } | ({ ok: false } & CompileFault);
 
@@ -81,31 +87,34 @@ export function compileTemplate(source: string, kind: TemplateKind): Compiled {
   if (nul !== -1) {
     return { ok: false, ...positionOf(nul, source), message: "a NUL character is not allowed" };
   }
-  const literal = kind === "html" || kind === "header" ? foreignLiteral(source) : null;
+  const found = kind === "html" || kind === "header" ? foreignLiteral(source) : null;
+  const literal = found === null ? null : { ...faultAt(found, source), isLiteral: true };
   const isStatic = !source.includes("{{") && !source.includes("{%");
   if (isStatic) {
-    const foreign = faultOf(literal, source);
-    return { ok: true, template: { kind, source, nodes: null, size: NO_CODE, foreign } };
+    return { ok: true, template: { kind, source, nodes: null, size: NO_CODE, foreign: literal } };
   }
   const size = measureTemplate(source);
   const tooLarge = sizeFault(size);
   if (tooLarge !== null) return { ok: false, line: 1, column: 1, message: tooLarge };
-  let foreign: CompileFault | null = null;
+  let foreign: ForeignFault | null = null;
   try {
     const tokens = readTokens(ENGINES[kind], source);
-    foreign = faultOf(foreignPlaceholder(tokens) ?? literal, source);
+    const placeholder = foreignPlaceholder(tokens);
+    foreign =
+      placeholder === null ? literal : { ...faultAt(placeholder, source), isLiteral: false };
     const nodes = parseNodes(ENGINES[kind], tokens);
     return { ok: true, template: { kind, source, nodes, size, foreign } };
   } catch (error) {
-    if (foreign !== null) return { ok: false, ...foreign };
+    if (foreign !== null && !foreign.isLiteral) return { ok: false, ...foreign };
     const position = errorPosition(error, source) ?? { line: 1, column: 1 };
     return { ok: false, ...position, message: syntaxMessage(error) };
   }
 }
 
-function faultOf(found: ForeignSyntax | null, source: string): CompileFault | null {
-  return found === null ? null : { ...positionOf(found.offset, source), message: found.message };
-}
+const faultAt = ({ offset, message }: ForeignSyntax, source: string): CompileFault => ({
+  ...positionOf(offset, source),
+  message,
+});
 
 /**
  * Renders with variables that come from JSON. It returns every failure as a reason and never
@@ -190,6 +199,9 @@ function runNodes(
   }
 }
 
+/** Where a source comes from: whether it is stored as a template, and may have foreign syntax. */
+export type SourceOrigin = { isLenient: boolean; isStored: boolean };
+
 /**
  * The syntax error of a new source as a field error of a request; empty if it is valid. The syntax of
  * another template language is an error as well, unless the caller says that it is meant.
@@ -197,14 +209,14 @@ function runNodes(
 export function checkTemplate(
   source: string,
   field: string,
-  { kind, isLenient = false }: { kind: TemplateKind; isLenient?: boolean },
+  { kind, isLenient = false, isStored = true }: { kind: TemplateKind } & Partial<SourceOrigin>,
 ): FieldError[] {
   const compiled = compileTemplate(source, kind);
   if (!compiled.ok) {
     return [{ field, message: syntaxErrorMessage(compiled), code: "invalid_format" }];
   }
   const { foreign } = compiled.template;
-  if (foreign === null || isLenient) return [];
+  if (foreign === null || isLenient || (foreign.isLiteral && !isStored)) return [];
   return [{ field, message: syntaxErrorMessage(foreign), code: "invalid_format" }];
 }
 

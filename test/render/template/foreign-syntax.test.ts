@@ -362,3 +362,41 @@ test("a construct of hostile length takes linear time", () => {
     expect(process.cpuUsage(before).user / 1_000).toBeLessThan(500);
   }
 });
+
+describe("text of users in a mail that a program composes", () => {
+  const texts = [
+    "Edited: [[Main Page]]",
+    "echo ${HOME}",
+    "[First Name] please fill in",
+    "Dear [customer name]",
+    "%%CACHEBUSTER%%",
+    "@if (you want)",
+    "cout << name >> x",
+    "<?php echo 1 ?>",
+  ];
+  test.each(texts)("is sent as it is: %s", (text) => {
+    const origin = { kind: "html", isStored: false } as const;
+    expect(checkTemplate(text, "body", origin)).toEqual([]);
+  });
+
+  test("has no foreign syntax in braces", () => {
+    const origin = { kind: "html", isStored: false } as const;
+    expect(checkTemplate("{{#if a}}b{{/if}}", "body", origin)).toHaveLength(1);
+    expect(checkTemplate("${a} {{{ b }}}", "body", origin)).toHaveLength(1);
+  });
+
+  test("is refused in a template, with the way to keep it", () => {
+    const [error] = checkTemplate("Dear ${name}", "body", { kind: "html" });
+    expect(error?.message).toContain("put it between {% raw %} and {% endraw %}");
+    for (const quiet of [
+      "{%raw%}${HOME}{%endraw%}",
+      "{%- comment -%}${HOME}{%- endcomment -%}",
+      "<STYLE>a{b:${c}}</STYLE>",
+      "{% raw %}${HOME}{% endraw %} and {% raw %}[[a]]{% endraw %}",
+    ]) {
+      expect(checkTemplate(quiet, "body", { kind: "html" })).toEqual([]);
+    }
+    const after = checkTemplate("{% raw %}${a}{% endraw %} ${b}", "body", { kind: "html" });
+    expect(after[0]?.message).toContain("${b}");
+  });
+});
