@@ -40,7 +40,13 @@ const PEOPLE = setOf(`
   double duplicate email enabled field gdpr group inactive list marketing merge newsletter opt optin
   optout overwrite permission preference property replace segment skip state status subscribe
   subscribed subscription suppress suppressed suppression tag topic trait trigger unsubscribe
-  unsubscribed update upsert verified welcome workflow`);
+  unsubscribed update upsert verified welcome workflow
+  not no dnc dnd blocked banned removed gone left spam cancelled canceled mailable deliverable
+  emailable contactable allowed sub unsub stop mute muted paused pending invalid bounce complaint
+  churned agree agreed accept accepts wants`);
+
+/** Words about when an event happened: it would be recorded as one of now. */
+const EVENT_TIMES = setOf("time timestamp date datetime occurred happened when");
 
 /** Words about which items a list shows, and in which order. */
 const FILTERS = setOf(`
@@ -59,11 +65,12 @@ const NO_FILTER =
 /** Shortest word by which a name without capitals and signs may begin or end. */
 const MIN_COMPACT = 4;
 
-export type Purpose = "sending" | "people" | "other";
+export type Purpose = "sending" | "people" | "events" | "other";
 
 export function purposeOf(path: string): Purpose {
   if (/^\/(?:v1\/send|campaigns|templates|emails)(?:\/|$)/.test(path)) return "sending";
-  return /^\/(?:contacts|v1\/track|suppressions|segments)(?:\/|$)/.test(path) ? "people" : "other";
+  if (/^\/v1\/track(?:\/|$)/.test(path)) return "events";
+  return /^\/(?:contacts|suppressions|segments)(?:\/|$)/.test(path) ? "people" : "other";
 }
 
 const MAX_LENGTH = 200;
@@ -72,6 +79,9 @@ const MAX_LENGTH = 200;
 export function isSignificantField(name: string, purpose: Purpose, isInner: boolean): boolean {
   if (hasWord(name, GENERAL)) return true;
   if (purpose === "people") return !isInner && hasWord(name, PEOPLE);
+  if (purpose === "events") {
+    return !isInner && (hasWord(name, PEOPLE) || hasWord(name, EVENT_TIMES));
+  }
   if (purpose !== "sending") return false;
   if (/^[hovt]:/i.test(name)) return true;
   return isInner ? hasWord(name, INNER_SENDING) : hasWord(name, SENDING);

@@ -302,6 +302,16 @@ not an address,,
     expect(suppressions()).toEqual([["a@x.io", "HARD_BOUNCE"]]);
   });
 
+  test.each([
+    "email,unsubscribed\na@x.io,false\nb@x.io,true\nc@x.io,\n",
+    "email,UNSUB_TIME\na@x.io,\nb@x.io,2024-05-06 07:08:09\nc@x.io,\n",
+    "email,bounced,blacklisted\na@x.io,0,No\nb@x.io,1,No\nc@x.io,,\n",
+  ])("suppresses of an export of all contacts only those who left: %j", async (file) => {
+    const progress = await importList(file);
+    expect(progress.at("data")).toMatchObject({ created: 1, failed: 2 });
+    expect(suppressions().map(([email]) => email)).toEqual(["b@x.io"]);
+  });
+
   test("refuses rows of people who are subscribed", async () => {
     const progress = await importList("email,status\na@x.io,enabled\nb@x.io,unsubscribed\n");
     expect(progress.at("data")).toMatchObject({ created: 1, failed: 1 });

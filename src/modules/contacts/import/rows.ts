@@ -73,6 +73,7 @@ function readCells({ columns, statusWords, isList, types }: RowFormat, cells: re
     if (standing !== null && standing !== undefined) standings.push(standing);
   };
   const data: [string, unknown][] = [];
+  let isLeft = false;
   for (const [i, cell] of cells.entries()) {
     const column = columns[i];
     refuseBadCharacters(cell);
@@ -91,9 +92,12 @@ function readCells({ columns, statusWords, isList, types }: RowFormat, cells: re
       case "wanted":
         addStanding(readWanted(cell, statusWords), cell);
         break;
-      case "left":
-        addStanding(readLeft(cell, column, statusWords), cell);
+      case "left": {
+        const standing = readLeft(cell, column, statusWords);
+        isLeft ||= standing !== null;
+        addStanding(standing, cell);
         break;
+      }
       case "data":
         data.push([column.key, readTypedCell(cell, column.key, types[i] ?? "text")]);
         break;
@@ -107,6 +111,9 @@ function readCells({ columns, statusWords, isList, types }: RowFormat, cells: re
     }
   }
   if (email === null) throw new RowError("The email is empty.");
+  // An export of all contacts has a column of those who left, such as `unsubscribed`.
+  const saysWhoLeft = isList && columns.some(({ kind }) => kind === "left");
+  if (saysWhoLeft && !isLeft && standings.length === 0) standings.push("SUBSCRIBED");
   return {
     email,
     standing: strictest(standings),

@@ -178,7 +178,7 @@ export function refusable<T>(run: () => T): T | { is: "failed"; message: string 
 }
 
 const STILL_SUBSCRIBED =
-  "The row says that the person is subscribed, so the address is not suppressed.";
+  "The row says that the person did not leave, so the address is not suppressed.";
 
 export function suppressionReasonFrom(standing: Standing | null): SuppressionReason | null {
   return standing === "SUBSCRIBED" || standing === "UNSUBSCRIBED" ? null : standing;
