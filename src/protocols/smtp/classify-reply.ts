@@ -172,7 +172,7 @@ function isPassedOn(text: string): boolean {
 }
 
 const PASSED_ON =
-  /\bby (?:the |this |its |their )?(?:recipient|addressee|user|mail ?box owner|customer|destination)s?\b|\b(?:recipient|addressee)'s |\b(?:recipient|addressee|user|customer)(?:'s|s') (?:\S{1,20} )?(?:preferences?|settings?|mail ?server|server|domain|host|list|block-?list|polic\w+)|\b(?:remote|destination|receiving|recipient) (?:mail ?)?(?:server|host|mta|domain|site) (?:\S{1,255} )?(?:said|says|returned|responded|replied|answered|refused|rejected|blocked)|\bfor (?:the |this )(?:recipient|addressee)\b|\bmail ?box owner's\b|\bhost \S{1,255} (?:\S{1,60} )?said\b/i;
+  /\bby (?:the |this |its |their )?(?:recipient|addressee|user|mail ?box owner|customer|destination)s?\b(?! (?:complain|report|feedback))|\b(?:recipient|addressee)'s |\b(?:recipient|addressee|user|customer)(?:'s|s') (?:\S{1,20} )?(?:preferences?|settings?|mail ?server|server|domain|host|list|block-?list|polic\w+)|\b(?:remote|destination|receiving|recipient) (?:mail ?)?(?:server|host|mta|domain|site) (?:\S{1,255} )?(?:said|says|returned|responded|replied|answered|refused|rejected|blocked)|(?<!relay(?:ing)? (?:access )?)\b(?:blocked|restricted|refused|rejected|denied|disabled|not (?:allowed|permitted)) for (?:the |this )(?:recipient|addressee)\b|\bmail ?box owner's\b|\bhost \S{1,255} (?:\S{1,60} )?said\b/i;
 
 /** A permanent code with a temporary enhanced code (RFC 3463 §2) proves nothing. */
 function isContradictory({ permanent, series }: Parsed): boolean {

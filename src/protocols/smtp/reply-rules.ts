@@ -103,9 +103,13 @@ export const REPLY_RULES: readonly ReplyRule[] = [
   },
 
   {
-    // What the account may send in a time, or has paid for.
+    // What the account may send in a time, or has paid for; not what the message says of payments.
     about: "account",
     class: "rate_limited",
+    unless: anyOf([
+      /\b(?:message|mail|e-?mail|attachment|body|content) (?:contain(?:s|ed)|is part|appears|looks)|phish|virus|malware|trojan/,
+      /\b(?:recipient|addressee) (?:is |has |was )?(?:over|reached|exceeded)\b/,
+    ]),
     text: anyOf([
       /(?:daily|hourly|weekly|monthly|sending|relay|submission|outgoing|outbound) (?:(?:user|customer|account|smtp|relay|e-?mail|mail|messages?|recipients?|sending|sent|outgoing|outbound) ){0,3}(?:quota|limit|limits|allowance)\b/,
       /\byou(?:r|'ve)?\b(?! (?:tried|are trying|were trying|entered))(?![^.]{0,80}\b(?:size|large|big)\b)[^.]{0,60}\b(?:over|exceed\w*|reach\w*|hit|use[ds]? up|passed)\b[^.]{0,40}\b(?:quota|limits?|allowance|credits?|plan)\b/,
@@ -119,7 +123,7 @@ export const REPLY_RULES: readonly ReplyRule[] = [
       /max(?:imum)? (?:allowed |number of ){0,2}(?:messages|mails|e-?mails|recipients) (?:has been |was |is )?(?:exceeded|reached)|quota of (?:messages|mails|e-?mails)|(?:sender|sending) rate (?:is )?(?:exceeded|too high)/,
       /trial (?:account|plan|period|tenant)|payment required|\bunpaid\b|upgrade your (?:plan|account)/,
       /\b(?:submissionquotaexceeded|trackingquota|exceeded sending|outboundspamexception|showtierupgrade)|verdict is suspend/,
-      /\b(?:(?:free|paid|basic|starter|trial|current|your) (?:plan|tier|account|subscription)|plan|tier|subscription|(?<!(?:box|disk|storage|space) )usage|api|smtp|senders?|send|sending|outbound|outgoing|daily|hourly|weekly|monthly|yearly|annual|credits?|e-?mails?)(?:'s)? (?:(?:e-?mail|mail|message|messages|sending|send|usage|recipient|plan|account|user|daily|hourly|monthly) ){0,3}(?:limits?|quotas?|allowance|cap|credits?|volume)\b(?: \S{1,40}){0,4}? (?:exceeded|reached|hit|exhausted|used up|passed|depleted|over)\b/,
+      /\b(?:(?:free|paid|basic|starter|trial|current|your) (?:plan|tier|account|subscription)|plan|tier|subscription|(?<!(?:box|disk|storage|space) )usage|api|smtp|senders?|send|sending|outbound|outgoing|daily|hourly|weekly|monthly|yearly|annual|credits?|e-?mails?(?! quota))(?:'s)? (?:(?:e-?mail|mail|message|messages|sending|send|usage|recipient|plan|account|user|daily|hourly|monthly) ){0,3}(?:limits?|quotas?|allowance|cap|credits?|volume)\b(?: \S{1,40}){0,4}? (?:exceeded|reached|hit|exhausted|used up|passed|depleted|over)\b/,
       /(?:exceeded|reached|hit|exhausted|used up|depleted|over) (?:\S{1,20} ){0,3}(?:plan|tier|subscription|usage|api|sending|daily|hourly|monthly|weekly|free) (?:\S{1,20} ){0,2}(?:limits?|quotas?|allowance|cap|credits?)\b/,
       /(?:limits?|quotas?|rate|allowance|cap) (?:for|of|on|in) (?:\S{1,20} ){0,2}(?:outbound|outgoing|sent|sending|plan|tier|billing|monthly|daily|hourly)(?: \S{1,40}){0,3}? (?:exceeded|reached|hit|exhausted|used up)\b/,
       /\b(?:trial|subscription|billing|payment|balance|funds|api[- ]key|(?:free|paid) (?:tier|plan|version)|your plan|account plan)\b(?: \S{1,20}){0,4}? (?:ended|expired|over|exceeded|reached|required|overdue|failed|invalid|insufficient|revoked|suspended|inactive|problems?|issues?|disabled|due|exhausted|(?:does|do) not (?:allow|include|permit))\b|\b(?:invalid|insufficient|expired|revoked|overdue|upgrade to a) (?:trial|subscription|billing|payment|balance|funds|api[- ]key|paid)\b/,

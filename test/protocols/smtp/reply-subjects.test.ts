@@ -308,6 +308,12 @@ const NOT_ACCOUNT: readonly string[] = [
   "Recipient ada has blocked you",
   "Your domain is on the mailbox owner's block list",
   "Recipient limit exceeded",
+  "e-mail quota exceeded",
+  "The e-mail quota of the user is exceeded",
+  "Message contains an invoice, payment overdue",
+  "Recipient over daily limit",
+  "your message was not delivered: mailbox full",
+  "Connection limit reached",
   "Mailbox limit exceeded",
   "Your message exceeds the size limit",
   "The message contains a phishing link about a payment",
@@ -318,7 +324,20 @@ const NOT_ACCOUNT: readonly string[] = [
   "The recipient's subscription has expired",
 ];
 
+/** Words for a recipient in refusals of our server. */
+const OUR_SERVER: readonly string[] = [
+  "Relay access denied for this recipient",
+  "Relaying denied for the recipient",
+  "Your IP 192.0.2.7 was blocked by user complaints",
+  "Daily limit of recipients exceeded",
+  "You have exceeded the number of recipients, daily limit reached",
+];
+
 describe("our account or one recipient", () => {
+  test.each([...OUR_SERVER])("our server: %s", (text) => {
+    expect(at("rcpt", text).about).toBe("account");
+  });
+
   test.each([...ACCOUNT])("the account: %s", (text) => {
     for (const step of ["mail", "rcpt", "data", "dot"] as const) {
       for (const code of [550, 554, 452]) {
