@@ -43,7 +43,7 @@ const FILLERS = wordsOf(`
   am um wann datum zeit zeitpunkt grund ist wurde hat konto kunde mitglied adresse liste für von der die das
   le la les date du de des est motif raison compte client membre adresse liste depuis
   el los fecha hora es está motivo cuenta cliente socio lista por
-  il data ora è stato motivo conto cliente socio em o da do conta op reden datum klant lid lijst
+  il data ora è stato motivo conto cliente socio em o da do conta op reden datum klant lid lijst erhalten recevoir recibir ricevere
   den det datum tid orsak skäl kund årsag dato kunde medlem dnia powód konto klient dne důvod účet
   zákazník tarihi nedeni hesap müşteri üye mi дата причина клиент аккаунт пользователь 日 日時 日付 理由 日期 原因 날짜
 `);
@@ -51,7 +51,7 @@ const FILLERS = wordsOf(`
 const WANTING = wordsOf(`
   active enabled consent consented permission optin optedin doubleoptin confirmed confirmation confirm verified
   validated valid subscribed agreed accepts accept accepted reachable deliverable mailable emailable contactable
-  permitted allowed allow opted newsletter newsletters gdpr dsgvo rgpd lgpd
+  permitted allowed allow opt opted newsletter newsletters gdpr dsgvo rgpd lgpd
   aktiv aktive bestätigt abonniert angemeldet einwilligung eingewilligt einverständnis zustimmung zugestimmt
   werbeeinwilligung erlaubnis
   actif active confirmé abonné abonnée inscrit inscrite consentement autorisation infolettre
@@ -71,7 +71,8 @@ const WANTING = wordsOf(`
 const MAIL = wordsOf(`
   mail mails email emails emailing mailing mailings marketing promotions promotional
   communication communications advertising contact contacting membership send sends sendable
-  sub subs news updates promo promos offers touch
+  sub subs subscr subbed news updates promo promos offers touch deals infos blast blasts alerts notify notifications
+  signup join reachout
   werbung werbemails kontakt kommunikation mitgliedschaft abo abonnement courriel courriels publicité adhésion correo correos
   publicidad pubblicità publicidade reklame reklam рассылка рассылки реклама メール メルマガ 配信
 `);
@@ -103,7 +104,7 @@ const TOPICS = new Set(
  */
 const REACHING = new Set(
   wordsOf(`
-  send contact write message reach inform notify alert posted informed touch approach
+  send contact write message reach inform notify alert posted informed touch approach contacted reached notified kontaktiert contacté
   schreiben anschreiben schicken senden zusenden zuschicken kontaktieren informieren ansprechen anmailen benachrichtigen melden
   contacter écrire envoyer informer joindre solliciter tenir contactar escribir
   enviar informar contattare scrivere inviare informare contatar escrever
@@ -125,7 +126,8 @@ const PERSONS = new Set(
 /** Questions about facts, such as `Did we contact you before?`, and what is asked of the person. */
 const FACT =
   /^(?:how|where|when|what|why|which|who|did|have|has|had|was|were|wie|wo|woher|wann|was|warum|welche|haben|hast|comment|ou|quand|pourquoi|avez|como|donde|cuando|come|dove|quando|hai|hoe|waar|wanneer|heeft|hur|var|hvor|jak|gdzie|как|где|откуда)\b|\b(?:contact|send|write|inform|notify|tell|message|reach) us\b/;
-const WISH = /\bin touch\b|\bhear (?:more )?from\b|\bkeep me\b/;
+const WISH =
+  /\b(?:in|en) (?:touch|contact|contacto|kontakt)\b|\bhear (?:more|from|about our)\b|\b(?:keep|tell|sign) me\b|\b(?:be contacted|ser contactad[oa])\b/;
 const RECEIVING = new Set(wordsOf("like want wish happy receive get"));
 const MATERIAL = new Set(wordsOf("info infos information catalog catalogue brochure tips"));
 
@@ -144,19 +146,23 @@ const MEASURE =
 const RATE = /(?:rate|ratio|percent|percentage|score)$/;
 /** Names of times and spans of time of activity, such as `Last Active` and `Days since last email`. */
 const ACTIVITY =
-  /^(?:last|first|latest|recent|next|letzte|letzter|derniere?|ultim[ao]|senaste|sidste|ostatni[ae]?) ?(?:active|activity|seen|e?mail|newsletter|campaign|contact|aktiv|marketing|login|open)|\b(?:days?|hours?|weeks?|months?|minutes?|time|tage|jours|dias|giorni) (?:since|until|till|to|between|seit|depuis|desde|da)\b/;
-/** The address of a house: `Mailing Address Line 2`, `Mailing Street`. */
+  /^(?:last|first|latest|recent|next|letzte|letzter|derniere?|ultim[ao]|senaste|sidste|ostatni[ae]?) ?(?:active|activity|seen|e?mail|newsletter|campaign|contact|aktiv|marketing|login|open)|^active (?:subscriptions|deals)$|\b(?:days?|hours?|weeks?|months?|minutes?|time|tage|jours|dias|giorni) (?:since|until|till|to|between|seit|depuis|desde|da)\b/;
+/** Addresses beside the one of the contact, and the one of a house: `Mailing Address Line 2`, `Mailing Street`. */
+const OTHER_ADDRESS =
+  /^(?:(?:alternate|alternative|secondary|second|other|work|billing|paypal|parent|business|personal|home|private|backup|invoice|company|shipping|payer|reply) e ?mails?|e ?mail [2-9])(?: address(?:es)?)?$/;
 const POSTAL =
   /\bmailing (?:address|street|city|town|state|province|zip|postal|postcode|country|county|region|line|latitude|longitude|geocode)/;
 /** A place of which only the letters are checked, unless it is one of mail. */
-const PLACES = new Set(wordsOf("address adresse direccion indirizzo endereco adres"));
+const PLACES = new Set(
+  wordsOf("id identity age address adresse direccion indirizzo endereco adres"),
+);
 const CHECKED = new Set(wordsOf("verified validated valid confirmed checked"));
 /** Even one of these is much: `unsubscribe_count` is 1 for a person who left. */
 const GRAVE = /unsub|optout|complain|spamreport|hardbounc/;
 /** The end of a name that only describes a consent. */
 const COMPANIONS = new Set(
   wordsOf(`id ip source by version text method campaign form page title language lang type reason country
-    region city note notes comment comments frequency level topic topics name names
+    region city note notes comment comments frequency level topic topics name names channel
     client clients provider template templates domain signature app software server host platform tool
     program owner person attachment attachments subject label format code codes group role`),
 );
@@ -190,7 +196,7 @@ const OTHER_CONSENTS = new Set(
   wordsOf(`
   photo photos photograph photography photographs picture pictures image images video videos film filming media
   recording parental parent guardian medical treatment surgery research study cookie cookies waiver liability background health
-  hipaa travel pickup foto fotos bild bilder bildrechte droit imagen imágenes immagini vidéo
+  hipaa tracking travel pickup foto fotos bild bilder bildrechte droit imagen imágenes immagini vidéo
   terms conditions tos agb cgv cgu rules
 `),
 );
@@ -230,7 +236,7 @@ const CLASSES: readonly WordClass[] = [
   ...classOf(LEAVING_IN_NAMES, LEAVES),
   ...classOf(
     wordsOf(
-      "stop exitdate dateofexit dateofleaving leavingdate leavedate leaving departuredate kündigungs",
+      "stop mute exitdate dateofexit dateofleaving leavingdate leavedate leaving departuredate kündigungs",
     ),
     LEAVES,
   ),
@@ -250,7 +256,9 @@ for (const { word, bit } of CLASSES) {
 const LONGEST_WORD = Math.max(...CLASSES.map(({ word }) => word.length));
 /** Words that are too common beside others: `gone_fishing`, `left_handed`. */
 const NEEDS_MORE = new Set(
-  wordsOf("left gone quit former departed exited refused stop stopped ended ceased discontinued"),
+  wordsOf(
+    "left gone quit former departed exited refused stop stopped ended ceased discontinued dropped halted",
+  ),
 );
 const LEAVING_SET = new Set(LEAVING_IN_NAMES.filter((word) => !NEEDS_MORE.has(word)));
 
@@ -282,7 +290,7 @@ function hintOf(bare: string, words: readonly string[]): NameHint {
   const found = classesIn(bare);
   if (found.has(LEAVES)) return "left";
   if (found.has(NEGATES | WANTS) || found.has(NEGATES | MAILS)) return "left";
-  if (ACTIVITY.test(text) || POSTAL.test(text)) return null;
+  if (ACTIVITY.test(text) || POSTAL.test(text) || OTHER_ADDRESS.test(text)) return null;
   const isAboutMail = MAIL_PARTS.some((part) => bare.includes(part)) || isRequest(text, words);
   const isOtherConsent = words.some((word) => OTHER_CONSENTS.has(word)) || PICTURE.test(bare);
   if (!isAboutMail && (isOtherConsent || hasBoth(words, PLACES, CHECKED))) return null;

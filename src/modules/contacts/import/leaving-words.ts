@@ -73,7 +73,7 @@ const LEAVING_WORDS = wordsOf(`
   gone former exmember exmembre exmitglied undelivered trashed trash onhold paused dnc dnm nomail noemail
   erased gdprerased anonymized anonymised opposition objected inactive disabled blocked banned pending cancelled canceled cancellation
   archived deleted deletion removed removal invalid invalidemail bademail badaddress spam spammer abuse
-  stopped ended ceased discontinued lapsed churned churn terminated withdrawn revoked rejected refused declined denied deceased departed
+  muted snoozed silenced dropped halted stopped ended ceased discontinued lapsed churned churn terminated withdrawn revoked rejected refused declined denied deceased departed
   quit resigned exited dormant annulation cancellazione cancelación cancelamento annullamento quarantined unactivated awaitingconfirmation unengaged deactive
   suspended complaint complaints bounce bounces blacklist blocklist cleaned optout exclude excluded
   gelöscht geloescht entfernt inaktiv gesperrt blockiert ausgeschieden ausgetreten storniert gekündigt gekuendigt kündigung
