@@ -94,6 +94,10 @@ const LONGEST_READING = 24;
 /** Score of a good reading, and the lead that it needs. */
 const GOOD = 0.85;
 const LEAD = 0.2;
+/** Scripts that have a letter for nearly each byte, so that few words look typical by chance. */
+const DENSE = new Set<Script>(["cyrillic", "greek", "hebrew", "arabic", "thai"]);
+/** Letters from which the letters that are common in a script decide between them. */
+const ENOUGH_LETTERS = 40;
 /** Share of common letters from which words are typical of a script. */
 const TYPICAL_FROM = 0.3;
 const TYPICAL_SPAN = 0.3;
@@ -151,20 +155,29 @@ export function guessEncoding(): EncodingGuesser {
       if (wide !== null) return sure(wide);
       if (hasEscapes) return sure("iso-2022-jp");
       // A few invalid bytes in much valid UTF-8 are damage, not another encoding. They are compared
-      // with the number of continuation bytes of valid characters.
-      return invalid > bytesSeen - charactersSeen ? guessFrom(words.bytes()) : sure("utf-8");
+      // with the number of continuation bytes of valid characters, because a few letters of another
+      // encoding can be valid by chance.
+      return invalid * 3 > bytesSeen - charactersSeen ? guessFrom(words.bytes()) : sure("utf-8");
     },
   };
 }
 
-type Reading = { encoding: string; script: Script; words: string[]; score: number };
+type Reading = {
+  encoding: string;
+  script: Script;
+  words: string[];
+  /** Share of the words that are plausible. */
+  share: number;
+  score: number;
+};
 
 /** The encoding in which the words are the most plausible. */
 function guessFrom(sample: Buffer): EncodingGuess {
   const readings = readingsOf(sample).toSorted((a, b) => b.score - a.score);
   const [best, ...others] = readings;
   if (best === undefined) return sure("windows-1252");
-  const rival = others.find((other) => isRival(best, other));
+  const rivals = others.filter((other) => isRival(best, other));
+  const rival = rivals.find(({ script }) => script !== best.script) ?? rivals[0];
   const isGood = best.score >= GOOD;
   if (isGood && rival === undefined) return sure(best.encoding);
   const other = rival ?? others.find(({ words }) => differingWord(best, words) !== undefined);
@@ -176,6 +189,9 @@ const MOSTLY_WESTERN = /^[ -~àâäãåáçéèêëíîïñóôöúüÿ’‘“
 
 /** True if the other reading is nearly as good as the best, and another one. */
 function isRival(best: Reading, other: Reading): boolean {
+  if (isShort(best) && DENSE.has(best.script) && DENSE.has(other.script) && other.share === 1) {
+    return true;
+  }
   if (other.score <= best.score - LEAD || other.score === 0) return false;
   const at = best.words.findIndex((word, i) => word !== other.words[i]);
   if (at === -1) return false;
@@ -183,6 +199,9 @@ function isRival(best: Reading, other: Reading): boolean {
   if (other.script === "western") return false;
   return best.words.some((word, i) => word !== other.words[i] && !MOSTLY_WESTERN.test(word));
 }
+
+const isShort = ({ words }: Reading): boolean =>
+  words.join("").replace(/[ -~]/g, "").length < ENOUGH_LETTERS;
 
 const differingWord = (best: Reading, words: readonly string[]) =>
   best.words.find((word, i) => word !== words[i]);
@@ -211,7 +230,13 @@ function readingsOf(sample: Buffer): Reading[] {
     // Hebrew in Windows-1255 is Cyrillic capitals in KOI8-R.
     const isShouted = encoding === "koi8-r" && words.every((word) => word === word.toUpperCase());
     const weight = RARE.has(encoding) || isShouted ? RARE_WEIGHT : 1;
-    return { encoding, script, words, score: share * weight * weightOf(script, words, western) };
+    return {
+      encoding,
+      script,
+      words,
+      share,
+      score: share * weight * weightOf(script, words, western),
+    };
   });
 }
 

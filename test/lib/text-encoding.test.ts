@@ -80,7 +80,12 @@ describe("guesses, surely,", () => {
       "windows-1254",
       "ad,şehir\nAyşe Yılmaz,İstanbul\nÇağlar Öztürk,Eskişehir\nDoğan Şahin,Muğla\n",
     ],
+    [
+      "windows-1255",
+      "שם,עיר\nיוסף אברהם,ירושלים\nמרים פרידמן,תל אביב\nתמר שפירא,נתניה\nאיתן גולדברג,הרצליה\nמשה אזולאי,רמת גן\n",
+    ],
     ["windows-1256", "الاسم,المدينة\nمحمد علي,القاهرة\nفاطمة حسن,الرياض\n"],
+    ["windows-874", "กรุงเทพ,มานะ"],
     ["windows-874", "ชื่อ,เมือง\nสมชาย ใจดี,กรุงเทพ\nสมหญิง,เชียงใหม่\n"],
   ];
   test.each(files)("%s: %j", (encoding, text) => {
@@ -127,6 +132,12 @@ describe("is in doubt about", () => {
     ["windows-1251", "Ян"],
     ["windows-1257", "Ąžuolas,Bērziņš"],
     ["windows-1255", "שלום"],
+    ["windows-1255", "דוד כהן"],
+    ["windows-1255", "שרה לוי,חיפה"],
+    ["windows-1255", "גלית דגן,חיים פרץ,תל אביב"],
+    ["windows-1251", "Анна"],
+    ["windows-1253", "Μαρία"],
+    ["windows-874", "ใจดี"],
   ];
   test.each(unclear)("%s: %j", (encoding, text) => {
     const { doubt } = guess(encode(text, encoding));

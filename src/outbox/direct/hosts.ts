@@ -164,7 +164,7 @@ class Run {
     }
     const delivery = await this.#dialler.deliver(host, address);
     if (delivery.kind !== "unopened") this.#sessions++;
-    const answer = interpretDelivery(host, delivery);
+    const answer = interpretDelivery(host, delivery, this.#mail.dispatch.envelope);
     if (answer.next === null) return answer;
     this.#setbacks.push(answer);
     // An address counts once, even if it was dialled again in cleartext; not at all if not dialled.
@@ -283,7 +283,11 @@ type HostAnswer = {
   next: "address" | "host" | null;
 };
 
-function interpretDelivery(host: string, delivery: Delivery): HostAnswer {
+function interpretDelivery(
+  host: string,
+  delivery: Delivery,
+  envelope: Dispatch["envelope"],
+): HostAnswer {
   switch (delivery.kind) {
     case "accepted": {
       const reason = `${host} accepted it: ${quoteReply(delivery.reply)}`;
@@ -291,7 +295,7 @@ function interpretDelivery(host: string, delivery: Delivery): HostAnswer {
       return decided(host, decision, { kind: "accepted" });
     }
     case "refused":
-      return interpretRefusal(host, delivery.step, delivery.reply);
+      return interpretRefusal(host, { ...delivery, envelope });
     case "unsendable": {
       const decision = unsendable(host, delivery);
       return decided(host, decision, { kind: "answered" });
@@ -303,8 +307,9 @@ function interpretDelivery(host: string, delivery: Delivery): HostAnswer {
   }
 }
 
-function interpretRefusal(host: string, step: SmtpStep, reply: Reply): HostAnswer {
-  const decision = decide(step, reply, `${host} refused at ${step}: ${quoteReply(reply)}`);
+function interpretRefusal(host: string, refused: Refused): HostAnswer {
+  const { step, reply } = refused;
+  const decision = decide(refused, `${host} refused at ${step}: ${quoteReply(reply)}`);
   const isAboutHost = step !== "dot" && isHostProblem(step, reply, decision.class);
   if (decision.kind === "bounced" || !isAboutHost) {
     return decided(host, decision, siteResultOf(reply, decision));
@@ -382,19 +387,21 @@ const GREETING_STEPS: ReadonlySet<SmtpStep> = new Set(["greeting", "ehlo", "helo
 
 /** After a refusal in the greeting the next host is tried (docs/delivery.md#S3). */
 function interpretGreeting(host: string, step: SmtpStep, reply: Reply): HostAnswer {
-  const decision = decide(step, reply, `${host} refused at ${step}: ${quoteReply(reply)}`);
+  const decision = decide({ step, reply }, `${host} refused at ${step}: ${quoteReply(reply)}`);
   const found = siteResultOf(reply, decision);
   const isHostProblem = decision.kind === "deferred" && found.kind === "answered";
   const result: SiteResult = isHostProblem ? { kind: "failed" } : found;
   return { host, contact: "answered", decision, result, next: "host" };
 }
 
+type Refused = { step: SmtpStep; reply: Reply; envelope?: Dispatch["envelope"] };
+
 /**
  * A refusal of this server or of the sender is no fault of the recipient, so the mail waits, whatever the
  * code is (docs/delivery.md#R5): a quota, a block of our address, our DNS or TLS, a sender that is refused.
  */
-function decide(step: SmtpStep, reply: Reply, reason: string): Decision {
-  const { about, ...reading } = readReply(step, reply);
+function decide({ step, reply, envelope }: Refused, reason: string): Decision {
+  const { about, ...reading } = readReply(step, reply, envelope);
   const isOurs = about === "sender" || (about === "account" && reading.class !== "policy");
   if (reading.kind === "deferred" || !isOurs) return { ...reading, reason };
   const held = { kind: "deferred", class: reading.class, reason } as const;

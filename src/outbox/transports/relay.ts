@@ -78,7 +78,7 @@ export function relayTransport(options: RelayTransportOptions): Transport {
     if (slot.kind === "busy") return resolve(deferWithoutSlot(slot));
     pool.send(destination, dispatch, {
       resolve(result) {
-        const outcome = noteResult(slot, result);
+        const outcome = noteResult(slot, result, dispatch.envelope);
         slot.release();
         resolve(outcome);
       },
@@ -89,9 +89,9 @@ export function relayTransport(options: RelayTransportOptions): Transport {
     });
   }
 
-  function noteResult(slot: Slot, result: HostResult): Outcome {
+  function noteResult(slot: Slot, result: HostResult, envelope: Dispatch["envelope"]): Outcome {
     const { delivery } = result;
-    if (delivery.kind === "refused") return noteRefusal(slot, delivery, result);
+    if (delivery.kind === "refused") return noteRefusal(slot, { ...delivery, envelope }, result);
     if (delivery.kind === "accepted") gate.noteAnswer(slot);
     const outcome = outcomeOf(name, result);
     if (delivery.kind !== "unopened" || !showsOutage(delivery.failure)) return outcome;
@@ -109,11 +109,11 @@ export function relayTransport(options: RelayTransportOptions): Transport {
    */
   function noteRefusal(
     slot: Slot,
-    { step, reply }: { step: SmtpStep; reply: Reply },
+    { step, reply, envelope }: Refused,
     { conversations }: HostResult,
   ): Outcome {
     const reason = `${name} refused at ${step}: ${quoteReply(reply)}`;
-    const reading = readReply(step, reply);
+    const reading = readReply(step, reply, envelope);
     if (!isAboutAccount(reading)) {
       gate.noteAnswer(slot);
       return refused(step, reading, { reason, conversations });
@@ -228,6 +228,8 @@ function outcomeOf(relay: string, { delivery, conversations }: HostResult): Outc
   }
   return broken(delivery, endedBecause(`failed at ${describeFailure(delivery.failure)}`));
 }
+
+type Refused = { step: SmtpStep; reply: Reply; envelope: Dispatch["envelope"] };
 
 type Ended = Pick<Outcome, "reason" | "conversations">;
 

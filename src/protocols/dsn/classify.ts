@@ -10,9 +10,11 @@
  */
 
 import { classifyReply, findMeaning, type Meaning } from "../smtp/classify-reply.ts";
+import type { Dispatch } from "../smtp/dispatch.ts";
 import type { ReplyClass, SmtpStep } from "../smtp/reply-classes.ts";
 import { domainOf } from "../mime/address.ts";
 import { isAboutOtherHost } from "../smtp/dns-words.ts";
+import { reportsSenderCheck } from "../smtp/sender-words.ts";
 import { statusOfPhrase } from "./reason-phrases.ts";
 
 export type Diagnosis = {
@@ -67,26 +69,38 @@ function repliesIn(text: string, max = MAX_QUOTED): Quoted[] {
   return found;
 }
 
+/** A reply to a check of the sender is about the sender: the words around it decide. */
+function withoutSenderChecks(words: string, quoted: readonly Quoted[]): Quoted[] {
+  let from = 0;
+  const inner = quoted.findIndex(({ at }) => {
+    const around = words.slice(from, at);
+    from = at;
+    return reportsSenderCheck(around);
+  });
+  return inner === -1 ? [...quoted] : quoted.slice(0, inner);
+}
+
 /**
  * `status` is the field Status of a standard report, `text` the diagnostic or the words of the
- * report about this recipient, if it is known.
+ * report about this recipient. `sender` is the address of the mail's sender, which a quoted reply may
+ * call unknown.
  */
 export function diagnose(
   status: string | null,
   text: string,
-  recipient: string | null = null,
+  { recipient = null, sender = null }: { recipient?: string | null; sender?: string | null } = {},
 ): Diagnosis {
   const words = text.replace(/\s+/g, " ").trim().slice(0, LONGEST_TEXT);
   if (recipient !== null && isAboutOtherHost(words, domainOf(recipient))) {
     return concluded({ meaning: NETWORK, status: "5.4.4", text: words, code: 550 });
   }
   const step = stepOf(words);
-  const quoted = repliesIn(words);
+  const quoted = withoutSenderChecks(words, repliesIn(words));
   const own = isSpecific(status) ? status : null;
   const said = quoted.map(({ enhanced }) => enhanced).filter((code) => code !== null);
   const specific = said.toReversed().find(isSpecific) ?? null;
   for (const reply of quoted.toReversed()) {
-    const read = readQuoted(reply, step);
+    const read = readQuoted(reply, step, { from: sender ?? "", to: recipient ?? "" });
     if (read === null) continue;
     const { enhanced, meaning } = read;
     const code = isSpecific(enhanced) ? enhanced : (specific ?? own ?? enhanced);
@@ -119,6 +133,7 @@ function codeOf(enhanced: string | null): number {
 function readQuoted(
   { at, code, enhanced, text }: Quoted,
   step: SmtpStep,
+  envelope?: Dispatch["envelope"],
 ): { meaning: Meaning; enhanced: string | null } | null {
   const ofPhrase = statusOfPhrase(text);
   // A recipient's server refuses with X.4.1 too, but not with the other codes of this group.
@@ -126,11 +141,11 @@ function readQuoted(
   const isVague = ofPhrase === null || isNetwork(ofPhrase);
   if (isOurs && isVague) return { meaning: NETWORK, enhanced };
   const own = isOurs ? null : enhanced;
-  const meaning = findMeaning({ step, code, enhanced: aligned(own, code), text });
+  const meaning = findMeaning({ step, code, enhanced: aligned(own, code), text, envelope });
   if (meaning !== null) return { meaning, enhanced: isSpecific(own) ? own : (ofPhrase ?? own) };
   if (ofPhrase === null) return null;
   if (isNetwork(ofPhrase)) return { meaning: NETWORK, enhanced: ofPhrase };
-  const other = findMeaning({ step, code, enhanced: aligned(ofPhrase, code), text });
+  const other = findMeaning({ step, code, enhanced: aligned(ofPhrase, code), text, envelope });
   return other === null ? null : { meaning: other, enhanced: ofPhrase };
 }
 

@@ -161,9 +161,15 @@ function limited(text: string): string {
 function addressOf(field: string | null): string | null {
   if (field === null) return null;
   const { type, value } = typedValue(field);
-  const bare = mailboxOfX400(value) ?? withoutComments(value).replace(/^<|>$/g, "").trim();
+  const bare = mailboxOfX400(value) ?? withoutDisplayName(withoutComments(value).trim());
   const decoded = type.startsWith("utf-8") ? unicodeOf(bare) : unxtext(bare);
   return decoded === "" ? null : decoded.slice(0, 320);
+}
+
+/** The address in `"Ada" <ada@example.org>`, which is not allowed in this field, but occurs. */
+function withoutDisplayName(text: string): string {
+  const [, address] = /^(?:"(?:[^"\\]|\\.)*"|[^"<>])*<([^<>]*)>[^\w"@]*$/.exec(text) ?? [];
+  return (address ?? text.replace(/^<|>$/g, "")).trim();
 }
 
 /** The mailbox in an X.400 address of a gateway (RFC 2156 §4.3.3); null if it names none. */

@@ -4,6 +4,7 @@
  */
 
 import { DNS_FAILURE, NO_SUCH_DOMAIN } from "../smtp/dns-words.ts";
+import { MAILBOX_FULL } from "../smtp/mailbox-words.ts";
 
 type Phrase = { readonly status: string; readonly pattern: RegExp };
 
@@ -21,11 +22,9 @@ const PHRASES: readonly Phrase[] = [
   {
     status: "5.2.2",
     pattern: anyOf([
+      MAILBOX_FULL,
       /(?:mail ?box|mailbox space|inbox|mail ?drop|maildir|mail ?folder|disk) (?:\S+ ){0,4}(?:is |has been |was )?(?:currently )?(?:full|over quota|over its quota|exceeded)/,
-      /user mailbox exceeds|full mail ?box|over (?:their |his |the |its )?(?:disk |mail ?box |storage )?quota|quota (?:exceeded|full)|(?:reached|exceeding|exceeded|overdrawn) (?:\S+ )?(?:disk ?space |disk |mailbox |storage )?quota|quota violation|mail ?box space not enough|exceeds? (?:the )?(?:maximum )?(?:mailbox|disk|storage)(?: \w+)? (?:size|quota|limit)/,
-      /postfach (?:\S+ ){0,3}(?:voll|überfüllt)|speicherplatz .{0,40}(?:erschöpft|überschritten)/,
-      /(?:bo[iî]te|messagerie) .{0,40}(?:pleine|saturée)|buz[oó]n .{0,30}lleno|casella .{0,30}piena|caixa .{0,30}cheia/,
-      /ящик .{0,40}переполнен|邮箱.{0,20}(?:已满|空间不足|容量)|メールボックス.{0,20}(?:容量|いっぱい)|skrzynka .{0,30}(?:pełna|przepełniona)/,
+      /user mailbox exceeds|(?:reached|exceeding|exceeded|overdrawn) (?:\S+ )?(?:disk ?space |disk |mailbox |storage )?quota|mail ?box space not enough|exceeds? (?:the )?(?:maximum )?(?:mailbox|disk|storage)(?: \w+)? (?:size|quota|limit)/,
     ]),
   },
   {

@@ -69,7 +69,8 @@ export function readDsn(message: MessagePart): DsnReport {
   if (standard !== null) {
     const { status, excerpt } = standard;
     const { envelopeId, reportingMta } = status;
-    const findings = status.recipients.map((recipient) => findingOf(recipient));
+    const sender = senderOf(message);
+    const findings = status.recipients.map((recipient) => findingOf(recipient, sender));
     return {
       kind: "delivery",
       form: "standard",
@@ -153,10 +154,16 @@ function isStatusText(part: MessagePart): boolean {
   );
 }
 
-function findingOf(status: RecipientStatus): RecipientFinding {
+/** The address to which a report goes is the one of the mail's sender (RFC 3464 §2). */
+function senderOf({ fields }: MessagePart): string | null {
+  const to = (valueOf(fields, "to") ?? "").slice(0, 1_000);
+  return /[^\s<>"(),;:@]{1,64}@[^\s<>"(),;:@]{1,255}/.exec(to)?.[0] ?? null;
+}
+
+function findingOf(status: RecipientStatus, sender: string | null): RecipientFinding {
   const { action, diagnostic, remoteMta, originalRecipient, finalRecipient } = status;
   return {
-    ...diagnose(status.status, diagnostic?.text ?? "", finalRecipient),
+    ...diagnose(status.status, diagnostic?.text ?? "", { recipient: finalRecipient, sender }),
     action,
     recipient: finalRecipient,
     originalRecipient,
@@ -176,7 +183,7 @@ function withText(
   const isVague = only?.text === "" && (only.status === null || only.status.endsWith(".0"));
   if (findings.length !== 1 || only === undefined || !isVague) return [...findings];
   const words = readableText(leaves).slice(0, 4_000);
-  const reason = diagnose(only.status, words, only.recipient);
+  const reason = diagnose(only.status, words, { recipient: only.recipient });
   return [{ ...only, ...reason, isPermanent: only.isPermanent && reason.isPermanent }];
 }
 

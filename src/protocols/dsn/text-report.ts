@@ -97,10 +97,10 @@ export function readTextReport(
 
 /** The reason in the words about a recipient, or else in those before the first recipient. */
 function readReason(words: string, shared: string, recipient: string | null): Diagnosis {
-  const own = diagnose(null, reasonIn(words), recipient);
+  const own = diagnose(null, reasonIn(words), { recipient });
   const isKnown = own.status !== null || own.class !== "policy" || findReply(own.text) !== null;
   if (isKnown || shared === "") return own;
-  const other = diagnose(null, reasonIn(shared), recipient);
+  const other = diagnose(null, reasonIn(shared), { recipient });
   return other.status === null && other.class === "policy" ? own : other;
 }
 

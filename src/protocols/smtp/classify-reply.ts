@@ -8,10 +8,12 @@
  * 4. The range of the enhanced code, then the basic code.
  */
 
+import type { Dispatch } from "./dispatch.ts";
 import type { Unsendable } from "./envelope.ts";
 import { replyText, type Reply } from "./reply.ts";
 import type { ReplyClass, ReplySubject, SmtpStep } from "./reply-classes.ts";
 import { REPLY_RULES, type ReplyRule } from "./reply-rules.ts";
+import { isAboutSender, OWN_ADDRESS } from "./sender-words.ts";
 
 type NegativeReply = {
   step: SmtpStep;
@@ -20,6 +22,8 @@ type NegativeReply = {
   /** Enhanced status code `x.y.z`; if null, the text is searched for one. */
   enhanced: string | null;
   text: string;
+  /** The envelope of the mail, if it is known: the text may quote its addresses. */
+  envelope?: Dispatch["envelope"] | undefined;
 };
 
 /** `retryAfterMs` is present only if the reply names a time; 1 minute to 24 hours. */
@@ -49,9 +53,9 @@ const UNKNOWN_REFUSAL: Meaning = { about: "message", class: "policy" };
 const UNKNOWN_DELAY: Meaning = { about: "site", class: "temporary" };
 
 /** Classifies a negative reply of a relay or an MX to a mail. */
-export function readReply(step: SmtpStep, reply: Reply): Refusal {
+export function readReply(step: SmtpStep, reply: Reply, envelope?: Dispatch["envelope"]): Refusal {
   const { code, enhanced } = reply;
-  return classifyReply({ step, code, enhanced, text: replyText(reply) });
+  return classifyReply({ step, code, enhanced, text: replyText(reply), envelope });
 }
 
 /**
@@ -77,7 +81,7 @@ type Parsed = {
   text: string;
 };
 
-function parse({ step, code, enhanced, text }: NegativeReply): Parsed {
+function parse({ step, code, enhanced, text, envelope }: NegativeReply): Parsed {
   const [, series, subject, detail] = CODE.exec(enhanced ?? codeInText(text)) ?? [];
   return {
     step,
@@ -85,7 +89,7 @@ function parse({ step, code, enhanced, text }: NegativeReply): Parsed {
     permanent: code >= 500 && code <= 599,
     series: series === undefined ? null : Number(series),
     detail: series === undefined ? "" : `${Number(subject)}.${Number(detail)}`,
-    text: bareText(text),
+    text: bareText(text, envelope),
   };
 }
 
@@ -98,14 +102,29 @@ function codeInText(text: string): string {
 
 const LONGEST_TEXT = 2_048;
 
-/** Removes addresses, codes and line breaks, so that a mailbox named "spam" does not match. */
-function bareText(text: string): string {
+const ADDRESS =
+  /<[^<>]{0,320}>|[^\s<>@()[\],;]{1,64}@(?:\[[^\s\][]{1,60}\]|[^\s<>@()[\],;]{1,255})/g;
+
+/**
+ * Removes addresses, codes and line breaks, so that a mailbox named "spam" does not match. A word stands
+ * for the address of the sender.
+ */
+function bareText(text: string, envelope: Dispatch["envelope"] | undefined): string {
+  const isOwn = ownAddress(envelope);
   return text
     .slice(0, LONGEST_TEXT)
-    .replace(/<[^<>]{0,320}>|[^\s<>@]{1,64}@[^\s<>@]{1,255}/g, " ")
+    .replace(ADDRESS, (address) => (isOwn(address) ? ` ${OWN_ADDRESS} ` : " "))
     .replace(/\b[245]\d\d-|\b[245]\.\d{1,3}\.\d{1,3}\b(?!\.)/g, " ")
     .replace(/\s+/g, " ")
     .trim();
+}
+
+/** Tells whether an address of a text is the one of the sender; never for a mail to that address. */
+function ownAddress(envelope: Dispatch["envelope"] | undefined): (address: string) => boolean {
+  const [from, to] = [envelope?.from.toLowerCase(), envelope?.to.toLowerCase()];
+  if (from === undefined || from === "" || from === to) return () => false;
+  return (address) =>
+    address.replace(/^[<"']+|(?<![>"'.:!?])[>"'.:!?]+$/g, "").toLowerCase() === from;
 }
 
 function meaningOf(reply: Parsed): Meaning | null {
@@ -140,8 +159,20 @@ function fits(rule: ReplyRule, reply: Parsed): boolean {
   if (rule.isVague === true && namesRecipient(reply)) return false;
   if (unless?.test(reply.text) === true) return false;
   if (needs?.test(reply.text) === false) return false;
-  return text === undefined || text.test(reply.text);
+  if (text?.test(reply.text) === false) return false;
+  if (rule.about === "account" && isPassedOn(reply.text)) return false;
+  const { about, meansSender = false } = rule;
+  if (!meansSender && about !== "recipient") return true;
+  return meansSender === isAboutSender(reply.text, text);
 }
+
+/** The server passes on the refusal of the recipient, or of its server, which is not ours to mend. */
+function isPassedOn(text: string): boolean {
+  return PASSED_ON.test(text);
+}
+
+const PASSED_ON =
+  /\bby (?:the |this |its |their )?(?:recipient|addressee|user|mail ?box owner|customer|destination)s?\b(?! (?:complain|report|feedback))|\b(?:recipient|addressee)'s |\b(?:recipient|addressee|user|customer)(?:'s|s') (?:\S{1,20} )?(?:preferences?|settings?|mail ?server|server|domain|host|list|block-?list|polic\w+)|\b(?:remote|destination|receiving|recipient) (?:mail ?)?(?:server|host|mta|domain|site) (?:\S{1,255} )?(?:said|says|returned|responded|replied|answered|refused|rejected|blocked)|(?<!relay(?:ing)? (?:access )?)\b(?:blocked|restricted|refused|rejected|denied|disabled|not (?:allowed|permitted)) for (?:the |this )(?:recipient|addressee)\b|\bmail ?box owner's\b|\bhost \S{1,255} (?:\S{1,60} )?said\b/i;
 
 /** A permanent code with a temporary enhanced code (RFC 3463 §2) proves nothing. */
 function isContradictory({ permanent, series }: Parsed): boolean {
@@ -149,8 +180,9 @@ function isContradictory({ permanent, series }: Parsed): boolean {
 }
 
 /** A code for the address of the recipient, at the step that names it (RFC 3463 §3.2). */
-function namesRecipient({ step, permanent, series, detail }: Parsed): boolean {
-  return permanent && series === 5 && step === "rcpt" && RECIPIENT_CODES.has(detail);
+function namesRecipient({ step, permanent, series, detail, text }: Parsed): boolean {
+  if (!permanent || series !== 5 || step !== "rcpt" || !RECIPIENT_CODES.has(detail)) return false;
+  return !isAboutSender(text);
 }
 
 const RECIPIENT_CODES: ReadonlySet<string> = new Set(["1.1", "1.2", "1.3", "1.6", "1.10"]);

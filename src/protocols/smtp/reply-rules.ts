@@ -7,6 +7,7 @@
  */
 
 import { DNS_FAILURE, NO_SUCH_DOMAIN } from "./dns-words.ts";
+import { MAILBOX_FULL, UNKNOWN_RECIPIENT } from "./mailbox-words.ts";
 import type { ReplyClass, ReplySubject, SmtpStep } from "./reply-classes.ts";
 
 export type ReplyRule = {
@@ -26,6 +27,8 @@ export type ReplyRule = {
   needs?: RegExp;
   /** The rule does not hold for texts that this expression matches. */
   unless?: RegExp;
+  /** True if the rule holds only for texts that speak of the sender (sender-words.ts). */
+  meansSender?: true;
   /** True if a code that names the recipient (X.1.z) at RCPT is more precise than these words. */
   isVague?: true;
 };
@@ -68,37 +71,11 @@ const REPUTATION = anyOf([
   /(?:bad|poor) ip profile|spam ips? blocked|suspected spam ip|open proxy|listed as abusive|suspiciously like spammer|(?:many|much) spams? from your|currently sending spam|\baup#/,
 ]);
 
-const MAILBOX_FULL = anyOf([
-  /over ?-?quota|over (?:\S+ )?(?:disk|mail ?box|storage) quota|full mail ?box|quota (?:is |has been |was |limit )?(?:exceeded|full|reached)|exceed(?:s|ed|ing)? (?:the |his |its |their )?(?:\w+ )?quota/,
-  /(?:mail ?box|inbox|mail ?drop|account|user|recipient|storage)\b.{0,30}\b(?:full|out of (?:storage|space))/,
-  /(?:overdrawn|reached|used up) (?:\S+ )?(?:dis[ck] ?space|dis[ck]|storage|mail ?box) ?quota|quota violation|(?:not|n'?t) (?:have )?enough (?:disk |storage |mail ?box )?space\b(?!.{0,20}(?:server|system))/,
-  /exceeded storage allocation|mail ?box exceeds|(?:mail ?box|storage|disk) (?:size |space |storage )?(?:limit|exceeded)/,
-]);
-
-/** Words that say of a mailbox that it does not exist, whatever the codes say. */
-const UNKNOWN_RECIPIENT = anyOf([
-  /(?:user|recipient|mail ?box|account|addressee|(?<!\bip |client |host |server )address|alias|local part)\b.{0,40}\b(?:unknown(?! (?:sender|client|helo|host|command|reason|error|network|ip))|not found(?! in (?:\S{1,20} )?(?:white|allow))|not known|(?:does|did) not exist|doesn'?t exist|not exists?|could(?:n'?t| not) be found|no longer (?:exists?|valid|available|in use|active|with|works|employed))/,
-  /(?:unknown|no such|non-?existent)[ -]?(?:virtual |local |e-?mail |mail )?(?:user|recipient|mail ?box|account|address|alias|person|local part|or illegal alias)/,
-  /no (?:valid )?(?:mail ?box|user|account|recipients?|address|person|one) (?:here|found|available|by that name|with that|of that name|at this address|exists?)|no valid recipients?\b/,
-  /(?:invalid|(?:not|isn'?t) a (?:valid|known|local))[ -](?:user|recipient|mail ?box|destination mail ?box|addressee|local part|final delivery)|not a (?:valid|local) address|userunknown|(?:user|recipient|mail ?box)(?: address| name)? (?:is )?(?:not valid|invalid)/,
-  /not (?:listed )?in (?:the |my |our |this |its )?(?:\w{1,20} ){0,2}(?:recipients?|users?|mail ?box(?:es)?|address|rcpt) (?:list|table|map|database|directory)/,
-  /(?:unable to|can(?:no|')?t|could(?:n'?t| not)) (?:find|locate) (?:the |this |that |a )?(?:user|recipient|mail ?box|account|address)|(?:destination|recipient) addresse?s? (?:were|was|is|are) unknown/,
-  /address no longer (?:accepts|receives)|mail ?box (?:\S{1,64} )?unavailable or access denied|\bin name directory|not in (?:our|the) directory|^\W{0,5}(?:rcpt(?: to)?\W{0,5})?(?:does not|doesn'?t) exist/,
-  /(?:valid|bad)(?:rcptto|recipientto)\b|\bbad[-_ ]recipient\b|(?:user|recipient|account|address)s? (?:is |was |are )?not (?:present|listed|found|known) in (?:the |our )?(?:\w{1,20} )?directory/,
-  /(?:mail ?box|recipient|account|user) (?:is |was )?not (?:present|found|known|hosted|local)\b|user (?:is )?missing home directory|not an active address/,
-  /(?:user|account|mail ?box) (?:is |has been |was )?(?:terminated|deleted|removed|closed|discontinued)|mail ?box (?:is )?inactive/,
-  /unrout(?:e)?able address|(?:does not|doesn'?t) have an? \S+ account|recip(?:ient)? ?not ?found/,
-  /(?:utilisateur|destinataire|adresse|boite) (?:\S{1,40} ){0,2}(?:inconnue?|introuvable|n'existe pas)|adresse d au moins un destinataire invalide/,
-  /(?:usuario|destinatario|buz[oó]n|cuenta) (?:\S{1,40} ){0,2}(?:desconocid[oa]|inexistente|no existe)|no existe (?:dicha |ese |el |la )?(?:persona|usuario|destinatario|cuenta)/,
-  /(?:empf(?:ä|ae)nger|benutzer|postfach|adresse) (?:\S{1,40} ){0,2}(?:unbekannt|existiert nicht|nicht gefunden)|kein(?:en)? (?:solche|entsprechende)[rn]? (?:benutzer|empf)|nie istnieje|nessun utente|(?:utente|destinatario) (?:sconosciuto|inesistente)/,
-  /(?:пользовател|получател|адрес|ящик).{0,40}(?:не существует|не найден|неизвест)|(?:用户|收件人|邮箱|帐号|账号).{0,20}不存在/,
-]);
-
-/** Words that tell an address of ours from the one of the recipient. */
-const SENDER_WORDS = anyOf([
-  /\bsender(?:'s)? (?:address|mail ?box|domain|user|rejected|is|unknown|not|does|verif)|unknown sender/,
-  /\bmail from\b|\bfrom:|\bfrom (?:user|address|header|sender)|return[- ]path|callback|callout/,
-  /\behlo\b|\bhelo\b|\borigin\b|\byour (?:e-?mail )?(?:address|domain|host|ip|server)/,
+/** Words for a recipient that other refusals use as well. */
+const VAGUE_RECIPIENT = anyOf([
+  /(?:mail ?box|account) (?:is )?(?:unavailable|not available)|mail ?box name (?:is )?not allowed/,
+  /(?:user|account|mail ?box)\b.{0,40}\b(?:deactivated|disabled|inactive)|(?:user|mail ?box|recipient|addressee) (?:is |has been |was )?(?:currently )?(?:suspended|frozen)|deactivated (?:mail ?box|user|account|recipient)|inactive (?:user|mail ?box|account)/,
+  /(?:invalid|bad) (?:e-?mail )?(?:user|recipient|address)|address (?:is )?invalid|user not (?:local|active)/,
 ]);
 
 export const REPLY_RULES: readonly ReplyRule[] = [
@@ -126,9 +103,13 @@ export const REPLY_RULES: readonly ReplyRule[] = [
   },
 
   {
-    // What the account may send in a time, or has paid for.
+    // What the account may send in a time, or has paid for; not what the message says of payments.
     about: "account",
     class: "rate_limited",
+    unless: anyOf([
+      /\b(?:message|mail|e-?mail|attachment|body|content) (?:contain(?:s|ed)|is part|appears|looks)|phish|virus|malware|trojan/,
+      /\b(?:recipient|addressee) (?:is |has |was )?(?:over|reached|exceeded)\b/,
+    ]),
     text: anyOf([
       /(?:daily|hourly|weekly|monthly|sending|relay|submission|outgoing|outbound) (?:(?:user|customer|account|smtp|relay|e-?mail|mail|messages?|recipients?|sending|sent|outgoing|outbound) ){0,3}(?:quota|limit|limits|allowance)\b/,
       /\byou(?:r|'ve)?\b(?! (?:tried|are trying|were trying|entered))(?![^.]{0,80}\b(?:size|large|big)\b)[^.]{0,60}\b(?:over|exceed\w*|reach\w*|hit|use[ds]? up|passed)\b[^.]{0,40}\b(?:quota|limits?|allowance|credits?|plan)\b/,
@@ -141,7 +122,12 @@ export const REPLY_RULES: readonly ReplyRule[] = [
       /(?:sender|customer|tenant|smtp|bandwidth)(?:'s)? (?:\w{1,20} )?(?:quota|over ?-?quota)|quota (?:\S{1,20} ){0,3}sender|over ?-?quota sender|sender (?:is )?over/,
       /max(?:imum)? (?:allowed |number of ){0,2}(?:messages|mails|e-?mails|recipients) (?:has been |was |is )?(?:exceeded|reached)|quota of (?:messages|mails|e-?mails)|(?:sender|sending) rate (?:is )?(?:exceeded|too high)/,
       /trial (?:account|plan|period|tenant)|payment required|\bunpaid\b|upgrade your (?:plan|account)/,
-      /\b(?:submissionquotaexceeded|trackingquota|exceeded sending)/,
+      /\b(?:submissionquotaexceeded|trackingquota|exceeded sending|outboundspamexception|showtierupgrade)|verdict is suspend/,
+      /\b(?:(?:free|paid|basic|starter|trial|current|your) (?:plan|tier|account|subscription)|plan|tier|subscription|(?<!(?:box|disk|storage|space) )usage|api|smtp|senders?|send|sending|outbound|outgoing|daily|hourly|weekly|monthly|yearly|annual|credits?|e-?mails?(?! quota))(?:'s)? (?:(?:e-?mail|mail|message|messages|sending|send|usage|recipient|plan|account|user|daily|hourly|monthly) ){0,3}(?:limits?|quotas?|allowance|cap|credits?|volume)\b(?: \S{1,40}){0,4}? (?:exceeded|reached|hit|exhausted|used up|passed|depleted|over)\b/,
+      /(?:exceeded|reached|hit|exhausted|used up|depleted|over) (?:\S{1,20} ){0,3}(?:plan|tier|subscription|usage|api|sending|daily|hourly|monthly|weekly|free) (?:\S{1,20} ){0,2}(?:limits?|quotas?|allowance|cap|credits?)\b/,
+      /(?:limits?|quotas?|rate|allowance|cap) (?:for|of|on|in) (?:\S{1,20} ){0,2}(?:outbound|outgoing|sent|sending|plan|tier|billing|monthly|daily|hourly)(?: \S{1,40}){0,3}? (?:exceeded|reached|hit|exhausted|used up)\b/,
+      /\b(?:trial|subscription|billing|payment|balance|funds|api[- ]key|(?:free|paid) (?:tier|plan|version)|your plan|account plan)\b(?: \S{1,20}){0,4}? (?:ended|expired|over|exceeded|reached|required|overdue|failed|invalid|insufficient|revoked|suspended|inactive|problems?|issues?|disabled|due|exhausted|(?:does|do) not (?:allow|include|permit))\b|\b(?:invalid|insufficient|expired|revoked|overdue|upgrade to a) (?:trial|subscription|billing|payment|balance|funds|api[- ]key|paid)\b/,
+      /\b(?:no|zero|0) (?:remaining |available )?(?:e-?mail |sending )?credits?\b|credits? (?:left|remaining|available)\b|(?:upgrade|top up) (?:your |the )?(?:plan|account|balance|credits?|subscription)|(?:insufficient|negative|no) (?:account )?balance|invoice (?:is )?overdue|past due/,
     ]),
   },
   {
@@ -152,6 +138,8 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     text: anyOf([/quota/]),
   },
   { about: "account", class: "rate_limited", at: ["mail"], codes: ["2.2"] },
+  // The sender's mailbox, or what it may send.
+  { about: "account", class: "rate_limited", meansSender: true, text: MAILBOX_FULL },
 
   {
     // A relay that takes no second signature (the relay signs, and so do we).
@@ -212,11 +200,11 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     class: "infrastructure",
     text: anyOf([
       /(?:sender|from)\b.{0,60}\b(?:not verified|unverified|not validated|not a verified|does not match a verified|not registered|unregistered|not owned by|not yet verified)/,
-      /(?:e-?mail address|domain|identity|identities|sender signature) (?:\S{1,255} )?(?:is |are )?(?:not verified|unverified|failed the check)|unregistered sender|verified sender identity|unauthori[sz]ed sender|sender (?:is )?unauthori[sz]ed/,
+      /(?:e-?mail address|domain|identity|identities|sender signature) (?:\S{1,255} )?(?:is |are )?(?:not verified|unverified|failed the check)|un(?:registered|known) sender(?! (?:ip|host|network))(?: (?:address|mail ?box|domain|user|account)\b)|unregistered sender|verified sender identity|unauthori[sz]ed sender|sender (?:is )?unauthori[sz]ed/,
       /(?:permissions?|right|allowed|authori[sz]ed|able) to send (?:\S{1,20} ){0,2}as\b|send ?as ?denied|not allowed to use (?:this |that |the )?(?:sender|from|address)/,
       /sender (?:address|domain|email|mailbox|e-?mail address)\b.{0,60}(?:not found|not exist|n'?t exist|resolve|unknown|undeliverable|unverified|invalid|not allowed|not permitted|not authori[sz]ed|not owned)/,
       /domain of sender (?:address )?.{0,80}(?:does ?n[o']t|could not|cannot|not found)|\bfrom: domain is invalid|(?:mail from|envelope sender|sender) (?:domain )?(?:is )?(?:invalid|not (?:allowed|owned|authori[sz]ed))/,
-      /(?:sender|return path|envelope from|callback|callout) ?(?:address )?(?:verify|verification) (?:failed|failure)|verification failed for/,
+      /(?:sender|return path|envelope from|callback|callout) ?(?:address )?(?:verify|verification) (?:failed|failure)|(?<!recipient )(?<!address )verification failed for/,
     ]),
   },
   {
@@ -225,13 +213,17 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     class: "infrastructure",
     text: anyOf([
       /authentication (?:is )?required|(?:smtp|client) (?:was |is )?not authenticated|client was not authenticated|username and password not accepted|(?:authentication|login) credentials/,
-      /\bsending (?:(?:is|has|was|been|mail|e-?mails?|privileges?|access|rights?|for|from|of|this|your|account|temporarily) ){0,5}(?:paused|suspended|disabled|deactivated|blocked)/,
+      /\bsending (?:(?:is|has|was|been|mail|e-?mails?|privileges?|access|rights?|for|from|of|this|your|account|temporarily) ){0,5}(?:paused|suspended|disabled|deactivated|blocked|stopped|halted|frozen|restricted|prohibited|revoked|locked)/,
       /(?:outgoing|outbound) (?:is |has been )?(?:blocked|suspended|disabled)|(?:unusual|suspicious) sending activity|(?:smtp|mail) (?:account|service|access) (?:is |has been )?(?:disabled|suspended|blocked)/,
       /\bip (?:address )?(?:\S{1,45} )?(?:is )?not (?:in the (?:list|allow)|authori[sz]ed to (?:use|connect|relay)|whitelisted)/,
       /(?:outgoing|outbound) (?:e-?mails?|mails?|messages?)\b(?:[^.]|\.\S){0,80}\b(?:paused|suspended|disabled|deactivated|blocked)/,
       /\byour (?:\S{1,40} ){0,2}(?:account|organi[sz]ation|subscription|service|user|domain|mail ?box|smtp|api key|access)\b[^.]{0,60}\b(?:suspended|disabled|deactivated|blocked|locked|restricted|paused|inactive|on hold|under review|terminated|expired|not (?:yet )?(?:been )?(?:active|activated|enabled|approved|verified|allowed))/,
       /account (?:is |has been |was )?(?:not subscribed|under review|on hold|not (?:yet )?(?:activated|approved))|sender account\b.{0,40}\b(?:suspended|disabled|blocked)/,
       /(?:account|user|domain|organi[sz]ation|api key)\b.{0,60}\bnot (?:authori[sz]ed|allowed|permitted|enabled) to (?:send|relay|perform)(?!.{0,30}\bto\b)/,
+      /storedrv\.submission|\btenant (?:\S{1,64} )?(?:is |has been |was )?(?:suspended|blocked|disabled|restricted)|outbound spam|sending (?:privileges?|rights?|permissions?|e-?mails?) (?:\w{1,20} ){0,2}revoked|sending (?:\w{1,20} )?(?:is|are) not (?:allowed|enabled|permitted|possible)|account (?:is |has )?(?:not (?:yet )?(?:been )?(?:active|activated|enabled|approved) (?:yet|for sending)|(?:disabled|suspended|blocked|paused)\W{1,3}(?:too many bounces|(?:high )?bounce rate|abuse|spam complaints))|review of your account/,
+      /sandbox (?:sub)?domains?\b|\bsandbox (?:mode|account)|in (?:the |a )?sandbox|(?:can|may) only send (?:test(?:ing)? )?(?:e-?mails?|mails?|messages?) to (?:your|yourself|verified|authori[sz]ed|addresses)/,
+      /(?<!recipient )(?<!recipient's )\b(?:account|(?:smtp |this |the )?server|service|subscription|project|workspace|sender profile|sub-?account|api key|smtp user)(?: \S{1,64})? (?:is |are |was |has been |still )?(?:still |currently )?(?:pending|awaiting|waiting for|under|in) (?:\w{1,20} )?(?:approval|review|activation|verification|validation|confirmation)/,
+      /\b(?:smtp |this |the )?server (?:\S{1,64} )?(?:is|has been) (?:inactive|archived|suspended|deactivated|paused)|inactive server|(?:smtp|sending|sender) (?:account|access|user|service|profile) (?:\S{1,64} )?(?:is |has been |was )?(?:not (?:yet )?(?:active|activated|enabled|approved|validated)|inactive|deactivated|suspended|terminated|locked|banned|expired)/,
       /not authori[sz]ed to perform|(?:you are|you're) not (?:authori[sz]ed|allowed|permitted) to (?:send|relay)(?! (?:\S+ ){0,3}to\b)/,
     ]),
   },
@@ -293,6 +285,15 @@ export const REPLY_RULES: readonly ReplyRule[] = [
   // Before the codes: a server that got no answer from the DNS may reply with the code 5.1.2.
   { about: "site", class: "infrastructure", at: AT_RECIPIENT, text: DNS_FAILURE },
 
+  // What is said of a recipient below, but of the sender.
+  ...[UNKNOWN_RECIPIENT, NO_SUCH_DOMAIN, VAGUE_RECIPIENT].map((text) => ({
+    about: "sender" as const,
+    class: "infrastructure" as const,
+    meansSender: true as const,
+    at: [...BEFORE_MESSAGE, ...AT_MESSAGE],
+    text,
+  })),
+
   // No such recipient.
   {
     about: "recipient",
@@ -301,7 +302,7 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     at: AT_RECIPIENT,
     codes: [...UNDEFINED_CODES, "1.1", "1.2", "1.3", "1.10", "4.0", "4.1", "4.3", "4.4", "4.310"],
     text: NO_SUCH_DOMAIN,
-    unless: anyOf([SENDER_WORDS, IP_ADDRESS]),
+    unless: anyOf([IP_ADDRESS]),
   },
   {
     // Exchange Online, for a domain that refuses all recipients that are not in its directory.
@@ -318,7 +319,6 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     only: "permanent",
     at: AT_RECIPIENT,
     text: UNKNOWN_RECIPIENT,
-    unless: SENDER_WORDS,
   },
   {
     // Words that other refusals use as well, also of the sender: only without a precise code.
@@ -328,12 +328,7 @@ export const REPLY_RULES: readonly ReplyRule[] = [
     at: AT_RECIPIENT,
     codes: UNDEFINED_CODES,
     basicCodes: [550, 551, 553],
-    unless: SENDER_WORDS,
-    text: anyOf([
-      /(?:mail ?box|account) (?:is )?(?:unavailable|not available)|mail ?box name (?:is )?not allowed/,
-      /(?:user|account|mail ?box)\b.{0,40}\b(?:deactivated|disabled|inactive)|(?:user|mail ?box) (?:is |has been |was )?(?:currently )?(?:suspended|frozen)|deactivated mail ?box|inactive user/,
-      /(?:invalid|bad) (?:e-?mail )?(?:user|recipient|address)|address (?:is )?invalid|user not (?:local|active)/,
-    ]),
+    text: VAGUE_RECIPIENT,
   },
   {
     // Yahoo and related services check the mailbox only after the message. The list is short,
@@ -407,6 +402,14 @@ export const REPLY_RULES: readonly ReplyRule[] = [
   },
 
   // Codes whose meaning no text has changed.
+  {
+    // Some servers use the codes of the recipient for the sender.
+    about: "sender",
+    class: "infrastructure",
+    meansSender: true,
+    codes: ["1.1", "1.2", "1.3", "1.6", "1.10", "2.1"],
+    unless: /\baccept/i,
+  },
   { about: "recipient", class: "mailbox_full", codes: ["2.2"] },
   { about: "message", class: "content", codes: ["2.3", "3.4"] },
   {

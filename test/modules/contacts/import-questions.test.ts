@@ -229,6 +229,56 @@ describe("a question is asked of", () => {
     meta=[{"key":"unsubscribed","value":"unsubscribed"}]
     tags=#unsubscribed
     fields=unsubscribed:true
+    Can we contact you?=No
+    May we contact you by letter or mail about the garden?=No
+    May we send you offers?=No
+    Send me updates=FALSE
+    Please keep me informed=0
+    Product updates=no
+    News=No
+    promos=no
+    Special offers=false
+    Stay in touch=No
+    Would you like to hear from us?=No
+    Would you like to receive more information?=No
+    Ok to contact=no
+    send=0
+    Dürfen wir Sie anschreiben?=Nein
+    Darf ich dir schreiben=nein
+    Angebote=nein
+    Pouvons-nous vous contacter ?=Non
+    Actualités=non
+    ¿Podemos escribirte?=No
+    Ofertas=no
+    Possiamo contattarti?=No
+    Mogen wij u benaderen?=Nee
+    Får vi skriva till dig?=Nej
+    Можно вам писать?=Нет
+    Новости=нет
+    sub=0
+    is_sub=0
+    Subs?=no
+    opted=out
+    stop=1
+    stopped_at=2024-01-01
+    ended_at=2024-01-01
+    Stopped=yes
+    E-mail consent for photos=no
+    Can we send you health news?=no
+    I agree to be contacted=No
+    Keep in contact=no
+    Restons en contact=non
+    Desea ser contactado=no
+    Do you want to hear about our events?=no
+    Tell me more=no
+    Join our list=no
+    Notifications=no
+    Deals=no
+    Infos erhalten=nein
+    opt_status=out
+    muted=1
+    dropped_at=2024-01-01
+    May we write to you about terms and photos?=no
   `),
   )("%s: %j", (name, cells) => {
     const [message = "", ...others] = ofColumn(name, cells);
@@ -380,9 +430,157 @@ describe("no question is asked of", () => {
     subscriber_id=12
     utm_source=newsletter
     relationship=Former customer
+    Last Active=
+    Last Active=~2024-01-01
+    Lead Status=Open - Not Contacted
+    Lead Status=Working - Contacted~Unqualified
+    Lead Status=Attempted to contact
+    Mailing Address Line 2=None
+    Mailing Street=None
+    Mailing State/Province=NO
+    Mailing Country=no
+    Days since last email=0
+    contact person=no
+    Contact role=none
+    Primary Contact=0
+    rsvp=declined
+    photo consent=no
+    Photo permission=no
+    Fotoeinwilligung=nein
+    Media release consent=no
+    Parental consent=
+    Cookie consent=no
+    address verified=no
+    Shipping address valid=false
+    email client=none
+    Email Domain=none
+    Email template=none
+    E-mail signature=no
+    promo_code=none
+    News source=none
+    sub_total=0
+    sub_category=none
+    Did we contact you before?=No
+    How did you hear about us?=None
+    Have you written to us before?=No
+    Can you send us a photo?=No
+    Identity verified=no
+    ID verified=false
+    Verified buyer=no
+    Active subscriptions=0
+    Active Deals=0
+    Invoice email=no
+    Secondary email=none
+    Email 2=none
+    Last marketing email open date=
+    Stay-in-Touch Request Date=
+    Has Opted Out Of Fax=1
+    Can we use your photo?=No
+    Preferred contact method=None
+    Best time to contact you=None
+    Guest status=declined
+    Video consent=no
+    Dropped courses=yes
+    Options=no
+    Join date=2024-01-01
+    Would you like to join us for dinner?=No
+    Do you have dietary requirements?=No
+    Will you attend the workshop?=No
+    Additional information=no
+    Anything else you want to tell us?=No
+    Default Address Company=None
+    Default Address Phone=
+    Tax Exempt=no
+    Total Spent=0.00
+    Total Orders=0
+    Accepts SMS Marketing=no
+    Financial Status=pending
+    Fulfillment Status=unfulfilled
+    Lineitem requires shipping=false
+    Lineitem fulfillment status=pending
+    Risk Level=Low
+    Note Attributes=None
+    Discount Code=none
+    AOV=0
+    Username=none
+    Country / Region=NO
+    Lifecycle Stage=lead~opportunity
+    Associated Deals=0
+    Number of times contacted=0
+    Number of Sales Activities=0
+    Last Activity Date=
+    Last Contacted=
+    Marketing emails opened=0
+    Original Source Type=OFFLINE
+    Contact Owner=No owner
+    Become a Customer Date=
+    Is Person Account=0
+    Account Name=None
+    Converted=0
+    Lead Source=Web
+    Delinquent=false
+    Card Funding=none
+    Default Source=none
+    Refunded Volume=0.00
+    Payment Count=0
+    Attendee Status=Not Attending
+    Attendee #=12
+    Ticket Type=Free
+    Checked In=No
+    Buyer Last Name=No
+    Guest=no
+    Network ID=none
+    Response Type=completed
+    Submitted At=2024-01-01
+    Timestamp=2024-01-01 10:00:00
+    MEMBER_RATING=2
+    LATITUDE=0
+    GMTOFF=0
+    DSTOFF=0
+    CC=NO
+    LAST_CHANGED=2024-01-01
+    LEID=12
+    TAGS="vip","garden"
+    FNAME=No
+    MMERGE6=none
+    End date=2024-05-01
+    Bus stop=none
+    Backend=no
+    Stopped smoking=yes
+    Discontinued products=yes
+    new customer=no
   `),
   )("%s: %j", (name, cells) => {
     expect(ofColumn(name, cells)).toEqual([]);
+  });
+});
+
+describe("a file of orders", () => {
+  const header =
+    "Name Email|Financial Status|Paid at|Fulfillment Status|Accepts Marketing|Subtotal";
+  const errors = (marketing: string, rest = header.split("|")) =>
+    errorsOf(
+      ["email", ...rest, "Cancelled at"],
+      [
+        [
+          "a@x.io",
+          ...rest.map((name) => (name === "Accepts Marketing" ? marketing : "paid")),
+          "2024-01-01",
+        ],
+      ],
+    );
+
+  test("may have orders that were cancelled by people who accept marketing", () => {
+    expect(errors("yes")).toEqual([]);
+    expect(errors("no")).toEqual([]);
+  });
+
+  test("is a question where no column says whether the person wants mail", () => {
+    expect(errors("")).toHaveLength(1);
+  });
+
+  test("is no list of members, in which a date of cancellation is a question", () => {
+    expect(errors("yes", ["Plan", "Paid at", "Accepts Marketing"])).toHaveLength(1);
   });
 });
 

@@ -409,6 +409,16 @@ c@x.io;10115;5;soon
     ]);
   });
 
+  test("has errors without the value where the name is one of a secret, because viewers read them", async () => {
+    const mapping = JSON.stringify({ pin: "number:pin", "Reset code": "date:resetCode" });
+    const file = "email,pin,Reset code\na@x.io,abc,\nb@x.io,12,hunter\n";
+    const progress = await runImport(t, file, { fields: { mapping } });
+    expect(progress.at("data.errors")).toEqual([
+      { line: 2, message: "The value of pin is no number." },
+      { line: 3, message: "The value of resetCode is no date." },
+    ]);
+  });
+
   test("that a file does not show is asked for before the first row is written", async () => {
     const mapping = JSON.stringify({ day: "date:day" });
     const file = "email,day\na@x.io,01/02/2030\n";

@@ -228,6 +228,14 @@ describe("a reply of the relay", () => {
     );
   });
 
+  test("that calls our own address unknown is about the sender", async () => {
+    const { from, to } = mail().envelope;
+    const answer = (address: string) =>
+      outcomeOf({ rcpt: { code: 550, text: `5.1.1 <${address}>: User unknown` } });
+    expect(await answer(from)).toMatchObject({ kind: "deferred", isSenderRefused: true });
+    expect(await answer(to)).toMatchObject({ kind: "bounced", class: "no_such_recipient" });
+  });
+
   test("of 5xx at mail, which is about the sender, keeps the mail in the queue", async () => {
     for (const code of [550, 554, 599]) {
       expect(await outcomeOf({ mail: { code } })).toMatchObject({

@@ -175,10 +175,14 @@ export const DELIVERY_PARSERS: readonly Parser[] = [
       ["delivery error: dd ", "x"],
       ["sender address ", "x"],
       ["wait ", " x"],
+      ["user unknown (sender: ", "x"],
+      ["sender ", " user unknown"],
     ],
     pumps: samples(
       "5.1.1 §250-§a@b§user §mailbox a §wait 1§1 min §size a §exceeds §sender address ",
-      "domain of sender §blocked by §your ip §message is ",
+      "domain of sender §blocked by §your ip §message is §sender §(sender §from= §from to §returned to ",
+      "daily limit §monthly §exceeded §your account §account is pending §address a is §postfach a ",
+      "no longer §host a §user for §recipient ",
     ),
   },
   {

@@ -65,7 +65,7 @@ const OTHER_HOSTS: readonly string[] = [
 ];
 
 const classIn = (text: string, status: string | null = null) =>
-  diagnose(status, text, RECIPIENT).class;
+  diagnose(status, text, { recipient: RECIPIENT }).class;
 
 describe.each([
   ["infrastructure", FAILURES],

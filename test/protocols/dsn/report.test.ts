@@ -115,6 +115,39 @@ describe("a standard report", () => {
     });
   });
 
+  test.each([
+    ['rfc822; "Bob" <bob@example.net>', "bob@example.net"],
+    ["rfc822; Bob <bob@example.net>", "bob@example.net"],
+    ['rfc822; "Bob, a <b> c" <bob@example.net>', "bob@example.net"],
+    ["rfc822; <bob@example.net>;", "bob@example.net"],
+    ["rfc822; <bob@example.net> (Bob)", "bob@example.net"],
+    ["rfc822; Bob Smith<bob@example.net>", "bob@example.net"],
+    ["rfc822; bob@example.net", "bob@example.net"],
+    ['rfc822; "a b"@example.net', '"a b"@example.net'],
+    ['rfc822; "a <b@c>"@example.net', '"a <b@c>"@example.net'],
+    ['rfc822; <"a b"@example.net>', '"a b"@example.net'],
+  ])("names its recipient without a display name: %s", (field, expected) => {
+    for (const name of ["Final-Recipient", "Original-Recipient"]) {
+      const groups = [[`${name}: ${field}`, "Action: failed", "Status: 5.1.1"]];
+      const [finding] = delivery(standard({ groups })).findings;
+      expect(finding?.recipient ?? finding?.originalRecipient).toBe(expected);
+    }
+  });
+
+  test("that quotes a reply about the address to which it goes is about the sender", () => {
+    const about = (address: string) => {
+      const diagnostic = `smtp; 550 5.1.1 <${address}>: User unknown`;
+      const raw = standard({ diagnostic }).replace(
+        /^To: .*\r\n/m,
+        "To: <b+7@bounce.shop.example>\r\n",
+      );
+      return delivery(raw).findings[0]?.class;
+    };
+    expect(about("b+7@bounce.shop.example")).toBe("infrastructure");
+    expect(about(RECIPIENT)).toBe("no_such_recipient");
+    expect(about("forwarded@example.com")).toBe("no_such_recipient");
+  });
+
   test("names the mailbox of an X.400 address", () => {
     const group = ["Action: failed", "Status: 5.1.1"];
     const addresses = [

@@ -9,6 +9,7 @@
  */
 
 import type { FieldError } from "../../../lib/errors.ts";
+import { isSecretName } from "../../../lib/secret-names.ts";
 import { splitPath } from "../../../lib/key-path.ts";
 import { parseAddress } from "../../../protocols/mime/address.ts";
 import { isReserved } from "../data.ts";
@@ -93,7 +94,8 @@ export function hasStanding(columns: readonly Column[]): boolean {
 /** The error of a column that says who left in a way that is not known, with a value that shows it. */
 export function suspectColumn(name: string, value: string): FieldError {
   const shown = shortName(name.trim());
-  const cell = value === "" ? "empty cells" : JSON.stringify(shortName(value));
+  const text = isSecretName(shown) ? "a value" : JSON.stringify(shortName(value));
+  const cell = value === "" ? "empty cells" : text;
   return {
     field: "file",
     message:

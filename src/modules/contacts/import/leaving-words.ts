@@ -73,7 +73,7 @@ const LEAVING_WORDS = wordsOf(`
   gone former exmember exmembre exmitglied undelivered trashed trash onhold paused dnc dnm nomail noemail
   erased gdprerased anonymized anonymised opposition objected inactive disabled blocked banned pending cancelled canceled cancellation
   archived deleted deletion removed removal invalid invalidemail bademail badaddress spam spammer abuse
-  lapsed churned churn terminated withdrawn revoked rejected refused declined denied deceased departed
+  muted snoozed silenced dropped halted stopped ended ceased discontinued lapsed churned churn terminated withdrawn revoked rejected refused declined denied deceased departed
   quit resigned exited dormant annulation cancellazione cancelación cancelamento annullamento quarantined unactivated awaitingconfirmation unengaged deactive
   suspended complaint complaints bounce bounces blacklist blocklist cleaned optout exclude excluded
   gelöscht geloescht entfernt inaktiv gesperrt blockiert ausgeschieden ausgetreten storniert gekündigt gekuendigt kündigung
@@ -236,9 +236,14 @@ const wordsIn = (text: string): string[] =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== "");
 
+/** What was done or happened: `Not Contacted` and `No activity` say nothing about what a person wants. */
+const DONE = /^(?:contacted|e?mailed|activit(?:y|ies))$/;
+
 /** True for words such as `not confirmed`, `kein Newsletter` and `pas abonné`. */
 function isNegated(words: readonly string[]): boolean {
   const at = words.findIndex((word) => NEGATION_SET.has(word));
   if (at === -1 || at > 1 || words.length > MOST_WORDS) return false;
-  return words.slice(at + 1).some((word) => WANTING_PARTS.some((part) => word.startsWith(part)));
+  return words
+    .slice(at + 1)
+    .some((word) => !DONE.test(word) && WANTING_PARTS.some((part) => word.startsWith(part)));
 }

@@ -3,6 +3,7 @@
 import { refuseUnstorable } from "../../../http/json-checks.ts";
 import { isRecord } from "../../../http/validation.ts";
 import { AppError } from "../../../lib/errors.ts";
+import { isSecretName } from "../../../lib/secret-names.ts";
 import { parseMailbox } from "../../../protocols/mime/mailbox.ts";
 import { readCell, removeMark } from "./cells.ts";
 import type { ColumnType } from "./column-types.ts";
@@ -146,9 +147,10 @@ function readSubscribed(cell: string): Standing {
 function readTypedCell(cell: string, key: string, type: ColumnType): unknown {
   const value = readCell(cell, type);
   if (value !== null) return value;
-  const shown = JSON.stringify(cell.trim().slice(0, LONGEST_SHOWN));
+  // Viewers read the errors of an import.
+  const shown = isSecretName(key) ? "" : ` ${JSON.stringify(cell.trim().slice(0, LONGEST_SHOWN))}`;
   throw new RowError(
-    `The value ${shown} of ${key} is no ${type.startsWith("date") ? "date" : "number"}.`,
+    `The value${shown} of ${key} is no ${type.startsWith("date") ? "date" : "number"}.`,
   );
 }
 

@@ -6,10 +6,10 @@
 
 import { isRecord } from "../../../http/validation.ts";
 import { MAX_DATA_KIB } from "../data.ts";
-import { type ColumnName, readColumnName } from "./column-names.ts";
+import { type ColumnName, isFileOfOrders, readColumnName } from "./column-names.ts";
 import type { Column } from "./columns.ts";
 import { isNo, isSpokenNo, isTime, isYes, leavingIn } from "./leaving-words.ts";
-import { readLeft, readStatus, readWanted, type StatusWords } from "./standing.ts";
+import { readLeft, readStatus, readWanted, type Standing, type StatusWords } from "./standing.ts";
 
 type StandingWatch = {
   see(cells: readonly string[]): void;
@@ -49,6 +49,7 @@ export function createStandingWatch(format: {
 }): StandingWatch {
   const { columns, statusWords } = format;
   const readKey = createNameReader();
+  const isOfOrders = isFileOfOrders(format.header);
   const watched = format.watched.map((index): WatchedColumn => {
     const name =
       columns[index]?.kind === "data" ? readColumnName(format.header[index] ?? "") : null;
@@ -58,6 +59,15 @@ export function createStandingWatch(format: {
   });
   let open = watched;
   const answers = columns.flatMap(({ kind }, i) => (kind === "subscribed" ? [i] : []));
+
+  /** In a file of orders a row with an answer about mail has cells about the order. */
+  function isAboutOrder({ name }: WatchedColumn, cells: readonly string[]): boolean {
+    return (
+      isOfOrders &&
+      name?.mayBeOfOrder === true &&
+      standingsIn(columns, cells, statusWords).includes("SUBSCRIBED")
+    );
+  }
 
   function verdictOf(column: WatchedColumn, cell: string, hasAnswer: boolean): Verdict {
     const isText = column.values.size > MOST_WORDS;
@@ -82,7 +92,9 @@ export function createStandingWatch(format: {
     if (column.values.size <= MOST_WORDS) column.values.add(cell.slice(0, LONGEST_VALUE));
     if (verdict === "none") return;
     if (verdict === "side") column.hasSides = true;
-    else if (!hasLeft(columns, cells, statusWords)) keep(column, verdict, cell);
+    else if (!hasLeft(columns, cells, statusWords) && !isAboutOrder(column, cells)) {
+      keep(column, verdict, cell);
+    }
   }
 
   return {
@@ -131,14 +143,18 @@ function judgeCell(
 const isSpokenYes = (cell: string): boolean => isYes(cell) && cell.trim().length > 1;
 
 /** True if a column with a known meaning says that the person of this row left. */
-function hasLeft(
+const hasLeft = (columns: readonly Column[], cells: readonly string[], words: StatusWords) =>
+  standingsIn(columns, cells, words).some((standing) => standing !== "SUBSCRIBED");
+
+/** What the columns with a known meaning say in this row about the person. */
+function standingsIn(
   columns: readonly Column[],
   cells: readonly string[],
   words: StatusWords,
-): boolean {
-  return columns.some((column, i) => {
+): Standing[] {
+  return columns.flatMap((column, i) => {
     const cell = cells[i] ?? "";
-    if (cell.trim() === "") return false;
+    if (cell.trim() === "") return [];
     const standing =
       column.kind === "status"
         ? readStatus(cell, words)
@@ -147,7 +163,7 @@ function hasLeft(
           : column.kind === "left"
             ? readLeft(cell, column, words)
             : null;
-    return standing !== null && standing !== undefined && standing !== "SUBSCRIBED";
+    return standing === null || standing === undefined ? [] : [standing];
   });
 }
 
