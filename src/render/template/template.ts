@@ -56,12 +56,6 @@ export type CompileFault = { line: number; column: number; message: string };
  */
 type ForeignFault = CompileFault & { isLiteral: boolean };
 
-/**
- * `isLiteral`: it stands outside of braces, where the text of a user may have it as well. So it is a
- * fault of a template that is stored, but none of a mail that a program composes.
- */
-type ForeignFault = CompileFault & { isLiteral: boolean };
-
 export type Compiled = { ok: true; template: Template } | ({ ok: false } & CompileFault);
 
 export type Rendered = { ok: true; text: string } | { ok: false; reason: string };
