@@ -7,13 +7,12 @@ type Read = { ok: true; data: object | null } | { ok: false; message: string };
 /** `data` is null for an empty text. The message is a predicate, such as those of the interface. */
 export function readEventData(text: string): Read {
   if (text.trim() === "") return { ok: true, data: null };
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    if (isRecord(value)) return { ok: true, data: value };
+    return { ok: false, message: 'must be an object such as {"total": 12}' };
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^JSON[.\w\s]*: /, "") : "";
     return { ok: false, message: `is not JSON: ${reason}` };
   }
-  if (!isRecord(value)) return { ok: false, message: 'must be an object such as {"total": 12}' };
-  return { ok: true, data: value };
 }

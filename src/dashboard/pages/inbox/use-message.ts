@@ -8,7 +8,7 @@ import type { Message, MessageDetail, MessagePatch } from "../../../modules/inbo
 import type { SessionDetail } from "../../../modules/inboxes/sessions/model.ts";
 import { api, projectUrl } from "../../api.ts";
 import { useProject } from "../../state.ts";
-import { readSource } from "../../ui/message/source-view.tsx";
+import { readMessageSource } from "../../ui/message/source-view.tsx";
 import { inboxPath, messagePath } from "./use-messages.ts";
 
 export type Codes = Static<typeof MessageCodes>;
@@ -64,7 +64,7 @@ export function useMessageSource({ inbox, id }: MessagePlace) {
     ...FIXED,
     gcTime: 0,
     queryKey: ["inbox-source", project, inbox, id],
-    queryFn: ({ signal }) => readSource(projectUrl(`${messagePath(inbox, id)}/raw`), signal),
+    queryFn: ({ signal }) => readMessageSource(projectUrl(`${messagePath(inbox, id)}/raw`), signal),
   });
 }
 

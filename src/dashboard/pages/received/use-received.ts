@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { InboundRoute, ReceivedMail } from "../../../modules/inbound-routes/model.ts";
 import { api, projectUrl } from "../../api.ts";
 import { useProject } from "../../state.ts";
-import { readSource } from "../../ui/message/source-view.tsx";
+import { readMessageSource } from "../../ui/message/source-view.tsx";
 import { type List, useList } from "../../ui/use-list.ts";
 
 export const LIST_PATH = "/received-mails";
@@ -36,7 +36,7 @@ export function useReceivedSource(id: string) {
     ...FIXED,
     gcTime: 0,
     queryKey: ["received-source", project, id],
-    queryFn: ({ signal }) => readSource(projectUrl(`${receivedPath(id)}/raw`), signal),
+    queryFn: ({ signal }) => readMessageSource(projectUrl(`${receivedPath(id)}/raw`), signal),
   });
 }
 

@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 20 * 1024 * 1024;
 export type MessageSource = { text: string; isCut: boolean };
 
 /** Reads a message from an address of the server. */
-export async function readSource(url: string, signal: AbortSignal): Promise<MessageSource> {
+export async function readMessageSource(url: string, signal: AbortSignal): Promise<MessageSource> {
   const response = await fetch(url, { signal, credentials: "same-origin" });
   if (!response.ok) throw new Error(`The server answered with status ${response.status}.`);
   const text = await response.text();
