@@ -26,6 +26,7 @@ import {
   summariesQuery,
   campaignTabOf,
 } from "../../src/dashboard/pages/campaigns/search.ts";
+import { countTop, timeRange } from "../../src/dashboard/ui/time-chart-axes.ts";
 import { DOMAIN_LOST } from "../../src/modules/campaigns/lifecycle.ts";
 
 const HOUR_MS = 3_600_000;
@@ -170,6 +171,34 @@ describe("the chart", () => {
   test("ends with the present hour, which is open", () => {
     const { times, isLastOpen } = chart({}, startedMs + 2 * HOUR_MS);
     expect([times.length, isLastOpen]).toEqual([3, true]);
+  });
+
+  test("in its first hour has an axis of time around the one point", () => {
+    const { times, interval } = chart({}, startedMs + 5 * 60_000);
+    const [from, to] = timeRange({ times, interval });
+    expect(times).toEqual([Date.parse("2026-03-02T10:00:00Z")]);
+    expect([from, to]).toEqual([
+      Date.parse("2026-03-02T09:00:00Z") / 1000,
+      Date.parse("2026-03-02T11:00:00Z") / 1000,
+    ]);
+    const two = chart({}, startedMs + HOUR_MS).times;
+    expect(timeRange({ times: two, interval })).toEqual([
+      Date.parse("2026-03-02T10:00:00Z") / 1000,
+      Date.parse("2026-03-02T11:00:00Z") / 1000,
+    ]);
+  });
+
+  test.each([
+    [null, 4],
+    [0, 4],
+    [4, 4],
+    [5, 5],
+    [7, 8],
+    [11, 15],
+    [4_321, 5_000],
+    [60_001, 80_000],
+  ])("with at most %p in an hour ends at the line of %p", (highest, top) => {
+    expect(countTop(highest)).toBe(top);
   });
 
   test("shows all until after the last open", () => {

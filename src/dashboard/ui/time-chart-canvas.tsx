@@ -3,6 +3,7 @@
 import { useComputedColorScheme } from "@mantine/core";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import UPlot from "uplot";
+import { COUNT_STEPS, countTop, timeRange } from "./time-chart-axes.ts";
 import { type ChartData, countLabel, pointLabel, Swatch } from "./time-chart-parts.tsx";
 
 type Props = ChartData & { heightPx: number; onNarrow: (firstMs: number, lastMs: number) => void };
@@ -15,8 +16,6 @@ const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 const LABEL_PX = { x: 64, y: 40 };
 /** A shorter drag is a click. */
 const LEAST_DRAG_PX = 8;
-/** Space above the highest point. */
-const HEADROOM = 1.08;
 
 export function TimeChartCanvas({ heightPx, onNarrow, ...data }: Props) {
   const host = useRef<HTMLDivElement>(null);
@@ -133,7 +132,11 @@ function chartOptions(data: ChartData, setting: Setting): UPlot.Options {
       points: { size: 8 },
       drag: { x: true, y: false, setScale: false, dist: LEAST_DRAG_PX },
     },
-    scales: { y: { range: (_chart, _low, high) => [0, Math.max(4, high * HEADROOM)] } },
+    scales: {
+      // Without it, the library shows almost three years around a single point.
+      x: { range: () => timeRange(data) },
+      y: { range: (_chart, _low, high) => [0, countTop(high)] },
+    },
     axes: [
       {
         ...axis,
@@ -147,7 +150,7 @@ function chartOptions(data: ChartData, setting: Setting): UPlot.Options {
         grid,
         size: 44,
         space: LABEL_PX.y,
-        incrs: WHOLE_STEPS,
+        incrs: COUNT_STEPS,
         values: (_chart, splits) => splits.map((count) => compact.format(count)),
       },
     ],
@@ -186,11 +189,6 @@ function chartHooks({ onHover, onSelect }: Setting): UPlot.Hooks.Arrays {
     ],
   };
 }
-
-/** Steps of the axis of counts: 1, 2, 5, 10, … */
-const WHOLE_STEPS = Array.from({ length: 12 }, (_, power) =>
-  [1, 2, 5].map((digit) => digit * 10 ** power),
-).flat();
 
 const compact = new Intl.NumberFormat(undefined, { notation: "compact" });
 const dayTick = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
