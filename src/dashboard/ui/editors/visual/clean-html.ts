@@ -142,11 +142,15 @@ function isAfterEquals(text: string, at: number): boolean {
   return /=\s{0,9}$/.test(text.slice(Math.max(0, at - 10), at));
 }
 
+const CLOSING_TAG = /<\/([a-z][a-z0-9-]{0,30})(?=[\s/>])[^<>]{0,200}>?/gi;
+
 function skipElement(text: string, name: string, from: number): number {
-  const close = new RegExp(`</${name}(?=[\\s/>])[^>]*>?`, "gi");
-  close.lastIndex = from;
-  const match = close.exec(text);
-  return match === null ? text.length : match.index + match[0].length;
+  CLOSING_TAG.lastIndex = from;
+  for (;;) {
+    const match = CLOSING_TAG.exec(text);
+    if (match === null) return text.length;
+    if (match[1]?.toLowerCase() === name.toLowerCase()) return match.index + match[0].length;
+  }
 }
 
 type Open = { read: string; written: readonly string[] };
