@@ -53,6 +53,7 @@ import {
 import {
   changedFields,
   getVersion,
+  keepVersion,
   listVersions,
   storeVersion,
   type VersionContent,
@@ -160,7 +161,8 @@ export const templateNoun: Noun = {
         summary: "List the versions of a template",
         description:
           "The latest 100 versions, newest first. Changes that one author makes within five minutes " +
-          "are one version, unless a mail, a test or a restored version is between them.",
+          "are one version, unless a mail or a test is between them. A template that was created, " +
+          "copied or restored is a version of its own.",
         answer: ListEnvelope(ListedVersion),
         run: (app, { project, params }) => versionsOf(app, project.seq, params.id),
       }),
@@ -323,7 +325,7 @@ function insertTemplate(
     .values({ ...content, ...times, id, projectSeq })
     .run();
   const created = getTemplate(app, projectSeq, id);
-  storeVersion(app, created, { actor });
+  storeVersion(app, created, { actor, isKept: true });
   return created;
 }
 
@@ -396,7 +398,9 @@ function restoreVersion(
   const layoutSeq =
     version.layoutId === null ? null : layoutSeqOf(app, template.projectSeq, version.layoutId);
   const content = { ...contentColumns({ ...version, layoutSeq }) };
-  return changeTemplate(app, template, content, { actor, isKept: true });
+  const restored = changeTemplate(app, template, content, { actor, isKept: true });
+  if (restored.revision === template.revision) keepVersion(app, restored);
+  return restored;
 }
 
 const findLayoutSeq = statement<{ seq: number }, [number, string]>(

@@ -302,7 +302,10 @@ describe("two people", () => {
     expect(server.stored.value).toEqual({ subject: "One", body: "Two", design: null });
     expect(two.state()).toMatchObject({ status: "SAVED", merged: ["subject"] });
     one.receive(server.stored);
-    expect(one.state().value.body).toBe("Two");
+    expect(one.state()).toMatchObject({ value: { body: "Two" }, merged: ["body", "design"] });
+    const restored = { value: START, revision: server.stored.revision + 1 };
+    one.takeOver(restored);
+    expect(one.state()).toMatchObject({ value: START, status: "SAVED", merged: [] });
   });
 
   test.each([

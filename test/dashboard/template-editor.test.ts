@@ -173,13 +173,16 @@ describe("a template", () => {
     const diff = page.getByRole("region", { name: "This version and Now" });
     await diff.getByText("<p>First</p>").waitFor();
     await diff.getByText("<p>Second</p>").waitFor();
+    await page.getByText("Changes that one person makes within five minutes").waitFor();
     await page.getByRole("button", { name: "Restore this version" }).click();
     await page.getByText("The version was restored.").waitFor();
+    expect(await page.getByText("Somebody else has changed").count()).toBe(0);
     expect(await read(id, "body")).toBe("<p>First</p>\n<p>Same</p>");
     await page.getByRole("button", { name: "Undo" }).click();
     await expectSoon(() => read(id, "body"), "<p>Second</p>\n<p>Same</p>");
     await page.getByRole("link", { name: "Edit", exact: true }).click();
     await page.locator(".cm-line", { hasText: "<p>Second</p>" }).waitFor();
+    expect(await page.getByText("Somebody else has changed").count()).toBe(0);
     expect(problems).toEqual([]);
     await opened.close();
   });
@@ -268,6 +271,42 @@ describe("a template", () => {
     await page.getByRole("button", { name: /^Blank, as code/ }).waitFor();
     await close();
   });
+
+  pageTest(
+    "that is blank has a kind, says that it has no sender, and takes typed HTML",
+    async () => {
+      const opened = await openAs(project, "/templates/new", { person: "editor" });
+      const { page, problems } = opened;
+      await page.getByRole("radio", { name: "Marketing" }).check();
+      await page.getByRole("button", { name: /^Blank, as code/ }).click();
+      await page.getByRole("textbox", { name: CODE }).click();
+      const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+      expect([await read(id, "type"), await read(id, "subject")]).toEqual(["MARKETING", "Hello"]);
+
+      const html = '<h1 class="a">Hello you</h1>\n<p>One <b>two</b></p>';
+      await page.keyboard.press("ControlOrMeta+a");
+      await page.keyboard.type(html, { delay: 20 });
+      await page.keyboard.press("ControlOrMeta+s");
+      await expectSoon(() => read(id, "body"), html);
+      await page.keyboard.press("ControlOrMeta+a");
+      await page.keyboard.type('<a target="');
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("ControlOrMeta+s");
+      await expectSoon(() => read(id, "body"), '<a target="\n  "');
+
+      await page.getByText("No sender yet").waitFor();
+      const forProject = page.getByRole("link", { name: "set one for the project" });
+      expect(await forProject.getAttribute("href")).toEndWith("/settings/general");
+      await page.getByRole("button", { name: "Send me this" }).click();
+      await page.getByRole("alert").getByText("No sender yet: name one in the settings").waitFor();
+      await page.getByRole("link", { name: "name one here" }).click();
+      await page.getByLabel("Sender", { exact: true }).fill(SENDER);
+      await page.getByRole("link", { name: "Edit", exact: true }).click();
+      await page.getByRole("link", { name: SENDER }).waitFor();
+      expect(problems.filter((text) => !text.includes("status of 422"))).toEqual([]);
+      await opened.close();
+    },
+  );
 
   pageTest("is written by keyboard alone", async () => {
     const id = await createTemplate({ body: "<p>x</p>" });

@@ -120,6 +120,36 @@ describe("versions", () => {
     expect(await revisions(id)).toEqual([5, 4, 1]);
   });
 
+  test("what was created, copied or restored is never joined with a change", async () => {
+    const made: [how: string, make: () => Promise<string>, kept: number[]][] = [
+      ["created", create, [1]],
+      [
+        "copied",
+        async () => t.create(`/templates/${await create()}/duplicate`, {}, "data.id"),
+        [1],
+      ],
+      ["restored", () => restored({ isChanged: true }), [3, 2, 1]],
+      ["restored as it is", () => restored({ isChanged: false }), [2, 1]],
+    ];
+    for (const [how, make, kept] of made) {
+      const id = await make();
+      const [revision = 0] = kept;
+      const before = await t.call("GET", `/templates/${id}/versions/${revision}`);
+      await patch(id, { subject: "x" });
+      await patch(id, { body: "<p>y</p>" });
+      expect([how, await revisions(id)]).toEqual([how, [revision + 2, ...kept]]);
+      const { body } = await t.call("GET", `/templates/${id}/versions/${revision}`);
+      expect([how, body]).toEqual([how, before.body]);
+    }
+  });
+
+  async function restored({ isChanged }: { isChanged: boolean }): Promise<string> {
+    const id = await create();
+    await patchLater(id, { subject: "a" });
+    await restore(id, isChanged ? 1 : 2);
+    return id;
+  }
+
   test("those of another author are another one", async () => {
     const id = await create();
     await patchLater(id, { subject: "a" });

@@ -1,8 +1,9 @@
 /**
  * Versions of a template: what it was at each of its revisions, who changed it, and which fields. An
  * editor saves every few seconds, so the changes that one author makes within five minutes are one
- * version. It gets the revision of the last of them. A revision that was sent, tested or restored
- * keeps a version of its own. A template has at most 100 versions; the oldest are removed.
+ * version. It gets the revision of the last of them. A revision that was created, copied, restored,
+ * tested or sent keeps a version of its own. A template has at most 100 versions; the oldest are
+ * removed.
  */
 
 import { and, desc, eq, lte } from "drizzle-orm";

@@ -265,6 +265,15 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
     void saveNow();
   }
 
+  /**
+   * The server has a newer version that the user made, such as a restored one. Without a change that
+   * is not saved, nothing of it is reported as the change of another person.
+   */
+  function takeOver(newest: Stored<T>): void {
+    receive(newest);
+    if (base === newest) set({ merged: [] });
+  }
+
   /** The server has a newer version, which a query or another request found. */
   function receive(newest: Stored<T>): void {
     if (newest.revision <= base.revision || running !== null) return;
@@ -326,6 +335,7 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
       if (state.status === "WAITING") void saveNow();
     },
     receive,
+    takeOver,
     resolve,
     discard,
     /** The page is left, or the tab is hidden. Nothing is lost if the request does not arrive. */

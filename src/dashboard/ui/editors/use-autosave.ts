@@ -77,8 +77,8 @@ export function useAutosave<T extends FieldValues>(options: {
 
   useEffect(() => autosave.receive({ value, revision }), [revision]);
   useSaveMoments(autosave);
-  const { change, saveNow, resolve, discard, receive } = autosave;
-  return { ...state, change, saveNow, resolve, discard, receive };
+  const { change, saveNow, resolve, discard, takeOver } = autosave;
+  return { ...state, change, saveNow, resolve, discard, takeOver };
 }
 
 /** Saves at mod S, when the connection is back, and when the page or the tab is left. */

@@ -1,7 +1,8 @@
 /** What a template has besides its content: the kind of mail, the sender, and a note. */
 
-import { Radio, Stack, Textarea, TextInput } from "@mantine/core";
+import { Stack, Textarea, TextInput } from "@mantine/core";
 import { ApiError } from "../../../api.ts";
+import { KindChoice } from "../kind-choice.tsx";
 import type { TemplateEditing } from "./template-editing.ts";
 
 export function SettingsTab({ editor }: { editor: TemplateEditing }) {
@@ -19,24 +20,7 @@ export function SettingsTab({ editor }: { editor: TemplateEditing }) {
   });
   return (
     <Stack gap="lg" className="template-settings">
-      <Radio.Group
-        label="Kind of mail"
-        value={value.type}
-        onChange={(type) => change({ type: type === "MARKETING" ? "MARKETING" : "TRANSACTIONAL" })}
-      >
-        <Stack gap="xs" mt={6}>
-          <Radio
-            value="TRANSACTIONAL"
-            label="Transactional"
-            description="Answers something that the contact did, such as an order. It also goes to people who unsubscribed."
-          />
-          <Radio
-            value="MARKETING"
-            label="Marketing"
-            description="News and offers. It goes only to subscribed contacts, with a link to unsubscribe."
-          />
-        </Stack>
-      </Radio.Group>
+      <KindChoice value={value.type} onChange={(type) => change({ type })} />
       <TextInput
         label="Sender"
         description="An address at a verified domain. Without one, the sender of the project is used."

@@ -4,7 +4,7 @@ import { Button, Menu } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { ChevronDown, Send } from "lucide-react";
 import { useRef, useState } from "react";
-import { api, newIdempotencyKey } from "../../../api.ts";
+import { ApiError, api, newIdempotencyKey } from "../../../api.ts";
 import { useAppState } from "../../../state.ts";
 import { AddressField, DialogForm } from "../../../ui/dialog-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -72,9 +72,20 @@ function useSend({ id, editor, contactId }: Props) {
     const state = await editor.saveNow();
     if (state.status !== "SAVED") throw new Error(saveText(state, TEMPLATE_LABELS));
     const body = { to, ...(contactId === undefined ? {} : { contactId }) };
-    await api.post(`${templatePath(id)}/test`, body, { idempotencyKey });
+    try {
+      await api.post(`${templatePath(id)}/test`, body, { idempotencyKey });
+    } catch (error) {
+      throw isWithoutSender(error) ? new Error(NO_SENDER) : error;
+    }
   };
 }
+
+const NO_SENDER =
+  "No sender yet: name one in the settings of this template, or set one for the project.";
+
+const isWithoutSender = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  error.errors.some(({ field, code }) => field === "from" && code === "required");
 
 function TestForm(props: {
   send: (to: string, idempotencyKey: string) => Promise<void>;

@@ -50,18 +50,24 @@ export function VersionsTab(props: Props) {
         const chosen = props.chosen ?? (items[1] && String(items[1].revision));
         return (
           <div className="versions">
-            <ol className="versions-list" aria-label="Versions, newest first">
-              {items.map((version, i) => (
-                <li key={version.revision}>
-                  <VersionButton
-                    version={version}
-                    isNow={i === 0}
-                    isChosen={String(version.revision) === chosen}
-                    onChoose={() => onChoose(String(version.revision))}
-                  />
-                </li>
-              ))}
-            </ol>
+            <div className="versions-side">
+              <p className="muted small">
+                Changes that one person makes within five minutes are one version. What was created,
+                restored, tested or sent stays a version of its own.
+              </p>
+              <ol className="versions-list" aria-label="Versions, newest first">
+                {items.map((version, i) => (
+                  <li key={version.revision}>
+                    <VersionButton
+                      version={version}
+                      isNow={i === 0}
+                      isChosen={String(version.revision) === chosen}
+                      onChoose={() => onChoose(String(version.revision))}
+                    />
+                  </li>
+                ))}
+              </ol>
+            </div>
             {chosen === undefined ? (
               <p className="muted">
                 This is the only version yet. When the template changes, the versions before it stay
@@ -84,7 +90,7 @@ function VersionButton(props: {
   onChoose: () => void;
 }) {
   const { version, isNow, isChosen, onChoose } = props;
-  const { author, changed, createdAt } = version;
+  const { author, changed, createdAt, revision } = version;
   return (
     <button
       type="button"
@@ -98,7 +104,7 @@ function VersionButton(props: {
         </strong>
         {isNow && <span className="muted small">Now</span>}
       </span>
-      <span className="muted small">{changedText(changed)}</span>
+      <span className="muted small">{revision === 1 ? "First version" : changedText(changed)}</span>
       {author !== null && <bdi className="muted small cut">{author.name}</bdi>}
     </button>
   );
@@ -106,7 +112,7 @@ function VersionButton(props: {
 
 function changedText(changed: readonly string[]): string {
   const words = changed.flatMap((name) => TEMPLATE_LABELS[name] ?? []);
-  return words.length === 0 ? "First version" : `Changed: ${words.join(", ")}`;
+  return words.length === 0 ? "Nothing changed" : `Changed: ${words.join(", ")}`;
 }
 
 function ChosenVersion({ template, project, editor, chosen }: Props & { chosen: string }) {
@@ -176,8 +182,8 @@ function RestoreButton(props: {
       const restored = await api.post<Template>(path, undefined, {
         headers: { "If-Match": `"${before?.revision ?? template.revision}"` },
       });
+      editor.takeOver(storedTemplate(restored));
       client.setQueryData(templateKey(project, id), restored);
-      editor.receive(storedTemplate(restored));
       if (isUndo || before === undefined) return;
       showUndo({
         text: "The version was restored.",

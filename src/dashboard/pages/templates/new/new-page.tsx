@@ -11,6 +11,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { RoleNeeded } from "../../../ui/role-needed.tsx";
 import { BackToTemplates } from "../back-link.tsx";
 import { KINDS } from "../columns.tsx";
+import { KindChoice } from "../kind-choice.tsx";
 import { blankLetter } from "../editor/blank-letter.ts";
 import { BLANK_BODY, type Starter, STARTERS } from "./starters.ts";
 import { StarterPicture } from "./starter-picture.tsx";
@@ -27,22 +28,21 @@ type Choice = {
 
 const BLANK = {
   name: "Untitled template",
-  subject: "Hello {{ name ?? there }}",
-  type: "TRANSACTIONAL",
+  subject: "Hello",
 };
 
-const BLANKS: readonly Choice[] = [
+const blanksOf = (type: Template["type"]): readonly Choice[] => [
   {
     key: "visual",
     title: "Blank, visual",
     text: "Text, images and buttons as blocks, without code.",
-    input: async () => ({ ...BLANK, ...(await blankLetter()) }),
+    input: async () => ({ ...BLANK, type, ...(await blankLetter()) }),
   },
   {
     key: "code",
     title: "Blank, as code",
     text: "HTML with Liquid, in an editor that completes and checks it.",
-    input: { ...BLANK, body: BLANK_BODY },
+    input: { ...BLANK, type, body: BLANK_BODY },
   },
 ];
 
@@ -71,6 +71,7 @@ export function NewTemplatePage() {
 function Choices({ project }: { project: string }) {
   const client = useQueryClient();
   const navigate = route.useNavigate();
+  const [kind, setKind] = useState<Template["type"]>("TRANSACTIONAL");
   const [busy, setBusy] = useState<string | null>(null);
   const [error, setError] = useState<unknown>(null);
   const key = useRef(newIdempotencyKey());
@@ -118,7 +119,8 @@ function Choices({ project }: { project: string }) {
       {error !== null && <Problem error={error} />}
       <section aria-labelledby="starters-blank">
         <h2 id="starters-blank">Start empty</h2>
-        <ul className="starters-list">{BLANKS.map(show)}</ul>
+        <KindChoice value={kind} onChange={setKind} />
+        <ul className="starters-list">{blanksOf(kind).map(show)}</ul>
       </section>
       <section aria-labelledby="starters-filled">
         <h2 id="starters-filled">Start from an example</h2>

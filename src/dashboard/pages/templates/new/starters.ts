@@ -51,7 +51,7 @@ const button = (url: string, text: string): string => `<p style="margin: 24px 0"
   <a href="${url}" style="display: inline-block; padding: 12px 22px; border-radius: 8px; background: #4338ca; color: #ffffff; font-size: 16px; font-weight: 600; text-decoration: none">${text}</a>
 </p>`;
 
-export const BLANK_BODY = `<p>Hello {{ name ?? there }},</p>
+export const BLANK_BODY = `<p>Hello,</p>
 
 <p></p>
 `;

@@ -11,7 +11,7 @@ import {
   completionKeymap,
 } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
-import { html, htmlCompletionSource } from "@codemirror/lang-html";
+import { html } from "@codemirror/lang-html";
 import { closePercentBrace, liquidLanguage } from "@codemirror/lang-liquid";
 import { bracketMatching, LanguageSupport } from "@codemirror/language";
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
@@ -36,6 +36,7 @@ import {
 import { useEffect, useRef } from "react";
 import { replacedRange } from "./replaced-range.ts";
 import { codeStyle } from "./code-style.ts";
+import { completeTags } from "./complete-tags.ts";
 import { completeLiquid } from "./completions.ts";
 import type { Word } from "./liquid-words.ts";
 
@@ -198,7 +199,7 @@ const completionsOf = (variables: readonly Word[]): Extension =>
   autocompletion({
     icons: false,
     interactionDelay: 0,
-    override: [completeLiquid(variables), htmlCompletionSource],
+    override: [completeLiquid(variables), completeTags],
   });
 
 /**
@@ -238,7 +239,8 @@ const EXTENSIONS: Extension = [
   EditorView.domEventHandlers({ beforeinput: replaceSelected }),
   EditorView.lineWrapping,
   EditorState.tabSize.of(2),
-  new LanguageSupport(liquidLanguage, [html().support]),
+  // A closing tag that is typed would stand beside the one that was written for it.
+  new LanguageSupport(liquidLanguage, [html({ autoCloseTags: false }).support]),
   codeStyle,
   keymap.of([
     ...closeBracketsKeymap,
