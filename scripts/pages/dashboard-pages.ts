@@ -290,7 +290,7 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
       await page.getByLabel("Select row 1", { exact: true }).check();
       await page.getByRole("button", { name: "More" }).click();
       await page.getByRole("menuitem", { name: "Set a value" }).click();
-      await page.getByRole("dialog").getByLabel("Name of the field").waitFor();
+      await page.getByRole("dialog").getByRole("combobox", { name: "Name of the field" }).waitFor();
     },
   },
   {

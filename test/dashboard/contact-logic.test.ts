@@ -18,6 +18,7 @@ import {
   valueText,
   type ValueType,
 } from "../../src/dashboard/pages/contacts/data-values.ts";
+import { nameFields } from "../../src/dashboard/pages/contacts/name-fields.ts";
 import { createRecordCounter } from "../../src/dashboard/pages/contacts/record-counter.ts";
 import {
   bulkQuery,
@@ -66,6 +67,21 @@ describe("typed in the search of contacts", () => {
     expect(contactTerms(text, maySearchData)).toEqual(filters);
   });
 
+  test.each([
+    ["city:Berlin", { City: "Berlin" }],
+    ["PLAN:pro Plan:x", { plan: "pro", Plan: "x" }],
+    ["First Name:Uwe", { "First Name": "Uwe" }],
+    ["ada first name:Uwe city:Rome", { q: "ada", "First Name": "Uwe", City: "Rome" }],
+    ["my very first name:Uwe", { q: "my very", "First Name": "Uwe" }],
+    ['"first name:Uwe K"', { "First Name": "Uwe K" }],
+    ["name:Uwe", { Name: "Uwe" }],
+    ["Subscribed:no", { subscribed: "no" }],
+    ["street:x", { street: "x" }],
+  ])("%j means %j, with the fields of the project", (text, filters) => {
+    const known = ["City", "plan", "Plan", "Name", "First Name"];
+    expect(contactTerms(text, true, known)).toEqual(filters);
+  });
+
   test("the chips are those of the URL", () => {
     const search = { q: "ada", subscribed: "no", data: 'city:Rome "a b:c d"', sort: "-email" };
     const filters = filtersOfContacts(search);
@@ -88,6 +104,22 @@ describe("typed in the search of contacts", () => {
     expect(nextSort("-email", "email")).toBeUndefined();
     expect(nextSort("-email", "data.a")).toBe("data.a");
   });
+});
+
+test.each([
+  [[], ["name"]],
+  [["city", "FullName", "firstName"], ["FullName"]],
+  [
+    ["Last Name", "First Name"],
+    ["First Name", "Last Name"],
+  ],
+  [
+    ["FNAME", "LNAME"],
+    ["FNAME", "LNAME"],
+  ],
+  [["firstName", "nickname"], ["firstName"]],
+])("a new contact of a project with the fields %j is named by %j", (known, keys) => {
+  expect(nameFields(known).map(({ key }) => key)).toEqual(keys);
 });
 
 describe("a value in a table", () => {

@@ -134,7 +134,7 @@ describe("the page of a contact", () => {
       await page.getByLabel("Value of orders").fill("four");
       await page.getByRole("button", { name: "Remove tags" }).click();
       await page.getByRole("button", { name: "Add a field" }).click();
-      await page.getByLabel("Name of the field").fill("city");
+      await page.getByRole("combobox", { name: "Name of the field" }).fill("city");
       await page.getByLabel("Value of city").fill("Bath");
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByText("Write a number, such as 12.5.").waitFor();

@@ -132,7 +132,7 @@ describe("the list of contacts", () => {
       await dialog.getByLabel("Email address").fill("new@example.com");
       await dialog.getByLabel("Name", { exact: true }).fill("Nina New");
       await dialog.getByRole("button", { name: "Add a field" }).click();
-      await dialog.getByLabel("Name of the field").fill("age");
+      await dialog.getByRole("combobox", { name: "Name of the field" }).fill("age");
       await dialog.getByLabel("Type of age").click();
       await page.getByRole("option", { name: "Number" }).click();
       await dialog.getByLabel("Value of age").fill("x");
@@ -200,7 +200,7 @@ pageTest(
     await page.getByRole("columnheader", { name: "score" }).getByRole("button").click();
     await expectSoon(() => rows(page).allInnerTexts().then(lettersOf), "CBA");
     await page.keyboard.press("/");
-    await page.keyboard.type("city:berlin");
+    await page.keyboard.type("City:berlin");
     await page.keyboard.press("Enter");
     await page.getByText("2 contacts").waitFor();
     await expectSoon(() => params(page), { data: "city:berlin", sort: "data.score" });
@@ -220,7 +220,7 @@ pageTest(
     await page.getByLabel("Select all loaded rows").check();
     await page.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Set a value" }).click();
-    await page.getByLabel("Name of the field").fill("city");
+    await page.getByRole("combobox", { name: "Name of the field" }).fill("city");
     await page.getByLabel("Value of city").fill("Hamburg");
     await page.getByRole("button", { name: "Change 2 contacts" }).click();
     await page.getByText("2 contacts changed.").waitFor();

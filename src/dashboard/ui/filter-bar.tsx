@@ -157,8 +157,9 @@ function suggestionsFor(
 ): Suggestion[] {
   const colon = draft.indexOf(":");
   if (colon === -1) {
+    const start = draft.trim().toLowerCase();
     return fields
-      .filter(({ key }) => key.startsWith(draft.trim()) && filters[key] === undefined)
+      .filter(({ key }) => key.toLowerCase().startsWith(start) && filters[key] === undefined)
       .map(({ key, hint }) => ({ text: `${key}:`, shown: `${key}:`, hint }));
   }
   const field = fields.find(({ key }) => key === draft.slice(0, colon).trim());

@@ -10,28 +10,41 @@ import { AddressField, DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { DraftRow } from "./data-editor.tsx";
 import { editOf, type ValueDraft } from "./data-values.ts";
+import { nameFields } from "./name-fields.ts";
 
-type Props = { isOpen: boolean; onClose: () => void; onAdded: (contact: Contact) => void };
+type Props = {
+  isOpen: boolean;
+  /** The fields of the contacts of the project. */
+  known: readonly string[];
+  onClose: () => void;
+  onAdded: (contact: Contact) => void;
+};
 
-export function AddContact({ isOpen, onClose, onAdded }: Props) {
+export function AddContact({ isOpen, known, onClose, onAdded }: Props) {
   return (
     <Dialog opened={isOpen} onClose={onClose} title="Add a contact" size="md">
-      <AddForm onClose={onClose} onAdded={onAdded} />
+      <AddForm known={known} onClose={onClose} onAdded={onAdded} />
     </Dialog>
   );
 }
 
-function AddForm({ onClose, onAdded }: Omit<Props, "isOpen">) {
+function AddForm({ known, onClose, onAdded }: Omit<Props, "isOpen">) {
   const [drafts, setDrafts] = useState<ValueDraft[]>([]);
   const [isTried, setIsTried] = useState(false);
   const added = useRef(0);
+  const names = nameFields(known);
   const edit = editOf({}, drafts);
   const form = useApiForm({
-    initial: { email: "", name: "", subscribed: true },
-    async submit({ email, name, subscribed }, idempotencyKey) {
+    initial: { email: "", name: "", firstName: "", lastName: "", subscribed: true },
+    async submit({ email, subscribed, ...typed }, idempotencyKey) {
       setIsTried(true);
       if (!edit.ok) return null;
-      const named = name.trim() === "" ? {} : { name: name.trim() };
+      const named = Object.fromEntries(
+        names.flatMap(({ key, part }) => {
+          const name = typed[part].trim();
+          return name === "" ? [] : [[key, name]];
+        }),
+      );
       // Nobody who unsubscribed is subscribed by an address that is added once more.
       const flag = subscribed ? {} : { subscribed };
       const body = { email: email.trim(), ...flag, data: { ...named, ...edit.patch } };
@@ -41,6 +54,7 @@ function AddForm({ onClose, onAdded }: Omit<Props, "isOpen">) {
       if (contact !== null) onAdded(contact);
     },
   });
+  const choices = known.filter((key) => !names.some((name) => name.key === key));
   const add = () =>
     setDrafts([
       ...drafts,
@@ -49,11 +63,14 @@ function AddForm({ onClose, onAdded }: Omit<Props, "isOpen">) {
   return (
     <DialogForm form={form} action="Add the contact" onCancel={onClose}>
       <AddressField {...form.field("email")} />
-      <TextInput label="Name" autoComplete="off" {...form.field("name")} />
+      {names.map(({ part, label }) => (
+        <TextInput key={part} label={label} autoComplete="off" {...form.field(part)} />
+      ))}
       {drafts.map((draft) => (
         <DraftRow
           key={draft.id}
           draft={draft}
+          known={choices.filter((key) => !drafts.some((each) => each.key === key))}
           fault={isTried && !edit.ok ? edit.faults.get(draft.id) : undefined}
           onChange={(next) => setDrafts(drafts.map((each) => (each.id === next.id ? next : each)))}
           onRemove={() => setDrafts(drafts.filter((each) => each.id !== draft.id))}

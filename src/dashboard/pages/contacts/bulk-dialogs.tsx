@@ -12,6 +12,7 @@ import { useApiForm } from "../../ui/use-api-form.ts";
 import { BULK_WORDS, contactsText } from "./bulk-words.ts";
 import { DraftRow } from "./data-editor.tsx";
 import { editOf, type ValueDraft } from "./data-values.ts";
+import { useDataKeys } from "./use-data-keys.ts";
 
 type Props<Value> = {
   count: number;
@@ -88,6 +89,7 @@ const EMPTY: ValueDraft = { id: "value", key: "", type: "text", text: "", isNew:
 
 export function ValueDialog({ count, onClose, onSubmit }: Props<Record<string, unknown>>) {
   const [draft, setDraft] = useState(EMPTY);
+  const known = useDataKeys(useProject()?.id ?? "", true);
   const edit = editOf({}, [draft]);
   const [isTried, setIsTried] = useState(false);
   const form = useApiForm({
@@ -107,12 +109,13 @@ export function ValueDialog({ count, onClose, onSubmit }: Props<Record<string, u
       <DialogForm
         form={form}
         action={`Change ${contactsText(count)}`}
-        isIncomplete={draft.key === ""}
+        isIncomplete={draft.key.trim() === ""}
         onCancel={onClose}
       >
         <p className="muted">{BULK_WORDS.set.meaning}</p>
         <DraftRow
           draft={draft}
+          known={known}
           fault={isTried && !edit.ok ? edit.faults.get(draft.id) : undefined}
           onChange={setDraft}
         />

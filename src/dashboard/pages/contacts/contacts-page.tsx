@@ -40,6 +40,8 @@ import { useContactExport } from "./use-contact-export.ts";
 import { useDataKeys } from "./use-data-keys.ts";
 
 const route = getRouteApi("/user/p/$project/contacts");
+/** Keys that the search field suggests. */
+const SUGGESTED = 20;
 const number = new Intl.NumberFormat();
 const isAbout = ({ type }: LiveMessage) => type.startsWith("contact.");
 const SUBSCRIBED: readonly FilterField[] = [
@@ -79,7 +81,7 @@ export function ContactsPage() {
   const keys = useDataKeys(project, mayEdit);
   const fields = [
     ...SUBSCRIBED,
-    ...[...new Set([...Object.keys(filters), ...keys])]
+    ...[...new Set([...Object.keys(filters), ...keys.slice(0, SUGGESTED)])]
       .filter((key) => key !== "q" && key !== "subscribed")
       .map((key) => ({ key, hint: "Part of a value of the data" })),
   ];
@@ -115,7 +117,7 @@ export function ContactsPage() {
           }
           fields={fields}
           filters={filters}
-          parse={(text) => contactTerms(text, mayEdit)}
+          parse={(text) => contactTerms(text, mayEdit, keys)}
           onChange={(next) => change(searchOfFilters(next, search))}
         >
           {list.total !== null && (
@@ -162,6 +164,7 @@ export function ContactsPage() {
       <CheckAddress isOpen={isChecking} onClose={checking.close} />
       <AddContact
         isOpen={isAdding}
+        known={keys}
         onClose={adding.close}
         onAdded={(contact) => {
           adding.close();

@@ -2,6 +2,7 @@
 
 import {
   ActionIcon,
+  Autocomplete,
   Button,
   Group,
   SegmentedControl,
@@ -14,6 +15,7 @@ import { Plus, Trash2 } from "lucide-react";
 import { type FormEvent, useRef, useState } from "react";
 import type { Contact } from "../../../modules/contacts/model.ts";
 import { api } from "../../api.ts";
+import { useProject } from "../../state.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { showFailure, showUndo } from "../../ui/undo.tsx";
 import { useUnsaved } from "../../ui/unsaved.tsx";
@@ -28,12 +30,16 @@ import {
   valueText,
 } from "./data-values.ts";
 import { useContactRefresh } from "./use-contact.ts";
+import { useDataKeys } from "./use-data-keys.ts";
 
 type Faults = Extract<Edit, { ok: false }>["faults"];
 const NO_FAULTS: Faults = new Map();
+/** Names of fields that are shown at once. */
+const SUGGESTED = 20;
 const TYPES = VALUE_TYPES.map(({ value, label }) => ({ value, label }));
 
 export function DataEditor({ contact, onClose }: { contact: Contact; onClose: () => void }) {
+  const known = useDataKeys(useProject()?.id ?? "", true);
   const { id, data } = contact;
   const refresh = useContactRefresh(id);
   // Changes of others meanwhile do not move what is being typed.
@@ -93,6 +99,7 @@ export function DataEditor({ contact, onClose }: { contact: Contact; onClose: ()
           <DraftRow
             key={draft.id}
             draft={draft}
+            known={known.filter((key) => !drafts.some((each) => each.key === key))}
             fault={faults.get(draft.id)}
             onChange={change}
             onRemove={() => setDrafts(drafts.filter((each) => each.id !== draft.id))}
@@ -123,29 +130,31 @@ export function DataEditor({ contact, onClose }: { contact: Contact; onClose: ()
 
 export function DraftRow(props: {
   draft: ValueDraft;
+  /** Names of fields to choose from. */
+  known: readonly string[];
   fault: { key?: string; value?: string } | undefined;
   onChange: (draft: ValueDraft) => void;
   /** Without it, the row cannot be removed. */
   onRemove?: () => void;
 }) {
-  const { draft, fault, onChange, onRemove } = props;
+  const { draft, known, fault, onChange, onRemove } = props;
   const { key, type, isNew } = draft;
   const shownKey = key === "" ? "the new field" : valueText(key);
   return (
     <div className="contact-draft" role="group" aria-label={shownKey}>
       <div className="contact-draft-head">
         {isNew ? (
-          <TextInput
+          <Autocomplete
             size="xs"
             className="grow"
             aria-label="Name of the field"
             placeholder="Name"
+            data={[...known]}
+            limit={SUGGESTED}
             value={key}
             error={fault?.key}
             autoFocus
-            onChange={({ currentTarget }) =>
-              onChange({ ...draft, key: currentTarget.value.trim() })
-            }
+            onChange={(typed) => onChange({ ...draft, key: typed })}
           />
         ) : (
           <bdi className="cut contact-draft-key" title={valueText(key)}>

@@ -75,7 +75,8 @@ export type Edit =
 export function editOf(data: ContactData, drafts: readonly ValueDraft[]): Edit {
   const faults = new Map<string, Faults>();
   const values = new Map<string, unknown>();
-  for (const draft of drafts) {
+  for (const given of drafts) {
+    const draft = given.isNew ? { ...given, key: given.key.trim() } : given;
     const parsed = parseDraft(draft);
     const keyFault = values.has(draft.key)
       ? "Another field has this name."

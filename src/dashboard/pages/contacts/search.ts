@@ -42,9 +42,17 @@ export const filtersOfContacts = ({ q, subscribed, data = "" }: ContactSearch): 
   ...textsOf({ q, subscribed }, ["q", "subscribed"]),
 });
 
-/** What was typed: words with a colon are keys of the data, if the user may search by them. */
-export function contactTerms(text: string, maySearchData: boolean): Filters {
-  const words = wordsOf(text);
+/**
+ * What was typed: words with a colon are keys of the data, if the user may search by them. `known`
+ * are keys of the project: `city:Berlin` means its key `City`, and `First Name:Ada` its key with a
+ * space.
+ */
+export function contactTerms(
+  text: string,
+  maySearchData: boolean,
+  known: readonly string[] = [],
+): Filters {
+  const words = withKnownKeys(wordsOf(text), ["subscribed", ...(maySearchData ? known : [])]);
   const isTerm = (word: string): boolean => {
     const [key = ""] = Object.keys(termsOf(`"${word}"`));
     return key === "subscribed" || (maySearchData && key !== "");
@@ -52,6 +60,37 @@ export function contactTerms(text: string, maySearchData: boolean): Filters {
   const terms = words.filter(isTerm).map((word) => `"${word}"`);
   const rest = words.filter((word) => !isTerm(word)).join(" ");
   return { ...termsOf(terms.join(" ")), ...(rest === "" ? {} : { q: rest }) };
+}
+
+/** The words, with the keys that are known as they are spelled there, and in one word each. */
+function withKnownKeys(words: readonly string[], known: readonly string[]): string[] {
+  const spellings = new Map(known.toReversed().map((key) => [key.toLowerCase(), key]));
+  const longest = Math.max(1, ...known.map((key) => key.split(" ").length));
+  const found: string[] = [];
+  for (const word of words) {
+    const colon = word.indexOf(":");
+    if (colon === -1) {
+      found.push(word);
+      continue;
+    }
+    const last = word.slice(0, colon);
+    const before = found.slice(Math.max(0, found.length - longest + 1));
+    // The longest key first: the words before this one are all in it, then fewer of them.
+    const keys = Array.from({ length: before.length + 1 }, (_, i) => ({
+      typed: [...before.slice(i), last].join(" "),
+      taken: before.length - i,
+    }));
+    const key = keys.find(({ typed }) => spellings.has(typed.toLowerCase()));
+    if (key === undefined) {
+      found.push(word);
+      continue;
+    }
+    const { typed, taken } = key;
+    found.length -= taken;
+    const spelled = known.includes(typed) ? typed : spellings.get(typed.toLowerCase());
+    found.push(`${spelled}${word.slice(colon)}`);
+  }
+  return found;
 }
 
 /** The search parameters of the chips. */

@@ -3,20 +3,20 @@ import { useQuery } from "@tanstack/react-query";
 import type { FieldList } from "../../../modules/contacts/model.ts";
 import { api } from "../../api.ts";
 
-/** Keys that the search field suggests. */
-const SUGGESTED = 20;
+const NO_KEYS: readonly string[] = [];
 
-/** The most frequent keys in the data of the newest contacts. */
-export function useDataKeys(project: string, isNeeded: boolean): string[] {
-  const { data } = useQuery({
+/** The keys in the data of the newest contacts, the most frequent first. */
+export function useDataKeys(project: string, isNeeded: boolean): readonly string[] {
+  const { data = NO_KEYS } = useQuery({
     queryKey: ["contact-fields", project],
     queryFn: ({ signal }) =>
       api.get<Static<typeof FieldList>>("/contacts/fields", {
         query: { counted: "NEWEST" },
         signal,
       }),
+    select: ({ items }) => items.map(({ key }) => key),
     enabled: isNeeded,
     staleTime: 60_000,
   });
-  return (data?.items ?? []).slice(0, SUGGESTED).map(({ key }) => key);
+  return data;
 }
