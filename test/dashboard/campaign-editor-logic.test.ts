@@ -25,7 +25,11 @@ import {
 } from "../../src/dashboard/pages/campaigns/editor/senders.ts";
 import { sendBody } from "../../src/dashboard/pages/campaigns/editor/send-body.ts";
 import { readWhen, whenState } from "../../src/dashboard/pages/campaigns/editor/when.ts";
-import { timeOfWall, wallTimeOf } from "../../src/dashboard/pages/campaigns/editor/zone-time.ts";
+import {
+  isZoneFound,
+  timeOfWall,
+  wallTimeOf,
+} from "../../src/dashboard/pages/campaigns/editor/zone-time.ts";
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
@@ -44,6 +48,11 @@ describe("a time on the wall", () => {
     ["tomorrow", "UTC", null],
   ])("%p in %p is %p", (wall, zone, expected) => {
     expect(iso(timeOfWall(wall, zone))).toBe(expected);
+  });
+
+  test.each(["new york", "New_York", "america/new", " york "])("%p finds its zone", (typed) => {
+    expect(isZoneFound("America/New_York", typed)).toBe(true);
+    expect(isZoneFound("Europe/Berlin", typed)).toBe(false);
   });
 
   test("is read back all through a year", () => {

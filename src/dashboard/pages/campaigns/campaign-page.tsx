@@ -14,6 +14,7 @@ import { PlannedTime, Time } from "../../ui/time.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
 import { CampaignActions } from "./actions.tsx";
 import { Countdown } from "./editor/countdown.tsx";
+import { ownZone, zonedText } from "./editor/zone-time.ts";
 import { EmailTab } from "./email-tab.tsx";
 import { RecipientsTab } from "./recipients-tab.tsx";
 import { ReportTab } from "./report-tab.tsx";
@@ -111,13 +112,19 @@ function Content(props: {
   );
 }
 
+/** The zone of campaigns that each contact gets at its own time. */
+const RECIPIENT = "RECIPIENT";
+
 /** When it is or was sent. */
 function Dates({ campaign }: { campaign: Campaign }) {
-  const { status, scheduledAt, startedAt, finishedAt, createdAt } = campaign;
+  const { status, scheduledAt, startedAt, finishedAt, createdAt, timeZone: zone } = campaign;
   if (status === "SCHEDULED") {
     return (
       <>
         Sending starts <PlannedTime at={scheduledAt} />
+        {scheduledAt !== null && zone !== null && zone !== RECIPIENT && zone !== ownZone() && (
+          <>, which is {zonedText(Date.parse(scheduledAt), zone)}</>
+        )}
       </>
     );
   }

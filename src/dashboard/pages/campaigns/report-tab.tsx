@@ -7,7 +7,7 @@ import { AudienceCard, OutcomesCard } from "./audience-card.tsx";
 import { ComparisonCard } from "./comparison-card.tsx";
 import { HoursCard } from "./hours-card.tsx";
 import { LinksCard } from "./links-card.tsx";
-import { NOT_REPORTED, useDeliveriesKnown } from "../../ui/relay.ts";
+import { useDeliveriesKnown, useWhyUnknown } from "../../ui/relay.ts";
 import { countText, mailsThatLeft } from "../overview/figures.ts";
 import { percentText } from "./numbers.ts";
 import { ProgressCard } from "./progress-card.tsx";
@@ -63,12 +63,13 @@ function Reason({ campaign }: { campaign: Campaign }) {
 function Figures({ stats }: { stats: CampaignStats }) {
   const { sent, delivered, opened, clicked, bounced, complained, unsubscribed } = stats;
   const areDeliveriesKnown = useDeliveriesKnown()(stats);
+  const whyUnknown = useWhyUnknown();
   const ofSent = (count: number) => `${percentText(count, sent)} of sent`;
   const figures: { label: string; count: number | null; detail: string; show?: string }[] = [
     { label: "Sent", count: sent, detail: `of ${countText(stats.totalRecipients)}` },
     areDeliveriesKnown
       ? { label: "Delivered", count: delivered, detail: ofSent(delivered) }
-      : { label: "Delivered", count: null, detail: NOT_REPORTED },
+      : { label: "Delivered", count: null, detail: whyUnknown },
     { label: "Opened", count: opened, detail: ofSent(opened), show: "opened" },
     { label: "Clicked", count: clicked, detail: ofSent(clicked), show: "clicked" },
     {

@@ -1,7 +1,7 @@
 import { ArrowDown, ArrowUp, Minus } from "lucide-react";
 import type { StatsCounts } from "../../../modules/stats/model.ts";
 import { rateDifference } from "../../ui/rate-difference.ts";
-import { NOT_REPORTED } from "../../ui/relay.ts";
+import { useWhyUnknown } from "../../ui/relay.ts";
 import {
   type Change,
   changeOf,
@@ -28,6 +28,7 @@ export function FigureRow(
   },
 ) {
   const { known, chosen, onChoose, ...counts } = props;
+  const whyUnknown = useWhyUnknown();
   return (
     <div className="figure-row" role="group" aria-label="Figures: one is shown in the chart">
       {FIGURES.map((figure) => {
@@ -37,7 +38,7 @@ export function FigureRow(
             <div key={key} className="figure" data-figure={key}>
               <span className="figure-label">{label}</span>
               <span className="figure-count">–</span>
-              <span className="figure-detail muted">{NOT_REPORTED}</span>
+              <span className="figure-detail muted">{whyUnknown}</span>
             </div>
           );
         }

@@ -33,6 +33,7 @@ import { ChecksSection, useDraftChecks } from "./checks-section.tsx";
 import { ContentSection } from "./content-section.tsx";
 import { ReviewDialog } from "./review-dialog.tsx";
 import { Outline } from "./section.tsx";
+import { isUndone, setUndone } from "./undone.ts";
 import {
   audienceState,
   checksState,
@@ -58,6 +59,7 @@ export function CampaignEditor({ campaign, project }: { campaign: Campaign; proj
   const { value, change } = editor;
   const [isReviewing, review] = useDisclosure(false);
   const [isComparing, setIsComparing] = useState(false);
+  useEffect(() => setUndone(null), []);
   const isInConflict = editor.conflict !== null;
   useEffect(() => setIsComparing(isInConflict), [isInConflict]);
   const isReady = [states.audience, states.sender, states.content].every(
@@ -91,7 +93,11 @@ export function CampaignEditor({ campaign, project }: { campaign: Campaign; proj
           />
           <CampaignTest id={id} editor={editor} contactId={search.as} />
           <CampaignMenu campaign={campaign} project={project} beforeCopy={editor.saveNow} />
-          <Button leftSection={<Rocket size={15} aria-hidden />} onClick={review.open}>
+          <Button
+            leftSection={<Rocket size={15} aria-hidden />}
+            autoFocus={isUndone(id)}
+            onClick={review.open}
+          >
             Review and send
           </Button>
         </>

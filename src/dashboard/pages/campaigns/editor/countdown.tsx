@@ -9,6 +9,7 @@ import { exactServerNow } from "../../../server-clock.ts";
 import { showDone, showFailure } from "../../../ui/undo.tsx";
 import { campaignPath } from "./campaign-source.ts";
 import { UNDO_SECONDS } from "./send-body.ts";
+import { setUndone } from "./undone.ts";
 import { refreshCampaigns } from "./use-sending.ts";
 
 /** Later campaigns have the button "Back to draft" alone. */
@@ -29,7 +30,10 @@ function Counting({ campaign, atMs }: { campaign: Campaign; atMs: number }) {
   const left = useSecondsUntil(atMs);
   const undo = useMutation({
     mutationFn: () => api.post(`${campaignPath(id)}/unschedule`),
-    onSuccess: () => showDone(`${name} is a draft again. Nothing was sent.`),
+    onSuccess: () => {
+      setUndone(id);
+      showDone(`${name} is a draft again. Nothing was sent.`);
+    },
     onError: (error) => showFailure("It could not be undone: sending has started.", error),
     onSettled: () => refreshCampaigns(client),
   });

@@ -8,6 +8,7 @@ import type { Campaign } from "../../../../modules/campaigns/model.ts";
 import type { ProjectDetails } from "../../../../modules/projects/model.ts";
 import { api } from "../../../api.ts";
 import { showFailure } from "../../../ui/undo.tsx";
+import { blankLetter } from "../../templates/editor/blank-letter.ts";
 
 const today = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long" });
 
@@ -19,12 +20,13 @@ export function useCreateCampaign(project: string) {
       const { sender } = await api.get<ProjectDetails>(`/projects/${project}`);
       const name = `Campaign of ${today.format(new Date())}`;
       const from = sender === null ? {} : { from: sender.address, fromName: sender.name };
+      const letter = await blankLetter();
       try {
-        return await api.post<Campaign>("/campaigns/drafts", { name, ...from });
+        return await api.post<Campaign>("/campaigns/drafts", { name, ...letter, ...from });
       } catch (error) {
         // The domain of the sender may not be verified any more.
         if (sender === null) throw error;
-        return await api.post<Campaign>("/campaigns/drafts", { name });
+        return await api.post<Campaign>("/campaigns/drafts", { name, ...letter });
       }
     },
     async onSuccess({ id }) {

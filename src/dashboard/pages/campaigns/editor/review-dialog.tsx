@@ -10,7 +10,7 @@ import type { TemplateDraftPreview } from "../../../../modules/template-editor/d
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Field, Fields } from "../../../ui/fields.tsx";
 import { Problem } from "../../../ui/problem.tsx";
-import { useMay } from "../../../state.ts";
+import { useAppState, useMay } from "../../../state.ts";
 import { countText } from "../../overview/figures.ts";
 import { counted } from "../numbers.ts";
 import { type CampaignEditing, CAMPAIGN_LABELS } from "./campaign-source.ts";
@@ -94,6 +94,7 @@ function Review(props: Props & { isBusy: boolean; onBusy: (isBusy: boolean) => v
   const [typed, setTyped] = useState("");
   const [error, setError] = useState<unknown>(null);
   const send = useSending(id);
+  const { transport } = useAppState();
   const { value } = editor;
   const { data } = count;
   // The numbers may be minutes old.
@@ -128,8 +129,8 @@ function Review(props: Props & { isBusy: boolean; onBusy: (isBusy: boolean) => v
           {data.matched > recipients && (
             <span className="muted">
               {" "}
-              of {countText(data.matched)} that match; {countText(data.matched - recipients)} are
-              left out
+              of {countText(data.matched)} that match; {countText(data.matched - recipients)}{" "}
+              {data.matched - recipients === 1 ? "is" : "are"} left out
             </span>
           )}
         </Field>
@@ -145,6 +146,12 @@ function Review(props: Props & { isBusy: boolean; onBusy: (isBusy: boolean) => v
         </Field>
         <Field label="Checks">{states.checks.text}</Field>
       </Fields>
+      {transport === "capture" && (
+        <p className="draft-note" role="note">
+          <CircleAlert size={15} aria-hidden /> This server captures mail: the mails are stored here
+          for you to look at, and nobody gets them.
+        </p>
+      )}
       {value.category === "TRANSACTIONAL" && (
         <p className="draft-note" role="note">
           <CircleAlert size={15} aria-hidden /> This is a notice: it also goes to people who have
@@ -166,7 +173,7 @@ function Review(props: Props & { isBusy: boolean; onBusy: (isBusy: boolean) => v
           Cancel
         </Button>
         <Button loading={isBusy} disabled={!isConfirmed} onClick={() => void confirm()}>
-          {when.kind === "NOW" ? "Send" : "Schedule"} to {counted(recipients, "contact")}
+          {when.kind === "NOW" ? "Send to" : "Schedule for"} {counted(recipients, "contact")}
         </Button>
       </Group>
     </Stack>

@@ -13,6 +13,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { isRecord } from "../../../ui/is-record.ts";
 import { showUndo } from "../../../ui/undo.tsx";
 import type { CampaignEditing, CampaignSource } from "./campaign-source.ts";
+import { showsAnything } from "./shows-anything.ts";
 
 type Props = {
   isOpen: boolean;
@@ -46,7 +47,7 @@ function Templates({ onClose, editor }: Props) {
     mutationFn: (id: string) => api.get<Template>(`/templates/${encodeURIComponent(id)}`),
     onSuccess(template) {
       const before = contentOf(editor.value);
-      const isEmpty = before.subject === "" && before.body === "";
+      const isEmpty = before.subject === "" && !showsAnything(before.body);
       editor.change(contentOfTemplate(template, editor.value));
       onClose();
       if (isEmpty) return;

@@ -10,7 +10,7 @@ import { Section } from "./section.tsx";
 import type { SectionState } from "./sections.ts";
 import type { useWhen } from "./use-when.ts";
 import { plannedMs, type When } from "./when.ts";
-import { ownZone, type WallTime, wallTimeOf, zonedText, zones } from "./zone-time.ts";
+import { isZoneFound, ownZone, type WallTime, wallTimeOf, zonedText, zones } from "./zone-time.ts";
 
 export function WhenSection(props: {
   campaign: Campaign;
@@ -73,6 +73,9 @@ function Time({ when, onChange }: { when: When; onChange: (next: Partial<When>) 
           <Select
             label={kind === "AT" ? "Zone" : "Zone of contacts without one"}
             searchable
+            filter={({ options, search }) =>
+              options.filter((option) => "value" in option && isZoneFound(option.value, search))
+            }
             allowDeselect={false}
             data={choices}
             value={zone}

@@ -12,6 +12,10 @@ export const zones = (): string[] => [
   ...new Set([ownZone(), "UTC", ...Intl.supportedValuesOf("timeZone")]),
 ];
 
+/** Whether a zone is found by what was typed: `new york` finds America/New_York. */
+export const isZoneFound = (zone: string, typed: string): boolean =>
+  zone.replaceAll("_", " ").toLowerCase().includes(typed.trim().replaceAll("_", " ").toLowerCase());
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(zone: string): Intl.DateTimeFormat {
