@@ -118,6 +118,11 @@ test.each([
     ["FNAME", "LNAME"],
   ],
   [["firstName", "nickname"], ["firstName"]],
+  [
+    ["FNAME", "LNAME", "name"],
+    ["FNAME", "LNAME"],
+  ],
+  [["FNAME", "name", "LNAME"], ["name"]],
 ])("a new contact of a project with the fields %j is named by %j", (known, keys) => {
   expect(nameFields(known).map(({ key }) => key)).toEqual(keys);
 });

@@ -194,10 +194,10 @@ const compact = new Intl.NumberFormat(undefined, { notation: "compact" });
 const dayTick = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const hourTick = new Intl.DateTimeFormat(undefined, { hour: "numeric" });
 
-/** Midnight shows its date. Ticks between two days have no label. */
+/** Midnight shows its date. Ticks between two days or hours have no label. */
 function tickLabel(timeMs: number, { interval }: ChartData): string {
   const at = new Date(timeMs);
-  const isMidnight = at.getHours() === 0 && at.getMinutes() === 0;
-  if (isMidnight) return dayTick.format(at);
+  if (at.getMinutes() !== 0) return "";
+  if (at.getHours() === 0) return dayTick.format(at);
   return interval === "DAY" ? "" : hourTick.format(at);
 }

@@ -11,15 +11,20 @@ type NameField = { part: (typeof PARTS)[number]["part"]; label: string; key: str
 const bare = (key: string): string => key.toLowerCase().replaceAll(/[\s_-]/g, "");
 
 /**
- * The fields for the name of a new contact: the one for whole names, else those for its parts. A
- * project that has none of them gets `name`.
+ * The fields for the name of a new contact, if the most frequent keys come first: those for its parts
+ * if both are more frequent than the one for whole names. A project that has none gets `name`.
  */
 export function nameFields(known: readonly string[]): NameField[] {
-  const found = PARTS.flatMap(({ part, label, keys }) => {
+  const rank = ({ key }: NameField) => known.indexOf(key);
+  const found: NameField[] = PARTS.flatMap(({ part, label, keys }) => {
     const key = known.find((each) => keys.some((name) => name === bare(each)));
     return key === undefined ? [] : [{ part, label, key }];
   });
   const whole = found.find(({ part }) => part === "name");
-  if (whole !== undefined) return [whole];
-  return found.length === 0 ? [{ part: "name", label: "Name", key: "name" }] : found;
+  const parts = found.filter((field) => field !== whole);
+  if (whole === undefined) {
+    return parts.length === 0 ? [{ part: "name", label: "Name", key: "name" }] : parts;
+  }
+  const areParts = parts.length === 2 && parts.every((field) => rank(field) < rank(whole));
+  return areParts ? parts : [whole];
 }
