@@ -22,8 +22,6 @@ const KEY = "k".repeat(90);
 let server: DashboardProject;
 let opened: OpenedPage;
 let page: Page;
-/** A template whose subject has several lines. */
-let template = "";
 let email = "";
 
 beforePages(async () => {
@@ -38,8 +36,6 @@ beforePages(async () => {
     await server.call("POST", "/workflows", { name, trigger, steps, transitions: [] });
     await server.call("POST", "/segments", { name, type: "STATIC" });
   }
-  const lines = { name: "Lines", ...marketing, subject: "Words ".repeat(40) };
-  template = stringAt(await server.call("POST", "/templates", lines), "data.id");
   const contact = { email: "ada@example.com", data: { [KEY]: ARABIC } };
   await server.call("POST", "/contacts", contact);
   const to = ["ada@example.com"];
@@ -99,15 +95,6 @@ describe("a name in any form", () => {
 });
 
 describe("on a phone", () => {
-  pageTest("the label of a subject of several lines stays in one line", async () => {
-    await opened.setLayout("phone");
-    await open(`/templates/${template}`);
-    const label = page.locator(".contact-preview-subject > span");
-    await label.waitFor();
-    const box = await label.boundingBox();
-    expect(box?.width).toBeGreaterThan(40);
-  });
-
   pageTest("a long key does not widen the choice of columns", async () => {
     await opened.setLayout("phone");
     await open("/contacts");

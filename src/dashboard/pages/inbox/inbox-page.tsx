@@ -9,6 +9,7 @@ import { Ellipsis, Plug, ShieldAlert, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Inbox } from "../../../modules/inboxes/inbox-model.ts";
 import { api, ApiError } from "../../api.ts";
+import { lazyPart, Once } from "../../lazy.tsx";
 import { useShortcuts } from "../../shortcuts.ts";
 import { useMay } from "../../state.ts";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -25,7 +26,6 @@ import { InboxSwitcher } from "./inbox-switcher.tsx";
 import { ListSkeleton, MessageList } from "./message-list.tsx";
 import { MessageView } from "./message-view.tsx";
 import { NoMessages, NothingOpen } from "./no-messages.tsx";
-import { RulesPanel } from "./rules-panel.tsx";
 import { chipsOf, type InboxSearch, searchOf, readInboxSearch } from "./search.ts";
 import { inboxPath, isNamed, useMessages } from "./use-messages.ts";
 import { useRemoval } from "./use-removal.ts";
@@ -34,6 +34,7 @@ const route = getRouteApi("/user/p/$project/inboxes/{-$inbox}");
 const DEFAULT_INBOX = "default";
 const number = new Intl.NumberFormat();
 
+const RulesPanel = lazyPart(() => import("./rules-panel.tsx").then((part) => part.RulesPanel));
 const FIELDS: readonly FilterField[] = [
   { key: "to", hint: "Recipient: a part of the address or name" },
   { key: "from", hint: "Sender: a part of the address or name" },
@@ -250,11 +251,13 @@ function InboxOf({ inbox }: { inbox: string }) {
             onClose={() => change({ ...search, panel: undefined }, true)}
             onDeleted={() => void navigate({ params: { project, inbox: undefined }, search: {} })}
           />
-          <RulesPanel
-            isOpen={search.panel === "rules"}
-            inbox={current}
-            onClose={() => change({ ...search, panel: undefined }, true)}
-          />
+          <Once isOn={search.panel === "rules"}>
+            <RulesPanel
+              isOpen={search.panel === "rules"}
+              inbox={current}
+              onClose={() => change({ ...search, panel: undefined }, true)}
+            />
+          </Once>
         </>
       )}
       <Confirm
