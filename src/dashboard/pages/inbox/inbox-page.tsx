@@ -34,7 +34,7 @@ const route = getRouteApi("/user/p/$project/inboxes/{-$inbox}");
 const DEFAULT_INBOX = "default";
 const number = new Intl.NumberFormat();
 
-const RulesPanel = lazyPart(() => import("./rules-panel.tsx").then((part) => part.RulesPanel));
+const RulesPanel = lazyPart(async () => (await import("./rules-panel.tsx")).RulesPanel);
 const FIELDS: readonly FilterField[] = [
   { key: "to", hint: "Recipient: a part of the address or name" },
   { key: "from", hint: "Sender: a part of the address or name" },
