@@ -5,6 +5,7 @@
  * several do, the guess is not sure, and it says how the first word differs.
  */
 
+import { isAscii } from "node:buffer";
 import {
   centralLanguages,
   commonShare,
@@ -273,18 +274,26 @@ function createWordSample() {
     isForeign = false;
   }
 
+  function examine(bytes: Uint8Array): void {
+    for (const byte of bytes) {
+      if (size >= SAMPLE_BYTES) return;
+      // No encoding of several bytes for a character has these bytes in it.
+      if (byte <= 0x20 || byte === 0x22 || byte === 0x2c || byte === 0x3b) {
+        end();
+        continue;
+      }
+      if (byte >= 0x80) isForeign = true;
+      if (word.length < LONGEST_WORD) word.push(byte);
+    }
+  }
+
   return {
     add(bytes: Uint8Array): void {
-      for (const byte of bytes) {
-        if (size >= SAMPLE_BYTES) return;
-        // No encoding of several bytes for a character has these bytes in it.
-        if (byte <= 0x20 || byte === 0x22 || byte === 0x2c || byte === 0x3b) {
-          end();
-          continue;
-        }
-        if (byte >= 0x80) isForeign = true;
-        if (word.length < LONGEST_WORD) word.push(byte);
-      }
+      // Of many bytes below 128, only the ends can belong to words with others.
+      if (bytes.byteLength <= 2 * LONGEST_WORD || !isAscii(bytes)) return examine(bytes);
+      examine(bytes.subarray(0, LONGEST_WORD));
+      end();
+      examine(bytes.subarray(-LONGEST_WORD));
     },
     bytes(): Buffer {
       end();

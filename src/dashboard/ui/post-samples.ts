@@ -5,7 +5,7 @@ import { quoted, shellWord } from "./shell-word.ts";
 
 const MAX_LINE = 70;
 /** An object or a list without others inside, but not the whole, whose end is not indented. */
-const INNERMOST = /[[{]\n[^[\]{}]*\n\s+[\]}]/g;
+const INNERMOST = /[[{]\n[^[\]{}]*(?<=\n[ \t]{1,40})[\]}]/g;
 
 /** The request that posts `body`, as JSON, to `url`. The body has no true, false or null. */
 export function postSamples(url: string, body: object): Samples {

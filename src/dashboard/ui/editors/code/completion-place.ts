@@ -8,7 +8,7 @@ export type CompletionPlace = {
 
 /** Longest part of a tag or placeholder that is read. */
 const LONGEST = 500;
-const WORD = /[\w.-]*$/;
+const WORD = /[\w.-]{0,500}$/;
 
 /** Null outside of placeholders and tags, and in their strings. */
 export function completionPlace(before: string): CompletionPlace | null {

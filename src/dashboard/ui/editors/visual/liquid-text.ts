@@ -78,7 +78,7 @@ export function repairLiquid(code: string): string {
     })
     .replace(/[“”„]/g, '"')
     .replace(/\u00a0/g, " ")
-    .replace(/\s*[\r\n]\s*/g, " ");
+    .replace(/\s+/g, (blanks) => (/[\r\n]/.test(blanks) ? " " : blanks));
 }
 
 /**

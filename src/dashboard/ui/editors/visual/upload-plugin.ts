@@ -98,6 +98,6 @@ function insertImage(view: EditorView, id: object, attributes: object): void {
  */
 export function listImages(data: DataTransfer | null): File[] {
   const html = cleanHtml(data?.getData("text/html") ?? "");
-  const hasText = html.replace(/<[^>]*>/g, "").trim() !== "";
+  const hasText = html.replace(/<[^<>]*>/g, "").trim() !== "";
   return hasText ? [] : [...(data?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
 }

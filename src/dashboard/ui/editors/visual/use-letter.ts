@@ -249,7 +249,7 @@ function startContent(opened: Design | null, base: MailTheme, body: string) {
 /** Variables in the text of cleaned HTML become chips. */
 function markVariables(html: string): string {
   if (!html.includes("{{")) return html;
-  return html.replace(/<[^>]*>|[^<]+/g, (part) => (part.startsWith("<") ? part : markText(part)));
+  return html.replace(/<[^<>]*>|[^<]+/g, (part) => (part.startsWith("<") ? part : markText(part)));
 }
 
 function markText(text: string): string {

@@ -41,11 +41,11 @@ function quoteKey(key: string): string | null {
 }
 
 /** Ends an expression, or is what the server takes for the syntax of another template language. */
-const UNWRITABLE = /\\|\}\}|%\}|&&|[!=]==|\sif\s.*\selse\s/;
+const UNWRITABLE = /\\|\}\}|%\}|&&|[!=]==|\sif\s.{0,200}\selse\s/;
 
 /** A string of Liquid; null if the text has quotes of both kinds, or ends the expression. */
 export function writeString(text: string): string | null {
-  const line = text.replace(/\s*[\r\n]\s*/g, " ");
+  const line = text.replace(/\s+/g, (blanks) => (/[\r\n]/.test(blanks) ? " " : blanks));
   if (UNWRITABLE.test(line)) return null;
   if (!line.includes('"')) return `"${line}"`;
   return line.includes("'") ? null : `'${line}'`;
