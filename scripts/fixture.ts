@@ -14,12 +14,13 @@ import { migrate } from "../src/db/migrate.ts";
 import { type Db, openDatabase } from "../src/db/open.ts";
 import { createWriter } from "../src/db/writer.ts";
 import { silentLog } from "../src/lib/log.ts";
-import { createRetention } from "../src/modules/retention/service.ts";
+import { removeOldData } from "../src/modules/retention.ts";
 import { databasePolicyStore, databaseSiteStore } from "../src/outbox/direct/stores.ts";
 import { Site } from "../src/outbox/direct/site.ts";
 import { VERSION } from "../src/lib/version.ts";
 import { runImport, waitForJob } from "../test/modules/contacts/upload.ts";
 import { type TestApp, testApp } from "../test/support/app.ts";
+import { bareApp } from "../test/support/bare-app.ts";
 import { manualClock } from "../test/support/clock.ts";
 import { fillDatabase } from "../test/support/filled.ts";
 import {
@@ -105,11 +106,10 @@ async function addStateOfSites(db: Db, atMs: number): Promise<void> {
 
 /** Purges the bodies of the oldest mails. */
 async function purgeOldBodies(db: Db, atMs: number): Promise<void> {
-  const writer = createWriter(db, silentLog);
+  const app = { ...bareApp(db), clock: manualClock(atMs) };
   const days = { bodies: HALF_HOUR_DAYS, raw: 0, events: 0, deliveries: 0 };
-  const retention = createRetention({ db, writer, clock: manualClock(atMs), days });
-  while (await retention.step());
-  await writer.drain();
+  while (await removeOldData(app, days));
+  await app.writer.drain();
 }
 
 function newestEvent({ sqlite }: Db): number {

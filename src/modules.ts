@@ -22,7 +22,7 @@ import { layoutNoun } from "./modules/layouts.ts";
 import { createLiveModule } from "./modules/live/module.ts";
 import { type Module, moduleOf } from "./modules/module.ts";
 import { createProjectModule } from "./modules/projects/module.ts";
-import { createRetentionModule } from "./modules/retention/module.ts";
+import { retentionNoun } from "./modules/retention.ts";
 import { createSegmentModule } from "./modules/segments/module.ts";
 import { createStatsModule } from "./modules/stats/module.ts";
 import { createServerChecks } from "./server-checks.ts";
@@ -127,7 +127,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     createVerificationModule(parts),
     createSubscriptionModule(parts),
     createTrackingModule(parts),
-    createRetentionModule(parts),
+    moduleOf(parts, retentionNoun),
     createSegmentModule(parts),
     createDomainModule(parts),
     { name: "DNS client", close: async () => dns.close() },

@@ -33,7 +33,7 @@ export type Module = {
 /** What a noun adds to the server. Its functions get the application. */
 export type Noun = {
   name: string;
-  operations: Operations;
+  operations?: Operations;
   recurring?: readonly (Omit<RecurringWork, "run"> & { run: (app: App) => Promise<unknown> })[];
   flush?: (app: App) => Promise<void>;
 };
@@ -45,7 +45,7 @@ export function moduleOf(
 ): Module {
   return {
     name,
-    routes: [operationRoutes(app, admission, operations)],
+    routes: operations === undefined ? [] : [operationRoutes(app, admission, operations)],
     recurring: recurring.map((work) => ({ ...work, run: () => work.run(app) })),
     ...(flush === undefined ? {} : { flush: () => flush(app) }),
   };

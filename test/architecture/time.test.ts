@@ -50,7 +50,7 @@ const MEASURES_WORK = [
   "modules/contacts/fields.ts",
   "modules/contacts/import/run.ts",
   "modules/emails/drafts.ts",
-  "modules/retention/service.ts",
+  "modules/retention.ts",
   "modules/segments/sql/scan.ts",
   "modules/webhooks/feed.ts",
   "modules/workflows/run/log-position.ts",

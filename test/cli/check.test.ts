@@ -9,9 +9,8 @@ import { INVARIANTS } from "../../src/cli/check/invariants.ts";
 import type { Violation } from "../../src/db/invariant.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openDatabase } from "../../src/db/open.ts";
-import { createWriter } from "../../src/db/writer.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { createRetention } from "../../src/modules/retention/service.ts";
+import { removeOldData } from "../../src/modules/retention.ts";
+import { bareApp } from "../support/bare-app.ts";
 import { mailstead, startMailstead } from "../support/command-line.ts";
 import { manualClock } from "../support/clock.ts";
 import { PAGE_BYTES } from "../support/damage.ts";
@@ -108,16 +107,14 @@ describe("the filled database", () => {
   test("violates no rule after retention has deleted all old rows", async () => {
     const { data, file } = copyOf("purged");
     const db = openDatabase(file);
-    const clock = manualClock(Date.parse("2027-03-02T10:00:00.000Z"));
-    const writer = createWriter(db, silentLog);
+    const app = { ...bareApp(db), clock: manualClock(Date.parse("2027-03-02T10:00:00.000Z")) };
     const days = { bodies: 1, raw: 1, events: 1, deliveries: 1 };
     // All readers and webhooks have read all events, so retention may delete them.
     db.sqlite.run("UPDATE readers SET seq = (SELECT max(seq) FROM events)");
-    const retention = createRetention({ db, writer, clock, days });
-    while (await retention.step());
+    while (await removeOldData(app, days));
     expect(db.sqlite.query("SELECT count(*) AS n FROM events").get()).toEqual({ n: 0 });
     expect(failing(db.sqlite)).toEqual([]);
-    await writer.drain();
+    await app.writer.drain();
     db.sqlite.close();
     expect((await mailstead(["check", "--data", data])).code).toBe(0);
   });

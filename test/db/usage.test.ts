@@ -11,7 +11,7 @@ import { openDatabase } from "../../src/db/open.ts";
 import { METERED, usageTriggers } from "../../src/db/usage.ts";
 import { findWrongUsage, recountUsage } from "../../src/db/usage-recount.ts";
 import { createIdempotency } from "../../src/http/idempotency.ts";
-import { createRetention } from "../../src/modules/retention/service.ts";
+import { removeOldData } from "../../src/modules/retention.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { startAutomation } from "../support/automation.ts";
 import { waitUntil } from "../support/eventually.ts";
@@ -219,9 +219,8 @@ async function open(options: Parameters<typeof testApp>[0] = {}): Promise<TestAp
 /** One round of retention, to its end. */
 async function purge(t: TestApp): Promise<void> {
   const days = { bodies: 1, raw: 1, events: 1, deliveries: 1 };
-  const { db, clock } = t;
-  const retention = createRetention({ db, writer: t.app.writer, clock, days });
-  while (await retention.step());
+  const app = { ...t.app.app };
+  while (await removeOldData(app, days));
 }
 
 describe("the counters are right after", () => {

@@ -1,9 +1,7 @@
 /** Retention of ended executions. */
 
 import { afterEach, expect, test } from "bun:test";
-import { createWriter } from "../../../src/db/writer.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import { createRetention } from "../../../src/modules/retention/service.ts";
+import { removeOldData } from "../../../src/modules/retention.ts";
 import { type Automation, DAY, HOUR, startAutomation } from "../../support/automation.ts";
 import { chain, delay, step } from "./graphs.ts";
 
@@ -12,17 +10,12 @@ afterEach(() => a.close());
 
 async function start() {
   a = await startAutomation({ config: { retainBodies: 0, retainRaw: 0, retainEvents: 0 } });
-  const { t } = a;
-  const retention = createRetention({
-    db: t.db,
-    writer: createWriter(t.db, silentLog),
-    clock: t.clock,
-    days: { bodies: 0, raw: 0, events: 10, deliveries: 0 },
-  });
+  const app = { ...a.t.app.app };
+  const days = { bodies: 0, raw: 0, events: 10, deliveries: 0 };
   return {
     async purge(): Promise<void> {
       await a.advance(HOUR);
-      while (await retention.step());
+      while (await removeOldData(app, days));
     },
   };
 }

@@ -1,11 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Config } from "../../../src/config/settings.ts";
-import { createWriter } from "../../../src/db/writer.ts";
-import { silentLog } from "../../../src/lib/log.ts";
-import { createReader } from "../../../src/events/reader.ts";
-import { createRetention, type RetentionDays } from "../../../src/modules/retention/service.ts";
-import { waitUntil } from "../../support/eventually.ts";
-import { type Mailing, startMailing } from "../../support/mailing.ts";
+import type { Config } from "../../src/config/settings.ts";
+import { createReader } from "../../src/events/reader.ts";
+import { removeOldData, type RetentionDays } from "../../src/modules/retention.ts";
+import { waitUntil } from "../support/eventually.ts";
+import { type Mailing, startMailing } from "../support/mailing.ts";
 
 const DAY = 24 * 60 * 60_000;
 const HOUR = 60 * 60_000;
@@ -22,22 +20,18 @@ async function setUp(days: Partial<RetentionDays>) {
   const mailing = await startMailing({ config: OFF });
   opened.push(mailing);
   const { t } = mailing;
-  const retention = createRetention({
-    db: t.db,
-    writer: createWriter(t.db, silentLog),
-    clock: t.clock,
-    days: { bodies: 0, raw: 0, events: 0, deliveries: 0, ...days },
-  });
+  const app = { ...t.app.app };
+  const step = () => removeOldData(app, { bodies: 0, raw: 0, events: 0, deliveries: 0, ...days });
 
   return {
     ...mailing,
-    retention,
+    step,
 
     /** Runs steps until nothing is left; resolves to the number of steps. */
     async purge(): Promise<number> {
       t.clock.advance(HOUR);
       let steps = 1;
-      while (await retention.step()) steps++;
+      while (await step()) steps++;
       return steps;
     },
 
@@ -344,27 +338,27 @@ describe("a round of purges", () => {
   });
 
   test("starts an hour after the end of the previous one", async () => {
-    const { t, accept, retention, purge } = await setUp({ raw: 1 });
+    const { t, accept, step, purge } = await setUp({ raw: 1 });
     await accept();
     await t.deliver();
     t.clock.advance(DAY - 2 * HOUR);
     await purge();
     t.clock.advance(HOUR - 1);
     t.db.sqlite.run("UPDATE emails SET created_at = 0");
-    expect(await retention.step()).toBe(false);
+    expect(await step()).toBe(false);
     expect(t.countRows("captured_messages")).toBe(1);
     t.clock.advance(1);
-    await retention.step();
+    await step();
     expect(t.countRows("captured_messages")).toBe(0);
   });
 
   test("continues after a storage error", async () => {
-    const { t, accept, retention, purge, bodies } = await setUp({ bodies: 1 });
+    const { t, accept, step, purge, bodies } = await setUp({ bodies: 1 });
     for (let i = 0; i < 3; i++) await accept({ body: `<p>${i}</p>` });
     await t.deliver();
     t.clock.advance(3 * DAY);
     t.db.sqlite.run("PRAGMA query_only = ON");
-    expect(await retention.step().catch((error: unknown) => error)).toMatchObject({ status: 503 });
+    expect(await step().catch((error: unknown) => error)).toMatchObject({ status: 503 });
     t.db.sqlite.run("PRAGMA query_only = OFF");
     await purge();
     expect(bodies().map(({ html }) => html)).toEqual(["", "", ""]);
