@@ -44,7 +44,7 @@ describe("the target of a column", () => {
 
 test("the results are sentences, and zero is told of new contacts only", () => {
   const none = { created: 0, updated: 0, unchanged: 0, failed: 0, suppressed: 0 };
-  const rest = { keptUnsubscribed: 0, resubscribed: 0 };
+  const rest = { keptUnsubscribed: 0, resubscribed: 0, unsubscribed: 0, createdSubscribed: null };
   const texts = (counts: object, dryRun: boolean) =>
     resultLines({ ...none, ...rest, ...counts, dryRun }).map(({ text }) => text);
   expect(texts({}, true)).toEqual(["0 new contacts will be added"]);
@@ -54,4 +54,24 @@ test("the results are sentences, and zero is told of new contacts only", () => {
     "1 contact has these values already",
     "1,200 rows cannot be imported",
   ]);
+  expect(texts({ updated: 2, unsubscribed: 2 }, true)).toContain(
+    "2 subscribed contacts will be unsubscribed, because the file says so",
+  );
+  expect(texts({ updated: 1, unsubscribed: 1 }, false)).toContain(
+    "1 subscribed contact was unsubscribed, because the file says so",
+  );
+});
+
+test.each([
+  [3, 3, "3 new contacts will be added, all of them subscribed"],
+  [3, 0, "3 new contacts will be added, none of them subscribed"],
+  [1200, 1100, "1,200 new contacts will be added: 1,100 subscribed, 100 not subscribed"],
+  [1, 1, "1 new contact will be added, subscribed"],
+  [1, 0, "1 new contact will be added, not subscribed"],
+  [3, null, "3 new contacts will be added"],
+])("of %d new contacts %p are subscribed", (created, createdSubscribed, text) => {
+  const none = { updated: 0, unchanged: 0, failed: 0, suppressed: 0, keptUnsubscribed: 0 };
+  const rest = { resubscribed: 0, unsubscribed: 0, dryRun: true };
+  const [line] = resultLines({ ...none, ...rest, created, createdSubscribed });
+  expect(line?.text).toBe(text);
 });

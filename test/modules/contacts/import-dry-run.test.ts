@@ -24,9 +24,10 @@ async function runFile(dryRunId: string, body: unknown = {}) {
 }
 
 const COUNTS = ["created", "updated", "unchanged", "failed", "suppressed", "keptUnsubscribed"];
+const OF_SUBSCRIPTION = ["resubscribed", "unsubscribed", "createdSubscribed"];
 const countsOf = (progress: Awaited<ReturnType<typeof runImport>>) =>
   Object.fromEntries(
-    [...COUNTS, "resubscribed"].map((name) => [name, progress.at(`data.${name}`)]),
+    [...COUNTS, ...OF_SUBSCRIPTION].map((name) => [name, progress.at(`data.${name}`)]),
   );
 
 describe("a dry run", () => {
@@ -67,6 +68,8 @@ ada@x.io,pro,
       suppressed: 0,
       keptUnsubscribed: 1,
       resubscribed: 0,
+      unsubscribed: 0,
+      createdSubscribed: 1,
     });
     expect(tried.at("data.preview")).toMatchObject([
       { line: 2, cells: ["ada@x.io", "free", "true"], email: "ada@x.io", subscribed: true },
@@ -248,6 +251,23 @@ test("the counts of a dry run are those of the import, whatever the file says", 
     const done = await runFile(tried.text("data.id"), { resubscribe });
     expect(countsOf(done)).toEqual(countsOf(tried));
   }
+});
+
+test("new contacts that are subscribed and contacts that are unsubscribed are counted", async () => {
+  await t.call("POST", "/contacts", { email: "stays@x.io", subscribed: true });
+  await t.call("POST", "/contacts", { email: "leaves@x.io", subscribed: true });
+  const file = `email,subscribed
+new@x.io,yes
+other@x.io,no
+third@x.io,no
+stays@x.io,yes
+leaves@x.io,no
+`;
+  const expected = { created: 3, createdSubscribed: 1, unsubscribed: 1, keptUnsubscribed: 0 };
+  const tried = await dryRun(file);
+  expect(tried.at("data")).toMatchObject(expected);
+  const done = await runFile(tried.text("data.id"));
+  expect(done.at("data")).toMatchObject(expected);
 });
 
 describe("the faults of an import", () => {

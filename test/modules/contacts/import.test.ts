@@ -242,6 +242,8 @@ describe("the progress of an import", () => {
           keptUnsubscribed: 0,
           unchanged: 0,
           resubscribed: 0,
+          unsubscribed: 0,
+          createdSubscribed: 0,
           left: [],
           dryRun: false,
           encoding: "utf-8",

@@ -399,7 +399,7 @@ function present(job: JobRow, faults: readonly ImportError[]): ImportProgress {
   const input = readInput(job);
   const { encoding, columns = [], preview = [], problems = [] } = input;
   const { fileName = "", questions = [] } = input;
-  const counts = { created, updated, failed, ...importResults(input) };
+  const counts = { created, updated, failed, ...importResults(input, created) };
   const dropped = input.suppressAs === undefined ? notesOnDropped(columns, input.mapping) : [];
   const notes = [...notesOnEncoding(input), ...dropped, ...notesOnColumns(columns)];
   const dryRun = job.kind === "DRY_RUN";

@@ -234,6 +234,10 @@ export const ImportProgress = named(
   Type.Object({
     ...JobState,
     created: Type.Integer({ description: "Contacts that were created" }),
+    createdSubscribed: describedUse(
+      Nullable(Type.Integer()),
+      "Those of `created` that are subscribed; null for imports of earlier versions",
+    ),
     updated: Type.Integer({ description: "Lines about contacts that existed" }),
     unchanged: Type.Integer({
       description: "Those of `updated` whose contacts had all values already",
@@ -247,6 +251,9 @@ export const ImportProgress = named(
     }),
     resubscribed: Type.Integer({
       description: "Lines that subscribed contacts that were not subscribed",
+    }),
+    unsubscribed: Type.Integer({
+      description: "Lines that unsubscribed contacts that were subscribed",
     }),
     left: Type.Array(LeftContact, {
       description: "The first 100 contacts of `keptUnsubscribed` and `resubscribed`, by line",
@@ -289,12 +296,14 @@ export const ImportProgress = named(
       processed: 2,
       total: 2,
       created: 1,
+      createdSubscribed: 1,
       updated: 1,
       failed: 0,
       suppressed: 0,
       keptUnsubscribed: 0,
       unchanged: 0,
       resubscribed: 0,
+      unsubscribed: 0,
       left: [],
       dryRun: false,
       delimiter: "comma",
@@ -367,6 +376,8 @@ export const ImportJob = Type.Object({
   keptUnsubscribed: Type.Optional(Type.Integer()),
   unchanged: Type.Optional(Type.Integer()),
   resubscribed: Type.Optional(Type.Integer()),
+  unsubscribed: Type.Optional(Type.Integer()),
+  createdSubscribed: Type.Optional(Nullable(Type.Integer())),
   left: Type.Optional(Type.Array(LeftContact)),
   delimiter: Type.Optional(OneOf(DELIMITERS)),
   foundDelimiter: Type.Optional(OneOf(DELIMITERS)),

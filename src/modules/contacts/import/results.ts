@@ -8,7 +8,16 @@ import type { Progress } from "../jobs/jobs.ts";
 
 /** Results that have no column in the table of jobs. */
 type Results = Required<
-  Pick<ImportJob, "suppressed" | "keptUnsubscribed" | "unchanged" | "resubscribed" | "left">
+  Pick<
+    ImportJob,
+    | "suppressed"
+    | "keptUnsubscribed"
+    | "unchanged"
+    | "resubscribed"
+    | "unsubscribed"
+    | "createdSubscribed"
+    | "left"
+  >
 >;
 
 export type Counters = { progress: Progress; results: Results };
@@ -16,9 +25,20 @@ export type Counters = { progress: Progress; results: Results };
 /** Contacts that left and are named. */
 const MOST_LEFT = 100;
 
-export function importResults(input: Partial<ImportJob>): Results {
+/** `created` is the number of contacts that the job created before, without a result of its own. */
+export function importResults(input: Partial<ImportJob>, created = 0): Results {
   const { suppressed = 0, keptUnsubscribed = 0, unchanged = 0, resubscribed = 0 } = input;
-  return { suppressed, keptUnsubscribed, unchanged, resubscribed, left: [...(input.left ?? [])] };
+  // An earlier version created contacts without counting those that are subscribed.
+  const { unsubscribed = 0, createdSubscribed = created === 0 ? 0 : null } = input;
+  return {
+    suppressed,
+    keptUnsubscribed,
+    unchanged,
+    resubscribed,
+    unsubscribed,
+    createdSubscribed,
+    left: [...(input.left ?? [])],
+  };
 }
 
 /** Writes or tries a row and counts what it did. Its fault is added to `faults`. */
@@ -41,6 +61,10 @@ export function countRow(
   results.keptUnsubscribed += Number(outcome.isKeptUnsubscribed);
   results.unchanged += Number(outcome.isUnchanged);
   results.resubscribed += Number(outcome.isResubscribed);
+  results.unsubscribed += Number(outcome.isUnsubscribed);
+  if (results.createdSubscribed !== null && outcome.is === "created") {
+    results.createdSubscribed += Number(outcome.isSubscribed);
+  }
   const isOfLeft = outcome.isKeptUnsubscribed || outcome.isResubscribed;
   if (row.kind === "row" && isOfLeft) addLeft(results.left, row);
 }

@@ -38,7 +38,7 @@ export function createImportRunner(deps: {
     return (): Counters => {
       quotas.ensureStorage(job.projectSeq);
       const endsAt = systemClock.elapsed() + CHUNK_MS;
-      const next = { progress: { ...progress }, results: importResults(results) };
+      const next = { progress: { ...progress }, results: importResults(results, progress.created) };
       const found: RowFault[] = [];
       do {
         const row = rows.next();
@@ -59,7 +59,8 @@ export function createImportRunner(deps: {
     batches: AsyncIterable<Batch>,
     { target, isStopping }: { target: RowTarget; isStopping: () => boolean },
   ): Promise<RunEnd> {
-    let counters: Counters = { progress: progressOf(job), results: importResults(readInput(job)) };
+    const results = importResults(readInput(job), job.created);
+    let counters: Counters = { progress: progressOf(job), results };
     let end = 0;
     for await (const { rows, count, endedBy } of batches) {
       skipRows(rows, Math.min(count, counters.progress.cursor - end));

@@ -18,18 +18,14 @@ import {
   suppressionReasonFrom,
 } from "./write.ts";
 
-type Look =
-  | (Exclude<RowOutcome, { is: "failed" }> & { isSubscribed: boolean })
-  | Extract<RowOutcome, { is: "failed" }>;
-
 type Found = { isSubscribed: number; data: string };
 type Tried = Found & { isSuppressed: number };
 
 export type Trial = {
   /** What the row would do after the rows that were tried before it. */
   try(row: RowContent, target: RowTarget): RowOutcome;
-  /** What the row would do now, and whether the contact is subscribed then. Nothing is kept. */
-  look(row: RowContent, target: RowTarget): Look;
+  /** What the row would do now. Nothing is kept. */
+  look(row: RowContent, target: RowTarget): RowOutcome;
   close(): void;
 };
 
@@ -68,9 +64,9 @@ export function openTrial(deps: {
   return {
     try: (row, target) =>
       refusable(() => {
-        const { isSubscribed, data, wasSuppressed, ...outcome } = stateOf(row, target);
+        const { data, wasSuppressed, ...outcome } = stateOf(row, target);
         const isSuppressedNow = wasSuppressed || outcome.isSuppressed;
-        keep.run(row.email, Number(isSubscribed), data, Number(isSuppressedNow));
+        keep.run(row.email, Number(outcome.isSubscribed), data, Number(isSuppressedNow));
         return outcome;
       }),
 

@@ -39,6 +39,10 @@ export type RowOutcome =
       isKeptUnsubscribed: boolean;
       /** The contact was unsubscribed, and the row subscribes it. */
       isResubscribed: boolean;
+      /** The contact was subscribed, and the row unsubscribes it. */
+      isUnsubscribed: boolean;
+      /** The contact is subscribed after the row. */
+      isSubscribed: boolean;
     }
   | { is: "failed"; message: string };
 
@@ -72,11 +76,17 @@ export function nextState(row: RowContent, known: ContactState, { resubscribes }
     isUnchanged: isSubscribed === known.isSubscribed && data === known.data,
     isKeptUnsubscribed: wanted && !isSubscribed,
     isResubscribed: isSubscribed && !known.isSubscribed,
+    isUnsubscribed: known.isSubscribed && !isSubscribed,
   };
 }
 
 /** The outcome of a row that creates a contact. */
-export const CREATED = { isUnchanged: false, isKeptUnsubscribed: false, isResubscribed: false };
+export const CREATED = {
+  isUnchanged: false,
+  isKeptUnsubscribed: false,
+  isResubscribed: false,
+  isUnsubscribed: false,
+};
 
 export function createRowWriter(deps: {
   db: Db;
@@ -138,12 +148,11 @@ export function createRowWriter(deps: {
   function writeContact(row: RowContent, target: RowTarget): RowOutcome {
     const reason = suppressionReasonFrom(row.standing);
     const isNew = create(row, target);
-    const { isUnchanged, isKeptUnsubscribed, isResubscribed } = isNew
-      ? CREATED
+    const { data: _, ...state } = isNew
+      ? { ...CREATED, ...newState(row, target) }
       : update(row, target);
     const isSuppressed = reason !== null && suppress(target.projectSeq, row.email, reason);
-    const is = isNew ? "created" : "updated";
-    return { is, isUnchanged, isSuppressed, isKeptUnsubscribed, isResubscribed };
+    return { is: isNew ? "created" : "updated", ...state, isSuppressed };
   }
 
   function writeSuppression(
@@ -154,7 +163,7 @@ export function createRowWriter(deps: {
     if (standing === "SUBSCRIBED") return { is: "failed", message: STILL_SUBSCRIBED };
     const isNew = suppress(projectSeq, email, suppressionReasonFrom(standing) ?? suppressAs);
     const is = isNew ? "created" : "updated";
-    return { is, ...CREATED, isUnchanged: !isNew, isSuppressed: isNew };
+    return { is, ...CREATED, isSubscribed: false, isUnchanged: !isNew, isSuppressed: isNew };
   }
 
   return {

@@ -5,12 +5,14 @@ import type { ImportProgress } from "../../../../modules/contacts/import/model.t
 type Counts = Pick<
   ImportProgress,
   | "created"
+  | "createdSubscribed"
   | "updated"
   | "unchanged"
   | "failed"
   | "suppressed"
   | "keptUnsubscribed"
   | "resubscribed"
+  | "unsubscribed"
   | "dryRun"
 >;
 type Line = { key: string; count: number; text: string; tone?: "held" | "failed" };
@@ -26,13 +28,13 @@ export const amount = (count: number, one: string, many = `${one}s`): string =>
 
 /** One line for each result that is not zero; new contacts always. */
 export function resultLines(job: Counts): Line[] {
-  const { created, updated, unchanged, failed, suppressed, dryRun } = job;
+  const { created, updated, unchanged, failed, suppressed, unsubscribed, dryRun } = job;
   const will = (future: string, past: string) => (dryRun ? future : past);
   const lines: (Line & { isAlways?: true })[] = [
     {
       key: "created",
       count: created,
-      text: `${amount(created, "new contact")} ${will("will be added", created === 1 ? "was added" : "were added")}`,
+      text: `${amount(created, "new contact")} ${will("will be added", created === 1 ? "was added" : "were added")}${subscriptionText(job)}`,
       isAlways: true,
     },
     {
@@ -44,6 +46,12 @@ export function resultLines(job: Counts): Line[] {
       key: "unchanged",
       count: unchanged,
       text: `${amount(unchanged, "contact")} ${unchanged === 1 ? "has" : "have"} these values already`,
+    },
+    {
+      key: "unsubscribed",
+      count: unsubscribed,
+      text: `${amount(unsubscribed, "subscribed contact")} ${will("will be unsubscribed", unsubscribed === 1 ? "was unsubscribed" : "were unsubscribed")}, because the file says so`,
+      tone: "held",
     },
     {
       key: "suppressed",
@@ -59,4 +67,14 @@ export function resultLines(job: Counts): Line[] {
     },
   ];
   return lines.filter(({ count, isAlways }) => count > 0 || isAlways === true);
+}
+
+/** How many of the new contacts are subscribed; nothing is said where it was not counted. */
+function subscriptionText({ created, createdSubscribed }: Counts): string {
+  if (created === 0 || createdSubscribed === null) return "";
+  const others = created - createdSubscribed;
+  if (created === 1) return others === 0 ? ", subscribed" : ", not subscribed";
+  if (others === 0) return ", all of them subscribed";
+  if (createdSubscribed === 0) return ", none of them subscribed";
+  return `: ${number.format(createdSubscribed)} subscribed, ${number.format(others)} not subscribed`;
 }
