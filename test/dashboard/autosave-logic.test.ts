@@ -100,7 +100,16 @@ function scene() {
   const refuse = (failure: Failure) => () => {
     throw new Refusal(failure);
   };
-  return { server, storage, time, open, refuse };
+  /** An editor that was left with a body while the server gave no answer. */
+  async function leaveUnsaved(body: string) {
+    const editor = open();
+    server.answer = refuse("LATER");
+    editor.change({ body });
+    editor.leave();
+    await settled();
+    return editor;
+  }
+  return { server, storage, time, open, refuse, leaveUnsaved };
 }
 
 describe("saving", () => {
@@ -203,12 +212,8 @@ describe("saving", () => {
 
 describe("changes that an earlier visit left", () => {
   test("are restored and saved, and can be discarded", async () => {
-    const { server, time, open, refuse } = scene();
-    const before = open();
-    server.answer = refuse("LATER");
-    before.change({ body: "offline" });
-    before.leave();
-    await settled();
+    const { server, time, open, leaveUnsaved } = scene();
+    const before = await leaveUnsaved("offline");
     const discarded = open();
     expect(discarded.state()).toMatchObject({ status: "CHANGED", restoredFromMs: 1_000_000 });
     discarded.discard();
@@ -226,12 +231,8 @@ describe("changes that an earlier visit left", () => {
   });
 
   test("are joined with what others saved since", async () => {
-    const { server, time, open, refuse } = scene();
-    const before = open();
-    server.answer = refuse("LATER");
-    before.change({ body: "mine" });
-    before.leave();
-    await settled();
+    const { server, time, open, leaveUnsaved } = scene();
+    await leaveUnsaved("mine");
     server.answer = () => undefined;
     server.stored = { value: { ...START, subject: "theirs" }, revision: 5 };
     const after = open();
@@ -244,12 +245,8 @@ describe("changes that an earlier visit left", () => {
   });
 
   test("are discarded also where others changed the same since", async () => {
-    const { server, storage, time, open, refuse } = scene();
-    const before = open();
-    server.answer = refuse("LATER");
-    before.change({ body: "mine" });
-    before.leave();
-    await settled();
+    const { server, storage, time, open, leaveUnsaved } = scene();
+    await leaveUnsaved("mine");
     server.answer = () => undefined;
     server.stored = { value: { ...START, body: "theirs" }, revision: 5 };
     const after = open();

@@ -2,8 +2,7 @@
 
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { Findings, Support } from "../../ui/message/checks.tsx";
-import { Status } from "../../ui/status.tsx";
+import { Findings, LinkAnswers, Support } from "../../ui/message/checks.tsx";
 import { Body } from "./body.tsx";
 import { useChecks, useContent } from "./use-email.ts";
 
@@ -44,29 +43,13 @@ function Links({ id, urls }: { id: string; urls: readonly string[] }) {
           </Button>
         </>
       )}
-      {isAsked && <LinkAnswers id={id} />}
+      {isAsked && <AskedLinks id={id} />}
     </section>
   );
 }
 
-function LinkAnswers({ id }: { id: string }) {
+function AskedLinks({ id }: { id: string }) {
   const checks = useChecks(id, true);
   if (checks.isPending) return <p role="status">Requesting the links…</p>;
-  return (
-    <Body query={checks}>
-      {({ links }) => (
-        <ul className="links">
-          {(links ?? []).map(({ url, status, error }) => (
-            <li key={url}>
-              <Status tone={status !== null && status < 400 ? "good" : "failed"}>
-                {status ?? "No response"}
-              </Status>
-              <span className="link-url">{url}</span>
-              {error !== null && <span className="muted small">{error}</span>}
-            </li>
-          ))}
-        </ul>
-      )}
-    </Body>
-  );
+  return <Body query={checks}>{({ links }) => <LinkAnswers links={links ?? []} />}</Body>;
 }

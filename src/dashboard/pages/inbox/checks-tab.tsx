@@ -1,9 +1,8 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Loaded } from "../../ui/loaded.tsx";
-import { Findings, Support } from "../../ui/message/checks.tsx";
+import { Findings, LinkAnswers, Support } from "../../ui/message/checks.tsx";
 import { SenderVerdicts } from "../../ui/message/verdicts.tsx";
-import { Status } from "../../ui/status.tsx";
 import {
   type MessagePlace,
   useAuthentication,
@@ -55,7 +54,7 @@ function Links({ place }: { place: MessagePlace }) {
     <section className="section">
       <h2 className="checks-title">Links</h2>
       {isAsked ? (
-        <LinkAnswers place={place} />
+        <AskedLinks place={place} />
       ) : (
         <Button size="xs" variant="default" onClick={() => setIsAsked(true)}>
           Check whether the links respond
@@ -65,7 +64,7 @@ function Links({ place }: { place: MessagePlace }) {
   );
 }
 
-function LinkAnswers({ place }: { place: MessagePlace }) {
+function AskedLinks({ place }: { place: MessagePlace }) {
   const answers = useLinkAnswers(place);
   if (answers.isPending) return <p role="status">Requesting the links…</p>;
   return (
@@ -74,17 +73,7 @@ function LinkAnswers({ place }: { place: MessagePlace }) {
         links === null || links.length === 0 ? (
           <p className="muted">The message has no links.</p>
         ) : (
-          <ul className="links">
-            {links.map(({ url, status, error }) => (
-              <li key={url}>
-                <Status tone={status !== null && status < 400 ? "good" : "failed"}>
-                  {status ?? "No response"}
-                </Status>
-                <span className="link-url">{url}</span>
-                {error !== null && <span className="muted small">{error}</span>}
-              </li>
-            ))}
-          </ul>
+          <LinkAnswers links={links} />
         )
       }
     </Loaded>

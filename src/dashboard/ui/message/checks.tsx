@@ -2,6 +2,7 @@
 
 import { CircleAlert, CircleCheck, TriangleAlert } from "lucide-react";
 import type { EmailChecks } from "../../../modules/emails/content/model.ts";
+import { Status } from "../status.tsx";
 import { checkText, findPlaces } from "./check-texts.ts";
 
 type Finding = EmailChecks["findings"][number];
@@ -123,3 +124,20 @@ function supportText({ supported, partial }: EmailChecks["support"]): string {
 }
 
 const percent = (share: number) => `${Math.round(share)} %`;
+
+/** The links of a message with the answers of their servers. */
+export function LinkAnswers({ links }: { links: NonNullable<EmailChecks["links"]> }) {
+  return (
+    <ul className="links">
+      {links.map(({ url, status, error }) => (
+        <li key={url}>
+          <Status tone={status !== null && status < 400 ? "good" : "failed"}>
+            {status ?? "No response"}
+          </Status>
+          <span className="link-url">{url}</span>
+          {error !== null && <span className="muted small">{error}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,16 +1,15 @@
 /** Who gets the campaign: everybody, a segment, or the contacts that meet conditions. */
 
-import { Button, SegmentedControl, Select, Switch, TextInput } from "@mantine/core";
+import { Button, SegmentedControl, Select, Switch } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { Segment } from "../../../../modules/segments/model.ts";
 import { api, type ListPage } from "../../../api.ts";
-import { DialogForm } from "../../../ui/dialog-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { NameForm } from "../../../ui/name-form.tsx";
 import { showDone } from "../../../ui/undo.tsx";
-import { useApiForm } from "../../../ui/use-api-form.ts";
 import { useMay } from "../../../state.ts";
 import { countText } from "../../overview/figures.ts";
 import { ConditionEditor } from "../../segments/builder/condition-editor.tsx";
@@ -136,6 +135,7 @@ function SegmentChoice(props: {
 
 function Conditions({ project, choice }: { project: string; choice: AudienceChoice }) {
   const { condition, isOutside } = choice;
+  const client = useQueryClient();
   const fields = useFields(project);
   const [isNaming, dialog] = useDisclosure(false);
   const text = JSON.stringify(condition.condition);
@@ -155,56 +155,25 @@ function Conditions({ project, choice }: { project: string; choice: AudienceChoi
         Save as a segment
       </Button>
       <Dialog opened={isNaming} onClose={dialog.close} title="Save as a segment" size="sm">
-        <SegmentNameForm
-          project={project}
-          condition={condition.condition}
-          onSaved={choice.setSegment}
-          onClose={dialog.close}
+        <NameForm
+          action="Create the segment"
+          create={(name, idempotencyKey) =>
+            api.post<Segment>(
+              "/segments",
+              { name, type: "DYNAMIC", condition: condition.condition },
+              { idempotencyKey },
+            )
+          }
+          onDone={async ({ id, name }) => {
+            await client.invalidateQueries({ queryKey: ["segment-choices", project] });
+            void client.invalidateQueries({ queryKey: ["segments"] });
+            choice.setSegment(id);
+            showDone(`The segment ${name} was created. The campaign goes to it.`);
+            dialog.close();
+          }}
+          onCancel={dialog.close}
         />
       </Dialog>
     </div>
-  );
-}
-
-function SegmentNameForm(props: {
-  project: string;
-  condition: unknown;
-  onSaved: (id: string) => void;
-  onClose: () => void;
-}) {
-  const { project, condition, onSaved, onClose } = props;
-  const client = useQueryClient();
-  const form = useApiForm({
-    initial: { name: "" },
-    submit: ({ name }, idempotencyKey) =>
-      api.post<Segment>(
-        "/segments",
-        { name: name.trim(), type: "DYNAMIC", condition },
-        { idempotencyKey },
-      ),
-    async onDone({ id, name }) {
-      await client.invalidateQueries({ queryKey: ["segment-choices", project] });
-      void client.invalidateQueries({ queryKey: ["segments"] });
-      onSaved(id);
-      showDone(`The segment ${name} was created. The campaign goes to it.`);
-      onClose();
-    },
-  });
-  return (
-    <DialogForm
-      form={form}
-      action="Create the segment"
-      isIncomplete={form.values.name.trim() === ""}
-      onCancel={onClose}
-    >
-      <TextInput
-        label="Name"
-        required
-        withAsterisk={false}
-        maxLength={255}
-        data-autofocus
-        {...form.field("name")}
-      />
-    </DialogForm>
   );
 }

@@ -9,12 +9,13 @@ import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Rocket } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo } from "react";
 import type { Campaign } from "../../../../modules/campaigns/model.ts";
 import { ConflictDialog } from "../../../ui/editors/conflict-dialog.tsx";
 import { Notices } from "../../../ui/editors/notices.tsx";
 import { SaveState } from "../../../ui/editors/save-state.tsx";
 import { useAutosave } from "../../../ui/editors/use-autosave.ts";
+import { useComparison } from "../../../ui/editors/use-comparison.ts";
 import { BackLabel, Page } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { useNow } from "../../../ui/time.tsx";
@@ -58,10 +59,8 @@ export function CampaignEditor({ campaign, project }: { campaign: Campaign; proj
   const { editor, states, choice, count, senders, preview, checks, when, search, show } = draft;
   const { value, change } = editor;
   const [isReviewing, review] = useDisclosure(false);
-  const [isComparing, setIsComparing] = useState(false);
+  const { isComparing, compare, stopComparing } = useComparison(editor);
   useEffect(() => setUndone(null), []);
-  const isInConflict = editor.conflict !== null;
-  useEffect(() => setIsComparing(isInConflict), [isInConflict]);
   const isReady = [states.audience, states.sender, states.content].every(
     ({ status }) => status === "DONE",
   );
@@ -86,11 +85,7 @@ export function CampaignEditor({ campaign, project }: { campaign: Campaign; proj
       }
       actions={
         <>
-          <SaveState
-            editor={editor}
-            labels={CAMPAIGN_LABELS}
-            onCompare={() => setIsComparing(true)}
-          />
+          <SaveState editor={editor} labels={CAMPAIGN_LABELS} onCompare={compare} />
           <CampaignTest id={id} editor={editor} contactId={search.as} />
           <CampaignMenu campaign={campaign} project={project} beforeCopy={editor.saveNow} />
           <Button
@@ -137,7 +132,7 @@ export function CampaignEditor({ campaign, project }: { campaign: Campaign; proj
         noun="campaign"
         labels={CAMPAIGN_LABELS}
         onResolve={editor.resolve}
-        onClose={() => setIsComparing(false)}
+        onClose={stopComparing}
       />
     </Page>
   );

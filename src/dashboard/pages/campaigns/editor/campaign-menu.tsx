@@ -1,23 +1,13 @@
 /** The further actions of a campaign: a copy, and deletion where the server allows it. */
 
-import { ActionIcon, Menu } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
+import { Menu } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import {
-  CopyPlus,
-  Ellipsis,
-  ExternalLink,
-  Globe,
-  GlobeLock,
-  MailQuestion,
-  MousePointerClick,
-  Trash2,
-} from "lucide-react";
+import { ExternalLink, Globe, GlobeLock, MailQuestion, MousePointerClick } from "lucide-react";
 import type { Campaign } from "../../../../modules/campaigns/model.ts";
 import { api } from "../../../api.ts";
-import { Confirm } from "../../../ui/confirm.tsx";
 import { useDeletion } from "../../../ui/deletion.ts";
+import { ObjectMenu } from "../../../ui/object-menu.tsx";
 import { showDone, showFailure } from "../../../ui/undo.tsx";
 import { campaignPath } from "./campaign-source.ts";
 import { refreshCampaigns } from "./use-sending.ts";
@@ -34,7 +24,6 @@ export function CampaignMenu(props: {
   const { id, status, startedAt } = campaign;
   const navigate = useNavigate();
   const client = useQueryClient();
-  const [isAsking, question] = useDisclosure(false);
   const remove = useDeletion({
     path: campaignPath(id),
     queryKey: ["campaign", project, id],
@@ -56,61 +45,40 @@ export function CampaignMenu(props: {
   }
 
   return (
-    <>
-      <Menu position="bottom-end" width={290}>
-        <Menu.Target>
-          <ActionIcon size={36} variant="default" aria-label="More actions">
-            <Ellipsis size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {startedAt !== null && (
-            <>
-              <Menu.Item
-                leftSection={<MailQuestion size={15} aria-hidden />}
-                onClick={() => void open("follow-up", { audience: "NOT_OPENED" })}
-              >
-                Send to those who did not open
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<MousePointerClick size={15} aria-hidden />}
-                onClick={() => void open("follow-up", { audience: "NOT_CLICKED" })}
-              >
-                Send to those who did not click
-              </Menu.Item>
-              <PageItems campaign={campaign} />
-            </>
-          )}
+    <ObjectMenu
+      noun="campaign"
+      width={290}
+      onDuplicate={() => open("duplicate")}
+      deletion={
+        DELETABLE.has(status)
+          ? {
+              text:
+                status === "DRAFT"
+                  ? "The draft is deleted with all that was written."
+                  : "The campaign and its report are deleted. The mails that were sent stay in the list of emails.",
+              run: remove,
+            }
+          : null
+      }
+    >
+      {startedAt !== null && (
+        <>
           <Menu.Item
-            leftSection={<CopyPlus size={15} aria-hidden />}
-            onClick={() => void open("duplicate")}
+            leftSection={<MailQuestion size={15} aria-hidden />}
+            onClick={() => void open("follow-up", { audience: "NOT_OPENED" })}
           >
-            Duplicate
+            Send to those who did not open
           </Menu.Item>
-          {DELETABLE.has(status) && (
-            <Menu.Item
-              color="red"
-              leftSection={<Trash2 size={15} aria-hidden />}
-              onClick={question.open}
-            >
-              Delete
-            </Menu.Item>
-          )}
-        </Menu.Dropdown>
-      </Menu>
-      <Confirm
-        isOpen={isAsking}
-        onClose={question.close}
-        title="Delete this campaign?"
-        text={
-          status === "DRAFT"
-            ? "The draft is deleted with all that was written."
-            : "The campaign and its report are deleted. The mails that were sent stay in the list of emails."
-        }
-        action="Delete the campaign"
-        onConfirm={remove}
-      />
-    </>
+          <Menu.Item
+            leftSection={<MousePointerClick size={15} aria-hidden />}
+            onClick={() => void open("follow-up", { audience: "NOT_CLICKED" })}
+          >
+            Send to those who did not click
+          </Menu.Item>
+          <PageItems campaign={campaign} />
+        </>
+      )}
+    </ObjectMenu>
   );
 }
 

@@ -2,9 +2,8 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import type { Campaign } from "../../../../modules/campaigns/model.ts";
-import { api } from "../../../api.ts";
-import type { SaveOptions, Stored } from "../../../ui/editors/autosave.ts";
 import { pickFields } from "../../../ui/editors/merge.ts";
+import { recordRequests } from "../../../ui/editors/record-requests.ts";
 import { isRecord } from "../../../ui/is-record.ts";
 import type { Editing } from "../../../ui/editors/use-autosave.ts";
 
@@ -98,28 +97,14 @@ export function patchOf(value: CampaignSource, changed: readonly string[]): obje
   return { ...fields, ...Object.fromEntries(empty.map((name) => [name, null])) };
 }
 
-/** The request that saves the changed fields, and the one that reads what others saved. */
 export function campaignRequests(client: QueryClient, project: string, id: string) {
-  const key = recordKey(project, id);
-  return {
-    async save(
-      value: CampaignSource,
-      revision: number,
-      { changed, isLeaving }: SaveOptions,
-    ): Promise<number> {
-      const saved = await api.patch<Campaign>(campaignPath(id), patchOf(value, changed), {
-        headers: { "If-Match": `"${revision}"` },
-        project,
-        keepalive: isLeaving,
-      });
-      client.setQueryData(key, saved);
-      void client.invalidateQueries({ queryKey: ["campaign-summaries"] });
-      return saved.revision;
-    },
-    async load(): Promise<Stored<CampaignSource>> {
-      const campaign = await api.get<Campaign>(campaignPath(id), { project });
-      client.setQueryData(key, campaign);
-      return { value: readSource(campaign), revision: campaign.revision };
-    },
-  };
+  return recordRequests<Campaign, CampaignSource>({
+    client,
+    project,
+    path: campaignPath(id),
+    queryKey: recordKey(project, id),
+    read: readSource,
+    patch: patchOf,
+    onSaved: () => void client.invalidateQueries({ queryKey: ["campaign-summaries"] }),
+  });
 }

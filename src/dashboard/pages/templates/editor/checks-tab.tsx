@@ -7,8 +7,7 @@ import { useState } from "react";
 import type { EmailChecks } from "../../../../modules/emails/content/model.ts";
 import { api } from "../../../api.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
-import { Findings, Support } from "../../../ui/message/checks.tsx";
-import { Status } from "../../../ui/status.tsx";
+import { Findings, LinkAnswers, Support } from "../../../ui/message/checks.tsx";
 import type { TemplateSource } from "./template-source.ts";
 import { draftOf, type TemplateDraft } from "./use-draft-preview.ts";
 
@@ -63,21 +62,7 @@ function DraftLinks(props: { draft: TemplateDraft; project: string; urls: readon
       )}
       {isAsked && answers.isPending && <p role="status">Requesting the links…</p>}
       {isAsked && !answers.isPending && (
-        <Loaded query={answers}>
-          {({ links }) => (
-            <ul className="links">
-              {(links ?? []).map(({ url, status, error }) => (
-                <li key={url}>
-                  <Status tone={status !== null && status < 400 ? "good" : "failed"}>
-                    {status ?? "No response"}
-                  </Status>
-                  <span className="link-url">{url}</span>
-                  {error !== null && <span className="muted small">{error}</span>}
-                </li>
-              ))}
-            </ul>
-          )}
-        </Loaded>
+        <Loaded query={answers}>{({ links }) => <LinkAnswers links={links ?? []} />}</Loaded>
       )}
     </section>
   );

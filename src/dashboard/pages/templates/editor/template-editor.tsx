@@ -6,12 +6,13 @@
 import { TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useEffect, useMemo, useState } from "react";
+import { useMemo } from "react";
 import type { Template } from "../../../../modules/templates.ts";
 import { ConflictDialog } from "../../../ui/editors/conflict-dialog.tsx";
 import { Notices } from "../../../ui/editors/notices.tsx";
 import { SaveState } from "../../../ui/editors/save-state.tsx";
 import { useAutosave } from "../../../ui/editors/use-autosave.ts";
+import { useComparison } from "../../../ui/editors/use-comparison.ts";
 import { Page, PageTabs, TabLink } from "../../../ui/page.tsx";
 import { BackToTemplates } from "../back-link.tsx";
 import { currentTab, EDITOR_TABS, readTemplateSearch, type TemplateSearch } from "../search.ts";
@@ -49,9 +50,7 @@ export function TemplateEditor({ template, project }: { template: Template; proj
   const tab = currentTab(EDITOR_TABS, search);
   const show = (next: TemplateSearch) =>
     void navigate({ search: readTemplateSearch({ ...search, ...next }), replace: true });
-  const [isComparing, setIsComparing] = useState(false);
-  const isInConflict = editor.conflict !== null;
-  useEffect(() => setIsComparing(isInConflict), [isInConflict]);
+  const { isComparing, compare, stopComparing } = useComparison(editor);
   return (
     <Page
       title={value.name === "" ? "Template" : value.name}
@@ -69,11 +68,7 @@ export function TemplateEditor({ template, project }: { template: Template; proj
       back={<BackToTemplates project={project} />}
       actions={
         <>
-          <SaveState
-            editor={editor}
-            labels={TEMPLATE_LABELS}
-            onCompare={() => setIsComparing(true)}
-          />
+          <SaveState editor={editor} labels={TEMPLATE_LABELS} onCompare={compare} />
           <TemplateTest id={id} editor={editor} contactId={search.as} />
           <TemplateMenu template={template} project={project} editor={editor} />
         </>
@@ -113,7 +108,7 @@ export function TemplateEditor({ template, project }: { template: Template; proj
         noun="template"
         labels={TEMPLATE_LABELS}
         onResolve={editor.resolve}
-        onClose={() => setIsComparing(false)}
+        onClose={stopComparing}
       />
     </Page>
   );

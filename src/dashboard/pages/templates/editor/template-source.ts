@@ -2,9 +2,9 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import type { Template } from "../../../../modules/templates.ts";
-import { api } from "../../../api.ts";
-import type { SaveOptions, Stored } from "../../../ui/editors/autosave.ts";
+import type { Stored } from "../../../ui/editors/autosave.ts";
 import { pickFields } from "../../../ui/editors/merge.ts";
+import { recordRequests, refreshOthers } from "../../../ui/editors/record-requests.ts";
 
 export type TemplateSource = Pick<
   Template,
@@ -54,32 +54,15 @@ export const storedTemplate = (template: Template): Stored<TemplateSource> => ({
   revision: template.revision,
 });
 
-/** The request that saves the changed fields, and the one that reads what others saved. */
 export function templateRequests(client: QueryClient, project: string, id: string) {
-  const key = templateKey(project, id);
-  return {
-    async save(
-      value: TemplateSource,
-      revision: number,
-      { changed, isLeaving }: SaveOptions,
-    ): Promise<number> {
-      const saved = await api.patch<Template>(templatePath(id), pickFields(value, changed), {
-        headers: { "If-Match": `"${revision}"` },
-        project,
-        keepalive: isLeaving,
-      });
-      client.setQueryData(key, saved);
-      // The list, and what is made of the template, are read again when they are shown.
-      void client.invalidateQueries({
-        queryKey: ["templates", project],
-        predicate: ({ queryKey }) => queryKey[2] !== id || queryKey.length > key.length,
-      });
-      return saved.revision;
-    },
-    async load(): Promise<Stored<TemplateSource>> {
-      const template = await api.get<Template>(templatePath(id), { project });
-      client.setQueryData(key, template);
-      return storedTemplate(template);
-    },
-  };
+  const queryKey = templateKey(project, id);
+  return recordRequests<Template, TemplateSource>({
+    client,
+    project,
+    path: templatePath(id),
+    queryKey,
+    read: templateSource,
+    patch: pickFields,
+    onSaved: () => refreshOthers(client, queryKey),
+  });
 }

@@ -3,7 +3,7 @@
 import { TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useEffect, useMemo, useState } from "react";
+import { useMemo } from "react";
 import type { Layout } from "../../../../modules/layouts.ts";
 import { api } from "../../../api.ts";
 import { useMay } from "../../../state.ts";
@@ -11,6 +11,7 @@ import { ConflictDialog } from "../../../ui/editors/conflict-dialog.tsx";
 import { Notices } from "../../../ui/editors/notices.tsx";
 import { SaveState } from "../../../ui/editors/save-state.tsx";
 import { type Editing, useAutosave } from "../../../ui/editors/use-autosave.ts";
+import { useComparison } from "../../../ui/editors/use-comparison.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { LinesView } from "../../../ui/message/lines-view.tsx";
 import { plainLines } from "../../../ui/message/message-lines.ts";
@@ -66,9 +67,7 @@ function LayoutEditor({ layout, project }: { layout: Layout; project: string }) 
     revision,
     ...requests,
   });
-  const [isComparing, setIsComparing] = useState(false);
-  const isInConflict = editor.conflict !== null;
-  useEffect(() => setIsComparing(isInConflict), [isInConflict]);
+  const { isComparing, compare, stopComparing } = useComparison(editor);
   return (
     <Page
       title={editor.value.name === "" ? "Layout" : editor.value.name}
@@ -77,11 +76,7 @@ function LayoutEditor({ layout, project }: { layout: Layout; project: string }) 
       back={<BackToLayouts project={project} />}
       actions={
         <>
-          <SaveState
-            editor={editor}
-            labels={LAYOUT_LABELS}
-            onCompare={() => setIsComparing(true)}
-          />
+          <SaveState editor={editor} labels={LAYOUT_LABELS} onCompare={compare} />
           <DeleteLayout id={id} project={project} />
         </>
       }
@@ -94,7 +89,7 @@ function LayoutEditor({ layout, project }: { layout: Layout; project: string }) 
         noun="layout"
         labels={LAYOUT_LABELS}
         onResolve={editor.resolve}
-        onClose={() => setIsComparing(false)}
+        onClose={stopComparing}
       />
     </Page>
   );

@@ -2,9 +2,8 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import type { Layout } from "../../../../modules/layouts.ts";
-import { api } from "../../../api.ts";
-import type { SaveOptions, Stored } from "../../../ui/editors/autosave.ts";
 import { pickFields } from "../../../ui/editors/merge.ts";
+import { recordRequests, refreshOthers } from "../../../ui/editors/record-requests.ts";
 
 export type LayoutSource = Pick<Layout, "name" | "body">;
 
@@ -13,32 +12,16 @@ export const layoutPath = (id: string): string => `/layouts/${encodeURIComponent
 export const layoutKey = (project: string, id: string) => ["layouts", project, id];
 
 export function layoutRequests(client: QueryClient, project: string, id: string) {
-  const key = layoutKey(project, id);
-  return {
-    async save(
-      value: LayoutSource,
-      revision: number,
-      { changed, isLeaving }: SaveOptions,
-    ): Promise<number> {
-      const saved = await api.patch<Layout>(layoutPath(id), pickFields(value, changed), {
-        headers: { "If-Match": `"${revision}"` },
-        project,
-        keepalive: isLeaving,
-      });
-      client.setQueryData(key, saved);
-      void client.invalidateQueries({
-        queryKey: ["layouts", project],
-        predicate: ({ queryKey }) => queryKey[2] !== id || queryKey.length > key.length,
-      });
-      return saved.revision;
-    },
-    async load(): Promise<Stored<LayoutSource>> {
-      const layout = await api.get<Layout>(layoutPath(id), { project });
-      client.setQueryData(key, layout);
-      const { name, body, revision } = layout;
-      return { value: { name, body }, revision };
-    },
-  };
+  const queryKey = layoutKey(project, id);
+  return recordRequests<Layout, LayoutSource>({
+    client,
+    project,
+    path: layoutPath(id),
+    queryKey,
+    read: ({ name, body }) => ({ name, body }),
+    patch: pickFields,
+    onSaved: () => refreshOthers(client, queryKey),
+  });
 }
 
 /** The place of the content in a layout. */

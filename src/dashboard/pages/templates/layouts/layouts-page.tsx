@@ -1,6 +1,6 @@
 /** The layouts of the project: headers and footers that templates share. */
 
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { PanelsTopLeft, Plus } from "lucide-react";
@@ -10,12 +10,11 @@ import { useShortcuts } from "../../../shortcuts.ts";
 import { useAppState, useMay } from "../../../state.ts";
 import { Code } from "../../../ui/code.tsx";
 import { type Column, DataTable } from "../../../ui/data-table.tsx";
-import { DialogForm } from "../../../ui/dialog-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Empty } from "../../../ui/empty.tsx";
+import { NameForm } from "../../../ui/name-form.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useApiForm } from "../../../ui/use-api-form.ts";
 import { useCreateDialog } from "../../../ui/use-create-dialog.ts";
 import { useList } from "../../../ui/use-list.ts";
 import { BackToTemplates } from "../back-link.tsx";
@@ -38,6 +37,7 @@ const COLUMNS: readonly Column<Layout>[] = [
 export function LayoutsPage() {
   const { project } = route.useParams();
   const navigate = useNavigate();
+  const client = useQueryClient();
   const list = useList<Layout>("layouts", "/layouts");
   const { url } = useAppState();
   const mayEdit = useMay("EDITOR");
@@ -88,38 +88,18 @@ export function LayoutsPage() {
         }
       />
       <Dialog opened={isCreating} onClose={dialog.close} title="Create a layout" size="md">
-        <CreateForm onDone={open} onCancel={dialog.close} />
+        <NameForm
+          action="Create the layout"
+          create={(name, idempotencyKey) =>
+            api.post<Layout>("/layouts", { name, body: FIRST_BODY }, { idempotencyKey })
+          }
+          onDone={async ({ id }) => {
+            await client.invalidateQueries({ queryKey: ["layouts"] });
+            open(id);
+          }}
+          onCancel={dialog.close}
+        />
       </Dialog>
     </Page>
-  );
-}
-
-function CreateForm({ onDone, onCancel }: { onDone: (id: string) => void; onCancel: () => void }) {
-  const client = useQueryClient();
-  const form = useApiForm({
-    initial: { name: "" },
-    submit: ({ name }, idempotencyKey) =>
-      api.post<Layout>("/layouts", { name: name.trim(), body: FIRST_BODY }, { idempotencyKey }),
-    async onDone({ id }) {
-      await client.invalidateQueries({ queryKey: ["layouts"] });
-      onDone(id);
-    },
-  });
-  return (
-    <DialogForm
-      form={form}
-      action="Create the layout"
-      isIncomplete={form.values.name.trim() === ""}
-      onCancel={onCancel}
-    >
-      <TextInput
-        label="Name"
-        required
-        withAsterisk={false}
-        maxLength={255}
-        data-autofocus
-        {...form.field("name")}
-      />
-    </DialogForm>
   );
 }

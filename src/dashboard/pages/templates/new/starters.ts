@@ -1,6 +1,7 @@
 /** The templates that a new one may start from. All are HTML that the large mail programs show alike. */
 
 import type { Template } from "../../../../modules/templates.ts";
+import { FONT, htmlPage } from "../html-page.ts";
 
 export type Starter = {
   key: string;
@@ -12,37 +13,20 @@ export type Starter = {
   body: string;
 };
 
-const FONT = "font-family: -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
 const TEXT = "margin: 0 0 16px; font-size: 16px; line-height: 1.6";
 const SMALL = "margin: 0; font-size: 13px; line-height: 1.6; color: #586170";
 const HEADING = "margin: 0 0 16px; font-size: 24px; line-height: 1.3";
 
-/** One column of at most 600 pixels, as a table, because some programs know no other widths. */
-const column = (content: string): string => `<!doctype html>
-<html lang="{{ project.language }}">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width">
-    <meta name="color-scheme" content="light dark">
-    <title>{{ project.name }}</title>
-  </head>
-  <body style="margin: 0; padding: 0; background: #f4f5f7">
-    <table role="presentation" width="100%" cellpadding="0" cellspacing="0">
-      <tr>
-        <td align="center" style="padding: 32px 16px">
-          <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width: 600px; background: #ffffff; color: #16191f; border-radius: 10px">
-            <tr>
+/** A white column with `content`. */
+const column = (content: string): string =>
+  htmlPage(
+    "background: #ffffff; color: #16191f; border-radius: 10px",
+    `            <tr>
               <td style="padding: 32px; ${FONT}">
 ${content}
               </td>
-            </tr>
-          </table>
-        </td>
-      </tr>
-    </table>
-  </body>
-</html>
-`;
+            </tr>`,
+  );
 
 const lines = (...texts: string[]): string =>
   texts.map((text) => `                ${text.replaceAll("\n", "\n                ")}`).join("\n");
