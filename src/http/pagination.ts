@@ -9,7 +9,7 @@ import { and, count, desc, getTableColumns, lt, sql, type SQL } from "drizzle-or
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { App } from "../core/app.ts";
 import type { Db } from "../db/open.ts";
-import type { ReadQuery, Value } from "../db/queries.ts";
+import { IN_TIME, type ReadQuery, type Value } from "../db/queries.ts";
 import { deriveKey } from "../lib/crypto.ts";
 import { perApp } from "../lib/per-app.ts";
 import { createCursors, type Cursors } from "./cursor.ts";
@@ -192,11 +192,8 @@ function pageAndTotal(
   return { page, total: db.select({ total: count() }).from<SQLiteTable>(table).where(filter) };
 }
 
-/**
- * A condition for the query builder, which reads the clock for one row of 256 by chance: the numbers of
- * the rows of one project may all be odd.
- */
-export const inTime: SQL = sql`(random() & 255 OR in_time())`;
+/** `IN_TIME` for the query builder. */
+export const inTime: SQL = sql.raw(IN_TIME);
 
 /** A query of the builder. */
 export function asQuery(built: { toSQL(): { sql: string; params: unknown[] } }): ReadQuery {

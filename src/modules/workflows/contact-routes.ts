@@ -4,9 +4,11 @@
  */
 
 import { Elysia } from "elysia";
+import type { App } from "../../core/app.ts";
 import type { Admission } from "../../http/admission.ts";
 import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
-import type { ListContactExecutions } from "./contact-executions.ts";
+import type { Contacts } from "../contacts/service.ts";
+import { listContactExecutions } from "./contact-executions.ts";
 import { ContactExecution, ExecutionQuery } from "./execution-model.ts";
 import { contactExecutionOperations } from "./operations.ts";
 import { readableExecution } from "./present.ts";
@@ -14,17 +16,19 @@ import type { ListUnentered } from "./unentered.ts";
 import { UnenteredWorkflows } from "./unentered-model.ts";
 
 export function contactExecutionRoutes(deps: {
+  app: App;
   admission: Admission;
-  listOfContact: ListContactExecutions;
+  contacts: Pick<Contacts, "get">;
   listUnentered: ListUnentered;
 }) {
-  const { admission, listOfContact, listUnentered } = deps;
+  const { app, admission, contacts, listUnentered } = deps;
   return new Elysia({ name: "contact-execution-routes", prefix: "/contacts/:id" })
     .use(admission.secretKey)
     .get(
       "/executions",
       async ({ project, role, params, query }) => {
-        const { items, ...page } = await listOfContact(project.seq, params.id, query);
+        const contact = contacts.get(project.seq, params.id);
+        const { items, ...page } = await listContactExecutions(app, project, contact, query);
         const shown = items.map((execution) => readableExecution(role, execution));
         return envelope({ ...page, items: shown });
       },

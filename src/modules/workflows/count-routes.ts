@@ -7,17 +7,26 @@ import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../http/envelope.ts";
 import { CountsQuery, ListedCountsList, WorkflowCounts } from "./count-model.ts";
-import type { WorkflowCounter } from "./counts.ts";
+import type { App } from "../../core/app.ts";
+import { countExecutions, countExecutionsOfAll } from "./counts.ts";
 import { workflowOperations } from "./operations.ts";
+import type { Workflows } from "./service.ts";
 
-export function countRoutes(deps: { admission: Admission; counts: WorkflowCounter }) {
-  const { admission, counts } = deps;
+export function countRoutes(deps: {
+  app: App;
+  admission: Admission;
+  workflows: Pick<Workflows, "get" | "find">;
+}) {
+  const { app, admission, workflows } = deps;
   return new Elysia({ name: "workflow-count-routes", prefix: "/workflows" })
     .use(admission.secretKey)
     .get(
       "/counts",
-      async ({ project, query }) =>
-        envelope({ items: await counts.ofWorkflows(project.seq, query.ids?.split(",") ?? []) }),
+      async ({ project, query }) => {
+        const ids = new Set(query.ids?.split(",") ?? []);
+        const found = [...ids].flatMap((id) => workflows.find(project.seq, id) ?? []);
+        return envelope({ items: await countExecutionsOfAll(app, project.seq, found) });
+      },
       {
         query: CountsQuery,
         response: withErrors({ 200: Envelope(ListedCountsList) }),
@@ -26,7 +35,8 @@ export function countRoutes(deps: { admission: Admission; counts: WorkflowCounte
     )
     .get(
       "/:id/counts",
-      async ({ project, params }) => envelope(await counts.ofWorkflow(project.seq, params.id)),
+      async ({ project, params }) =>
+        envelope(await countExecutions(app, workflows.get(project.seq, params.id))),
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(WorkflowCounts) }),

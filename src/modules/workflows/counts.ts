@@ -1,108 +1,85 @@
 /**
- * Exact numbers of executions by status and by step. Executions are counted in slices in an index;
- * for completed steps there are counters, because an index of them would be written for each step.
+ * Exact numbers of executions by status and by step. Executions are counted by readers, in indexes; for
+ * completed steps there are counters, because an index of them would be written for each step.
  */
 
-import type { Db } from "../../db/open.ts";
-import { EXECUTION_STATUSES, type ExecutionStatus } from "../../db/schema/workflows.ts";
-import type { CountedRows, SlicedCount } from "../../db/sliced-count.ts";
+import type { App } from "../../core/app.ts";
+import { IN_TIME } from "../../db/queries.ts";
+import { statement } from "../../db/statement.ts";
 import type { ExecutionCounts, ListedCounts, WorkflowCounts } from "./count-model.ts";
 import type { WorkflowRow } from "./store.ts";
 
 type StepCounts = WorkflowCounts["steps"][number];
 
-const ACTIVE = ["RUNNING", "WAITING"] as const;
+const NO_EXECUTIONS = { RUNNING: 0, WAITING: 0, COMPLETED: 0, EXITED: 0, FAILED: 0, CANCELLED: 0 };
 
-export type WorkflowCounter = ReturnType<typeof createWorkflowCounts>;
+export async function countExecutions(app: App, workflow: WorkflowRow): Promise<WorkflowCounts> {
+  const [executions, active] = await Promise.all([
+    countByStatus(app, workflow.projectSeq, [workflow.seq]),
+    countActive(app, workflow),
+  ]);
+  const steps = new Map<string, StepCounts>();
+  const add = (stepId: string, more: Partial<StepCounts>) =>
+    steps.set(stepId, { ...(steps.get(stepId) ?? noneAt(stepId)), ...more });
+  for (const { stepId, count } of active) {
+    add(stepId, { active: (steps.get(stepId)?.active ?? 0) + count });
+  }
+  for (const row of findCompleted(app).all(workflow.seq)) add(row.stepId, row);
+  return { executions: executions.get(workflow.seq) ?? NO_EXECUTIONS, steps: [...steps.values()] };
+}
 
-export function createWorkflowCounts(deps: {
-  db: Db;
-  count: SlicedCount;
-  /** Returns the row of a workflow; throws 404 WORKFLOW_NOT_FOUND. */
-  getWorkflow: (projectSeq: number, id: string) => WorkflowRow;
-  findWorkflow: (projectSeq: number, id: string) => Pick<WorkflowRow, "seq"> | null;
-}) {
-  const { count } = deps;
-  const { sqlite } = deps.db;
-  const findNextStep = sqlite.prepare<{ stepId: string | null }, [number, string, string]>(`
-    SELECT min(current_step_id) AS stepId
+export async function countExecutionsOfAll(
+  app: App,
+  projectSeq: number,
+  workflows: readonly WorkflowRow[],
+): Promise<ListedCounts[]> {
+  const seqs = workflows.map(({ seq }) => seq);
+  const counts = await countByStatus(app, projectSeq, seqs);
+  return workflows.map(({ id, seq }) => ({
+    workflowId: id,
+    executions: counts.get(seq) ?? NO_EXECUTIONS,
+  }));
+}
+
+async function countByStatus(
+  { reader }: App,
+  projectSeq: number,
+  workflowSeqs: readonly number[],
+): Promise<ReadonlyMap<number, ExecutionCounts>> {
+  const sql = `
+    SELECT workflow_seq, status, count(*)
+    FROM workflow_executions INDEXED BY workflow_executions_status
+    WHERE workflow_seq IN (SELECT value FROM json_each(?)) AND ${IN_TIME}
+    GROUP BY workflow_seq, status`;
+  const { rows } = await reader.find(projectSeq, { sql, values: [JSON.stringify(workflowSeqs)] });
+  const counts = new Map<number, ExecutionCounts>();
+  for (const [seq, status, count] of rows) {
+    const known = counts.get(Number(seq)) ?? NO_EXECUTIONS;
+    counts.set(Number(seq), { ...known, [String(status)]: Number(count) });
+  }
+  return counts;
+}
+
+/** The active executions at each step, also at steps that are not in the graph any more. */
+async function countActive({ reader }: App, { projectSeq, seq }: WorkflowRow) {
+  const sql = `
+    SELECT current_step_id, count(*)
     FROM workflow_executions INDEXED BY workflow_executions_step
-    WHERE workflow_seq = +? AND status = +? AND current_step_id > +?`);
-  const findCompleted = sqlite.prepare<Omit<StepCounts, "active">, [number]>(`
-    SELECT step_id AS stepId, completed, skipped, failed
-    FROM workflow_step_counts WHERE workflow_seq = +?`);
-
-  async function byStatus(projectSeq: number, workflowSeq: number): Promise<ExecutionCounts> {
-    const counts = { RUNNING: 0, WAITING: 0, COMPLETED: 0, EXITED: 0, FAILED: 0, CANCELLED: 0 };
-    for (const status of EXECUTION_STATUSES) {
-      const from =
-        "workflow_executions INDEXED BY workflow_executions_status " +
-        "WHERE workflow_seq = +? AND status = +?";
-      counts[status] = await count(projectSeq, { from, values: [workflowSeq, status] });
-    }
-    return counts;
-  }
-
-  /** Adds the active executions at each step, also at steps that are not in the graph any more. */
-  async function addActive({ projectSeq, seq }: WorkflowRow, steps: Steps): Promise<void> {
-    for (const status of ACTIVE) {
-      // Each look-up skips to the next step in the index.
-      for (let after = ""; ;) {
-        const stepId = findNextStep.get(seq, status, after)?.stepId ?? null;
-        if (stepId === null) break;
-        steps.of(stepId).active += await count(projectSeq, executionsAt(seq, status, stepId));
-        after = stepId;
-      }
-    }
-  }
-
-  return {
-    async ofWorkflow(projectSeq: number, id: string): Promise<WorkflowCounts> {
-      const workflow = deps.getWorkflow(projectSeq, id);
-      const steps = createSteps();
-      const executions = await byStatus(projectSeq, workflow.seq);
-      await addActive(workflow, steps);
-      for (const row of findCompleted.all(workflow.seq)) Object.assign(steps.of(row.stepId), row);
-      return { executions, steps: steps.all() };
-    },
-
-    /** Ids of workflows that do not exist are left out. */
-    async ofWorkflows(projectSeq: number, ids: readonly string[]): Promise<ListedCounts[]> {
-      const counts: ListedCounts[] = [];
-      for (const id of new Set(ids)) {
-        const workflow = deps.findWorkflow(projectSeq, id);
-        if (workflow === null) continue;
-        counts.push({ workflowId: id, executions: await byStatus(projectSeq, workflow.seq) });
-      }
-      return counts;
-    },
-  };
+    WHERE workflow_seq = ? AND status IN ('RUNNING', 'WAITING') AND current_step_id IS NOT NULL
+      AND ${IN_TIME}
+    GROUP BY status, current_step_id`;
+  const { rows } = await reader.find(projectSeq, { sql, values: [seq] });
+  return rows.map(([stepId, count]) => ({ stepId: String(stepId), count: Number(count) }));
 }
 
-type Steps = ReturnType<typeof createSteps>;
+const findCompleted = statement<Omit<StepCounts, "active">, [number]>(`
+  SELECT step_id AS stepId, completed, skipped, failed
+  FROM workflow_step_counts WHERE workflow_seq = +?`);
 
-function createSteps() {
-  const byId = new Map<string, StepCounts>();
-  return {
-    of(stepId: string): StepCounts {
-      const known = byId.get(stepId);
-      if (known !== undefined) return known;
-      const added = { stepId, active: 0, completed: 0, skipped: 0, failed: 0 };
-      byId.set(stepId, added);
-      return added;
-    },
-    all: (): StepCounts[] => [...byId.values()],
-  };
-}
-
-/** The executions of a status at a step. */
-export function executionsAt(
-  workflowSeq: number,
-  status: ExecutionStatus,
-  stepId: string,
-): CountedRows {
-  const from =
-    "workflow_executions INDEXED BY workflow_executions_step " +
-    "WHERE workflow_seq = +? AND status = +? AND current_step_id = +?";
-  return { from, values: [workflowSeq, status, stepId] };
-}
+const noneAt = (stepId: string): StepCounts => ({
+  stepId,
+  active: 0,
+  completed: 0,
+  skipped: 0,
+  failed: 0,
+});

@@ -1,16 +1,15 @@
 /** Reads executions for the API: the pages of a workflow, and one with its completed steps. */
 
 import { and, asc, eq } from "drizzle-orm";
-import type { Db } from "../../db/open.ts";
+import type { App } from "../../core/app.ts";
 import { contacts as contactRows } from "../../db/schema/contacts.ts";
 import { workflowExecutions, workflowExecutionSteps } from "../../db/schema/workflows.ts";
-import type { CountedRows, SlicedCount } from "../../db/sliced-count.ts";
+import { statement } from "../../db/statement.ts";
 import type { Page } from "../../http/envelope.ts";
-import { type ListPage, newestRows } from "../../http/pagination.ts";
+import { newestPage } from "../../http/pagination.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { fieldError, notFound } from "../../lib/errors.ts";
 import { parseData } from "../contacts/data.ts";
-import { executionsAt } from "./counts.ts";
 import type {
   ExecutionDetails,
   ExecutionQuery,
@@ -27,13 +26,12 @@ type Found = {
 };
 
 export type ExecutionQueryDeps = {
-  db: Db;
-  listPage: ListPage;
+  app: App;
   graphOf: (versionSeq: number) => Graph | null;
-  count: SlicedCount;
 };
 
-export function createExecutionQueries({ db, listPage, graphOf, count }: ExecutionQueryDeps) {
+export function createExecutionQueries({ app, graphOf }: ExecutionQueryDeps) {
+  const { db } = app;
   const select = () =>
     db
       .select({
@@ -78,24 +76,6 @@ export function createExecutionQueries({ db, listPage, graphOf, count }: Executi
       }));
   }
 
-  /** A workflow may have millions of executions. */
-  function readerOf({ seq, projectSeq }: WorkflowRow, { status, step }: ExecutionQuery) {
-    const read = newestRows(db, {
-      table: workflowExecutions,
-      filter: and(
-        eq(workflowExecutions.workflowSeq, seq),
-        status === undefined ? undefined : eq(workflowExecutions.status, status),
-        step === undefined ? undefined : eq(workflowExecutions.currentStepId, step),
-      ),
-      select: select(),
-      total: () => 0,
-    });
-    return async (request: Parameters<typeof read>[0]) => {
-      const total = await count(projectSeq, countedRows(seq, { status, step }));
-      return { ...read(request), total };
-    };
-  }
-
   return {
     find,
 
@@ -109,28 +89,37 @@ export function createExecutionQueries({ db, listPage, graphOf, count }: Executi
       if (query.step !== undefined && query.status === undefined) {
         throw fieldError("status", "required", "is required if a step is given");
       }
-      return listPage(
-        { scope: `${workflow.projectSeq}:executions:${workflow.id}`, query },
-        readerOf(workflow, query),
-        (rows) => rows.map((row) => presentExecution(workflow, row)),
+      const { id, seq, projectSeq } = workflow;
+      const { status, step, ...page } = query;
+      return newestPage(
+        app,
+        { seq: projectSeq },
+        {
+          name: `executions:${id}`,
+          query: page,
+          table: workflowExecutions,
+          filter: and(
+            eq(workflowExecutions.workflowSeq, seq),
+            status === undefined ? undefined : eq(workflowExecutions.status, status),
+            step === undefined ? undefined : eq(workflowExecutions.currentStepId, step),
+          ),
+          present(execution) {
+            const contact = findContact(app).get(execution.contactSeq);
+            return presentExecution(workflow, {
+              execution,
+              contactId: contact?.id ?? null,
+              contactEmail: contact?.email ?? null,
+            });
+          },
+        },
       );
     },
   };
 }
 
-function countedRows(
-  workflowSeq: number,
-  { status, step }: { [Key in "status" | "step"]: ExecutionQuery[Key] | undefined },
-): CountedRows {
-  const table = "workflow_executions INDEXED BY";
-  if (status === undefined) {
-    const from = `${table} workflow_executions_page WHERE workflow_seq = +?`;
-    return { from, values: [workflowSeq] };
-  }
-  if (step !== undefined) return executionsAt(workflowSeq, status, step);
-  const from = `${table} workflow_executions_status WHERE workflow_seq = +? AND status = +?`;
-  return { from, values: [workflowSeq, status] };
-}
+const findContact = statement<{ id: string; email: string }, [number | null]>(
+  "SELECT id, email FROM contacts WHERE seq = +?",
+);
 
 export function presentExecution(
   workflow: Pick<WorkflowRow, "id">,

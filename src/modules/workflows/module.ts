@@ -18,14 +18,11 @@
 import type { App } from "../../core/app.ts";
 import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
-import { createSlicedCount } from "../../db/sliced-count.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
-import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { Announcements } from "../../lib/announcements.ts";
-import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { References } from "../../lib/references.ts";
 import type { Log } from "../../lib/log.ts";
 import { createSignal, type Signal } from "../../lib/signal.ts";
@@ -46,10 +43,8 @@ import { createCallQueue } from "./steps/call-queue.ts";
 import { createStepSubjects } from "./steps/subjects.ts";
 import { createWebhookCalls } from "./steps/webhook-calls.ts";
 import { createAdvancer } from "./run/advance.ts";
-import { createContactExecutions } from "./contact-executions.ts";
 import { contactExecutionRoutes } from "./contact-routes.ts";
 import { countRoutes } from "./count-routes.ts";
-import { createWorkflowCounts } from "./counts.ts";
 import { executionRoutes } from "./execution-routes.ts";
 import { createExecutions } from "./executions.ts";
 import { graphRoutes } from "./graph-routes.ts";
@@ -82,7 +77,6 @@ type WorkflowModuleDeps = {
   writer: Writer;
   clock: Clock;
   log: Log;
-  listPage: ListPage;
   contacts: Contacts;
   events: EventLog;
   eventsOfContact: ContactEvents;
@@ -93,7 +87,6 @@ type WorkflowModuleDeps = {
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   domains: Pick<Domains, "hasLostVerification">;
   random: () => number;
-  scheduler: FairScheduler;
   announcements: Announcements;
   config: Pick<Config, "quotaWebhookCalls" | "allowPrivateAddresses">;
   quotas: Pick<Quotas, "refuseMail">;
@@ -117,21 +110,9 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
     routes: [
       workflowRoutes({ admission, workflows }),
       graphRoutes({ admission, graphChanges: workflows.graphChanges }),
-      countRoutes({
-        admission,
-        counts: createWorkflowCounts({
-          ...deps,
-          count: createSlicedCount(deps),
-          getWorkflow: workflows.get,
-          findWorkflow: workflows.find,
-        }),
-      }),
+      countRoutes({ app: deps.app, admission, workflows }),
       executionRoutes({ admission, executions }),
-      contactExecutionRoutes({
-        admission,
-        listOfContact: createContactExecutions(deps),
-        listUnentered: createUnentered(deps),
-      }),
+      contactExecutionRoutes({ ...deps, listUnentered: createUnentered(deps) }),
     ],
     recurring: [
       { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.removeDeleted },
@@ -269,10 +250,9 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     executionRows,
     clock,
     contacts,
-    listPage: deps.listPage,
+    app: deps.app,
     getWorkflow: workflows.get,
     graphOf: workflows.graphOf,
-    count: createSlicedCount(deps),
     announce,
     onExecutionEnd,
     triggers,

@@ -4,11 +4,12 @@
  */
 
 import { and, eq, isNull } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import { workflows } from "../../db/schema/workflows.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { containsText, type ListPage, newestRows } from "../../http/pagination.ts";
+import { containsText, smallPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { validationError } from "../../lib/errors.ts";
 import type { CheckResult } from "../segments/condition/input.ts";
@@ -30,14 +31,14 @@ export type Workflows = ReturnType<typeof createWorkflows>;
 type Triggered = { seq: number; id: string; versionSeq: number; allowReentry: 0 | 1 };
 
 export function createWorkflows(deps: {
+  app: App;
   db: Db;
   writer: Writer;
   clock: Clock;
-  listPage: ListPage;
   segments: Pick<Segments, "conditionErrors">;
   allowPrivateAddresses: boolean;
 }) {
-  const { db, clock, listPage } = deps;
+  const { app, db, clock } = deps;
   const versions = createVersions({ db, clock });
   const references = createGraphReferences(deps);
   const store = createWorkflowStore({ db, clock, references, versions });
@@ -107,9 +108,12 @@ export function createWorkflows(deps: {
     stop: deletion.stop,
 
     list: (projectSeq: number, query: WorkflowQuery): Promise<Page<Workflow>> =>
-      listPage(
-        { scope: `${projectSeq}:workflows`, query },
-        newestRows(db, {
+      smallPage(
+        app,
+        { seq: projectSeq },
+        {
+          name: "workflows",
+          query,
           table: workflows,
           filter: and(
             eq(workflows.projectSeq, projectSeq),
@@ -119,9 +123,8 @@ export function createWorkflows(deps: {
               : eq(workflows.isEnabled, query.enabled === "true"),
             query.name === undefined ? undefined : containsText(workflows.name, query.name),
           ),
-          select: db.select().from(workflows),
-        }),
-        (rows) => rows.map((row) => presentWorkflow(row, store.graphOf(row))),
+          present: (row) => presentWorkflow(row, store.graphOf(row)),
+        },
       ),
   };
 }

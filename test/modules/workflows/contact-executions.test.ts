@@ -3,6 +3,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { type Automation, automationPerTest } from "../../support/automation.ts";
 import { listAt, valueAt } from "../../support/json.ts";
+import { plansOfReads } from "../../support/reads.ts";
 import { expectError } from "../../support/refusal.ts";
 import { chain, step } from "./graphs.ts";
 
@@ -102,4 +103,15 @@ test("lists the workflows that a contact never entered, with the last event that
   ]);
   expect(JSON.stringify(found.body)).not.toContain(entered);
   expectError(await unentered("nobody"), { status: 404, code: "CONTACT_NOT_FOUND" });
+});
+
+test("reads only the executions of the contact", async () => {
+  await a.track("signed-up", {}, "ada@example.net");
+  const ada = a.contactId("ada@example.net");
+  const plans = await plansOfReads(a.t.app.app, () => read(ada, "?status=WAITING&limit=1"));
+  expect(plans).toHaveLength(2);
+  for (const plan of plans) {
+    expect(plan).toContain("workflow_executions_contact (contact_seq=?)");
+    expect(plan).not.toContain("SCAN");
+  }
 });
