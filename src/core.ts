@@ -10,8 +10,7 @@ import { createSqliteSync } from "./db/durability/sqlite-sync.ts";
 import { createWriter } from "./db/writer.ts";
 import { createContactEvents } from "./events/contact-events.ts";
 import { eventLog } from "./events/log.ts";
-import { createCursors } from "./http/cursor.ts";
-import { createListPage } from "./http/pagination.ts";
+import { listPage } from "./http/pagination.ts";
 import { linkBase } from "./installation.ts";
 import type { Clock } from "./lib/clock.ts";
 import { deriveKey } from "./lib/crypto.ts";
@@ -19,11 +18,10 @@ import { type Log, withoutErrors } from "./lib/log.ts";
 import { createLoopWatch, type LoopWatchDeps, platformWatch } from "./lib/loop-watch.ts";
 import { createReferences } from "./lib/references.ts";
 import { announcements } from "./lib/announcements.ts";
-import { createSignal } from "./lib/signal.ts";
 import { createFairScheduler } from "./lib/slice-queue.ts";
 import { createSteadyClock } from "./lib/steady-clock.ts";
 import type { Transport } from "./outbox/outcome.ts";
-import type { DkimKeyPair } from "./protocols/dkim/keys.ts";
+import { type DkimKeyPair, generateDkimKeys } from "./protocols/dkim/keys.ts";
 import { createDns, type Dns } from "./protocols/dns/client.ts";
 import { systemDnsServers } from "./protocols/dns/servers.ts";
 import { createFetchGuarded, type FetchGuarded } from "./protocols/fetch-guarded/fetch-guarded.ts";
@@ -93,25 +91,25 @@ export function createCore(options: AppOptions) {
     fetchGuarded: options.fetchGuarded ?? createFetchGuarded({ dns, allowPrivateAddresses }),
     url,
     linkKey: deriveKey(secret, "recipient-links"),
+    trackingUrl: config.trackingUrl ?? url,
+    trackingKey: deriveKey(secret, "tracking-links"),
+    returnPathKey: deriveKey(secret, "return-paths"),
+    loopWatch,
+    hasOpenInboxes: options.hasOpenInboxes ?? false,
+    makeDkimKeys: options.makeDkimKeys ?? generateDkimKeys,
+    passwordCost: options.passwordCost,
   } satisfies Omit<App, "isApp">;
   const app: App = { ...shared, isApp: true };
 
   return {
     ...shared,
     app,
-    hasOpenInboxes: options.hasOpenInboxes ?? false,
-    loopWatch,
     scheduler,
     events: eventLog(app),
     eventsOfContact: createContactEvents({ db, scheduler }),
-    listPage: createListPage(createCursors(deriveKey(secret, "cursors"))),
-    /** Raised when there may be mail to send. */
-    mailQueued: createSignal(),
+    listPage: listPage(app),
     /** Changes that are no events, for the live updates of the dashboard. */
     announcements: announcements(app),
     templateCache: compiledTemplates(app),
-    returnPathKey: deriveKey(secret, "return-paths"),
-    trackingUrl: config.trackingUrl ?? url,
-    trackingKey: deriveKey(secret, "tracking-links"),
   };
 }

@@ -44,6 +44,7 @@ import { createInboundModule } from "./smtp/inbound-module.ts";
 import { createCaptureModule } from "./smtp/module.ts";
 import { createSubmissionModule } from "./smtp/submission-module.ts";
 import { createQueueModule, createSendingModule } from "./sending.ts";
+import { mailQueued } from "./outbox/enqueue.ts";
 import type { Services } from "./services.ts";
 
 export function createModules(parts: Core & Services & HttpEdge, options: AppOptions) {
@@ -61,7 +62,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
       ...parts,
       parser: inboxes.parser,
       hostname: parts.config.hostname,
-      wake: parts.mailQueued.raise,
+      wake: mailQueued(app).raise,
       noteArrival: inboxes.noteArrival,
     }),
     findKey: (digest) => findKey(app, digest),
@@ -74,7 +75,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     ...parts,
     parser: inboxes.parser,
     findMx: createMxLookup(dns, parts.config.hostname),
-    wake: parts.mailQueued.raise,
+    wake: mailQueued(app).raise,
     noteArrival: inboxes.noteArrival,
   });
   const inbound = createInboundModule({
@@ -112,7 +113,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
       templateTestNoun({
         ...parts,
         isCapturing: () => queues.transport.name === "capture",
-        wake: () => parts.writer.afterCommit(parts.mailQueued.raise),
+        wake: () => parts.writer.afterCommit(mailQueued(app).raise),
       }),
     ),
     moduleOf(parts, layoutNoun),

@@ -13,6 +13,7 @@ import { pageUrl } from "./modules/projects/service.ts";
 import { createAttempt } from "./outbox/attempt.ts";
 import type { Composer, createComposer } from "./outbox/compose/composer.ts";
 import { databasePolicyStore, databaseSiteStore } from "./outbox/direct/stores.ts";
+import { mailQueued } from "./outbox/enqueue.ts";
 import { createDispatcher } from "./outbox/dispatcher.ts";
 import { createLeaseQueue } from "./outbox/lease.ts";
 import { createLoader } from "./outbox/lease-rows.ts";
@@ -91,7 +92,7 @@ export function createSendingModule(
     pageOf: ({ projectSeq, id }) => pageUrl(parts.app, projectSeq, `emails/${id}`),
     paceIntervalMs: config.sendRate === 0 ? 0 : 1000 / config.sendRate,
   });
-  parts.mailQueued.onRaised(dispatcher.wake);
+  mailQueued(parts.app).onRaised(dispatcher.wake);
   /** Resolves to true if all mails under way ended in time. */
   let mailsEnded = Promise.resolve(true);
 

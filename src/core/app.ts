@@ -14,7 +14,9 @@ import type { UsageCounter } from "../db/usage-counter.ts";
 import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { LoopWatch } from "../lib/loop-watch.ts";
 import type { References } from "../lib/references.ts";
+import type { DkimKeyPair } from "../protocols/dkim/keys.ts";
 import type { Dns } from "../protocols/dns/client.ts";
 import type { FetchGuarded } from "../protocols/fetch-guarded/fetch-guarded.ts";
 
@@ -44,8 +46,20 @@ export type App = {
   references: References;
   dns: Dns;
   fetchGuarded: FetchGuarded;
+  loopWatch: LoopWatch;
   /** Base of links to this server. */
   url: string;
   /** Signs the links of recipients. */
   linkKey: Uint8Array;
+  /** Base of tracked links. */
+  trackingUrl: string;
+  /** Signs tracked links. */
+  trackingKey: Uint8Array;
+  /** Signs the addresses that receive bounces. */
+  returnPathKey: Uint8Array;
+  /** True in `mailstead dev`: inboxes need no key on this machine (http/local-access.ts). */
+  hasOpenInboxes: boolean;
+  makeDkimKeys: () => Promise<DkimKeyPair[]>;
+  /** Parameters of Argon2id for new passwords: memory in KiB, and passes over it. */
+  passwordCost: { memoryCost: number; timeCost: number } | undefined;
 };

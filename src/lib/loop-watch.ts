@@ -22,7 +22,7 @@ export type HoldReport = {
   recentMaxMs: number;
 };
 
-type LoopWatch = {
+export type LoopWatch = {
   /** Records that a piece of work begins now. It counts as running until the next one begins. */
   begin(kind: WorkKind, name: string): void;
   report(): HoldReport;

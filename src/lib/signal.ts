@@ -3,7 +3,7 @@
  * it to a module that is made later.
  */
 
-export type Signal = {
+type Signal = {
   raise(): void;
   /** Registers a handler, which every later call of `raise` calls. */
   onRaised(handler: () => void): void;

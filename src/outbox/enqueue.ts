@@ -7,6 +7,11 @@ import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
 import { attachmentContents, type emails, messageAttachments } from "../db/schema/emails.ts";
 import { sha256 } from "../lib/crypto.ts";
+import { perApp } from "../lib/per-app.ts";
+import { createSignal } from "../lib/signal.ts";
+
+/** Raised when there may be mail to send. */
+export const mailQueued = perApp(createSignal);
 
 type StoredAttachment = {
   filename: string;

@@ -20,12 +20,11 @@ import type { ListPage } from "../../http/pagination.ts";
 import type { Announcements } from "../../lib/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type Log, withPages } from "../../lib/log.ts";
-import type { Signal } from "../../lib/signal.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/service.ts";
-import type { EmailStore } from "../../outbox/enqueue.ts";
+import { type EmailStore, mailQueued } from "../../outbox/enqueue.ts";
 import type { Module } from "../module.ts";
 import { pageUrl } from "../projects/service.ts";
 import type { Quotas } from "../quotas/service.ts";
@@ -75,16 +74,15 @@ export function createCampaignModule(deps: {
   hits: Pick<HitCounter, "onMachineHit">;
   admission: Admission;
   references: Pick<References, "register">;
-  mailQueued: Signal;
   announcements: Pick<Announcements, "announce">;
 }) {
   const { app, db, writer, clock, listPage, contacts, segments, store } = deps;
-  const { config, scheduler, isSenderVerified, quotas, mailQueued } = deps;
+  const { config, scheduler, isSenderVerified, quotas } = deps;
   const log = withPages(deps.log, ({ campaign }) => {
     const found = typeof campaign === "string" ? findProject(app).get(campaign) : null;
     return found === null ? null : pageUrl(app, found.projectSeq, `campaigns/${String(campaign)}`);
   });
-  const wake = () => writer.afterCommit(mailQueued.raise);
+  const wake = () => writer.afterCommit(mailQueued(app).raise);
   const noteChange: NoteChange = ({ projectSeq, id }) =>
     writer.afterCommit(() =>
       deps.announcements.announce({ projectSeq, type: "campaign.changed", id }),

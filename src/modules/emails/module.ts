@@ -11,10 +11,9 @@ import type { EventLog } from "../../events/log.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Bodies } from "../../http/body.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Signal } from "../../lib/signal.ts";
 import type { Composer } from "../../outbox/compose/composer.ts";
 import { createMailCopies } from "../../outbox/copies.ts";
-import type { EmailStore } from "../../outbox/enqueue.ts";
+import { type EmailStore, mailQueued } from "../../outbox/enqueue.ts";
 import type { Transport } from "../../outbox/outcome.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { Contacts } from "../contacts/service.ts";
@@ -42,7 +41,6 @@ export function createEmailModule(deps: {
   events: EventLog;
   fetchGuarded: FetchGuarded;
   linkKey: Uint8Array;
-  mailQueued: Signal;
   messages: MessageReader;
   quotas: Quotas;
   store: EmailStore;
@@ -69,7 +67,7 @@ export function createEmailModule(deps: {
         }),
         records,
         resend: createResend({ ...deps, contents, records, requireVerifiedDomain }),
-        wake: deps.mailQueued.raise,
+        wake: mailQueued(deps.app).raise,
       }),
       emailContentRoutes({ ...deps, contents, check: createEmailCheck(deps) }),
     ],

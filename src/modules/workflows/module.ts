@@ -25,12 +25,12 @@ import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.t
 import type { Announcements } from "../../lib/announcements.ts";
 import type { References } from "../../lib/references.ts";
 import type { Log } from "../../lib/log.ts";
-import { createSignal, type Signal } from "../../lib/signal.ts";
+import { createSignal } from "../../lib/signal.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Domains } from "../domains/service.ts";
 import type { Module } from "../module.ts";
-import type { EmailStore } from "../../outbox/enqueue.ts";
+import { type EmailStore, mailQueued } from "../../outbox/enqueue.ts";
 import type { ContactEvents } from "../../events/contact-events.ts";
 import { createReader } from "../../events/reader.ts";
 import type { EventLog } from "../../events/log.ts";
@@ -94,7 +94,6 @@ type WorkflowModuleDeps = {
   references: Pick<References, "register">;
   /** Writes the opens and clicks that are only in memory to the event log. */
   flushEvents: () => Promise<void>;
-  mailQueued: Signal;
   admission: Admission;
   url: string;
   linkKey: Uint8Array;
@@ -191,7 +190,7 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     ...deps,
     projectOf,
     subjects: createStepSubjects({ app: deps.app, executionRows, wake: subjectRendered.raise }),
-    wake: deps.mailQueued.raise,
+    wake: mailQueued(deps.app).raise,
   });
   const runStep = createRunStep({ contacts, segments, sendEmail });
   const advancer = createAdvancer({
