@@ -1,6 +1,7 @@
 /** The logic of the pages of contacts that needs no browser. */
 
 import { describe, expect, test } from "bun:test";
+import { resultText } from "../../src/dashboard/pages/contacts/bulk-words.ts";
 import { addressVerdict } from "../../src/dashboard/pages/contacts/address-verdict.ts";
 import {
   dataColumn,
@@ -30,6 +31,7 @@ import {
   searchOfFilters,
 } from "../../src/dashboard/pages/contacts/search.ts";
 import { daysOf } from "../../src/dashboard/pages/contacts/timeline-days.ts";
+import type { BulkProgress } from "../../src/modules/contacts/bulk/model.ts";
 import type { Activity } from "../../src/modules/contacts/activity-model.ts";
 
 describe("the search of contacts", () => {
@@ -407,5 +409,37 @@ describe("the verdict about an address", () => {
     [{ hasMxRecords: false, hasWebsite: false }, "Not known", "waiting"],
   ] as const)("with %j is %p", (found, word, tone) => {
     expect(addressVerdict({ ...GOOD, ...found })).toMatchObject({ word, tone });
+  });
+});
+
+describe("the result of a bulk action", () => {
+  const job: BulkProgress = {
+    id: "job",
+    status: "COMPLETED",
+    processed: 4,
+    total: 4,
+    action: "unsubscribe",
+    updated: 4,
+    unchanged: 0,
+    failed: 0,
+    errors: [],
+    createdAt: "2030-01-01T00:00:00.000Z",
+    finishedAt: "2030-01-01T00:00:00.000Z",
+  };
+  const cases: [given: Partial<BulkProgress>, text: string][] = [
+    [{}, "4 contacts unsubscribed."],
+    [{ updated: 3, unchanged: 1 }, "3 contacts unsubscribed. 1 contact was not subscribed before."],
+    [
+      { updated: 0, unchanged: 4, action: "subscribe" },
+      "0 contacts subscribed. 4 contacts were subscribed before.",
+    ],
+    [
+      { updated: 2, unchanged: 1, failed: 1, errors: [{ id: "a", message: "There is none." }] },
+      "2 contacts unsubscribed. 1 contact was not subscribed before. 1 contact could not be changed: There is none.",
+    ],
+    [{ status: "FAILED", errors: [{ id: null, message: "It stopped." }] }, "It stopped."],
+  ];
+  test.each(cases)("%j in words", (given, text) => {
+    expect(resultText({ ...job, ...given })).toBe(text);
   });
 });

@@ -236,6 +236,10 @@ pageTest(
     await page.getByText("1 contact unsubscribed.").waitFor();
     const bob = await own.call("GET", "/contacts?search=bob");
     expect(valueAt(bob, "contacts.0.subscribed")).toBe(false);
+    await page.locator("[data-row]", { hasText: "bob@" }).getByRole("checkbox").check();
+    await page.getByRole("button", { name: "Unsubscribe", exact: true }).click();
+    await page.getByRole("button", { name: "Unsubscribe 1 contact" }).click();
+    await page.getByText("0 contacts unsubscribed. 1 contact was not subscribed before.").waitFor();
     await page.locator("[data-row]", { hasText: "ada@" }).getByRole("checkbox").check();
     await page.getByRole("button", { name: "Select all 3" }).click();
     await page.getByRole("button", { name: "Delete", exact: true }).click();

@@ -47,6 +47,7 @@ describe("a bulk action", () => {
       processed: 2,
       total: 2,
       updated: 1,
+      unchanged: 1,
       failed: 0,
       errors: [],
       createdAt: new Date(t.clock.now()).toISOString(),
@@ -63,7 +64,12 @@ describe("a bulk action", () => {
 
   test("unsubscribes the contacts of a filter", async () => {
     const progress = await runBulk({ action: "unsubscribe", filter: onX });
-    expect(progress.at("data")).toMatchObject({ processed: 3, total: 3, updated: 2, failed: 0 });
+    expect(progress.at("data")).toMatchObject({
+      processed: 3,
+      updated: 2,
+      unchanged: 1,
+      failed: 0,
+    });
     expect(flags().map(([, flag]) => flag)).toEqual([false, false, false, false]);
     expect(t.eventNames()).toEqual(["contact.unsubscribed", "contact.unsubscribed"]);
   });
@@ -121,7 +127,12 @@ describe("a bulk action", () => {
     await t.call("PATCH", `/contacts/${ids[1]}`, { data: { large } });
     const values = { city: "Rome", plan: null, other: large };
     const progress = await runBulk({ action: "set", data: values, filter: onX });
-    expect(progress.at("data")).toMatchObject({ processed: 3, updated: 2, failed: 1 });
+    expect(progress.at("data")).toMatchObject({
+      processed: 3,
+      updated: 2,
+      unchanged: 0,
+      failed: 1,
+    });
     expect(progress.at("data.errors.0.id")).toBe(ids[1]);
     expect(progress.text("data.errors.0.message")).toContain("64 KiB");
     const [ada, bob, , dora] = storedContacts(t).map(({ data }) => Object.keys(Object(data)));

@@ -11,7 +11,7 @@ import { Confirm } from "../../ui/confirm.tsx";
 import type { Export } from "../../ui/export-button.tsx";
 import { showDone } from "../../ui/undo.tsx";
 import { SegmentDialog, ValueDialog } from "./bulk-dialogs.tsx";
-import { BULK_WORDS, contactsText } from "./bulk-words.ts";
+import { BULK_WORDS, contactsText, resultText } from "./bulk-words.ts";
 import { bulkQuery, type ContactSearch } from "./search.ts";
 import { useContactExport } from "./use-contact-export.ts";
 
@@ -157,14 +157,6 @@ function RunningAction(props: { id: string; onDone: () => void; onChanged: () =>
       />
     </div>
   );
-}
-
-function resultText({ action, updated, failed, status, errors }: BulkProgress): string {
-  const [first] = errors;
-  if (status === "FAILED") return errors.at(-1)?.message ?? "The action failed.";
-  const done = `${contactsText(updated)} ${BULK_WORDS[action].done}.`;
-  if (failed === 0 || first === undefined) return done;
-  return `${done} ${contactsText(failed)} could not be changed: ${first.message}`;
 }
 
 const isOver = (job: BulkProgress | undefined): boolean =>

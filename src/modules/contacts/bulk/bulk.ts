@@ -69,5 +69,7 @@ export function createBulk(deps: { db: Db; jobs: Jobs; quota: JobQuota; audience
 function present(job: JobRow): BulkProgress {
   const { action }: BulkJob = JSON.parse(job.input);
   const errors: BulkError[] = JSON.parse(job.errors);
-  return { ...presentJob(job), action, updated: job.updated, failed: job.failed, errors };
+  const { processed, updated, failed } = job;
+  const unchanged = processed - updated - failed;
+  return { ...presentJob(job), action, updated, unchanged, failed, errors };
 }

@@ -130,6 +130,9 @@ export const BulkProgress = named(
     ...JobState,
     action: describedUse(OneOf(BULK_ACTIONS), "The change of each contact"),
     updated: Type.Integer({ description: "Contacts that were changed or deleted" }),
+    unchanged: Type.Integer({
+      description: "Contacts that were as the action leaves them before, such as unsubscribed ones",
+    }),
     failed: Type.Integer({ description: "Contacts that do not exist or cannot have the values" }),
     errors: Type.Array(BulkError, { description: "The first 100 errors" }),
     ...JobTimes,
@@ -143,6 +146,7 @@ export const BulkProgress = named(
       total: 1,
       action: "unsubscribe",
       updated: 1,
+      unchanged: 0,
       failed: 0,
       errors: [],
       createdAt: EXAMPLE.createdAt,
