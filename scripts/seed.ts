@@ -25,7 +25,7 @@ import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
 import { createReader } from "../src/events/reader.ts";
 import { createKey } from "../src/modules/keys.ts";
-import { createProjects } from "../src/modules/projects/service.ts";
+import { createProject, findProject } from "../src/modules/projects.ts";
 import { type Demo, seedDemo } from "./seed/demo.ts";
 import { DEMO_SCALES } from "./seed/demo/year.ts";
 import { dropIndexes } from "./seed/indexes.ts";
@@ -55,7 +55,7 @@ export async function seed(
   const { sqlite } = db;
   const [existing] = sqlite.query("SELECT seq FROM contacts LIMIT 1").values();
   if (existing !== undefined) throw new Error(`${folder} already contains contacts`);
-  const { projectSeq, key } = await createProject(db);
+  const { projectSeq, key } = await prepareProject(db);
 
   const step = (name: string, work: () => void) => {
     const startedAt = performance.now();
@@ -85,11 +85,10 @@ export async function seed(
   return key;
 }
 
-function createProject(db: Db): Promise<{ projectSeq: number; key: string }> {
+function prepareProject(db: Db): Promise<{ projectSeq: number; key: string }> {
   const clock = systemClock;
-  const projects = createProjects({ db, clock });
   return createWriter(db, silentLog).write(() => {
-    const { seq } = projects.find(PROJECT) ?? projects.create(PROJECT)();
+    const { seq } = findProject({ db }, PROJECT) ?? createProject({ db, clock }, PROJECT);
     const options = { kind: "SECRET", name: "seed", expiresAt: null } as const;
     return { projectSeq: seq, key: createKey({ db, clock }, seq, options).text };
   });

@@ -10,6 +10,7 @@
 
 import { readFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
+import { findProject } from "../src/modules/projects.ts";
 import {
   Listening,
   logFileOf,
@@ -34,7 +35,7 @@ type Sample = { rssMiB: number; readyStatus: number; livezMs: number };
 
 async function createPublicKey(data: string): Promise<string> {
   const { app, close } = openStore(data, { isSigned: false });
-  const project = app.projects.find("bench");
+  const project = findProject(app.app, "bench");
   if (project === null) throw new Error("the store has no project");
   const { text } = await app.writer.write(() =>
     createKey(app.app, project.seq, { kind: "PUBLIC", name: "soak", expiresAt: null }),

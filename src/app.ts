@@ -62,7 +62,6 @@ export function createApp(options: AppOptions) {
     modules,
     recurring,
     writer: core.writer,
-    projects: services.projects,
     accounts: services.accounts,
     domains: services.domains,
     bounces: services.bounces,

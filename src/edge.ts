@@ -11,13 +11,14 @@ import { createSessionCookies } from "./http/session-cookie.ts";
 import { createUnknownFields } from "./http/unknown-fields.ts";
 import { deriveKey } from "./lib/crypto.ts";
 import { findKey } from "./modules/keys.ts";
+import { firstProjectAsKey, projectOfSession } from "./modules/projects.ts";
 import { CONFIRMATION_MS } from "./modules/accounts/sessions.ts";
 import type { Module } from "./modules/module.ts";
 import type { Services } from "./services.ts";
 
 export type HttpEdge = ReturnType<typeof createHttpEdge>;
 
-export function createHttpEdge(core: Core, { projects, quotas, accounts }: Services) {
+export function createHttpEdge(core: Core, { quotas, accounts }: Services) {
   const { config, clock, log, writer, loopWatch, secret, db, url } = core;
   // With users of its own, Mailpit's interface asks for them, and inboxes are open to nobody else.
   const isKeyless = core.hasOpenInboxes && config.uiAuth.length === 0;
@@ -35,7 +36,7 @@ export function createHttpEdge(core: Core, { projects, quotas, accounts }: Servi
   const sessions = createSessionAccess({
     findSession: accounts.findSession,
     readCookie: createSessionCookies({ url, trustedProxies: config.trustedProxies }).read,
-    findProject: projects.findById,
+    findProject: (id) => projectOfSession(core.app, id),
     url,
     now: clock.now,
     confirmationMs: CONFIRMATION_MS,
@@ -47,7 +48,7 @@ export function createHttpEdge(core: Core, { projects, quotas, accounts }: Servi
     readAudited: accounts.readAudited,
     findKey: (digest, look) => findKey(core.app, digest, look),
     findOpenProject: (request, peer) =>
-      localAccess?.isOpen(request, peer) === true ? projects.firstAsKey() : null,
+      localAccess?.isOpen(request, peer) === true ? firstProjectAsKey(core.app) : null,
     idempotency,
     readJson: bodies.readJson,
     unknownFields,

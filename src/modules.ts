@@ -21,7 +21,7 @@ import { createImageModule } from "./modules/images/files.ts";
 import { layoutNoun } from "./modules/layouts.ts";
 import { createLiveModule } from "./modules/live/module.ts";
 import { type Module, moduleOf } from "./modules/module.ts";
-import { createProjectModule } from "./modules/projects/module.ts";
+import { projectModule } from "./modules/projects.ts";
 import { retentionNoun } from "./modules/retention.ts";
 import { createSegmentModule } from "./modules/segments/module.ts";
 import { createStatsModule } from "./modules/stats/module.ts";
@@ -98,7 +98,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     contentWorkModule(app),
     createIdempotencyModule(parts),
     moduleOf(parts, keyNoun),
-    createProjectModule({ ...parts, projectsOf: parts.accounts.members.projectsOf }),
+    projectModule({ ...parts, projectsOf: parts.accounts.members.projectsOf }),
     createAccountModule({
       ...parts,
       passwordCost: options.passwordCost,

@@ -9,7 +9,7 @@ import { createSlicedRun, nextIteration } from "./lib/yield.ts";
 import type { CampaignModule } from "./modules/campaigns/module.ts";
 import type { InboxModule } from "./modules/inboxes/module.ts";
 import type { Module } from "./modules/module.ts";
-import { pageUrl } from "./modules/projects/service.ts";
+import { pageUrl } from "./modules/projects.ts";
 import { createAttempt } from "./outbox/attempt.ts";
 import type { Composer, createComposer } from "./outbox/compose/composer.ts";
 import { databasePolicyStore, databaseSiteStore } from "./outbox/direct/stores.ts";

@@ -8,14 +8,15 @@ import type { Core } from "./core.ts";
 import { isSameSecret, readInstallationValue } from "./db/installation-values.ts";
 import type { Finding, World } from "./doctor/check.ts";
 import { requireReadableKeys } from "./modules/domains/keys.ts";
+import { listProjects } from "./modules/projects.ts";
 import type { Services } from "./services.ts";
 
 /** Longest time for one check. */
 const LIMIT_MS = 20_000;
 const MAX_DOMAINS = 50;
 
-type Parts = Pick<Core, "clock" | "config" | "db" | "dns" | "folder" | "secret"> &
-  Pick<Services, "domains" | "projects">;
+type Parts = Pick<Core, "app" | "clock" | "config" | "db" | "dns" | "folder" | "secret"> &
+  Pick<Services, "domains">;
 
 export function createServerChecks(parts: Parts): () => Promise<Finding[]> {
   return async () => {
@@ -24,7 +25,7 @@ export function createServerChecks(parts: Parts): () => Promise<Finding[]> {
       import("./doctor/examine.ts"),
       import("./doctor/probes.ts"),
     ]);
-    const { clock, config, db, dns, folder, secret, domains, projects } = parts;
+    const { app, clock, config, db, dns, folder, secret, domains } = parts;
     const world: World = {
       ...probes.machineWorld(config, dns),
       now: clock.now,
@@ -35,8 +36,7 @@ export function createServerChecks(parts: Parts): () => Promise<Finding[]> {
       isSameSecret: async () => isSameSecret(db, secret),
       logHeldSince: async () => readInstallationValue(db, "log_held_since"),
       domains: async () =>
-        projects
-          .list()
+        listProjects(app)
           .flatMap(({ seq }) => domains.all(seq))
           .slice(0, MAX_DOMAINS)
           .map(await domains.presenter()),

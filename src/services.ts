@@ -13,7 +13,7 @@ import { createContacts } from "./modules/contacts/service.ts";
 import { createRemoval } from "./modules/contacts/remove.ts";
 import { createDkimKeys, dkimSealKey } from "./modules/domains/keys.ts";
 import { createDomains } from "./modules/domains/service.ts";
-import { createProjects } from "./modules/projects/service.ts";
+import { listProjects } from "./modules/projects.ts";
 import { createQuotas } from "./modules/quotas/service.ts";
 import { createFilterAudience } from "./modules/segments/filter-audience.ts";
 import { createSegments } from "./modules/segments/service.ts";
@@ -55,7 +55,6 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
     installation: installationOf(config),
     isReceiving: config.inbound !== null,
   });
-  const projects = createProjects({ db, clock });
   const isSenderVerified = (projectSeq: number, domain: string): boolean =>
     !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain);
   const cancellation = createCancellation({ db, usage, events, clock });
@@ -87,10 +86,13 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
 
   return {
     quotas,
-    projects,
     accounts: createAccounts({
       ...core,
-      findSender: createFindSender({ config, listProjects: projects.list, isSenderVerified }),
+      findSender: createFindSender({
+        config,
+        listProjects: () => listProjects(core.app),
+        isSenderVerified,
+      }),
     }),
     suppressBounced,
     reports,

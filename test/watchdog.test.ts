@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { createLog } from "../src/lib/log.ts";
+import { changeProject, findProject } from "../src/modules/projects.ts";
 import { type TestApp, type TestOptions, testApp } from "./support/app.ts";
 import { settleEventLoop, waitUntil, waitUntilRead } from "./support/eventually.ts";
 import { valueAt } from "./support/json.ts";
@@ -116,9 +117,9 @@ describe("/readyz notices mail that does not move", () => {
     const t = await testApp({ transport });
     apps.push(t);
     await t.call("POST", "/v1/send", mail);
-    const project = t.app.projects.find("acme");
+    const project = findProject(t.app.app, "acme");
     if (project === null) throw new Error("there is no project");
-    await t.app.writer.write(t.app.projects.setEnabled(project, false));
+    await t.app.writer.write(() => changeProject(t.app.app, project, { isEnabled: false }));
     await t.app.start();
     t.clock.advance(10 * 60_000);
     expect((await ready(t)).status).toBe(200);

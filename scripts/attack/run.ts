@@ -1,6 +1,7 @@
 /** Runs the attacks one after the other against one server, and measures each. */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { findProject } from "../../src/modules/projects.ts";
 import {
   freePort,
   type Helper,
@@ -155,7 +156,7 @@ async function prepareKeys(data: string): Promise<Record<KeyKind, string | null>
   const secret = await prepareStore(data, 0);
   const { app, close } = openStore(data);
   const publicKey = await app.writer.write(() => {
-    const project = app.projects.find("bench");
+    const project = findProject(app.app, "bench");
     if (project === null) throw new Error("no project");
     return createKey(app.app, project.seq, { kind: "PUBLIC", name: "attack", expiresAt: null })
       .text;

@@ -12,6 +12,7 @@ import { openDatabase } from "../../src/db/open.ts";
 import { findWrongUsage } from "../../src/db/usage-recount.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
+import { createProject, findProject } from "../../src/modules/projects.ts";
 import { BODY, SENDER, SENDER_DOMAIN, SUBJECT } from "./mail.ts";
 import { createKey } from "../../src/modules/keys.ts";
 
@@ -29,7 +30,7 @@ export type StoreOptions = {
 export async function addSender(data: string, domain: string, project = "Seed"): Promise<void> {
   const { app, close } = openStore(data, { isSigned: false });
   const { seq } = await app.writer.write(
-    () => app.projects.find(project) ?? app.projects.create(project)(),
+    () => findProject(app.app, project) ?? createProject(app.app, project),
   );
   await addDomain(app, seq, domain);
   await close();
@@ -46,7 +47,7 @@ export async function prepareStore(
 ): Promise<string> {
   const { app, post, close } = openStore(data, { isSigned });
   const { projectSeq, key } = await app.writer.write(() => {
-    const { seq } = app.projects.create("bench")();
+    const { seq } = createProject(app.app, "bench");
     const { text } = createKey(app.app, seq, { kind: "SECRET", name: "bench", expiresAt: null });
     return { projectSeq: seq, key: text };
   });

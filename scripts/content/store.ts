@@ -3,6 +3,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { recountUsage } from "../../src/db/usage-recount.ts";
+import { changeProject, createProject } from "../../src/modules/projects.ts";
 import { addDomain, openStore } from "../bench/store.ts";
 import { createRandom, type Random } from "../seed/random.ts";
 import { type ContentProject, PROJECTS } from "./templates.ts";
@@ -42,8 +43,8 @@ export async function prepareContent(
   for (const project of PROJECTS) {
     const { name, domain, tracking, language } = project;
     const { seq, id, key } = await app.writer.write(() => {
-      const row = app.projects.create(name)();
-      app.projects.set(row, { tracking, language })();
+      const row = createProject(app.app, name);
+      changeProject(app.app, row, { tracking, language });
       const { text } = createKey(app.app, row.seq, { kind: "SECRET", name, expiresAt: null });
       return { seq: row.seq, id: row.id, key: text };
     });

@@ -5,6 +5,7 @@
  */
 
 import { Type } from "@sinclair/typebox";
+import { createProject } from "../../src/modules/projects.ts";
 import { compileTemplate, render } from "../../src/render/template/template.ts";
 import { threadCpuMs } from "../../src/lib/thread-cpu.ts";
 import { createKey } from "../../src/modules/keys.ts";
@@ -137,7 +138,7 @@ async function prepare(data: string) {
   const { app, close } = openStore(data);
   const [attacker, other] = await app.writer.write(() =>
     ["attacker", "other"].map((name) => {
-      const { seq, id } = app.projects.create(name)();
+      const { seq, id } = createProject(app.app, name);
       const { text } = createKey(app.app, seq, { kind: "SECRET", name, expiresAt: null });
       return { seq, id, key: text };
     }),

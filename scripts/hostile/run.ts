@@ -4,6 +4,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { recountUsage } from "../../src/db/usage-recount.ts";
+import { createProject } from "../../src/modules/projects.ts";
 import { startSink } from "../../test/support/smtp-sink.ts";
 import { type Api, createApi } from "../bench/api.ts";
 import { relayTo, residentMiB } from "../bench/children.ts";
@@ -143,7 +144,7 @@ async function prepare(data: string, recipients: number) {
   const { app, close } = openStore(data);
   async function create(name: string) {
     const created = await app.writer.write(() => {
-      const { seq } = app.projects.create(name)();
+      const { seq } = createProject(app.app, name);
       const { text } = createKey(app.app, seq, { kind: "SECRET", name, expiresAt: null });
       return { seq, key: text };
     });

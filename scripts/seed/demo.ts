@@ -26,7 +26,7 @@ import { createWriter } from "../../src/db/writer.ts";
 import { createReader } from "../../src/events/reader.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { createKey } from "../../src/modules/keys.ts";
-import { createProjects } from "../../src/modules/projects/service.ts";
+import { changeProject, createProject } from "../../src/modules/projects.ts";
 import { createEmailStore } from "../../src/outbox/enqueue.ts";
 import { createApi, setClock, type SetClock } from "./demo/api.ts";
 import { createCampaigns } from "./demo/campaigns.ts";
@@ -84,7 +84,7 @@ export async function seedDemo(folder: string, options: DemoOptions): Promise<De
   sqlite.run("PRAGMA synchronous = OFF");
   sqlite.run("PRAGMA foreign_keys = OFF");
   const clock = setClock(untilMs - 365 * DAY_MS);
-  const { project, secretKey } = await createProject(db, clock);
+  const { project, secretKey } = await createShop(db, clock);
   const config = readConfig({}, {}, { apiRate: 0, captureMaxMessages: 0, captureMaxDays: 0 });
   const { makeDkimKeys } = options;
   const app = createApp({
@@ -126,12 +126,11 @@ export async function seedDemo(folder: string, options: DemoOptions): Promise<De
   return { projectId: project.id, secretKey, password: DEMO_PASSWORD, users, violations };
 }
 
-async function createProject(db: Db, clock: SetClock) {
-  const projects = createProjects({ db, clock });
+async function createShop(db: Db, clock: SetClock) {
   return createWriter(db, silentLog).write(() => {
-    const created = projects.create(SHOP)();
+    const created = createProject({ db, clock }, SHOP);
     const sender = { address: NEWS_SENDER, name: SHOP };
-    const project = projects.set(created, { tracking: "ENABLED", sender })();
+    const project = changeProject({ db }, created, { tracking: "ENABLED", sender });
     const key = { kind: "SECRET", name: "Demonstration", expiresAt: null } as const;
     return { project, secretKey: createKey({ db, clock }, project.seq, key).text };
   });

@@ -2,7 +2,7 @@
 
 import type { Server } from "../app.ts";
 import { parseEnvelope } from "../modules/inboxes/envelope.ts";
-import { pageUrl } from "../modules/projects/service.ts";
+import { pageUrl } from "../modules/projects.ts";
 
 /** Later messages within a second are counted in the next line. */
 const MAX_PER_SECOND = 10;

@@ -13,6 +13,7 @@ import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import type { Config } from "../config/settings.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { VERSION } from "../lib/version.ts";
+import { createProject, findProject } from "../modules/projects.ts";
 import { type Command, type Input, readSettings, TEMPORARY_DATA } from "./command.ts";
 import type { Io } from "./io.ts";
 import { logCaughtMail } from "./caught-log.ts";
@@ -125,7 +126,7 @@ async function devKeys(app: Server, file: string): Promise<DevKeys> {
   const isValid = stored !== null && findKey(app.app, sha256(stored.secretKey))?.isUsable === true;
   if (isValid) return stored;
   const created = await app.writer.write(() => {
-    const project = app.projects.find(PROJECT_NAME) ?? app.projects.create(PROJECT_NAME)();
+    const project = findProject(app.app, PROJECT_NAME) ?? createProject(app.app, PROJECT_NAME);
     app.inboxes.inboxes.defaultOf(project.seq);
     const key = (kind: "SECRET" | "PUBLIC") =>
       createKey(app.app, project.seq, { kind, name: "mailstead dev", expiresAt: null }).text;

@@ -7,7 +7,16 @@ import { isoTime } from "../lib/clock.ts";
 import { domainOf } from "../protocols/mime/address.ts";
 import { LANGUAGES } from "../render/language.ts";
 import { formatMailbox, type Mailbox, parseMailbox } from "../protocols/mime/mailbox.ts";
-import type { ProjectRow, ProjectSettings, ProjectUsage } from "../modules/projects/service.ts";
+import {
+  changeProject,
+  createProject,
+  listProjects,
+  type ProjectRow,
+  type ProjectSettings,
+  type ProjectUsage,
+  resolveProject,
+  usageOfProject,
+} from "../modules/projects.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { print, STORE_SETTINGS, withNewStore, withStore } from "./store.ts";
 
@@ -30,9 +39,9 @@ export const projectCreate: Command = {
       throw new UsageError(`NAME: expected 1 to ${LONGEST_NAME} characters`);
     }
     return withNewStore(input, async (store) => {
-      const { writer, projects } = store;
+      const { writer } = store;
       const { project, secretKey, publicKey } = await writer.write(() => {
-        const created = projects.create(name)();
+        const created = createProject(store, name);
         recordCommand(store, "project create", { projectSeq: created.seq, objectId: created.id });
         const key = (kind: "SECRET" | "PUBLIC") =>
           createKey(store, created.seq, { kind, name: "first key", expiresAt: null });
@@ -63,14 +72,14 @@ export const projectList: Command = {
   flags: [],
   settings: STORE_SETTINGS,
   run: (input) =>
-    withStore(input, async ({ projects }) => {
-      const all = projects.list();
-      const lines = all.map((project) => lineFor(project, projects.usageOf(project)));
+    withStore(input, async (store) => {
+      const all = listProjects(store);
+      const lines = all.map((project) => lineFor(project, usageOfProject(store, project)));
       const human =
         lines.join("\n") || "There is no project yet. Create one: mailstead project create NAME";
       return print(
         input,
-        { projects: all.map((one) => ({ ...present(one), usage: projects.usageOf(one) })) },
+        { projects: all.map((one) => ({ ...present(one), usage: usageOfProject(store, one) })) },
         human,
       );
     }),
@@ -95,15 +104,15 @@ export const projectSet: Command = {
   run: async (input) => {
     const fields = settingsIn(input);
     return withStore(input, async (store) => {
-      const { config, domains, writer, projects } = store;
-      const project = projects.resolve(input.positionals[0] ?? null, commandText("set"));
+      const { config, domains, writer } = store;
+      const project = resolveProject(store, input.positionals[0] ?? null, commandText("set"));
       const changed = await writer.write(() => {
         const { seq: projectSeq, id: objectId } = project;
         return changeByCommand(store, "project set", {
           projectSeq,
           objectId,
           fields: Object.keys(fields),
-          run: projects.set(project, fields),
+          run: () => changeProject(store, project, fields),
         });
       });
       const { seq, name, tracking, language } = changed;
@@ -194,15 +203,15 @@ function enabledCommand(verb: "disable" | "enable", isEnabled: boolean): Command
     settings: STORE_SETTINGS,
     run: (input) =>
       withStore(input, async (store) => {
-        const { writer, projects } = store;
-        const project = projects.resolve(input.positionals[0] ?? null, commandText(verb));
+        const { writer } = store;
+        const project = resolveProject(store, input.positionals[0] ?? null, commandText(verb));
         const changed = await writer.write(() => {
           const { seq: projectSeq, id: objectId } = project;
           return changeByCommand(store, `project ${verb}`, {
             projectSeq,
             objectId,
             fields: ["isEnabled"],
-            run: projects.setEnabled(project, isEnabled),
+            run: () => changeProject(store, project, { isEnabled }),
           });
         });
         return print(input, { project: present(changed) }, `Project ${changed.name} is ${verb}d.`);

@@ -28,7 +28,7 @@ import { generateDkimKeys } from "../protocols/dkim/keys.ts";
 import { createDkimKeys, dkimSealKey, requireReadableKeys } from "../modules/domains/keys.ts";
 import { createDomains } from "../modules/domains/service.ts";
 import { type Accounts, createAccounts } from "../modules/accounts/service.ts";
-import { createProjects, type ProjectRow } from "../modules/projects/service.ts";
+import { type ProjectRow, resolveProject } from "../modules/projects.ts";
 import { readStoredSettings, type StoredSettings, storedSettingsOf } from "../stored-settings.ts";
 import { type Flag, type Input, readSettings } from "./command.ts";
 
@@ -65,7 +65,6 @@ export type Store = Pick<App, "db" | "clock" | "writer"> & {
   /** Base of the links to the server. */
   url: string;
   folder: DataFolder;
-  projects: ReturnType<typeof createProjects>;
   accounts: Accounts;
   domains: ReturnType<typeof createDomains>;
   /** The project that `--project` names, or the only one. */
@@ -121,7 +120,6 @@ async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T
     upgradeUnlessServed(db, folder.path);
     const { url, installation } = serverSettings(input, db);
     const clock = systemClock;
-    const projects = createProjects({ db, clock });
     return await use({
       config,
       url,
@@ -129,10 +127,9 @@ async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T
       db,
       clock,
       writer: createWriter(db, silentLog),
-      projects,
       accounts: openAccounts(db, folder.secret, url),
       domains: openDomains(db, folder.secret, installation),
-      project: () => projects.resolve(input.flags["project"] ?? null, PROJECT_USAGE),
+      project: () => resolveProject({ db }, input.flags["project"] ?? null, PROJECT_USAGE),
       requireReadableKeys: () => requireReadableKeys(db, folder.secret),
     });
   } finally {

@@ -22,7 +22,7 @@ import { mergeVariables } from "../render/variables.ts";
 import { parseData, resolvedData } from "./contacts/data.ts";
 import { getContact } from "./contacts/service.ts";
 import { checkMails, renderPreview, showDocument } from "./content-work/content-work.ts";
-import { languageOf } from "./projects/service.ts";
+import { languageOf } from "./projects.ts";
 
 /** Input of a preview (docs/interface.md#campaigns). */
 export const PreviewInput = named(

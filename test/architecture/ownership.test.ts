@@ -46,7 +46,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   mta_sts_policies: "outbox/",
   project_hours: "modules/stats/",
   project_usage: "db/",
-  projects: "modules/projects/",
+  projects: "modules/projects.ts",
   purge_marks: "db/",
   readers: "events/",
   received_mails: "modules/inbound-routes/",

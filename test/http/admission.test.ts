@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMITS } from "../../src/http/body-limits.ts";
+import { changeProject, resolveProject } from "../../src/modules/projects.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { projectPerTest } from "../support/project-per-test.ts";
 import { expectError } from "../support/refusal.ts";
@@ -22,7 +23,7 @@ describe("a request without a usable key", () => {
       revokeKey(app.app, revoked.key.id);
       const expiresAt = t.clock.now() + 1;
       const expired = createKey(app.app, t.project.seq, { ...options, expiresAt });
-      app.projects.setEnabled(off.project, false)();
+      changeProject(app.app, off.project, { isEnabled: false });
       return {
         revoked: revoked.text,
         expired: expired.text,
@@ -110,11 +111,11 @@ describe("a request without a usable key", () => {
   });
 
   test("accepts the keys of a project that was enabled again", async () => {
-    const project = t.app.projects.resolve("off", "--project");
-    await t.app.writer.write(t.app.projects.setEnabled(project, true));
+    const project = resolveProject(t.app.app, "off", "--project");
+    await t.app.writer.write(() => changeProject(t.app.app, project, { isEnabled: true }));
     const answer = await t.call("GET", "/contacts", undefined, { key: keys.disabled });
     expect(answer.status).toBe(200);
-    await t.app.writer.write(t.app.projects.setEnabled(project, false));
+    await t.app.writer.write(() => changeProject(t.app.app, project, { isEnabled: false }));
   });
 
   test("accepts a public key for /v1/track", async () => {

@@ -16,6 +16,7 @@ import { Input, withChecks } from "../../src/http/validation.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { createKey } from "../../src/modules/keys.ts";
 import { moduleOf } from "../../src/modules/module.ts";
+import { createProject } from "../../src/modules/projects.ts";
 import { addSuppression } from "../../src/modules/suppressions.ts";
 import { createServices } from "../../src/services.ts";
 import { readResponse, TEST_SECRET } from "../support/app.ts";
@@ -44,7 +45,7 @@ async function serve(operation: Operation) {
     readMetrics: () => [],
   });
   const key = await core.writer.write(() => {
-    const { seq } = services.projects.create("acme")();
+    const { seq } = createProject(core.app, "acme");
     return createKey(core.app, seq, { kind: "SECRET", name: "test", expiresAt: null }).text;
   });
   const [method = "", path = ""] = operation.route.split(" ");

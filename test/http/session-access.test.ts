@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { changeProject, resolveProject } from "../../src/modules/projects.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { projectPerTest } from "../support/project-per-test.ts";
 import { expectError } from "../support/refusal.ts";
@@ -129,8 +130,8 @@ describe("a request with the cookie of a session", () => {
 
   test("a disabled project can be read and not changed", async () => {
     const editor = await member({ role: "EDITOR" });
-    const project = t.app.projects.resolve(t.project.id, "--project");
-    await t.app.writer.write(t.app.projects.setEnabled(project, false));
+    const project = resolveProject(t.app.app, t.project.id, "--project");
+    await t.app.writer.write(() => changeProject(t.app.app, project, { isEnabled: false }));
     expect((await editor.call("GET", "/contacts", undefined, inProject())).status).toBe(200);
     const answer = await editor.call("POST", "/contacts", contact, inProject());
     expectError(answer, { status: 403, code: "PROJECT_DISABLED" });

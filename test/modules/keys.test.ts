@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { createProject, findProject, resolveProject } from "../../src/modules/projects.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { projectPerTest } from "../support/project-per-test.ts";
 import { createKey, listKeys, revokeKey } from "../../src/modules/keys.ts";
@@ -95,17 +96,18 @@ describe("keys", () => {
 test("projects are found by id or name, or alone, and have unique names", async () => {
   const own = await testApp();
   const { id, seq } = own.project;
-  const { find, resolve, create: createProject } = own.app.projects;
+  const { app } = own.app;
+  const find = (idOrName: string) => findProject(app, idOrName);
   expect([find(id)?.seq, find("acme")?.seq, find("nope")]).toEqual([seq, seq, null]);
-  expect(resolve(null, "--project").seq).toBe(seq);
-  const again = own.app.writer.write(createProject("acme"));
+  expect(resolveProject(app, null, "--project").seq).toBe(seq);
+  const again = app.writer.write(() => createProject(app, "acme"));
   expect(await again.catch((error: unknown) => error)).toMatchObject({
     status: 409,
     code: "CONFLICT",
   });
   expect(own.countRows("projects")).toBe(1);
   await own.makeProject("other");
-  expect(() => resolve(null, "--project")).toThrow("several projects");
-  expect(() => resolve("nope", "--project")).toThrow('no project "nope"');
+  expect(() => resolveProject(app, null, "--project")).toThrow("several projects");
+  expect(() => resolveProject(app, "nope")).toThrow('no project "nope"');
   await own.close();
 });

@@ -5,6 +5,7 @@ import { isAscii } from "node:buffer";
 import { once } from "node:events";
 import { createTransport } from "nodemailer";
 import { simpleParser } from "mailparser";
+import { changeProject } from "../../src/modules/projects.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { submissionApp, plain } from "../support/submission.ts";
 import { relayForms } from "../support/relay-forms.ts";
@@ -288,7 +289,9 @@ describe("authentication", () => {
       "535 5.7.8 Authentication failed: the password must be",
     );
     const other = await server.makeProject("other");
-    await server.app.writer.write(server.app.projects.setEnabled(other.project, false));
+    await server.app.writer.write(() =>
+      changeProject(server.app.app, other.project, { isEnabled: false }),
+    );
     expect(await reply(other.secretKey)).toStartWith(
       "535 5.7.8 Authentication failed: the project",
     );

@@ -7,6 +7,7 @@ import { readConfig } from "../../src/config/read.ts";
 import type { Config } from "../../src/config/settings.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import type { Db } from "../../src/db/open.ts";
+import { createProject, findProject } from "../../src/modules/projects.ts";
 import type { Transport } from "../../src/outbox/outcome.ts";
 import type { Dns } from "../../src/protocols/dns/client.ts";
 import type { FetchGuarded } from "../../src/protocols/fetch-guarded/fetch-guarded.ts";
@@ -240,7 +241,7 @@ export async function readResponse(response: Response): Promise<TestResponse> {
 /** Gives a project two new keys and a verified domain; creates the project if it is missing. */
 async function makeProject(app: Server, name: string) {
   const created = await app.writer.write(() => {
-    const project = app.projects.find(name) ?? app.projects.create(name)();
+    const project = findProject(app.app, name) ?? createProject(app.app, name);
     const key = (kind: "SECRET" | "PUBLIC") =>
       createKey(app.app, project.seq, { kind, name: "test", expiresAt: null }).text;
     return { project, secretKey: key("SECRET"), publicKey: key("PUBLIC") };

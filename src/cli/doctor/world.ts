@@ -11,6 +11,7 @@ import { openDatabase } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { silentLog } from "../../lib/log.ts";
 import { intervalOf } from "../../lib/recurring.ts";
+import { listProjects } from "../../modules/projects.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import { createDnsCheck } from "../../modules/domains/dns-check.ts";
 import type { Domain } from "../../modules/domains/model.ts";
@@ -73,9 +74,10 @@ async function readMetrics({ metrics }: Config): Promise<string | null> {
 /** Checks the records of the domains in the DNS, without storing the results. */
 function checkDomainsNow(input: Input, dns: Dns): Promise<Domain[]> {
   const checkDns = createDnsCheck(dns);
-  return withStore(input, async ({ projects, domains }) => {
+  return withStore(input, async (store) => {
+    const { domains } = store;
     const present = await domains.presenter();
-    const rows = projects.list().flatMap(({ seq }) => domains.all(seq));
+    const rows = listProjects(store).flatMap(({ seq }) => domains.all(seq));
     return Promise.all(
       rows.slice(0, MAX_DOMAINS).map(async (row) => {
         const records = domains.recordsOf(row);

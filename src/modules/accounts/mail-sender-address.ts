@@ -2,7 +2,7 @@
 
 import type { Config } from "../../config/settings.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
-import type { ProjectRow } from "../projects/service.ts";
+import type { ProjectRow } from "../projects.ts";
 import type { FindSender } from "./account-mails.ts";
 
 /**

@@ -4,6 +4,7 @@
  */
 
 import type { Config } from "../../config/settings.ts";
+import type { App } from "../../core/app.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Bodies } from "../../http/body.ts";
@@ -15,8 +16,8 @@ import type { Log } from "../../lib/log.ts";
 import type { Transport } from "../../outbox/outcome.ts";
 import type { Signer } from "../../protocols/dkim/sign.ts";
 import type { Module } from "../module.ts";
+import { listProjects } from "../projects.ts";
 import { createAcceptance } from "./acceptance.ts";
-import type { Projects } from "../projects/service.ts";
 import { createResetRequests } from "./reset-requests.ts";
 import { createMailSender } from "./mail-sender.ts";
 import { createAccountChanges } from "./account-changes.ts";
@@ -33,6 +34,7 @@ import { auditRoutes, teamRoutes } from "./team-routes.ts";
 import { createState, type ServerFacts } from "./state.ts";
 
 export function createAccountModule(deps: {
+  app: App;
   accounts: Accounts;
   admission: Admission;
   announcements: Pick<Announcements, "announce">;
@@ -42,7 +44,6 @@ export function createAccountModule(deps: {
   localAccess: ReturnType<typeof createLocalAccess> | null;
   log: Log;
   passwordCost: PasswordCost | undefined;
-  projects: Pick<Projects, "list">;
   random: () => number;
   signerOf: (projectSeq: number, domain: string) => Signer | null;
   transport: Pick<Transport, "name" | "send">;
@@ -50,7 +51,7 @@ export function createAccountModule(deps: {
   url: string;
   writer: Writer;
 }): Module {
-  const { accounts, projects, writer, url } = deps;
+  const { app, accounts, writer, url } = deps;
   const { trustedProxies } = deps.config;
   const { sessions, tokens, audit, mails } = accounts;
   const limits = createAttemptLimits(deps.clock);
@@ -72,7 +73,7 @@ export function createAccountModule(deps: {
 
   /** The keys of the project that has verified the domain. */
   function signerOfDomain(domain: string): Signer | null {
-    for (const { seq } of projects.list()) {
+    for (const { seq } of listProjects(app)) {
       const signer = deps.signerOf(seq, domain);
       if (signer !== null) return signer;
     }
@@ -95,7 +96,7 @@ export function createAccountModule(deps: {
         readState: createState(deps),
         requestReset: createResetRequests({ ...deps, limits }),
         accept: createAcceptance({ ...deps, passwords }),
-        listProjectSeqs: () => projects.list().map(({ seq }) => seq),
+        listProjectSeqs: () => listProjects(app).map(({ seq }) => seq),
       }),
       accountRoutes(shared),
       userRoutes(shared),

@@ -26,7 +26,7 @@ import type { Contacts } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/service.ts";
 import { type EmailStore, mailQueued } from "../../outbox/enqueue.ts";
 import type { Module } from "../module.ts";
-import { pageUrl } from "../projects/service.ts";
+import { pageUrl } from "../projects.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Segments } from "../segments/service.ts";
 import type { HitCounter } from "../tracking/service.ts";

@@ -8,7 +8,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import type { Module } from "../module.ts";
-import { pageUrl } from "../projects/service.ts";
+import { pageUrl } from "../projects.ts";
 import { createCheckRows } from "./check-rows.ts";
 import { createDomainChecks } from "./check-worker.ts";
 import { createDnsCheck } from "./dns-check.ts";

@@ -22,7 +22,7 @@ import {
   resolvedData,
 } from "../contacts/data.ts";
 import { checkMails } from "../content-work/content-work.ts";
-import { languageOf } from "../projects/service.ts";
+import { languageOf } from "../projects.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { SendInput } from "./model.ts";
 import { type RecipientFault, refuseRecipients } from "./recipient-faults.ts";

@@ -28,7 +28,7 @@ import { EmailCheckQuery, EmailChecks } from "../emails/content/model.ts";
 import { layoutIn } from "../layouts.ts";
 import type { Noun } from "../module.ts";
 import { previewResponse } from "../previews.ts";
-import { languageOf } from "../projects/service.ts";
+import { languageOf } from "../projects.ts";
 import { DraftInput, DraftPreview, type TemplateDraftPreview } from "./draft-model.ts";
 
 const SAMPLE_EMAIL = "ada@example.com";

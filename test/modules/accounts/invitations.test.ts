@@ -1,6 +1,7 @@
 /** Invitations: who may join a project with the link, and what the link does not do. */
 
 import { beforeEach, describe, expect, test } from "bun:test";
+import { createProject } from "../../../src/modules/projects.ts";
 import type { TestApp } from "../../support/app.ts";
 import { valueAt } from "../../support/json.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
@@ -86,7 +87,7 @@ describe("an invitation", () => {
     expect((await invite("adam@example.com")).token).not.toBe("");
     const others = await Promise.all(
       ["b", "c", "d", "e"].map((name) =>
-        t.app.writer.write(t.app.projects.create(`${name}${t.project.id}`)),
+        t.app.writer.write(() => createProject(t.app.app, `${name}${t.project.id}`)),
       ),
     );
     const statuses = [];

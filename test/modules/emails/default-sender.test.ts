@@ -4,6 +4,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { simpleParser } from "mailparser";
+import { changeProject } from "../../../src/modules/projects.ts";
 import type { TestApp } from "../../support/app.ts";
 import { automationPerTest } from "../../support/automation.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
@@ -21,8 +22,7 @@ const mail = { to: "ada@example.com", subject: "Hi", body: "<p>Hi</p>" };
 const TEMPLATE = { name: "t", subject: "s", body: "b", type: "TRANSACTIONAL" };
 
 function setSender(sender: { address: string; name: string | null } | null, app = t) {
-  const { projects, writer } = app.app;
-  return writer.write(() => void projects.set(app.project, { sender })());
+  return app.app.writer.write(() => void changeProject(app.app.app, app.project, { sender }));
 }
 
 /** Sends a mail and returns its From header. */

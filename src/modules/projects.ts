@@ -1,0 +1,424 @@
+/**
+ * Projects: the tenants of an installation. In order: the operator creates a project by command,
+ * sets its default sender, tracking and language, and disables or enables it. Contacts, keys,
+ * domains and mails belong to one project.
+ *
+ * The routes accept users who are signed in, and no keys:
+ *
+ * GET    /projects         the projects of the user
+ * POST   /projects         create a project
+ * GET    /projects/{id}    its settings
+ * PATCH  /projects/{id}    change its settings
+ */
+
+import { type Static, Type } from "@sinclair/typebox";
+import { asc, eq, or } from "drizzle-orm";
+import { Elysia } from "elysia";
+import type { App } from "../core/app.ts";
+import { MEMBER_ROLES } from "../db/schema/accounts.ts";
+import { projects, projectUsage, TRACKING_MODES } from "../db/schema/projects.ts";
+import { statement } from "../db/statement.ts";
+import type { Admission, KnownKey, Project, Sender } from "../http/admission.ts";
+import { BODY_LIMITS, limited } from "../http/body-limits.ts";
+import { described, describeOperations, named } from "../http/documented.ts";
+import { Envelope, envelope, IdParams, Nullable, withErrors } from "../http/envelope.ts";
+import { EXAMPLE } from "../http/example-values.ts";
+import { EmailAddress, mailboxIn } from "../http/formats.ts";
+import type { Role } from "../http/roles.ts";
+import type { SignedInUser } from "../http/session-access.ts";
+import { Input, OneOf } from "../http/validation.ts";
+import { announcements } from "../lib/announcements.ts";
+import { isoTime } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { newId } from "../lib/id.ts";
+import { displayName } from "../protocols/mime/mailbox.ts";
+import { LANGUAGES } from "../render/language.ts";
+import type { Module } from "./module.ts";
+
+const NameText = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" });
+const Tracking = OneOf(TRACKING_MODES);
+const Language = OneOf(LANGUAGES);
+
+const DefaultSender = named(
+  "ProjectSender",
+  described(
+    Input({
+      address: EmailAddress,
+      name: Type.Optional(Nullable(Type.String({ format: "display-name", maxLength: 200 }))),
+    }),
+    {
+      address: "The address of the sender",
+      name: "The name that recipients see; null for none",
+    },
+  ),
+  {
+    description: "The sender of mail that names none",
+    example: { address: "shop@acme.example", name: "Acme" },
+  },
+);
+
+const PROJECT_EXAMPLE = {
+  id: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e11",
+  name: "acme",
+  role: "ADMIN",
+  isEnabled: true,
+  sender: { address: "shop@acme.example", name: "Acme" },
+  tracking: "MARKETING_ONLY",
+  language: "en",
+  createdAt: EXAMPLE.createdAt,
+};
+
+const ProjectDetails = named(
+  "Project",
+  described(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      role: OneOf(["OWNER", ...MEMBER_ROLES] as const),
+      isEnabled: Type.Boolean(),
+      sender: Nullable(DefaultSender),
+      tracking: Tracking,
+      language: Language,
+      createdAt: Type.String({ format: "date-time" }),
+    }),
+    {
+      id: "Id of the project",
+      name: "Its name, unique in the installation",
+      role: "The role of the user in the project",
+      isEnabled: "False if its keys are refused",
+      sender: "The sender of mail that names none; null if each mail must name its sender",
+      tracking: "The mail in which opens and clicks are tracked",
+      language: "The language of the pages for recipients",
+      createdAt: "When the project was created",
+    },
+  ),
+  { description: "A project and its settings", example: PROJECT_EXAMPLE },
+);
+export type ProjectDetails = Static<typeof ProjectDetails>;
+
+const ProjectInput = named(
+  "ProjectInput",
+  described(Input({ name: NameText }), { name: "Its name, unique in the installation" }),
+  { description: "A project to create", example: { name: "acme" } },
+);
+
+const ProjectPatch = named(
+  "ProjectPatch",
+  described(
+    Input({
+      name: Type.Optional(NameText),
+      sender: Type.Optional(Nullable(DefaultSender)),
+      tracking: Type.Optional(Tracking),
+      language: Type.Optional(Language),
+      isEnabled: Type.Optional(Type.Boolean()),
+    }),
+    {
+      name: "Its new name",
+      sender: "The sender of mail that names none; null removes it",
+      tracking: "The mail in which opens and clicks are tracked",
+      language: "The language of the pages for recipients",
+      isEnabled: "False refuses the keys of the project; only owners may change this",
+    },
+  ),
+  { description: "The settings to change", example: { tracking: "DISABLED" } },
+);
+type ProjectPatch = Static<typeof ProjectPatch>;
+
+const DETAILS = describeOperations(
+  { tag: "Projects", id: "Id of the project" },
+  {
+    listProjects: {
+      role: "USER",
+      access: "SESSION",
+      summary: "List the projects of the user",
+      description: "In the order in which the user joined them; for an owner, all projects.",
+    },
+    createProject: {
+      role: "OWNER",
+      access: "SESSION",
+      summary: "Create a project",
+      description: "It has no keys yet. A name that another project has is refused with 409.",
+      isIdempotent: true,
+      links: { getProject: { id: "/data/id" }, updateProject: { id: "/data/id" } },
+    },
+    getProject: {
+      role: "VIEWER",
+      access: "SESSION",
+      summary: "Get a project",
+      description: "The settings of a project, and the role of the user in it.",
+    },
+    updateProject: {
+      role: "ADMIN",
+      access: "SESSION",
+      summary: "Change the settings of a project",
+      description: "Changes the given fields. Only owners may enable or disable a project.",
+    },
+  },
+);
+
+type Parts = {
+  app: App;
+  admission: Admission;
+  /** The projects that a user may open, with the roles. */
+  projectsOf: (user: SignedInUser["user"]) => { id: string; role: Role }[];
+};
+
+export function projectModule(parts: Parts): Module {
+  return { name: "projects", routes: [routesWithoutProject(parts), routesOfProject(parts)] };
+}
+
+function routesWithoutProject({ app, admission, projectsOf }: Parts) {
+  return new Elysia({ name: "project-list-routes", prefix: "/projects" })
+    .use(admission.session)
+    .get(
+      "",
+      ({ user }) =>
+        envelope(projectsOf(user).map(({ id, role }) => present(resolveProject(app, id), role))),
+      {
+        response: withErrors({ 200: Envelope(Type.Array(ProjectDetails)) }),
+        detail: DETAILS.listProjects,
+      },
+    )
+    .post(
+      "",
+      ({ body, once }) =>
+        once(() => () => {
+          const created = createProject(app, body.name.trim());
+          return { status: 201, body: envelope(present(created, "OWNER")) };
+        }),
+      {
+        body: limited(ProjectInput, BODY_LIMITS.settings),
+        response: withErrors({ 201: Envelope(ProjectDetails) }),
+        detail: DETAILS.createProject,
+      },
+    );
+}
+
+/** The path names the project. */
+function routesOfProject({ app, admission }: Parts) {
+  return new Elysia({ name: "project-routes", prefix: "/projects" })
+    .use(admission.projectInPath)
+    .get("/:id", ({ project, role }) => envelope(present(resolveProject(app, project.id), role)), {
+      params: IdParams,
+      response: withErrors({ 200: Envelope(ProjectDetails) }),
+      detail: DETAILS.getProject,
+    })
+    .patch(
+      "/:id",
+      async ({ project: { seq: projectSeq, id }, role, body, storeWithoutQuota }) => {
+        if (body.isEnabled !== undefined && role !== "OWNER") throw ownerNeeded();
+        const settings = settingsIn(body);
+        const changed = await storeWithoutQuota(() =>
+          changeProject(app, resolveProject(app, id), settings),
+        );
+        announcements(app).announce({ projectSeq, type: "project.changed", id });
+        return envelope(present(changed, role));
+      },
+      {
+        params: IdParams,
+        body: limited(ProjectPatch, BODY_LIMITS.settings),
+        response: withErrors({ 200: Envelope(ProjectDetails) }),
+        detail: DETAILS.updateProject,
+      },
+    );
+}
+
+export type ProjectRow = typeof projects.$inferSelect;
+
+/** Settings to change; those that are undefined stay as they are. */
+export type ProjectSettings = {
+  [Name in "name" | "tracking" | "language" | "isEnabled"]?: ProjectRow[Name] | undefined;
+} & {
+  /** The default sender; null removes it. */
+  sender?: Sender | null | undefined;
+};
+
+function settingsIn({
+  name,
+  sender,
+  tracking,
+  language,
+  isEnabled,
+}: ProjectPatch): ProjectSettings {
+  return {
+    name: name?.trim(),
+    sender: sender && {
+      ...mailboxIn(sender.address),
+      ...(sender.name === undefined ? {} : { name: sender.name && displayName(sender.name) }),
+    },
+    tracking,
+    language,
+    isEnabled,
+  };
+}
+
+function present(row: ProjectRow, role: Role): ProjectDetails {
+  const { id, name, isEnabled, tracking, language } = row;
+  return {
+    id,
+    name,
+    role,
+    isEnabled,
+    sender: senderOf(row),
+    tracking,
+    language,
+    createdAt: isoTime(row.createdAt),
+  };
+}
+
+function senderOf({ fromAddress, fromName }: ProjectColumns): Sender | null {
+  return fromAddress === null ? null : { address: fromAddress, name: fromName };
+}
+
+/** A command has a database and a clock, but no App. */
+type Store = Pick<App, "db" | "clock">;
+
+/** The oldest project comes first. A limit of -1 means none. */
+export function listProjects({ db }: Pick<Store, "db">, limit = -1): ProjectRow[] {
+  return db.select().from(projects).orderBy(asc(projects.seq)).limit(limit).all();
+}
+
+export function findProject({ db }: Pick<Store, "db">, idOrName: string): ProjectRow | null {
+  const match = or(eq(projects.id, idOrName), eq(projects.name, idOrName));
+  return db.select().from(projects).where(match).limit(1).get() ?? null;
+}
+
+/**
+ * Finds a project by id or name, or the only project if `idOrName` is null. Throws 404 if there
+ * is none and 409 if there are several. `naming` is the option that names a project, for the
+ * message.
+ */
+export function resolveProject(
+  store: Pick<Store, "db">,
+  idOrName: string | null,
+  naming = "id",
+): ProjectRow {
+  if (idOrName !== null) {
+    const project = findProject(store, idOrName);
+    if (project === null) throw noSuchProject(idOrName);
+    return project;
+  }
+  const [first, second] = listProjects(store, 2);
+  if (first === undefined) throw noSuchProject(null);
+  if (second !== undefined) throw ambiguousProject(naming);
+  return first;
+}
+
+type ProjectColumns = Pick<ProjectRow, "seq" | "id" | "name" | "fromAddress" | "fromName">;
+
+// Each request of a session runs it.
+const findById = statement<ProjectColumns & { isEnabled: number }, [string]>(`
+  SELECT seq, id, name, from_address AS fromAddress, from_name AS fromName, is_enabled AS isEnabled
+  FROM projects WHERE id = +?`);
+
+/** The project of a request with a session; null if there is none with this id. */
+export function projectOfSession(app: App, id: string) {
+  const row = findById(app).get(id);
+  return row === null ? null : { project: admitted(row), isEnabled: row.isEnabled === 1 };
+}
+
+/** The first project, as if a secret key of it was sent; null if there is no project. */
+export function firstProjectAsKey(app: App): KnownKey | null {
+  const [row] = listProjects(app, 1);
+  if (row === undefined) return null;
+  return {
+    kind: "SECRET",
+    shown: null,
+    origins: [],
+    project: admitted(row),
+    isProjectEnabled: row.isEnabled,
+    isUsable: true,
+  };
+}
+
+function admitted(row: ProjectColumns): Project {
+  const { seq, id, name } = row;
+  return { seq, id, name, sender: senderOf(row) };
+}
+
+/** Throws 409 if another project has the name. */
+export function createProject({ db, clock }: Store, name: string): ProjectRow {
+  if (findProject({ db }, name) !== null) throw nameTaken(name);
+  const now = clock.now();
+  return db
+    .insert(projects)
+    .values({ id: newId(now), name, createdAt: now })
+    .returning()
+    .get();
+}
+
+/** Throws 409 if another project has the new name. */
+export function changeProject(
+  { db }: Pick<Store, "db">,
+  project: ProjectRow,
+  { sender, ...settings }: ProjectSettings,
+): ProjectRow {
+  const { name } = settings;
+  if (name !== undefined && (findProject({ db }, name) ?? project).seq !== project.seq) {
+    throw nameTaken(name);
+  }
+  const from = sender && { fromAddress: sender.address, fromName: sender.name };
+  const columns = { ...settings, ...(from === null ? NO_SENDER : from) };
+  if (Object.values(columns).every((value) => value === undefined)) return project;
+  return db.update(projects).set(columns).where(eq(projects.seq, project.seq)).returning().get();
+}
+
+const NO_SENDER = { fromAddress: null, fromName: null };
+
+export type ProjectUsage = { storedBytes: number; queuedMails: number };
+
+/** Size of the project's data, and number of its queued mails without those of campaigns. */
+export function usageOfProject({ db }: Pick<Store, "db">, { seq }: ProjectRow): ProjectUsage {
+  const { storedBytes, queuedMails } = projectUsage;
+  const [usage] = db
+    .select({ storedBytes, queuedMails })
+    .from(projectUsage)
+    .where(eq(projectUsage.projectSeq, seq))
+    .all();
+  return usage ?? { storedBytes: 0, queuedMails: 0 };
+}
+
+// Each request that sends mail runs it.
+const findLanguage = statement<Pick<ProjectRow, "language">, [number]>(
+  "SELECT language FROM projects WHERE seq = +?",
+);
+
+/** The language of a project's mail. */
+export function languageOf(app: App, { seq }: { seq: number }): string {
+  return findLanguage(app).get(seq)?.language ?? "en";
+}
+
+const findId = statement<Pick<ProjectRow, "id">, [number]>(
+  "SELECT id FROM projects WHERE seq = +?",
+);
+
+/** The address of a page of a project in the dashboard; `url` is that of the server for browsers. */
+export const pageUrl = (app: App, projectSeq: number, path: string, url = app.url): string =>
+  `${url}/app/p/${findId(app).get(projectSeq)?.id}/${path}`;
+
+function noSuchProject(name: string | null): AppError {
+  return new AppError(
+    404,
+    "PROJECT_NOT_FOUND",
+    name === null ? "There is no project yet." : `There is no project "${name}".`,
+    { suggestion: "Create one with: mailstead project create NAME" },
+  );
+}
+
+function ambiguousProject(naming: string): AppError {
+  return new AppError(409, "CONFLICT", "There are several projects.", {
+    suggestion: `Say which with ${naming}; mailstead project list shows them.`,
+  });
+}
+
+function nameTaken(name: string): AppError {
+  return new AppError(409, "CONFLICT", `A project "${name}" already exists.`, {
+    suggestion: "Choose another name.",
+  });
+}
+
+function ownerNeeded(): AppError {
+  return new AppError(403, "FORBIDDEN", "Only owners may enable or disable a project.", {
+    suggestion: "Ask an owner of the installation.",
+  });
+}
