@@ -8,6 +8,7 @@
  * - `in_time(position)` does the same and says where it ended, such as at a `seq`.
  * - `has_text(text, part)` finds a part of a text in any letter case, also beyond ASCII. `part` comes
  *   from `folded`.
+ * - `folded(text)` is the same function in SQL.
  */
 
 import { Database, type SQLQueryBindings } from "bun:sqlite";
@@ -74,6 +75,7 @@ export function createQueryRunner(
     position = at;
     return inTime();
   });
+  sqlite.function("folded", (text: string) => folded(text));
   sqlite.function("has_text", (text: string | null, part: string) =>
     text !== null && folded(text).includes(part) ? 1 : 0,
   );

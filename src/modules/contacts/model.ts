@@ -122,7 +122,8 @@ const CONTACT_FILTERS = {
       maxLength: 4_096,
       description:
         'Parts of values of the data as a JSON object, such as {"city":"Berlin"}, ignoring upper ' +
-        "and lower case; all must match. Needs the role EDITOR",
+        "and lower case; all must match. A contact without the key `city` is compared by its `City`. " +
+        "Needs the role EDITOR",
     }),
   ),
 };

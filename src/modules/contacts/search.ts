@@ -42,7 +42,7 @@ export function contactFilter({ subscribed, search, data }: ContactFilters): SQL
   return and(
     subscribed === undefined ? undefined : eq(contacts.isSubscribed, subscribed === "true"),
     search === undefined ? undefined : hasAddressOrName(search),
-    ...parts.map(([key, part]) => sql`has_text(${textAt(key)}, ${folded(part)})`),
+    ...parts.map(([key, part]) => hasValue(key, folded(part))),
   );
 }
 
@@ -74,16 +74,28 @@ const wordIn = (text: string): string => /^[^\s"\\\p{Cc}]+/u.exec(text)?.[0] ?? 
 const pathOf = (...keys: readonly string[]): string =>
   `$${keys.map((key) => `.${JSON.stringify(key)}`).join("")}`;
 
-/** The value at a key of the data as a text. A key with dots may also be a path. */
-function textAt(key: string): SQL {
-  const at = (path: string) => sql`CASE json_type(${contacts.data}, ${path})
-    WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
-    ELSE CAST(json_extract(${contacts.data}, ${path}) AS TEXT) END`;
-  const keys = key.split(".");
-  return keys.length === 1
-    ? at(pathOf(key))
-    : sql`coalesce(${at(pathOf(key))}, ${at(pathOf(...keys))})`;
+/**
+ * Whether the value at a key of the data has a part. A key with dots may also be a path. A contact
+ * without the key is compared by its keys that differ from it in letter case only.
+ */
+function hasValue(key: string, part: string): SQL {
+  const { data } = contacts;
+  const paths = [...new Set([pathOf(key), pathOf(...key.split("."))])];
+  const matches = paths.map(
+    (path) => sql`WHEN json_type(${data}, ${path}) IS NOT NULL
+      THEN has_text(${textOf(sql`json_type(${data}, ${path})`, sql`json_extract(${data}, ${path})`)}, ${part})`,
+  );
+  // The first `has_text` excludes most contacts without reading their JSON.
+  return sql`(has_text(${data}, ${wordIn(part)})
+    AND CASE ${sql.join(matches, sql` `)}
+      ELSE EXISTS (SELECT 1 FROM json_each(${data}) AS pair
+        WHERE folded(pair.key) = ${folded(key)}
+          AND has_text(${textOf(sql`pair.type`, sql`pair.value`)}, ${part})) END)`;
 }
+
+/** A value of JSON as a text. SQLite reads `true` as 1. */
+const textOf = (type: SQL, value: SQL): SQL =>
+  sql`CASE ${type} WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(${value} AS TEXT) END`;
 
 /** The keys and texts of the parameter `data`; null if it is not valid. */
 function readDataFilter(text: string): Record<string, string> | null {

@@ -266,6 +266,11 @@ describe("contacts are found by", () => {
     [{ data: json({ note: 'say "' }) }, "d"],
     [{ data: json({ vip: "true" }) }, "a"],
     [{ data: json({ unknown: "x" }) }, ""],
+    [{ data: json({ CITY: "Berlin" }) }, "ba"],
+    [{ data: json({ "Home.Town": "berlin" }) }, "d"],
+    [{ data: json({ Vip: "true", SCORE: "12" }) }, "a"],
+    [{ data: json({ NAME: "lovelace" }) }, "a"],
+    [{ data: json({ Note: '"HI' }) }, "d"],
     [{ data: json({ city: "Berlin" }), search: "zoë" }, "b"],
     [{ data: json({ city: "Berlin" }), subscribed: "false" }, ""],
   ];
@@ -321,4 +326,25 @@ describe("contacts are found by", () => {
     );
     expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, field]);
   });
+});
+
+test("a key in other letter case is used by contacts that do not have the key itself", async () => {
+  for (const [email, data] of [
+    ["a@x.io", { City: "Berlin" }],
+    ["b@x.io", { city: "Rome", City: "Berlin" }],
+    ["c@x.io", { city: null, City: "Berlin" }],
+    ["d@x.io", { STRASSE: "Berlin", "CITY ": "Berlin" }],
+    ["e@x.io", { ÇITY: "Berlin", cITY: 7 }],
+  ] as const) {
+    await t.create("/contacts", { email, data }, "id");
+  }
+  const withKey = async (key: string, part = "berlin") => {
+    const data = encodeURIComponent(JSON.stringify({ [key]: part }));
+    return emailsOf(await t.call("GET", `/contacts?data=${data}`)).map((email) => email[0]);
+  };
+  expect(await withKey("city")).toEqual(["c", "a"]);
+  expect(await withKey("City")).toEqual(["c", "b", "a"]);
+  expect(await withKey("çity")).toEqual(["e"]);
+  expect(await withKey("CITY", "7")).toEqual(["e"]);
+  expect(await withKey("strasse")).toEqual(["d"]);
 });
