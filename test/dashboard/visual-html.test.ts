@@ -1,4 +1,6 @@
-/** The body that a design becomes: it compiles, renders, and works in the three large mail programs. */
+/**
+ * The body that a design becomes: it compiles, renders, and works in the three large mail programs.
+ */
 
 import { describe, expect, test } from "bun:test";
 import { checkHtmlSupport } from "../../src/checks/html-support/check.ts";
@@ -22,7 +24,7 @@ function write(...content: object[]): string {
   return writeHtml(read.design);
 }
 
-/** The blocks of a body, without what is around all of them. */
+/** The blocks of a body, without the document and the table around them. */
 const blocksOf = (html: string): string =>
   html
     .slice(html.indexOf(`<td class="mt mo"`), html.lastIndexOf("</td></tr></table>\n</td>"))
@@ -228,13 +230,13 @@ describe("a letter with every block", () => {
       "css-at-media", // Columns stay side by side.
       "css-at-media-prefers-color-scheme", // The program chooses dark colours itself.
       "css-border-radius", // Corners are square.
-      "css-selector-class", // Of the two rules above.
-      "css-word-break", // Long words on phones: the program has none.
-      "html-body", // Its background is that of the table in it as well.
+      "css-selector-class", // Only the two rules above use classes.
+      "css-word-break", // A long word may be wider than a phone.
+      "html-body", // The table in it has the same background.
       "html-doctype",
-      "html-meta-color-scheme", // As for dark colours.
+      "html-meta-color-scheme", // The program chooses dark colours itself.
       "html-role", // A screen reader may announce the tables of the layout.
-      "html-style", // Of the two rules above.
+      "html-style", // The style sheet has only the two rules above.
     ]);
   });
 
@@ -272,7 +274,7 @@ test("an ordinary letter is far below the size that Gmail cuts", () => {
   expect(Buffer.byteLength(html)).toBeLessThan(GMAIL_CLIP_BYTES / 2);
 });
 
-/** It takes some 5 ms; tests share the processor. It is done after a pause in typing. */
+/** Writing takes some 5 ms, but tests share the processor. It is done after a pause in typing. */
 const WRITE_LIMIT_MS = 100;
 
 test("a letter of 100 kB is written between two keystrokes", () => {

@@ -1,4 +1,7 @@
-/** Who gets a campaign, and who does not. */
+/**
+ * The schemas of the audience of a campaign: the contacts who get it, and those who do not, by
+ * reason.
+ */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { SUPPRESSION_REASONS } from "../../db/schema/contacts.ts";

@@ -41,7 +41,10 @@ const SAMPLED = 60;
 /** Random contacts that are compared with the audience in one statement. */
 const DRAWN = 400;
 
-/** What of a campaign decides who gets it. Without an id it is that of no campaign. */
+/**
+ * The members of a campaign that decide who gets it. An audience without an id is that of no
+ * campaign.
+ */
 type AudienceOf = Pick<CampaignRow, "projectSeq" | "category" | "audienceCondition"> &
   ReturnType<AudienceColumns> & { id?: string };
 

@@ -65,7 +65,7 @@ function partsOf({ db }: App, { projectSeq, layoutId, preheader, body }: Campaig
 /** A text of Liquid. An address contains no quotes. */
 const quoted = (text: string): string => `"${text.replaceAll('"', "%22")}"`;
 
-/** What a preview renders. */
+/** The members of a campaign that a preview renders. */
 export const previewSource = (app: App, campaign: CampaignRow) => ({
   subject: campaign.subject,
   body: campaignSource(app, campaign),

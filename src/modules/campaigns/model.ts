@@ -331,7 +331,7 @@ export function categoryIn({ category, type }: CampaignPatch): Campaign["categor
   return category ?? CAMPAIGN_CATEGORIES.find((each) => each === type);
 }
 
-/** What a campaign still needs before it is sent. */
+/** The names of the fields that a campaign still needs before it is sent. */
 export function missingFields(campaign: {
   subject: string;
   body: string;

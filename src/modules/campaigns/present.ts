@@ -79,7 +79,7 @@ function present(
 /** A condition, a design or parameters of links, as they were stored. */
 const parsed = (json: string | null) => (json === null ? null : JSON.parse(json));
 
-/** What a campaign that has not started needs before it is sent. */
+/** The names of the fields that a campaign still needs before it is sent; none after its start. */
 export function missingOf(row: CampaignRow): Campaign["missing"] {
   if (row.startedAt !== null) return [];
   const { segmentSeq, audienceFilter } = row;

@@ -1,4 +1,4 @@
-/** What a rehearsal of a campaign shows. */
+/** The schemas of the result of a rehearsal. */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { described, named } from "../../http/documented.ts";

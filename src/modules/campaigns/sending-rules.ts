@@ -1,4 +1,6 @@
-/** What a campaign needs before it is sent, and who may send it. Pure. */
+/**
+ * The rules for sending: the fields that a campaign needs, and the roles that may send it. Pure.
+ */
 
 import { includesRole, type Role } from "../../http/roles.ts";
 import { AppError, REQUIRED, validationError } from "../../lib/errors.ts";
@@ -21,7 +23,9 @@ export function requireNoticeRole(role: Role | null): void {
   throw new AppError(403, "FORBIDDEN", message, { suggestion });
 }
 
-/** More recipients than a person has confirmed: contacts may come meanwhile, but not whole lists. */
+/**
+ * More recipients than a person has confirmed: contacts may come meanwhile, but not whole lists.
+ */
 const CONFIRMED_SHARE = 1.05;
 const CONFIRMED_MORE = 10;
 

@@ -35,7 +35,7 @@ export type ListedVersionRow = Pick<
   VersionRow,
   "revision" | "createdAt" | "authorKind" | "authorName" | "changed" | "subject"
 >;
-/** What a version has of a template. */
+/** The members of a template that each version stores. */
 export type VersionContent = Pick<VersionRow, (typeof VERSIONED)[number]>;
 type VersionedTemplate = VersionContent & { seq: number; revision: number };
 

@@ -145,7 +145,7 @@ function HelpLink({ help }: { help: NonNullable<Reason["help"]> }) {
   );
 }
 
-/** Sends mail, so it asks first. */
+/** Resumes a campaign after a question, because this sends mail. */
 function ResumeButton(props: { campaign: Campaign; waiting: number; isFirst: boolean }) {
   const { campaign, waiting, isFirst } = props;
   const [isAsking, question] = useDisclosure(false);

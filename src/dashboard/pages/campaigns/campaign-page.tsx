@@ -115,7 +115,7 @@ function Content(props: {
 /** The zone of campaigns that each contact gets at its own time. */
 const RECIPIENT = "RECIPIENT";
 
-/** When it is or was sent. */
+/** The time at which the campaign is or was sent. */
 function Dates({ campaign }: { campaign: Campaign }) {
   const { status, scheduledAt, startedAt, finishedAt, createdAt, timeZone: zone } = campaign;
   if (status === "SCHEDULED") {

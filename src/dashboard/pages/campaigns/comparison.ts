@@ -3,7 +3,7 @@
 import { mailsThatLeft } from "../overview/figures.ts";
 import { type Counts } from "./numbers.ts";
 
-/** The rates that are compared. `isFault`: less is better. */
+/** The rates that are compared. A rate with `isFault` is better when it is lower. */
 export const RATES = [
   {
     key: "delivered",

@@ -5,7 +5,7 @@ import type { CampaignSearch } from "./search.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Longer periods are shown by day. */
+/** Periods that are longer than this are shown by day. */
 const LONGEST_BY_HOUR_MS = 8 * DAY_MS;
 
 /** Ranges that begin when sending started. */

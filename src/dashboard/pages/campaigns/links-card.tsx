@@ -6,7 +6,7 @@ import { countText } from "../overview/figures.ts";
 import { percentText } from "./numbers.ts";
 import { RecipientsLink } from "./recipients-link.tsx";
 
-/** Links that are shown at first. */
+/** The number of links that are shown at first. */
 const FIRST = 8;
 
 /** The links by their clicks; each leads to the recipients who clicked it. */

@@ -1,4 +1,4 @@
-/** The numbers of campaigns: their shares, their progress, and what became of the mails. */
+/** The numbers of campaigns: their shares, their progress, and the outcomes of their mails. */
 
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
 
@@ -38,7 +38,7 @@ export function barOf({ totalRecipients, sent, opened, clicked }: Counts) {
   return { sent: share(sent), opened: share(opened), clicked: share(clicked) };
 }
 
-/** How many of the mails are settled: sent, refused or not sent for good. */
+/** The number of mails that are settled: sent, refused or not sent for good. */
 export const settledOf = ({ totalRecipients, queued }: Counts): number =>
   Math.max(0, totalRecipients - queued);
 
@@ -46,7 +46,7 @@ type Sample = { atMs: number; done: number };
 
 /** Samples that are older say little about the present speed. */
 const SAMPLED_MS = 60_000;
-/** A shorter time says little. */
+/** The samples must span this time, because a shorter one says little. */
 const LEAST_MS = 4_000;
 
 /** The samples of the latest minute and a new one. */
@@ -55,7 +55,9 @@ export const withSample = (samples: readonly Sample[], sample: Sample): Sample[]
   sample,
 ];
 
-/** Seconds until the waiting mails are sent at the speed of the samples; null if it is not known. */
+/**
+ * Seconds until the waiting mails are sent at the speed of the samples; null if it is not known.
+ */
 export function secondsLeft(samples: readonly Sample[], waiting: number): number | null {
   const first = samples[0];
   const last = samples.at(-1);
@@ -84,7 +86,9 @@ type Step = {
   show?: string;
 };
 
-/** What became of the mails: the recipients, those who got no mail by reason, and those who did. */
+/**
+ * The outcomes of the mails: the recipients, those who got no mail by reason, and those who did.
+ */
 export function outcomesOf(stats: CampaignStats): { steps: Step[]; sent: number } {
   const { totalRecipients, suppressed, failed, cancelled, queued, sent } = stats;
   const refused = stats.bounced - stats.bouncedLater;

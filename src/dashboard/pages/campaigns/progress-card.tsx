@@ -1,4 +1,4 @@
-/** How far the sending is, with the time that is left at the speed of the latest minute. */
+/** Shows how far the sending is, and the time that is left at the speed of the latest minute. */
 
 import { Progress } from "@mantine/core";
 import { useEffect, useState } from "react";
@@ -30,7 +30,7 @@ export function ProgressCard({ stats, isPaused }: { stats: CampaignStats; isPaus
   );
 }
 
-/** In words; null while it is not known. */
+/** The remaining time in words; null while it is not known. */
 function useTimeLeft(done: number, waiting: number, isPaused: boolean): string | null {
   const [samples, setSamples] = useState<ReturnType<typeof withSample>>([]);
   useEffect(() => {

@@ -13,7 +13,7 @@ export type Reason = {
 
 const DOMAIN_LOST = "The sender's domain is not verified any more.";
 
-/** Null if the status needs no explanation. */
+/** The explanation of a status; null if it needs none. */
 export function reasonOf({ status, statusReason }: Facts): Reason | null {
   if (status === "PAUSED") return pauseReason(statusReason);
   if (status === "CANCELLED") {

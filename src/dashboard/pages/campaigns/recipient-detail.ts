@@ -5,7 +5,9 @@ import { explainReply } from "../../ui/message/explain.ts";
 const REPLY = /^(\d{3})(?: (\d\.\d{1,3}\.\d{1,3}))?/;
 const NOT_DELIVERED = ["BOUNCED", "FAILED", "SUPPRESSED", "CANCELLED", "QUEUED"];
 
-/** The links that a recipient clicked, or why the mail was not delivered; "" if there is neither. */
+/**
+ * The links that a recipient clicked, or why the mail was not delivered; "" if there is neither.
+ */
 export function recipientDetail({ status, links, lastError, bouncedAt }: Recipient): string {
   if (bouncedAt !== null || NOT_DELIVERED.includes(status)) {
     return lastError === null ? "" : reasonText(lastError);
@@ -13,7 +15,7 @@ export function recipientDetail({ status, links, lastError, bouncedAt }: Recipie
   return links.map((url) => url.replace(/^https?:\/\//, "")).join(", ");
 }
 
-/** The meaning of the reply first, because the words of servers are long. */
+/** Puts the meaning of the reply first, because the words of servers are long. */
 function reasonText(error: string): string {
   const [, code, enhanced = null] = REPLY.exec(error) ?? [];
   if (code === undefined) return error;
@@ -22,7 +24,7 @@ function reasonText(error: string): string {
   return text === "" ? error : `${text} ${error}`;
 }
 
-/** The latest time of what happened to the mail; null if it was not sent. */
+/** The time of the latest event of the mail; null if it was not sent. */
 export function latestOf(row: Recipient): string | null {
   const { sentAt, openedAt, clickedAt, bouncedAt, complainedAt } = row;
   const times = [sentAt, openedAt, clickedAt, bouncedAt, complainedAt].filter((at) => at !== null);

@@ -8,7 +8,7 @@ import type { CampaignSummary } from "../../../modules/campaigns/summary-model.t
 import { api, type ListPage } from "../../api.ts";
 import { useProject } from "../../state.ts";
 
-/** Campaigns with which one is compared. */
+/** The number of campaigns with which one is compared. */
 const EARLIER = 5;
 
 const useKey = (id: string, part: string) => {

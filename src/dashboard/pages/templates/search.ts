@@ -9,7 +9,7 @@ export type TemplatesSearch = { [Key in (typeof LIST_KEYS)[number]]?: string };
 export const readTemplatesSearch = (given: Readonly<Record<string, unknown>>): TemplatesSearch =>
   textsOf(given, LIST_KEYS);
 
-/** Templates have bodies, so that the pages of this list are smaller than those of others. */
+/** The rows in a page of the list: fewer than in other lists, because templates have bodies. */
 const PAGE_SIZE = 25;
 
 /** The parameters of GET /templates. */

@@ -10,7 +10,10 @@ const LINE_PX = 20;
 const PADDING_PX = 60;
 const MAX_PX = 640;
 
-/** Short sources need no empty space; wrapped lines are higher. */
+/**
+ * The height of the source, so that a short one has no empty space below it. Wrapped lines are
+ * higher.
+ */
 const heightOf = (lines: number): number => Math.min(MAX_PX, 2 * lines * LINE_PX + PADDING_PX);
 
 export function TemplateSourceTab({ template: { subject, body } }: { template: Template }) {

@@ -3,7 +3,7 @@ import type { Template, TemplateUsage } from "../../../modules/templates/model.t
 import { api } from "../../api.ts";
 import { useProject } from "../../state.ts";
 
-/** Where a template is used, and its variables. */
+/** The uses of a template, and its variables. */
 export function useUsage({ id, updatedAt }: Template) {
   const project = useProject()?.id ?? null;
   return useQuery({

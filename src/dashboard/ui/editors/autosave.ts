@@ -26,11 +26,11 @@ export type SaveOptions = {
   isLeaving: boolean;
 };
 
-/** What a failed request means for the editor. */
+/** The meaning of a failed request for the editor. */
 export type Failure =
   /** The server does not take this value; another one may be good. */
   | "REFUSED"
-  /** Somebody else saved first. */
+  /** Another editor has saved since, so that the revision is no longer the newest. */
   | "CONFLICT"
   /** The same request may succeed later. */
   | "LATER";
@@ -38,22 +38,22 @@ export type Failure =
 export type AutosaveState<T> = {
   value: T;
   status: "SAVED" | "CHANGED" | "SAVING" | "REFUSED" | "WAITING" | "CONFLICT";
-  /** When the server took the last change of this editor; null before the first. */
+  /** The time at which the server took the last change of this editor; null before the first. */
   savedAtMs: number | null;
-  /** Why the last attempt failed; null after a success. */
+  /** The error of the last attempt; null after a success. */
   error: unknown;
   /** Whether the browser keeps what the server does not have. */
   isKept: boolean;
   conflict: Conflict<T> | null;
-  /** FieldValues that another person changed and that were taken over. */
+  /** The fields that another person changed and that were taken over. */
   merged: readonly string[];
-  /** When the changes were made that an earlier visit had left in the browser; null without. */
+  /** The time of the changes that an earlier visit left in the browser; null if there are none. */
   restoredFromMs: number | null;
 };
 
 export type Conflict<T> = {
   theirs: Stored<T>;
-  /** FieldValues that both changed. Those of one group are decided together. */
+  /** The fields that both changed. Those of one group are decided together. */
   groups: readonly (readonly string[])[];
 };
 
@@ -63,21 +63,21 @@ export type AutosaveOptions<T extends FieldValues> = {
   stored: Stored<T>;
   /** Resolves to the new revision. */
   save: (value: T, revision: number, options: SaveOptions) => Promise<number>;
-  /** Reads what the server has, after somebody else saved. */
+  /** Reads the version of the server after another editor has saved. */
   load: () => Promise<Stored<T>>;
   failureOf: (error: unknown) => Failure;
   groups?: Groups;
   drafts: ReturnType<typeof createDrafts>;
   clock: {
     now: () => number;
-    /** Returns a function that cancels it. */
+    /** Calls `run` after the time. The returned function cancels the call. */
     after: (ms: number, run: () => void) => () => void;
   };
 };
 
-/** After the last change. */
+/** A change is sent when no other has followed it for this time. */
 const SETTLED_MS = 1_000;
-/** While changes go on. */
+/** A change is sent after this time at the latest, also while other changes follow. */
 const LONGEST_MS = 8_000;
 const DRAFT_MS = 250;
 const FIRST_RETRY_MS = 2_000;
@@ -168,7 +168,7 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
     await running;
   }
 
-  /** There is nothing to send. */
+  /** Ends a save that has nothing to send, because the value is the stored one again. */
   function settle(): void {
     writeDraft();
     if (state.status !== "SAVED") set({ status: "SAVED", error: null });
@@ -200,7 +200,7 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
     } else if (failure === "LATER") {
       tryLater(error);
     } else {
-      // What was typed meanwhile may be right.
+      // The server has not seen the text that was typed meanwhile: it may be right.
       const isNewer = !areSameFields(sent, state.value);
       set({ status: isNewer ? "CHANGED" : "REFUSED", error });
       if (isNewer) planSave();
@@ -244,7 +244,9 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
     if (isChanged()) saveAfter(0);
   }
 
-  /** `choices` has a side for each field in conflict; a field without a choice stays as it is here. */
+  /**
+   * `choices` has a side for each field in conflict; a field without a choice stays as it is here.
+   */
   function resolve(choices: Readonly<Record<string, Side>>): void {
     const { conflict } = state;
     if (conflict === null) return;
@@ -284,7 +286,7 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
     merge(newest);
   }
 
-  /** Discards what the server does not have. */
+  /** Discards the changes that the server does not have. */
   function discard(): void {
     cancelSave();
     if (state.conflict !== null) base = state.conflict.theirs;
@@ -306,7 +308,7 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
       planSave();
       return;
     }
-    // Somebody saved after these changes were made.
+    // Another editor has saved since these changes were made.
     const theirs = base;
     base = {
       value: { ...now, ...typed(now, pickFields(draft.before, names)) },
@@ -325,12 +327,12 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
       return () => listeners.delete(listener);
     },
     change,
-    /** Resolves to what became of the changes. */
+    /** Resolves to the state after the request, which says whether the changes are saved. */
     async saveNow(): Promise<AutosaveState<T>> {
       await saveNow();
       return state;
     },
-    /** The connection is back. */
+    /** Sends at once the changes that wait for a connection. */
     retry(): void {
       if (state.status === "WAITING") void saveNow();
     },
@@ -338,7 +340,10 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
     takeOver,
     resolve,
     discard,
-    /** The page is left, or the tab is hidden. Nothing is lost if the request does not arrive. */
+    /**
+     * Saves when the page is left or the tab is hidden. Nothing is lost if the request does not
+     * arrive.
+     */
     leave(): void {
       if (!isChanged()) return;
       writeDraft();

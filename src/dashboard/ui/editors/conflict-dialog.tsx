@@ -16,7 +16,7 @@ export function ConflictDialog<T extends FieldValues>(props: {
   /** The words for the fields. */
   labels: Readonly<Record<string, string>>;
   onResolve: (choices: Readonly<Record<string, Side>>) => void;
-  /** The decision is left for later. */
+  /** Called when the user leaves the decision for later. */
   onClose: () => void;
 }) {
   const { conflict, mine, noun, labels, onResolve, onClose } = props;

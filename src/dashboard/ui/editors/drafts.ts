@@ -11,7 +11,7 @@ export type KeptDraft = {
   /** The revision that the changes were made to. */
   revision: number;
   atMs: number;
-  /** The changed fields, before and now. */
+  /** `before` has the stored values of the changed fields, and `now` those of the editor. */
   before: FieldValues;
   now: FieldValues;
 };
@@ -26,7 +26,10 @@ export function createDrafts(storage: DraftStorage, object: string, editor: stri
   const own = prefix + editor;
 
   return {
-    /** False if the browser does not keep it, for example because its storage is full. */
+    /**
+     * Returns false if the browser does not keep the draft, for example because its storage is
+     * full.
+     */
     write(draft: KeptDraft): boolean {
       try {
         storage.setItem(own, JSON.stringify(draft));
@@ -62,7 +65,7 @@ function keysOf(storage: DraftStorage, prefix: string): string[] {
   );
 }
 
-/** Nobody came back for them. */
+/** Removes drafts that no editor has taken over for a month, and entries that cannot be read. */
 function removeOld(storage: DraftStorage, nowMs: number): void {
   for (const key of keysOf(storage, `${PREFIX}:`)) {
     const draft = readDraft(storage.getItem(key));

@@ -4,7 +4,7 @@ export type FaultPlace = { line: number; column: number; message: string };
 
 const PLACE = /^has an? (?:syntax )?error in line (\d{1,9}), column (\d{1,9}): ([^]*)$/;
 
-/** Line and column count from 1; null for a message about no place. */
+/** Reads the line and the column, which count from 1; null for a message that names no place. */
 export function placeOf(message: string): FaultPlace | null {
   const [, line, column, text = ""] = PLACE.exec(message) ?? [];
   if (line === undefined || column === undefined) return null;

@@ -11,7 +11,10 @@ export type DiffLine = {
   text: string;
 };
 
-/** Differing lines up to which the shortest difference is looked for. Work and memory are its square. */
+/**
+ * The largest number of differing lines for which the shortest difference is searched. Time and
+ * memory grow with its square.
+ */
 const MOST_DIFFERENCES = 1_200;
 
 export function diffLines(before: string, after: string): DiffLine[] {
@@ -70,7 +73,7 @@ function editsOf(a: readonly string[], b: readonly string[]): DiffLine["kind"][]
 }
 
 /**
- * For each number of differences `d`, how far along `a` each diagonal `k` reaches, at the index
+ * Returns for each number of differences `d` how far along `a` each diagonal `k` reaches, at the index
  * `k + d + 1`. Null if there are too many differences.
  */
 function searchPath(a: readonly string[], b: readonly string[]): number[][] | null {
@@ -92,7 +95,7 @@ function searchPath(a: readonly string[], b: readonly string[]): number[][] | nu
   return null;
 }
 
-/** Lines beside each other: what was removed beside what was added in its place. */
+/** A row of the view: a removed line beside the line that was added in its place. */
 export type DiffPair = { left: DiffLine | null; right: DiffLine | null };
 
 export function pairLines(lines: readonly DiffLine[]): DiffPair[] {

@@ -1,5 +1,5 @@
 /**
- * Compares two versions of an object with the one that both started from, field by field. FieldValues that
+ * Compares two versions of an object with the one that both started from, field by field. Fields that
  * belong together, such as a body and its design, form a group: they are taken from one side.
  */
 
@@ -31,9 +31,9 @@ export function pickFields<T extends FieldValues>(value: T, names: readonly stri
 }
 
 export type Comparison = {
-  /** FieldValues that only we changed. */
+  /** The fields that only we changed. */
   ours: string[];
-  /** FieldValues that only they changed. */
+  /** The fields that only they changed. */
   theirs: string[];
   /** Groups in which both sides changed something, and not to the same values. */
   conflicts: string[][];

@@ -1,4 +1,4 @@
-/** What happened to the object without a doing of the user: restored changes, and those of others. */
+/** Tells the user what else has changed the object: restored changes, and those of other people. */
 
 import "./styles.ts";
 import { Button, CloseButton } from "@mantine/core";

@@ -20,7 +20,7 @@ export function SaveState(props: {
   editor: Pick<AutosaveState<unknown>, "status" | "savedAtMs" | "error" | "isKept">;
   /** Names the fields of the object in messages. */
   labels?: Readonly<Record<string, string>>;
-  /** Shows both versions again. */
+  /** Opens the dialog with both versions again. */
   onCompare?: () => void;
 }) {
   const { editor, labels = {}, onCompare } = props;
@@ -32,7 +32,7 @@ export function SaveState(props: {
   return (
     <span className="save-state" data-tone={tone}>
       <Icon size={14} aria-hidden className={isPassing ? "save-state-busy" : undefined} />
-      {/* Each keystroke would be announced. */}
+      {/* The states of each keystroke are outside of the status, because they would be announced. */}
       {isPassing && <span>{text}</span>}
       <span role="status" hidden={isPassing} title={isPassing ? undefined : text}>
         {isPassing ? "" : text}

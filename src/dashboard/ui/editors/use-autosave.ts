@@ -10,7 +10,7 @@
  *       load: async () => ({ value, revision }),
  *     });
  *
- * `value` and `revision` are what the server has; a newer revision is joined with the changes here.
+ * `value` and `revision` are those of the server; a newer revision is joined with the changes here.
  * A page whose object may change has a `key` of React with the id.
  */
 
@@ -28,7 +28,9 @@ import {
 import { createDrafts } from "./drafts.ts";
 import type { FieldValues, Groups } from "./merge.ts";
 
-/** Answers after which the same request may succeed: no session, too many requests, or a failure. */
+/**
+ * Answers after which the same request may succeed: no session, too many requests, or a failure.
+ */
 const LATER = new Set([NO_RESPONSE, 401, 408, 425, 429]);
 const FAILURE = 500;
 const PRECONDITION_FAILED = 412;
@@ -54,7 +56,7 @@ export function useAutosave<T extends FieldValues>(options: {
   revision: number;
   save: (value: T, revision: number, options: SaveOptions) => Promise<number>;
   load: () => Promise<Stored<T>>;
-  /** FieldValues that belong together. */
+  /** The fields that belong together. */
   groups?: Groups;
 }) {
   const { key, value, revision, groups = [] } = options;

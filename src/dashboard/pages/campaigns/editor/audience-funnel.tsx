@@ -1,4 +1,4 @@
-/** How the number of recipients comes about: who matches, who is left out, and why. */
+/** Shows how the number of recipients comes about: who matches, who is left out, and why. */
 
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -71,7 +71,10 @@ export function AudienceFunnel(props: {
 
 type LinkProps = { editor: CampaignEditing; children: ReactNode };
 
-/** Opens the list of these contacts, after what was typed is saved: the server lists the stored audience. */
+/**
+ * Opens the list of these contacts, after what was typed is saved: the server lists the stored
+ * audience.
+ */
 function WhoLink({ editor, who, children }: LinkProps & { who: string }) {
   return (
     <Link

@@ -138,7 +138,7 @@ export function CampaignEditor({ campaign, project }: { campaign: Campaign; proj
   );
 }
 
-/** All that the page knows of the draft. */
+/** The state of the draft and of its sections. */
 function useDraft(campaign: Campaign, project: string) {
   const { id, revision } = campaign;
   const client = useQueryClient();
@@ -159,7 +159,7 @@ function useDraft(campaign: Campaign, project: string) {
   const count = useAudienceCount(project, value, choice.incomplete === null);
   const senders = useSenders(project);
   const preview = useDraftPreview(project, { ...value, type: value.category }, search.as);
-  // Not the body of each keystroke.
+  // The settled body is examined, because examining it after each keystroke would be slow.
   const { body } = preview.settled;
   const hasWords = useMemo(() => showsAnything(body), [body]);
   const faults = writtenFaults(value, preview.data?.errors ?? []).length;

@@ -1,4 +1,6 @@
-/** What is edited of a campaign that is a draft, and how it is read and saved. */
+/**
+ * The members of a draft campaign that its page edits, and the requests that read and save them.
+ */
 
 import type { QueryClient } from "@tanstack/react-query";
 import type { Campaign } from "../../../../modules/campaigns/model.ts";
@@ -53,7 +55,7 @@ export const CAMPAIGN_LABELS: Readonly<Record<string, string>> = {
 
 const AUDIENCE = ["audienceType", "segmentId", "audienceFilter"] as const;
 
-/** Fields that are taken from one version together. */
+/** The fields that are taken from one version together. */
 export const CAMPAIGN_GROUPS = [["body", "design", "format"], AUDIENCE] as const;
 
 export const campaignPath = (id: string): string => `/campaigns/${encodeURIComponent(id)}`;

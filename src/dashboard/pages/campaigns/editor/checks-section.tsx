@@ -1,4 +1,4 @@
-/** What a mail program may object to, and a rehearsal for contacts whose data differ. */
+/** The section with the checks of the mail, and with a rehearsal for contacts whose data differ. */
 
 import { useQuery } from "@tanstack/react-query";
 import type { EmailChecks } from "../../../../modules/emails/content/model.ts";
@@ -11,7 +11,10 @@ import { RehearsalPart } from "./rehearsal.tsx";
 import { Section } from "./section.tsx";
 import type { SectionState } from "./sections.ts";
 
-/** The checks of the draft as it is now; not asked while the content has a gap or a fault. */
+/**
+ * The checks of the draft as it is now. They are not requested while the content has a gap or a
+ * fault.
+ */
 export const useDraftChecks = (
   project: string,
   draft: ReturnType<typeof draftOf>,

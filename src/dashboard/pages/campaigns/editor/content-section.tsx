@@ -1,4 +1,7 @@
-/** What the campaign says: its own text or that of a template, and beside it the mail that it makes. */
+/**
+ * The section for the content: the campaign's own text or that of a template, and the mail that it
+ * makes.
+ */
 
 import { Button } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";

@@ -15,7 +15,9 @@ import { refreshCampaigns } from "./use-sending.ts";
 /** Later campaigns have the button "Back to draft" alone. */
 const SOON_MS = (UNDO_SECONDS + 5) * 1000;
 const TICK_MS = 250;
-/** After its time, the campaign is read again until the server has started it. */
+/**
+ * The interval at which a campaign is read again after its time, until the server has started it.
+ */
 const LATE_MS = 1_500;
 
 export function Countdown({ campaign }: { campaign: Campaign }) {

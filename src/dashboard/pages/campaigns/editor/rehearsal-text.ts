@@ -18,7 +18,7 @@ export function rehearsalText({ failed, withErrors, withWarnings }: Sums): strin
 
 type Finding = RehearsalVariant["findings"][number];
 
-/** What is wrong with each mail, which need not be said in each row. */
+/** The findings that all mails have, which need not be repeated in each row. */
 export function commonFindings(
   variants: readonly Pick<RehearsalVariant, "fault" | "findings">[],
 ): Finding[] {

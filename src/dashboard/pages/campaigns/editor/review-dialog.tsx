@@ -30,7 +30,7 @@ type Props = {
   count: AudienceCount;
   mail: TemplateDraftPreview | undefined;
   when: When;
-  /** The campaign is scheduled. */
+  /** Called when the campaign is scheduled. */
   onSent: () => void;
 };
 
@@ -86,7 +86,7 @@ function Missing(props: {
   );
 }
 
-/** Longer than the dialog takes to close. */
+/** The time after which the dialog is closed for certain. */
 const CLOSED_MS = 300;
 
 function Review(props: Props & { isBusy: boolean; onBusy: (isBusy: boolean) => void }) {

@@ -2,7 +2,10 @@ import type { FieldValues } from "../../../ui/editors/merge.ts";
 import type { Editing } from "../../../ui/editors/use-autosave.ts";
 import { saveText } from "../../../ui/editors/save-text.ts";
 
-/** Saves what was typed. Throws if the server does not take it: it works with what it has. */
+/**
+ * Saves the changes of an editor before a request that works with the stored record. Throws if the
+ * server refuses them.
+ */
 export async function saveAll<T extends FieldValues>(
   editor: Pick<Editing<T>, "saveNow">,
   labels: Readonly<Record<string, string>>,

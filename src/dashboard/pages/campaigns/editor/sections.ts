@@ -15,7 +15,10 @@ export const SECTIONS = [
 ] as const;
 export type SectionKey = (typeof SECTIONS)[number]["key"];
 
-/** OPEN: it is needed before the campaign is sent. WARNING: it may be sent. WAITING: not known yet. */
+/**
+ * OPEN: the campaign cannot be sent before. WARNING: it can be sent. WAITING: the state is not
+ * known yet.
+ */
 export type SectionState = { status: "DONE" | "OPEN" | "WARNING" | "WAITING"; text: string };
 export type SectionStates = Readonly<Record<SectionKey, SectionState>>;
 
@@ -24,7 +27,7 @@ const open = (text: string): SectionState => ({ status: "OPEN", text });
 const waiting = (text: string): SectionState => ({ status: "WAITING", text });
 
 export type Audience = {
-  /** Why the page has no audience to save yet; null if it has one. */
+  /** The reason why the page has no audience to save yet; null if it has one. */
   incomplete: string | null;
   count: AudienceBreakdown | undefined;
   isFailed: boolean;
@@ -88,7 +91,7 @@ export function checksState(
 export const openSections = (states: SectionStates) =>
   SECTIONS.filter(({ key }) => states[key].status === "OPEN");
 
-/** From this many recipients on, their number is typed before the campaign is sent. */
+/** Before a campaign is sent to this many recipients or more, their number is typed. */
 const TYPED_FROM = 1_001;
 
 export const mustType = (recipients: number): boolean => recipients >= TYPED_FROM;

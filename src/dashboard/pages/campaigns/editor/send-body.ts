@@ -2,7 +2,7 @@
 
 import { plannedMs, type When } from "./when.ts";
 
-/** Time in which a campaign that is sent now can be undone. */
+/** The time in which the sending of a campaign for now can be undone. */
 export const UNDO_SECONDS = 15;
 
 export type SendRequest = {

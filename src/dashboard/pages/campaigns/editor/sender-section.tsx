@@ -1,4 +1,4 @@
-/** Whom the campaign comes from, and where replies go. */
+/** The section for the sender of the campaign and the address for replies. */
 
 import { Autocomplete, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";

@@ -1,6 +1,6 @@
 /** The addresses that may send, while one is typed. Pure. */
 
-/** Something, one `@`, and a domain with a dot. The server checks the rest. */
+/** Matches a text with one `@` and a domain with a dot. The server checks the rest. */
 export const isAddress = (text: string): boolean =>
   /^[^\s@<>]+@[^\s@<>.]+(\.[^\s@<>.]+)+$/.test(text.trim());
 

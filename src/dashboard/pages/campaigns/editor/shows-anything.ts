@@ -1,6 +1,6 @@
-/** Elements whose text is not shown. */
+/** The elements whose text is not shown. */
 const HIDDEN = ["<style", "<title", "<script"];
-/** Characters that a mail program shows as nothing. */
+/** Matches characters that a mail program shows as nothing. */
 const BLANKS = /&(?:nbsp|zwnj|zwj|shy|#160|#8203|#847);/g;
 
 /**

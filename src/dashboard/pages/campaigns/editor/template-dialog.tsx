@@ -129,7 +129,7 @@ function contentOf(value: CampaignSource): Content {
   };
 }
 
-/** A sender that was chosen stays. */
+/** The content of a template, without its sender if the campaign has one. */
 function contentOfTemplate(template: Template, value: CampaignSource): Content {
   const { subject, preheader, body, design, format, layoutId, id } = template;
   const { from, fromName, replyTo } = value.from === "" ? template : value;

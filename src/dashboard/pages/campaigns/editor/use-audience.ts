@@ -1,4 +1,4 @@
-/** Whom the audience of a draft has: the choice while it is made, and its live numbers. */
+/** The audience of a draft: the choice while it is made, and its live numbers. */
 
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
@@ -67,7 +67,9 @@ export function useAudienceChoice(editor: Pick<CampaignEditing, "value" | "chang
     setType,
     setSegment,
     takeCondition,
-    /** Somebody else changed the stored conditions. */
+    /**
+     * Whether the stored conditions are not those of the rows, because another person changed them.
+     */
     isOutside,
     showStored(): void {
       setShown(stored);
@@ -89,7 +91,10 @@ function incompleteText(
   return type === "FILTERED" && condition === null ? "Complete the conditions" : null;
 }
 
-/** How many contacts would get a mail with this audience now, and how many would not, and why. */
+/**
+ * Counts the contacts who would get a mail with this audience now, and those who would not, by
+ * reason.
+ */
 export function useAudienceCount(project: string, fields: AudienceFields, isComplete: boolean) {
   const { audienceType, segmentId, audienceFilter, category } = fields;
   const whole = { audienceType, segmentId, audienceFilter, category };

@@ -13,7 +13,7 @@ import type { When } from "./when.ts";
 
 export function useSending(id: string) {
   const client = useQueryClient();
-  /** The request that got no answer: repeated as it was, it has no second effect. */
+  /** The request that got no answer. It is repeated as it was, and then has no second effect. */
   const unanswered = useRef<{ key: string; body: SendRequest } | null>(null);
   const isRunning = useRef(false);
 

@@ -1,5 +1,5 @@
 /**
- * When a draft is to be sent, until it is scheduled. The server has no such field of a draft, so the
+ * The time at which a draft is to be sent, until it is scheduled. The server has no such field, so the
  * browser keeps the choice.
  */
 

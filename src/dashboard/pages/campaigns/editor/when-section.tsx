@@ -1,4 +1,4 @@
-/** When and how the campaign is sent: the time, the speed, marks in its links, and its public page. */
+/** The section for the sending: the time, the speed, marks in the links, and the public page. */
 
 import { Checkbox, NumberInput, Radio, Select, Stack, Switch, TextInput } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
@@ -99,7 +99,7 @@ function firstTime(kind: "AT" | "LOCAL", zone: string): WallTime {
 
 const nextHour = (ms: number): number => Math.ceil(ms / HOUR_MS) * HOUR_MS;
 
-/** Mails a minute: few people think in mails a second. */
+/** Asks for mails in a minute, because few people think in mails in a second. */
 function Speed({ editor }: { editor: CampaignEditing }) {
   const { rate } = editor.value;
   const perMinute = rate === null ? "" : Math.round(rate * 60);

@@ -1,4 +1,4 @@
-/** When a draft is to be sent. Pure. */
+/** The time at which a draft is to be sent. Pure. */
 
 import { isRecord } from "../../../ui/is-record.ts";
 import type { SectionState } from "./sections.ts";
@@ -7,7 +7,7 @@ import { ownZone, timeOfWall, type WallTime, zonedText } from "./zone-time.ts";
 /** LOCAL: each contact gets the mail when its own clock shows the time. */
 export type When = { kind: "NOW" | "AT" | "LOCAL"; wall: WallTime; zone: string };
 
-/** The choice that the browser kept; now, if it kept none. */
+/** Reads the choice that the browser kept; without one, the campaign is for now. */
 export function readWhen(text: string | null): When {
   const unset: When = { kind: "NOW", wall: "", zone: ownZone() };
   if (text === null) return unset;
@@ -18,7 +18,7 @@ export function readWhen(text: string | null): When {
   return { kind: kind === "AT" || kind === "LOCAL" ? kind : "NOW", wall, zone };
 }
 
-/** Milliseconds since the epoch; null for now, and for a time that is not complete. */
+/** The time in milliseconds since the epoch; null for now, and for a time that is not complete. */
 export const plannedMs = ({ kind, wall, zone }: When): number | null =>
   kind === "NOW" ? null : timeOfWall(wall, zone);
 

@@ -1,6 +1,6 @@
 /** Times of a clock on the wall in a named zone. Pure. */
 
-/** `2030-03-03T09:00`, as a field for a local time has it. */
+/** A local time such as `2030-03-03T09:00`, the value of a field for one. */
 export type WallTime = string;
 
 const WALL_TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)$/;
@@ -34,7 +34,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** What a clock in the zone shows at a time. */
+/** The time that a clock in the zone shows. */
 export function wallTimeOf(ms: number, zone: string): WallTime {
   const parts = new Map(
     formatOf(zone)
@@ -55,7 +55,7 @@ export function timeOfWall(wall: WallTime, zone: string): number | null {
   const asUtc = Date.parse(`${wall}:00Z`);
   if (Number.isNaN(asUtc)) return null;
   const offsetAt = (ms: number) => Date.parse(`${wallTimeOf(ms, zone)}:00Z`) - ms;
-  // Both offsets around a change of the clocks; the larger one gives the earlier time.
+  // Around a change of the clocks there are two offsets; the larger one gives the earlier time.
   const offsets = [offsetAt(asUtc - DAY_MS), offsetAt(asUtc + DAY_MS)];
   const times = offsets.map((offset) => asUtc - offset).toSorted((a, b) => a - b);
   return times.find((ms) => wallTimeOf(ms, zone) === wall) ?? asUtc - (offsets[0] ?? 0);

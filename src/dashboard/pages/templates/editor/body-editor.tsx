@@ -146,14 +146,14 @@ function useForeignChanges(design: object | null) {
   }
   return {
     count: known.current.count,
-    /** The editor is about to report this design. */
+    /** Remembers a design that the editor is about to report. */
     expect(next: object): void {
       known.current = { ...known.current, design: next };
     },
   };
 }
 
-/** The source that the visual editor wrote, and the way out of it. */
+/** Shows the source that the visual editor wrote, and offers to go on in code. */
 function VisualSource({ editor }: { editor: BodyEditing }) {
   const { value, change } = editor;
   const { body, design } = value;

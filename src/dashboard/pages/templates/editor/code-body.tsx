@@ -1,4 +1,4 @@
-/** A body as code, with what can be inserted and its faults. */
+/** A body as code, with buttons that insert variables and images, and with its faults. */
 
 import { type ReactNode, useCallback, useId, useRef } from "react";
 import type { CodeControl, CodeFault } from "../../../ui/editors/code/code-editor.tsx";

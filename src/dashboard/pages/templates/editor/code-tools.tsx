@@ -1,4 +1,4 @@
-/** What can be inserted into the code at the cursor: variables and images. */
+/** The buttons that insert variables and images into the code at the cursor. */
 
 import { Button, FileButton, Menu } from "@mantine/core";
 import { Braces, ChevronDown, Image as ImageIcon } from "lucide-react";

@@ -1,6 +1,6 @@
 /**
- * What is written and what it becomes: beside each other, and on narrow screens one or the other. With
- * `isSingle` it is one or the other on all screens.
+ * Shows the source and the mail that it makes beside each other, and on narrow screens one of both.
+ * With `isSingle`, all screens show one of both.
  */
 
 import "../styles.ts";

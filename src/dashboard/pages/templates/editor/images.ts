@@ -2,10 +2,10 @@
 
 import { api } from "../../../api.ts";
 
-/** What the answer says of an image. */
+/** The members of an image that an editor needs. */
 type UploadedImage = { url: string; width: number; height: number };
 
-/** Shown width of an image that is wider, in pixels: that of most mails. */
+/** The width at which wider images are shown, in pixels: that of most mails. */
 const WIDEST_PX = 600;
 
 export async function uploadImage(project: string, file: File): Promise<UploadedImage> {
@@ -15,7 +15,7 @@ export async function uploadImage(project: string, file: File): Promise<Uploaded
   return await api.upload<UploadedImage>("/images", form, { project, query });
 }
 
-/** The element of an image. The alternative text is to be written. */
+/** The element of an image. Its alternative text is empty, so that the author writes it. */
 export function imageTag({ url, width, height }: UploadedImage): string {
   const shown = Math.min(width, WIDEST_PX);
   const high = Math.round((height * shown) / width);

@@ -1,4 +1,7 @@
-/** The mail that the template makes for a contact: on a desktop or a phone, light or dark, or its text. */
+/**
+ * The mail that the template makes for a contact: on a desktop or a phone, light or dark, or its
+ * text.
+ */
 
 import { SegmentedControl, Switch } from "@mantine/core";
 import { useRef } from "react";
@@ -76,7 +79,7 @@ function Mail(props: {
   isStale: boolean;
 }) {
   const { mail, sender, device, isDark, isStale } = props;
-  // While there are faults, the mail before them stays.
+  // While there are faults, the mail before them is shown.
   const latest = useRef<TemplateDraftPreview>(null);
   if (mail.documentUrl !== null) latest.current = mail;
   const shown = latest.current;

@@ -1,4 +1,4 @@
-/** What a template has besides its content: the kind of mail, the sender, and a note. */
+/** The settings of a template besides its content: the kind of mail, the sender, and a note. */
 
 import { Stack, Textarea, TextInput } from "@mantine/core";
 import { ApiError } from "../../../api.ts";

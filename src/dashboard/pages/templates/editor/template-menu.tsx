@@ -29,7 +29,7 @@ export function TemplateMenu(props: {
 
   async function duplicate(): Promise<void> {
     try {
-      // The copy is made of what the server has.
+      // The server makes the copy of the stored template.
       const state = await editor.saveNow();
       if (state.status !== "SAVED") throw new Error(saveText(state, TEMPLATE_LABELS));
       const copy = await api.post<Template>(`${templatePath(id)}/duplicate`);

@@ -1,4 +1,4 @@
-/** What is edited of a template, and how it is read and saved. */
+/** The members of a template that its page edits, and the requests that read and save them. */
 
 import type { QueryClient } from "@tanstack/react-query";
 import type { Template } from "../../../../modules/templates.ts";
@@ -37,7 +37,7 @@ export const TEMPLATE_LABELS: Readonly<Record<string, string>> = {
   type: "Kind of mail",
 };
 
-/** Fields that are taken from one version together. */
+/** The fields that are taken from one version together. */
 export const TEMPLATE_GROUPS = [["body", "design", "format"]] as const;
 
 export const templatePath = (id: string): string => `/templates/${encodeURIComponent(id)}`;

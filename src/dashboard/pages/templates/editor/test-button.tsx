@@ -66,7 +66,7 @@ export function TemplateTest({ id, editor, contactId }: Props) {
   );
 }
 
-/** Saves first: the mail is made of what the server has. */
+/** Saves first, because the server makes the mail of the stored template. */
 function useSend({ id, editor, contactId }: Props) {
   return async (to: string, idempotencyKey: string): Promise<void> => {
     const state = await editor.saveNow();

@@ -1,4 +1,6 @@
-/** The mail that the template in the editor makes, and its faults, a moment after the last change. */
+/**
+ * The mail that the template in the editor makes, and its faults, a moment after the last change.
+ */
 
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
@@ -29,7 +31,10 @@ export function draftOf(source: DraftSource, contactId: string | undefined): Tem
 const numbers = new WeakMap<object, number>();
 let drafts = 0;
 
-/** The key of a query is turned into a text at each drawing, which takes long with a body in it. */
+/**
+ * Numbers the drafts: the key of a query becomes a text at each drawing, which takes long with a
+ * body in it.
+ */
 function numberOf(draft: object): number {
   const known = numbers.get(draft);
   if (known !== undefined) return known;

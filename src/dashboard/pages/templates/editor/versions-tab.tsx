@@ -1,4 +1,4 @@
-/** What a template was: its versions, what each changed, and how it differs from the present one. */
+/** The versions of a template: the changes of each, and its differences from the present one. */
 
 import "../styles.ts";
 import { Button } from "@mantine/core";
@@ -23,7 +23,7 @@ import {
   templatePath,
 } from "./template-source.ts";
 
-/** Versions are often minutes apart. */
+/** Times are shown with their minutes, because versions are often minutes apart. */
 const time = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 type Props = {
@@ -46,7 +46,7 @@ export function VersionsTab(props: Props) {
   return (
     <Loaded query={versions} height={320}>
       {({ items }) => {
-        // The one before the present one, until another is chosen.
+        // Until another is chosen, it is the version before the present one.
         const chosen = props.chosen ?? (items[1] && String(items[1].revision));
         return (
           <div className="versions">
@@ -174,7 +174,7 @@ function RestoreButton(props: {
 
   async function restore(revision: number, isUndo: boolean): Promise<void> {
     try {
-      // What is not saved yet becomes a version, which the undo brings back.
+      // Changes that are not saved yet become a version, which the undo brings back.
       const state = await editor.saveNow();
       if (state.status !== "SAVED") throw new Error("The present changes are not saved yet.");
       const before = client.getQueryData<Template>(templateKey(project, id));

@@ -59,7 +59,10 @@ export function LayoutSourceEditor(props: { editor: Editing<LayoutSource>; proje
   );
 }
 
-/** Faults that only a layout can have: its place for the content is missing, or there twice. */
+/**
+ * Finds the faults that only a layout can have: its place for the content is missing, or there
+ * twice.
+ */
 function ownFaults(error: unknown) {
   const found = error instanceof ApiError ? error.errors : [];
   return found.flatMap(({ field, message }) => {

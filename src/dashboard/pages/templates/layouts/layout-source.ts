@@ -1,4 +1,4 @@
-/** What is edited of a layout, and how it is read and saved. */
+/** The members of a layout that its page edits, and the requests that read and save them. */
 
 import type { QueryClient } from "@tanstack/react-query";
 import type { Layout } from "../../../../modules/layouts.ts";
@@ -27,7 +27,7 @@ export function layoutRequests(client: QueryClient, project: string, id: string)
 /** The place of the content in a layout. */
 const CONTENT = /\{\{-?\s{0,9}content\s{0,9}-?\}\}/;
 
-/** One line, so that the lines of the layout keep their numbers. */
+/** The sample is one line, so that the lines of the layout keep their numbers. */
 const SAMPLE =
   '<h1 style="margin: 0 0 16px; font-size: 24px">Your order 1001</h1>' +
   '<p style="margin: 0 0 16px">Thank you, {{ name ?? friend }}. This is where the content of a ' +

@@ -51,9 +51,9 @@ export type CodeEditorProps = {
   /** The id of the element that says how to leave the editor by keyboard. */
   describedBy?: string;
   faults?: readonly CodeFault[];
-  /** Variables of the project. */
+  /** The variables of the project, which are completed. */
   variables?: readonly Word[];
-  /** Gets a function that moves the cursor to a place. */
+  /** Is called with a function that moves the cursor to a place. */
   onReady?: (control: CodeControl) => void;
 };
 
@@ -66,7 +66,9 @@ export type CodeControl = {
 const NO_FAULTS: readonly CodeFault[] = [];
 const NO_WORDS: readonly Word[] = [];
 
-/** The page gets a text so long after the last change, because it draws more than the editor does. */
+/**
+ * The page gets a text so long after the last change, because it draws more than the editor does.
+ */
 const SETTLED_MS = 120;
 
 export function CodeEditor(props: CodeEditorProps) {
@@ -97,7 +99,7 @@ export function CodeEditor(props: CodeEditorProps) {
     };
   }, [label, describedBy]);
 
-  // A version of somebody else, or one that was restored.
+  // The text is that of another person, or of a restored version.
   useEffect(() => code.current?.show(value), [value]);
 
   useEffect(() => code.current?.complete(variables), [variables]);
@@ -114,7 +116,10 @@ export function CodeEditor(props: CodeEditorProps) {
 
 type Code = ReturnType<typeof createCode>;
 
-/** The editor itself. It reports its text a moment after a change, and at the latest when it is left. */
+/**
+ * The editor itself. It reports its text a moment after a change, and at the latest when it is
+ * left.
+ */
 function createCode(options: {
   parent: HTMLElement;
   text: string;
@@ -153,7 +158,7 @@ function createCode(options: {
           {
             key: "Mod-s",
             run() {
-              // The page saves.
+              // The page, which saves at this key, needs the newest text.
               report();
               return false;
             },
@@ -168,13 +173,16 @@ function createCode(options: {
       }),
     ],
   });
-  // Before the listeners of the page, which save.
+  // The capture phase comes before the listeners of the page, which save.
   window.addEventListener("pagehide", report, { capture: true });
   document.addEventListener("visibilitychange", onHide, { capture: true });
 
   return {
     view,
-    /** Shows a text of the page. What was typed since the page got the last one stays in it. */
+    /**
+     * Shows a text of the page. Characters that were typed since the page got the last one stay in
+     * it.
+     */
     show(text: string): void {
       if (text === known) return;
       const foreign = ChangeSet.of(replacedRange(known, text), known.length);
@@ -268,7 +276,7 @@ function controlOf(view: EditorView): CodeControl {
 
 const CENTRE = { y: "center" } as const;
 
-/** The place may be of a text that was longer. */
+/** Converts a place to an offset. The place may be of a text that was longer. */
 function offsetOf(doc: Text, { line, column }: { line: number; column: number }): number {
   const { from, to } = doc.line(Math.min(Math.max(1, line), doc.lines));
   return Math.min(to, from + Math.max(0, column - 1));

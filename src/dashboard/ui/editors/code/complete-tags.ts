@@ -5,7 +5,7 @@ import { htmlCompletionSource } from "@codemirror/lang-html";
 
 /** The start of an opening or closing tag before the cursor. */
 const TAG_NAME = /<\/?[\w-]*$/;
-/** Longer than each name of an element. */
+/** The length of the text that is read before the cursor: no name of an element is longer. */
 const NEAR = 40;
 
 /**

@@ -1,4 +1,4 @@
-/** What can be completed at the cursor, by the text before it. */
+/** Finds out from the text before the cursor which words can be completed there. */
 
 export type CompletionPlace = {
   kind: "VARIABLE" | "FILTER" | "TAG";
@@ -6,11 +6,11 @@ export type CompletionPlace = {
   typed: string;
 };
 
-/** Longest part of a tag or placeholder that is read. */
+/** The longest part of a tag or placeholder that is read. */
 const LONGEST = 500;
 const WORD = /[\w.-]{0,500}$/;
 
-/** Null outside of placeholders and tags, and in their strings. */
+/** Returns null outside of placeholders and tags, and in their strings. */
 export function completionPlace(before: string): CompletionPlace | null {
   const near = before.slice(-LONGEST);
   const start = Math.max(near.lastIndexOf("{{"), near.lastIndexOf("{%"));
@@ -36,7 +36,7 @@ function isInString(text: string): boolean {
   return quote !== "";
 }
 
-/** What closes the placeholder or tag behind the cursor; a space or nothing if it is closed. */
+/** The text that closes the placeholder or tag behind the cursor; a space or "" if it is closed. */
 export function closingOf(kind: "TAG" | "VARIABLE", after: string): string {
   const close = kind === "TAG" ? "%}" : "}}";
   const open = /\{[{%]/.exec(after)?.index ?? after.length;

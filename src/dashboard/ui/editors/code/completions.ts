@@ -4,7 +4,7 @@ import type { Completion, CompletionContext, CompletionResult } from "@codemirro
 import { closingOf, completionPlace } from "./completion-place.ts";
 import { FILTERS, KNOWN_VARIABLES, TAGS, type Word } from "./liquid-words.ts";
 
-/** Text around the cursor that is read, in UTF-16 units. */
+/** The length of the text that is read around the cursor, in UTF-16 units. */
 const NEAR = 500;
 const SAME_WORD = /^[\w.-]*$/;
 

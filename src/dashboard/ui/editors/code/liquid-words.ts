@@ -1,11 +1,14 @@
-/** The words of Liquid that the editor completes, with what each does. A test compares them with the engine. */
+/**
+ * The words of Liquid that the editor completes, with what each does. A test compares them with the
+ * engine.
+ */
 
 export type Word = { name: string; text: string };
 
 const words = (list: Readonly<Record<string, string>>): Word[] =>
   Object.entries(list).map(([name, text]) => ({ name, text }));
 
-/** Variables that every mail has. */
+/** The variables that every mail has. */
 export const KNOWN_VARIABLES = words({
   email: "Address of the contact",
   id: "Id of the contact",

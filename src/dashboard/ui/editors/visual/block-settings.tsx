@@ -14,7 +14,10 @@ import type { ContactField } from "./variables.ts";
 const MOST_SHOWN = 3;
 const MARGIN_PX = 24;
 
-/** In a narrow editor the settings are over the end of the letter: what they belong to is above them. */
+/**
+ * In a narrow editor the settings cover the end of the letter, so their block is scrolled above
+ * them.
+ */
 function keepInView(editor: Editor): void {
   if (editor.isDestroyed || !editor.isFocused) return;
   const root = editor.view.dom.closest(".visual-editor");

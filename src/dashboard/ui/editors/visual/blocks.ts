@@ -4,10 +4,10 @@ export type BlockChoice = {
   name: string;
   title: string;
   hint: string;
-  /** Other words by which it is found. */
+  /** The other words by which the block is found. */
   words: string;
   group: "Text" | "Layout" | "Pieces";
-  /** The node; null for what the editor does itself, such as choosing a file. */
+  /** The node; null if the editor does more than to insert one, such as choosing a file. */
   content: object | null;
 };
 

@@ -11,7 +11,7 @@ const LONGEST = 2_000_000;
 const MAX_ATTRIBUTES = 10_000;
 const MAX_DEPTH = 100;
 
-/** Elements whose text is no text of the letter. */
+/** The elements whose text is no text of the letter. */
 const SKIPPED = new Set(
   "script style head title template noscript noembed noframes iframe object svg math select textarea audio video canvas xml".split(
     " ",
@@ -89,7 +89,7 @@ export function cleanHtml(html: string): string {
 }
 
 type Tag = {
-  /** "" for comments and declarations. */
+  /** The name of the element; "" for comments and declarations. */
   name: string;
   isClosing: boolean;
   isSelfClosing: boolean;
@@ -124,7 +124,9 @@ function skipTo(text: string, close: string, from: number): number {
   return found === -1 ? text.length : found + close.length;
 }
 
-/** The offset after the `>`. As in browsers, a value that is not closed takes the rest of the text. */
+/**
+ * The offset after the `>`. As in browsers, a value that is not closed takes the rest of the text.
+ */
 function findTagEnd(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const char = text[at];
@@ -181,7 +183,7 @@ function chooseNames(name: string, style: string): string[] {
 function closeElement(name: string, open: Open[], out: string[]): void {
   let at = open.length - 1;
   while (at >= 0 && open[at]?.read !== name) at--;
-  // It was never opened.
+  // The element was never opened, so its closing tag is left out.
   if (at < 0) return;
   for (const { written } of open.splice(at).toReversed()) {
     out.push(...written.map((each) => `</${each}>`));

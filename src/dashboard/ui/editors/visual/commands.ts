@@ -1,4 +1,4 @@
-/** What the menus and the toolbar do to the letter. */
+/** The commands of the menus and the toolbar. */
 
 import type { Editor, Range } from "@tiptap/core";
 import { NodeSelection, TextSelection } from "@tiptap/pm/state";

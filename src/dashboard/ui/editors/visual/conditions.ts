@@ -92,7 +92,7 @@ const findOperator = (name: string) => OPERATORS.find((each) => each.name === na
 
 export const needsValue = (operator: string): boolean => findOperator(operator)?.hasValue === true;
 
-/** What is missing or wrong, by field of the form; an empty object for a complete condition. */
+/** The faults of a condition by field of the form; an empty object for a complete condition. */
 export function findFaults(condition: Condition, kind: Kind): Partial<Condition> {
   const { field, operator, value } = condition;
   if (field.trim() === "") return { field: "Choose a field." };
@@ -130,7 +130,7 @@ function writeValue(operator: string, value: string): string | null {
 }
 
 /**
- * Equal as a text, or as the number or truth value that the text is: `3` is stored as either. A
+ * Compares as a text, or as the number or truth value that the text is: `3` is stored as either. A
  * postcode such as `00123` is a text only.
  */
 function writeEquality(sign: "==" | "!=", join: "or" | "and") {

@@ -22,7 +22,7 @@ export type Design = {
   isFragment: boolean;
 };
 
-/** What is stored. */
+/** The stored form of a design: its document, its theme and the version of both. */
 export type StoredDesign = {
   version: 1;
   theme: MailTheme;
@@ -62,7 +62,7 @@ export function readDesign(stored: unknown, base?: MailTheme): ReadDesign {
 
 const refuse = (problem: string): ReadDesign => ({ ok: false, problem });
 
-/** The node, or what is wrong with it. */
+/** Returns the node, or a sentence that says what is wrong with it. */
 function readNode(given: unknown, depth: number, state: { nodes: number }): DesignNode | string {
   state.nodes += 1;
   if (state.nodes > MAX_NODES) return `It has more than ${MAX_NODES} parts.`;
@@ -128,7 +128,7 @@ function withoutEmptyEnd(nodes: Record<string, unknown>[]): Record<string, unkno
 const isEmptyParagraph = (node: Record<string, unknown> | undefined): boolean =>
   node?.["type"] === "paragraph" && node["content"] === undefined;
 
-/** What is stored for a document of the editor. */
+/** Returns the design that is stored for a document of the editor. */
 export function storeDesign(document: object, theme: MailTheme, isFragment = false): StoredDesign {
   return {
     version: VERSION,
@@ -144,7 +144,7 @@ export const readText = (node: DesignNode | DesignMark, name: string): string =>
   return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 };
 
-/** A whole number within limits, also from a text; null if there is none. */
+/** Reads a whole number within limits, also from a text; null for any other value. */
 export function readSize(node: DesignNode, name: string, max: number): number | null {
   const value = Number.parseInt(readText(node, name), 10);
   return Number.isFinite(value) && value >= 0 ? Math.min(value, max) : null;

@@ -11,7 +11,7 @@ export function HrefField(props: {
   fields: readonly ContactField[];
   isOptional?: boolean;
   isFocused?: boolean;
-  /** Whether the address was taken. */
+  /** Returns whether the address was taken. */
   onCommit: (href: string) => boolean | undefined;
   onEnter?: () => void;
   onEscape?: () => void;

@@ -52,7 +52,8 @@ export function LinkForm(props: {
           if (type === undefined) return false;
           tr.removeMark(range.from, range.to, type);
           tr.addMark(range.from, range.to, type.create({ href }));
-          // What is typed next neither replaces the words nor belongs to the link.
+          // The cursor moves behind the link, so that the next character neither replaces the words
+          // nor belongs to it.
           tr.setSelection(TextSelection.create(tr.doc, range.to)).removeStoredMark(type);
           return true;
         })

@@ -5,7 +5,7 @@ import { splitLiquid } from "./liquid-text.ts";
 const SCHEMES = /^(?:https?:\/\/[^/]|mailto:.|tel:.|sms:.)/i;
 const LONGEST = 8_192;
 
-/** Why an address cannot be the target of a link; null if it can. */
+/** Says why an address cannot be the target of a link; null if it can. */
 export function findLinkFault(href: string): string | null {
   const trimmed = href.trim();
   if (trimmed === "") return "Enter an address, or choose a variable.";

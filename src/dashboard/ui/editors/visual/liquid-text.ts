@@ -47,7 +47,7 @@ function findEnd(text: string, open: number): number {
     if (text.startsWith("}}", at)) return at + 2;
     at = isQuote(text[at]) && !isWord(text[at - 1]) ? skipString(text, at) : at + 1;
   }
-  // A quote that opens no string: the output ends at the first braces.
+  // This quote opens no string: the output ends at the first braces.
   return plain + 2;
 }
 
@@ -82,8 +82,8 @@ export function repairLiquid(code: string): string {
 }
 
 /**
- * Text for HTML. Each piece of Liquid stays as it is, repaired. HTML joins spaces, so that each second
- * one becomes a no-break space.
+ * Escapes text for HTML. Each piece of Liquid is repaired and stays. HTML joins spaces, so that each
+ * second one becomes a no-break space.
  */
 export function escapeText(text: string): string {
   const escape = (piece: string) => escapeHtml(piece).replace(/ {2}/g, " &nbsp;");

@@ -1,12 +1,12 @@
 /** The look of a letter: colours, font and width. It is stored with the design. */
 
 export type MailTheme = {
-  /** Behind the letter. */
+  /** The colour behind the letter. */
   page: string;
-  /** The letter itself. */
+  /** The colour of the letter itself. */
   surface: string;
   text: string;
-  /** Buttons and links. */
+  /** The colour of buttons and links. */
   accent: string;
   font: string;
   fontSizePx: number;
@@ -28,7 +28,7 @@ export const DEFAULT_THEME: MailTheme = {
   hasDark: true,
 };
 
-/** Fonts that every computer has: a mail loads none. */
+/** The fonts that every computer has: a mail loads none. */
 export const FONTS: readonly { name: string; label: string; stack: string }[] = [
   { name: "sans", label: "Helvetica or Arial", stack: "Helvetica,Arial,sans-serif" },
   { name: "verdana", label: "Verdana", stack: "Verdana,Geneva,sans-serif" },
@@ -47,7 +47,9 @@ export const SIZE_LIMITS = {
   radiusPx: { min: 0, max: 32 },
 } as const;
 
-/** A theme from stored JSON: what is missing or not valid has the value of `base`. */
+/**
+ * Reads a theme from stored JSON: members that are missing or not valid have the value of `base`.
+ */
 export function readTheme(stored: unknown, base: MailTheme = DEFAULT_THEME): MailTheme {
   const given: Record<string, unknown> =
     typeof stored === "object" && stored !== null ? { ...stored } : {};
@@ -73,7 +75,7 @@ export function readTheme(stored: unknown, base: MailTheme = DEFAULT_THEME): Mai
   };
 }
 
-/** A colour as #rrggbb, also from #rgb; null if it is none. */
+/** Returns a colour as #rrggbb, also from #rgb; null for a text that is no colour. */
 export function readColor(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const text = value.trim().toLowerCase();
@@ -149,7 +151,7 @@ export function deriveDark({ accent }: MailTheme) {
   };
 }
 
-/** What makes the letter hard to read, in words; an empty list if nothing does. */
+/** Describes the colours that make the letter hard to read; an empty list if there are none. */
 export function findThemeFaults({ surface, text, accent }: MailTheme): string[] {
   const contrast = measureContrast(text, surface);
   const faults: string[] = [];

@@ -22,7 +22,7 @@ const DISMISS = "dismiss";
 
 type PickerOptions = {
   onMatch: (match: Match | null) => void;
-  /** Whether the menu took the key. */
+  /** Returns whether the menu took the key. */
   onKey: (event: KeyboardEvent) => boolean;
 };
 

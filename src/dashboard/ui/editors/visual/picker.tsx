@@ -16,7 +16,7 @@ export function usePicker(fields: readonly ContactField[]) {
   const [match, setMatch] = useState<Match | null>(null);
   const [active, setActive] = useState(0);
   const items = useMemo(() => listItems(match, fields), [match, fields]);
-  /** Set by the menu, which knows the editor. */
+  /** The menu sets it, because it knows the editor. */
   const choose = useRef<(item: Item) => void>(() => undefined);
   const dismiss = useRef<() => void>(() => undefined);
   const latest = useRef({ items, active });
@@ -153,7 +153,7 @@ export function PickerMenu(props: {
   );
 }
 
-/** Below the cursor, or above it where there is no room. */
+/** Places the menu below the cursor, or above it where there is no room. */
 function placeMenu(editor: Editor, pos: number): CSSProperties {
   const { left, top, bottom } = editor.view.coordsAtPos(
     Math.min(pos, editor.state.doc.content.size),

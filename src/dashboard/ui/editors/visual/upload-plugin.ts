@@ -1,4 +1,4 @@
-/** Images that are being uploaded: a placeholder in the letter, which moves with the text. */
+/** Shows images that are being uploaded as placeholders in the letter, which move with the text. */
 
 import { Extension } from "@tiptap/core";
 import { NodeSelection, Plugin, PluginKey } from "@tiptap/pm/state";
@@ -83,7 +83,7 @@ function insertImage(view: EditorView, id: object, attributes: object): void {
   const at = placeholder?.from ?? state.selection.to;
   const transaction = state.tr;
   const $at = transaction.doc.resolve(at);
-  // Behind the line that the placeholder is in, or in its place if that is empty.
+  // The image comes behind the line of the placeholder, or replaces that line if it is empty.
   const isEmptyLine = $at.parent.isTextblock && $at.parent.content.size === 0;
   const from = $at.parent.isTextblock ? (isEmptyLine ? $at.before() : $at.after()) : at;
   const to = isEmptyLine ? $at.after() : from;
@@ -93,7 +93,7 @@ function insertImage(view: EditorView, id: object, attributes: object): void {
 }
 
 /**
- * The images among dropped or pasted files. Office programs add a picture of the text that is copied,
+ * Returns the images among dropped or pasted files. Office programs add a picture of the copied text,
  * which is not wanted.
  */
 export function listImages(data: DataTransfer | null): File[] {

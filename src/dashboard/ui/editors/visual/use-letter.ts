@@ -20,7 +20,7 @@ import { writeHtml } from "./write-html.ts";
 
 /** A change is given to the page after this pause, so that a keystroke costs nothing but itself. */
 const PAUSE_MS = 250;
-/** Room at both sides of the text. */
+/** The width at both sides of the text, in pixels. */
 const PADDING_PX = 64;
 
 type Options = {
@@ -163,7 +163,7 @@ function useUploads(uploadImage: UploadImage, onError: (problem: string | null) 
   const latest = useRef({ uploadImage, onError });
   latest.current = { uploadImage, onError };
   const input = useRef<HTMLInputElement>(null);
-  /** Room for an image in the letter. */
+  /** The width for an image in the letter, in pixels. */
   const maxWidthPx = useRef(0);
   const [add] = useState(
     () =>
@@ -181,10 +181,10 @@ function useUploads(uploadImage: UploadImage, onError: (problem: string | null) 
   return { add, input, maxWidthPx };
 }
 
-/** Whether there were images among the files. */
+/** Returns whether there were images among the files. */
 type AddFiles = (view: EditorView, files: readonly File[], pos: number | null) => boolean;
 
-/** What happens when something is pasted, dropped or typed. */
+/** Handles text and files that are pasted, dropped or typed. */
 function createProps(label: string, addFiles: AddFiles, startLink: () => void) {
   return {
     attributes: {
@@ -215,7 +215,9 @@ function createProps(label: string, addFiles: AddFiles, startLink: () => void) {
   };
 }
 
-/** Text that is typed while a block is selected does not replace the block: it begins a line below. */
+/**
+ * Text that is typed while a block is selected does not replace the block: it begins a line below.
+ */
 function typeBelowBlock(view: EditorView, _from: number, _to: number, text: string): boolean {
   const { state } = view;
   const { selection } = state;

@@ -1,4 +1,6 @@
-/** Variables as `{{ name | default: "friend" }}`: writing and reading them, and the picker's list. */
+/**
+ * Variables as `{{ name | default: "friend" }}`: writing and reading them, and the picker's list.
+ */
 
 export type Variable = {
   /** The key of the contact's data, or a name that the service provides. */
@@ -10,7 +12,7 @@ export type Variable = {
 /** A field of the contacts, with the type of its values. */
 export type ContactField = { name: string; type: string };
 
-/** Longest name and default of a variable. */
+/** The longest name and default of a variable, in UTF-16 units. */
 export const LONGEST_NAME = 255;
 
 /** A path of names, or a key with spaces, that Liquid reads without quotes. */
@@ -40,7 +42,10 @@ function quoteKey(key: string): string | null {
   return text === null ? null : `data[${text}]`;
 }
 
-/** Ends an expression, or is what the server takes for the syntax of another template language. */
+/**
+ * Matches the end of an expression, and the syntax of other template languages, which the server
+ * refuses.
+ */
 const UNWRITABLE = /\\|\}\}|%\}|&&|[!=]==|\sif\s.{0,200}\selse\s/;
 
 /** A string of Liquid; null if the text has quotes of both kinds, or ends the expression. */
@@ -51,7 +56,7 @@ export function writeString(text: string): string | null {
   return line.includes("'") ? null : `'${line}'`;
 }
 
-/** Why a text cannot be a default or a value; null if it can. */
+/** Says why a text cannot be a default or a value; null if it can. */
 export function findStringFault(text: string): string | null {
   if (text.length > LONGEST_NAME) return `Use at most ${LONGEST_NAME} characters.`;
   return writeString(text) === null
@@ -80,13 +85,13 @@ export function readVariable(output: string): Variable | null {
   return { name, fallback: defaults.find((each) => each !== undefined) ?? "" };
 }
 
-/** How a variable is shown in the letter. */
+/** The text of a variable in the letter. */
 export const describeVariable = ({ name, fallback }: Variable): string =>
   fallback.trim() === "" ? name : `${name} or “${fallback}”`;
 
 export type VariableChoice = { name: string; hint: string };
 
-/** Variables that the service gives each mail. */
+/** The variables that the service gives each mail. */
 const PROVIDED: readonly VariableChoice[] = [
   { name: "email", hint: "Address of the contact" },
   { name: "unsubscribeUrl", hint: "Address of the page to unsubscribe" },

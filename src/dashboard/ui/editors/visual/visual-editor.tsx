@@ -53,7 +53,7 @@ export default function VisualEditor(props: VisualEditorProps) {
   return <Letter {...props} base={base} opened={opened?.design ?? null} />;
 }
 
-/** A design whose blocks the editor has, and that fit into each other. */
+/** Reads a design. It is refused if the editor lacks a block of it, or if its blocks do not fit. */
 function openDesign(design: object, base: MailTheme): ReadDesign {
   const read = readDesign(design, base);
   if (!read.ok) return read;

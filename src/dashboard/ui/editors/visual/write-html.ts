@@ -41,7 +41,7 @@ type Writer = {
   color: string;
   /** Whether colours become dark ones: not in a box whose colour the author chose. */
   isAdaptive: boolean;
-  /** Width that is there for blocks. */
+  /** The width for the blocks, in pixels. */
   widthPx: number;
   /** The classes of the colours of texts, which become dark ones as well. */
   colors: Map<string, string>;
@@ -101,7 +101,10 @@ function startWriter(theme: MailTheme, marginPx: number): Writer {
 const textStyle = (stack: string, sizePx: number, color: string): string =>
   `font-family:${stack};font-size:${sizePx}px;line-height:${LINE_HEIGHT};color:${color}`;
 
-/** What mail programs may leave out: stacked columns, smaller margins and dark colours. */
+/**
+ * The style sheet, which mail programs may leave out: stacked columns, smaller margins and dark
+ * colours.
+ */
 function writeStyleSheet({ theme, colors }: Writer): string {
   const phone =
     "@media (max-width:600px){.mc{display:block!important;width:100%!important;padding-left:0!important;padding-right:0!important}" +
@@ -119,7 +122,9 @@ function writeStyleSheet({ theme, colors }: Writer): string {
   return `<style>${phone}${dark}</style>`;
 }
 
-/** Blocks one below the other. The empty paragraph that the editor keeps at the end is left out. */
+/**
+ * Writes blocks one below the other, without the empty paragraph that the editor keeps at the end.
+ */
 function writeBlocks(nodes: readonly DesignNode[], writer: Writer): string {
   const last = nodes.at(-1);
   const isTrailing = nodes.length > 1 && last?.type === "paragraph" && last.content.length === 0;
@@ -323,7 +328,7 @@ function writeFooter(node: DesignNode, writer: Writer): string {
   return `<p${adaptive(writer, "mm")} style="${style}">${writeInline(node.content, inner)}</p>`;
 }
 
-/** Texts, variables and line breaks. Neighbours with the same link share one element. */
+/** Writes texts, variables and line breaks. Neighbours with the same link share one element. */
 function writeInline(nodes: readonly DesignNode[], writer: Writer, hasLinks = true): string {
   const parts: string[] = [];
   let at = 0;
