@@ -8,7 +8,7 @@ import { createDiskSync } from "./db/durability/disk-sync.ts";
 import { createDatabaseReader, type DatabaseReader } from "./db/reader.ts";
 import { createSqliteSync } from "./db/durability/sqlite-sync.ts";
 import { createWriter } from "./db/writer.ts";
-import { createContactEvents } from "./events/contact-events.ts";
+import { eventsOfContact } from "./events/contact-events.ts";
 import { eventLog } from "./events/log.ts";
 import { listPage } from "./http/pagination.ts";
 import { linkBase } from "./installation.ts";
@@ -18,7 +18,7 @@ import { type Log, withoutErrors } from "./lib/log.ts";
 import { createLoopWatch, type LoopWatchDeps, platformWatch } from "./lib/loop-watch.ts";
 import { createReferences } from "./lib/references.ts";
 import { announcements } from "./lib/announcements.ts";
-import { createFairScheduler } from "./lib/slice-queue.ts";
+import { sliceScheduler } from "./lib/slice-queue.ts";
 import { createSteadyClock } from "./lib/steady-clock.ts";
 import type { Transport } from "./outbox/outcome.ts";
 import { type DkimKeyPair, generateDkimKeys } from "./protocols/dkim/keys.ts";
@@ -72,8 +72,6 @@ export function createCore(options: AppOptions) {
   const dns = options.dns ?? createDns({ servers: config.dns ?? systemDnsServers(), clock });
   const { allowPrivateAddresses } = config;
   const url = linkBase(config);
-  /** Runs the slices of all long reads in turn. */
-  const scheduler = createFairScheduler(() => loopWatch.begin("work", "a slice of a long read"));
 
   const shared = {
     config,
@@ -104,9 +102,9 @@ export function createCore(options: AppOptions) {
   return {
     ...shared,
     app,
-    scheduler,
+    scheduler: sliceScheduler(app),
     events: eventLog(app),
-    eventsOfContact: createContactEvents({ db, scheduler }),
+    eventsOfContact: eventsOfContact(app),
     listPage: listPage(app),
     /** Changes that are no events, for the live updates of the dashboard. */
     announcements: announcements(app),

@@ -9,31 +9,30 @@ import { createFindSender } from "./modules/accounts/mail-sender-address.ts";
 import { createAccounts } from "./modules/accounts/service.ts";
 import { createBounces } from "./modules/bounces/service.ts";
 import { createParser } from "./modules/inboxes/parsing/parser.ts";
-import { createContacts } from "./modules/contacts/service.ts";
-import { createRemoval } from "./modules/contacts/remove.ts";
+import { contactService } from "./modules/contacts/service.ts";
+import { contactRemoval } from "./modules/contacts/remove.ts";
 import { createDkimKeys, dkimSealKey } from "./modules/domains/keys.ts";
 import { createDomains } from "./modules/domains/service.ts";
 import { listProjects } from "./modules/projects.ts";
 import { createQuotas } from "./modules/quotas/service.ts";
 import { createFilterAudience } from "./modules/segments/filter-audience.ts";
-import { createSegments } from "./modules/segments/service.ts";
+import { segmentService } from "./modules/segments/service.ts";
 import { addSuppression } from "./modules/suppressions.ts";
 import { createCollector } from "./modules/tracking/collector.ts";
 import { createHitCounter } from "./modules/tracking/service.ts";
 import { createBounceSuppression } from "./outbox/bounce-suppression.ts";
-import { createCancellation } from "./outbox/cancel.ts";
-import { createContactMails } from "./outbox/contact-mails.ts";
-import { createEngagement } from "./outbox/engagement.ts";
-import { createEmailStore } from "./outbox/enqueue.ts";
+import { cancellation } from "./outbox/cancel.ts";
+import { engagement } from "./outbox/engagement.ts";
+import { emailStore } from "./outbox/enqueue.ts";
 import { createLateReports } from "./outbox/late-reports.ts";
-import { createSubmittedStore } from "./outbox/submitted.ts";
+import { submittedStore } from "./outbox/submitted.ts";
 import { isSignedByRelay } from "./outbox/transports/create-transport.ts";
 import { generateDkimKeys } from "./protocols/dkim/keys.ts";
 
 export type Services = ReturnType<typeof createServices>;
 
 export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKeys">) {
-  const { config, db, clock, log, writer, usage, events, eventsOfContact, secret } = core;
+  const { config, db, clock, log, writer, usage, events, secret } = core;
   const quotas = createQuotas({
     db,
     usage,
@@ -57,13 +56,12 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
   });
   const isSenderVerified = (projectSeq: number, domain: string): boolean =>
     !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain);
-  const cancellation = createCancellation({ db, usage, events, clock });
-  const mails = createContactMails({ db, cancellation });
-  const removal = createRemoval({ db, mails, events: eventsOfContact });
-  const contacts = createContacts({ db, clock, events, remove: removal.remove, mails, usage });
-  const segments = createSegments({ ...core, contacts });
+  const { app } = core;
+  const removal = contactRemoval(app);
+  const contacts = contactService(app);
+  const segments = segmentService(app);
   const hits = createHitCounter({
-    engagement: createEngagement({ db }),
+    engagement: engagement(app),
     clock,
     record: events.record,
     hasRoom: quotas.hasRoomForStrangers,
@@ -107,13 +105,13 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
     /** The keys that sign the mail of a domain; null if it leaves unsigned. */
     signerOf: isSignedByRelay(config) ? () => null : domains.signerOf,
     isSenderVerified,
-    cancellation,
+    cancellation: cancellation(app),
     removal,
     contacts,
     segments,
     filterAudience: createFilterAudience(segments),
-    store: createEmailStore({ db, usage }),
-    submitted: createSubmittedStore({ db, usage }),
+    store: emailStore(app),
+    submitted: submittedStore(app),
     hits,
     collector,
     /** Writes the opens and clicks that are only in memory to the event log. */

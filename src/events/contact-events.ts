@@ -7,11 +7,17 @@
  * "Newest" means recorded last, even if the clock was set back.
  */
 
+import type { App } from "../core/app.ts";
 import type { Db } from "../db/open.ts";
 import { startSlices } from "../lib/slices.ts";
-import type { FairScheduler } from "../lib/slice-queue.ts";
+import { perApp } from "../lib/per-app.ts";
+import { type FairScheduler, sliceScheduler } from "../lib/slice-queue.ts";
 
 export type ContactEvents = ReturnType<typeof createContactEvents>;
+
+export const eventsOfContact = perApp((app: App) =>
+  createContactEvents({ db: app.db, scheduler: sliceScheduler(app) }),
+);
 
 /** Selects the events of a contact. Without `name`, events of every name. */
 export type EventSelection = { projectSeq: number; contactSeq: number; name?: string | undefined };

@@ -4,6 +4,9 @@
  * reads of one owner. Many reads of one owner therefore delay another owner no more than one read.
  */
 
+import type { LoopWatch } from "./loop-watch.ts";
+import { perApp } from "./per-app.ts";
+
 /** The slices of one owner. */
 export type SliceQueue = {
   /** Resolves when the caller gets a slice; it may then work for a few milliseconds. */
@@ -16,6 +19,11 @@ export type FairScheduler = {
 };
 
 export const NO_OWNER = 0;
+
+/** Runs the slices of all long reads of the application in turn. */
+export const sliceScheduler = perApp((app: { isApp: true; loopWatch: LoopWatch }) =>
+  createFairScheduler(() => app.loopWatch.begin("work", "a slice of a long read")),
+);
 
 /**
  * `beginWork` is called when a slice begins, so that the watchdog can name it (lib/loop-watch.ts).

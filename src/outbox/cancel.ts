@@ -3,10 +3,9 @@
  * alone: its attempt decides what becomes of it.
  */
 
-import type { Db } from "../db/open.ts";
-import type { UsageCounter } from "../db/usage-counter.ts";
-import type { EventLog } from "../events/log.ts";
-import type { Clock } from "../lib/clock.ts";
+import type { App } from "../core/app.ts";
+import { eventLog } from "../events/log.ts";
+import { perApp } from "../lib/per-app.ts";
 import { stateAfter, TRANSITIONS } from "./states.ts";
 
 type Cancelled = {
@@ -21,14 +20,12 @@ export type Cancellation = ReturnType<typeof createCancellation>;
 const RETURNING = `RETURNING seq, project_seq AS projectSeq, contact_seq AS contactSeq,
   campaign_seq AS campaignSeq`;
 
-export function createCancellation(deps: {
-  db: Db;
-  usage: Pick<UsageCounter, "addQueued">;
-  events: Pick<EventLog, "record">;
-  clock: Clock;
-}) {
-  const { usage, events, clock } = deps;
-  const { sqlite } = deps.db;
+export const cancellation = perApp(createCancellation);
+
+function createCancellation(app: App) {
+  const { usage, clock } = app;
+  const { sqlite } = app.db;
+  const events = eventLog(app);
   const cancelOfContact = sqlite.prepare<Cancelled, [string, number]>(`
     UPDATE emails SET status = ${stateAfter("cancel")}, next_at = NULL, last_error = ?
     WHERE contact_seq = +? AND status = 'QUEUED' ${RETURNING}`);

@@ -1,9 +1,8 @@
 /** Changes the mails of a contact when the contact changes its address or is removed. */
 
-import type { Db } from "../db/open.ts";
-import type { Cancellation } from "./cancel.ts";
-
-export type ContactMails = ReturnType<typeof createContactMails>;
+import type { App } from "../core/app.ts";
+import { perApp } from "../lib/per-app.ts";
+import { cancellation } from "./cancel.ts";
 
 const OF_CONTACT = "email_seq IN (SELECT seq FROM emails WHERE contact_seq = ?)";
 
@@ -24,8 +23,10 @@ const FORGET = [
    WHERE contact_seq = ?`,
 ];
 
-export function createContactMails(deps: { db: Db; cancellation: Cancellation }) {
-  const { sqlite } = deps.db;
+export const contactMails = perApp(createContactMails);
+
+function createContactMails(app: App) {
+  const { sqlite } = app.db;
   const statements = FORGET.map((sql) => sqlite.prepare<unknown, [number]>(sql));
   const readdress = sqlite.prepare<unknown, [string, number]>(`
     UPDATE emails SET to_address = ?, line = ''
@@ -35,7 +36,7 @@ export function createContactMails(deps: { db: Db; cancellation: Cancellation })
   return {
     /** Part of a change: cancels queued mails, since their address is removed, and forgets the rest. */
     forget(contactSeq: number): void {
-      deps.cancellation.ofContact(contactSeq, "The contact was deleted.");
+      cancellation(app).ofContact(contactSeq, "The contact was deleted.");
       for (const statement of statements) statement.run(contactSeq);
     },
 

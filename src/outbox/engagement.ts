@@ -1,7 +1,8 @@
 /** Stores opens and clicks of a mail, by people and by machines. */
 
-import type { Db } from "../db/open.ts";
+import type { App } from "../core/app.ts";
 import type { TrackingMode } from "../db/schema/projects.ts";
+import { perApp } from "../lib/per-app.ts";
 import { stateIfFrom } from "./states.ts";
 
 export type TrackedEmail = {
@@ -17,7 +18,9 @@ export type TrackedEmail = {
 
 export type Engagement = ReturnType<typeof createEngagement>;
 
-export function createEngagement({ db: { sqlite } }: { db: Db }) {
+export const engagement = perApp(createEngagement);
+
+function createEngagement({ db: { sqlite } }: App) {
   const find = sqlite.prepare<TrackedEmail, [string]>(`
     SELECT e.seq, e.project_seq AS projectSeq, e.contact_seq AS contactSeq, e.source,
            e.sent_at AS sentAt, e.opened_at AS openedAt, e.clicked_at AS clickedAt, p.tracking

@@ -1,5 +1,6 @@
 /** Writes mails and what they share. Everything here is part of a change. */
 
+import type { App } from "../core/app.ts";
 import { insertedSeq } from "../db/inserted.ts";
 import type { Db } from "../db/open.ts";
 import { createCampaignInsert } from "./enqueue-campaign.ts";
@@ -71,6 +72,8 @@ type InsertedEmail = Omit<NewEmail, "executionSeq"> & {
 };
 
 export type EmailStore = ReturnType<typeof createEmailStore>;
+
+export const emailStore = perApp((app: App) => createEmailStore(app));
 
 export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter }) {
   const findMessage = db.sqlite.prepare<{ seq: number }, [number, string]>(

@@ -4,12 +4,14 @@
  * arrives; until `finish` its row has a digest that begins with ARRIVING, and no mail refers to it.
  */
 
+import type { App } from "../core/app.ts";
 import { insertedSeq } from "../db/inserted.ts";
 import type { Db } from "../db/open.ts";
 import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
 import { freeMemory } from "../lib/free-memory.ts";
 import { newShortId } from "../lib/id.ts";
+import { perApp } from "../lib/per-app.ts";
 
 const ARRIVING = "arriving";
 
@@ -26,6 +28,8 @@ export type SubmittedMessage = {
 type Row = SubmittedMessage & { digest: string; projectSeq: number; createdAt: number };
 
 export type SubmittedStore = ReturnType<typeof createSubmittedStore>;
+
+export const submittedStore = perApp((app: App) => createSubmittedStore(app));
 
 /** All functions but `pieces` are parts of a change. */
 export function createSubmittedStore({ db, usage }: { db: Db; usage: UsageCounter }) {

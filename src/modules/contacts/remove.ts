@@ -3,21 +3,20 @@
  * cancelled, because their address is removed. Other modules register what they have to do.
  */
 
-import type { Db } from "../../db/open.ts";
-import type { ContactEvents } from "../../events/contact-events.ts";
-import type { ContactMails } from "../../outbox/contact-mails.ts";
+import type { App } from "../../core/app.ts";
+import { eventsOfContact } from "../../events/contact-events.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { contactMails } from "../../outbox/contact-mails.ts";
 
 /** Removes a contact. It must be called inside a change. */
 export type RemoveContact = (contactSeq: number) => void;
 
 export type Removal = ReturnType<typeof createRemoval>;
 
-export function createRemoval(deps: {
-  db: Db;
-  mails: Pick<ContactMails, "forget">;
-  events: Pick<ContactEvents, "detach">;
-}) {
-  const deleteContact = deps.db.sqlite.prepare<unknown, [number]>(
+export const contactRemoval = perApp(createRemoval);
+
+function createRemoval(app: App) {
+  const deleteContact = app.db.sqlite.prepare<unknown, [number]>(
     "DELETE FROM contacts WHERE seq = ?",
   );
   const handlers: RemoveContact[] = [];
@@ -30,8 +29,8 @@ export function createRemoval(deps: {
     /** The contact is deleted last, and rows that refer to it are deleted with it. */
     remove(contactSeq: number): void {
       for (const handle of handlers) handle(contactSeq);
-      deps.mails.forget(contactSeq);
-      deps.events.detach(contactSeq);
+      contactMails(app).forget(contactSeq);
+      eventsOfContact(app).detach(contactSeq);
       deleteContact.run(contactSeq);
     },
   };

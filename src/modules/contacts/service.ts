@@ -3,21 +3,20 @@
 import { and, eq } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
 import { insertedSeq } from "../../db/inserted.ts";
-import type { Db } from "../../db/open.ts";
 import { contacts } from "../../db/schema/contacts.ts";
 import { bytesOfRow } from "../../db/usage.ts";
-import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Change } from "../../db/writer.ts";
 import { dataFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
-import { type Clock, isoTime } from "../../lib/clock.ts";
+import { isoTime } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import type { EventLog } from "../../events/log.ts";
-import type { ContactMails } from "../../outbox/contact-mails.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { eventLog } from "../../events/log.ts";
+import { contactMails } from "../../outbox/contact-mails.ts";
 import { type JsonObject, mergeData, parseData, serializeData } from "./data.ts";
 import type { Contact, ContactPatch } from "./model.ts";
-import type { RemoveContact } from "./remove.ts";
+import { contactRemoval } from "./remove.ts";
 
 export type ContactRow = typeof contacts.$inferSelect;
 export type Contacts = ReturnType<typeof createContacts>;
@@ -53,21 +52,17 @@ type Cause = { emailSeq: number; data: JsonObject };
 /** The project, contact and address of a mail; the last two are null once the contact was deleted. */
 type MailRecipient = { projectSeq: number; contactSeq: number | null; to: string | null };
 
-type ContactsDeps = {
-  db: Db;
-  clock: Clock;
-  events: EventLog;
-  remove: RemoveContact;
-  mails: Pick<ContactMails, "readdress">;
-  usage: Pick<UsageCounter, "addBytes">;
-};
+export const contactService = perApp(createContacts);
 
-export function createContacts(deps: ContactsDeps) {
-  const { clock, events, remove, mails } = deps;
-  const rows = createContactRows(deps);
+function createContacts(app: App) {
+  const { clock } = app;
+  const events = eventLog(app);
+  const mails = contactMails(app);
+  const { remove } = contactRemoval(app);
+  const rows = createContactRows(app);
   const { findByEmail } = rows;
 
-  const get = (projectSeq: number, id: string) => getContact(deps, projectSeq, id);
+  const get = (projectSeq: number, id: string) => getContact(app, projectSeq, id);
 
   /** Writes the contact if it differs, and records an event if the subscription changed. */
   function update(
@@ -186,7 +181,7 @@ export function getContact({ db }: Pick<App, "db">, projectSeq: number, id: stri
  * Reads and writes rows of contacts, and counts their bytes. The statements are prepared without the
  * query builder, because each accepted mail, event and workflow step runs them.
  */
-function createContactRows({ db, usage }: Pick<ContactsDeps, "db" | "usage">) {
+function createContactRows({ db, usage }: App) {
   const selectByEmail = db.sqlite.prepare<FoundContact, [number, string]>(`
     SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
            created_at AS createdAt, updated_at AS updatedAt

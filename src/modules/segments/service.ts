@@ -16,22 +16,22 @@
  */
 
 import { and, eq, isNull } from "drizzle-orm";
-import type { Db } from "../../db/open.ts";
+import type { App } from "../../core/app.ts";
 import { segments } from "../../db/schema/segments.ts";
-import type { Change, Writer } from "../../db/writer.ts";
+import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
 import {
   bySeq,
   containsText,
-  type ListPage,
+  listPage as listPageOf,
   newestRows,
   type PageQuery,
 } from "../../http/pagination.ts";
-import { type Clock, isoTime } from "../../lib/clock.ts";
-import type { Log } from "../../lib/log.ts";
+import { isoTime } from "../../lib/clock.ts";
+import { perApp } from "../../lib/per-app.ts";
 import type { Contact } from "../contacts/model.ts";
-import { type Contacts, presentContact } from "../contacts/service.ts";
-import type { EventLog } from "../../events/log.ts";
+import { contactService, presentContact } from "../contacts/service.ts";
+import { eventLog } from "../../events/log.ts";
 import { audienceAt } from "./sql/plan.ts";
 import { createAudiences } from "./sql/audiences.ts";
 import { createChangeReader } from "./membership/changes.ts";
@@ -51,23 +51,16 @@ import { createMemberRows } from "./membership/member-rows.ts";
 import { createCleanup } from "./membership/cleanup.ts";
 import { createSegmentUsers } from "./usage.ts";
 import { createTracking } from "./membership/tracking.ts";
-import type { References } from "../../lib/references.ts";
-import type { FairScheduler } from "../../lib/slice-queue.ts";
+import { sliceScheduler } from "../../lib/slice-queue.ts";
 
 export type Segments = ReturnType<typeof createSegments>;
 
-export function createSegments(deps: {
-  db: Db;
-  writer: Writer;
-  clock: Clock;
-  log: Log;
-  listPage: ListPage;
-  contacts: Contacts;
-  events: EventLog;
-  scheduler: FairScheduler;
-  references: Pick<References, "checkUses" | "usesOf">;
-}) {
-  const { db, writer, clock, log, listPage, contacts, events, scheduler, references } = deps;
+export const segmentService = perApp(createSegments);
+
+function createSegments(app: App) {
+  const { db, writer, clock, log, references } = app;
+  const [listPage, scheduler] = [listPageOf(app), sliceScheduler(app)];
+  const [contacts, events] = [contactService(app), eventLog(app)];
   const audiences = createAudiences({ db, scheduler });
   const definitions = createDefinitions({ db, clock });
   const memberRows = createMemberRows({ db, clock, events });
@@ -81,7 +74,14 @@ export function createSegments(deps: {
 
   const findMismatches = createFindMismatches({ definitions, count: audiences.count });
   const preview = createPreview({ db, clock, audiences, definitions });
-  const counts = createMemberCounts({ ...deps, definitions, count: audiences.count });
+  const counts = createMemberCounts({
+    db,
+    clock,
+    writer,
+    log,
+    definitions,
+    count: audiences.count,
+  });
 
   async function countInput({ condition: given }: SegmentInput, projectSeq: number) {
     const at = clock.now();
@@ -191,7 +191,15 @@ export function createSegments(deps: {
     },
 
     /** The segments of which a contact is a member; 404 for an unknown contact. */
-    ofContact: createContactSegments({ ...deps, definitions, audiences, memberRows }),
+    ofContact: createContactSegments({
+      db,
+      listPage,
+      scheduler,
+      contacts,
+      definitions,
+      audiences,
+      memberRows,
+    }),
 
     /** Recurring work: evaluates tracked segments and deletes the rows of deleted ones. */
     recompute: tracking.recompute,
