@@ -14,11 +14,12 @@ import { findKey } from "./modules/keys.ts";
 import { firstProjectAsKey, projectOfSession } from "./modules/projects.ts";
 import { CONFIRMATION_MS } from "./modules/accounts/sessions.ts";
 import type { Module } from "./modules/module.ts";
+import { runWithinStorage } from "./modules/quotas.ts";
 import type { Services } from "./services.ts";
 
 export type HttpEdge = ReturnType<typeof createHttpEdge>;
 
-export function createHttpEdge(core: Core, { quotas, accounts }: Services) {
+export function createHttpEdge(core: Core, { accounts }: Services) {
   const { config, clock, log, writer, loopWatch, secret, db, url } = core;
   // With users of its own, Mailpit's interface asks for them, and inboxes are open to nobody else.
   const isKeyless = core.hasOpenInboxes && config.uiAuth.length === 0;
@@ -53,7 +54,7 @@ export function createHttpEdge(core: Core, { quotas, accounts }: Services) {
     readJson: bodies.readJson,
     unknownFields,
     writer,
-    storing: quotas.runWithinStorage,
+    storing: (...args) => runWithinStorage(core.app, ...args),
     apiRate: config.apiRate,
     publicKeyRate: config.publicKeyRate,
     publicClientRate: config.publicClientRate,

@@ -14,7 +14,7 @@ import { contactRemoval } from "./modules/contacts/remove.ts";
 import { createDkimKeys, dkimSealKey } from "./modules/domains/keys.ts";
 import { createDomains } from "./modules/domains/service.ts";
 import { listProjects } from "./modules/projects.ts";
-import { createQuotas } from "./modules/quotas/service.ts";
+import { hasRoomForStrangers } from "./modules/quotas.ts";
 import { createFilterAudience } from "./modules/segments/filter-audience.ts";
 import { segmentService } from "./modules/segments/service.ts";
 import { addSuppression } from "./modules/suppressions.ts";
@@ -32,17 +32,7 @@ import { generateDkimKeys } from "./protocols/dkim/keys.ts";
 export type Services = ReturnType<typeof createServices>;
 
 export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKeys">) {
-  const { config, db, clock, log, writer, usage, events, secret } = core;
-  const quotas = createQuotas({
-    db,
-    usage,
-    clock,
-    log,
-    limits: {
-      storedBytes: config.quotaStorage * 1024 * 1024,
-      queuedMails: config.quotaQueuedMails,
-    },
-  });
+  const { app, config, db, clock, log, writer, usage, events, secret } = core;
   const domains = createDomains({
     ...core,
     keys: createDkimKeys({
@@ -56,7 +46,6 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
   });
   const isSenderVerified = (projectSeq: number, domain: string): boolean =>
     !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain);
-  const { app } = core;
   const removal = contactRemoval(app);
   const contacts = contactService(app);
   const segments = segmentService(app);
@@ -64,7 +53,7 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
     engagement: engagement(app),
     clock,
     record: events.record,
-    hasRoom: quotas.hasRoomForStrangers,
+    hasRoom: (projectSeq) => hasRoomForStrangers(app, projectSeq),
   });
   const collector = createCollector({ count: hits.count, writer, clock, log });
 
@@ -75,7 +64,7 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
       withinDays: config.softBounceDays,
       forDays: config.softBounceSuppressDays,
     },
-    suppress: (...args) => addSuppression(core.app, ...args),
+    suppress: (...args) => addSuppression(app, ...args),
   });
   const reports = createLateReports({ db, usage, recordEvent: events.record, suppressBounced });
   removal.onRemove(reports.forget);
@@ -83,12 +72,11 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
   const reportParser = createParser({ clock, log });
 
   return {
-    quotas,
     accounts: createAccounts({
       ...core,
       findSender: createFindSender({
         config,
-        listProjects: () => listProjects(core.app),
+        listProjects: () => listProjects(app),
         isSenderVerified,
       }),
     }),

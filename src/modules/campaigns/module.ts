@@ -27,7 +27,6 @@ import { senderNotVerified } from "../domains/service.ts";
 import { type EmailStore, mailQueued } from "../../outbox/enqueue.ts";
 import type { Module } from "../module.ts";
 import { pageUrl } from "../projects.ts";
-import type { Quotas } from "../quotas/service.ts";
 import type { Segments } from "../segments/service.ts";
 import type { HitCounter } from "../tracking/service.ts";
 import { campaignActionRoutes } from "./action-routes.ts";
@@ -68,7 +67,6 @@ export function createCampaignModule(deps: {
   cancellation: Pick<Cancellation, "ofCampaign">;
   scheduler: FairScheduler;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
-  quotas: Pick<Quotas, "ensureQueue">;
   config: Pick<Config, "campaignBounceLimit" | "campaignComplaintLimit" | "campaignLimitAfter">;
   events: Pick<EventLog, "onEvent">;
   hits: Pick<HitCounter, "onMachineHit">;
@@ -77,7 +75,7 @@ export function createCampaignModule(deps: {
   announcements: Pick<Announcements, "announce">;
 }) {
   const { app, db, writer, clock, listPage, contacts, segments, store } = deps;
-  const { config, scheduler, isSenderVerified, quotas } = deps;
+  const { config, scheduler, isSenderVerified } = deps;
   const log = withPages(deps.log, ({ campaign }) => {
     const found = typeof campaign === "string" ? findProject(app).get(campaign) : null;
     return found === null ? null : pageUrl(app, found.projectSeq, `campaigns/${String(campaign)}`);
@@ -134,7 +132,6 @@ export function createCampaignModule(deps: {
     contacts,
     store,
     lifecycle,
-    quotas,
     wake,
   });
   const runner = createRunner({

@@ -9,8 +9,8 @@ import { newId } from "../../lib/id.ts";
 import { parseData } from "../contacts/data.ts";
 import { type Contacts, getContact } from "../contacts/service.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
-import type { Quotas } from "../quotas/service.ts";
 import { renderSubject } from "../previews.ts";
+import { ensureQueue } from "../quotas.ts";
 import { suppressionReason } from "../suppressions.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { previewSource, sharedMessage } from "./message.ts";
@@ -30,7 +30,6 @@ export function createTestMails(deps: {
   contacts: Pick<Contacts, "findByEmail">;
   store: EmailStore;
   lifecycle: Pick<Lifecycle, "requireVerified">;
-  quotas: Pick<Quotas, "ensureQueue">;
   wake: Change<void>;
 }) {
   const { app, clock, contacts, store } = deps;
@@ -75,7 +74,7 @@ export function createTestMails(deps: {
       const subject = await renderSubject(app, project, previewSource(app, campaign), recipient);
       return () => {
         requireAllowed(project.seq, address);
-        deps.quotas.ensureQueue(project.seq, 1);
+        ensureQueue(app, project.seq, 1);
         if (find()?.seq !== contact?.seq) throw contactChanged();
         if (contactId !== null) findNamed(project.seq, contactId);
         const now = clock.now();

@@ -20,7 +20,6 @@ import { describeError, type Log } from "../../lib/log.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Module } from "../module.ts";
-import type { Quotas } from "../quotas/service.ts";
 import type { ContactEvents } from "../../events/contact-events.ts";
 import { createActivity } from "./activity.ts";
 import { createBulkActions } from "./bulk/actions.ts";
@@ -66,12 +65,11 @@ export function createContactModule(deps: {
   scheduler: FairScheduler;
   eventsOfContact: ContactEvents;
   config: Pick<Config, "quotaJobs">;
-  quotas: Pick<Quotas, "ensureStorage">;
   admission: Admission;
   bodies: Bodies;
 }): Module {
-  const { db, folder, writer, clock, log, listPage, scheduler } = deps;
-  const { events, eventsOfContact, contacts, quotas, admission, bodies } = deps;
+  const { app, db, folder, writer, clock, log, listPage, scheduler } = deps;
+  const { events, eventsOfContact, contacts, admission, bodies } = deps;
   const { remove } = deps.removal;
   const audience = deps.filterAudience;
   const fields = createFields({ db, scheduler });
@@ -80,12 +78,13 @@ export function createContactModule(deps: {
   const quota = createJobQuota({ db, maxJobs: deps.config.quotaJobs });
   const jobFile = createJobFile({ files, scheduler });
   const faults = createImportFaults(db);
-  const imports = createImports({ files, jobs, quota, quotas, clock, jobFile, faults, writer });
+  const imports = createImports({ app, files, jobs, quota, clock, jobFile, faults, writer });
   const actionOf = createBulkActions({ db, clock, events, contacts, audience, remove });
   const worker = createJobWorker({
     jobs,
     runners: {
       IMPORT: createImportRunner({
+        app,
         files,
         jobFile,
         jobs,
@@ -95,10 +94,8 @@ export function createContactModule(deps: {
           clock,
           events,
           usage: deps.usage,
-          suppress: (projectSeq, email, reason) =>
-            suppressAddress(deps.app, projectSeq, email, reason),
+          suppress: (projectSeq, email, reason) => suppressAddress(app, projectSeq, email, reason),
         }),
-        quotas,
         writer,
       }),
       DRY_RUN: createDryRunner({
@@ -112,18 +109,17 @@ export function createContactModule(deps: {
           openTrial({
             db,
             path: files.trialPath(jobId),
-            isSuppressed: (projectSeq, email) =>
-              suppressionReason(deps.app, projectSeq, email) !== null,
+            isSuppressed: (projectSeq, email) => suppressionReason(app, projectSeq, email) !== null,
           }),
       }),
-      BULK: createBulkRunner({ app: deps.app, db, jobs, actionOf, audience, writer }),
+      BULK: createBulkRunner({ app, db, jobs, actionOf, audience, writer }),
     },
     writer,
     clock,
     log,
   });
 
-  const exports = createExports({ app: deps.app, fields, quota, audience });
+  const exports = createExports({ app, fields, quota, audience });
   const activity = createActivity({ db, listPage, contacts, eventsOfContact });
   const bulk = createBulk({ db, jobs, quota, audience });
   const { wake } = worker;
@@ -131,9 +127,9 @@ export function createContactModule(deps: {
   return {
     name: "contacts",
     routes: [
-      contactRoutes({ app: deps.app, admission, contacts, fields, activity }),
+      contactRoutes({ app, admission, contacts, fields, activity }),
       exportRoutes({ admission, exports }),
-      operationRoutes(deps.app, admission, importListOperations),
+      operationRoutes(app, admission, importListOperations),
       importRoutes({ admission, bodies, imports, writer, wake }),
       bulkRoutes({ admission, bulk, writer, clock, wake }),
     ],

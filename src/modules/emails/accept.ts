@@ -16,7 +16,7 @@ import type { EmailStore, SharedMessage } from "../../outbox/enqueue.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { type Domains, senderNotVerified } from "../domains/service.ts";
-import type { Quotas } from "../quotas/service.ts";
+import { ensureQueue } from "../quotas.ts";
 import { getTemplate, type TemplateRow } from "../templates.ts";
 import { bodyToSend } from "../templates/assembled.ts";
 import { noteSent } from "../templates/versions.ts";
@@ -46,7 +46,6 @@ type AcceptDeps = DraftDeps & {
   requireVerifiedDomain: boolean;
   /** Whether mail is captured, so that it does not leave this server. */
   isCapturing: boolean;
-  quotas: Pick<Quotas, "ensureQueue">;
 };
 
 export function createAccept(deps: AcceptDeps) {
@@ -105,7 +104,7 @@ export function createAccept(deps: AcceptDeps) {
     drafts: readonly RenderedMail[];
     now: number;
   }): Accepted {
-    deps.quotas.ensureQueue(work.project.seq, work.drafts.length);
+    ensureQueue(deps.app, work.project.seq, work.drafts.length);
     const messageSeq = store.saveMessage(work.message, work.now);
     if (work.template !== null) noteSent(deps.app, work.template);
     const emails = work.drafts.map((draft, position) => {

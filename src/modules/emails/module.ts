@@ -19,7 +19,6 @@ import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.t
 import type { Contacts } from "../contacts/service.ts";
 import type { Domains } from "../domains/service.ts";
 import type { Module } from "../module.ts";
-import type { Quotas } from "../quotas/service.ts";
 import { createAccept } from "./accept.ts";
 import { createEmailCheck } from "./content/check.ts";
 import { createEmailContents, type MessageReader } from "./content/contents.ts";
@@ -42,7 +41,6 @@ export function createEmailModule(deps: {
   fetchGuarded: FetchGuarded;
   linkKey: Uint8Array;
   messages: MessageReader;
-  quotas: Quotas;
   store: EmailStore;
   transport: Pick<Transport, "name" | "holdOf">;
   url: string;

@@ -12,7 +12,7 @@ import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { LeasedMail } from "../../outbox/lease-rows.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import { type Domains, senderNotVerified } from "../domains/service.ts";
-import type { Quotas } from "../quotas/service.ts";
+import { ensureQueue } from "../quotas.ts";
 import { suppressionReason } from "../suppressions.ts";
 import { TRANSACTIONAL_PRIORITY, unsubscribed } from "./commit.ts";
 import type { EmailContents } from "./content/contents.ts";
@@ -26,12 +26,11 @@ export function createResend(deps: {
   clock: Clock;
   contents: Pick<EmailContents, "find" | "subjectOf">;
   domains: Domains;
-  quotas: Pick<Quotas, "ensureQueue">;
   records: Pick<EmailRecords, "get">;
   requireVerifiedDomain: boolean;
   store: EmailStore;
 }) {
-  const { app, clock, contents, domains, quotas, records, store } = deps;
+  const { app, clock, contents, domains, records, store } = deps;
 
   /**
    * Renders the subject, which a mail of a campaign has not stored, and returns the change. Both throw
@@ -56,7 +55,7 @@ export function createResend(deps: {
       templateId,
     } = find(projectSeq, id);
     const to = recipientOf(projectSeq, mail);
-    quotas.ensureQueue(projectSeq, 1);
+    ensureQueue(app, projectSeq, 1);
     const now = clock.now();
     const newMail = newId(now);
     store.insertEmail({

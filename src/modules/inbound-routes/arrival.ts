@@ -4,11 +4,12 @@
  * nothing but rows to remove.
  */
 
+import type { App } from "../../core/app.ts";
 import type { Change, Sync, Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { freeMemory } from "../../lib/free-memory.ts";
 import { createPieceBuffer } from "../../lib/piece-buffer.ts";
-import type { Quotas } from "../quotas/service.ts";
+import { runWithinReceived } from "../quotas.ts";
 import type { ReceivedRows } from "./rows.ts";
 
 /** A message that arrived completely. */
@@ -24,11 +25,11 @@ export function createMailArrivals(deps: {
   rows: ReceivedRows;
   writer: Pick<Writer, "write">;
   clock: Clock;
-  quotas: Pick<Quotas, "runWithinReceived">;
+  app: App;
   /** Told of each stored piece, because large messages fill the page cache of the database. */
   noteArrival: (bytes: number) => void;
 }) {
-  const { rows, writer, clock, quotas } = deps;
+  const { app, rows, writer, clock } = deps;
 
   /** Starts a message of a project. */
   return function open(projectSeq: number) {
@@ -42,7 +43,7 @@ export function createMailArrivals(deps: {
       freeMemory(raw);
       const { seq: known = null, pieces = 0 } = stored ?? {};
       const change: Change<Sync<number>> = () =>
-        quotas.runWithinReceived(projectSeq, () => {
+        runWithinReceived(app, projectSeq, () => {
           const seq = known ?? rows.begin(projectSeq, clock.now());
           rows.insertPiece(seq, pieces, compressed);
           return seq;

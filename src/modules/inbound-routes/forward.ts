@@ -4,12 +4,13 @@
  * (protocols/srs), so that SPF passes and bounces come back here.
  */
 
+import type { App } from "../../core/app.ts";
 import type { Writer } from "../../db/writer.ts";
 import { newId } from "../../lib/id.ts";
 import { PIECE_BYTES } from "../../lib/piece-buffer.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { SubmittedMessage, SubmittedStore } from "../../outbox/submitted.ts";
-import type { Quotas } from "../quotas/service.ts";
+import { ensureQueue, ensureStorage, runWithinStorage } from "../quotas.ts";
 import type { ArrivedMail } from "./arrival.ts";
 import type { ReceivedRows } from "./rows.ts";
 
@@ -31,11 +32,11 @@ export function createForwarding(deps: {
   store: Pick<EmailStore, "insertEmail">;
   submitted: SubmittedStore;
   writer: Pick<Writer, "write" | "afterCommit">;
-  quotas: Pick<Quotas, "ensureQueue" | "ensureStorage" | "runWithinStorage">;
+  app: App;
   /** Wakes the dispatcher, because there is mail to send. */
   wake: () => void;
 }) {
-  const { rows, store, submitted, writer, quotas } = deps;
+  const { app, rows, store, submitted, writer } = deps;
 
   return {
     /**
@@ -68,8 +69,8 @@ export function createForwarding(deps: {
       const { projectSeq, to, message, trace, arrived } = forward;
       if (to.length === 0) return [];
       // A stranger sends them, so they leave a part of both quotas to the project.
-      quotas.ensureQueue(projectSeq, to.length, true);
-      quotas.ensureStorage(projectSeq, true);
+      ensureQueue(app, projectSeq, to.length, true);
+      ensureStorage(app, projectSeq, true);
       const messageSeq = copied?.messageSeq ?? submitted.insert(projectSeq, message, now);
       if (copied !== null) submitted.finish(messageSeq, message, now);
       const insert = (position: number, bytes: Uint8Array) =>
@@ -94,7 +95,8 @@ export function createForwarding(deps: {
   ): Promise<void> {
     for (let position = 0; position < pieces; position++) {
       await writer.write(() =>
-        quotas.runWithinStorage(
+        runWithinStorage(
+          app,
           message.projectSeq,
           () =>
             submitted.insertPiece(

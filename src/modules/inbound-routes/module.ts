@@ -17,7 +17,6 @@ import type { Dns } from "../../protocols/dns/client.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Domains } from "../domains/service.ts";
 import type { Module } from "../module.ts";
-import type { Quotas } from "../quotas/service.ts";
 import { createRouteCheck } from "./mx-check.ts";
 import type { MailParser } from "./read-mail.ts";
 import { createReceiving } from "./receive.ts";
@@ -50,7 +49,6 @@ export function createInboundRouteModule(deps: {
   reports: LateReports;
   store: EmailStore;
   submitted: SubmittedStore;
-  quotas: Quotas;
   parser: MailParser;
   removal: { onRemove(handler: (contactSeq: number) => void): void };
   secret: string;

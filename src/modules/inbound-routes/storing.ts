@@ -1,6 +1,7 @@
 /** Stores a received mail with its event and the mails by which it is forwarded, in one change. */
 
 import type { Authentication } from "../../checks/authentication.ts";
+import type { App } from "../../core/app.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -9,7 +10,7 @@ import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { LateReports } from "../../outbox/late-reports.ts";
 import type { SubmittedStore } from "../../outbox/submitted.ts";
 import type { Contacts } from "../contacts/service.ts";
-import type { Quotas } from "../quotas/service.ts";
+import { runWithinReceived } from "../quotas.ts";
 import type { ArrivedMail } from "./arrival.ts";
 import { dataOfEvent } from "./event.ts";
 import { createForwarding } from "./forward.ts";
@@ -44,7 +45,7 @@ export type StoringDeps = {
   rows: ReceivedRows;
   writer: Writer;
   clock: Clock;
-  quotas: Pick<Quotas, "ensureQueue" | "ensureStorage" | "runWithinStorage" | "runWithinReceived">;
+  app: App;
   /** The sender of the envelope of a forwarded message. */
   senderOf: (targets: Targets, forwarded: { sender: string; number: number }) => string;
   events: EventLog;
@@ -60,7 +61,7 @@ export type StoringDeps = {
 
 /** Returns the function that resolves to the id of the mail when all is on disk. */
 export function createMailStore(deps: StoringDeps) {
-  const { rows, writer, clock, quotas } = deps;
+  const { app, rows, writer, clock } = deps;
   const forwarding = createForwarding(deps);
   const findReplied = createReplyMatcher(deps.reports);
 
@@ -80,7 +81,7 @@ export function createMailStore(deps: StoringDeps) {
       writer.write(() => {
         // A sender that got no answer sends the message again.
         envelope.signal.throwIfAborted();
-        quotas.runWithinReceived(projectSeq, () => {
+        runWithinReceived(app, projectSeq, () => {
           const seq = arrived.stored?.seq ?? rows.begin(projectSeq, now);
           const message = {
             fromAddress: mail.from ?? envelope.sender,

@@ -1,12 +1,12 @@
 /** The module of the pages on which recipients unsubscribe and change their preferences. */
 
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Bodies } from "../../http/body.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Module } from "../module.ts";
-import type { Quotas } from "../quotas/service.ts";
 import { subscriptionRoutes } from "./routes.ts";
 import { createSubscriptions } from "./service.ts";
 
@@ -16,7 +16,7 @@ export function createSubscriptionModule(deps: {
   db: Db;
   linkKey: Uint8Array;
   log: Log;
-  quotas: Quotas;
+  app: App;
   writer: Writer;
 }): Module {
   const { arrivals } = deps.bodies;

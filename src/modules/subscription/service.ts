@@ -7,13 +7,14 @@
  */
 
 import { eq } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { emails } from "../../db/schema/emails.ts";
 import { projects } from "../../db/schema/projects.ts";
 import type { Change } from "../../db/writer.ts";
 import type { ContactRow, Contacts } from "../contacts/service.ts";
-import type { Quotas } from "../quotas/service.ts";
+import { ensureStorage } from "../quotas.ts";
 
 /** The mail that a link belongs to, with its project and the contact whom the link changes. */
 export type Recipient = {
@@ -35,12 +36,8 @@ export type Decision = {
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
-export function createSubscriptions(deps: {
-  db: Db;
-  contacts: Contacts;
-  quotas: Pick<Quotas, "ensureStorage">;
-}) {
-  const { db, contacts, quotas } = deps;
+export function createSubscriptions(deps: { db: Db; contacts: Contacts; app: App }) {
+  const { app, db, contacts } = deps;
   const findMail = db
     .select({
       emailSeq: emails.seq,
@@ -74,7 +71,7 @@ export function createSubscriptions(deps: {
       return () => {
         const recipient = find(emailId);
         if (recipient === null || recipient.contact === null) return recipient;
-        if (isSubscribed) quotas.ensureStorage(recipient.contact.projectSeq, true);
+        if (isSubscribed) ensureStorage(app, recipient.contact.projectSeq, true);
         const cause = { emailSeq: recipient.emailSeq, data: { via } };
         return {
           ...recipient,

@@ -25,7 +25,7 @@ import { type ContactRow, type Contacts, getContact } from "../contacts/service.
 import { senderNotVerified } from "../domains/service.ts";
 import type { Noun } from "../module.ts";
 import { renderSubject } from "../previews.ts";
-import type { Quotas } from "../quotas/service.ts";
+import { ensureQueue } from "../quotas.ts";
 import { suppressionReason } from "../suppressions.ts";
 import { getTemplate, type TemplateRow } from "../templates.ts";
 import { bodyToSend } from "../templates/assembled.ts";
@@ -62,7 +62,6 @@ const SentTest = named(
 type TestDeps = {
   contacts: Pick<Contacts, "findByEmail">;
   store: EmailStore;
-  quotas: Pick<Quotas, "ensureQueue">;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   /** Whether mail is captured, so that it does not leave this server. */
   isCapturing: () => boolean;
@@ -171,7 +170,7 @@ function storeTest(
 ): { email: string } {
   const { template, sender, emailId, to, recipient, shownId, data } = test;
   ensureAllowed(app, project.seq, to);
-  deps.quotas.ensureQueue(project.seq, 1);
+  ensureQueue(app, project.seq, 1);
   if (deps.contacts.findByEmail(project.seq, to)?.seq !== recipient?.seq) throw contactChanged();
   // The data of a contact that was deleted meanwhile must not be stored again.
   if (shownId !== null) getContact(app, project.seq, shownId);

@@ -8,7 +8,7 @@ import type { AppError } from "../../lib/errors.ts";
 import { createFairSlots } from "../../lib/fair-slots.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { newId } from "../../lib/id.ts";
-import { quotaExceeded } from "../quotas/service.ts";
+import { quotaExceeded } from "../quotas.ts";
 import type { TestResult } from "./model.ts";
 import type { WebhookRow } from "./webhooks.ts";
 import type { App } from "../../core/app.ts";

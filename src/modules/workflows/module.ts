@@ -34,7 +34,6 @@ import { type EmailStore, mailQueued } from "../../outbox/enqueue.ts";
 import type { ContactEvents } from "../../events/contact-events.ts";
 import { createReader } from "../../events/reader.ts";
 import type { EventLog } from "../../events/log.ts";
-import type { Quotas } from "../quotas/service.ts";
 import type { Segments } from "../segments/service.ts";
 import { announcedRows, createAnnounceExecution } from "./run/announced-rows.ts";
 import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
@@ -89,7 +88,6 @@ type WorkflowModuleDeps = {
   random: () => number;
   announcements: Announcements;
   config: Pick<Config, "quotaWebhookCalls" | "allowPrivateAddresses">;
-  quotas: Pick<Quotas, "refuseMail">;
   removal: { onRemove(handler: (contactSeq: number) => void): void };
   references: Pick<References, "register">;
   /** Writes the opens and clicks that are only in memory to the event log. */

@@ -8,6 +8,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { App } from "../../../core/app.ts";
 import type { Change, Writer } from "../../../db/writer.ts";
 import { Nullable } from "../../../http/envelope.ts";
 import { MAX_IMPORT_BYTES } from "../../../http/body-limits.ts";
@@ -16,8 +17,8 @@ import { type Clock, isoTimeOrNull } from "../../../lib/clock.ts";
 import { AppError, type FieldError, fieldError, validationError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
 import { encodingNamed, guessEncoding } from "../../../lib/text-encoding.ts";
-import type { Quotas } from "../../quotas/service.ts";
 import type { CsvItem, Delimiter } from "../../../lib/csv.ts";
+import { ensureStorage } from "../../quotas.ts";
 import type { ImportFiles, Receiving } from "./files.ts";
 import { encodingError, examineSample, nameError, readFormat } from "./format.ts";
 import {
@@ -73,17 +74,17 @@ export function createImports(deps: {
   files: ImportFiles;
   jobs: Jobs;
   quota: JobQuota;
-  quotas: Pick<Quotas, "ensureStorage">;
+  app: App;
   clock: Clock;
   jobFile: JobFile;
   faults: ImportFaults;
   writer: Pick<Writer, "write">;
 }) {
-  const { files, jobs, quota, quotas, clock, jobFile, faults, writer } = deps;
+  const { app, files, jobs, quota, clock, jobFile, faults, writer } = deps;
 
   /** Counts an upload against the quota of concurrent jobs while it is received. */
   async function begin(projectSeq: number, receive: () => Promise<Omit<Received, "endUpload">>) {
-    quotas.ensureStorage(projectSeq);
+    ensureStorage(app, projectSeq);
     const endUpload = quota.begin(projectSeq);
     try {
       return { ...(await receive()), endUpload };

@@ -1,8 +1,9 @@
 /** Imports an uploaded file in changes of a few milliseconds. Each change also stores the progress. */
 
+import type { App } from "../../../core/app.ts";
 import type { Writer } from "../../../db/writer.ts";
 import { systemClock } from "../../../lib/clock.ts";
-import type { Quotas } from "../../quotas/service.ts";
+import { ensureStorage } from "../../quotas.ts";
 import { readFormat } from "./format.ts";
 import { type Batch, readBatches } from "./batches.ts";
 import type { ImportFaults, RowFault } from "./faults.ts";
@@ -28,15 +29,15 @@ export function createImportRunner(deps: {
   jobs: Jobs;
   rows: RowWriter;
   faults: ImportFaults;
-  quotas: Pick<Quotas, "ensureStorage">;
+  app: App;
   writer: Writer;
 }): JobRunner {
-  const { files, jobFile, jobs, rows: rowWriter, faults, quotas, writer } = deps;
+  const { app, files, jobFile, jobs, rows: rowWriter, faults, writer } = deps;
 
   /** The change that writes the next rows for `CHUNK_MS`; it returns the new progress. */
   function writeChunk(job: JobRow, target: RowTarget, { rows, progress, results }: Position) {
     return (): Counters => {
-      quotas.ensureStorage(job.projectSeq);
+      ensureStorage(app, job.projectSeq);
       const endsAt = systemClock.elapsed() + CHUNK_MS;
       const next = { progress: { ...progress }, results: importResults(results, progress.created) };
       const found: RowFault[] = [];

@@ -6,7 +6,7 @@
 
 import type { Db } from "../../../db/open.ts";
 import type { AppError } from "../../../lib/errors.ts";
-import { quotaExceeded } from "../../quotas/service.ts";
+import { quotaExceeded } from "../../quotas.ts";
 
 export type JobQuota = {
   /**

@@ -35,7 +35,7 @@ import {
 import type { TemplateCache } from "../../../render/template/cache.ts";
 import type { Contacts } from "../../contacts/service.ts";
 import { senderNotVerified } from "../../domains/service.ts";
-import type { Quotas } from "../../quotas/service.ts";
+import { ensureQueue, runWithinStorage } from "../../quotas.ts";
 import { createCommit } from "../commit.ts";
 import { type ArrivedMessage, createArrivingMessages } from "./arrival.ts";
 import { createRecomposition, readOptions, type SubmissionParser } from "./compose.ts";
@@ -53,7 +53,6 @@ type SubmissionDeps = {
   events: EventLog;
   store: EmailStore;
   submitted: SubmittedStore;
-  quotas: Pick<Quotas, "ensureQueue" | "runWithinStorage">;
   idempotency: Pick<Idempotency, "once">;
   parser: SubmissionParser;
   templateCache: TemplateCache;
@@ -84,11 +83,12 @@ type Prepared = {
 };
 
 export function createSubmissions(deps: SubmissionDeps) {
-  const { writer, clock, submitted, quotas, idempotency } = deps;
+  const { app, writer, clock, submitted, idempotency } = deps;
   const shared = {
     writer,
     store: submitted,
-    withinQuota: quotas.runWithinStorage,
+    withinQuota: <T>(projectSeq: number, change: () => T): T =>
+      runWithinStorage(app, projectSeq, change),
     now: clock.now,
     noteArrival: deps.noteArrival,
   };
@@ -169,7 +169,7 @@ export function createSubmissions(deps: SubmissionDeps) {
     projectSeq: number,
     { key, ...work }: Prepared & { key: string | undefined },
   ): Promise<{ id: string; isReplay: boolean }> {
-    const run = <T>(change: () => T): T => quotas.runWithinStorage(projectSeq, change);
+    const run = <T>(change: () => T): T => runWithinStorage(app, projectSeq, change);
     const change = () => ({ status: 250, body: { id: commit(projectSeq, work) } });
     if (key === undefined) {
       const { body } = await writer.write(() => run(change));
@@ -217,7 +217,7 @@ function readHeader(
 
 /** Returns the part of a change that writes a message and its mails, and the id of the first mail. */
 function createSubmissionCommit(deps: SubmissionDeps) {
-  const { writer, clock, submitted, quotas, contacts } = deps;
+  const { app, writer, clock, submitted, contacts } = deps;
   const commitMail = createCommit(deps);
 
   function storeMessage(projectSeq: number, work: Prepared, now: number): number {
@@ -240,7 +240,7 @@ function createSubmissionCommit(deps: SubmissionDeps) {
 
   return (projectSeq: number, work: Prepared): string => {
     const now = clock.now();
-    quotas.ensureQueue(projectSeq, work.recipients.length);
+    ensureQueue(app, projectSeq, work.recipients.length);
     const messageSeq = storeMessage(projectSeq, work, now);
     for (const [n, address] of work.recipients.entries()) {
       const known = contacts.findByEmail(projectSeq, address);

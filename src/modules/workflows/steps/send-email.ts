@@ -21,7 +21,7 @@ import { type Domains, senderNotVerified, senderVerificationLost } from "../../d
 import { deadlineOf } from "../../../outbox/retry.ts";
 import type { EmailStore } from "../../../outbox/enqueue.ts";
 import type { EventLog } from "../../../events/log.ts";
-import type { Quotas } from "../../quotas/service.ts";
+import { refuseWorkflowMail } from "../../quotas.ts";
 import { suppressionReason } from "../../suppressions.ts";
 import { getTemplate, type TemplateRow } from "../../templates.ts";
 import { bodyToSend } from "../../templates/assembled.ts";
@@ -40,7 +40,6 @@ type SendEmailDeps = {
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   domains: Pick<Domains, "hasLostVerification">;
   projectOf: (projectSeq: number) => SendingProject;
-  quotas: Pick<Quotas, "refuseMail">;
   writer: Pick<Writer, "afterCommit">;
   /** Called after the commit of a mail that can be sent. */
   wake: () => void;
@@ -81,7 +80,7 @@ export function createSendEmail(deps: SendEmailDeps) {
     }
     const domain = domainOf(sender.address);
     if (!deps.isSenderVerified(projectSeq, domain)) return withoutDomain(domain, input);
-    const refusal = deps.quotas.refuseMail(projectSeq);
+    const refusal = refuseWorkflowMail(deps.app, projectSeq);
     if (refusal !== null) return { outcome: "POSTPONED", reason: refusal.message, until: null };
     const emailId = deps.subjects.emailIdOf(input.executionSeq) ?? newId(input.now);
     const variables = variablesOf(input, isCustom);
