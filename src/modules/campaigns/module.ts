@@ -20,7 +20,6 @@ import type { ListPage } from "../../http/pagination.ts";
 import type { Announcements } from "../../lib/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type Log, withPages } from "../../lib/log.ts";
-import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/service.ts";
@@ -36,7 +35,6 @@ import { createCost } from "./render-cost.ts";
 import { createExpansion } from "./expand.ts";
 import { createCampaignHandlers } from "./event-handlers.ts";
 import { createLifecycle, type NoteChange } from "./lifecycle.ts";
-import { createReport } from "./report.ts";
 import { campaignReportRoutes } from "./report-routes.ts";
 import { campaignRoutes } from "./routes.ts";
 import { createRunner } from "./runner.ts";
@@ -44,8 +42,6 @@ import { createCampaigns } from "./service.ts";
 import type { Cancellation } from "../../outbox/cancel.ts";
 import type { References } from "../../lib/references.ts";
 import { createStats } from "./stats.ts";
-import { createRecipients } from "./recipients.ts";
-import { createCampaignSummaries } from "./summaries.ts";
 import { createTestMails } from "./test-mail.ts";
 
 export type CampaignModule = ReturnType<typeof createCampaignModule>;
@@ -65,7 +61,6 @@ export function createCampaignModule(deps: {
   segments: Segments;
   store: EmailStore;
   cancellation: Pick<Cancellation, "ofCampaign">;
-  scheduler: FairScheduler;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   config: Pick<Config, "campaignBounceLimit" | "campaignComplaintLimit" | "campaignLimitAfter">;
   events: Pick<EventLog, "onEvent">;
@@ -75,7 +70,7 @@ export function createCampaignModule(deps: {
   announcements: Pick<Announcements, "announce">;
 }) {
   const { app, db, writer, clock, listPage, contacts, segments, store } = deps;
-  const { config, scheduler, isSenderVerified } = deps;
+  const { config, isSenderVerified } = deps;
   const log = withPages(deps.log, ({ campaign }) => {
     const found = typeof campaign === "string" ? findProject(app).get(campaign) : null;
     return found === null ? null : pageUrl(app, found.projectSeq, `campaigns/${String(campaign)}`);
@@ -89,7 +84,6 @@ export function createCampaignModule(deps: {
     app,
     db,
     clock,
-    listPage,
     segments,
     requireVerified,
     noteChange,
@@ -123,9 +117,6 @@ export function createCampaignModule(deps: {
     if (!isSenderVerified(projectSeq, domain)) throw senderNotVerified(domain);
   }
 
-  const readReport = createReport({ db, stats });
-  const recipients = createRecipients({ db, listPage, scheduler, stats });
-  const summaries = createCampaignSummaries({ db, listPage, campaigns });
   const testMails = createTestMails({
     app,
     clock,
@@ -165,9 +156,6 @@ export function createCampaignModule(deps: {
         admission,
         audience,
         campaigns,
-        readReport,
-        recipients,
-        summaries,
       }),
     ],
     recurring: [{ name: "campaigns", pattern: "*/5 * * * * *", run: runner.tick }],

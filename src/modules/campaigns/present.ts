@@ -1,13 +1,13 @@
 /** Shows campaigns as the API does. */
 
-import { inArray } from "drizzle-orm";
-import type { Db } from "../../db/open.ts";
+import type { App } from "../../core/app.ts";
 import type { campaigns } from "../../db/schema/campaigns.ts";
-import { segments } from "../../db/schema/segments.ts";
+import { statement } from "../../db/statement.ts";
 import { conditionFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { contentOf } from "../templates/present.ts";
+import { archiveUrlOf } from "./archive.ts";
 import { type Campaign, missingFields } from "./model.ts";
 
 /** The campaign as a role sees it. */
@@ -20,37 +20,17 @@ export function readableCampaign<C extends Pick<Campaign, "audienceFilter">>(
 
 export type CampaignRow = typeof campaigns.$inferSelect;
 
-/** Returns a function that reads the segments of some campaigns and returns their presenter. */
-export function createPresenter({
-  db,
-  archiveUrlOf,
-}: {
-  db: Db;
-  archiveUrlOf: (row: CampaignRow) => string | null;
-}) {
-  function segmentIds(rows: readonly CampaignRow[]): Map<number, string> {
-    const seqs = rows.flatMap((row) => row.segmentSeq ?? []);
-    if (seqs.length === 0) return new Map();
-    const found = db.select().from(segments).where(inArray(segments.seq, seqs)).all();
-    return new Map(found.map((segment) => [segment.seq, segment.id]));
-  }
+const findSegment = statement<{ id: string }, [number | null]>(
+  "SELECT id FROM segments WHERE seq = +?",
+);
 
-  return (rows: readonly CampaignRow[]): ((row: CampaignRow) => Campaign) => {
-    const ids = segmentIds(rows);
-    return (row) => ({ ...present(row, ids), archiveUrl: archiveUrlOf(row) });
-  };
-}
-
-function present(
-  row: CampaignRow,
-  segmentIds: ReadonlyMap<number, string>,
-): Omit<Campaign, "archiveUrl"> {
+export function presentCampaign(app: App, row: CampaignRow): Campaign {
   return {
     id: row.id,
     ...contentOf(row),
     type: row.audienceType,
     audienceType: row.audienceType,
-    segmentId: row.segmentSeq === null ? null : (segmentIds.get(row.segmentSeq) ?? null),
+    segmentId: findSegment(app).get(row.segmentSeq)?.id ?? null,
     audienceFilter: parsed(row.audienceFilter),
     rate: row.rate,
     category: row.category,
@@ -73,6 +53,7 @@ function present(
     finishedAt: isoTimeOrNull(row.finishedAt),
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
+    archiveUrl: archiveUrlOf(app, row),
   };
 }
 

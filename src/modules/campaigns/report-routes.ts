@@ -28,11 +28,11 @@ import { previewSource } from "./message.ts";
 import type { CampaignAudience } from "./audience.ts";
 import { RecipientQuery } from "./model.ts";
 import { campaignOperations } from "./operations.ts";
-import type { Recipients } from "./recipients.ts";
-import { type ReadReport, readableStats } from "./report.ts";
+import { listRecipients } from "./recipients.ts";
+import { readableStats, readCampaignStats } from "./report.ts";
 import { CampaignStats, Recipient } from "./results-model.ts";
 import type { Campaigns } from "./service.ts";
-import type { CampaignSummaries } from "./summaries.ts";
+import { listCampaignSummaries } from "./summaries.ts";
 import { CampaignSummary, CampaignSummaryQuery } from "./summary-model.ts";
 
 export function campaignReportRoutes(deps: {
@@ -40,16 +40,16 @@ export function campaignReportRoutes(deps: {
   campaigns: Pick<Campaigns, "get">;
   audience: Pick<CampaignAudience, "breakdown" | "contacts" | "described">;
   app: App;
-  readReport: ReadReport;
-  recipients: Recipients;
-  summaries: CampaignSummaries;
 }) {
-  const { app, admission, audience, campaigns, readReport, recipients, summaries } = deps;
+  const { app, admission, audience, campaigns } = deps;
   return new Elysia({ name: "campaign-report-routes", prefix: "/campaigns" })
     .use(admission.secretKey)
     .get(
       "/summaries",
-      async ({ project, query }) => envelope(await summaries(project.seq, query)),
+      async ({ project, query: { before, ...query } }) => {
+        const other = before === undefined ? null : campaigns.get(project.seq, before);
+        return envelope(await listCampaignSummaries(app, project, query, other));
+      },
       {
         query: CampaignSummaryQuery,
         response: withErrors({ 200: ListEnvelope(CampaignSummary) }),
@@ -113,8 +113,8 @@ export function campaignReportRoutes(deps: {
     )
     .get(
       "/:id/stats",
-      ({ project, role, params }) => {
-        const stats = readReport(campaigns.get(project.seq, params.id).seq);
+      async ({ project, role, params }) => {
+        const stats = await readCampaignStats(app, campaigns.get(project.seq, params.id));
         return envelope(readableStats(role, stats));
       },
       {
@@ -126,7 +126,7 @@ export function campaignReportRoutes(deps: {
     .get(
       "/:id/recipients",
       async ({ project, role, params, query }) =>
-        envelope(await recipients(campaigns.get(project.seq, params.id), query, role)),
+        envelope(await listRecipients(app, campaigns.get(project.seq, params.id), query, role)),
       {
         params: IdParams,
         query: RecipientQuery,

@@ -1,20 +1,20 @@
 /** The statistics of a campaign as the API shows them: counters, rates, links and a timeline. */
 
-import { asc, desc, eq } from "drizzle-orm";
-import type { Db } from "../../db/open.ts";
+import { and, asc, desc, eq } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import { campaignHours, campaignLinks } from "../../db/schema/campaigns.ts";
+import { asQuery, inTime } from "../../http/pagination.ts";
 import { seesSecrets, textFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
 import { isoTime } from "../../lib/clock.ts";
 import type { CampaignStats } from "./results-model.ts";
-import type { Stats } from "./stats.ts";
-
-export type ReadReport = ReturnType<typeof createReport>;
+import type { CampaignRow } from "./present.ts";
+import { readCounts } from "./stats.ts";
 
 const MAX_LINKS = 1000;
 
 type Settled = Pick<
-  ReturnType<Stats["counts"]>,
+  ReturnType<typeof readCounts>,
   "totalRecipients" | "sent" | "bounced" | "bouncedLater" | "failed" | "suppressed" | "cancelled"
 >;
 
@@ -29,21 +29,14 @@ export function unsettled(counts: Settled): number {
 const MAX_SEARCHED_LINKS = 10_000;
 
 /** The links of a campaign that a role sees as `link`. */
-export function linksSeenAs(
-  db: Db,
-  campaignSeq: number,
+export async function linksSeenAs(
+  app: App,
+  campaign: CampaignRow,
   { role, link }: { role: Role | null; link: string },
-): string[] {
+): Promise<string[]> {
   if (seesSecrets(role)) return [link];
-  return db
-    .select({ url: campaignLinks.url })
-    .from(campaignLinks)
-    .where(eq(campaignLinks.campaignSeq, campaignSeq))
-    .orderBy(desc(campaignLinks.clicks))
-    .limit(MAX_SEARCHED_LINKS)
-    .all()
-    .map(({ url }) => url)
-    .filter((url) => textFor(role, url) === link);
+  const links = await mostClicked(app, campaign, MAX_SEARCHED_LINKS);
+  return links.map(({ url }) => url).filter((url) => textFor(role, url) === link);
 }
 
 /** The statistics as a role sees them. Links that the role sees alike are one link. */
@@ -62,72 +55,81 @@ export function readableStats(role: Role | null, stats: CampaignStats): Campaign
   return { ...stats, links: [...links.values()] };
 }
 
-export function createReport({ db, stats }: { db: Db; stats: Pick<Stats, "counts"> }) {
-  /** The links that were clicked most. */
-  const linksOf = (campaignSeq: number) =>
-    db
-      .select({
-        url: campaignLinks.url,
-        clicks: campaignLinks.clicks,
-        uniqueClicks: campaignLinks.uniqueClicks,
-      })
-      .from(campaignLinks)
-      .where(eq(campaignLinks.campaignSeq, campaignSeq))
-      .orderBy(desc(campaignLinks.clicks))
-      .limit(MAX_LINKS)
-      .all();
+/** The links that were clicked most. A campaign may have a link of its own for each recipient. */
+async function mostClicked(
+  { db, reader }: App,
+  { seq, projectSeq }: CampaignRow,
+  limit: number,
+): Promise<CampaignStats["links"]> {
+  const { url, clicks, uniqueClicks } = campaignLinks;
+  const query = db
+    .select({ url, clicks, uniqueClicks })
+    .from(campaignLinks)
+    .where(and(inTime, eq(campaignLinks.campaignSeq, seq)))
+    .orderBy(desc(clicks))
+    .limit(limit);
+  const { rows } = await reader.find(projectSeq, asQuery(query));
+  return rows.map(([link, all, unique]) => ({
+    url: String(link),
+    clicks: Number(all),
+    uniqueClicks: Number(unique),
+  }));
+}
 
-  /** Opens and clicks by hour, and sent mails by hour, both oldest first and without hours of zero. */
-  function hoursOf(campaignSeq: number): Pick<CampaignStats, "timeline" | "sentByHour"> {
-    const rows = db
-      .select()
-      .from(campaignHours)
-      .where(eq(campaignHours.campaignSeq, campaignSeq))
-      .orderBy(asc(campaignHours.hour))
-      .all()
-      .map(({ hour, ...counts }) => ({ at: isoTime(hour), ...counts }));
-    return {
-      timeline: rows
-        .filter(({ opens, clicks }) => opens + clicks > 0)
-        .map(({ at, opens, clicks }) => ({ at, opens, clicks })),
-      sentByHour: rows.filter(({ sent }) => sent > 0).map(({ at, sent }) => ({ at, sent })),
-    };
-  }
+/** Opens and clicks by hour, and sent mails by hour, both oldest first and without hours of zero. */
+function hoursOf(
+  { db }: App,
+  { seq }: CampaignRow,
+): Pick<CampaignStats, "timeline" | "sentByHour"> {
+  const rows = db
+    .select()
+    .from(campaignHours)
+    .where(eq(campaignHours.campaignSeq, seq))
+    .orderBy(asc(campaignHours.hour))
+    .all()
+    .map(({ hour, ...counts }) => ({ at: isoTime(hour), ...counts }));
+  return {
+    timeline: rows
+      .filter(({ opens, clicks }) => opens + clicks > 0)
+      .map(({ at, opens, clicks }) => ({ at, opens, clicks })),
+    sentByHour: rows.filter(({ sent }) => sent > 0).map(({ at, sent }) => ({ at, sent })),
+  };
+}
 
-  return (campaignSeq: number): CampaignStats => {
-    const row = stats.counts(campaignSeq);
-    const { totalRecipients, sent, bounced, failed, suppressed, cancelled } = row;
-    const { delivered, opened, clicked, complained, unsubscribed } = row;
-    const { machineOpens, machineClicks, bouncedLater } = row;
-    // A mail that bounced later is counted as sent, too.
-    const left = sent + bounced - bouncedLater;
-    const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
-    const rate = (part: number) => share(part, sent);
-    return {
-      totalRecipients,
-      queued: unsettled(row),
-      sent,
-      delivered,
-      opened,
-      clicked,
-      machineOpens,
-      machineClicks,
-      bounced,
-      bouncedLater,
-      complained,
-      unsubscribed,
-      failed,
-      suppressed,
-      cancelled,
-      deliveryRate: rate(delivered),
-      openRate: rate(opened),
-      clickRate: rate(clicked),
-      // `sent` does not include a mail that its server refused at once.
-      bounceRate: share(bounced, left),
-      complaintRate: rate(complained),
-      unsubscribeRate: rate(unsubscribed),
-      links: linksOf(campaignSeq),
-      ...hoursOf(campaignSeq),
-    };
+export async function readCampaignStats(app: App, campaign: CampaignRow): Promise<CampaignStats> {
+  const links = await mostClicked(app, campaign, MAX_LINKS);
+  const row = readCounts(app, campaign.seq);
+  const { totalRecipients, sent, bounced, failed, suppressed, cancelled } = row;
+  const { delivered, opened, clicked, complained, unsubscribed } = row;
+  const { machineOpens, machineClicks, bouncedLater } = row;
+  // A mail that bounced later is counted as sent, too.
+  const left = sent + bounced - bouncedLater;
+  const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
+  const rate = (part: number) => share(part, sent);
+  return {
+    totalRecipients,
+    queued: unsettled(row),
+    sent,
+    delivered,
+    opened,
+    clicked,
+    machineOpens,
+    machineClicks,
+    bounced,
+    bouncedLater,
+    complained,
+    unsubscribed,
+    failed,
+    suppressed,
+    cancelled,
+    deliveryRate: rate(delivered),
+    openRate: rate(opened),
+    clickRate: rate(clicked),
+    // `sent` does not include a mail that its server refused at once.
+    bounceRate: share(bounced, left),
+    complaintRate: rate(complained),
+    unsubscribeRate: rate(unsubscribed),
+    links,
+    ...hoursOf(app, campaign),
   };
 }

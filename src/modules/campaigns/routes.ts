@@ -39,7 +39,7 @@ import {
   TestCampaignInput,
 } from "./model.ts";
 import type { Runner } from "./runner.ts";
-import type { Campaigns } from "./service.ts";
+import { type Campaigns, listCampaigns } from "./service.ts";
 import type { TestMails } from "./test-mail.ts";
 import { ensureTemplates } from "../content-work/content-work.ts";
 import { Preview, PreviewInput, preview } from "../previews.ts";
@@ -68,7 +68,7 @@ export function campaignRoutes(deps: {
     .get(
       "",
       async ({ project, role, query }) => {
-        const { items, ...page } = await campaigns.list(project.seq, query);
+        const { items, ...page } = await listCampaigns(app, project, query);
         return envelope({ ...page, items: items.map((each) => readableCampaign(role, each)) });
       },
       {

@@ -6,8 +6,9 @@ import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
 import { emails } from "../../db/schema/emails.ts";
 import type { Change } from "../../db/writer.ts";
-import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { Page } from "../../http/envelope.ts";
+import { newestPage } from "../../http/pagination.ts";
 import { ensureRevision } from "../../http/if-match.ts";
 import type { Role } from "../../http/roles.ts";
 import { AppError, notFound, validationError } from "../../lib/errors.ts";
@@ -23,20 +24,21 @@ import {
   optionalColumns,
   touchesAudience,
 } from "./columns.ts";
-import { createCampaignList } from "./list.ts";
 import {
   type Campaign,
   type CampaignDraft,
   type CampaignInput,
   type CampaignPatch,
+  type CampaignQuery,
   categoryIn,
   type FollowUpInput,
+  type ListedCampaign,
   restrictionErrors,
   typeErrors,
 } from "./model.ts";
 import type { NoteChange } from "./lifecycle.ts";
-import { type CampaignRow, createPresenter } from "./present.ts";
-import { archiveColumns, archiveUrlOf } from "./archive.ts";
+import { type CampaignRow, presentCampaign } from "./present.ts";
+import { archiveColumns } from "./archive.ts";
 import { requireTemplate, templateColumns } from "./template-content.ts";
 import { requireComplete, requireNoticeRole } from "./sending-rules.ts";
 import { nextStatus } from "./states.ts";
@@ -48,7 +50,6 @@ export function createCampaigns(deps: {
   app: App;
   db: Db;
   clock: Clock;
-  listPage: ListPage;
   segments: Pick<Segments, "conditionErrors" | "ensureResolvable">;
   /**
    * Throws 403 unless the sender's domain is verified for the project (docs/specification.md#s2.3).
@@ -56,10 +57,9 @@ export function createCampaigns(deps: {
   requireVerified: (projectSeq: number, from: string) => void;
   noteChange: NoteChange;
 }) {
-  const { app, db, clock, listPage, noteChange } = deps;
+  const { app, db, clock, noteChange } = deps;
   const { findSegmentSeq, ...users } = createUsage(deps);
   const audienceColumns = createAudienceColumns({ segments: deps.segments, findSegmentSeq });
-  const presenterOf = createPresenter({ db, archiveUrlOf: (row) => archiveUrlOf(app, row) });
 
   function get(projectSeq: number, id: string): CampaignRow {
     const match = and(eq(campaigns.projectSeq, projectSeq), eq(campaigns.id, id));
@@ -88,7 +88,7 @@ export function createCampaigns(deps: {
     return campaign;
   }
 
-  const present = (row: CampaignRow): Campaign => presenterOf([row])(row);
+  const present = (row: CampaignRow): Campaign => presentCampaign(app, row);
 
   function requireLayout(projectSeq: number, { layoutId }: CampaignPatch): void {
     if (layoutId) layoutIn(app, projectSeq, layoutId);
@@ -111,7 +111,6 @@ export function createCampaigns(deps: {
     get,
     audienceColumns,
 
-    list: createCampaignList({ db, listPage, presenterOf }),
     ...users,
     present,
 
@@ -224,6 +223,27 @@ export function createCampaigns(deps: {
       return () => insert(projectSeq, copiedColumns(get(projectSeq, id)));
     },
   };
+}
+
+/** A page of campaigns, newest first. */
+export function listCampaigns(
+  app: App,
+  project: { seq: number },
+  { status, ...query }: CampaignQuery,
+): Promise<Page<ListedCampaign>> {
+  return newestPage(app, project, {
+    name: "campaigns",
+    query,
+    table: campaigns,
+    filter: and(
+      eq(campaigns.projectSeq, project.seq),
+      status === undefined ? undefined : eq(campaigns.status, status),
+    ),
+    present(row): ListedCampaign {
+      const { design: _design, ...campaign } = presentCampaign(app, row);
+      return campaign;
+    },
+  });
 }
 
 /** A draft without content. */

@@ -5,6 +5,7 @@
 
 import type { Statement } from "bun:sqlite";
 import { eq, sql } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaignLinks } from "../../db/schema/campaigns.ts";
 import type { Writer } from "../../db/writer.ts";
@@ -64,13 +65,6 @@ export function createStats({ db, writer }: { db: Db; writer: Pick<Writer, "tall
     additionTo(counter).run(by, campaignSeq);
   }
 
-  function counts(campaignSeq: number) {
-    const match = eq(campaignCounts.campaignSeq, campaignSeq);
-    const row = db.select().from(campaignCounts).where(match).limit(1).get();
-    if (row === undefined) throw new Error("a campaign without counters");
-    return row;
-  }
-
   /** Counts for the circuit breaker, which restart when a person resumes the campaign. */
   function sinceResumed(campaignSeq: number): SinceResumed {
     const stored = findSinceResumed.get(campaignSeq);
@@ -98,12 +92,10 @@ export function createStats({ db, writer }: { db: Db; writer: Pick<Writer, "tall
     /** Part of a change: adds to one counter. */
     add,
 
-    counts,
-
     sinceResumed,
 
     /** Number of recipients whose mails are written so far. */
-    recipients: (campaignSeq: number): number => counts(campaignSeq).totalRecipients,
+    recipients: (campaignSeq: number): number => readCounts({ db }, campaignSeq).totalRecipients,
 
     forgive,
 
@@ -144,6 +136,13 @@ export function createStats({ db, writer }: { db: Db; writer: Pick<Writer, "tall
         .run();
     },
   };
+}
+
+export function readCounts({ db }: Pick<App, "db">, campaignSeq: number): Counts {
+  const match = eq(campaignCounts.campaignSeq, campaignSeq);
+  const row = db.select().from(campaignCounts).where(match).limit(1).get();
+  if (row === undefined) throw new Error("a campaign without counters");
+  return row;
 }
 
 /** A statement that adds one to a counter of an hour, and creates the row of the hour first. */

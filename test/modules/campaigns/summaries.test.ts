@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { settleEventLoop } from "../../support/eventually.ts";
 import { readInBackground } from "../../support/event-stream.ts";
 import { listAt, stringAt } from "../../support/json.ts";
+import { plansOfReads } from "../../support/reads.ts";
 import { type CampaignApp, campaignApp } from "./campaign-app.ts";
 
 let t: CampaignApp;
@@ -79,6 +80,14 @@ test.each([
   ["?name=%5C", []],
 ])("the filter %p finds %p", async (query, expected) => {
   expect(await names(query)).toEqual(expected);
+});
+
+test("reads only the campaigns of the project, in the order of the list", async () => {
+  const plans = await plansOfReads(t.app.app, () => summaries("?status=SENT&name=A&limit=1"));
+  expect(plans).toEqual([
+    "SEARCH campaigns USING INDEX campaigns_page (project_seq=? AND seq<?)",
+    "SEARCH campaigns USING INDEX campaigns_page (project_seq=?)",
+  ]);
 });
 
 test("finds the campaigns before another one, page by page", async () => {
