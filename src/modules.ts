@@ -24,7 +24,7 @@ import { type Module, moduleOf } from "./modules/module.ts";
 import { projectModule } from "./modules/projects.ts";
 import { retentionNoun } from "./modules/retention.ts";
 import { createSegmentModule } from "./modules/segments/module.ts";
-import { createStatsModule } from "./modules/stats/module.ts";
+import { statsNoun } from "./modules/stats/stats.ts";
 import { createServerChecks } from "./server-checks.ts";
 import { createSubscriptionModule } from "./modules/subscription/module.ts";
 import { suppressionNoun } from "./modules/suppressions.ts";
@@ -124,7 +124,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     inboundRoutes,
     createTrackModule(parts),
     createEventModule(parts),
-    createStatsModule(parts),
+    moduleOf(parts, statsNoun),
     createVerificationModule(parts),
     createSubscriptionModule(parts),
     createTrackingModule(parts),

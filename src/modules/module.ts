@@ -2,6 +2,7 @@
 
 import type { AnyElysia } from "elysia";
 import type { App } from "../core/app.ts";
+import { type EventInput, eventLog } from "../events/log.ts";
 import type { Admission } from "../http/admission.ts";
 import { operationRoutes, type Operations } from "../http/operations.ts";
 import type { RecurringWork } from "../lib/recurring.ts";
@@ -35,14 +36,17 @@ export type Noun = {
   name: string;
   operations?: Operations;
   recurring?: readonly (Omit<RecurringWork, "run"> & { run: (app: App) => Promise<unknown> })[];
+  /** Part of a change: called with every event, after the handlers of nouns before it in the list. */
+  onEvent?: (app: App, event: EventInput) => void;
   flush?: (app: App) => Promise<void>;
 };
 
 /** A noun as a part of one server. */
 export function moduleOf(
   { app, admission }: { app: App; admission: Admission },
-  { name, operations, recurring = [], flush }: Noun,
+  { name, operations, recurring = [], onEvent, flush }: Noun,
 ): Module {
+  if (onEvent !== undefined) eventLog(app).onEvent((event) => onEvent(app, event));
   return {
     name,
     routes: operations === undefined ? [] : [operationRoutes(app, admission, operations)],

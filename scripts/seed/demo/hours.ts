@@ -1,4 +1,4 @@
-/** Adds up the statistics of a project by hour from its events (modules/stats/service.ts). */
+/** Adds up the statistics of a project by hour from its events (modules/stats/stats.ts). */
 
 import type { Database } from "bun:sqlite";
 import { projectHours } from "../../../src/db/schema/stats.ts";
