@@ -34,6 +34,8 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   "inbox.refusals": ["inboxes", "inbox-rules", "inbox-refused"],
   contact: ["contacts", "events"],
   campaign: ["campaigns", "campaign-audience", ...CAMPAIGN_KEYS],
+  template: ["templates"],
+  layout: ["layouts"],
   workflow: ["workflows"],
   domain: ["domains"],
   webhook: ["webhooks"],

@@ -1,5 +1,6 @@
 /** Passes on what changed from the modules that change it to the module that tells clients. */
 
+import type { App } from "../core/app.ts";
 import { perApp } from "./per-app.ts";
 
 /** A change in a project. `type` is a noun and a word, such as `webhook.delivery`. */
@@ -8,6 +9,11 @@ export type Announcement = { projectSeq: number; type: string; id: string };
 export type Announcements = ReturnType<typeof createAnnouncements>;
 
 export const announcements = perApp(() => createAnnouncements());
+
+/** Part of a change: announces it after its commit. */
+export function announceChange(app: App, item: Announcement): void {
+  app.writer.afterCommit(() => announcements(app).announce(item));
+}
 
 function createAnnouncements() {
   const handlers: ((item: Announcement) => void)[] = [];

@@ -17,6 +17,7 @@ import { ensureRevision } from "../http/if-match.ts";
 import { operations, read, write } from "../http/operations.ts";
 import { containsText, PageQuery, smallPage } from "../http/pagination.ts";
 import { Input, isLenient, LenientQuery, OneOf, withChecks } from "../http/validation.ts";
+import { announceChange } from "../lib/announcements.ts";
 import { isoTime } from "../lib/clock.ts";
 import { AppError, fieldError, type FieldError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
@@ -271,14 +272,18 @@ export function findLayout({ db }: App, seq: number): LayoutRow {
   return layout;
 }
 
+const announce = (app: App, { projectSeq, id }: Pick<LayoutRow, "projectSeq" | "id">): void =>
+  announceChange(app, { projectSeq, type: "layout.changed", id });
+
 function createLayout(
-  { db, clock }: App,
+  app: App,
   projectSeq: number,
   { name, body }: Static<typeof LayoutInput>,
 ): LayoutRow {
-  const now = clock.now();
+  const now = app.clock.now();
   const row = { name, body, id: newId(now), projectSeq, createdAt: now, updatedAt: now };
-  return db.insert(layouts).values(row).returning().get();
+  announce(app, row);
+  return app.db.insert(layouts).values(row).returning().get();
 }
 
 function updateLayout(app: App, layout: LayoutRow, patch: Static<typeof LayoutPatch>): LayoutRow {
@@ -286,6 +291,7 @@ function updateLayout(app: App, layout: LayoutRow, patch: Static<typeof LayoutPa
   if (name === layout.name && body === layout.body) return layout;
   if (body !== layout.body) ensureTemplatesFit(app, layout.seq, body);
   const revision = layout.revision + 1;
+  announce(app, layout);
   return app.db
     .update(layouts)
     .set({ name, body, revision, updatedAt: app.clock.now() })
@@ -326,6 +332,7 @@ function deleteLayout(app: App, layout: LayoutRow): void {
   const names = usersOf(app, layout).map(({ kind, name }) => `${kind} "${name}"`);
   if (names.length > 0) throw inUse(names);
   app.db.delete(layouts).where(eq(layouts.seq, layout.seq)).run();
+  announce(app, layout);
 }
 
 function inUse(names: readonly string[]): AppError {

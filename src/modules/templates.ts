@@ -23,6 +23,7 @@ import { operations, read, write } from "../http/operations.ts";
 import { containsText, smallPage } from "../http/pagination.ts";
 import { ContactPreviewQuery, PreviewDocument } from "../http/preview-query.ts";
 import { isLenient, LenientQuery } from "../http/validation.ts";
+import { announceChange } from "../lib/announcements.ts";
 import { AppError, fieldError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
 import { assembledFault } from "../render/layout.ts";
@@ -326,6 +327,7 @@ function insertTemplate(
     .run();
   const created = getTemplate(app, projectSeq, id);
   storeVersion(app, created, { actor, isKept: true });
+  announce(app, created);
   return created;
 }
 
@@ -363,8 +365,12 @@ function changeTemplate(
     .run();
   const changed = getTemplate(app, template.projectSeq, template.id);
   storeVersion(app, changed, by);
+  announce(app, changed);
   return changed;
 }
+
+const announce = (app: App, { projectSeq, id }: Pick<TemplateRow, "projectSeq" | "id">): void =>
+  announceChange(app, { projectSeq, type: "template.changed", id });
 
 /** Throws 422 for a content whose parts do not belong together. */
 function ensureFits(app: App, { format, design, body, preheader, layoutSeq }: Content): void {
@@ -376,10 +382,11 @@ function ensureFits(app: App, { format, design, body, preheader, layoutSeq }: Co
   if (fault !== null) throw fieldError("body", "too_big", fault);
 }
 
-function deleteTemplate({ db, references }: App, { seq, projectSeq, id }: TemplateRow): void {
-  const users = references.usersOf("template", projectSeq, id);
+function deleteTemplate(app: App, template: TemplateRow): void {
+  const users = app.references.usersOf("template", template.projectSeq, template.id);
   if (users.length > 0) throw inUse(users);
-  db.delete(templates).where(eq(templates.seq, seq)).run();
+  app.db.delete(templates).where(eq(templates.seq, template.seq)).run();
+  announce(app, template);
 }
 
 const LONGEST_NAME = 255;

@@ -161,6 +161,17 @@ describe("a template", () => {
     await two.close();
   });
 
+  pageTest("that another person changes says so at once", async () => {
+    const id = await createTemplate();
+    const opened = await openAs(project, `/templates/${id}`, { person: "editor", isLive: true });
+    const { page } = opened;
+    await page.getByRole("textbox", { name: CODE }).waitFor();
+    await project.call("PATCH", `/templates/${id}`, { subject: "From another tab" });
+    await page.getByText("Somebody else has changed: Subject.", { exact: false }).waitFor();
+    expect(await page.getByLabel("Subject").inputValue()).toBe("From another tab");
+    await opened.close();
+  });
+
   pageTest("gets an earlier version back, and the undo of that", async () => {
     const id = await createTemplate({ body: "<p>First</p>\n<p>Same</p>" });
     const opened = await openAs(project, `/templates/${id}`, { person: "editor" });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { announcements } from "../../src/lib/announcements.ts";
 import type { TestApp } from "../support/app.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { projectPerTest } from "../support/project-per-test.ts";
@@ -120,6 +121,23 @@ describe("syntax errors are 422 with line and column, and nothing is stored", ()
     const named = await post({ ...required, ...names });
     expect(named.at("data")).toMatchObject({ fromName: "a b", replyTo: "Ada B <a@b.co>" });
   });
+});
+
+test("every change of a template and of a layout is announced after its commit", async () => {
+  const told: string[] = [];
+  announcements(t.app.app).onAnnounced(({ type, id }) => told.push(`${type} ${id}`));
+  const template = await create();
+  await patch(template, { name: "Other" });
+  await patch(template, { name: "Other" });
+  await patch(template, { subject: "" });
+  await t.call("DELETE", `/templates/${template}`);
+  expect(told).toEqual(Array(3).fill(`template.changed ${template}`));
+  told.length = 0;
+  const layout = await t.create("/layouts", { name: "A", body: "{{ content }}" }, "data.id");
+  await t.call("PATCH", `/layouts/${layout}`, { name: "B" });
+  await t.call("PATCH", `/layouts/${layout}`, { name: "B" });
+  await t.call("DELETE", `/layouts/${layout}`);
+  expect(told).toEqual(Array(3).fill(`layout.changed ${layout}`));
 });
 
 describe("PATCH /templates/{id}", () => {

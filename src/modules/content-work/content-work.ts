@@ -12,8 +12,10 @@ import { availableParallelism } from "node:os";
 import type { HtmlSupport } from "../../checks/html-support/check.ts";
 import type { App } from "../../core/app.ts";
 import { AppError, validationError } from "../../lib/errors.ts";
+import { isLoopbackHost } from "../../lib/loopback-host.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { threadFile } from "../../lib/thread-file.ts";
+import { parseUrl } from "../../lib/url.ts";
 import { createThreadPool, type PoolJob, ThreadPoolError } from "../../lib/thread-pool.ts";
 import { type InlineImage, previewDocument } from "../../render/preview-document.ts";
 import {
@@ -188,7 +190,7 @@ export async function showDraft(
   projectSeq: number,
   work: { draft: DraftMail; envelope: DraftEnvelope | null },
 ): Promise<ShownDraft> {
-  const task = { kind: "draft" as const, ...work };
+  const task = { kind: "draft" as const, localUrl: localUrl(app.url), ...work };
   return run(app, projectSeq, "draft", { isUrgent: false, prepare: () => task });
 }
 
@@ -236,8 +238,18 @@ export async function checkContent(
   projectSeq: number,
   read: () => Promise<CheckedMessage>,
 ): Promise<MessageFindings> {
-  const prepare = async () => ({ kind: "check" as const, message: await read() });
+  const prepare = async () => ({
+    kind: "check" as const,
+    message: await read(),
+    localUrl: localUrl(app.url),
+  });
   return (await run(app, projectSeq, "check", { isUrgent: false, prepare })).checks;
+}
+
+/** The address of a server that only this machine can reach, as in development; null for others. */
+function localUrl(url: string): string | null {
+  const host = parseUrl(url)?.hostname.replace(/^\[|\]$/g, "") ?? "";
+  return isLoopbackHost(host) ? url : null;
 }
 
 /** How mail programs support the HTML of a message. */

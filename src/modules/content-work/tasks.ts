@@ -50,10 +50,16 @@ export type ContentTask =
       utm: string | null;
     }
   /** A template that is being written. `envelope` is given if its message is checked. */
-  | { kind: "draft"; draft: DraftMail; envelope: DraftEnvelope | null }
+  | {
+      kind: "draft";
+      draft: DraftMail;
+      envelope: DraftEnvelope | null;
+      localUrl: string | null;
+    }
   | { kind: "document"; html: string; images: readonly InlineImage[]; isDark: boolean }
   | { kind: "text"; html: string }
-  | { kind: "check"; message: CheckedMessage }
+  /** `localUrl` is the address of a server in development (checks/lint.ts). */
+  | { kind: "check"; message: CheckedMessage; localUrl: string | null }
   | { kind: "support"; html: string }
   | { kind: "placeholders"; sources: readonly string[] }
   | { kind: "webhook"; templates: WebhookTemplates };
@@ -117,7 +123,7 @@ export async function runContentTask(task: ContentTask): Promise<ContentResult> 
     case "text":
       return { kind: "text", text: await textOfHtml(task.html) };
     case "check":
-      return { kind: "check", checks: await checkOne(task.message) };
+      return { kind: "check", checks: await checkOne(task.message, task.localUrl) };
     case "support": {
       const { checkHtmlSupport } = await import("../../checks/html-support/check.ts");
       return { kind: "support", support: checkHtmlSupport(task.html) };
@@ -184,6 +190,7 @@ async function outgoingOf(
 async function showDraft({
   draft,
   envelope,
+  localUrl,
 }: Extract<ContentTask, { kind: "draft" }>): Promise<ResultOf<"draft">> {
   const { source, project, recipient } = draft;
   const { id, email, data, links } = recipient;
@@ -214,7 +221,7 @@ async function showDraft({
   const { html, text, headers } = await outgoingOf(rendered.html, draft);
   const isChecked = envelope !== null && subject !== null && errors.length === 0;
   const checks = isChecked
-    ? await checkDraft({ html, text, headers, subject, draft, envelope })
+    ? await checkDraft({ html, text, headers, subject, draft, envelope, localUrl })
     : null;
   return { ...shown, html, text, checks };
 }
@@ -226,8 +233,9 @@ async function checkDraft(mail: {
   subject: string;
   draft: DraftMail;
   envelope: DraftEnvelope;
+  localUrl: string | null;
 }): Promise<MessageFindings> {
-  const { html, text, subject, headers, draft, envelope } = mail;
+  const { html, text, subject, headers, draft, envelope, localUrl } = mail;
   const { composeMessage } = await import("../../protocols/mime/message.ts");
   const composed = composeMessage({
     from: envelope.from,
@@ -244,7 +252,7 @@ async function checkDraft(mail: {
   if (!composed.ok) throw new Error(`a draft cannot be composed: ${composed.reason}`);
   const raw = composed.message;
   const detail = { html, text, headers: headersOf(raw) };
-  return checkOne({ detail, raw, hasBareLf: false, links: "html" });
+  return checkOne({ detail, raw, hasBareLf: false, links: "html" }, localUrl);
 }
 
 /** The header fields of a message that was composed here, unfolded. */
@@ -259,11 +267,12 @@ function headersOf(raw: Uint8Array): Detail["headers"] {
     });
 }
 
-async function checkOne({ detail, raw, hasBareLf, links }: CheckedMessage) {
+async function checkOne(message: CheckedMessage, localUrl: string | null) {
+  const { detail, raw, hasBareLf, links } = message;
   const { html, text } = detail;
   const found = links === "none" ? [] : findLinks({ html, text: links === "html" ? "" : text });
   return {
-    findings: lint({ detail, raw, hasBareLf }),
+    findings: lint({ detail, raw, hasBareLf, localUrl }),
     urls: found.map(({ url }) => url),
     ...(await summarizeSupport(html)),
   };

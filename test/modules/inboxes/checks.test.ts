@@ -175,17 +175,25 @@ describe("findings", () => {
   ];
   const LIST = ["List-Unsubscribe", "<https://a.example/u>, <mailto:u@a.example>"];
   const POST = ["List-Unsubscribe-Post", "List-Unsubscribe=One-Click"];
-  type Given = { text?: string; html?: string; headers?: string[][]; raw?: string; lf?: boolean };
+  type Given = {
+    text?: string;
+    html?: string;
+    headers?: string[][];
+    raw?: string;
+    lf?: boolean;
+    localUrl?: string | null;
+  };
 
-  function statusOf(
+  function findingOf(
     name: string,
-    { text = "Hi", html = "", headers = whole, raw = "", lf = false }: Given,
+    { text = "Hi", html = "", headers = whole, raw = "", lf = false, localUrl = null }: Given,
   ) {
     const fields = headers.map(([field = "", value = ""]) => ({ name: field, value }));
     const detail = { text, html, headers: fields };
-    const found = lint({ detail, raw: Buffer.from(raw), hasBareLf: lf });
-    return found.find((finding) => finding.name === name)?.status;
+    const found = lint({ detail, raw: Buffer.from(raw), hasBareLf: lf, localUrl });
+    return found.find((finding) => finding.name === name);
   }
+  const statusOf = (name: string, given: Given) => findingOf(name, given)?.status;
 
   const cases: [name: string, given: Given, status: "OK" | "WARNING" | "ERROR"][] = [
     ["text-part", {}, "OK"],
@@ -224,6 +232,27 @@ describe("findings", () => {
   ];
   test.each(cases)("%s of %j is %s", (name, given, status) => {
     expect(statusOf(name, given)).toBe(status);
+  });
+
+  test("an empty alternative text is named, because it is right for decoration alone", () => {
+    const html = '<img src="a" alt=""><img src="b" alt="A cat">';
+    expect(findingOf("image-texts", { html })?.message).toContain("empty in 1 of 2 images");
+  });
+
+  test("the own links of a server in development are no fault of the mail", () => {
+    const localUrl = "http://localhost:3000";
+    const own = '<a href="http://localhost:3000/unsubscribe/x">Unsubscribe</a>';
+    const other = '<a href="http://localhost:30001/">a</a>';
+    expect(statusOf("link-schemes", { html: own, localUrl })).toBe("OK");
+    expect(statusOf("link-schemes", { html: own + other, localUrl })).toBe("WARNING");
+    expect(statusOf("link-schemes", { html: own })).toBe("WARNING");
+
+    const list = ["List-Unsubscribe", "<http://localhost:3000/unsubscribe/x>"];
+    const headers = [...whole, list, POST];
+    const { status, message } = findingOf("list-unsubscribe", { headers, localUrl }) ?? {};
+    expect([status, message]).toEqual(["OK", expect.stringContaining("--url")]);
+    expect(statusOf("list-unsubscribe", { headers })).toBe("WARNING");
+    expect(statusOf("list-unsubscribe", { headers: [...whole, list], localUrl })).toBe("WARNING");
   });
 
   test("are all OK for a whole message, over HTTP", async () => {

@@ -33,8 +33,8 @@ const TEXTS: Readonly<Record<string, CheckText>> = {
     why: "Links with http are not encrypted, and spam filters trust them less.",
     where: "HTML part, <a>",
     fix:
-      "Replace http:// by https:// in these links. Links of Mailstead itself follow the setting " +
-      "--url.",
+      "Replace http:// by https:// in these links. Links of Mailstead itself are encrypted when the " +
+      "setting --url is an https address.",
   },
   "message-size": {
     title: "Size of the message",
