@@ -4,8 +4,8 @@
  * counters of a period, and never reads the event log.
  */
 
-import { and, asc, eq, gte, lt } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
+import { IN_TIME } from "../../db/queries.ts";
 import { projectHours } from "../../db/schema/stats.ts";
 import { statement } from "../../db/statement.ts";
 import type { EventInput } from "../../events/log.ts";
@@ -37,7 +37,6 @@ export const statsNoun: Noun = {
   onEvent: countEvent,
 };
 
-type HourRow = typeof projectHours.$inferSelect;
 type Counter = keyof StatsCounts;
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -72,17 +71,17 @@ const NONE: StatsCounts = {
   unsubscribed: 0,
 };
 
+const COUNTERS = Object.keys(NONE).filter(isCounter);
+
 /** For each counter, the statement that adds to it. */
 const ADDITIONS = new Map(
-  Object.keys(NONE)
-    .filter(isCounter)
-    .map((counter) => {
-      const { name } = projectHours[counter];
-      const sql = `
+  COUNTERS.map((counter) => {
+    const { name } = projectHours[counter];
+    const sql = `
         INSERT INTO project_hours (project_seq, hour, ${name}) VALUES (?, ?, ?)
         ON CONFLICT (project_seq, hour) DO UPDATE SET ${name} = ${name} + excluded.${name}`;
-      return [counter, statement<unknown, [number, number, number]>(sql)];
-    }),
+    return [counter, statement<unknown, [number, number, number]>(sql)];
+  }),
 );
 
 /** The sums of a transaction; a key is the project, the hour and the counter. */
@@ -153,73 +152,74 @@ function isTimeZone(name: string): boolean {
 }
 
 /** The points of a period, without gaps, their sums, and the sums of the period before it. */
-function readStats(app: App, projectSeq: number, period: Period) {
+async function readStats(app: App, projectSeq: number, period: Period) {
   const { from, to, interval, timeZone } = period;
-  const rows = readHours(app, projectSeq, from, to);
+  const [hours, [before]] = await Promise.all([
+    readHours(app, projectSeq, { columns: COLUMNS, from, to }),
+    readHours(app, projectSeq, { columns: SUMS, from: from - (to - from), to: from }),
+  ]);
   return {
     from: isoTime(from),
     to: isoTime(to),
     interval,
     timeZone,
-    points: interval === "HOUR" ? byHour(rows, period) : byDay(rows, period),
-    totals: sumOf(rows),
-    previousTotals: sumOf(readHours(app, projectSeq, from - (to - from), from)),
+    points: interval === "HOUR" ? byHour(hours, period) : byDay(hours, period),
+    totals: sumOf(hours),
+    previousTotals: before?.counts ?? NONE,
   };
 }
 
-function readHours({ db }: App, projectSeq: number, from: number, to: number): HourRow[] {
-  return db
-    .select()
-    .from(projectHours)
-    .where(
-      and(
-        eq(projectHours.projectSeq, projectSeq),
-        gte(projectHours.hour, startOfHour(from)),
-        lt(projectHours.hour, to),
-      ),
-    )
-    .orderBy(asc(projectHours.hour))
-    .all();
+const COLUMNS = COUNTERS.map((counter) => projectHours[counter].name);
+const SUMS = COLUMNS.map((name) => `sum(${name})`);
+
+type Hour = { hour: number; counts: StatsCounts };
+
+/** Reads the counters of some hours, or their sums. `from` is rounded down to an hour. */
+async function readHours(
+  { reader }: App,
+  projectSeq: number,
+  { columns, from, to }: { columns: string[]; from: number; to: number },
+): Promise<Hour[]> {
+  const { rows } = await reader.find(projectSeq, {
+    sql: `SELECT hour, ${columns.join(", ")} FROM project_hours
+      WHERE ${IN_TIME} AND project_seq = +? AND hour >= +? AND hour < +? ORDER BY hour`,
+    values: [projectSeq, startOfHour(from), to],
+  });
+  return rows.map(([hour, ...values]) => ({ hour: Number(hour), counts: countsIn(values) }));
+}
+
+/** The sum of no rows is null, so it counts as 0. */
+function countsIn(values: readonly unknown[]): StatsCounts {
+  const counts = { ...NONE };
+  for (const [i, counter] of COUNTERS.entries()) counts[counter] = Number(values[i]);
+  return counts;
 }
 
 function startOfHour(at: number): number {
   return Math.floor(at / HOUR_MS) * HOUR_MS;
 }
 
-function byHour(rows: readonly HourRow[], { from, to }: Period): StatsPoint[] {
-  const found = new Map(rows.map((row) => [row.hour, row]));
+function byHour(hours: readonly Hour[], { from, to }: Period): StatsPoint[] {
+  const found = new Map(hours.map(({ hour, counts }) => [hour, counts]));
   const points: StatsPoint[] = [];
   for (let hour = startOfHour(from); hour < to; hour += HOUR_MS) {
-    const row = found.get(hour);
-    points.push({ start: new Date(hour).toISOString(), ...(row ? countsOf(row) : NONE) });
+    points.push({ start: isoTime(hour), ...(found.get(hour) ?? NONE) });
   }
   return points;
 }
 
-function byDay(rows: readonly HourRow[], { from, to, timeZone }: Period): StatsPoint[] {
+function byDay(hours: readonly Hour[], { from, to, timeZone }: Period): StatsPoint[] {
   const dateOf = dateFormat(timeZone);
-  const byDate = new Map<string, HourRow[]>();
-  for (const row of rows) {
-    const date = dateOf(row.hour);
-    const ofDate = byDate.get(date);
-    if (ofDate === undefined) byDate.set(date, [row]);
-    else ofDate.push(row);
-  }
+  const byDate = Map.groupBy(hours, ({ hour }) => dateOf(hour));
   return datesBetween(dateOf(from), dateOf(to - 1)).map((start) => ({
     start,
     ...sumOf(byDate.get(start) ?? []),
   }));
 }
 
-function countsOf({ projectSeq: _project, hour: _hour, ...counts }: HourRow): StatsCounts {
-  return counts;
-}
-
-function sumOf(rows: readonly HourRow[]): StatsCounts {
+function sumOf(hours: readonly Hour[]): StatsCounts {
   const sum = { ...NONE };
-  for (const row of rows) {
-    for (const name of Object.keys(NONE)) if (isCounter(name)) sum[name] += row[name];
-  }
+  for (const { counts } of hours) for (const name of COUNTERS) sum[name] += counts[name];
   return sum;
 }
 
