@@ -92,6 +92,11 @@ describe("unsaved changes", () => {
         await question.getByRole("button", { name: "Leave without saving" }).click();
         await heading.waitFor();
         expect(await question.count()).toBe(0);
+        // Nothing was saved.
+        await page.goBack();
+        await openForm?.();
+        await field.waitFor();
+        expect(await field.inputValue()).not.toBe("Typed");
       }
 
       await expectQuestion("Value of city", edit);

@@ -33,6 +33,8 @@ export function Confirm(props: {
 
   async function confirm(event: FormEvent): Promise<void> {
     event.preventDefault();
+    // The dialog may be an element of a form, which React would submit as well.
+    event.stopPropagation();
     setIsBusy(true);
     try {
       await onConfirm();

@@ -68,6 +68,8 @@ export function useApiForm<T extends Record<string, unknown>, R>(options: {
     values: form.values,
     onSubmit(event: FormEvent<HTMLFormElement>): void {
       event.preventDefault();
+      // The form of a dialog may be inside another form, which React would submit as well.
+      event.stopPropagation();
       void run(event.currentTarget);
     },
   };
