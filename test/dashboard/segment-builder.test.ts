@@ -2,7 +2,16 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { toCondition, toDraft } from "../../src/dashboard/pages/segments/builder/draft.ts";
+import {
+  faultOf,
+  newGroup,
+  newRow,
+  readDraft,
+  type Row,
+  toCondition,
+  toDraft,
+  withoutIds,
+} from "../../src/dashboard/pages/segments/builder/draft.ts";
 import { addressesOf, partsOf } from "../../src/dashboard/pages/segments/addresses.ts";
 import { faultsOf, NO_FAULTS } from "../support/browser.ts";
 import { valueAt } from "../support/json.ts";
@@ -110,6 +119,52 @@ describe("a condition as rows", () => {
   });
 });
 
+test("rows that are kept are read again with new ids, also if they are not complete", () => {
+  const city = { ...newRow(), field: "data.city", operator: "in", list: ["Rome"] };
+  const draft = { logic: "OR", items: [city, newGroup(), newRow()] } as const;
+  const kept: unknown = JSON.parse(JSON.stringify(withoutIds(draft)));
+  const read = readDraft(kept);
+  expect(read === null ? null : withoutIds(read)).toEqual(withoutIds(draft));
+  const ids = (read?.items ?? []).flatMap((item) =>
+    item.kind === "row" ? [item.id] : [item.id, ...item.rows.map(({ id }) => id)],
+  );
+  expect(new Set(ids).size).toBe(5);
+  for (const other of [null, {}, { items: [] }, { items: [{}] }, { items: [{ kind: "row" }] }]) {
+    expect(readDraft(other)).toBeNull();
+  }
+});
+
+describe("the fault of a row", () => {
+  const cases: [row: Partial<Row>, fault: string | null][] = [
+    [{}, "Choose a field."],
+    [{ field: "data.city", operator: "equals" }, "Enter a value."],
+    [{ field: "data.city", operator: "equals", text: "Rome" }, null],
+    [{ field: "data.city", operator: "in" }, "Enter at least one value."],
+    [{ field: "createdAt", operator: "within" }, "Enter a number of days."],
+    [
+      { field: "createdAt", operator: "within", text: "0", unit: "hours" },
+      "Enter a number of hours.",
+    ],
+    [{ field: "createdAt", operator: "within", text: "1.5" }, "Enter a number of days."],
+    [{ field: "createdAt", operator: "within", text: "7" }, null],
+    [{ field: "createdAt", operator: "equals" }, "Choose a date."],
+    [{ field: "subscribed", operator: "equals" }, "Choose yes or no."],
+    [
+      { field: "event.buy", operator: "triggeredAtLeast", text: "0" },
+      "Enter a whole number of at least 1.",
+    ],
+    [
+      { field: "event.buy", operator: "triggeredWith", test: "equals" },
+      "Enter the name of a property.",
+    ],
+    [{ field: "event.buy", operator: "triggered" }, null],
+    [{ field: "data.n", dataKind: "number", operator: "equals", text: "x" }, "Enter a number."],
+  ];
+  test.each(cases)("%j is %p", (row, fault) => {
+    expect(faultOf({ ...newRow(), ...row })?.text ?? null).toBe(fault);
+  });
+});
+
 let project: PeopledProject;
 beforePages(async () => {
   project = await newProjectWithPeople();
@@ -192,6 +247,54 @@ describe("a segment", () => {
       );
       expect(problems.filter((problem) => !problem.includes("status of 422"))).toEqual([]);
       await opened.close();
+    },
+  );
+
+  pageTest(
+    "that is not complete names what is missing, and survives leaving the page",
+    async () => {
+      const own = await newProjectWithPeople();
+      const opened = await openAs(own, "/segments/new", { person: "editor" });
+      const { page, problems, close } = opened;
+      await page.getByLabel("Name").fill("Recent buyers");
+      await select(page, "Field of Condition 1", "Added");
+      await page.getByRole("button", { name: "Add a condition" }).click();
+      const missing = page.getByText("Enter a number of days.");
+      await missing.waitFor();
+      const amount = page.getByRole("textbox", { name: "Value of Condition 1" });
+      expect(await amount.getAttribute("aria-invalid")).toBe("true");
+      expect(await amount.getAttribute("aria-describedby")).toBe(await missing.getAttribute("id"));
+      await opened.screenshot("segment-builder-missing");
+      // The row that was just added is not faulty yet.
+      expect(await page.getByText("Choose a field.").count()).toBe(0);
+      await page.getByRole("link", { name: "Segments" }).first().click();
+      await page.getByText("No segments yet").waitFor();
+      await page.goBack();
+      await page.getByText("These changes were kept in this browser").waitFor();
+      expect(await page.getByLabel("Name").inputValue()).toBe("Recent buyers");
+      await opened.screenshot("segment-builder-kept");
+      await page.getByRole("group", { name: "Condition 2" }).waitFor();
+      await amount.fill("30");
+      await page.getByRole("button", { name: "Remove Condition 2" }).click();
+      await page.getByRole("button", { name: "Create the segment" }).click();
+      await page.getByRole("heading", { level: 1, name: "Recent buyers" }).waitFor();
+
+      await page.getByRole("link", { name: "Edit" }).click();
+      await amount.fill("");
+      await page.reload();
+      await page.getByText("These changes were kept in this browser").waitFor();
+      expect(await amount.inputValue()).toBe("");
+      await page.getByRole("button", { name: "Start over" }).click();
+      expect(await amount.inputValue()).toBe("30");
+      await amount.fill("40");
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("button", { name: "Discard" }).click();
+      await page.getByRole("link", { name: "Edit" }).click();
+      await amount.waitFor();
+      expect(await amount.inputValue()).toBe("30");
+      expect(await page.getByText("These changes were kept").count()).toBe(0);
+      expect(problems).toEqual([]);
+      await close();
     },
   );
 

@@ -4,22 +4,50 @@ import "./styles.ts";
 import { Button, Textarea } from "@mantine/core";
 import { useState } from "react";
 import { Builder } from "./builder.tsx";
-import { type Draft, newRow, toCondition, toDraft } from "./draft.ts";
+import { type Draft, newRow, readDraft, toCondition, toDraft, withoutIds } from "./draft.ts";
+import { isRecord } from "../../../ui/is-record.ts";
 import type { FieldChoices } from "./use-fields.ts";
 
 type Mode = "ROWS" | "JSON";
 
 const EMPTY: Draft = { logic: "AND", items: [] };
 
-/** The condition as rows or as JSON, whichever the user edits. */
-export function useCondition(initial: unknown) {
-  const [start] = useState(() => {
-    if (initial === null) return { ...EMPTY, items: [newRow()] };
-    return toDraft(initial);
-  });
-  const [draft, setDraft] = useState(start);
-  const [mode, setMode] = useState<Mode>(start === null ? "JSON" : "ROWS");
-  const [text, setText] = useState(() => jsonText(initial));
+/** What is being edited, in a form that can be kept: rows that may be incomplete, or a text. */
+type Entry = { mode: Mode; rows: Draft | null; text: string };
+
+/** An entry that was kept; null if it cannot be read. */
+function readEntry(given: unknown): Entry | null {
+  if (!isRecord(given)) return null;
+  const { mode, text } = given;
+  const rows = readDraft(given["rows"]);
+  if (mode === "JSON" && typeof text === "string") return { mode, rows: null, text };
+  return mode === "ROWS" && rows !== null ? { mode, rows, text: "" } : null;
+}
+
+const startOf = (condition: unknown): Draft | null =>
+  condition === null ? { ...EMPTY, items: [newRow()] } : toDraft(condition);
+
+const entryOf = (mode: Mode, draft: Draft | null, text: string): Entry =>
+  mode === "ROWS" && draft !== null
+    ? { mode, rows: withoutIds(draft), text: "" }
+    : { mode: "JSON", rows: null, text };
+
+/** The entry of a condition that nobody has changed. */
+export function entryOfCondition(condition: unknown): Entry {
+  const draft = startOf(condition);
+  return entryOf(draft === null ? "JSON" : "ROWS", draft, jsonText(condition));
+}
+
+/**
+ * The condition as rows or as JSON, whichever the user edits. `kept` is an entry of this condition
+ * that the browser kept.
+ */
+export function useCondition(initial: unknown, kept?: unknown) {
+  const [entered] = useState(() => readEntry(kept));
+  const [start] = useState(() => startOf(initial));
+  const [draft, setDraft] = useState(entered?.rows ?? start);
+  const [mode, setMode] = useState<Mode>(entered?.mode ?? (start === null ? "JSON" : "ROWS"));
+  const [text, setText] = useState(() => entered?.text ?? jsonText(initial));
   const parsed = parseJson(text);
   const condition = mode === "JSON" || draft === null ? parsed : toCondition(draft);
   return {
@@ -31,19 +59,20 @@ export function useCondition(initial: unknown) {
     isFaulty: mode === "JSON" && parsed === null && text.trim() !== "",
     /** The rows cannot show the JSON. */
     isBeyondRows: mode === "JSON" && parsed !== null && toDraft(parsed) === null,
+    entry: entryOf(mode, draft, text),
     isChanged: mode === "JSON" ? text !== jsonText(initial) : draft !== start && condition !== null,
     setDraft,
     setText,
     /** Shows another condition in place of this one. */
     load(next: unknown): void {
-      const rows = next === null ? { ...EMPTY, items: [newRow()] } : toDraft(next);
+      const rows = startOf(next);
       setDraft(rows);
       setText(jsonText(next));
       setMode(rows === null ? "JSON" : "ROWS");
     },
     show(next: Mode): void {
       if (next === "JSON") setText(jsonText(condition));
-      else setDraft(toDraft(parsed) ?? { ...EMPTY, items: [newRow()] });
+      else setDraft(toDraft(parsed) ?? startOf(null));
       setMode(next);
     },
   };

@@ -4,7 +4,14 @@
  */
 
 import { isRecord } from "../../../ui/is-record.ts";
-import { type DataKind, kindOf, OPERATORS_OF, type ValueKind, WITH_PROPERTY } from "./operators.ts";
+import {
+  type DataKind,
+  isDataKind,
+  kindOf,
+  OPERATORS_OF,
+  type ValueKind,
+  WITH_PROPERTY,
+} from "./operators.ts";
 
 export type Logic = "AND" | "OR";
 
@@ -107,8 +114,10 @@ function toFilter(row: Row): Wire | null {
       return text === "" ? null : { ...filter, value: text === "true" };
     case "number":
       return isNumber(text) ? { ...filter, value: Number(text) } : null;
+    case "count":
+      return isCount(text) ? { ...filter, value: Number(text) } : null;
     case "span":
-      return isNumber(text) ? { ...filter, value: Number(text), unit } : null;
+      return isCount(text) ? { ...filter, value: Number(text), unit } : null;
     case "list":
       return list.length === 0 ? null : { ...filter, value: list };
     case "text":
@@ -118,6 +127,69 @@ function toFilter(row: Row): Wire | null {
 }
 
 const isNumber = (text: string): boolean => text.trim() !== "" && Number.isFinite(Number(text));
+const isCount = (text: string): boolean => Number.isInteger(Number(text)) && Number(text) >= 1;
+
+type RowFault = { part: "field" | "property" | "value"; text: string };
+
+/** The first part of a row that is missing or wrong; null if the row is complete. */
+export function faultOf(row: Row): RowFault | null {
+  const takes = takesOf(row);
+  if (row.field === "" || takes === null) return { part: "field", text: "Choose a field." };
+  if (row.operator === WITH_PROPERTY && row.property.trim() === "") {
+    return { part: "property", text: "Enter the name of a property." };
+  }
+  if (toFilter(row) !== null) return null;
+  const text = VALUE_FAULTS[takes];
+  return { part: "value", text: text === undefined ? `Enter a number of ${row.unit}.` : text };
+}
+
+const VALUE_FAULTS: Readonly<Partial<Record<ValueKind, string>>> = {
+  text: "Enter a value.",
+  number: "Enter a number.",
+  count: "Enter a whole number of at least 1.",
+  flag: "Choose yes or no.",
+  date: "Choose a date.",
+  list: "Enter at least one value.",
+};
+
+/** A draft in a form that two equal drafts share, to be kept in the browser. */
+export const withoutIds = ({ logic, items }: Draft): Draft => ({
+  logic,
+  items: items.map((item) =>
+    item.kind === "row"
+      ? { ...item, id: "" }
+      : { ...item, id: "", rows: item.rows.map((row) => ({ ...row, id: "" })) },
+  ),
+});
+
+/** Reads a draft that was kept; null if it is none, such as one of another version. */
+export function readDraft(given: unknown): Draft | null {
+  if (!isRecord(given) || !Array.isArray(given["items"]) || given["items"].length === 0)
+    return null;
+  const items: (Row | RowGroup)[] = [];
+  for (const item of given["items"]) {
+    const rows = isRecord(item) && item["kind"] === "group" ? item["rows"] : [item];
+    const read = Array.isArray(rows) ? rows.map(readRow) : [];
+    if (!read.every((row) => row !== null)) return null;
+    if (isRecord(item) && item["kind"] === "group") {
+      items.push({ kind: "group", id: newId(), rows: read });
+    } else items.push(...read);
+  }
+  return { logic: given["logic"] === "OR" ? "OR" : "AND", items };
+}
+
+function readRow(given: unknown): Row | null {
+  if (!isRecord(given) || given["kind"] !== "row" || !Array.isArray(given["list"])) return null;
+  const row = newRow();
+  const { field, dataKind, operator, property, test, text, unit } = given;
+  const texts = { field, operator, property, test, text, unit };
+  if (!isDataKind(dataKind) || !areTexts(texts)) return null;
+  const list = given["list"].filter((one) => typeof one === "string");
+  return { ...row, ...texts, dataKind, list };
+}
+
+const areTexts = <Key extends string>(given: Record<Key, unknown>): given is Record<Key, string> =>
+  Object.values(given).every((value) => typeof value === "string");
 
 /** A part of a condition, without parts that say nothing. */
 type Part = { kind: "filter"; filter: Wire } | { kind: Logic; parts: Part[] };

@@ -3,7 +3,7 @@
 import { escapeKey } from "../../../ui/data-key.ts";
 
 /** The kinds of fields in which a user enters the value of a filter. */
-export type ValueKind = "none" | "text" | "number" | "flag" | "date" | "span" | "list";
+export type ValueKind = "none" | "text" | "number" | "count" | "flag" | "date" | "span" | "list";
 
 /** The kinds of fields; each has operators of its own. */
 export type FieldKind =
@@ -61,8 +61,8 @@ const happened = (done: string, never: string): Operator[] => [
   { value: "triggeredWithin", label: "in the last", takes: "span" },
   { value: "notTriggeredWithin", label: "not in the last", takes: "span" },
   { value: "triggeredOlderThan", label: "longer ago than", takes: "span" },
-  { value: "triggeredAtLeast", label: "at least … times", takes: "number" },
-  { value: "triggeredLessThan", label: "less than … times", takes: "number" },
+  { value: "triggeredAtLeast", label: "at least … times", takes: "count" },
+  { value: "triggeredLessThan", label: "less than … times", takes: "count" },
   { value: WITH_PROPERTY, label: "with", takes: "none" },
 ];
 
@@ -138,7 +138,7 @@ export const DATA_KINDS = [
 ] as const;
 export type DataKind = (typeof DATA_KINDS)[number]["value"];
 
-const isDataKind = (kind: string): kind is DataKind =>
+export const isDataKind = (kind: unknown): kind is DataKind =>
   DATA_KINDS.some(({ value }) => value === kind);
 
 /** The field of the data with a key. */

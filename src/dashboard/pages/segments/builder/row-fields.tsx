@@ -3,7 +3,8 @@
 import { ActionIcon, NumberInput, Select, TagsInput, TextInput } from "@mantine/core";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
-import { type Row, takesOf } from "./draft.ts";
+import { useAfterPress } from "../../../ui/use-after-press.ts";
+import { faultOf, type Row, takesOf } from "./draft.ts";
 import {
   DATA_KINDS,
   type DataKind,
@@ -14,6 +15,8 @@ import {
 } from "./operators.ts";
 import { choicesFor, type FieldChoices } from "./use-fields.ts";
 
+/** The properties of an input that is missing or wrong; none otherwise. */
+type Marks = { error?: string };
 type Props = {
   row: Row;
   label: string;
@@ -27,6 +30,11 @@ export function RowFields({ row, label, fields, onChange, onRemove }: Props) {
   const kind = kindOf(field, dataKind);
   const operators = kind === null ? [] : OPERATORS_OF[kind];
   const isData = field.startsWith("data.");
+  // A row is not faulty before its user turns to something else.
+  const [isLeft, setIsLeft] = useState(false);
+  const afterPress = useAfterPress();
+  const fault = isLeft ? faultOf(row) : null;
+  const marks = (part: string) => (fault?.part === part ? { error: fault.text } : {});
 
   /** Keeps the operator if the new field has it, and otherwise takes the first one. */
   function change(next: Partial<Row>): void {
@@ -34,16 +42,25 @@ export function RowFields({ row, label, fields, onChange, onRemove }: Props) {
     const newKind = kindOf(changed.field, changed.dataKind);
     const known = newKind === null ? [] : OPERATORS_OF[newKind];
     const isKnown = known.some(({ value }) => value === changed.operator);
+    if (next.field !== undefined || next.operator !== undefined) setIsLeft(false);
     onChange({ ...changed, operator: isKnown ? changed.operator : (known[0]?.value ?? "") });
   }
 
   return (
-    <div className="builder-row" role="group" aria-label={label}>
+    <div
+      className="builder-row"
+      role="group"
+      aria-label={label}
+      onBlur={({ currentTarget, relatedTarget }) => {
+        if (!currentTarget.contains(relatedTarget)) afterPress(() => setIsLeft(true));
+      }}
+    >
       <div className="builder-cells">
         <FieldSelect
           label={`Field of ${label}`}
           value={field}
           fields={fields}
+          marks={marks("field")}
           onChange={(chosen) => {
             const kindOfField = fields.dataKinds.get(chosen);
             change({ field: chosen, text: "", list: [], dataKind: kindOfField ?? "text" });
@@ -77,10 +94,11 @@ export function RowFields({ row, label, fields, onChange, onRemove }: Props) {
           <PropertyFields
             row={row}
             label={label}
+            marks={marks("property")}
             onChange={(next) => onChange({ ...row, ...next })}
           />
         )}
-        <ValueFields row={row} label={label} onChange={change} />
+        <ValueFields row={row} label={label} marks={marks("value")} onChange={change} />
       </div>
       {onRemove !== undefined && (
         <ActionIcon aria-label={`Remove ${label}`} onClick={onRemove}>
@@ -97,9 +115,10 @@ const firstTest = (kind: DataKind): string => OPERATORS_OF[kind][0]?.value ?? ""
 function PropertyFields(props: {
   row: Row;
   label: string;
+  marks: Marks;
   onChange: (next: Partial<Row>) => void;
 }) {
-  const { row, label, onChange } = props;
+  const { row, label, marks, onChange } = props;
   const tests = OPERATORS_OF[row.dataKind];
   return (
     <>
@@ -109,6 +128,7 @@ function PropertyFields(props: {
         aria-label={`Property of ${label}`}
         placeholder="such as plan"
         value={row.property}
+        {...marks}
         onChange={({ currentTarget }) => onChange({ property: currentTarget.value })}
       />
       <KindSelect
@@ -155,9 +175,10 @@ function FieldSelect(props: {
   label: string;
   value: string;
   fields: FieldChoices;
+  marks: Marks;
   onChange: (field: string) => void;
 }) {
-  const { label, value, fields, onChange } = props;
+  const { label, value, fields, marks, onChange } = props;
   const [search, setSearch] = useState("");
   return (
     <Select
@@ -168,6 +189,7 @@ function FieldSelect(props: {
       searchable
       data={choicesFor(fields, search, value)}
       value={value === "" ? null : value}
+      {...marks}
       allowDeselect={false}
       maxDropdownHeight={320}
       onSearchChange={setSearch}
@@ -177,8 +199,13 @@ function FieldSelect(props: {
   );
 }
 
-function ValueFields(props: { row: Row; label: string; onChange: (next: Partial<Row>) => void }) {
-  const { row, label, onChange } = props;
+function ValueFields(props: {
+  row: Row;
+  label: string;
+  marks: Marks;
+  onChange: (next: Partial<Row>) => void;
+}) {
+  const { row, label, marks, onChange } = props;
   const { text, list, unit } = row;
   const name = `Value of ${label}`;
   switch (takesOf(row)) {
@@ -188,16 +215,19 @@ function ValueFields(props: { row: Row; label: string; onChange: (next: Partial<
           size="sm"
           className="builder-value"
           aria-label={name}
+          {...marks}
           value={text}
           onChange={({ currentTarget }) => onChange({ text: currentTarget.value })}
         />
       );
     case "number":
+    case "count":
       return (
         <NumberInput
           size="sm"
           className="builder-value"
           aria-label={name}
+          {...marks}
           value={text}
           onChange={(value) => onChange({ text: String(value) })}
         />
@@ -209,6 +239,7 @@ function ValueFields(props: { row: Row; label: string; onChange: (next: Partial<
           type="date"
           className="builder-value"
           aria-label={name}
+          {...marks}
           value={text}
           onChange={({ currentTarget }) => onChange({ text: currentTarget.value })}
         />
@@ -219,6 +250,7 @@ function ValueFields(props: { row: Row; label: string; onChange: (next: Partial<
           size="sm"
           className="builder-value"
           aria-label={name}
+          {...marks}
           data={[
             { value: "true", label: "yes" },
             { value: "false", label: "no" },
@@ -235,6 +267,7 @@ function ValueFields(props: { row: Row; label: string; onChange: (next: Partial<
           size="sm"
           className="builder-value"
           aria-label={name}
+          {...marks}
           value={[...list]}
           placeholder={list.length === 0 ? "Values, each with Enter" : ""}
           onChange={(next) => onChange({ list: next })}
@@ -247,6 +280,7 @@ function ValueFields(props: { row: Row; label: string; onChange: (next: Partial<
             size="sm"
             className="builder-amount"
             aria-label={name}
+            {...marks}
             min={1}
             allowDecimal={false}
             value={text}

@@ -2,16 +2,22 @@
 
 import "./styles.ts";
 import { Button, Checkbox, SegmentedControl, Textarea, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
 import { flushSync } from "react-dom";
 import type { Segment } from "../../../../modules/segments/model.ts";
 import { api } from "../../../api.ts";
 import { Problem } from "../../../ui/problem.tsx";
 import { useApiForm } from "../../../ui/use-api-form.ts";
+import { Confirm } from "../../../ui/confirm.tsx";
+import type { KeptDraft } from "../../../ui/editors/drafts.ts";
+import { areSameFields } from "../../../ui/editors/merge.ts";
+import { Time } from "../../../ui/time.tsx";
 import { useUnsaved } from "../../../ui/unsaved.tsx";
-import { ConditionEditor, useCondition } from "./condition-editor.tsx";
+import { ConditionEditor, entryOfCondition, useCondition } from "./condition-editor.tsx";
 import { PreviewCard } from "./preview-card.tsx";
 import { useFields } from "./use-fields.ts";
+import { useKeeping, useKeptForm } from "./use-kept-form.ts";
 import { usePreview } from "./use-preview.ts";
 
 type Props = {
@@ -23,19 +29,20 @@ type Props = {
 };
 
 export function SegmentForm({ project, segment, onSaved, onCancel }: Props) {
-  const editor = useCondition(segment?.condition ?? null);
   const isNew = segment === undefined;
-  const [type, setType] = useState<Segment["type"]>(segment?.type ?? "DYNAMIC");
+  const { kept, drafts } = useKeptForm(`segments:${project}:${segment?.id ?? "new"}`);
+  const [before, setBefore] = useState(() => fieldsOf(segment));
+  const [isRestored, setIsRestored] = useState(kept !== null);
+  const entered = enteredFields(kept, before);
+  const editor = useCondition(segment?.condition ?? null, kept?.now["condition"]);
+  const [type, setType] = useState<Segment["type"]>(entered.type);
   const isDynamic = type === "DYNAMIC";
-  const [isSaved, setIsSaved] = useState(false);
+  const [isEnded, setIsEnded] = useState(false);
+  const [isAsking, asking] = useDisclosure(false);
   const preview = usePreview(project, isDynamic ? editor.condition : null);
   const fields = useFields(project, segment?.id);
   const form = useApiForm({
-    initial: {
-      name: segment?.name ?? "",
-      description: segment?.description ?? "",
-      trackMembership: segment?.trackMembership ?? false,
-    },
+    initial: entered.texts,
     submit({ name, description, trackMembership }, idempotencyKey) {
       const note = description.trim() === "" ? null : description.trim();
       const condition = isDynamic ? { condition: editor.condition } : {};
@@ -46,18 +53,55 @@ export function SegmentForm({ project, segment, onSaved, onCancel }: Props) {
     },
     async onDone(saved) {
       // The page may be left before it is drawn again.
-      flushSync(() => setIsSaved(true));
+      flushSync(() => setIsEnded(true));
       await onSaved(saved);
     },
   });
-  const isChanged = form.form.isDirty() || editor.isChanged;
-  const unsaved = useUnsaved(isChanged && !isSaved);
+  const now = { ...form.values, type, condition: isDynamic ? editor.entry : before.condition };
+  const isChanged = !areSameFields(before, now);
+  const isKept = useKeeping(drafts, { before, now, isEnded });
+  const unsaved = useUnsaved(isChanged && !isKept && !isEnded);
   const isIncomplete = form.values.name.trim() === "" || (isDynamic && editor.condition === null);
+
+  function startOver(): void {
+    const fresh = fieldsOf(segment);
+    setBefore(fresh);
+    const { name, description, trackMembership } = fresh;
+    form.form.setValues({ name, description, trackMembership });
+    setType(fresh.type);
+    editor.load(segment?.condition ?? null);
+    setIsRestored(false);
+  }
+
+  function leave(): void {
+    flushSync(() => setIsEnded(true));
+    onCancel();
+  }
 
   return (
     <form onSubmit={form.onSubmit} className="segment-form">
       {unsaved}
+      <Confirm
+        isOpen={isAsking}
+        onClose={asking.close}
+        title="Discard the changes?"
+        text="What you entered here is not saved yet."
+        action="Discard"
+        onConfirm={async () => leave()}
+      />
       <div className="segment-form-main">
+        {isRestored && kept !== null && (
+          <div className="segment-kept" role="status">
+            <span>
+              These changes were kept in this browser{" "}
+              <Time at={new Date(kept.atMs).toISOString()} /> and are not saved.
+              {!areSameFields(kept.before, before) && " The segment has been changed since then."}
+            </span>
+            <Button size="compact-sm" variant="default" onClick={startOver}>
+              Start over
+            </Button>
+          </div>
+        )}
         <TextInput
           label="Name"
           required
@@ -101,7 +145,11 @@ export function SegmentForm({ project, segment, onSaved, onCancel }: Props) {
           <Button type="submit" loading={form.isBusy} disabled={isIncomplete}>
             {isNew ? "Create the segment" : "Save"}
           </Button>
-          <Button variant="default" disabled={form.isBusy} onClick={onCancel}>
+          <Button
+            variant="default"
+            disabled={form.isBusy}
+            onClick={isChanged ? asking.open : leave}
+          >
             Cancel
           </Button>
         </div>
@@ -111,4 +159,27 @@ export function SegmentForm({ project, segment, onSaved, onCancel }: Props) {
       )}
     </form>
   );
+}
+
+/** The fields of the form as the server has them. */
+const fieldsOf = (segment: Segment | undefined) => ({
+  name: segment?.name ?? "",
+  description: segment?.description ?? "",
+  trackMembership: segment?.trackMembership ?? false,
+  type: segment?.type ?? ("DYNAMIC" as const),
+  condition: entryOfCondition(segment?.condition ?? null),
+});
+
+/** The fields as they were kept; those that cannot be read are those of the server. */
+function enteredFields(kept: KeptDraft | null, before: ReturnType<typeof fieldsOf>) {
+  const { name, description, trackMembership, type } = kept?.now ?? {};
+  return {
+    texts: {
+      name: typeof name === "string" ? name : before.name,
+      description: typeof description === "string" ? description : before.description,
+      trackMembership:
+        typeof trackMembership === "boolean" ? trackMembership : before.trackMembership,
+    },
+    type: type === "STATIC" || type === "DYNAMIC" ? type : before.type,
+  };
 }
