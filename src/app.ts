@@ -6,16 +6,17 @@
 
 import { type ClockSteps, createClockSteps } from "./clock-steps.ts";
 import { type AppOptions, type Core, createCore } from "./core.ts";
-import { createHttpEdge } from "./edge.ts";
 import { createHttpServer } from "./http-server.ts";
 import { createHoldReport } from "./db/durability/hold-report.ts";
 import { defineFormats } from "./http/formats.ts";
 import { createSignInPath } from "./http/sign-in-path.ts";
+import { localAccessOf } from "./http/local-access.ts";
 import { isLoopbackHost } from "./lib/loopback-host.ts";
 import type { RecurringWork } from "./lib/recurring.ts";
 import { createAppLifecycle } from "./lifecycle.ts";
 import { createModules } from "./modules.ts";
 import { developerToken } from "./modules/accounts/developer.ts";
+import { sessionAccessOf } from "./modules/admission.ts";
 import type { Module } from "./modules/module.ts";
 import { createMetrics, createReadiness } from "./readiness.ts";
 import { createServices } from "./services.ts";
@@ -25,24 +26,26 @@ export type Server = ReturnType<typeof createApp>;
 export function createApp(options: AppOptions) {
   defineFormats();
   const core = createCore(options);
-  const services = createServices(core, options);
-  const parts = { ...core, ...services, ...createHttpEdge(core, services) };
+  const { app } = core;
+  const services = createServices(core);
+  const parts = { ...core, ...services };
   const made = createModules(parts, options);
   const modules = made.list;
   const { dispatcher } = made.sending;
   const clockSteps = stepsOf(core, modules);
   const recurring = recurringWorkOf(core, clockSteps, modules);
-  const server = createHttpServer(parts, {
+  const server = createHttpServer(app, {
     modules,
     signInPath: createSignInPath({
-      ...parts,
+      localAccess: localAccessOf(app),
+      isSignedIn: sessionAccessOf(app).isSignedIn,
       makeToken:
         core.hasOpenInboxes && isLoopbackHost(core.config.host)
           ? () => developerToken(parts)
           : null,
     }),
-    readiness: createReadiness(core, { dispatcher, clockSteps }),
-    readMetrics: createMetrics(parts, dispatcher),
+    readiness: createReadiness(app, { dispatcher, clockSteps }),
+    readMetrics: createMetrics(app, dispatcher),
   });
   const { http, listen } = server;
   const lifecycle = createAppLifecycle(core, {

@@ -1,8 +1,8 @@
 /** Creates the HTTP server with the routes of all modules, and the server of the metrics. */
 
 import { type AnyElysia, Elysia } from "elysia";
-import type { Core } from "./core.ts";
-import type { HttpEdge } from "./edge.ts";
+import type { App } from "./core/app.ts";
+import { bodiesOf } from "./http/body.ts";
 import { healthRoutes, type Readiness } from "./http/health.ts";
 import type { SignInPath } from "./http/sign-in-path.ts";
 import { createListener } from "./http/listener.ts";
@@ -10,6 +10,9 @@ import { openApiRoutes } from "./http/openapi.ts";
 import { createRoot } from "./http/server.ts";
 import { uiRoutes } from "./http/ui.ts";
 import { type Metric, serveMetrics } from "./lib/metrics.ts";
+import { routeRulesOf } from "./http/route-rules.ts";
+import { unknownFieldsOf } from "./http/unknown-fields.ts";
+import { admissionOf } from "./modules/admission.ts";
 import type { Module } from "./modules/module.ts";
 
 export type HttpServer = ReturnType<typeof createHttpServer>;
@@ -22,7 +25,7 @@ const IDLE_TIMEOUT_SECONDS = 60;
 const BUN_MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 
 export function createHttpServer(
-  core: Core & HttpEdge,
+  app: App,
   parts: {
     modules: readonly Module[];
     signInPath: SignInPath;
@@ -30,13 +33,14 @@ export function createHttpServer(
     readMetrics: (responses: ReadonlyMap<string, number>) => Metric[];
   },
 ) {
-  const { config, clock, log, bodies } = core;
+  const { config, clock, log, loopWatch } = app;
+  const bodies = bodiesOf(app);
   const { root, registerRoutes, responses } = createRoot({
     log,
     now: clock.now,
     elapsed: clock.elapsed,
-    projectOf: core.admission.projectOf,
-    beginWork: core.beginWork,
+    projectOf: admissionOf(app).projectOf,
+    beginWork: (route) => loopWatch.begin("route", route),
     onAnswered: bodies.returnShares,
   });
   const http = new Elysia({
@@ -54,9 +58,9 @@ export function createHttpServer(
   addRoutes(http, parts);
   http.use(openApiRoutes(() => addRoutes(new Elysia({ name: "api" }), parts))).use(uiRoutes(parts));
   registerRoutes(http.routes);
-  core.routeRules.registerRoutes(http.routes);
+  routeRulesOf(app).registerRoutes(http.routes);
   bodies.registerRoutes(http.routes);
-  core.unknownFields.registerRoutes(http.routes);
+  unknownFieldsOf(app).registerRoutes(http.routes);
   const listener = createListener({
     http,
     hostname: config.host,

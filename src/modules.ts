@@ -1,7 +1,11 @@
 /** The list of modules: each noun has one line here. The order of the list is explained below. */
 
 import type { AppOptions, Core } from "./core.ts";
-import { createIdempotencyModule, type HttpEdge } from "./edge.ts";
+import type { App } from "./core/app.ts";
+import { eventLog } from "./events/log.ts";
+import { idempotencyOf } from "./http/idempotency.ts";
+import { operationRoutes } from "./http/operations.ts";
+import { admissionOf } from "./modules/admission.ts";
 import { createAccountModule } from "./modules/accounts/module.ts";
 import type { ServerFacts } from "./modules/accounts/state.ts";
 import { createBounceModule } from "./modules/bounces/module.ts";
@@ -20,7 +24,7 @@ import { imageNoun } from "./modules/images/images.ts";
 import { createImageModule } from "./modules/images/files.ts";
 import { layoutNoun } from "./modules/layouts.ts";
 import { createLiveModule } from "./modules/live/module.ts";
-import { type Module, moduleOf } from "./modules/module.ts";
+import type { Module, Noun } from "./modules/module.ts";
 import { projectModule } from "./modules/projects.ts";
 import { retentionNoun } from "./modules/retention.ts";
 import { createSegmentModule } from "./modules/segments/module.ts";
@@ -47,7 +51,7 @@ import { createQueueModule, createSendingModule } from "./sending.ts";
 import { mailQueued } from "./outbox/enqueue.ts";
 import type { Services } from "./services.ts";
 
-export function createModules(parts: Core & Services & HttpEdge, options: AppOptions) {
+export function createModules(parts: Core & Services, options: AppOptions) {
   const { app, dns } = parts;
   const queues = createQueueModule(parts, options);
   // Before workflows and webhooks, whose handlers of events run after those of campaigns.
@@ -96,8 +100,8 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
   const list: readonly Module[] = [
     queues,
     contentWorkModule(app),
-    createIdempotencyModule(parts),
-    moduleOf(parts, keyNoun),
+    answerModule(app),
+    moduleOf(app, keyNoun),
     projectModule({ ...parts, projectsOf: parts.accounts.members.projectsOf }),
     createAccountModule({
       ...parts,
@@ -106,29 +110,29 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
       readFacts: () => serverFacts(parts, capture),
     }),
     createViewModule(parts),
-    moduleOf(parts, templateNoun),
-    moduleOf(parts, draftNoun),
+    moduleOf(app, templateNoun),
+    moduleOf(app, draftNoun),
     moduleOf(
-      parts,
+      app,
       templateTestNoun({
         ...parts,
         isCapturing: () => queues.transport.name === "capture",
         wake: () => parts.writer.afterCommit(mailQueued(app).raise),
       }),
     ),
-    moduleOf(parts, layoutNoun),
-    moduleOf(parts, imageNoun),
+    moduleOf(app, layoutNoun),
+    moduleOf(app, imageNoun),
     createImageModule(parts),
-    moduleOf(parts, suppressionNoun),
+    moduleOf(app, suppressionNoun),
     createBounceModule(parts),
     inboundRoutes,
     createTrackModule(parts),
     createEventModule(parts),
-    moduleOf(parts, statsNoun),
+    moduleOf(app, statsNoun),
     createVerificationModule(parts),
     createSubscriptionModule(parts),
     createTrackingModule(parts),
-    moduleOf(parts, retentionNoun),
+    moduleOf(app, retentionNoun),
     createSegmentModule(parts),
     createDomainModule(parts),
     { name: "DNS client", close: async () => dns.close() },
@@ -186,5 +190,29 @@ function serverFacts(
     receivesAs: inbound === null ? null : config.hostname,
     relay: transport === "relay" && relayUrl !== null ? describeRelay(relayUrl) : null,
     smtp: port === null ? null : { host: captureSmtp?.host ?? host, port },
+  };
+}
+
+/** Purges the answers that are stored for an Idempotency-Key. */
+function answerModule(app: App): Module {
+  const { purge, shift } = idempotencyOf(app);
+  return {
+    name: "idempotency",
+    recurring: [{ name: "idempotency purge", pattern: "17 * * * * *", run: purge }],
+    lifetimes: [shift],
+  };
+}
+
+/** A noun as a part of one server. */
+export function moduleOf(
+  app: App,
+  { name, operations, recurring = [], onEvent, flush }: Noun,
+): Module {
+  if (onEvent !== undefined) eventLog(app).onEvent((event) => onEvent(app, event));
+  return {
+    name,
+    routes: operations === undefined ? [] : [operationRoutes(app, admissionOf(app), operations)],
+    recurring: recurring.map((work) => ({ ...work, run: () => work.run(app) })),
+    ...(flush === undefined ? {} : { flush: () => flush(app) }),
   };
 }

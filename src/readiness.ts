@@ -1,10 +1,10 @@
 /** Decides whether the process is ready for traffic, and collects its metrics. */
 
-import type { Core } from "./core.ts";
+import type { App } from "./core/app.ts";
 import type { ClockSteps } from "./clock-steps.ts";
 import type { StorageFault } from "./db/fault.ts";
 import { freeBytes } from "./db/folder.ts";
-import type { HttpEdge } from "./edge.ts";
+import { bodiesOf } from "./http/body.ts";
 import type { Readiness } from "./http/health.ts";
 import type { Metric } from "./lib/metrics.ts";
 import { metricsOf } from "./metrics.ts";
@@ -22,7 +22,7 @@ const FAULT_REASONS = {
 const READY: Readiness = { isReady: true };
 
 export function createReadiness(
-  { db, folder, writer }: Pick<Core, "db" | "folder" | "writer">,
+  { db, folder, writer }: App,
   parts: { dispatcher: Dispatcher; clockSteps: Pick<ClockSteps, "note"> },
 ) {
   const { dispatcher, clockSteps } = parts;
@@ -60,10 +60,8 @@ export function createReadiness(
   };
 }
 
-export function createMetrics(
-  { clock, loopWatch, writer, bodies }: Core & Pick<HttpEdge, "bodies">,
-  dispatcher: Dispatcher,
-) {
+export function createMetrics(app: App, dispatcher: Dispatcher) {
+  const { clock, loopWatch, writer } = app;
   return function readMetrics(responses: ReadonlyMap<string, number>): Metric[] {
     return metricsOf({
       holds: loopWatch.report(),
@@ -73,7 +71,7 @@ export function createMetrics(
       nextDueAt: writer.hasFault() ? null : dispatcher.nextDueAt(),
       stalledMs: writer.hasFault() ? 0 : dispatcher.stalledMs(),
       isStorageHealthy: writer.isHealthy(),
-      bodyBytes: bodies.takenBytes(),
+      bodyBytes: bodiesOf(app).takenBytes(),
       now: clock.now(),
     });
   };

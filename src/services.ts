@@ -3,17 +3,16 @@
  * no work of its own; its module in the list (`modules.ts`) has them.
  */
 
-import type { AppOptions, Core } from "./core.ts";
-import { installationOf } from "./installation.ts";
-import { createFindSender } from "./modules/accounts/mail-sender-address.ts";
-import { createAccounts } from "./modules/accounts/service.ts";
+import type { Core } from "./core.ts";
+import { bodiesOf } from "./http/body.ts";
+import { localAccessOf } from "./http/local-access.ts";
+import { admissionOf } from "./modules/admission.ts";
+import { accountService } from "./modules/accounts/service.ts";
 import { createBounces } from "./modules/bounces/service.ts";
 import { createParser } from "./modules/inboxes/parsing/parser.ts";
 import { contactService } from "./modules/contacts/service.ts";
 import { contactRemoval } from "./modules/contacts/remove.ts";
-import { createDkimKeys, dkimSealKey } from "./modules/domains/keys.ts";
-import { createDomains } from "./modules/domains/service.ts";
-import { listProjects } from "./modules/projects.ts";
+import { domainService, isSenderVerified, signerOf } from "./modules/domains/service.ts";
 import { hasRoomForStrangers } from "./modules/quotas.ts";
 import { createFilterAudience } from "./modules/segments/filter-audience.ts";
 import { segmentService } from "./modules/segments/service.ts";
@@ -26,29 +25,13 @@ import { engagement } from "./outbox/engagement.ts";
 import { emailStore } from "./outbox/enqueue.ts";
 import { createLateReports } from "./outbox/late-reports.ts";
 import { submittedStore } from "./outbox/submitted.ts";
-import { isSignedByRelay } from "./outbox/transports/create-transport.ts";
-import { generateDkimKeys } from "./protocols/dkim/keys.ts";
 
 export type Services = ReturnType<typeof createServices>;
 
-export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKeys">) {
-  const { app, config, db, clock, log, writer, usage, events, secret } = core;
-  const domains = createDomains({
-    ...core,
-    keys: createDkimKeys({
-      db,
-      clock,
-      sealKey: dkimSealKey(secret),
-      makePairs: options.makeDkimKeys ?? generateDkimKeys,
-    }),
-    installation: installationOf(config),
-    isReceiving: config.inbound !== null,
-  });
-  const isSenderVerified = (projectSeq: number, domain: string): boolean =>
-    !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain);
+export function createServices(core: Core) {
+  const { app, config, db, clock, log, writer, usage, events } = core;
   const removal = contactRemoval(app);
   const contacts = contactService(app);
-  const segments = segmentService(app);
   const hits = createHitCounter({
     engagement: engagement(app),
     clock,
@@ -72,14 +55,10 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
   const reportParser = createParser({ clock, log });
 
   return {
-    accounts: createAccounts({
-      ...core,
-      findSender: createFindSender({
-        config,
-        listProjects: () => listProjects(app),
-        isSenderVerified,
-      }),
-    }),
+    admission: admissionOf(app),
+    bodies: bodiesOf(app),
+    localAccess: localAccessOf(app),
+    accounts: accountService(app),
     suppressBounced,
     reports,
     bounces: createBounces({
@@ -89,15 +68,15 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
       readReport: reportParser.report,
     }),
     reportParser,
-    domains,
-    /** The keys that sign the mail of a domain; null if it leaves unsigned. */
-    signerOf: isSignedByRelay(config) ? () => null : domains.signerOf,
-    isSenderVerified,
+    domains: domainService(app),
+    signerOf: (projectSeq: number, domain: string) => signerOf(app, projectSeq, domain),
+    isSenderVerified: (projectSeq: number, domain: string) =>
+      isSenderVerified(app, projectSeq, domain),
     cancellation: cancellation(app),
     removal,
     contacts,
-    segments,
-    filterAudience: createFilterAudience(segments),
+    segments: segmentService(app),
+    filterAudience: createFilterAudience(segmentService(app)),
     store: emailStore(app),
     submitted: submittedStore(app),
     hits,

@@ -9,7 +9,8 @@ import { Value } from "@sinclair/typebox/value";
 import type { Config } from "./config/settings.ts";
 import { readInstallationValue, storeInstallationValue } from "./db/installation-values.ts";
 import type { Db } from "./db/open.ts";
-import { installationOf, linkBase } from "./installation.ts";
+import { linkBase } from "./installation.ts";
+import { installationOf } from "./modules/domains/records.ts";
 
 const Settings = Type.Object({
   url: Type.String(),

@@ -12,11 +12,13 @@
  * The schema of the route is checked after all of them.
  */
 
+import type { App } from "../core/app.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError, fieldError, validationError } from "../lib/errors.ts";
 import { createFairPool, PoolExhaustedError, type Share } from "../lib/fair-pool.ts";
 import { freeMemory } from "../lib/free-memory.ts";
 import { createGarbage } from "../lib/garbage.ts";
+import { perApp } from "../lib/per-app.ts";
 import { trimBlanks } from "../lib/trim.ts";
 import { createYield } from "../lib/yield.ts";
 import { clientDisconnected, createArrivals } from "./body-arrivals.ts";
@@ -73,6 +75,10 @@ type Reading = Rules & {
 
 /** Rules of routes without a body schema: the body is read and then ignored. */
 const UNUSED: Rules = { limit: BODY_LIMITS.none, used: { members: new Map(), items: null } };
+
+export const bodiesOf = perApp(({ clock, loopWatch }: App) =>
+  createBodies({ clock, beginWork: (route) => loopWatch.begin("route", route) }),
+);
 
 export function createBodies(deps: {
   clock: Clock;

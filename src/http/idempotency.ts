@@ -5,13 +5,15 @@
  */
 
 import { eq, lt, sql } from "drizzle-orm";
+import type { App } from "../core/app.ts";
 import { bound } from "../db/bound.ts";
 import type { Db } from "../db/open.ts";
 import { idempotencyKeys } from "../db/schema/projects.ts";
 import type { Change, Sync, Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
-import { seal, sha256, unseal } from "../lib/crypto.ts";
+import { deriveKey, seal, sha256, unseal } from "../lib/crypto.ts";
 import { AppError, fieldError } from "../lib/errors.ts";
+import { perApp } from "../lib/per-app.ts";
 import { canonicalPath } from "./route-path.ts";
 
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -61,6 +63,10 @@ export type Idempotency = {
    */
   purge(): Promise<number>;
 };
+
+export const idempotencyOf = perApp(({ db, writer, clock, secret }: App) =>
+  createIdempotency({ db, writer, clock, sealKey: deriveKey(secret, "idempotency") }),
+);
 
 export function createIdempotency(deps: {
   db: Db;

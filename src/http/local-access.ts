@@ -11,8 +11,10 @@
  * that could come from a page of another site in a browser, is refused.
  */
 
+import type { App } from "../core/app.ts";
 import { type AddressRange, isInRanges, parseAddressRange } from "../lib/address-ranges.ts";
 import { AppError } from "../lib/errors.ts";
+import { perApp } from "../lib/per-app.ts";
 import { clientBehind } from "./client-address.ts";
 
 const LOOPBACK = ["127.0.0.0/8", "::1"].flatMap((text) => parseAddressRange(text) ?? []);
@@ -26,6 +28,12 @@ type LocalAccess = {
    */
   isOpen(request: Request, peer: string | null): boolean;
 };
+
+/** Null if every request needs a key. */
+export const localAccessOf = perApp(({ config, hasOpenInboxes }: App) => {
+  // With users of its own, Mailpit's interface asks for them, and inboxes are open to nobody else.
+  return hasOpenInboxes && config.uiAuth.length === 0 ? createLocalAccess(config) : null;
+});
 
 export function createLocalAccess(options: {
   /** Lower-case host names without a port. */

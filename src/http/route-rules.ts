@@ -4,6 +4,7 @@
  * rules are read once, at the start, and a route without a role makes the start fail.
  */
 
+import { perApp } from "../lib/per-app.ts";
 import { extrasOf } from "./documented.ts";
 import { ROLE, ROLES, type RouteAccess, type RouteRole } from "./roles.ts";
 
@@ -26,6 +27,8 @@ export type RouteRules = {
   /** The rule of a route by method and pattern. */
   ruleOf(method: string, pattern: string): RouteRule;
 };
+
+export const routeRulesOf = perApp(createRouteRules);
 
 export function createRouteRules(): RouteRules {
   const rules = new Map<string, RouteRule>();

@@ -14,6 +14,7 @@ import { KindGuard, type TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type FieldError, validationError } from "../lib/errors.ts";
 import { editDistance } from "../lib/nearest.ts";
+import { perApp } from "../lib/per-app.ts";
 import type { Project } from "./admission.ts";
 import {
   comparedName,
@@ -57,7 +58,9 @@ type Found = { errors: FieldError[]; ignored: string[]; compared: number };
 
 export type UnknownFields = ReturnType<typeof createUnknownFields>;
 
-export function createUnknownFields() {
+export const unknownFieldsOf = perApp(createUnknownFields);
+
+function createUnknownFields() {
   const rules = new Map<string, Rule>();
 
   function check(

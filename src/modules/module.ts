@@ -2,9 +2,8 @@
 
 import type { AnyElysia } from "elysia";
 import type { App } from "../core/app.ts";
-import { type EventInput, eventLog } from "../events/log.ts";
-import type { Admission } from "../http/admission.ts";
-import { operationRoutes, type Operations } from "../http/operations.ts";
+import type { EventInput } from "../events/log.ts";
+import type { Operations } from "../http/operations.ts";
 import type { RecurringWork } from "../lib/recurring.ts";
 import type { DueShift } from "../lib/steady-clock.ts";
 
@@ -40,17 +39,3 @@ export type Noun = {
   onEvent?: (app: App, event: EventInput) => void;
   flush?: (app: App) => Promise<void>;
 };
-
-/** A noun as a part of one server. */
-export function moduleOf(
-  { app, admission }: { app: App; admission: Admission },
-  { name, operations, recurring = [], onEvent, flush }: Noun,
-): Module {
-  if (onEvent !== undefined) eventLog(app).onEvent((event) => onEvent(app, event));
-  return {
-    name,
-    routes: operations === undefined ? [] : [operationRoutes(app, admission, operations)],
-    recurring: recurring.map((work) => ({ ...work, run: () => work.run(app) })),
-    ...(flush === undefined ? {} : { flush: () => flush(app) }),
-  };
-}

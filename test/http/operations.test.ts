@@ -6,7 +6,6 @@ import { Type } from "@sinclair/typebox";
 import { readConfig } from "../../src/config/read.ts";
 import { createCore } from "../../src/core.ts";
 import type { App } from "../../src/core/app.ts";
-import { createHttpEdge } from "../../src/edge.ts";
 import { createHttpServer } from "../../src/http-server.ts";
 import { BODY_LIMITS, limited } from "../../src/http/body-limits.ts";
 import { Envelope, NoContent } from "../../src/http/envelope.ts";
@@ -15,10 +14,9 @@ import { created, operations, type Operations, read, write } from "../../src/htt
 import { Input, withChecks } from "../../src/http/validation.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { createKey } from "../../src/modules/keys.ts";
-import { moduleOf } from "../../src/modules/module.ts";
+import { moduleOf } from "../../src/modules.ts";
 import { createProject } from "../../src/modules/projects.ts";
 import { addSuppression } from "../../src/modules/suppressions.ts";
-import { createServices } from "../../src/services.ts";
 import { readResponse, TEST_SECRET } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
 import { migratedDatabase } from "../support/database.ts";
@@ -35,11 +33,9 @@ async function serve(operation: Operation) {
   const rest = { clock: manualClock(), log: silentLog, dns: FAILING_DNS, secret: TEST_SECRET };
   const options = { ...rest, config, db, folder: null };
   const core = createCore(options);
-  const services = createServices(core, {});
-  const parts = { ...core, ...createHttpEdge(core, services) };
   const noun = { name: "things", operations: operations("Things", {}, [operation]) };
-  const { http } = createHttpServer(parts, {
-    modules: [moduleOf(parts, noun)],
+  const { http } = createHttpServer(core.app, {
+    modules: [moduleOf(core.app, noun)],
     signInPath: async () => null,
     readiness: async () => ({ isReady: true }),
     readMetrics: () => [],

@@ -7,20 +7,27 @@
  * 4. Changes are recorded in the audit log, in their own transaction.
  */
 
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import type { Change } from "../../db/writer.ts";
-import type { ListPage } from "../../http/pagination.ts";
+import { type ListPage, listPage as listPageOf } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { deriveKey } from "../../lib/crypto.ts";
+import { perApp } from "../../lib/per-app.ts";
 import { createAudit } from "./audit.ts";
 import { createAccountMails, type FindSender } from "./account-mails.ts";
 import { createInvitations } from "./invitations.ts";
+import { findSenderOf } from "./mail-sender-address.ts";
 import { createMemberships } from "./members.ts";
 import { createUserSessions } from "./sessions.ts";
 import { createTokens } from "./tokens.ts";
 import { createUsers, type UserRow } from "./users.ts";
 
 export type Accounts = ReturnType<typeof createAccounts>;
+
+export const accountService = perApp((app: App) =>
+  createAccounts({ ...app, listPage: listPageOf(app), findSender: findSenderOf(app) }),
+);
 
 export function createAccounts(deps: {
   db: Db;

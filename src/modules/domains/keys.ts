@@ -4,6 +4,7 @@
  */
 
 import { asc, desc, eq } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { dkimKeys, domains } from "../../db/schema/domains.ts";
@@ -11,11 +12,16 @@ import type { Clock } from "../../lib/clock.ts";
 import { deriveKey, seal, unseal } from "../../lib/crypto.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
 import { cachePerIteration } from "../../lib/iteration-cache.ts";
+import { perApp } from "../../lib/per-app.ts";
 import type { Signer, SigningKey } from "../../protocols/dkim/sign.ts";
 import { type DkimKeyPair, readPrivateKey } from "../../protocols/dkim/keys.ts";
 import type { PublicKey } from "./records.ts";
 
 export type DkimKeys = ReturnType<typeof createDkimKeys>;
+
+export const dkimKeysOf = perApp(({ db, clock, secret, makeDkimKeys }: App) =>
+  createDkimKeys({ db, clock, sealKey: dkimSealKey(secret), makePairs: makeDkimKeys }),
+);
 
 /** A key pair that is not stored yet. */
 export type NewKey = PublicKey & { sealed: Buffer };

@@ -3,6 +3,8 @@
  * (docs/interface.md#domains). Pure; `findings.ts` compares them with the records in the DNS.
  */
 
+import type { Config } from "../../config/settings.ts";
+import { isPublicAddress } from "../../lib/ip-addresses.ts";
 import type { DkimAlgorithm } from "../../protocols/dkim/sign.ts";
 import { dkimRecord } from "../../protocols/dkim/keys.ts";
 import { bounceHostOf } from "../../outbox/return-path.ts";
@@ -23,6 +25,22 @@ export type Installation = {
   addresses: readonly string[];
   relayHost: string | null;
 };
+
+/**
+ * The facts on which the DNS records of sending domains depend. The source addresses go into the
+ * records only if all are public. Behind network address translation the public addresses are
+ * unknown, so the records name the host instead.
+ */
+export function installationOf(config: Pick<Config, "transport" | "relayUrl" | "hostname" | "sourceAddresses">): Installation {
+  const { transport, relayUrl, hostname, sourceAddresses } = config;
+  const isAllPublic = sourceAddresses.every(isPublicAddress);
+  return {
+    mode: transport === "relay" ? "relay" : "direct",
+    hostname,
+    addresses: isAllPublic ? sourceAddresses : [],
+    relayHost: relayUrl?.host ?? null,
+  };
+}
 
 export const PURPOSES = ["DKIM", "RETURN_PATH", "SPF", "DMARC"] as const;
 

@@ -8,23 +8,28 @@
  */
 
 import { and, asc, desc, eq } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import { domains } from "../../db/schema/domains.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { type ListPage, newestRows } from "../../http/pagination.ts";
+import { type ListPage, listPage as listPageOf, newestRows } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { cachePerIteration } from "../../lib/iteration-cache.ts";
+import { perApp } from "../../lib/per-app.ts";
 import type { References } from "../../lib/references.ts";
 import { bounceHostOf } from "../../outbox/return-path.ts";
+import { isSignedByRelay } from "../../outbox/transports/create-transport.ts";
+import type { Signer } from "../../protocols/dkim/sign.ts";
 import { createAddDomain } from "./add.ts";
-import type { DkimKeys } from "./keys.ts";
+import { type DkimKeys, dkimKeysOf } from "./keys.ts";
 import type { Domain, DomainQuery } from "./model.ts";
 import { loadPresentDomain } from "./present.ts";
 import {
   type ExpectedRecord,
   expectedRecords,
+  installationOf,
   keepsReturnPath,
   type Installation,
 } from "./records.ts";
@@ -45,6 +50,28 @@ type DomainsDeps = {
   isReceiving: boolean;
   references: Pick<References, "usersOf">;
 };
+
+export const domainService = perApp((app: App) =>
+  createDomains({
+    ...app,
+    listPage: listPageOf(app),
+    keys: dkimKeysOf(app),
+    installation: installationOf(app.config),
+    isReceiving: app.config.inbound !== null,
+  }),
+);
+
+/** Whether the project may send from the domain. */
+export function isSenderVerified(app: App, projectSeq: number, domain: string): boolean {
+  return (
+    !app.config.requireVerifiedDomain || domainService(app).isVerified(projectSeq, domain)
+  );
+}
+
+/** The keys that sign the mail of a domain; null if it leaves unsigned, or if the relay signs it. */
+export function signerOf(app: App, projectSeq: number, domain: string): Signer | null {
+  return isSignedByRelay(app.config) ? null : domainService(app).signerOf(projectSeq, domain);
+}
 
 export function createDomains(deps: DomainsDeps) {
   const { db, clock, listPage, keys, installation, isReceiving, references } = deps;

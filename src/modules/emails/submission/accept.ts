@@ -15,7 +15,7 @@ import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
 import type { EventLog } from "../../../events/log.ts";
 import type { Project } from "../../../http/admission.ts";
-import type { Idempotency } from "../../../http/idempotency.ts";
+import { idempotencyOf } from "../../../http/idempotency.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
 import { PIECE_BYTES } from "../../../lib/piece-buffer.ts";
@@ -53,7 +53,6 @@ type SubmissionDeps = {
   events: EventLog;
   store: EmailStore;
   submitted: SubmittedStore;
-  idempotency: Pick<Idempotency, "once">;
   parser: SubmissionParser;
   templateCache: TemplateCache;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
@@ -83,7 +82,8 @@ type Prepared = {
 };
 
 export function createSubmissions(deps: SubmissionDeps) {
-  const { app, writer, clock, submitted, idempotency } = deps;
+  const { app, writer, clock, submitted } = deps;
+  const idempotency = idempotencyOf(app);
   const shared = {
     writer,
     store: submitted,
