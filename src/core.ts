@@ -17,7 +17,7 @@ import { deriveKey } from "./lib/crypto.ts";
 import { type Log, withoutErrors } from "./lib/log.ts";
 import { createLoopWatch, type LoopWatchDeps, platformWatch } from "./lib/loop-watch.ts";
 import { createReferences } from "./lib/references.ts";
-import { announcements } from "./lib/announcements.ts";
+import { announcements } from "./events/announcements.ts";
 import { sliceScheduler } from "./lib/slice-queue.ts";
 import { createSteadyClock } from "./lib/steady-clock.ts";
 import type { Transport } from "./outbox/outcome.ts";

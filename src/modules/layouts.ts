@@ -17,7 +17,7 @@ import { ensureRevision } from "../http/if-match.ts";
 import { operations, read, write } from "../http/operations.ts";
 import { containsText, PageQuery, smallPage } from "../http/pagination.ts";
 import { Input, isLenient, LenientQuery, OneOf, withChecks } from "../http/validation.ts";
-import { announceChange } from "../lib/announcements.ts";
+import { announceChange } from "../events/announcements.ts";
 import { isoTime } from "../lib/clock.ts";
 import { AppError, fieldError, type FieldError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";

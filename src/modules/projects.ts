@@ -27,7 +27,7 @@ import { EmailAddress, mailboxIn } from "../http/formats.ts";
 import type { Role } from "../http/roles.ts";
 import type { SignedInUser } from "../http/session-access.ts";
 import { Input, OneOf } from "../http/validation.ts";
-import { announcements } from "../lib/announcements.ts";
+import { announcements } from "../events/announcements.ts";
 import { isoTime } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";

@@ -23,7 +23,7 @@ import { operations, read, write } from "../http/operations.ts";
 import { containsText, smallPage } from "../http/pagination.ts";
 import { ContactPreviewQuery, PreviewDocument } from "../http/preview-query.ts";
 import { isLenient, LenientQuery } from "../http/validation.ts";
-import { announceChange } from "../lib/announcements.ts";
+import { announceChange } from "../events/announcements.ts";
 import { AppError, fieldError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
 import { assembledFault } from "../render/layout.ts";

@@ -1,7 +1,7 @@
 /** The logic of the pages of contacts that needs no browser. */
 
 import { describe, expect, test } from "bun:test";
-import { resultText } from "../../src/dashboard/pages/contacts/bulk-words.ts";
+import { doneText } from "../../src/dashboard/pages/contacts/bulk-words.ts";
 import { addressVerdict } from "../../src/dashboard/pages/contacts/address-verdict.ts";
 import {
   dataColumn,
@@ -440,6 +440,6 @@ describe("the result of a bulk action", () => {
     [{ status: "FAILED", errors: [{ id: null, message: "It stopped." }] }, "It stopped."],
   ];
   test.each(cases)("%j in words", (given, text) => {
-    expect(resultText({ ...job, ...given })).toBe(text);
+    expect(doneText({ ...job, ...given })).toBe(text);
   });
 });

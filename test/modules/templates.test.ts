@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { announcements } from "../../src/lib/announcements.ts";
+import { announcements } from "../../src/events/announcements.ts";
 import type { TestApp } from "../support/app.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { projectPerTest } from "../support/project-per-test.ts";

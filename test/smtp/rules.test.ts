@@ -1,7 +1,7 @@
 /** Failure rules at each stage of an SMTP transaction, and the transcripts of sessions. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { announcements } from "../../src/lib/announcements.ts";
+import { announcements } from "../../src/events/announcements.ts";
 import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { type InboxApp, inboxApp, invalid } from "../support/inbox.ts";
 import { listAt, stringAt, valueAt } from "../support/json.ts";

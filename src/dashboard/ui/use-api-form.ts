@@ -26,9 +26,8 @@ export function useApiForm<T extends Record<string, unknown>, R>(options: {
   const [error, setError] = useState<unknown>(null);
 
   function showError(caught: unknown, element: EventTarget): void {
-    const known = Object.keys(form.getValues());
     const faults = caught instanceof ApiError ? caught.errors : [];
-    const shown = faults.filter(({ field }) => known.includes(topOf(field)));
+    const shown = faults.filter(({ field }) => Object.hasOwn(form.getValues(), topOf(field)));
     // The fields are marked as invalid before the first of them gets the focus.
     flushSync(() => {
       form.setErrors(

@@ -27,7 +27,7 @@ import { createNewPasswords } from "./new-passwords.ts";
 import { createPasswords, type PasswordCost } from "./passwords.ts";
 import { createAccountRequests } from "./requests.ts";
 import { signInRoutes } from "./routes.ts";
-import type { Announcements } from "../../lib/announcements.ts";
+import type { Announcements } from "../../events/announcements.ts";
 import type { Accounts } from "./service.ts";
 import { createSignIn } from "./sign-in.ts";
 import { auditRoutes, teamRoutes } from "./team-routes.ts";

@@ -19,7 +19,7 @@ import {
   withErrors,
 } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
-import type { Announcements } from "../../lib/announcements.ts";
+import type { Announcements } from "../../events/announcements.ts";
 import type { Accounts } from "./service.ts";
 import {
   AuditQuery,

@@ -17,7 +17,7 @@ import type { EventLog } from "../../events/log.ts";
 import type { Admission } from "../../http/admission.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import type { ListPage } from "../../http/pagination.ts";
-import type { Announcements } from "../../lib/announcements.ts";
+import type { Announcements } from "../../events/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type Log, withPages } from "../../lib/log.ts";
 import { domainOf } from "../../protocols/mime/address.ts";

@@ -3,7 +3,7 @@
 import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
-import { announcements } from "../../lib/announcements.ts";
+import { announcements } from "../../events/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { randomBase62 } from "../../lib/crypto.ts";
 import type { Log } from "../../lib/log.ts";

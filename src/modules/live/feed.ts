@@ -6,7 +6,7 @@
  *    commit, if there are clients. Without a change nothing is read.
  * 2. At most ten times a second the feed reads the rows after its position, and sends the lines of
  *    each project as one piece to the clients of the project.
- * 3. Changes that are no events, such as that of a template, are announced (lib/announcements.ts).
+ * 3. Changes that are no events, such as that of a template, are announced (events/announcements.ts).
  *    Each is sent once per flush. A client that was away does not get them, and reads everything
  *    again when it is shown.
  * 4. Each line has a position as its id. A client that reconnects sends it and gets the lines since
@@ -14,7 +14,7 @@
  */
 
 import { createEventStreams } from "../../http/event-streams.ts";
-import type { Announcement } from "../../lib/announcements.ts";
+import type { Announcement } from "../../events/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { LiveItem, LivePosition, LiveRows } from "./rows.ts";
 

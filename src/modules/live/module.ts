@@ -5,7 +5,7 @@ import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Admission } from "../../http/admission.ts";
-import type { Announcements } from "../../lib/announcements.ts";
+import type { Announcements } from "../../events/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { mailQueued } from "../../outbox/enqueue.ts";
 import type { Module } from "../module.ts";

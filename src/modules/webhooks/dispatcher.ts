@@ -8,7 +8,7 @@
 import type { App } from "../../core/app.ts";
 import { STORAGE_PAUSE_MS, writeResult } from "../../db/write-result.ts";
 import { eventLog } from "../../events/log.ts";
-import { announcements } from "../../lib/announcements.ts";
+import { announcements } from "../../events/announcements.ts";
 import { nextTryAt } from "../../lib/backoff.ts";
 import { createFairSlots } from "../../lib/fair-slots.ts";
 import { describeError } from "../../lib/log.ts";

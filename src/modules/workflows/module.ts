@@ -22,7 +22,7 @@ import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
-import type { Announcements } from "../../lib/announcements.ts";
+import type { Announcements } from "../../events/announcements.ts";
 import type { References } from "../../lib/references.ts";
 import type { Log } from "../../lib/log.ts";
 import { createSignal } from "../../lib/signal.ts";

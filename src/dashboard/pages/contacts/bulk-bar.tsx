@@ -11,7 +11,7 @@ import { Confirm } from "../../ui/confirm.tsx";
 import type { Export } from "../../ui/export-button.tsx";
 import { showDone } from "../../ui/undo.tsx";
 import { SegmentDialog, ValueDialog } from "./bulk-dialogs.tsx";
-import { BULK_WORDS, contactsText, resultText } from "./bulk-words.ts";
+import { BULK_WORDS, contactsText, doneText } from "./bulk-words.ts";
 import { bulkQuery, type ContactSearch } from "./search.ts";
 import { useContactExport } from "./use-contact-export.ts";
 
@@ -137,7 +137,7 @@ function RunningAction(props: { id: string; onDone: () => void; onChanged: () =>
   const isEnded = isOver(data);
   useEffect(() => {
     if (data === undefined || !isEnded) return;
-    showDone(resultText(data));
+    showDone(doneText(data));
     void client.invalidateQueries({ queryKey: ["contacts"] });
     void client.invalidateQueries({ queryKey: ["segments"] });
     onChanged();

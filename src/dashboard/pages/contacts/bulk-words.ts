@@ -56,7 +56,7 @@ export const contactsText = (count: number): string =>
   count === 1 ? "1 contact" : `${count.toLocaleString("en-US")} contacts`;
 
 /** The result of an action that has ended: how many contacts it changed, and why not the others. */
-export function resultText(job: BulkProgress): string {
+export function doneText(job: BulkProgress): string {
   const { action, updated, unchanged, failed, status, errors } = job;
   if (status === "FAILED") return errors.at(-1)?.message ?? "The action failed.";
   const { done, before } = BULK_WORDS[action];

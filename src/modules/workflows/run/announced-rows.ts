@@ -2,7 +2,7 @@
 
 import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
-import type { Announcements } from "../../../lib/announcements.ts";
+import type { Announcements } from "../../../events/announcements.ts";
 import type { Execution, ExecutionRows } from "./execution-rows.ts";
 
 /** Ids in the cache. */

@@ -1,7 +1,7 @@
 /** Passes on what changed from the modules that change it to the module that tells clients. */
 
 import type { App } from "../core/app.ts";
-import { perApp } from "./per-app.ts";
+import { perApp } from "../lib/per-app.ts";
 
 /** A change in a project. `type` is a noun and a word, such as `webhook.delivery`. */
 export type Announcement = { projectSeq: number; type: string; id: string };
