@@ -32,7 +32,7 @@ import { statsNoun } from "./modules/stats/stats.ts";
 import { createServerChecks } from "./server-checks.ts";
 import { createSubscriptionModule } from "./modules/subscription/module.ts";
 import { suppressionNoun } from "./modules/suppressions.ts";
-import { createSystemModule } from "./modules/system/module.ts";
+import { systemModule } from "./modules/system/system.ts";
 import { templateNoun } from "./modules/templates.ts";
 import { draftNoun } from "./modules/template-editor/drafts.ts";
 import { templateTestNoun } from "./modules/template-editor/test-mail.ts";
@@ -147,7 +147,7 @@ export function createModules(parts: Core & Services, options: AppOptions) {
       transport: queues.transport,
       messages: inboxes.parser,
     }),
-    createSystemModule({
+    systemModule({
       ...parts,
       dispatcher: sending.dispatcher,
       findHold: () => queues.transport.holdOf?.("") ?? null,

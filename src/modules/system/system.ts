@@ -1,0 +1,133 @@
+/**
+ * The state of the installation for its owners: version, storage, queue, paused sites and the findings
+ * of its checks (checks.ts). While the relay refuses our account, this stands before the findings.
+ *
+ * GET /system    the state of the installation
+ */
+
+import { sum } from "drizzle-orm";
+import { Elysia } from "elysia";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { App } from "../../core/app.ts";
+import { freeBytes } from "../../db/folder.ts";
+import { projectUsage } from "../../db/schema/projects.ts";
+import type { Admission } from "../../http/admission.ts";
+import { describeOperations } from "../../http/documented.ts";
+import { Envelope, envelope, withErrors } from "../../http/envelope.ts";
+import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { REVISION, VERSION } from "../../lib/version.ts";
+import type { Dispatcher } from "../../outbox/dispatcher.ts";
+import type { Hold } from "../../outbox/outcome.ts";
+import type { Module } from "../module.ts";
+import { createSystemChecks } from "./checks.ts";
+import { System } from "./model.ts";
+
+const DETAILS = describeOperations(
+  { tag: "System" },
+  {
+    getSystem: {
+      role: "OWNER",
+      access: "SESSION",
+      summary: "The state of the installation",
+      description:
+        "Version, storage, queue, paused sites, and the findings of the checks that `mailstead " +
+        "doctor` also runs. The checks run at most once a minute; the first response waits for " +
+        "them for three seconds.",
+    },
+  },
+);
+
+type Parts = {
+  app: App;
+  admission: Admission;
+  dispatcher: Pick<Dispatcher, "nextDueAt" | "stalledMs" | "underWay">;
+  /** Why no mail leaves; null if mail leaves. */
+  findHold: () => Hold | null;
+  /** Checks everything that delivery depends on. */
+  runChecks: () => Promise<System["checks"]["findings"]>;
+};
+
+export function systemModule(parts: Parts): Module {
+  const { app, admission, findHold, runChecks } = parts;
+  const startedAt = app.clock.now();
+  const readChecks = createSystemChecks({ clock: app.clock, log: app.log, run: runChecks });
+
+  async function readSystem(): Promise<System> {
+    const checks = await readChecks();
+    const findings = [...findingsOfHold(findHold()), ...checks.findings];
+    return { ...readState(parts, startedAt), checks: { ...checks, findings } };
+  }
+
+  const routes = new Elysia({ name: "system-routes" })
+    .use(admission.session)
+    .get("/system", async () => envelope(await readSystem()), {
+      response: withErrors({ 200: Envelope(System) }),
+      detail: DETAILS.getSystem,
+    });
+  return { name: "system", routes: [routes] };
+}
+
+const MAX_SITES = 100;
+/** Files whose lengths are added. A data folder has about ten. */
+const MAX_FILES = 1_000;
+
+function readState({ app, dispatcher }: Parts, startedAt: number): Omit<System, "checks"> {
+  const { config, db, folder, url } = app;
+  const inProgress = dispatcher.underWay();
+  const queued = db
+    .select({ sum: sum(projectUsage.queuedMails) })
+    .from(projectUsage)
+    .get();
+  return {
+    version: VERSION,
+    revision: REVISION,
+    startedAt: isoTime(startedAt),
+    transport: config.transport,
+    hostname: config.hostname,
+    url,
+    storage: {
+      folder,
+      usedBytes: folder === null ? null : usedBytes(folder),
+      freeBytes: folder === null ? null : freeBytes(folder),
+    },
+    queue: {
+      waiting: Math.max(0, Number(queued?.sum) - inProgress),
+      inProgress,
+      oldestDueAt: isoTimeOrNull(dispatcher.nextDueAt()),
+      stalledSeconds: Math.floor(dispatcher.stalledMs() / 1000),
+    },
+    pausedSites: pausedSites(app),
+  };
+}
+
+function pausedSites({ clock, db }: App): System["pausedSites"] {
+  return db.sqlite
+    .query<{ name: string; until: number }, [number, number]>(
+      `SELECT name, paused_until AS until FROM direct_sites
+       WHERE paused_until > +? ORDER BY paused_until DESC, name LIMIT +?`,
+    )
+    .all(clock.now(), MAX_SITES)
+    .map(({ name, until }) => ({ name, until: isoTime(until) }));
+}
+
+/** The lengths of the files in the folder, which has no folders of its own. */
+function usedBytes(folder: string): number {
+  return readdirSync(folder)
+    .slice(0, MAX_FILES)
+    .map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0)
+    .reduce((sum, size) => sum + size, 0);
+}
+
+/** The checks themselves report a relay that cannot be reached. */
+function findingsOfHold(hold: Hold | null): System["checks"]["findings"] {
+  if (hold?.at !== "account") return [];
+  return [
+    {
+      level: "fail",
+      what: `relay ${hold.name}`,
+      finding: `refuses the mail of this account, so all mail waits: ${hold.reason}`,
+      fix: "look at the quota and the state of the account at the relay",
+    },
+  ];
+}
