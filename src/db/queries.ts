@@ -19,7 +19,7 @@ import { Database, type SQLQueryBindings } from "bun:sqlite";
  */
 export const IN_TIME = "(random() & 255 OR in_time())";
 
-export type Value = string | number | Uint8Array | null;
+export type Value = string | number | bigint | Uint8Array | null;
 
 export type ReadQuery = {
   sql: string;

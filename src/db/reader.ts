@@ -28,7 +28,7 @@ import { isStorageCode } from "./refusal.ts";
 import type { ReadAnswer, ReadTask, TaskFault } from "./reader-thread.ts";
 
 export type DatabaseReader = {
-  /** `owner`: `seq` of the project. */
+  /** `owner`: `seq` of the project, or `NO_OWNER`. */
   find(owner: number, query: ReadQuery, limitMs?: number): Promise<FoundRows>;
   /** Whether something is being read, also in a thread that was given up. */
   isReading(): boolean;
@@ -43,6 +43,9 @@ export type DatabaseReader = {
   /** Closes the connections, after `endReads`. */
   close(): Promise<void>;
 };
+
+/** For what the service itself reads. */
+export const NO_OWNER = 0;
 
 const THREADS = 3;
 const MAX_OF_PROJECT = THREADS - 1;

@@ -14,11 +14,9 @@ export type SliceQueue = {
 };
 
 export type FairScheduler = {
-  /** `owner`: `seq` of a project; `NO_OWNER` for work of the service itself. */
+  /** `owner`: `seq` of a project; 0 for work of the service itself. */
   queueOf(owner: number): SliceQueue;
 };
-
-export const NO_OWNER = 0;
 
 /** Runs the slices of all long reads of the application in turn. */
 export const sliceScheduler = perApp((app: { isApp: true; loopWatch: LoopWatch }) =>

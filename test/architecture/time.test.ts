@@ -51,7 +51,6 @@ const MEASURES_WORK = [
   "modules/contacts/import/run.ts",
   "modules/emails/drafts.ts",
   "modules/retention.ts",
-  "modules/segments/sql/scan.ts",
   "modules/webhooks/feed.ts",
   "modules/workflows/run/log-position.ts",
   "modules/workflows/run/runner.ts",

@@ -78,13 +78,7 @@ export function createCampaignAudience(deps: {
     return segments.audienceOfCondition(projectSeq, condition, tests);
   }
 
-  const { count, members, page } = segments.audiences;
-  const findReachable = db.sqlite.prepare<{ seq: number }, [string]>(`
-    SELECT contacts.seq FROM json_each(?) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
-    WHERE NOT EXISTS (SELECT 1 FROM suppressions
-                      WHERE suppressions.project_seq = contacts.project_seq
-                        AND suppressions.email = contacts.email)
-    LIMIT 1`);
+  const { members, page, pageWithTotal } = segments.audiences;
 
   /**
    * The contacts that a campaign is sent to: for marketing only subscribed ones
@@ -93,8 +87,8 @@ export function createCampaignAudience(deps: {
    * Throws 409 if its segment was deleted or a stored comparison cannot be made, so that it is not
    * sent to a part of its audience; 422 if its filter names a deleted segment.
    */
-  function subscribed(campaign: CampaignRow): Audience {
-    const audience = matching(campaign, consentTests(campaign));
+  function subscribed(campaign: CampaignRow, tests = consentTests(campaign)): Audience {
+    const audience = matching(campaign, tests);
     const [problem] = problemsOf(audience.tests);
     if (problem !== undefined) {
       throw new AppError(409, "INVALID_STATE", problemSentence(problem), {
@@ -111,9 +105,9 @@ export function createCampaignAudience(deps: {
 
     /** Throws 409 if no contact would receive it, and like `subscribed`. */
     async ensureRecipients(campaign: CampaignRow): Promise<void> {
-      for await (const seqs of members(subscribed(campaign))) {
-        if (findReachable.get(JSON.stringify(seqs)) !== null) return;
-      }
+      const audience = subscribed(campaign, testsOf(campaign, undefined));
+      const found = await page(audience, { beforeSeq: null, limit: 1 });
+      if (found.length > 0) return;
       throw new AppError(409, "INVALID_STATE", "This campaign has no recipients.", {
         suggestion: "Check its audience: only subscribed contacts receive campaigns.",
       });
@@ -138,8 +132,9 @@ export function createCampaignAudience(deps: {
         { scope: `${campaign.projectSeq}:audience:${campaign.id}:${reason ?? ""}`, query },
         async (request) => {
           const beforeSeq = request.after?.[0] ?? null;
-          const rows = await page(audience, { beforeSeq, limit: request.limit });
-          return { rows, total: await count(audience), positionOf: bySeq };
+          const { limit } = request;
+          const found = await pageWithTotal(audience, { beforeSeq, limit });
+          return { ...found, positionOf: bySeq };
         },
         (rows) => rows.map(presentContact),
       );

@@ -1,7 +1,8 @@
 /** Adds up the bytes of the stored messages by inbox, in slices. */
 
 import type { Db } from "../../db/open.ts";
-import { type FairScheduler, NO_OWNER } from "../../lib/slice-queue.ts";
+import { NO_OWNER } from "../../db/reader.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { startSlices } from "../../lib/slices.ts";
 
 /** Messages whose bytes one statement adds up: a few milliseconds. */

@@ -1,69 +1,59 @@
 /**
  * The segments of which one contact is a member. Each segment of the project is evaluated for the
- * contact, in slices, because a DYNAMIC segment has no stored members.
+ * contact, because a DYNAMIC segment has no stored members.
  */
 
-import { and, desc, eq, isNull, lt } from "drizzle-orm";
-import type { Db } from "../../db/open.ts";
+import { and, desc, eq, isNull } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type ListPage, type PageQuery, seqBound } from "../../http/pagination.ts";
-import { startSlices } from "../../lib/slices.ts";
-import type { FairScheduler } from "../../lib/slice-queue.ts";
+import { bySeq, listPage, type PageQuery, seqBound } from "../../http/pagination.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Definitions, SegmentRow } from "./definitions.ts";
-import type { MemberRows } from "./membership/member-rows.ts";
 import type { ContactSegment } from "./model.ts";
-import type { Audiences } from "./sql/audiences.ts";
+import { bind, type Fragment } from "./sql/bind.ts";
+import { queryOf } from "./sql/reads.ts";
 
-/** Segments that are read by one statement. */
-const STEP = 50;
+/** Length of a statement that evaluates some segments, which has at most 500 of them. */
+const MAX_SQL_LENGTH = 50_000;
 
 export function createContactSegments(deps: {
-  db: Db;
-  listPage: ListPage;
-  scheduler: FairScheduler;
+  app: App;
   contacts: Pick<Contacts, "get">;
   definitions: Pick<Definitions, "segmentAudience">;
-  audiences: Pick<Audiences, "matching">;
-  memberRows: Pick<MemberRows, "membersAmong">;
 }) {
-  const { db, listPage, scheduler, contacts, definitions, audiences, memberRows } = deps;
+  const { app, contacts, definitions } = deps;
 
-  function readSome(projectSeq: number, before: number): SegmentRow[] {
+  function segmentRows(projectSeq: number): SegmentRow[] {
     const isListed = and(eq(segments.projectSeq, projectSeq), isNull(segments.deletedAt));
-    return db
-      .select()
-      .from(segments)
-      .where(and(isListed, lt(segments.seq, before)))
-      .orderBy(desc(segments.seq))
-      .limit(STEP)
-      .all();
+    return app.db.select().from(segments).where(isListed).orderBy(desc(segments.seq)).all();
   }
 
-  function isMember(row: SegmentRow, contactSeq: number): boolean {
-    const found =
-      row.type === "STATIC"
-        ? memberRows.membersAmong(row.seq, [contactSeq])
-        : audiences.matching(definitions.segmentAudience(row), [contactSeq]);
-    return found.length > 0;
+  /** Selects the `seq` of the segment if the contact is a member. */
+  function membership(row: SegmentRow, contactSeq: number): Fragment {
+    const { where } = definitions.segmentAudience(row);
+    return bind`
+      SELECT ${row.seq} AS seq WHERE in_time() AND EXISTS (
+        SELECT 1 FROM contacts
+        WHERE contacts.seq = ${contactSeq} AND +contacts.project_seq = ${row.projectSeq} AND ${where})`;
   }
 
   /** All segments of the contact, newest first. */
   async function segmentsOf(projectSeq: number, contactSeq: number): Promise<SegmentRow[]> {
-    const slices = await startSlices(scheduler.queueOf(projectSeq));
-    const found: SegmentRow[] = [];
-    let before = Number.MAX_SAFE_INTEGER;
-    for (;;) {
-      const rows = readSome(projectSeq, before);
-      for (const row of rows) {
-        if (isMember(row, contactSeq)) found.push(row);
-        if (slices.isOver()) await slices.next();
+    const rows = segmentRows(projectSeq);
+    const members = new Set<number>();
+    for (let next = 0; next < rows.length;) {
+      let query: Fragment | null = null;
+      for (let row = rows[next]; row !== undefined; row = rows[++next]) {
+        const one: Fragment = membership(row, contactSeq);
+        if (query !== null && query.text.length + one.text.length > MAX_SQL_LENGTH) break;
+        query = query === null ? one : bind`${query} UNION ALL ${one}`;
       }
-      const last = rows.at(-1);
-      if (rows.length < STEP || last === undefined) return found;
-      before = last.seq;
+      if (query === null) break;
+      const found = await app.reader.find(projectSeq, queryOf(query));
+      for (const [seq] of found.rows) members.add(Number(seq));
     }
+    return rows.filter(({ seq }) => members.has(seq));
   }
 
   /** Throws 404 without such a contact. */
@@ -73,7 +63,7 @@ export function createContactSegments(deps: {
     query: PageQuery,
   ): Promise<Page<ContactSegment>> => {
     const { seq } = contacts.get(projectSeq, contactId);
-    return listPage(
+    return listPage(app)(
       { scope: `${projectSeq}:contact-segments:${contactId}`, query },
       async (request) => {
         const found = await segmentsOf(projectSeq, seq);

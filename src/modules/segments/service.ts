@@ -5,8 +5,8 @@
  *    `operators.ts`, which defines the SQL of each; `references.ts` resolves the segments that it
  *    refers to; `definitions.ts` does both for stored segments.
  * 2. `compile.ts` compiles a condition to SQL; `plan.ts` finds indexes that can narrow the scan.
- * 3. `sql/scan.ts` scans contacts in slices; `audiences.ts` and `counts.ts` use it for pages, members
- *    and counts. Campaigns and bulk actions get their contacts from there as well.
+ * 3. `sql/audiences.ts` reads pages, members and counts in readers. Campaigns and bulk actions get
+ *    their contacts from there as well.
  *    `member-counts.ts` decides whether a list shows a new count or the stored one.
  * 4. `edits.ts` creates, changes and deletes segments; `members.ts` edits STATIC ones by email.
  * 5. `tracking.ts` refreshes tracked segments after the changes that `changes.ts` finds; `refresh.ts`
@@ -51,7 +51,6 @@ import { createMemberRows } from "./membership/member-rows.ts";
 import { createCleanup } from "./membership/cleanup.ts";
 import { createSegmentUsers } from "./usage.ts";
 import { createTracking } from "./membership/tracking.ts";
-import { sliceScheduler } from "../../lib/slice-queue.ts";
 
 export type Segments = ReturnType<typeof createSegments>;
 
@@ -59,13 +58,13 @@ export const segmentService = perApp(createSegments);
 
 function createSegments(app: App) {
   const { db, writer, clock, log, references } = app;
-  const [listPage, scheduler] = [listPageOf(app), sliceScheduler(app)];
+  const listPage = listPageOf(app);
   const [contacts, events] = [contactService(app), eventLog(app)];
-  const audiences = createAudiences({ db, scheduler });
+  const audiences = createAudiences(app);
   const definitions = createDefinitions({ db, clock });
   const memberRows = createMemberRows({ db, clock, events });
-  const changes = createChangeReader({ sqlite: db.sqlite, scheduler, clock });
-  const evaluator = createEvaluator({ db, writer, clock, scheduler, audiences, memberRows });
+  const changes = createChangeReader(app);
+  const evaluator = createEvaluator({ app, audiences, memberRows });
   const cleanUp = createCleanup({ db, writer, memberRows });
   const tracking = createTracking({ db, clock, log, changes, definitions, evaluator, cleanUp });
   const members = createMembers({ db, writer, contacts, definitions, memberRows, tracking });
@@ -73,7 +72,7 @@ function createSegments(app: App) {
   const edits = createEdits({ db, writer, clock, definitions, memberRows, tracking, users });
 
   const findMismatches = createFindMismatches({ definitions, count: audiences.count });
-  const preview = createPreview({ db, clock, audiences, definitions });
+  const preview = createPreview({ app, audiences, definitions });
   const counts = createMemberCounts({
     db,
     clock,
@@ -183,23 +182,16 @@ function createSegments(app: App) {
         { scope: `${projectSeq}:segment-contacts:${id}`, query },
         async (request) => {
           const beforeSeq = request.after?.[0] ?? null;
-          const rows = await audiences.page(audience, { beforeSeq, limit: request.limit });
-          return { rows, total: await audiences.count(audience), positionOf: bySeq };
+          const { limit } = request;
+          const found = await audiences.pageWithTotal(audience, { beforeSeq, limit });
+          return { ...found, positionOf: bySeq };
         },
         (rows) => rows.map(presentContact),
       );
     },
 
     /** The segments of which a contact is a member; 404 for an unknown contact. */
-    ofContact: createContactSegments({
-      db,
-      listPage,
-      scheduler,
-      contacts,
-      definitions,
-      audiences,
-      memberRows,
-    }),
+    ofContact: createContactSegments({ app, contacts, definitions }),
 
     /** Recurring work: evaluates tracked segments and deletes the rows of deleted ones. */
     recompute: tracking.recompute,

@@ -1,9 +1,13 @@
-/** Scans of many slices: each contact is read once, in order, and other work runs in between. */
+/** Scans in many reads: each contact is read once, in order. */
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { parseCondition } from "../../../src/modules/segments/condition/condition.ts";
-import { createFairScheduler } from "../../../src/lib/slice-queue.ts";
+import type { DatabaseReader } from "../../../src/db/reader.ts";
+import { eventLog } from "../../../src/events/log.ts";
+import { createChangeReader } from "../../../src/modules/segments/membership/changes.ts";
+import { createAudiences } from "../../../src/modules/segments/sql/audiences.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
+import { plansOfReads } from "../../support/reads.ts";
 import { addContact, NOW } from "./crowd.ts";
 
 let t: TestApp;
@@ -35,7 +39,7 @@ function audience(...filters: Filter[]) {
   return t.app.segments.audienceOfCondition(t.project.seq, checked);
 }
 
-async function members(filters: Filter[], afterSeq?: number): Promise<number[]> {
+async function membersOf(filters: Filter[], afterSeq?: number): Promise<number[]> {
   const seqs: number[] = [];
   const scan = t.app.segments.audiences.members(audience(...filters), afterSeq);
   for await (const found of scan) seqs.push(...found);
@@ -43,15 +47,15 @@ async function members(filters: Filter[], afterSeq?: number): Promise<number[]> 
 }
 
 test("members reads each contact once, in order", async () => {
-  expect(await members([pro])).toEqual(pros);
-  expect(await members([])).toHaveLength(5005);
-  expect(await members([login])).toHaveLength(2500);
-  expect(await members([pro, login])).toEqual(pros.slice(0, -5).filter((_, i) => i % 2 === 0));
+  expect(await membersOf([pro])).toEqual(pros);
+  expect(await membersOf([])).toHaveLength(5005);
+  expect(await membersOf([login])).toHaveLength(2500);
+  expect(await membersOf([pro, login])).toEqual(pros.slice(0, -5).filter((_, i) => i % 2 === 0));
 });
 
 test("members continues after any contact", async () => {
   for (const i of [0, 1, 20, 50, 55, 56]) {
-    expect(await members([pro], pros[i])).toEqual(pros.slice(i + 1));
+    expect(await membersOf([pro], pros[i])).toEqual(pros.slice(i + 1));
   }
 });
 
@@ -84,7 +88,7 @@ test("count returns the number of contacts that a scan reads, also while others 
   const together = await Promise.all(
     filterLists.map((filters) => audiences.count(audience(...filters))),
   );
-  const listed = await Promise.all(filterLists.map((filters) => members(filters)));
+  const listed = await Promise.all(filterLists.map((filters) => membersOf(filters)));
   expect(together).toEqual(listed.map(({ length }) => length));
 });
 
@@ -101,36 +105,48 @@ test("a scan ignores contacts created meanwhile and reads changed ones as they a
   t.db.sqlite.run(`UPDATE contacts SET data = '{"plan":"pro"}' WHERE seq = ?`, [last]);
 });
 
-describe("slices of long reads", () => {
-  test("are given one at a time, in the order of the requests", async () => {
-    const scheduler = createFairScheduler().queueOf(1);
-    const order: string[] = [];
-    const work = async (name: string) => {
-      for (let i = 0; i < 3; i++) {
-        await scheduler.nextSlice();
-        order.push(name);
-      }
-    };
-    await Promise.all([work("a"), work("b"), work("c")]);
-    expect(order.join("")).toBe("abcabcabc");
-  });
+test("a read that takes too long is repeated with fewer contacts", async () => {
+  const { app } = t.app;
+  const looked: number[] = [];
+  const find: DatabaseReader["find"] = async (owner, query, limitMs) => {
+    const found = await app.reader.find(owner, query, limitMs);
+    if (query.isPartial !== true) return found;
+    looked.push(found.rows.length);
+    return found.rows.length > 900 ? { ...found, rows: [], isComplete: false } : found;
+  };
+  const { members } = createAudiences({ ...app, reader: { ...app.reader, find } });
+  const seqs: number[] = [];
+  for await (const some of members(audience())) seqs.push(...some);
+  expect(seqs).toEqual(await membersOf([]));
+  expect(looked.slice(0, 4)).toEqual([4000, 2000, 1000, 500]);
+});
 
-  test("are given in separate rounds of the event loop", async () => {
-    const scheduler = createFairScheduler().queueOf(1);
-    const rounds: number[] = [];
-    let round = 0;
-    let isOver = false;
-    const countRounds = () => {
-      round++;
-      if (!isOver) setImmediate(countRounds);
-    };
-    setImmediate(countRounds);
-    const work = async () => {
-      await scheduler.nextSlice();
-      rounds.push(round);
-    };
-    await Promise.all(Array.from({ length: 10 }, work));
-    isOver = true;
-    expect(new Set(rounds).size).toBe(10);
+test("pages, counts and members are read in the order of an index", async () => {
+  const { audiences } = t.app.segments;
+  const lists = [[], [pro], [login], [pro, login], [{ ...login, operator: "notTriggered" }]];
+  const plans = await plansOfReads(t.app.app, async () => {
+    for (const filters of lists) {
+      await audiences.count(audience(...filters));
+      await audiences.page(audience(...filters), { beforeSeq: null, limit: 7 });
+      await membersOf(filters);
+    }
   });
+  expect(plans.length).toBeGreaterThan(20);
+  expect(plans.filter((plan) => /^SCAN|TEMP B-TREE/m.test(plan))).toEqual([]);
+});
+
+test("the changes since a cursor are read from indexes", async () => {
+  const { now, since } = createChangeReader(t.app.app);
+  const cursor = now();
+  const late = addContact(t, { data: {} });
+  t.db.sqlite.run("UPDATE contacts SET updated_at = ? WHERE seq = ?", [t.clock.now(), late]);
+  const event = { projectSeq: t.project.seq, name: "late", contactSeq: late, at: t.clock.now() };
+  await t.app.writer.write(() => eventLog(t.app.app).record(event));
+  const plans = await plansOfReads(t.app.app, async () => {
+    const changes = (await since(cursor, new Set([t.project.seq])))?.get(t.project.seq);
+    expect(changes?.contacts.has(late)).toBe(true);
+    expect(changes?.events).toEqual(new Map([["late", new Set([late])]]));
+  });
+  expect(plans[0]).toContain("SEARCH events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)");
+  expect(plans[1]).toContain("contacts_touched (project_seq=? AND updated_at>?)");
 });

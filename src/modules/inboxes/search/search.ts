@@ -13,7 +13,7 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import type { Db } from "../../../db/open.ts";
 import type { FairScheduler } from "../../../lib/slice-queue.ts";
-import { NO_OWNER } from "../../../lib/slice-queue.ts";
+import { NO_OWNER } from "../../../db/reader.ts";
 import { startSlices } from "../../../lib/slices.ts";
 import { parseTags } from "../messages/record.ts";
 import { type CompiledSearch, compileQuery, type Sql } from "./compile.ts";

@@ -1,12 +1,13 @@
 /**
  * Finds the contacts that changed since a cursor: new and updated ones, and those that had events,
- * by the name of the event. Reads in slices.
+ * by the name of the event.
  */
 
-import type { Database } from "bun:sqlite";
-import type { Clock } from "../../../lib/clock.ts";
+import type { App } from "../../../core/app.ts";
+import { IN_TIME } from "../../../db/queries.ts";
+import { NO_OWNER } from "../../../db/reader.ts";
+import { statement } from "../../../db/statement.ts";
 import { SMALLEST_STEP_MS } from "../../../lib/steady-clock.ts";
-import { type FairScheduler, NO_OWNER } from "../../../lib/slice-queue.ts";
 
 /** Changes of one project, as values of `contacts.seq`. */
 export type Changes = {
@@ -33,68 +34,60 @@ export type ChangeReader = {
 
 /** A change is committed after its time was read, so contacts are read from a little earlier. */
 const OVERLAP_MS = 5_000;
-/** Rows read by one statement. */
-const STEP = 1_000;
+/** Most events after the cursor, and most changed contacts of a project. */
 const MAX_CHANGES = 200_000;
 
-export function createChangeReader(deps: {
-  sqlite: Database;
-  scheduler: FairScheduler;
-  clock: Clock;
-}): ChangeReader {
-  const { sqlite, scheduler, clock } = deps;
-  const newestEvent = sqlite.prepare<{ seq: number }, []>(
-    "SELECT coalesce(max(seq), 0) AS seq FROM events",
-  );
-  const eventsAfter = sqlite.prepare<
-    { seq: number; projectSeq: number; name: string; contactSeq: number | null },
-    [number, number]
-  >(`
-    SELECT seq, project_seq AS projectSeq, name, contact_seq AS contactSeq FROM events
-    WHERE seq > ? ORDER BY seq LIMIT ?`);
-  const contactsSince = sqlite.prepare<
-    { seq: number; at: number },
-    [number, number, number, number, number]
-  >(`
-    SELECT seq, updated_at AS at FROM contacts
-    WHERE project_seq = ? AND updated_at >= ? AND (updated_at, seq) > (?, ?)
-    ORDER BY updated_at, seq LIMIT ?`);
+const newestEvent = statement<{ seq: number | null }, []>("SELECT max(seq) AS seq FROM events");
 
-  /** Returns false if there were too many changes. */
-  async function readEvents(afterSeq: number, found: ReadonlyMap<number, Changes>) {
-    let position = afterSeq;
-    for (let count = 0; count < MAX_CHANGES; count += STEP) {
-      await scheduler.queueOf(NO_OWNER).nextSlice();
-      const rows = eventsAfter.all(position, STEP);
-      for (const { projectSeq, name, contactSeq } of rows) {
-        const events = found.get(projectSeq)?.events;
-        if (events === undefined || contactSeq === null) continue;
-        const contactsWithEvent = events.get(name);
-        if (contactsWithEvent === undefined) events.set(name, new Set([contactSeq]));
-        else contactsWithEvent.add(contactSeq);
-      }
-      position = rows.at(-1)?.seq ?? position;
-      if (rows.length < STEP) return true;
-    }
-    return false;
+/** Adds the contacts that had an event. Returns false if there were too many events. */
+async function readEvents(
+  app: App,
+  afterSeq: number,
+  found: ReadonlyMap<number, Changes>,
+): Promise<boolean> {
+  const newest = newestEvent(app).get()?.seq ?? 0;
+  if (newest - afterSeq >= MAX_CHANGES) return false;
+  const sql = `
+    SELECT project_seq, name, json_group_array(contact_seq) FROM (
+      SELECT DISTINCT project_seq, name, contact_seq FROM events
+      WHERE seq > ? AND seq <= ? AND contact_seq IS NOT NULL AND ${IN_TIME})
+    GROUP BY project_seq, name`;
+  const { rows } = await app.reader.find(NO_OWNER, { sql, values: [afterSeq, newest] });
+  for (const [projectSeq, name, contacts] of rows) {
+    found.get(Number(projectSeq))?.events.set(String(name), new Set(seqsIn(contacts)));
   }
+  return true;
+}
 
-  /** Returns false if there were too many changes. */
-  async function readContacts(fromMs: number, projectSeq: number, found: Changes) {
-    let position = { at: fromMs, seq: 0 };
-    while (found.contacts.size < MAX_CHANGES) {
-      await scheduler.queueOf(projectSeq).nextSlice();
-      const { at, seq } = position;
-      const rows = contactsSince.all(projectSeq, at, at, seq, STEP);
-      for (const row of rows) found.contacts.add(row.seq);
-      position = rows.at(-1) ?? position;
-      if (rows.length < STEP) return true;
-    }
-    return false;
-  }
+/** Adds the contacts that changed. Returns false if there were too many. */
+async function readContacts(
+  { reader }: App,
+  fromMs: number,
+  projectSeq: number,
+  found: Changes,
+): Promise<boolean> {
+  const sql = `
+    SELECT json_group_array(seq) FROM (
+      SELECT seq FROM contacts WHERE project_seq = ? AND updated_at >= ? AND ${IN_TIME} LIMIT ?)`;
+  const { rows } = await reader.find(projectSeq, {
+    sql,
+    values: [projectSeq, fromMs, MAX_CHANGES],
+  });
+  for (const seq of seqsIn(rows[0]?.[0])) found.contacts.add(seq);
+  return found.contacts.size < MAX_CHANGES;
+}
+
+/** Reads a list of `seq`, which SQLite returns as one text because it has up to 200,000. */
+function seqsIn(json: unknown): number[] {
+  const seqs: unknown = JSON.parse(String(json));
+  return Array.isArray(seqs) ? seqs.map(Number) : [];
+}
+
+export function createChangeReader(app: App): ChangeReader {
+  const { clock } = app;
 
   function now(): Cursor {
-    const eventSeq = newestEvent.get()?.seq ?? 0;
+    const eventSeq = newestEvent(app).get()?.seq ?? 0;
     return { eventSeq, at: clock.now(), elapsedMs: clock.elapsed() };
   }
 
@@ -112,9 +105,9 @@ export function createChangeReader(deps: {
       if (wasClockSet(cursor)) return null;
       const found = new Map<number, Changes>();
       for (const seq of projectSeqs) found.set(seq, { contacts: new Set(), events: new Map() });
-      if (!(await readEvents(cursor.eventSeq, found))) return null;
+      if (!(await readEvents(app, cursor.eventSeq, found))) return null;
       for (const [projectSeq, changes] of found) {
-        if (!(await readContacts(cursor.at - OVERLAP_MS, projectSeq, changes))) return null;
+        if (!(await readContacts(app, cursor.at - OVERLAP_MS, projectSeq, changes))) return null;
       }
       return found;
     },

@@ -10,18 +10,17 @@
  */
 
 import { and, eq, isNull, sql } from "drizzle-orm";
+import type { App } from "../../../core/app.ts";
 import { bound } from "../../../db/bound.ts";
-import type { Db } from "../../../db/open.ts";
 import { segments } from "../../../db/schema/segments.ts";
-import type { Writer } from "../../../db/writer.ts";
-import type { Clock } from "../../../lib/clock.ts";
 import type { Audiences } from "../sql/audiences.ts";
+import { bind } from "../sql/bind.ts";
+import { queryOf } from "../sql/reads.ts";
 import type { SegmentRow } from "../definitions.ts";
 import { type Audience, audienceOf, conjunctsOf } from "../sql/plan.ts";
 import { problemsIn } from "../condition/problems.ts";
 import type { Resolved } from "../condition/references.ts";
 import type { MemberRows } from "./member-rows.ts";
-import type { FairScheduler } from "../../../lib/slice-queue.ts";
 
 export type Evaluator = ReturnType<typeof createEvaluator>;
 
@@ -34,18 +33,14 @@ export type TrackedSegment = {
 
 /** Contacts of one change if each of them gets an event. */
 const CHUNK_WITH_EVENTS = 200;
+/** Contacts that one read compares with the condition. */
+const COMPARED_AT_ONCE = 4_000;
 /** Contacts of one change if no events are recorded. */
 const CHUNK_WITHOUT_EVENTS = 1000;
 
-export function createEvaluator(deps: {
-  db: Db;
-  writer: Writer;
-  clock: Clock;
-  scheduler: FairScheduler;
-  audiences: Audiences;
-  memberRows: MemberRows;
-}) {
-  const { db, writer, clock, scheduler, audiences, memberRows } = deps;
+export function createEvaluator(deps: { app: App; audiences: Audiences; memberRows: MemberRows }) {
+  const { app, audiences, memberRows } = deps;
+  const { db, writer, clock } = app;
   const findTracked = db
     .select()
     .from(segments)
@@ -146,16 +141,32 @@ export function createEvaluator(deps: {
     async evaluateContacts(tracked: TrackedSegment, seqs: readonly number[]): Promise<boolean> {
       if (hasProblem(tracked)) return tracked.isCurrent();
       const audience = audienceFor(tracked);
-      for (const chunk of chunksOf(seqs, CHUNK_WITH_EVENTS)) {
-        await scheduler.queueOf(tracked.segment.projectSeq).nextSlice();
-        const { entering, leaving } = compareMembers(audience, tracked.segment.seq, chunk);
-        const changed = [...entering, ...leaving];
-        if (changed.length > 0 && !(await applyDifference(tracked, audience, changed)))
-          return false;
+      for (const some of chunksOf(seqs, COMPARED_AT_ONCE)) {
+        const changed = await readDifference(app, tracked.segment.seq, audience, some);
+        for (const chunk of chunksOf(changed, CHUNK_WITH_EVENTS)) {
+          if (!(await applyDifference(tracked, audience, chunk))) return false;
+        }
       }
       return tracked.isCurrent();
     },
   };
+}
+
+/** Those of the contacts that must enter the segment or leave it. */
+async function readDifference(
+  { reader }: App,
+  segmentSeq: number,
+  { projectSeq, where }: Audience,
+  seqs: readonly number[],
+): Promise<number[]> {
+  const query = queryOf(bind`
+    SELECT contacts.seq FROM json_each(${JSON.stringify(seqs)}) AS asked CROSS JOIN contacts
+    WHERE in_time() AND contacts.seq = asked.value AND +contacts.project_seq = ${projectSeq}
+      AND (${where} IS TRUE) <> EXISTS (
+        SELECT 1 FROM segment_members AS known
+        WHERE known.segment_seq = ${segmentSeq} AND known.contact_seq = contacts.seq)`);
+  const { rows } = await reader.find(projectSeq, query);
+  return rows.map(([seq]) => Number(seq));
 }
 
 /**

@@ -4,13 +4,14 @@
  * an estimate, random contacts are counted instead.
  */
 
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { App } from "../../../core/app.ts";
 import type { ReadQuery } from "../../../db/queries.ts";
-import { contactCounts, contacts } from "../../../db/schema/contacts.ts";
-import { bind, type Fragment } from "./bind.ts";
+import { contactCounts } from "../../../db/schema/contacts.ts";
+import { statement } from "../../../db/statement.ts";
+import { bind } from "./bind.ts";
 import type { Audience } from "./plan.ts";
-import { choosePlan } from "./slices.ts";
+import { choosePlan, queryOf, rowsOf } from "./reads.ts";
 
 /** Contacts that are alike. `reason` is why their address is suppressed; null if it is not. */
 export type ContactTally = { isSubscribed: boolean; reason: string | null; count: number };
@@ -28,7 +29,7 @@ export async function tallyAudience(
 ): Promise<Tallies> {
   const isPartial = counted === "RECENT";
   const isWhole = audience.tests.length === 0;
-  const query = isWhole ? suppressedOfAll(audience) : talliesOf(app, audience);
+  const query = isWhole ? suppressedOfAll(audience) : await talliesOf(app, audience);
   const limitMs = isPartial ? WAIT_MS : undefined;
   const { projectSeq } = audience;
   // An estimate takes some milliseconds, so it is made meanwhile, in another thread.
@@ -46,16 +47,10 @@ const IS_SUPPRESSED_BY = bind`LEFT JOIN suppressions AS barred
   ON barred.project_seq = contacts.project_seq AND barred.email = contacts.email`;
 const GROUPS = bind`contacts.is_subscribed, barred.reason, count(*)`;
 
-function talliesOf({ db }: App, audience: Audience): ReadQuery {
-  const { from, key, stretch, filter, rest } = choosePlan(db.sqlite, audience);
-  const isOfContacts = key.text === "contacts.seq";
-  const rows = isOfContacts ? from : bind`${from} CROSS JOIN contacts`;
-  const joined = isOfContacts ? bind`1` : bind`contacts.seq = ${key}`;
-  return queryOf(bind`
-    SELECT ${GROUPS} FROM ${rows} ${IS_SUPPRESSED_BY}
-    WHERE ${stretch} AND (${key} & 255 OR in_time()) AND ${filter} AND ${joined}
-      AND +contacts.project_seq = ${audience.projectSeq} AND ${rest}
-    GROUP BY 1, 2`);
+async function talliesOf(app: App, audience: Audience): Promise<ReadQuery> {
+  const plan = await choosePlan(app, audience);
+  const options = { joins: IS_SUPPRESSED_BY, readsContacts: true };
+  return queryOf(bind`SELECT ${GROUPS} ${rowsOf(plan, audience, options)} GROUP BY 1, 2`);
 }
 
 /** Without a condition only suppressed contacts are read: the numbers of all are stored. */
@@ -79,20 +74,20 @@ function withOthers({ db }: App, projectSeq: number, suppressed: ContactTally[])
   return [...suppressed, others(true, subscribed), others(false, total - subscribed)];
 }
 
-async function estimate(app: App, audience: Audience): Promise<ContactTally[]> {
+const findRange = statement<
+  { first: number | null; last: number | null; total: number | null },
+  [number, number, number]
+>(`
+  SELECT (SELECT min(seq) FROM contacts WHERE project_seq = +?) AS first,
+         (SELECT max(seq) FROM contacts WHERE project_seq = +?) AS last,
+         (SELECT total FROM contact_counts WHERE project_seq = +?) AS total`);
+
+/** The contacts of an audience, from the part of random contacts that belongs to it. */
+export async function estimate(app: App, audience: Audience): Promise<ContactTally[]> {
   const { projectSeq } = audience;
-  const [range] = app.db
-    .select({
-      first: sql<number | null>`min(${contacts.seq})`,
-      last: sql<number | null>`max(${contacts.seq})`,
-    })
-    .from(contacts)
-    .where(eq(contacts.projectSeq, projectSeq))
-    .all();
-  const match = eq(contactCounts.projectSeq, projectSeq);
-  const [counts] = app.db.select().from(contactCounts).where(match).limit(1).all();
-  const { first = null, last = null } = range ?? {};
-  if (first === null || last === null) return [];
+  const range = findRange(app).get(projectSeq, projectSeq, projectSeq);
+  const { first = null, last = null, total = null } = range ?? {};
+  if (first === null || last === null || total === null) return [];
   const asked = Array.from(
     { length: ASKED },
     () => first + Math.floor(app.random() * (last - first + 1)),
@@ -106,14 +101,9 @@ async function estimate(app: App, audience: Audience): Promise<ContactTally[]> {
     WHERE in_time() AND ${audience.where}
     GROUP BY 1, 2`);
   const { rows } = await app.reader.find(projectSeq, query);
-  const scale = (counts?.total ?? 0) / ASKED;
+  const scale = total / ASKED;
   return rows.map(tallyOf).map((each) => ({ ...each, count: Math.round(each.count * scale) }));
 }
-
-const queryOf = ({ text, values }: Fragment): ReadQuery => ({
-  sql: text,
-  values: values.map((value) => (typeof value === "bigint" ? Number(value) : value)),
-});
 
 function tallyOf([isSubscribed, reason, count]: readonly unknown[]): ContactTally {
   return {
