@@ -23,7 +23,7 @@ import { findKey, keyNoun } from "./modules/keys.ts";
 import { imageNoun } from "./modules/images/images.ts";
 import { createImageModule } from "./modules/images/files.ts";
 import { layoutNoun } from "./modules/layouts.ts";
-import { createLiveModule } from "./modules/live/module.ts";
+import { liveModule } from "./modules/live.ts";
 import type { Module, Noun } from "./modules/module.ts";
 import { projectModule } from "./modules/projects.ts";
 import { retentionNoun } from "./modules/retention.ts";
@@ -58,7 +58,7 @@ export function createModules(parts: Core & Services, options: AppOptions) {
   const campaigns = createCampaignModule(parts);
   const workflows = createWorkflowModule(parts);
   const inboxes = createInboxModule({ ...parts, transport: queues.transport });
-  const live = createLiveModule({ ...parts, onInboxMessage: inboxes.changes.onMessage });
+  const live = liveModule({ ...parts, onInboxMessage: inboxes.changes.onMessage });
   const capture = createCaptureModule({ ...parts, inboxes });
   const submission = createSubmissionModule({
     ...parts,

@@ -13,10 +13,94 @@
  *    then. After more than `MAX_MISSED` rows it gets `reload` instead, and must read everything again.
  */
 
-import { createEventStreams } from "../../http/event-streams.ts";
-import type { Announcement } from "../../events/announcements.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { LiveItem, LivePosition, LiveRows } from "./rows.ts";
+import { Elysia } from "elysia";
+import type { App } from "../core/app.ts";
+import type { Db } from "../db/open.ts";
+import { statement } from "../db/statement.ts";
+import { type Announcement, announcements } from "../events/announcements.ts";
+import { eventLog } from "../events/log.ts";
+import type { Admission } from "../http/admission.ts";
+import { undocumented } from "../http/documented.ts";
+import { EVENT_STREAM_HEADERS } from "../http/event-stream.ts";
+import { createEventStreams } from "../http/event-streams.ts";
+import { connectionOwnerOf } from "../http/live-connections.ts";
+import { allowIdle } from "../http/long-requests.ts";
+import type { Clock } from "../lib/clock.ts";
+import { mailQueued } from "../outbox/enqueue.ts";
+import type { Module } from "./module.ts";
+
+type ParsedMessage = { inboxSeq: number; seq: number; id: string };
+
+/** `onInboxMessage` registers a listener of caught messages that can be read. */
+export function liveModule({
+  app,
+  admission,
+  onInboxMessage,
+}: {
+  app: App;
+  admission: Admission;
+  onInboxMessage: (listener: (message: ParsedMessage) => void) => void;
+}): Module {
+  const feed = createLiveFeed(app);
+  eventLog(app).onEvent(() => {
+    if (feed.hasClients()) app.writer.afterCommit(feed.wake);
+  });
+  mailQueued(app).onRaised(feed.wake);
+  announcements(app).onAnnounced(feed.onAnnounced);
+  onInboxMessage(feed.onMessage);
+  return { name: "live", routes: [liveFeedRoutes(feed, admission)], endRequests: feed.close };
+}
+
+/** GET /app/api/live?project=ID    server-sent events of one project, for the dashboard */
+function liveFeedRoutes(feed: LiveFeed, admission: Admission) {
+  return new Elysia({ name: "live-feed-routes" }).use(admission.secretKey).get(
+    "/app/api/live",
+    ({ project, user, watchAdmission, request, server }) => {
+      const reader = {
+        projectSeq: project.seq,
+        owner: connectionOwnerOf({ user, project }),
+        isAdmitted: watchAdmission(),
+      };
+      const stream = feed.open(reader, request.headers.get("last-event-id"));
+      allowIdle({ request, server }, 0);
+      return new Response(stream, { headers: EVENT_STREAM_HEADERS });
+    },
+    { detail: undocumented("VIEWER") },
+  );
+}
+
+/** The `seq` of the latest event, mail and caught message that a client knows. */
+type LivePosition = { event: number; mail: number; message: number };
+
+/** One line of the stream. `type` is the name of the event. */
+type LiveItem = { seq: number; projectSeq: number; type: string; id: string };
+
+// The id is that of the mail or the contact that the event is about, or else of the event.
+const eventsAfter = statement<LiveItem, [number, number]>(`
+  SELECT e.seq, e.project_seq AS projectSeq, e.name AS type, coalesce(m.id, c.id, e.id) AS id
+  FROM events e LEFT JOIN emails m ON m.seq = e.email_seq
+                LEFT JOIN contacts c ON c.seq = e.contact_seq
+  WHERE e.seq > +? ORDER BY e.seq LIMIT +?`);
+
+const mailsAfter = statement<LiveItem, [number, number]>(`
+  SELECT seq, project_seq AS projectSeq, 'email.queued' AS type, id
+  FROM emails WHERE seq > +? ORDER BY seq LIMIT +?`);
+
+const messagesAfter = statement<LiveItem, [number, number]>(`
+  SELECT m.seq, i.project_seq AS projectSeq, 'inbox.message' AS type, m.id
+  FROM inbox_messages m JOIN inboxes i ON i.seq = m.inbox_seq
+  WHERE m.seq > +? AND m.state IN ('PARSED', 'UNREADABLE') ORDER BY m.seq LIMIT +?`);
+
+const findLatest = statement<LivePosition, []>(`
+  SELECT coalesce((SELECT max(seq) FROM events), 0) AS event,
+         coalesce((SELECT max(seq) FROM emails), 0) AS mail,
+         coalesce((SELECT max(seq) FROM inbox_messages), 0) AS message`);
+
+const findProjectOfInbox = statement<{ projectSeq: number }, [number]>(
+  "SELECT project_seq AS projectSeq FROM inboxes WHERE seq = +?",
+);
+
+const START: LivePosition = { event: 0, mail: 0, message: 0 };
 
 const LIMITS = { total: 200, ofOwner: 20, bufferedBytes: 128 * 1024 };
 const FLUSH_MS = 100;
@@ -31,16 +115,19 @@ const encoder = new TextEncoder();
 /** `owner` names the user or the project whose streams are counted together. */
 type FeedReader = { projectSeq: number; owner: string; isAdmitted: () => boolean };
 
-export type LiveFeed = ReturnType<typeof createLiveFeed>;
+type LiveFeed = ReturnType<typeof createLiveFeed>;
 
-export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }) {
+export function createLiveFeed(app: { db: Pick<Db, "sqlite">; clock: Clock }) {
+  const { clock } = app;
   const streams = createEventStreams({ clock, limits: LIMITS, onEmpty: forget });
   const hasClients = () => streams.size() > 0;
   /** Caught messages, in the order in which they were parsed, that were not sent yet. */
   let messages: LiveItem[] = [];
   let announced = new Map<string, Announcement>();
-  let position: LivePosition = { event: 0, mail: 0, message: 0 };
+  let position = START;
   let cancelFlush: (() => void) | null = null;
+
+  const findLatestPosition = () => findLatest(app).get() ?? START;
 
   function schedule(): void {
     if (!hasClients()) return;
@@ -54,8 +141,8 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
   function flush(): void {
     if (!hasClients()) return;
     if (isFarBehind()) return skip();
-    const events = rows.eventsAfter(position.event, PAGE);
-    const mails = rows.mailsAfter(position.mail, PAGE);
+    const events = eventsAfter(app).all(position.event, PAGE);
+    const mails = mailsAfter(app).all(position.mail, PAGE);
     const lines = linesOf(position, { events, mails, messages, announced: announced.values() });
     messages = [];
     announced = new Map();
@@ -67,13 +154,13 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
   }
 
   function isFarBehind(): boolean {
-    const latest = rows.latest();
+    const latest = findLatestPosition();
     return latest.event - position.event > MAX_MISSED || latest.mail - position.mail > MAX_MISSED;
   }
 
   /** There are more rows than clients could use. */
   function skip(): void {
-    position = rows.latest();
+    position = findLatestPosition();
     messages = [];
     announced = new Map();
     streams.sendAll(encoder.encode(reloadLine(position)));
@@ -87,9 +174,9 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
     const upTo = (items: LiveItem[], end: number) =>
       items.filter((item) => item.projectSeq === projectSeq && item.seq <= end);
     const { byProject } = linesOf(since, {
-      events: upTo(rows.eventsAfter(since.event, MAX_MISSED), position.event),
-      mails: upTo(rows.mailsAfter(since.mail, MAX_MISSED), position.mail),
-      messages: upTo(rows.messagesAfter(since.message, MAX_MISSED), position.message),
+      events: upTo(eventsAfter(app).all(since.event, MAX_MISSED), position.event),
+      mails: upTo(mailsAfter(app).all(since.mail, MAX_MISSED), position.mail),
+      messages: upTo(messagesAfter(app).all(since.message, MAX_MISSED), position.message),
       announced: [],
     });
     return byProject.get(projectSeq) ?? "";
@@ -111,11 +198,11 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
     size: streams.size,
 
     /** Called after a caught message can be read. */
-    onMessage({ inboxSeq, seq, id }: { inboxSeq: number; seq: number; id: string }): void {
+    onMessage({ inboxSeq, seq, id }: ParsedMessage): void {
       if (!hasClients()) return;
-      const projectSeq = rows.projectOfInbox(inboxSeq);
-      if (projectSeq === null) return;
-      messages.push({ seq, projectSeq, type: "inbox.message", id });
+      const inbox = findProjectOfInbox(app).get(inboxSeq);
+      if (inbox === null) return; // It was removed.
+      messages.push({ seq, projectSeq: inbox.projectSeq, type: "inbox.message", id });
       if (messages.length > MAX_MISSED) skip();
       schedule();
     },
@@ -130,7 +217,7 @@ export function createLiveFeed({ rows, clock }: { rows: LiveRows; clock: Clock }
     /** The body of a response. Throws 429 if too many clients are connected. */
     open({ projectSeq, ...reader }: FeedReader, lastEventId: string | null) {
       return streams.open({ channel: projectSeq, ...reader }, () => {
-        if (!hasClients()) position = rows.latest();
+        if (!hasClients()) position = findLatestPosition();
         const missed = missedBy(projectSeq, lastEventId);
         return {
           missed: missed === "" ? [] : [encoder.encode(missed)],
