@@ -9,6 +9,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "./api.ts";
 import { watchConnection } from "./connection.ts";
+import { keepFocus } from "./keyboard-focus.ts";
 import { lazyPart } from "./lazy.tsx";
 import { createDashboardRouter } from "./router.tsx";
 import { schemeManager, theme } from "./theme.ts";
@@ -47,6 +48,7 @@ const client = new QueryClient({
 
 watchConnection();
 const router = createDashboardRouter(client);
+keepFocus(router);
 const nonce = document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "";
 
 const app = (

@@ -125,7 +125,8 @@ export const theme = createTheme({
     TextInput: CONTROL,
     PasswordInput: CONTROL,
     Textarea: CONTROL,
-    Select: CONTROL,
+    // Enter takes the first match of what was typed.
+    Select: { defaultProps: { ...CONTROL.defaultProps, selectFirstOptionOnChange: true } },
     NumberInput: CONTROL,
     SegmentedControl: { defaultProps: { size: "xs" } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },

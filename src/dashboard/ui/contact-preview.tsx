@@ -83,8 +83,7 @@ export function ContactSelect(props: {
   });
   const address = chosen.data?.email ?? "";
   // The field holds the label of the choice until something else is typed.
-  const isSearched = typed !== address && typed !== SAMPLE.label;
-  const [search] = useDebouncedValue(isSearched ? typed.trim() : "", TYPING_MS);
+  const [search] = useDebouncedValue(typed === address ? "" : typed.trim(), TYPING_MS);
   const found = useQuery({
     queryKey: ["contacts", project, "search", search],
     queryFn: ({ signal }) =>
@@ -93,7 +92,7 @@ export function ContactSelect(props: {
   });
   const contacts = (found.data?.items ?? []).filter(({ id }) => id !== contactId);
   const options = [
-    SAMPLE,
+    ...(search === "" ? [SAMPLE] : []),
     ...(contactId === ""
       ? []
       : [{ value: contactId, label: address === "" ? contactId : address }]),
@@ -111,9 +110,12 @@ export function ContactSelect(props: {
     <Select
       label={label}
       className="contact-preview-select"
-      value={contactId}
+      value={contactId === "" ? null : contactId}
+      placeholder={SAMPLE.label}
       data={options}
       searchable
+      // The first of them may still be from the search before.
+      selectFirstOptionOnChange={false}
       searchValue={typed}
       onSearchChange={setTyped}
       // The server has searched.

@@ -24,7 +24,13 @@ type Survey = {
 };
 export type Fields = ReturnType<typeof createFields>;
 
-type Tally = { count: number; types: Map<FieldType, number> };
+type Tally = {
+  count: number;
+  types: Map<FieldType, number>;
+  dates: number;
+  /** Whether no value is anything but a date or empty, so far. */
+  isWithoutOthers: boolean;
+};
 type Counts = Pick<Survey, "contacts" | "isComplete"> & {
   keys: Map<string, Tally>;
   unclearKeys: Set<string>;
@@ -123,7 +129,7 @@ function tallyContact(counts: Counts, text: string): void {
   const { keys } = counts;
   if (text === "{}") return;
   for (const [key, value] of Object.entries(parseData(text))) {
-    const tally = keys.get(key) ?? { count: 0, types: new Map() };
+    const tally = keys.get(key) ?? newTally();
     if (keys.size >= MOST_SURVEYED_KEYS && tally.count === 0) {
       counts.isComplete = false;
       continue;
@@ -131,9 +137,21 @@ function tallyContact(counts: Counts, text: string): void {
     tally.count++;
     const type = typeOf(value);
     tally.types.set(type, (tally.types.get(type) ?? 0) + 1);
+    if (tally.isWithoutOthers) tallyDate(tally, value);
     keys.set(key, tally);
     if (typeof value === "number" && isUnclearNumber(String(value))) counts.unclearKeys.add(key);
   }
+}
+
+const newTally = (): Tally => ({ count: 0, types: new Map(), dates: 0, isWithoutOthers: true });
+
+/** A date, or a date and a time, as conditions compare them. */
+const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[\d:.]{0,14}(?:Z|[+-]\d\d:?\d\d)?)?$/i;
+
+function tallyDate(tally: Tally, value: unknown): void {
+  if (value === "") return;
+  if (typeof value === "string" && DATE.test(value)) tally.dates++;
+  else tally.isWithoutOthers = false;
 }
 
 function typeOf(value: unknown): FieldType {
@@ -141,9 +159,17 @@ function typeOf(value: unknown): FieldType {
   return FIELD_TYPES.find((type) => type === typeof value) ?? "object";
 }
 
-function present(key: string, { count, types }: Tally, contacts: number): Field {
+function present(key: string, tally: Tally, contacts: number): Field {
+  const { count, types, dates, isWithoutOthers } = tally;
   const ranked = [...types].sort(([, a], [, b]) => b - a).map(([type]) => type);
-  return { key, type: ranked[0] ?? "string", types: ranked, count, coverage: count / contacts };
+  return {
+    key,
+    type: ranked[0] ?? "string",
+    types: ranked,
+    areDates: isWithoutOthers && dates > 0,
+    count,
+    coverage: count / contacts,
+  };
 }
 
 function byCoverage(a: Field, b: Field): number {

@@ -221,7 +221,14 @@ function idFaults({ ids }: Readonly<Record<string, unknown>>): FieldError[] {
 export const FIELD_TYPES = ["string", "number", "boolean", "array", "object"] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
-const PLAN = { key: "plan", type: "string", types: ["string"], count: 40, coverage: 0.8 };
+const PLAN = {
+  key: "plan",
+  type: "string",
+  types: ["string"],
+  areDates: false,
+  count: 40,
+  coverage: 0.8,
+};
 
 /** A key in the data of contacts. */
 export const Field = named(
@@ -231,6 +238,7 @@ export const Field = named(
       key: Type.String(),
       type: OneOf(FIELD_TYPES),
       types: Type.Array(OneOf(FIELD_TYPES)),
+      areDates: Type.Boolean(),
       count: Type.Integer(),
       coverage: Type.Number({ minimum: 0, maximum: 1 }),
     }),
@@ -238,6 +246,7 @@ export const Field = named(
       key: "The key in the data of contacts",
       type: "The most frequent type of its values",
       types: "All types of its values, most frequent first",
+      areDates: "Whether all its values are dates in ISO 8601, with or without a time, or empty",
       count: "Contacts that have the key",
       coverage: "Share of all contacts that have the key",
     },

@@ -1,5 +1,6 @@
 import { beforeEach, expect, spyOn, test } from "bun:test";
 import type { TestApp } from "../../support/app.ts";
+import { listAt, valueAt } from "../../support/json.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
 
 const projects = projectPerTest();
@@ -22,7 +23,7 @@ test("lists the keys with their types and the number of contacts that have them"
   await post("c@x.io", { plan: "free", age: 20 });
   await post("d@x.io", {});
   const field = (key: string, types: string[], count: number) => {
-    return { key, type: types[0], types, count, coverage: count / 4 };
+    return { key, type: types[0], types, areDates: false, count, coverage: count / 4 };
   };
   expect(await fields()).toEqual({
     items: [
@@ -34,6 +35,27 @@ test("lists the keys with their types and the number of contacts that have them"
     ],
     total: 5,
     contacts: 4,
+  });
+});
+
+test("knows the fields whose values are all dates, or empty", async () => {
+  await post("a@x.io", {
+    joined: "2030-01-31",
+    seen: "2030-01-31T10:00:00.5Z",
+    plan: "2030-01-31",
+  });
+  await post("b@x.io", { joined: "", seen: "2030-01-31 10:00", plan: "pro", note: "", year: 2030 });
+  await post("c@x.io", { joined: "2029-12-31", seen: "2030-01-31T10:00+02:00", at: "10:00" });
+  const areDates = new Map<unknown, unknown>();
+  for (const field of listAt(await fields(), "items"))
+    areDates.set(valueAt(field, "key"), valueAt(field, "areDates"));
+  expect(Object.fromEntries(areDates)).toEqual({
+    joined: true,
+    seen: true,
+    plan: false,
+    note: false,
+    year: false,
+    at: false,
   });
 });
 
@@ -72,7 +94,14 @@ test("counts only the newest 10,000 contacts if asked to", async () => {
   const newest = async () => (await t.call("GET", "/contacts/fields?counted=NEWEST")).at("data");
   expect(await newest()).toMatchObject({ total: 2, contacts: 10_000 });
   await post("newest@x.io", { plan: "pro" });
-  const plan = { key: "plan", type: "string", types: ["string"], count: 10_000, coverage: 1 };
+  const plan = {
+    key: "plan",
+    type: "string",
+    types: ["string"],
+    areDates: false,
+    count: 10_000,
+    coverage: 1,
+  };
   expect(await newest()).toEqual({ items: [plan], total: 1, contacts: 10_000 });
   expect(await fields()).toMatchObject({ total: 2, contacts: 10_001 });
 });

@@ -4,7 +4,6 @@ import { Button, Table } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Drama } from "lucide-react";
-import { useRef } from "react";
 import type { Rehearsal, RehearsalVariant } from "../../../../modules/campaigns/rehearsal-model.ts";
 import { api } from "../../../api.ts";
 import { checkText } from "../../../ui/message/check-texts.ts";
@@ -25,17 +24,11 @@ export function RehearsalPart(props: {
   isReady: boolean;
 }) {
   const { id, project, editor, isReady } = props;
-  const button = useRef<HTMLButtonElement>(null);
   const run = useMutation({
     mutationFn: async () => {
       await saveAll(editor, CAMPAIGN_LABELS);
       return await api.post<Rehearsal>(`${campaignPath(id)}/rehearsal`);
     },
-    // A button that is busy loses the focus.
-    onSettled: () =>
-      requestAnimationFrame(() => {
-        if (document.activeElement === document.body) button.current?.focus();
-      }),
   });
   return (
     <div className="rehearsal" role="group" aria-labelledby="rehearsal">
@@ -48,7 +41,6 @@ export function RehearsalPart(props: {
           </p>
         </div>
         <Button
-          ref={button}
           variant="default"
           leftSection={<Drama size={15} aria-hidden />}
           loading={run.isPending}

@@ -3,6 +3,7 @@
 import "./styles.ts";
 import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
 import { Plus, Trash2 } from "lucide-react";
+import { type RefObject, useRef, useState } from "react";
 import {
   type Draft,
   type Logic,
@@ -22,7 +23,16 @@ export function Builder({ draft, fields, onChange }: Props) {
   const change = (next: Draft["items"]) => onChange({ logic, items: next });
   const replace = (item: Row | RowGroup) =>
     change(items.map((each) => (each.id === item.id ? item : each)));
-  const remove = (id: string) => change(items.filter((each) => each.id !== id));
+  const adding = useRef<HTMLButtonElement>(null);
+  function remove(id: string): void {
+    change(items.filter((each) => each.id !== id));
+    adding.current?.focus();
+  }
+  const [added, setAdded] = useState<string | null>(null);
+  function add(item: Row | RowGroup): void {
+    change([...items, item]);
+    setAdded(item.id);
+  }
   return (
     <div className="builder">
       <Joined
@@ -38,6 +48,7 @@ export function Builder({ draft, fields, onChange }: Props) {
                 row={item}
                 label={`Condition ${i + 1}`}
                 fields={fields}
+                isAdded={item.id === added}
                 onChange={replace}
                 onRemove={items.length > 1 ? () => remove(item.id) : undefined}
               />
@@ -47,6 +58,7 @@ export function Builder({ draft, fields, onChange }: Props) {
                 label={`Condition ${i + 1}`}
                 logic={other(logic)}
                 fields={fields}
+                isAdded={item.id === added}
                 onChange={replace}
                 onRemove={() => remove(item.id)}
               />
@@ -55,8 +67,10 @@ export function Builder({ draft, fields, onChange }: Props) {
         ))}
       </ul>
       <div className="builder-add">
-        <AddButton onAdd={() => change([...items, newRow()])}>Add a condition</AddButton>
-        <AddButton onAdd={() => change([...items, newGroup()])}>
+        <AddButton button={adding} onAdd={() => add(newRow())}>
+          Add a condition
+        </AddButton>
+        <AddButton onAdd={() => add(newGroup())}>
           Add a group: {logic === "AND" ? "any of several" : "all of several"}
         </AddButton>
       </div>
@@ -64,9 +78,16 @@ export function Builder({ draft, fields, onChange }: Props) {
   );
 }
 
-function AddButton({ onAdd, children }: { onAdd: () => void; children: React.ReactNode }) {
+function AddButton(props: {
+  /** Gets the focus when the element that had it is removed. */
+  button?: RefObject<HTMLButtonElement | null>;
+  onAdd: () => void;
+  children: React.ReactNode;
+}) {
+  const { button, onAdd, children } = props;
   return (
     <Button
+      ref={button}
       size="compact-sm"
       variant="subtle"
       leftSection={<Plus size={14} aria-hidden />}
@@ -102,12 +123,23 @@ function Group(props: {
   label: string;
   logic: Logic;
   fields: FieldChoices;
+  isAdded: boolean;
   onChange: (group: RowGroup) => void;
   onRemove: () => void;
 }) {
-  const { group, label, logic, fields, onChange, onRemove } = props;
+  const { group, label, logic, fields, isAdded, onChange, onRemove } = props;
   const { rows } = group;
   const change = (next: readonly Row[]) => onChange({ ...group, rows: next });
+  const [added, setAdded] = useState(isAdded ? rows[0]?.id : undefined);
+  const adding = useRef<HTMLButtonElement>(null);
+  function add(row: Row): void {
+    change([...rows, row]);
+    setAdded(row.id);
+  }
+  function remove(id: string): void {
+    change(rows.filter((row) => row.id !== id));
+    adding.current?.focus();
+  }
   return (
     <fieldset className="builder-group">
       <legend>{logic === "OR" ? "Any of these" : "All of these"}</legend>
@@ -117,14 +149,15 @@ function Group(props: {
           row={row}
           label={`${label}, part ${i + 1}`}
           fields={fields}
+          isAdded={row.id === added}
           onChange={(next) => change(rows.map((each) => (each.id === next.id ? next : each)))}
-          onRemove={
-            rows.length > 1 ? () => change(rows.filter(({ id }) => id !== row.id)) : undefined
-          }
+          onRemove={rows.length > 1 ? () => remove(row.id) : undefined}
         />
       ))}
       <div className="builder-add">
-        <AddButton onAdd={() => change([...rows, newRow()])}>Add to the group</AddButton>
+        <AddButton button={adding} onAdd={() => add(newRow())}>
+          Add to the group
+        </AddButton>
         <ActionIcon aria-label={`Remove the group of ${label}`} onClick={onRemove}>
           <Trash2 size={15} aria-hidden />
         </ActionIcon>

@@ -21,11 +21,13 @@ type Props = {
   row: Row;
   label: string;
   fields: FieldChoices;
+  /** The user has just added this row, so it gets the focus. */
+  isAdded: boolean;
   onChange: (row: Row) => void;
   onRemove: (() => void) | undefined;
 };
 
-export function RowFields({ row, label, fields, onChange, onRemove }: Props) {
+export function RowFields({ row, label, fields, isAdded, onChange, onRemove }: Props) {
   const { field, dataKind, operator } = row;
   const kind = kindOf(field, dataKind);
   const operators = kind === null ? [] : OPERATORS_OF[kind];
@@ -61,6 +63,7 @@ export function RowFields({ row, label, fields, onChange, onRemove }: Props) {
           value={field}
           fields={fields}
           marks={marks("field")}
+          isAdded={isAdded}
           onChange={(chosen) => {
             const kindOfField = fields.dataKinds.get(chosen);
             change({ field: chosen, text: "", list: [], dataKind: kindOfField ?? "text" });
@@ -176,9 +179,10 @@ function FieldSelect(props: {
   value: string;
   fields: FieldChoices;
   marks: Marks;
+  isAdded: boolean;
   onChange: (field: string) => void;
 }) {
-  const { label, value, fields, marks, onChange } = props;
+  const { label, value, fields, marks, isAdded, onChange } = props;
   const [search, setSearch] = useState("");
   return (
     <Select
@@ -186,6 +190,7 @@ function FieldSelect(props: {
       className="builder-field"
       aria-label={label}
       placeholder="Choose a field"
+      autoFocus={isAdded}
       searchable
       data={choicesFor(fields, search, value)}
       value={value === "" ? null : value}

@@ -37,11 +37,7 @@ const MAILS: Choice[] = [
 /** Events that the contacts themselves cause are named by the product. */
 const OWN_EVENTS = /^(?:email|contact|segment|campaign)\./;
 
-const KINDS: Readonly<Record<string, DataKind>> = {
-  number: "number",
-  boolean: "flag",
-  date: "date",
-};
+const KINDS: Readonly<Record<string, DataKind>> = { number: "number", boolean: "flag" };
 
 /** Reads what the fields are made of. */
 function useSources(project: string) {
@@ -97,8 +93,8 @@ export function useFields(project: string, except?: string): FieldChoices {
         },
       ].filter(({ items }) => items.length > 0),
       dataKinds: new Map(
-        (fields?.items ?? []).flatMap(({ key, type }): [string, DataKind][] => {
-          const kind = KINDS[type];
+        (fields?.items ?? []).flatMap(({ key, type, areDates }): [string, DataKind][] => {
+          const kind = areDates ? "date" : KINDS[type];
           return kind === undefined ? [] : [[dataField(key), kind]];
         }),
       ),

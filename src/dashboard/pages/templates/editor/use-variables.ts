@@ -15,6 +15,10 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   date: "Date",
 };
 
+type FieldItem = (typeof FieldList.static)["items"][number];
+
+const typeOf = ({ type, areDates }: FieldItem): string => (areDates ? "date" : type);
+
 const useFieldList = (project: string) =>
   useQuery({
     queryKey: ["contact-fields", project],
@@ -29,16 +33,19 @@ const useFieldList = (project: string) =>
 /** The fields, as the visual editor takes them. */
 export function useContactFields(project: string): { name: string; type: string }[] {
   const { data } = useFieldList(project);
-  return useMemo(() => (data?.items ?? []).map(({ key, type }) => ({ name: key, type })), [data]);
+  return useMemo(
+    () => (data?.items ?? []).map((field) => ({ name: field.key, type: typeOf(field) })),
+    [data],
+  );
 }
 
 export function useVariables(project: string): Word[] {
   const { data } = useFieldList(project);
   return useMemo(
     () =>
-      (data?.items ?? []).flatMap(({ key, type }) => {
-        const name = variableName(key);
-        return name === null ? [] : [{ name, text: TYPE_WORDS[type] ?? "" }];
+      (data?.items ?? []).flatMap((field) => {
+        const name = variableName(field.key);
+        return name === null ? [] : [{ name, text: TYPE_WORDS[typeOf(field)] ?? "" }];
       }),
     [data],
   );

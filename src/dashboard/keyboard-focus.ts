@@ -1,0 +1,75 @@
+/**
+ * The focus of people who use the keyboard, where the browser alone would lose it: a button that is
+ * busy gets it back, a new page has it in its content, and a field that is reached with Tab is ready
+ * to be overwritten.
+ */
+
+import type { AnyRouter } from "@tanstack/react-router";
+
+/** A dialog that has led to the new page returns its focus when it has closed. */
+const CLOSED_MS = 300;
+
+export function keepFocus(router: AnyRouter): void {
+  router.subscribe("onRendered", ({ fromLocation, hrefChanged }) => {
+    if (fromLocation === undefined || !hrefChanged) return;
+    requestAnimationFrame(focusContentIfLost);
+    window.setTimeout(focusContentIfLost, CLOSED_MS);
+  });
+  returnFocusToBusyButtons();
+  selectTextOfReachedFields();
+}
+
+/** Moves the focus to the content of the page if the element that had it is gone. */
+export function focusContentIfLost(): void {
+  if (isFocusLost()) document.getElementById("main")?.focus({ preventScroll: true });
+}
+
+const isFocusLost = (): boolean =>
+  document.activeElement === null || document.activeElement === document.body;
+
+/** A button is disabled while its request runs, and a disabled element loses the focus. */
+function returnFocusToBusyButtons(): void {
+  const observer = new MutationObserver(([change]) => {
+    const button = change?.target;
+    if (button instanceof HTMLButtonElement && !button.disabled && isFocusLost()) {
+      button.focus({ preventScroll: true });
+    }
+  });
+  document.addEventListener("focusin", ({ target }) => {
+    observer.disconnect();
+    if (target instanceof HTMLButtonElement) {
+      observer.observe(target, { attributeFilter: ["disabled"] });
+    }
+  });
+  // A click beside it says that the user has left the button.
+  document.addEventListener("pointerdown", () => observer.disconnect(), true);
+}
+
+/**
+ * Browsers select the text of a field that Tab reaches, but dialogs move the focus by themselves. A
+ * list that is searched by typing has the text of its choice in its field, also for the mouse.
+ */
+function selectTextOfReachedFields(): void {
+  let isTab = false;
+  let focused: Element | null = null;
+  document.addEventListener(
+    "keydown",
+    ({ key }) => {
+      if (key !== "Tab") return;
+      isTab = true;
+      window.setTimeout(() => (isTab = false));
+    },
+    true,
+  );
+  document.addEventListener("focusin", ({ target }) => {
+    if (isTab && target instanceof HTMLInputElement) target.select();
+  });
+  document.addEventListener("pointerdown", () => (focused = document.activeElement), true);
+  document.addEventListener("click", ({ target }) => {
+    if (target instanceof HTMLInputElement && target !== focused && target.matches(SEARCHED_LIST)) {
+      target.select();
+    }
+  });
+}
+
+const SEARCHED_LIST = ".mantine-Select-input:not([readonly])";
