@@ -213,14 +213,9 @@ export function checkAims(data: string): Aim[] {
 
 /** Returns how many mails were leased at each kill: the start after it logs that number. */
 export function leasedAtStarts(data: string): number[] {
-  return returnedAtStarts(data, /\bmails\b.*"returned":(\d+)/i);
-}
-
-/** Returns the numbers that the pattern finds in the log of the server. */
-export function returnedAtStarts(data: string, pattern: RegExp): number[] {
   const lines = readFileSync(logFileOf(data), "utf8").split("\n");
   return lines.flatMap((line) => {
-    const [, returned] = pattern.exec(line) ?? [];
+    const [, returned] = /\bmails\b.*"returned":(\d+)/i.exec(line) ?? [];
     return returned === undefined ? [] : [Number(returned)];
   });
 }

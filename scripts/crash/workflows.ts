@@ -14,7 +14,6 @@ import {
   type CrashOptions,
   killRepeatedly,
   leasedAtStarts,
-  returnedAtStarts,
   runUntilDone,
   stopAndCheck,
   sum,
@@ -53,6 +52,8 @@ export function crashWorkflows(options: WorkflowCrashOptions): Promise<Outcome> 
     const receiver = startReceiver();
     const args = [...relayTo(mailbox.port, 0), "--allow-private-addresses", "true"];
     const tracker = createTracker(port, key, executions);
+    const countRepeatable = createRepeatableCount(data, receiver.callCounts);
+    let callsAtKills = 0;
 
     await killRepeatedly(store, options, {
       args,
@@ -66,6 +67,11 @@ export function crashWorkflows(options: WorkflowCrashOptions): Promise<Outcome> 
       progress: () => tracker.done() + receiver.callCounts.size,
       maxProgress: executions / kills,
       expectsProgress: () => true,
+      async end(server) {
+        await server.crash();
+        await Bun.sleep(MAX_RESPONSE_DELAY_MS);
+        callsAtKills += countRepeatable();
+      },
     });
     const reader = openReader(data);
     const { server } = await runUntilDone(store, options, {
@@ -84,7 +90,6 @@ export function crashWorkflows(options: WorkflowCrashOptions): Promise<Outcome> 
     await mailbox.close();
     await receiver.close();
     const calls = [...receiver.callCounts.values()];
-    const callsAtKills = sum(returnedAtStarts(data, /\bwebhook.*"returned":(\d+)/i));
     const mailsAtKills = sum(leasedAtStarts(data));
     return {
       figures: [
@@ -142,6 +147,23 @@ function startReceiver() {
     },
   });
   return { port: server.port, callCounts, close: () => server.stop(true) };
+}
+
+/**
+ * Counts, after a kill, the calls of the killed process whose result was not stored: a later process
+ * repeats them. `sent` is the number of requests by the id of the call.
+ */
+function createRepeatableCount(data: string, sent: ReadonlyMap<string, number>): () => number {
+  const counted = new Map<string, number>();
+  return () => {
+    const reader = openReader(data);
+    const waiting = reader.texts(`
+      SELECT id || '.' || (step_count + 1) AS text FROM workflow_executions WHERE due_for = 'CALL'`);
+    reader.close();
+    const repeatable = waiting.filter((id) => (sent.get(id) ?? 0) > (counted.get(id) ?? 0));
+    for (const id of repeatable) counted.set(id, sent.get(id) ?? 0);
+    return repeatable.length;
+  };
 }
 
 const addressOf = (number: number): string => `customer-${number}@${RECIPIENT_DOMAIN}`;

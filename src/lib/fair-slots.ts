@@ -10,8 +10,6 @@ export type FairSlots = {
   /** Takes a slot for the owner. The slot must be available. */
   acquire(owner: number): void;
   release(owner: number): void;
-  /** Returns an independent copy, to plan acquisitions before they are made. */
-  copy(): FairSlots;
   /** Slots in use by all owners. */
   inUse(): number;
 };
@@ -19,14 +17,10 @@ export type FairSlots = {
 /** `maxPerOwner`: the largest number of slots of one owner; 0 for no such limit. */
 type Limits = { total: number; maxPerOwner: number };
 
-export function createFairSlots(options: Limits): FairSlots {
-  return sharing(options, new Map());
-}
-
-function sharing(limits: Limits, held: Map<number, number>): FairSlots {
-  const { total } = limits;
+export function createFairSlots({ total, ...limits }: Limits): FairSlots {
   const maxPerOwner = limits.maxPerOwner === 0 ? total : limits.maxPerOwner;
-  let inUse = held.values().reduce((sum, own) => sum + own, 0);
+  const held = new Map<number, number>();
+  let inUse = 0;
 
   function available(owner: number): number {
     const own = held.get(owner) ?? 0;
@@ -47,7 +41,6 @@ function sharing(limits: Limits, held: Map<number, number>): FairSlots {
       else held.set(owner, own - 1);
       inUse--;
     },
-    copy: () => sharing(limits, new Map(held)),
     inUse: () => inUse,
   };
 }

@@ -40,6 +40,7 @@ const MEASURES_WORK = [
   "db/commit-delay.ts",
   "db/transactions.ts",
   "outbox/compose/composer.ts",
+  "lib/call-queues.ts",
   "lib/thread-cpu.ts",
   "lib/yield.ts",
   "lib/loop-watch.ts",

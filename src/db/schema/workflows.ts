@@ -22,9 +22,9 @@ export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
 /**
  * The meaning of `due_at` of an execution: TURN, it can take the next step; TIME, its wait ends;
- * CALL, its webhook call is due; ANSWER, the lease of a running webhook call ends.
+ * CALL, its webhook call is due, or is under way.
  */
-export const DUE_FOR = ["TURN", "TIME", "CALL", "ANSWER"] as const;
+export const DUE_FOR = ["TURN", "TIME", "CALL"] as const;
 export type DueFor = (typeof DUE_FOR)[number];
 
 export const workflows = sqliteTable(

@@ -9,7 +9,7 @@ import type { Module } from "../module.ts";
 import { webhookDispatcher } from "./dispatcher.ts";
 import { webhookFeed } from "./feed.ts";
 import { webhookOperations } from "./operations.ts";
-import { eraseExcerptsOf, shiftDeliveries, webhooksWithDue } from "./rows.ts";
+import { eraseExcerptsOf, shiftDeliveries } from "./rows.ts";
 
 /** Time for requests under way at the stop. A receiver that is cut off gets the same message again. */
 const STOP_GRACE_MS = 3_000;
@@ -29,7 +29,7 @@ export function createWebhookModule(deps: {
     routes: [operationRoutes(app, admission, webhookOperations(app))],
     recurring: [{ name: "webhooks", pattern: "41 * * * * *", run: feed.advancePosition }],
     dueTimes: [(shift) => shiftDeliveries(app, shift)],
-    wake: () => dispatcher.wake(webhooksWithDue(app)),
+    wake: dispatcher.wakeAll,
 
     async start(): Promise<void> {
       dispatcher.start();

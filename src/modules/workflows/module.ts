@@ -10,8 +10,8 @@
  * 3. advance.ts runs the steps of an execution (run-step.ts, send-email.ts) until it
  *    waits or ends. engine.ts decides which step is next; execution-rows.ts stores the progress.
  * 4. runner.ts also advances executions whose delay or timeout is over.
- * 5. webhook-calls.ts leases the executions that are at a WEBHOOK step (call-lease.ts), makes their
- *    calls outside of any transaction, and stores the results (call-attempt.ts).
+ * 5. webhook-calls.ts makes the calls of the executions that are at a WEBHOOK step outside of any
+ *    transaction, and stores the results.
  * 6. execution-queries.ts shows executions for the API; executions.ts starts and cancels them.
  */
 
@@ -21,11 +21,9 @@ import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { Announcements } from "../../events/announcements.ts";
 import type { References } from "../../lib/references.ts";
 import type { Log } from "../../lib/log.ts";
-import { createSignal } from "../../lib/signal.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Domains } from "../domains/service.ts";
@@ -38,7 +36,6 @@ import type { Segments } from "../segments/service.ts";
 import { announcedRows, createAnnounceExecution } from "./run/announced-rows.ts";
 import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
 import { createForgetContact } from "./run/forget-contact.ts";
-import { createCallQueue } from "./steps/call-queue.ts";
 import { createStepSubjects } from "./steps/subjects.ts";
 import { createWebhookCalls } from "./steps/webhook-calls.ts";
 import { createAdvancer } from "./run/advance.ts";
@@ -82,12 +79,10 @@ type WorkflowModuleDeps = {
   segments: Segments;
   store: EmailStore;
   templateCache: TemplateCache;
-  fetchGuarded: FetchGuarded;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   domains: Pick<Domains, "hasLostVerification">;
-  random: () => number;
   announcements: Announcements;
-  config: Pick<Config, "quotaWebhookCalls" | "allowPrivateAddresses">;
+  config: Pick<Config, "allowPrivateAddresses">;
   removal: { onRemove(handler: (contactSeq: number) => void): void };
   references: Pick<References, "register">;
   /** Writes the opens and clicks that are only in memory to the event log. */
@@ -101,7 +96,10 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
   const { admission } = deps;
   const { allowPrivateAddresses } = deps.config;
   const workflows = createWorkflows({ ...deps, allowPrivateAddresses });
-  const { runner, executions } = createExecutionRunner({ ...deps, workflows });
+  const { runner, calls, executionRows, executions } = createExecutionRunner({
+    ...deps,
+    workflows,
+  });
   return {
     name: "workflows",
     routes: [
@@ -114,8 +112,11 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
     recurring: [
       { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.removeDeleted },
     ],
-    dueTimes: [runner.shift],
-    wake: runner.wake,
+    dueTimes: [executionRows.shift],
+    wake(): void {
+      runner.wake();
+      calls.wakeAll();
+    },
     start: runner.start,
 
     async stop(): Promise<void> {
@@ -142,7 +143,9 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     "SELECT version_seq AS seq FROM workflows WHERE seq = +?",
   );
   const announce = createAnnounceExecution(deps);
-  const executionRows = announcedRows(createExecutionRows(db), announce);
+  const executionRows = announcedRows(createExecutionRows(db), announce, (workflowSeq) =>
+    writer.afterCommit(() => calls.wake([workflowSeq])),
+  );
   const pathsByGraph = new WeakMap<Graph, Paths>();
 
   function pathsOf(versionSeq: number): Paths | null {
@@ -182,12 +185,10 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     workflows.dropUnusedVersions(workflowSeq);
   }
 
-  /** Raised when an execution may be due, because its subject is rendered. */
-  const subjectRendered = createSignal();
   const sendEmail = createSendEmail({
     ...deps,
     projectOf,
-    subjects: createStepSubjects({ app: deps.app, executionRows, wake: subjectRendered.raise }),
+    subjects: createStepSubjects({ app: deps.app, executionRows, wake: () => runner.wake() }),
     wake: mailQueued(deps.app).raise,
   });
   const runStep = createRunStep({ contacts, segments, sendEmail });
@@ -201,26 +202,16 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     log,
   });
   const triggers = createTriggers({ db, executionRows, pathsOf });
-  const webhookContextOf = createWebhookContexts({ db, contacts });
-  const { fetchGuarded, random } = deps;
-  /** Raised when an execution may be due, because its call has ended. */
-  const callEnded = createSignal();
   const calls = createWebhookCalls({
     app: deps.app,
     executionRows,
-    callQueue: createCallQueue(db),
     advancer,
     pathsOf,
-    webhookContextOf,
-    fetchGuarded,
-    writer,
-    clock,
-    log,
-    random,
-    mostCallsOfProject: deps.config.quotaWebhookCalls,
-    wake: callEnded.raise,
+    webhookContextOf: createWebhookContexts({ db, contacts }),
+    wake: () => runner.wake(),
   });
   const runner = createWorkflowRunner({
+    app: deps.app,
     db,
     executionRows,
     calls,
@@ -234,8 +225,6 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     flushEvents: deps.flushEvents,
     writer,
   });
-  callEnded.onRaised(runner.wake);
-  subjectRendered.onRaised(runner.wake);
   deps.references.register("template", workflows.usersOfTemplate);
   deps.references.register("segment", workflows.usersOfSegment, workflows.checkUsersOfSegments);
   deps.references.register("event", workflows.usersOfEvent);
@@ -256,5 +245,5 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     writer,
     wake: runner.wake,
   });
-  return { runner, executions };
+  return { runner, calls, executionRows, executions };
 }

@@ -6,7 +6,6 @@ import { openDatabase } from "../../../src/db/open.ts";
 import { createExecutionRows } from "../../../src/modules/workflows/run/execution-rows.ts";
 import { createTriggers } from "../../../src/modules/workflows/run/triggers.ts";
 import { createUses } from "../../../src/modules/workflows/usage.ts";
-import { createCallQueue } from "../../../src/modules/workflows/steps/call-queue.ts";
 import { planOf } from "../../support/outbox.ts";
 
 test("no statement on executions reads a table whole or sorts more than one contact's rows", () => {
@@ -14,7 +13,6 @@ test("no statement on executions reads a table whole or sorts more than one cont
   migrate(db.sqlite);
   const prepare = spyOn(db.sqlite, "prepare");
   const executionRows = createExecutionRows(db);
-  createCallQueue(db);
   createTriggers({ db, executionRows, pathsOf: () => null });
   const statements = prepare.mock.calls.map(([sql]) => sql);
   prepare.mockRestore();

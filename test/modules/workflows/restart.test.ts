@@ -147,6 +147,23 @@ describe("a webhook", () => {
     await tracked;
   });
 
+  test("under way in version 0.1, which stored that in the row, is called again", async () => {
+    const held: (() => void)[] = [];
+    const { before, id } = await called((_, count) =>
+      count === 1 ? { write: (response) => void held.push(() => response.end()) } : { status: 200 },
+    );
+    const tracked = before.track("signed-up");
+    while (server.requests.length === 0) await Bun.sleep(0);
+    before.t.db.sqlite.run(
+      "UPDATE workflow_executions SET due_for = 'ANSWER', due_at = due_at + 60000",
+    );
+    const after = await afterCrash(before);
+    await after.advance(MINUTE);
+    expect(await after.only(id)).toMatchObject({ status: "EXITED" });
+    for (const release of held) release();
+    await tracked;
+  });
+
   test("whose result was stored is not called again", async () => {
     const { before, id } = await called(() => ({ status: 200 }));
     await before.track("signed-up");

@@ -1,4 +1,7 @@
-/** Rows of executions that announce their changes to the live updates of the dashboard. */
+/**
+ * Rows of executions that announce their changes to the live updates of the dashboard, and due calls to
+ * their queue.
+ */
 
 import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
@@ -36,7 +39,12 @@ export function createAnnounceExecution(deps: {
     });
 }
 
-export function announcedRows(rows: ExecutionRows, announce: AnnounceExecution): ExecutionRows {
+export function announcedRows(
+  rows: ExecutionRows,
+  announce: AnnounceExecution,
+  /** Part of a change: a webhook call of the workflow is due, now or later. */
+  announceCall: (workflowSeq: number) => void,
+): ExecutionRows {
   return {
     ...rows,
     insert(given) {
@@ -47,6 +55,7 @@ export function announcedRows(rows: ExecutionRows, announce: AnnounceExecution):
     save(from, progress, completed) {
       rows.save(from, progress, completed);
       announce(from);
+      if (progress.dueFor === "CALL") announceCall(from.workflowSeq);
     },
   };
 }

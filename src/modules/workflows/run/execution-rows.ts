@@ -1,13 +1,12 @@
 /**
  * The rows of executions: their progress, when they are due and which event they wait for. The
- * statements on webhook calls are in call-queue.ts. Every function that writes here is part of a
+ * statements on webhook calls are in webhook-calls.ts. Every function that writes here is part of a
  * change. A plus sign before a parameter keeps SQLite from preparing the statement again for every
  * value (db/bound.ts).
  */
 
 import { insertedSeq } from "../../../db/inserted.ts";
 import type { Db } from "../../../db/open.ts";
-import type { DueFor } from "../../../db/schema/workflows.ts";
 import type { DueShift } from "../../../lib/steady-clock.ts";
 import { parseData } from "../../contacts/data.ts";
 import { createCompletedSteps } from "./completed-steps.ts";
@@ -28,11 +27,10 @@ export type Execution = {
 
 type NewExecution = Omit<Execution, "seq" | "contactSeq"> & { contactSeq: number };
 
-export type ExecutionRow = Omit<Execution, "progress"> &
-  Omit<Progress, "context"> & { context: string };
+type ExecutionRow = Omit<Execution, "progress"> & Omit<Progress, "context"> & { context: string };
 
 /** The columns of an `ExecutionRow`, of the table `workflow_executions e`. */
-export const EXECUTION_COLUMNS = `
+const EXECUTION_COLUMNS = `
   e.seq, e.id, e.project_seq AS projectSeq, e.workflow_seq AS workflowSeq,
   e.version_seq AS versionSeq, e.contact_seq AS contactSeq, e.started_at AS startedAt,
   e.status, e.current_step_id AS stepId, e.step_started_at AS stepStartedAt,
@@ -69,10 +67,9 @@ export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
     ORDER BY e.due_at, e.seq LIMIT +?`);
   const findEarliest = sqlite.prepare<{ at: number | null }, [string]>(`
     SELECT min(due_at) AS at FROM workflow_executions WHERE due_for = +? AND due_at IS NOT NULL`);
-  const shiftAll = sqlite.prepare<unknown, [DueShift & { underWay: string }]>(`
+  const shiftAll = sqlite.prepare<unknown, [DueShift]>(`
     UPDATE workflow_executions INDEXED BY workflow_executions_due SET due_at = due_at + $byMs
-    WHERE due_at IS NOT NULL AND due_at > +$after
-      AND (due_for <> 'ANSWER' OR seq NOT IN (SELECT value FROM json_each(+$underWay)))`);
+    WHERE due_at IS NOT NULL AND due_at > +$after`);
   const insertRow = sqlite.prepare<unknown, [Values & Identity]>(`
     INSERT INTO workflow_executions (
       id, project_seq, workflow_seq, version_seq, contact_seq, started_at, status, current_step_id,
@@ -115,14 +112,10 @@ export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
       findDue.all(dueFor, now, limit).map(executionOf),
 
     /** The earliest due time of this kind; null if there is none. */
-    earliestDueAt: (dueFor: DueFor): number | null => findEarliest.get(dueFor)?.at ?? null,
+    earliestDueAt: (dueFor: "TURN" | "TIME"): number | null => findEarliest.get(dueFor)?.at ?? null,
 
-    /**
-     * Moves all due times after the clock was set, so that every wait lasts as long as before. The
-     * due time of a call under way does not move, because it identifies the lease.
-     */
-    shift: (shift: DueShift, underWay: readonly number[]): void =>
-      void shiftAll.run({ ...shift, underWay: JSON.stringify(underWay) }),
+    /** Moves all due times after the clock was set, so that every wait lasts as long as before. */
+    shift: (shift: DueShift): void => void shiftAll.run(shift),
 
     insert({ progress, ...identity }: NewExecution): Execution {
       const seq = insertedSeq(insertRow.run({ ...identity, ...valuesOf(progress) }));
@@ -151,7 +144,7 @@ function valuesOf({ context, ...rest }: Progress): Values {
   return { ...rest, context: JSON.stringify(context) };
 }
 
-export function executionOf(row: ExecutionRow): Execution {
+function executionOf(row: ExecutionRow): Execution {
   const { seq, id, projectSeq, workflowSeq, versionSeq, contactSeq, startedAt, ...rest } = row;
   const progress = { ...rest, context: parseData(rest.context) };
   return { seq, id, projectSeq, workflowSeq, versionSeq, contactSeq, startedAt, progress };

@@ -9,14 +9,14 @@
  * an event or its timeout comes first.
  */
 
+import type { App } from "../../../core/app.ts";
 import { isStorageRefusal } from "../../../db/refusal.ts";
-import { DUE_FOR, type DueFor } from "../../../db/schema/workflows.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { describeError, type Log } from "../../../lib/log.ts";
 import { createWorker } from "../../../lib/worker.ts";
-import type { DueShift } from "../../../lib/steady-clock.ts";
+import { endLeasesOfOldVersion, type WebhookCalls } from "../steps/webhook-calls.ts";
 import { createLogPosition, type LogPositionDeps } from "./log-position.ts";
-import { createSlice, type Slice, type SliceDeps } from "./slice.ts";
+import { createSlice, type SliceDeps } from "./slice.ts";
 
 const PAUSE_BETWEEN_MS = 6;
 /** Longest wait of the timer. It is only a safeguard: new events and clock steps wake the runner. */
@@ -24,11 +24,11 @@ const LONGEST_SLEEP_MS = 30_000;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 const STOP_GRACE_MS = 2_000;
 
-const EMPTY_SLICE: Slice = { isMore: false, leased: [] };
-
 type RunnerDeps = SliceDeps &
   LogPositionDeps & {
+    app: App;
     log: Log;
+    calls: WebhookCalls;
     /** Writes buffered events (opens and clicks) to the log. */
     flushEvents: () => Promise<void>;
   };
@@ -64,31 +64,24 @@ export function createWorkflowRunner(deps: RunnerDeps) {
     if (isDue("TIME", now)) await deps.flushEvents();
     const isWriterIdle = writer.requestedWrites() === writesBefore;
     if (!isWriterIdle) await Bun.sleep(PAUSE_BETWEEN_MS);
-    const written = writer.write(() =>
-      worker.isRunning() ? runChange(isWriterIdle) : EMPTY_SLICE,
-    );
+    const written = writer.write(() => worker.isRunning() && runChange(isWriterIdle));
     writesBefore = writer.requestedWrites();
-    const { isMore, leased } = await written;
-    calls.start(leased);
-    return isMore;
+    return written;
   }
 
-  function isDue(kind: DueFor, now: number): boolean {
+  function isDue(kind: "TURN" | "TIME", now: number): boolean {
     const at = executionRows.earliestDueAt(kind);
     return at !== null && at <= now;
   }
 
   function isAnythingDue(now: number): boolean {
-    return DUE_FOR.some((kind) => isDue(kind, now) && (kind !== "CALL" || calls.canLease(now)));
+    return isDue("TURN", now) || isDue("TIME", now);
   }
 
   function sleepMs(): number {
-    const now = clock.now();
-    const times = [executionRows.earliestDueAt("TIME"), calls.nextDueAt(now)].filter(
-      (at) => at !== null,
-    );
-    const delayMs = Math.min(...times.map((at) => at - now), LONGEST_SLEEP_MS);
-    return Math.max(0, delayMs);
+    const at = executionRows.earliestDueAt("TIME");
+    const delayMs = at === null ? LONGEST_SLEEP_MS : at - clock.now();
+    return Math.max(0, Math.min(delayMs, LONGEST_SLEEP_MS));
   }
 
   function reportError(error: unknown): void {
@@ -102,14 +95,10 @@ export function createWorkflowRunner(deps: RunnerDeps) {
     /** Starts a run. Called when an event was recorded or an execution may be due. */
     wake: worker.wake,
 
-    /** Part of a change: moves due times after the clock was set. */
-    shift: (shift: DueShift): void => executionRows.shift(shift, calls.executionsUnderWay()),
-
     async start(): Promise<void> {
-      const returned = await writer.write(() => calls.requeueAll(clock.now()));
-      if (returned > 0)
-        log.info("webhook calls that an earlier process left under way are repeated", { returned });
+      await writer.write(() => endLeasesOfOldVersion(deps.app));
       position.start();
+      calls.start();
       worker.start();
     },
 
@@ -117,8 +106,8 @@ export function createWorkflowRunner(deps: RunnerDeps) {
     async idle(): Promise<void> {
       do {
         await worker.idle();
-        await calls.ended();
-      } while (worker.isBusy() || calls.underWay() > 0);
+        await calls.idle();
+      } while (worker.isBusy() || calls.isBusy());
     },
 
     async stop(): Promise<void> {

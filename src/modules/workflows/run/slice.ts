@@ -1,14 +1,12 @@
 /**
- * One slice of the work of the runner: it handles events, advances due executions and leases webhook
- * calls, for a few milliseconds.
+ * One slice of the work of the runner: it handles events and advances due executions, for a few
+ * milliseconds.
  */
 
 import type { ContactEvents } from "../../../events/contact-events.ts";
 import type { LoggedEvent, Reader } from "../../../events/reader.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { parseData } from "../../contacts/data.ts";
-import type { LeasedCall } from "../steps/call-lease.ts";
-import type { WebhookCalls } from "../steps/webhook-calls.ts";
 import type { Advancer, HasTime } from "./advance.ts";
 import type { ExecutionEvent } from "./engine.ts";
 import { eventTime, isAnyOverdue } from "./event-order.ts";
@@ -24,11 +22,8 @@ const EVENTS_SHARE = 0.6;
 const EVENTS_PER_SLICE = { idle: 60, busy: 25 } as const;
 const DUE_PER_SLICE = 200;
 
-export type Slice = { isMore: boolean; leased: LeasedCall[] };
-
 export type SliceDeps = {
   executionRows: ExecutionRows;
-  calls: WebhookCalls;
   clock: Clock;
   advancer: Advancer;
   eventsOfContact: Pick<ContactEvents, "hasSince">;
@@ -38,14 +33,14 @@ export type SliceDeps = {
 };
 
 export function createSlice(deps: SliceDeps, position: LogPosition) {
-  const { executionRows, calls, clock, advancer, reader, triggers } = deps;
+  const { executionRows, clock, advancer, reader, triggers } = deps;
   return run;
 
   /**
    * Runs one slice, as one change. `isWriterIdle` is true if no other part of the process has
-   * written since the last slice.
+   * written since the last slice. Returns true if more work is due.
    */
-  function run(isWriterIdle: boolean): Slice {
+  function run(isWriterIdle: boolean): boolean {
     const startedAt = systemClock.elapsed();
     const load = isWriterIdle ? "idle" : "busy";
     const sliceMs = SLICE_TIME_MS[load];
@@ -55,10 +50,7 @@ export function createSlice(deps: SliceDeps, position: LogPosition) {
       hasTimeFor(EVENTS_SHARE * sliceMs),
     );
     const isAllDone = advanceDue(hasTimeFor(sliceMs), isAtEnd ? null : readUpTo);
-    const now = clock.now();
-    calls.requeueExpired(now);
-    const { leased, isCut } = calls.lease(now, hasTimeFor(sliceMs));
-    return { isMore: !isAtEnd || !isAllDone || isCut, leased };
+    return !isAtEnd || !isAllDone;
   }
 
   function handleEvents(page: number, hasTime: HasTime): { isAtEnd: boolean; readUpTo: number } {
