@@ -80,6 +80,16 @@ export function createQueryRunner(
     text !== null && folded(text).includes(part) ? 1 : 0,
   );
 
+  const expressions = new Map<string, RegExp>();
+  sqlite.function("regexp", (pattern: string, value: string | number | null) => {
+    if (value === null) return null;
+    const known = expressions.get(pattern);
+    if (known !== undefined) return known.test(String(value)) ? 1 : 0;
+    const expression = new RegExp(pattern);
+    expressions.set(pattern, expression);
+    return expression.test(String(value)) ? 1 : 0;
+  });
+
   /** The method of the class: the one of a connection of the server delays the preparation. */
   function prepare(sql: string) {
     return Database.prototype.prepare.call(sqlite, sql);

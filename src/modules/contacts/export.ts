@@ -11,7 +11,7 @@ import { writeCell, writeRecord } from "./import/cells.ts";
 import { columnName } from "./import/columns.ts";
 import type { FindAudience } from "./bulk/bulk.ts";
 import { parseData } from "./data.ts";
-import { type Fields, MOST_SURVEYED_KEYS } from "./fields.ts";
+import { MOST_SURVEYED_KEYS, surveyFields } from "./fields.ts";
 import type { JobQuota } from "./jobs/quota.ts";
 import type { ExportQuery } from "./model.ts";
 import { contactFilter, contactPages, contactsAmong, hasId } from "./search.ts";
@@ -27,11 +27,10 @@ const NDJSON: FileWriter = { header: "", write: writeLine };
 
 export function createExports(deps: {
   app: App;
-  fields: Fields;
   quota: JobQuota;
   audience: Pick<FindAudience, "membersOfSegment">;
 }) {
-  const { app, fields, quota, audience } = deps;
+  const { app, quota, audience } = deps;
 
   async function* pagesOf(
     projectSeq: number,
@@ -69,7 +68,7 @@ export function createExports(deps: {
       const endExport = quota.begin(projectSeq);
       let writer = NDJSON;
       try {
-        if (query.format !== "ndjson") writer = csvWriter(await fields.survey(projectSeq));
+        if (query.format !== "ndjson") writer = csvWriter(await surveyFields(app, projectSeq));
       } catch (error) {
         endExport();
         throw error;
@@ -106,7 +105,7 @@ function csvWriter({
   fields,
   isComplete,
   unclearKeys,
-}: Awaited<ReturnType<Fields["survey"]>>): FileWriter {
+}: Awaited<ReturnType<typeof surveyFields>>): FileWriter {
   if (!isComplete) throw tooManyKeys();
   const columns = fields.map(({ key, types }) => {
     // An import reads all values of a column as one type.

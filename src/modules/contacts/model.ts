@@ -218,7 +218,7 @@ function idFaults({ ids }: Readonly<Record<string, unknown>>): FieldError[] {
   return [{ field: "ids", message, code: "too_big" }];
 }
 
-export const FIELD_TYPES = ["string", "number", "boolean", "array", "object"] as const;
+const FIELD_TYPES = ["string", "number", "boolean", "array", "object"] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
 const PLAN = {

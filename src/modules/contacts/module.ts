@@ -28,7 +28,6 @@ import { bulkRoutes } from "./bulk/routes.ts";
 import { createBulk, type FindAudience } from "./bulk/bulk.ts";
 import { createExports } from "./export.ts";
 import { exportRoutes } from "./export-routes.ts";
-import { createFields } from "./fields.ts";
 import { createDryRunner } from "./import/dry-run.ts";
 import { createImportFaults } from "./import/faults.ts";
 import { createImportFiles } from "./import/files.ts";
@@ -72,7 +71,6 @@ export function createContactModule(deps: {
   const { events, eventsOfContact, contacts, admission, bodies } = deps;
   const { remove } = deps.removal;
   const audience = deps.filterAudience;
-  const fields = createFields({ db, scheduler });
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
   const quota = createJobQuota({ db, maxJobs: deps.config.quotaJobs });
@@ -119,7 +117,7 @@ export function createContactModule(deps: {
     log,
   });
 
-  const exports = createExports({ app, fields, quota, audience });
+  const exports = createExports({ app, quota, audience });
   const activity = createActivity({ db, listPage, contacts, eventsOfContact });
   const bulk = createBulk({ db, jobs, quota, audience });
   const { wake } = worker;
@@ -127,7 +125,7 @@ export function createContactModule(deps: {
   return {
     name: "contacts",
     routes: [
-      contactRoutes({ app, admission, contacts, fields, activity }),
+      contactRoutes({ app, admission, contacts, activity }),
       exportRoutes({ admission, exports }),
       operationRoutes(app, admission, importListOperations),
       importRoutes({ admission, bodies, imports, writer, wake }),

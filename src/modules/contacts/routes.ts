@@ -26,7 +26,7 @@ import { seesSecrets } from "../../http/role-views.ts";
 import { ensureChecks } from "../../http/validation.ts";
 import { AppError } from "../../lib/errors.ts";
 import { type ListActivity, readableActivity } from "./activity.ts";
-import type { Fields } from "./fields.ts";
+import { recentSurvey, surveyNewest } from "./fields.ts";
 import { listContacts } from "./list.ts";
 import { Activity } from "./activity-model.ts";
 import {
@@ -49,10 +49,9 @@ export function contactRoutes(deps: {
   app: App;
   admission: Admission;
   contacts: Contacts;
-  fields: Fields;
   activity: ListActivity;
 }) {
-  const { app, admission, contacts, fields, activity } = deps;
+  const { app, admission, contacts, activity } = deps;
   return new Elysia({ name: "contact-routes", prefix: "/contacts" })
     .use(admission.secretKey)
     .get(
@@ -97,7 +96,9 @@ export function contactRoutes(deps: {
       "/fields",
       async ({ project, query }) => {
         const isQuick = query.counted === "NEWEST";
-        const survey = await (isQuick ? fields.newest(project.seq) : fields.recent(project.seq));
+        const survey = await (isQuick
+          ? surveyNewest(app, project.seq)
+          : recentSurvey(app, project.seq));
         const items = survey.fields.slice(0, MAX_FIELDS_SHOWN);
         return envelope({ items, total: survey.fields.length, contacts: survey.contacts });
       },

@@ -169,11 +169,8 @@ export async function* contactPages(
   filter: SQL | undefined,
   afterSeq = 0,
 ): AsyncGenerator<Contact[]> {
-  let after = afterSeq;
-  for (let isLast = false; !isLast;) {
-    const end = findEnd(app).get(projectSeq, after)?.seq ?? null;
-    isLast = end === null;
-    const until = end ?? Number.MAX_SAFE_INTEGER;
+  for (const { after: start, until } of contactRanges(app, projectSeq, afterSeq)) {
+    let after = start;
     let rows: Contact[];
     do {
       const range = and(gt(contacts.seq, after), lte(contacts.seq, until));
@@ -181,6 +178,18 @@ export async function* contactPages(
       if (rows.length > 0) yield rows;
       after = rows.at(-1)?.seq ?? after;
     } while (rows.length === PAGE_SIZE);
+  }
+}
+
+/** Ranges of `seq` that together have all contacts of the project, each as many as one read scans. */
+export function* contactRanges(
+  app: App,
+  projectSeq: number,
+  afterSeq: number,
+): Generator<{ after: number; until: number }> {
+  for (let after = afterSeq; after < Number.MAX_SAFE_INTEGER;) {
+    const until = findEnd(app).get(projectSeq, after)?.seq ?? Number.MAX_SAFE_INTEGER;
+    yield { after, until };
     after = until;
   }
 }

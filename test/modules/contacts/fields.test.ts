@@ -2,6 +2,7 @@ import { beforeEach, expect, spyOn, test } from "bun:test";
 import type { TestApp } from "../../support/app.ts";
 import { listAt, valueAt } from "../../support/json.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
+import { plansOfReads } from "../../support/reads.ts";
 
 const projects = projectPerTest();
 let t: TestApp;
@@ -104,4 +105,13 @@ test("counts only the newest 10,000 contacts if asked to", async () => {
   };
   expect(await newest()).toEqual({ items: [plan], total: 1, contacts: 10_000 });
   expect(await fields()).toMatchObject({ total: 2, contacts: 10_001 });
+});
+
+test("reads the contacts of the project by their index", async () => {
+  await post("a@x.io", { plan: "pro" });
+  const plans = await plansOfReads(t.app.app, () => fields());
+  expect(plans.map((plan) => plan.split("\n")[0])).toEqual([
+    "SEARCH contacts USING INDEX contacts_page (project_seq=? AND seq>? AND seq<?)",
+    "SEARCH contacts USING COVERING INDEX contacts_page (project_seq=? AND seq>? AND seq<?)",
+  ]);
 });

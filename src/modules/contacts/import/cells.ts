@@ -53,7 +53,8 @@ export function isExactNumber(text: string): boolean {
  * True for a number such as `1.234` or `-12.345`, which may also be a thousand with a separator as
  * many languages write it.
  */
-export const isUnclearNumber = (text: string): boolean => /^-?[1-9]\d{0,2}\.\d{3}$/.test(text);
+export const UNCLEAR_NUMBER = /^-?[1-9]\d{0,2}\.\d{3}$/;
+export const isUnclearNumber = (text: string): boolean => UNCLEAR_NUMBER.test(text);
 
 /** Reads a decimal as people write it: `1,299.50` or `1.299,50`; null if it is none. */
 export function readDecimal(text: string, separator: "." | ","): number | null {
