@@ -39,7 +39,7 @@ import { templateTestNoun } from "./modules/template-editor/test-mail.ts";
 import { createTrackModule } from "./modules/track/module.ts";
 import { createTrackingModule } from "./modules/tracking/module.ts";
 import { createVerificationModule } from "./modules/verification/module.ts";
-import { createViewModule } from "./modules/views/module.ts";
+import { viewNoun } from "./modules/views/views.ts";
 import { createWebhookModule } from "./modules/webhooks/module.ts";
 import { createWorkflowModule } from "./modules/workflows/module.ts";
 import { describeRelay } from "./protocols/smtp/known-relays.ts";
@@ -109,7 +109,7 @@ export function createModules(parts: Core & Services, options: AppOptions) {
       transport: queues.transport,
       readFacts: () => serverFacts(parts, capture),
     }),
-    createViewModule(parts),
+    moduleOf(app, viewNoun),
     moduleOf(app, templateNoun),
     moduleOf(app, draftNoun),
     moduleOf(
@@ -206,8 +206,9 @@ function answerModule(app: App): Module {
 /** A noun as a part of one server. */
 export function moduleOf(
   app: App,
-  { name, operations, recurring = [], onEvent, flush }: Noun,
+  { name, operations, connect, recurring = [], onEvent, flush }: Noun,
 ): Module {
+  connect?.(app);
   if (onEvent !== undefined) eventLog(app).onEvent((event) => onEvent(app, event));
   return {
     name,

@@ -34,6 +34,8 @@ export type Module = {
 export type Noun = {
   name: string;
   operations?: Operations;
+  /** Registers handlers with other nouns, before anything starts. */
+  connect?: (app: App) => void;
   recurring?: readonly (Omit<RecurringWork, "run"> & { run: (app: App) => Promise<unknown> })[];
   /** Part of a change: called with every event, after the handlers of nouns before it in the list. */
   onEvent?: (app: App, event: EventInput) => void;

@@ -4,8 +4,7 @@ import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf } from "../../http/validation.ts";
-import { VIEW_PAGES } from "./pages.ts";
-import { MAX_QUERY } from "./query.ts";
+import { MAX_QUERY, VIEW_PAGES } from "./pages.ts";
 
 const Time = Type.String({ format: "date-time" });
 const Name = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { FieldErrorCode } from "../../../src/lib/errors.ts";
-import { VIEW_PAGES, type ViewPage } from "../../../src/modules/views/pages.ts";
-import { checkQuery } from "../../../src/modules/views/query.ts";
+import { checkQuery, VIEW_PAGES, type ViewPage } from "../../../src/modules/views/pages.ts";
 
 describe("a query string is stored encoded", () => {
   const cases: [page: ViewPage, given: string, stored: string][] = [

@@ -76,7 +76,7 @@ export const wordsOfQuery = (query: string): string =>
     .map(([name, value]) => (name === "q" ? `"${value}"` : `${name}: ${value}`))
     .join(", ");
 
-/** The actions that a member may do with a view, as the server decides (modules/views/access.ts). */
+/** The actions that a member may do with a view, as the server decides (modules/views/views.ts). */
 export function rightsOf(view: { isOwn: boolean; isShared: boolean }, role: Role | null) {
   const isEditor = role !== null && role !== "VIEWER";
   const isAdmin = role === "ADMIN" || role === "OWNER";
