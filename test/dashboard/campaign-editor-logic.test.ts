@@ -24,6 +24,7 @@ import {
   unverifiedDomain,
 } from "../../src/dashboard/pages/campaigns/editor/senders.ts";
 import { sendBody } from "../../src/dashboard/pages/campaigns/editor/send-body.ts";
+import { dependsOnMails } from "../../src/dashboard/pages/campaigns/editor/use-audience.ts";
 import { readWhen, whenState } from "../../src/dashboard/pages/campaigns/editor/when.ts";
 import {
   isZoneFound,
@@ -84,6 +85,22 @@ test.each([
 });
 
 const NO_FAULT = { faults: 0, hasWords: true };
+
+test("opens and clicks change the audience of conditions on mails alone", () => {
+  const withField = (field: string) =>
+    dependsOnMails({
+      audienceType: "FILTERED",
+      audienceFilter: {
+        logic: "AND",
+        groups: [{ filters: [{ field, operator: "wasNotOpened" }] }],
+      },
+    });
+  expect(["campaign.x", "template.x", "link.x", "email.opened"].map(withField)).toEqual(
+    Array(4).fill(true),
+  );
+  expect(["data.email", "subscribed", "segment.x"].map(withField)).toEqual(Array(3).fill(false));
+  expect(dependsOnMails({ audienceType: "ALL", audienceFilter: null })).toBe(false);
+});
 
 describe("the state of a section", () => {
   const count = {

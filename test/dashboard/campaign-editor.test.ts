@@ -95,11 +95,15 @@ describe("a campaign", () => {
       const table = page.getByRole("table", { name: "The campaign for different contacts" });
       await table.getByText("News for Ada").waitFor();
       expect(await table.getByRole("link", { name: /^Mail to/ }).count()).toBe(2);
+      const inbox = page.getByRole("link", { name: "Open the 2 mails in the inbox" });
+      expect(await inbox.getAttribute("href")).toEndWith("/inboxes/rehearsal");
       await expectSoon(() => focusedText(page), "Rehearse again");
 
       await page.getByRole("button", { name: "Send a test" }).click();
       await page.getByLabel("Email address").fill("bea@x.io");
-      await page.getByRole("combobox", { name: "With the data of" }).fill("ada");
+      const shown = page.getByRole("combobox", { name: "With the data of" });
+      await expectSoon(() => shown.inputValue(), "bob@x.io");
+      await shown.fill("ada");
       await page.getByRole("option", { name: "ada@x.io" }).click();
       await page.getByRole("button", { name: "Send the test" }).click();
       await page.getByText("The test was sent to bea@x.io.").waitFor();

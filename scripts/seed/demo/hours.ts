@@ -24,7 +24,9 @@ export function addUpHours(sqlite: Database): void {
   const clicked = projectHours.clicked.name;
   sqlite.run(`INSERT INTO project_hours (project_seq, hour, ${columns})
     SELECT project_seq, ${HOUR} AS hour, ${sums} FROM events
-    WHERE name IN (${names}) GROUP BY project_seq, hour`);
+    WHERE name IN (${names})
+      AND iif(email_seq IN (SELECT seq FROM emails WHERE source = 'TEST'), 0, 1)
+    GROUP BY project_seq, hour`);
   sqlite.run(`INSERT INTO project_hours (project_seq, hour, ${clicked})
     SELECT project_seq, ${HOUR} AS hour, count(*) FROM (
       SELECT project_seq, min(created_at) AS created_at FROM events

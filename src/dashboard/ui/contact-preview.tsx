@@ -11,7 +11,6 @@ import { useProject } from "../state.ts";
 import { Loaded } from "./loaded.tsx";
 import { MailFrame } from "./mail-frame.tsx";
 
-const SAMPLE = { value: "", label: "Nobody" };
 const FOUND = 10;
 const TYPING_MS = 300;
 
@@ -69,8 +68,10 @@ export function ContactSelect(props: {
   contactId: string | undefined;
   onContact: (id: string) => void;
   label?: string;
+  /** The words for no contact. */
+  nobody?: string;
 }) {
-  const { contactId = "", onContact, label = "Shown for" } = props;
+  const { contactId = "", onContact, label = "Shown for", nobody = "Nobody" } = props;
   const project = useProject()?.id ?? null;
   const client = useQueryClient();
   const [typed, setTyped] = useState("");
@@ -92,7 +93,7 @@ export function ContactSelect(props: {
   });
   const contacts = (found.data?.items ?? []).filter(({ id }) => id !== contactId);
   const options = [
-    ...(search === "" ? [SAMPLE] : []),
+    ...(search === "" ? [{ value: "", label: nobody }] : []),
     ...(contactId === ""
       ? []
       : [{ value: contactId, label: address === "" ? contactId : address }]),
@@ -111,7 +112,7 @@ export function ContactSelect(props: {
       label={label}
       className="contact-preview-select"
       value={contactId === "" ? null : contactId}
-      placeholder={SAMPLE.label}
+      placeholder={nobody}
       data={options}
       searchable
       // The first of them may still be from the search before.

@@ -5,6 +5,7 @@
  */
 
 import { SegmentedControl, Skeleton } from "@mantine/core";
+import { EyeOff } from "lucide-react";
 import { lazyPart } from "../lazy.tsx";
 import {
   type ChartData,
@@ -86,6 +87,7 @@ function ChartLegend(props: {
           <button type="button" aria-pressed={!hidden.has(key)} onClick={() => toggle(key)}>
             <Swatch color={color} />
             {label}
+            {hidden.has(key) && <EyeOff size={12} aria-hidden />}
           </button>
         </li>
       ))}

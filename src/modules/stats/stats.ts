@@ -27,7 +27,7 @@ export const statsNoun: Noun = {
       summary: "Numbers of a project by hour or day",
       description:
         "Counters that are kept in the transaction of each event. They stay when old mails and " +
-        "events are removed.",
+        "events are removed. Test mails are not counted.",
       query: StatsQuery,
       answer: Envelope(ProjectStats),
       run: (app, { project, query }) =>
@@ -98,8 +98,19 @@ function countEvent(app: App, event: EventInput): void {
   const counter = COUNTER_OF[event.name];
   if (counter === undefined) return;
   if (counter === "clicked" && event.isFirstOfMail !== true) return;
+  if (isOfTestMail(app, event)) return;
   add(app, event, counter);
   if (counter === "bounced" && isReportedLater(event.data)) add(app, event, "bouncedLater");
+}
+
+const findTestMail = statement<{ seq: number }, [number]>(
+  "SELECT seq FROM emails WHERE seq = +? AND source = 'TEST'",
+);
+
+/** Test mails are no mails of the project in its statistics. No mail of a campaign is one. */
+function isOfTestMail(app: App, { emailSeq, campaignSeq }: EventInput): boolean {
+  if (emailSeq === undefined || typeof campaignSeq === "number") return false;
+  return findTestMail(app).get(emailSeq) !== null;
 }
 
 function add(app: App, { projectSeq, at }: EventInput, counter: Counter): void {

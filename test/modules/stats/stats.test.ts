@@ -63,6 +63,17 @@ describe("GET /stats", () => {
     expect(names.map((name) => totals.at(`data.totals.${name}`))).toEqual([1, 1, 1]);
   });
 
+  test("does not count test mails", async () => {
+    const before = (await read()).at("data.totals");
+    const template = { name: "T", subject: "s", body: "<p>b</p>", type: "TRANSACTIONAL" };
+    const id = await t.create("/templates", { ...template, from: "a@acme.test" }, "data.id");
+    await t.call("POST", `/templates/${id}/test`, { to: "ada@example.net" });
+    await t.deliver();
+    const sent = await t.call("GET", "/emails?source=TEST");
+    expect(sent.at("data.items.0.status")).toMatch(/SENT|DELIVERED/);
+    expect((await read()).at("data.totals")).toEqual(before);
+  });
+
   test("does not count events of another project", async () => {
     const other = await t.makeProject("other");
     const answer = await t.call("GET", "/stats", undefined, { key: other.secretKey });

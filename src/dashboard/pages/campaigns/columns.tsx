@@ -40,28 +40,28 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
     key: "sent",
     title: "Sent",
-    width: "172px",
+    width: "150px",
     isFigure: true,
     render: (campaign) => sentText(campaign) ?? <span className="muted">–</span>,
   },
   {
     key: "opened",
     title: "Opened",
-    width: "78px",
+    width: "74px",
     isFigure: true,
     render: ({ opened, sent }) => sent > 0 && percentText(opened, sent),
   },
   {
     key: "clicked",
     title: "Clicked",
-    width: "78px",
+    width: "74px",
     isFigure: true,
     render: ({ clicked, sent }) => sent > 0 && percentText(clicked, sent),
   },
   {
     key: "date",
     title: "Date",
-    width: "148px",
+    width: "140px",
     isFigure: true,
     render: (campaign) => <CampaignDate {...campaign} />,
   },
@@ -92,7 +92,9 @@ export const CAMPAIGN_CSV = columnsOf<CampaignSummary>([
 export const campaignLines = (campaign: CampaignSummary) => ({
   first: (
     <span className="line">
-      <bdi className="cut">{campaign.name}</bdi>
+      <bdi className="cut" title={campaign.name}>
+        {campaign.name}
+      </bdi>
       <Status value={campaign.status} />
     </span>
   ),

@@ -6,18 +6,19 @@ import { type LiveMessage, useLiveMessages } from "../../live.ts";
 const RENEW_MS = 5_000;
 
 /** Reads the queries of a noun again after live messages about mails, at most every five seconds. */
-export function useRenewed(noun: string): void {
+export function useRenewed(noun: string, isEnabled = true): void {
   const client = useQueryClient();
   const timer = useRef<number | undefined>(undefined);
   const onMessages = useCallback(
     (messages: readonly LiveMessage[]) => {
-      if (!messages.some(({ type }) => /^(?:email|campaign|reload)\b/.test(type))) return;
+      if (!isEnabled || !messages.some(({ type }) => /^(?:email|campaign|reload)\b/.test(type)))
+        return;
       timer.current ??= window.setTimeout(() => {
         timer.current = undefined;
         void client.invalidateQueries({ queryKey: [noun] });
       }, RENEW_MS);
     },
-    [client, noun],
+    [client, noun, isEnabled],
   );
   useLiveMessages(onMessages);
   useEffect(() => () => window.clearTimeout(timer.current), []);

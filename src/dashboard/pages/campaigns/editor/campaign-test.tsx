@@ -2,9 +2,12 @@
 
 import { Button } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
 import { Send } from "lucide-react";
-import { api } from "../../../api.ts";
-import { useAppState } from "../../../state.ts";
+import { useState } from "react";
+import type { Contact } from "../../../../modules/contacts/model.ts";
+import { api, type ListPage } from "../../../api.ts";
+import { useAppState, useProject } from "../../../state.ts";
 import { ContactSelect } from "../../../ui/contact-preview.tsx";
 import { AddressField, DialogForm } from "../../../ui/dialog-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -29,8 +32,28 @@ export function CampaignTest(props: Props) {
   );
 }
 
-function TestForm({ id, editor, contactId, onDone }: Props & { onDone: () => void }) {
+/** The newest contact of the audience; undefined while it is not known, and if there is none. */
+function useFirstRecipient({ id, editor }: Props): string | undefined {
+  const project = useProject()?.id ?? null;
+  const first = useQuery({
+    queryKey: ["campaign-audience", project, id, "first"],
+    queryFn: ({ signal }) =>
+      api.get<ListPage<Contact>>(`${campaignPath(id)}/audience/contacts`, {
+        query: { limit: 1 },
+        signal,
+      }),
+    enabled: editor.status === "SAVED",
+    retry: false,
+  });
+  return first.data?.items[0]?.id;
+}
+
+function TestForm({ onDone, ...props }: Props & { onDone: () => void }) {
+  const { id, editor } = props;
   const { user } = useAppState();
+  const first = useFirstRecipient(props);
+  const [chosen, setChosen] = useState(props.contactId);
+  const contactId = chosen ?? first;
   const { subject, body, from } = editor.value;
   const missing = [
     ...(from === "" ? ["a sender"] : []),
@@ -38,11 +61,11 @@ function TestForm({ id, editor, contactId, onDone }: Props & { onDone: () => voi
     ...(body === "" ? ["a body"] : []),
   ];
   const form = useApiForm({
-    initial: { email: user?.email ?? "", contactId: contactId ?? "" },
+    initial: { email: user?.email ?? "" },
     async submit(values, idempotencyKey) {
       await saveAll(editor, CAMPAIGN_LABELS);
       const email = values.email.trim();
-      const contact = values.contactId === "" ? {} : { contactId: values.contactId };
+      const contact = contactId === undefined || contactId === "" ? {} : { contactId };
       await api.post(`${campaignPath(id)}/test`, { email, ...contact }, { idempotencyKey });
       return email;
     },
@@ -66,8 +89,9 @@ function TestForm({ id, editor, contactId, onDone }: Props & { onDone: () => voi
       <AddressField {...form.field("email")} />
       <ContactSelect
         label="With the data of"
-        contactId={form.values.contactId === "" ? undefined : form.values.contactId}
-        onContact={(chosen) => form.form.setFieldValue("contactId", chosen)}
+        nobody="The contact with this address, if there is one"
+        contactId={contactId}
+        onContact={setChosen}
       />
     </DialogForm>
   );

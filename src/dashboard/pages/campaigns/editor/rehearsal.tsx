@@ -4,6 +4,7 @@ import { Button, Table } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Drama } from "lucide-react";
+import type { ReactNode } from "react";
 import type { Rehearsal, RehearsalVariant } from "../../../../modules/campaigns/rehearsal-model.ts";
 import { api } from "../../../api.ts";
 import { checkText } from "../../../ui/message/check-texts.ts";
@@ -36,8 +37,8 @@ export function RehearsalPart(props: {
         <div>
           <h3 id="rehearsal">Rehearsal</h3>
           <p className="muted">
-            Renders the campaign for contacts whose data differ, puts the mails into the inbox, and
-            checks each. Nothing leaves.
+            Renders the campaign for contacts whose data differ, puts the mails into the inbox
+            “rehearsal”, and checks each. Nothing leaves.
           </p>
         </div>
         <Button
@@ -54,6 +55,12 @@ export function RehearsalPart(props: {
         <p className="muted small">It needs an audience, a sender, a subject and a body.</p>
       )}
       {run.error !== null && <Problem error={run.error} />}
+      {run.isPending && (
+        <p className="muted">
+          The mails arrive in the inbox “rehearsal”.{" "}
+          <InboxLink project={project}>Open the inbox</InboxLink>
+        </p>
+      )}
       <div aria-live="polite">
         {run.data !== undefined && <Result rehearsal={run.data} project={project} />}
       </div>
@@ -61,13 +68,28 @@ export function RehearsalPart(props: {
   );
 }
 
+function InboxLink({ project, children }: { project: string; children: ReactNode }) {
+  return (
+    <Link to="/p/$project/inboxes/{-$inbox}" params={{ project, inbox: INBOX }}>
+      {children}
+    </Link>
+  );
+}
+
 function Result({ rehearsal, project }: { rehearsal: Rehearsal; project: string }) {
-  const { variants, failed, withErrors, withWarnings } = rehearsal;
+  const { variants, rendered, failed, withErrors, withWarnings } = rehearsal;
   const common = commonFindings(variants);
   return (
     <>
       <p>
-        {counted(variants.length, "contact")}: {rehearsalText({ failed, withErrors, withWarnings })}
+        {counted(variants.length, "contact")}: {rehearsalText({ failed, withErrors, withWarnings })}{" "}
+        {rendered > 0 && (
+          <InboxLink project={project}>
+            {rendered === 1
+              ? "Open the mail in the inbox"
+              : `Open the ${rendered} mails in the inbox`}
+          </InboxLink>
+        )}
       </p>
       {common.length > 0 && (
         <p className="rehearsal-common">

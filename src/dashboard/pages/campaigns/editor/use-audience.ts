@@ -6,6 +6,7 @@ import { useRef, useState } from "react";
 import type { AudienceBreakdown } from "../../../../modules/campaigns/audience-model.ts";
 import { api } from "../../../api.ts";
 import { useCondition } from "../../segments/builder/condition-editor.tsx";
+import { useRenewed } from "../use-renewed.ts";
 import type { CampaignEditing, CampaignSource } from "./campaign-source.ts";
 
 const SETTLED_MS = 400;
@@ -91,6 +92,16 @@ function incompleteText(
   return type === "FILTERED" && condition === null ? "Complete the conditions" : null;
 }
 
+/** Fields of conditions whose values change when a mail is sent, opened or clicked. */
+const MAIL_FIELD = /"field":"(?:campaign|template|link|email)\./;
+
+/** Whether opens and clicks change the audience, as that of a follow-up. */
+export const dependsOnMails = ({
+  audienceType,
+  audienceFilter,
+}: Pick<AudienceFields, "audienceType" | "audienceFilter">): boolean =>
+  audienceType === "FILTERED" && MAIL_FIELD.test(JSON.stringify(audienceFilter));
+
 /**
  * Counts the contacts who would get a mail with this audience now, and those who would not, by
  * reason.
@@ -106,6 +117,7 @@ export function useAudienceCount(project: string, fields: AudienceFields, isComp
     return api.post<AudienceBreakdown>("/campaigns/audience", input, options);
   };
   const isAsked = isComplete && settled !== "";
+  useRenewed("campaign-audience", isAsked && dependsOnMails(fields));
   const key = ["campaign-audience", project, "draft", settled];
   const quick = useQuery({
     queryKey: key,

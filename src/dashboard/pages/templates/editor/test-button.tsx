@@ -6,6 +6,7 @@ import { ChevronDown, Send } from "lucide-react";
 import { useRef, useState } from "react";
 import { ApiError, api, newIdempotencyKey } from "../../../api.ts";
 import { useAppState } from "../../../state.ts";
+import { ContactSelect } from "../../../ui/contact-preview.tsx";
 import { AddressField, DialogForm } from "../../../ui/dialog-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { saveText } from "../../../ui/editors/save-text.ts";
@@ -16,18 +17,21 @@ import { TEMPLATE_LABELS, templatePath } from "./template-source.ts";
 
 type Props = { id: string; editor: TemplateEditing; contactId: string | undefined };
 
+/** The address that gets a test, and the contact whose values the test has. */
+type Test = { to: string; contactId: string | undefined };
+
 export function TemplateTest({ id, editor, contactId }: Props) {
   const { user } = useAppState();
   const [isAsking, dialog] = useDisclosure(false);
   const [isBusy, setIsBusy] = useState(false);
   // A second click during the request sends no second mail.
   const key = useRef(newIdempotencyKey());
-  const send = useSend({ id, editor, contactId });
+  const send = useSend({ id, editor });
 
   async function sendToMe(): Promise<void> {
     setIsBusy(true);
     try {
-      await send(user?.email ?? "", key.current);
+      await send({ to: user?.email ?? "", contactId }, key.current);
       key.current = newIdempotencyKey();
       showDone(`Sent to ${user?.email ?? "you"}.`);
     } catch (error) {
@@ -60,18 +64,18 @@ export function TemplateTest({ id, editor, contactId }: Props) {
         </Menu>
       </Button.Group>
       <Dialog opened={isAsking} onClose={dialog.close} title="Send a test" size="md">
-        <TestForm send={send} onDone={dialog.close} />
+        <TestForm contactId={contactId} send={send} onDone={dialog.close} />
       </Dialog>
     </>
   );
 }
 
 /** Saves first, because the server makes the mail of the stored template. */
-function useSend({ id, editor, contactId }: Props) {
-  return async (to: string, idempotencyKey: string): Promise<void> => {
+function useSend({ id, editor }: Pick<Props, "id" | "editor">) {
+  return async ({ to, contactId }: Test, idempotencyKey: string): Promise<void> => {
     const state = await editor.saveNow();
     if (state.status !== "SAVED") throw new Error(saveText(state, TEMPLATE_LABELS));
-    const body = { to, ...(contactId === undefined ? {} : { contactId }) };
+    const body = { to, ...(contactId === undefined || contactId === "" ? {} : { contactId }) };
     try {
       await api.post(`${templatePath(id)}/test`, body, { idempotencyKey });
     } catch (error) {
@@ -88,13 +92,16 @@ const isWithoutSender = (error: unknown): boolean =>
   error.errors.some(({ field, code }) => field === "from" && code === "required");
 
 function TestForm(props: {
-  send: (to: string, idempotencyKey: string) => Promise<void>;
+  /** The contact of the preview. */
+  contactId: string | undefined;
+  send: (test: Test, idempotencyKey: string) => Promise<void>;
   onDone: () => void;
 }) {
   const { send, onDone } = props;
+  const [contactId, setContactId] = useState(props.contactId);
   const form = useApiForm({
     initial: { to: "" },
-    submit: ({ to }, idempotencyKey) => send(to.trim(), idempotencyKey),
+    submit: ({ to }, idempotencyKey) => send({ to: to.trim(), contactId }, idempotencyKey),
     onDone() {
       showDone("The test was sent.");
       onDone();
@@ -107,10 +114,14 @@ function TestForm(props: {
       isIncomplete={form.values.to.trim() === ""}
       onCancel={onDone}
     >
-      <p className="muted">
-        The mail has the values of the contact that you preview, and its subject begins with “Test”.
-      </p>
+      <p className="muted">One mail, whose subject begins with [TEST].</p>
       <AddressField {...form.field("to")} />
+      <ContactSelect
+        label="With the data of"
+        nobody="The contact with this address, if there is one"
+        contactId={contactId}
+        onContact={setContactId}
+      />
     </DialogForm>
   );
 }

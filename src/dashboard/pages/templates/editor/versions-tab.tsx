@@ -52,8 +52,8 @@ export function VersionsTab(props: Props) {
           <div className="versions">
             <div className="versions-side">
               <p className="muted small">
-                Changes that one person makes within five minutes are one version. What was created,
-                restored, tested or sent stays a version of its own.
+                Changes that one person makes within five minutes are one version. A version that
+                was created, restored, tested or sent is kept.
               </p>
               <ol className="versions-list" aria-label="Versions, newest first">
                 {items.map((version, i) => (
