@@ -36,7 +36,7 @@ import { systemModule } from "./modules/system/system.ts";
 import { templateNoun } from "./modules/templates.ts";
 import { draftNoun } from "./modules/template-editor/drafts.ts";
 import { templateTestNoun } from "./modules/template-editor/test-mail.ts";
-import { createTrackModule } from "./modules/track/module.ts";
+import { trackNoun } from "./modules/track.ts";
 import { createTrackingModule } from "./modules/tracking/module.ts";
 import { createVerificationModule } from "./modules/verification/module.ts";
 import { viewNoun } from "./modules/views/views.ts";
@@ -126,7 +126,7 @@ export function createModules(parts: Core & Services, options: AppOptions) {
     moduleOf(app, suppressionNoun),
     createBounceModule(parts),
     inboundRoutes,
-    createTrackModule(parts),
+    moduleOf(app, trackNoun),
     createEventModule(parts),
     moduleOf(app, statsNoun),
     createVerificationModule(parts),
@@ -206,13 +206,17 @@ function answerModule(app: App): Module {
 /** A noun as a part of one server. */
 export function moduleOf(
   app: App,
-  { name, operations, connect, recurring = [], onEvent, flush }: Noun,
+  { name, operations, routes, connect, recurring = [], onEvent, flush }: Noun,
 ): Module {
+  const admission = admissionOf(app);
   connect?.(app);
   if (onEvent !== undefined) eventLog(app).onEvent((event) => onEvent(app, event));
   return {
     name,
-    routes: operations === undefined ? [] : [operationRoutes(app, admissionOf(app), operations)],
+    routes: [
+      ...(operations === undefined ? [] : [operationRoutes(app, admission, operations)]),
+      ...(routes?.(app, admission) ?? []),
+    ],
     recurring: recurring.map((work) => ({ ...work, run: () => work.run(app) })),
     ...(flush === undefined ? {} : { flush: () => flush(app) }),
   };

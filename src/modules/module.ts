@@ -3,6 +3,7 @@
 import type { AnyElysia } from "elysia";
 import type { App } from "../core/app.ts";
 import type { EventInput } from "../events/log.ts";
+import type { Admission } from "../http/admission.ts";
 import type { Operations } from "../http/operations.ts";
 import type { RecurringWork } from "../lib/recurring.ts";
 import type { DueShift } from "../lib/steady-clock.ts";
@@ -34,6 +35,8 @@ export type Module = {
 export type Noun = {
   name: string;
   operations?: Operations;
+  /** Routes that do not fit into the table of operations. */
+  routes?: (app: App, admission: Admission) => readonly AnyElysia[];
   /** Registers handlers with other nouns, before anything starts. */
   connect?: (app: App) => void;
   recurring?: readonly (Omit<RecurringWork, "run"> & { run: (app: App) => Promise<unknown> })[];
