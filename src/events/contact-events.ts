@@ -8,26 +8,24 @@
  */
 
 import type { App } from "../core/app.ts";
-import type { Db } from "../db/open.ts";
-import { startSlices } from "../lib/slices.ts";
+import { IN_TIME } from "../db/queries.ts";
 import { perApp } from "../lib/per-app.ts";
-import { type FairScheduler, sliceScheduler } from "../lib/slice-queue.ts";
 
 export type ContactEvents = ReturnType<typeof createContactEvents>;
 
-export const eventsOfContact = perApp((app: App) =>
-  createContactEvents({ db: app.db, scheduler: sliceScheduler(app) }),
-);
+export const eventsOfContact = perApp((app: App) => createContactEvents(app));
 
 /** Selects the events of a contact. Without `name`, events of every name. */
 export type EventSelection = { projectSeq: number; contactSeq: number; name?: string | undefined };
+
+type Period = { from: number; to: number };
 
 export type PageOptions = {
   /** Result of `cursorAt` for the last event of the page before; null for the first page. */
   after: readonly number[] | null;
   limit: number;
-  /** Filters by the time of recording. Without it, all events are included. */
-  isWithin?: ((createdAt: number) => boolean) | undefined;
+  /** The time of recording, both ends included. Without it, all events are included. */
+  period?: Period | undefined;
 };
 
 export type EventPage = {
@@ -39,10 +37,8 @@ export type EventPage = {
   cursorAt: (seq: number) => number[];
 };
 
-type Link = { seq: number; previous: number | null; createdAt: number };
+type Link = { seq: number; previous: number | null };
 
-/** Events of one step; reading them takes a few milliseconds. */
-const STEP = 1_000;
 /**
  * Largest number of chains in a cursor. With more, the next page follows the chains from the start.
  */
@@ -60,20 +56,22 @@ const SUMMARIES = `
 const OF_NAME = "AND event_names.name = +?2";
 
 /** Follows all chains at once, newest event first. A chain ends at a removed event. */
-function chainsFrom(heads: string, limited = ""): string {
+function chainsFrom(heads: string, { limited = "", when = "1" } = {}): string {
   return `
     WITH RECURSIVE chains (seq, previous, created_at) AS (
       SELECT e.seq, e.previous_seq, e.created_at
       FROM (${heads}) AS head CROSS JOIN events AS e ON e.seq = head.seq
       UNION ALL
       SELECT e.seq, e.previous_seq, e.created_at
-      FROM chains CROSS JOIN events AS e ON e.seq = chains.previous
+      FROM chains CROSS JOIN events AS e ON e.seq = chains.previous WHERE ${when}
       ORDER BY 1 DESC ${limited})`;
 }
 
-export function createContactEvents(deps: { db: Db; scheduler: FairScheduler }) {
-  const { scheduler } = deps;
-  const { sqlite } = deps.db;
+const HEADS = "SELECT value AS seq FROM json_each(?)";
+const WITHIN = "FROM chains WHERE created_at BETWEEN ? AND ?";
+
+export function createContactEvents({ db, reader }: Pick<App, "db" | "reader">) {
+  const { sqlite } = db;
   const heads = sqlite.prepare<{ seq: number }, [number]>(
     `SELECT last_seq AS seq FROM ${SUMMARIES}`,
   );
@@ -89,8 +87,8 @@ export function createContactEvents(deps: { db: Db; scheduler: FairScheduler }) 
   const isAfter = sqlite.prepare<{ found: number }, [number, number]>(`
     SELECT EXISTS (SELECT 1 FROM ${SUMMARIES} AND contact_events.last_seq > +?2) AS found`);
   const step = sqlite.prepare<Link, [string, number]>(`
-    ${chainsFrom("SELECT value AS seq FROM json_each(?)", "LIMIT +?")}
-    SELECT seq, previous, created_at AS createdAt FROM chains ORDER BY seq DESC`);
+    ${chainsFrom(HEADS, { limited: "LIMIT +?" })}
+    SELECT seq, previous FROM chains ORDER BY seq DESC`);
   const detach = sqlite.prepare<unknown, [number]>(`
     UPDATE events SET contact_seq = NULL, data = NULL WHERE seq IN (
       ${chainsFrom(`SELECT last_seq AS seq FROM ${SUMMARIES}`)} SELECT seq FROM chains)`);
@@ -125,43 +123,31 @@ export function createContactEvents(deps: { db: Db; scheduler: FairScheduler }) 
     };
   }
 
-  /** Yields all events of the selection, in slices. */
-  async function* scan(selection: EventSelection): AsyncGenerator<readonly Link[]> {
-    let chainHeads = newestHeads(selection);
-    const slices = await startSlices(scheduler.queueOf(selection.projectSeq));
-    for (;;) {
-      const links = step.all(JSON.stringify(chainHeads), STEP);
-      yield links;
-      if (links.length < STEP) return;
-      chainHeads = headsAfter(chainHeads, links);
-      if (slices.isOver()) await slices.next();
-    }
-  }
-
-  /** Reads a page by a scan of all events: for a period, or for a cursor without chains. */
+  /** Reads a page by a search of all events: for a period, or for a cursor without chains. */
   async function searchPage(
     selection: EventSelection,
-    { before, limit, isWithin }: { before: number } & Required<Omit<PageOptions, "after">>,
+    { before, limit, period }: { before: number; limit: number; period: Period | undefined },
   ): Promise<EventPage> {
-    const seqs: number[] = [];
-    let total = 0;
-    for await (const links of scan(selection)) {
-      const within = isWithin ? links.filter((link) => isWithin(link.createdAt)) : links;
-      total += within.length;
-      const wanted = within.filter(({ seq }) => seq < before).map(({ seq }) => seq);
-      seqs.push(...wanted.slice(0, limit - seqs.length));
-    }
-    return { seqs, total, cursorAt: (seq) => [seq] };
+    const { from, to } = period ?? { from: -Infinity, to: Infinity };
+    const chains = chainsFrom(HEADS, { when: IN_TIME });
+    const values = [JSON.stringify(newestHeads(selection)), from, to];
+    const { rows, total } = await reader.find(selection.projectSeq, {
+      sql: `${chains} SELECT seq ${WITHIN} AND seq < ? ORDER BY seq DESC LIMIT ?`,
+      values: [...values, before, limit],
+      total: { sql: `${chains} SELECT count(*) ${WITHIN}`, values, unlessFewerThan: 0 },
+    });
+    const seqs = rows.map(([seq]) => Number(seq));
+    return { seqs, total: Number(total), cursorAt: (seq) => [seq] };
   }
 
   return {
     /** Reads one page and the total of the selection. */
-    read(selection: EventSelection, { after, limit, isWithin }: PageOptions): Promise<EventPage> {
+    read(selection: EventSelection, { after, limit, period }: PageOptions): Promise<EventPage> {
       const [before = Infinity, ...rest] = after ?? [];
       const chainHeads = after === null ? newestHeads(selection) : rest;
-      const needsScan = isWithin !== undefined || (chainHeads.length === 0 && before < Infinity);
-      return needsScan && before !== END
-        ? searchPage(selection, { before, limit, isWithin })
+      const needsSearch = period !== undefined || (chainHeads.length === 0 && before < Infinity);
+      return needsSearch && before !== END
+        ? searchPage(selection, { before, limit, period })
         : Promise.resolve(readPage(selection, chainHeads, limit));
     },
 

@@ -1,7 +1,7 @@
 /** Compares the events of a contact, read from their chains, with a scan of the whole log. */
 
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { createFairScheduler } from "../../src/lib/slice-queue.ts";
+import { createDirectReader } from "../../src/db/reader.ts";
 import {
   createContactEvents,
   type PageOptions,
@@ -51,11 +51,11 @@ function fill(random: () => number): void {
 
 function expected(
   { contactSeq, name }: EventSelection,
-  isWithin: PageOptions["isWithin"] = () => true,
+  { from, to }: NonNullable<PageOptions["period"]> = { from: -Infinity, to: Infinity },
 ): number[] {
   return wholeLog()
     .filter((row) => row.contactSeq === contactSeq && (name ?? row.name) === row.name)
-    .filter(({ createdAt }) => isWithin(createdAt))
+    .filter(({ createdAt }) => createdAt >= from && createdAt <= to)
     .map(({ seq }) => seq);
 }
 
@@ -63,14 +63,14 @@ function expected(
 async function readAll(
   selection: EventSelection,
   limit: () => number,
-  isWithin?: PageOptions["isWithin"],
+  period?: PageOptions["period"],
 ): Promise<{ seqs: number[]; totals: Set<number> }> {
-  const { read } = createContactEvents({ db: t.db, scheduler: createFairScheduler() });
+  const { read } = createContactEvents(t.app.app);
   const seqs: number[] = [];
   const totals = new Set<number>();
   for (let after: PageOptions["after"] = null; ;) {
     const size = limit();
-    const found = await read(selection, { after, limit: size + 1, isWithin });
+    const found = await read(selection, { after, limit: size + 1, period });
     const shown = found.seqs.slice(0, size);
     seqs.push(...shown);
     totals.add(found.total);
@@ -97,11 +97,11 @@ describe("the events of a contact", () => {
       const contactSeq = PEOPLE[Math.floor(random() * PEOPLE.length)] ?? 1;
       const name = random() < 0.4 ? NAMES[Math.floor(random() * NAMES.length)] : undefined;
       const [from = 0, to = 0] = [random() * ROWS, random() * ROWS].sort((a, b) => a - b);
-      const isWithin = random() < 0.5 ? undefined : (at: number) => at >= from && at <= to;
+      const period = random() < 0.5 ? undefined : { from, to };
       const largestPage = random() < 0.5 ? 1_250 : 100;
-      const seqs = expected({ projectSeq: 1, contactSeq, name }, isWithin);
+      const seqs = expected({ projectSeq: 1, contactSeq, name }, period);
       const limit = () => 1 + Math.floor(random() * largestPage);
-      expect(await readAll({ projectSeq: 1, contactSeq, name }, limit, isWithin)).toEqual({
+      expect(await readAll({ projectSeq: 1, contactSeq, name }, limit, period)).toEqual({
         seqs,
         totals: new Set([seqs.length]),
       });
@@ -110,7 +110,7 @@ describe("the events of a contact", () => {
 
   test("end where older events were deleted, also between two pages", async () => {
     fill(randomFrom(9));
-    const { read } = createContactEvents({ db: t.db, scheduler: createFairScheduler() });
+    const { read } = createContactEvents(t.app.app);
     for (const contactSeq of PEOPLE) {
       const first = await read({ projectSeq: 1, contactSeq }, { after: null, limit: 50 });
       t.db.sqlite.run("DELETE FROM events WHERE seq <= ?", [500 * contactSeq]);
@@ -163,7 +163,7 @@ describe("the events of a contact", () => {
 test("no statement scans the whole log", () => {
   const { db } = openOutbox();
   const prepare = spyOn(db.sqlite, "prepare");
-  createContactEvents({ db, scheduler: createFairScheduler() });
+  createContactEvents({ db, reader: createDirectReader(db) });
   const statements = prepare.mock.calls.map(([sql]) => sql);
   prepare.mockRestore();
   expect(statements).toHaveLength(7);

@@ -8,6 +8,7 @@ import { listAt, stringAt } from "../support/json.ts";
 import { planOf } from "../support/outbox.ts";
 import { summarizeLog } from "../support/log.ts";
 import { projectPerTest } from "../support/project-per-test.ts";
+import { plansOfReads } from "../support/reads.ts";
 import { expectError } from "../support/refusal.ts";
 
 const projects = projectPerTest();
@@ -200,4 +201,24 @@ describe("GET /events/{id}", () => {
       expectError(answer, { status: 404, code: "EVENT_NOT_FOUND" });
     }
   });
+});
+
+test("periods and names are read from indexes, and only the events of one contact are searched", async () => {
+  await track("a", "ada@example.com");
+  const plans = await plansOfReads(t.app.app, async () => {
+    await t.call("GET", "/events?event=a&from=2020-01-01T00:00:00Z");
+    await t.call("GET", "/events?to=2040-01-01T00:00:00Z");
+    await t.call("GET", "/events/names");
+  });
+  expect(plans).toEqual([
+    expect.stringContaining("INDEX events_name (project_seq=? AND name=? AND created_at>?"),
+    expect.stringContaining("INDEX events_page (project_seq=? AND created_at>?"),
+    "SEARCH event_names USING INDEX event_names_rank (project_seq=? AND count<?)",
+    "SEARCH event_names USING COVERING INDEX event_names_rank (project_seq=?)",
+  ]);
+  const ofContact = await plansOfReads(t.app.app, () =>
+    t.call("GET", "/events?email=ada@example.com&from=2020-01-01T00:00:00Z"),
+  );
+  expect(ofContact).toHaveLength(2);
+  for (const plan of ofContact) expect(plan).not.toMatch(/SCAN (?!json_each|chains)/);
 });

@@ -7,11 +7,10 @@
  */
 
 import { searchedAddress } from "../../protocols/mime/mailbox.ts";
-import type { Db } from "../../db/open.ts";
+import type { App } from "../../core/app.ts";
 import type { Page } from "../../http/envelope.ts";
 import type { ListPage, PageRequest, PageRows } from "../../http/pagination.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
-import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { storedAddress } from "../../protocols/mime/address.ts";
 import {
   earlier,
@@ -28,7 +27,7 @@ import type { Event, EventQuery } from "./model.ts";
 import type { ContactEvents, EventSelection } from "../../events/contact-events.ts";
 import type { StoredEvent } from "../../events/log.ts";
 import { presentEvent } from "./service.ts";
-import { createEventTotals } from "./totals.ts";
+import { countEvents } from "./totals.ts";
 
 export type EventList = (projectSeq: number, query: EventQuery) => Promise<Page<Event>>;
 
@@ -44,14 +43,12 @@ const JOINS = `LEFT JOIN contacts c ON c.seq = e.contact_seq
 const NO_EVENTS: Found = { rows: [], total: 0, positionOf: () => [] };
 
 export function createEventList(deps: {
-  db: Db;
+  app: App;
   listPage: ListPage;
-  scheduler: FairScheduler;
   ofContact: ContactEvents;
 }): EventList {
-  const { listPage, ofContact } = deps;
-  const { sqlite } = deps.db;
-  const totalOf = createEventTotals(deps);
+  const { app, listPage, ofContact } = deps;
+  const { sqlite } = app.db;
   const findContact = sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM contacts WHERE project_seq = +? AND id = +?",
   );
@@ -90,7 +87,7 @@ export function createEventList(deps: {
     { after, limit }: PageRequest,
   ): Promise<Found> {
     const period = periodOf(query);
-    const total = await totalOf(projectSeq, query);
+    const total = await countEvents(app, projectSeq, query);
     const before = earlier(positionOf(after) ?? period.before, period.before);
     const rows = pageOf(indexOf(projectSeq, query), { ...period, before }, limit);
     return { rows, total, positionOf: (row) => [row.createdAt, row.seq] };
@@ -104,11 +101,7 @@ export function createEventList(deps: {
     const { after: from, before: to } = periodOf(query);
     const { seqs, total, cursorAt } = await ofContact.read(
       { ...selection, name: query.event },
-      {
-        after,
-        limit,
-        isWithin: hasPeriod(query) ? (at) => at >= from[0] && at <= to[0] : undefined,
-      },
+      { after, limit, period: hasPeriod(query) ? { from: from[0], to: to[0] } : undefined },
     );
     const rows = read.all(JSON.stringify(seqs));
     return { rows, total, positionOf: ({ seq }) => cursorAt(seq) };

@@ -1,46 +1,44 @@
 /** Pages of the unique event names of a project, most used first. */
 
-import { and, desc, eq, lt, or } from "drizzle-orm";
-import type { Db } from "../../db/open.ts";
+import { and, count, desc, eq, sql } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import { eventNames } from "../../db/schema/events.ts";
 import type { Page } from "../../http/envelope.ts";
 import {
-  countRows,
-  type ListPage,
+  asQuery,
+  inTime,
+  listPage,
   type PageQuery,
-  type PageRequest,
+  type PageRows,
+  toRow,
 } from "../../http/pagination.ts";
 
-export type EventNameList = (projectSeq: number, query: PageQuery) => Promise<Page<string>>;
-
-export function createEventNameList(deps: { db: Db; listPage: ListPage }): EventNameList {
-  const { db, listPage } = deps;
-
-  function read(projectSeq: number, { after, limit }: PageRequest) {
-    const [uses, seq] = after ?? [];
-    const isAfter =
-      uses === undefined || seq === undefined
-        ? undefined
-        : or(lt(eventNames.count, uses), and(eq(eventNames.count, uses), lt(eventNames.seq, seq)));
-    const inProject = eq(eventNames.projectSeq, projectSeq);
-    const rows = db
-      .select()
-      .from(eventNames)
-      .where(and(inProject, isAfter))
-      .orderBy(desc(eventNames.count), desc(eventNames.seq))
-      .limit(limit)
-      .all();
-    return { rows, total: countRows(db, eventNames, inProject), positionOf };
-  }
-
-  return (projectSeq, query) =>
-    listPage(
-      { scope: `${projectSeq}:event-names`, query },
-      (request) => read(projectSeq, request),
-      (rows) => rows.map(({ name }) => name),
-    );
-}
-
-function positionOf({ count, seq }: typeof eventNames.$inferSelect): readonly number[] {
-  return [count, seq];
+export function listEventNames(
+  app: App,
+  project: { seq: number },
+  query: PageQuery,
+): Promise<Page<string>> {
+  const { db, reader } = app;
+  return listPage(app)(
+    { scope: `${project.seq}:event-names`, query },
+    async ({ after, limit }): Promise<PageRows<typeof eventNames.$inferSelect>> => {
+      const [uses = Infinity, seq = Infinity] = after ?? [];
+      const isAfter = sql`(${eventNames.count}, ${eventNames.seq}) < (${uses}, ${seq})`;
+      const inProject = and(inTime, eq(eventNames.projectSeq, project.seq));
+      const page = db
+        .select()
+        .from(eventNames)
+        .where(and(inProject, isAfter))
+        .orderBy(desc(eventNames.count), desc(eventNames.seq))
+        .limit(limit);
+      const total = db.select({ total: count() }).from(eventNames).where(inProject);
+      const found = await reader.find(project.seq, {
+        ...asQuery(page),
+        total: { ...asQuery(total), unlessFewerThan: after === null ? limit : 0 },
+      });
+      const rows = found.rows.map((values) => toRow(eventNames, values));
+      return { rows, total: Number(found.total), positionOf: (row) => [row.count, row.seq] };
+    },
+    (rows) => rows.map(({ name }) => name),
+  );
 }

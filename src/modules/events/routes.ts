@@ -5,6 +5,7 @@
  */
 
 import { Elysia } from "elysia";
+import type { App } from "../../core/app.ts";
 import type { Admission } from "../../http/admission.ts";
 import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
@@ -12,17 +13,17 @@ import { notFound } from "../../lib/errors.ts";
 import type { FindEvent } from "./find.ts";
 import type { EventList } from "./list.ts";
 import { Event, EventQuery, ShownEventName } from "./model.ts";
-import type { EventNameList } from "./names-list.ts";
+import { listEventNames } from "./names-list.ts";
 import { eventOperations } from "./operations.ts";
 import { readableEvent } from "./service.ts";
 
 export function eventRoutes(deps: {
+  app: App;
   admission: Admission;
-  names: EventNameList;
   list: EventList;
   find: FindEvent;
 }) {
-  const { admission, names, list, find } = deps;
+  const { app, admission, list, find } = deps;
   return new Elysia({ name: "event-routes", prefix: "/events" })
     .use(admission.secretKey)
     .get(
@@ -37,11 +38,15 @@ export function eventRoutes(deps: {
         detail: eventOperations.listEvents,
       },
     )
-    .get("/names", async ({ project, query }) => envelope(await names(project.seq, query)), {
-      query: PageQuery,
-      response: withErrors({ 200: ListEnvelope(ShownEventName) }),
-      detail: eventOperations.listEventNames,
-    })
+    .get(
+      "/names",
+      async ({ project, query }) => envelope(await listEventNames(app, project, query)),
+      {
+        query: PageQuery,
+        response: withErrors({ 200: ListEnvelope(ShownEventName) }),
+        detail: eventOperations.listEventNames,
+      },
+    )
     .get(
       "/:id",
       ({ project, role, params }) => {
