@@ -96,6 +96,7 @@ const TrackedEvent = named(
     },
   },
 );
+export type TrackedEvent = Static<typeof TrackedEvent>;
 
 const DETAILS = describeOperations(
   { tag: "Events" },

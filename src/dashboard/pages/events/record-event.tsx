@@ -2,16 +2,14 @@
 
 import { Checkbox, Textarea, TextInput } from "@mantine/core";
 import type { Contact } from "../../../modules/contacts/model.ts";
-import type { TrackedEvent } from "../../../modules/track/model.ts";
-import type { Static } from "@sinclair/typebox";
+import type { TrackedEvent } from "../../../modules/track.ts";
 import { api, ApiError, type ListPage } from "../../api.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { AddressField, DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { readEventData } from "./event-data.ts";
 
-type Recorded = Static<typeof TrackedEvent>;
-type Props = { isOpen: boolean; onClose: () => void; onRecorded: (event: Recorded) => void };
+type Props = { isOpen: boolean; onClose: () => void; onRecorded: (event: TrackedEvent) => void };
 
 export function RecordEvent({ isOpen, onClose, onRecorded }: Props) {
   return (
@@ -30,7 +28,7 @@ function RecordForm({ onClose, onRecorded }: Omit<Props, "isOpen">) {
       // The event of a contact that exists must not change its subscription.
       const flag = (await isKnown(address)) ? {} : { subscribed };
       const body = { email: address, event: event.trim(), ...flag, ...data };
-      return api.post<Recorded>("/v1/track", body, { idempotencyKey });
+      return api.post<TrackedEvent>("/v1/track", body, { idempotencyKey });
     },
     onDone: onRecorded,
   });
