@@ -14,14 +14,11 @@ import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Bodies } from "../../http/body.ts";
 import { operationRoutes } from "../../http/operations.ts";
-import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Module } from "../module.ts";
-import type { ContactEvents } from "../../events/contact-events.ts";
-import { createActivity } from "./activity.ts";
 import { createBulkActions } from "./bulk/actions.ts";
 import { createBulkRunner } from "./bulk/run.ts";
 import { bulkRoutes } from "./bulk/routes.ts";
@@ -55,20 +52,18 @@ export function createContactModule(deps: {
   writer: Writer;
   clock: Clock;
   log: Log;
-  listPage: ListPage;
   events: EventLog;
   contacts: Contacts;
   removal: Pick<Removal, "remove">;
   filterAudience: FindAudience;
   usage: Pick<UsageCounter, "addBytes">;
   scheduler: FairScheduler;
-  eventsOfContact: ContactEvents;
   config: Pick<Config, "quotaJobs">;
   admission: Admission;
   bodies: Bodies;
 }): Module {
-  const { app, db, folder, writer, clock, log, listPage, scheduler } = deps;
-  const { events, eventsOfContact, contacts, admission, bodies } = deps;
+  const { app, db, folder, writer, clock, log, scheduler } = deps;
+  const { events, contacts, admission, bodies } = deps;
   const { remove } = deps.removal;
   const audience = deps.filterAudience;
   const files = createImportFiles(folder);
@@ -118,14 +113,13 @@ export function createContactModule(deps: {
   });
 
   const exports = createExports({ app, quota, audience });
-  const activity = createActivity({ db, listPage, contacts, eventsOfContact });
   const bulk = createBulk({ db, jobs, quota, audience });
   const { wake } = worker;
 
   return {
     name: "contacts",
     routes: [
-      contactRoutes({ app, admission, contacts, activity }),
+      contactRoutes({ app, admission, contacts }),
       exportRoutes({ admission, exports }),
       operationRoutes(app, admission, importListOperations),
       importRoutes({ admission, bodies, imports, writer, wake }),

@@ -25,7 +25,7 @@ import { PageQuery } from "../../http/pagination.ts";
 import { seesSecrets } from "../../http/role-views.ts";
 import { ensureChecks } from "../../http/validation.ts";
 import { AppError } from "../../lib/errors.ts";
-import { type ListActivity, readableActivity } from "./activity.ts";
+import { listActivity, readableActivity } from "./activity.ts";
 import { recentSurvey, surveyNewest } from "./fields.ts";
 import { listContacts } from "./list.ts";
 import { Activity } from "./activity-model.ts";
@@ -45,13 +45,8 @@ import { readsData } from "./search.ts";
 
 const MAX_FIELDS_SHOWN = 1000;
 
-export function contactRoutes(deps: {
-  app: App;
-  admission: Admission;
-  contacts: Contacts;
-  activity: ListActivity;
-}) {
-  const { app, admission, contacts, activity } = deps;
+export function contactRoutes(deps: { app: App; admission: Admission; contacts: Contacts }) {
+  const { app, admission, contacts } = deps;
   return new Elysia({ name: "contact-routes", prefix: "/contacts" })
     .use(admission.secretKey)
     .get(
@@ -151,7 +146,8 @@ export function contactRoutes(deps: {
     .get(
       "/:id/activity",
       async ({ project, role, params, query }) => {
-        const { items, ...page } = await activity(project.seq, params.id, query);
+        const contact = contacts.get(project.seq, params.id);
+        const { items, ...page } = await listActivity(app, project.seq, contact, query);
         return envelope({ ...page, items: items.map((entry) => readableActivity(role, entry)) });
       },
       {

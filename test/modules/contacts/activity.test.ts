@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "bun:test";
 import type { TestApp } from "../../support/app.ts";
 import { valueAt, listAt } from "../../support/json.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
+import { plansOfReads } from "../../support/reads.ts";
 import { expectError } from "../../support/refusal.ts";
 
 const projects = projectPerTest();
@@ -129,4 +130,15 @@ test("refuses a cursor of another contact", async () => {
     code: "VALIDATION_ERROR",
     errors: [["cursor", "invalid_value"]],
   });
+});
+
+test("reads only the mails of the contact", async () => {
+  const id = await t.create("/contacts", { email: "eve@example.com" }, "id");
+  const plans = await plansOfReads(t.app.app, () =>
+    t.call("GET", `/contacts/${id}/activity?limit=1`),
+  );
+  expect(plans).toEqual([
+    expect.stringContaining("SEARCH emails USING INDEX emails_contact (contact_seq=? AND rowid<?)"),
+    "SEARCH emails USING COVERING INDEX emails_contact (contact_seq=?)",
+  ]);
 });
