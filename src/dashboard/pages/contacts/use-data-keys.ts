@@ -16,7 +16,8 @@ export function useDataKeys(project: string, isNeeded: boolean): readonly string
       }),
     select: ({ items }) => items.map(({ key }) => key),
     enabled: isNeeded,
-    staleTime: 60_000,
+    // An import has changed them since they were last read.
+    staleTime: 0,
   });
   return data;
 }

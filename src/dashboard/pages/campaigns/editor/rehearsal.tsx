@@ -1,7 +1,7 @@
 /** The rehearsal: the campaign as contacts with different data would get it, in the capture inbox. */
 
 import { Button, Table } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
+import { skipToken, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Drama } from "lucide-react";
 import type { ReactNode } from "react";
@@ -25,11 +25,16 @@ export function RehearsalPart(props: {
   isReady: boolean;
 }) {
   const { id, project, editor, isReady } = props;
+  const client = useQueryClient();
+  const queryKey = ["campaign-rehearsal", id];
+  // It is still here when the user comes back from one of its mails.
+  const { data } = useQuery<Rehearsal>({ queryKey, queryFn: skipToken, staleTime: Infinity });
   const run = useMutation({
     mutationFn: async () => {
       await saveAll(editor, CAMPAIGN_LABELS);
       return await api.post<Rehearsal>(`${campaignPath(id)}/rehearsal`);
     },
+    onSuccess: (rehearsal) => client.setQueryData(queryKey, rehearsal),
   });
   return (
     <div className="rehearsal" role="group" aria-labelledby="rehearsal">
@@ -48,7 +53,7 @@ export function RehearsalPart(props: {
           disabled={!isReady}
           onClick={() => run.mutate()}
         >
-          {run.data === undefined ? "Rehearse" : "Rehearse again"}
+          {data === undefined ? "Rehearse" : "Rehearse again"}
         </Button>
       </div>
       {!isReady && (
@@ -62,7 +67,7 @@ export function RehearsalPart(props: {
         </p>
       )}
       <div aria-live="polite">
-        {run.data !== undefined && <Result rehearsal={run.data} project={project} />}
+        {data !== undefined && <Result rehearsal={data} project={project} />}
       </div>
     </div>
   );

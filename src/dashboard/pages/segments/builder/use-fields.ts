@@ -17,7 +17,6 @@ export type FieldChoices = {
   dataKinds: ReadonlyMap<string, DataKind>;
 };
 
-const STALE_MS = 60_000;
 const MOST = 100;
 
 const CONTACT: Choice[] = [
@@ -45,7 +44,8 @@ function useSources(project: string) {
     queryKey: ["builder-choices", project, path],
     queryFn: ({ signal }: { signal: AbortSignal }) =>
       api.get<T>(path, { query: limit ? { limit: MOST } : { counted: "NEWEST" }, signal }),
-    staleTime: STALE_MS,
+    // An import, or a new segment, has changed them since the builder was last opened.
+    staleTime: 0,
   });
   const fields = useQuery(read<FieldListAnswer>("/contacts/fields", false)).data;
   const events = useQuery(read<ListPage<string>>("/events/names")).data;

@@ -7,7 +7,6 @@ import { api } from "../../../api.ts";
 import { variableName } from "../../../ui/editors/code/variable-name.ts";
 import type { Word } from "../../../ui/editors/code/liquid-words.ts";
 
-const STALE_MS = 60_000;
 const TYPE_WORDS: Readonly<Record<string, string>> = {
   string: "Text",
   number: "Number",
@@ -27,7 +26,8 @@ const useFieldList = (project: string) =>
         query: { counted: "NEWEST" },
         signal,
       }),
-    staleTime: STALE_MS,
+    // An import has changed them since an editor was last opened.
+    staleTime: 0,
   });
 
 /** The fields, as the visual editor takes them. */
