@@ -37,7 +37,7 @@ import { templateNoun } from "./modules/templates.ts";
 import { draftNoun } from "./modules/template-editor/drafts.ts";
 import { templateTestNoun } from "./modules/template-editor/test-mail.ts";
 import { trackNoun } from "./modules/track.ts";
-import { createTrackingModule } from "./modules/tracking/module.ts";
+import { trackingNoun } from "./modules/tracking/tracking.ts";
 import { createVerificationModule } from "./modules/verification/module.ts";
 import { viewNoun } from "./modules/views/views.ts";
 import { createWebhookModule } from "./modules/webhooks/module.ts";
@@ -131,7 +131,7 @@ export function createModules(parts: Core & Services, options: AppOptions) {
     moduleOf(app, statsNoun),
     createVerificationModule(parts),
     createSubscriptionModule(parts),
-    createTrackingModule(parts),
+    moduleOf(app, trackingNoun),
     moduleOf(app, retentionNoun),
     createSegmentModule(parts),
     createDomainModule(parts),

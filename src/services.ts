@@ -13,15 +13,11 @@ import { createParser } from "./modules/inboxes/parsing/parser.ts";
 import { contactService } from "./modules/contacts/service.ts";
 import { contactRemoval } from "./modules/contacts/remove.ts";
 import { domainService, isSenderVerified, signerOf } from "./modules/domains/service.ts";
-import { hasRoomForStrangers } from "./modules/quotas.ts";
 import { createFilterAudience } from "./modules/segments/filter-audience.ts";
 import { segmentService } from "./modules/segments/service.ts";
 import { addSuppression } from "./modules/suppressions.ts";
-import { createCollector } from "./modules/tracking/collector.ts";
-import { createHitCounter } from "./modules/tracking/service.ts";
 import { createBounceSuppression } from "./outbox/bounce-suppression.ts";
 import { cancellation } from "./outbox/cancel.ts";
-import { engagement } from "./outbox/engagement.ts";
 import { emailStore } from "./outbox/enqueue.ts";
 import { createLateReports } from "./outbox/late-reports.ts";
 import { submittedStore } from "./outbox/submitted.ts";
@@ -29,16 +25,9 @@ import { submittedStore } from "./outbox/submitted.ts";
 export type Services = ReturnType<typeof createServices>;
 
 export function createServices(core: Core) {
-  const { app, config, db, clock, log, writer, usage, events } = core;
+  const { app, config, db, clock, log, usage, events } = core;
   const removal = contactRemoval(app);
   const contacts = contactService(app);
-  const hits = createHitCounter({
-    engagement: engagement(app),
-    clock,
-    record: events.record,
-    hasRoom: (projectSeq) => hasRoomForStrangers(app, projectSeq),
-  });
-  const collector = createCollector({ count: hits.count, writer, clock, log });
 
   const suppressBounced = createBounceSuppression({
     db,
@@ -79,9 +68,5 @@ export function createServices(core: Core) {
     filterAudience: createFilterAudience(segmentService(app)),
     store: emailStore(app),
     submitted: submittedStore(app),
-    hits,
-    collector,
-    /** Writes the opens and clicks that are only in memory to the event log. */
-    flushEvents: collector.flush,
   };
 }

@@ -2,7 +2,7 @@
 
 import type { App } from "../core/app.ts";
 import type { TrackingMode } from "../db/schema/projects.ts";
-import { perApp } from "../lib/per-app.ts";
+import { statement } from "../db/statement.ts";
 import { stateIfFrom } from "./states.ts";
 
 export type TrackedEmail = {
@@ -16,42 +16,39 @@ export type TrackedEmail = {
   tracking: TrackingMode;
 };
 
-export type Engagement = ReturnType<typeof createEngagement>;
+export const findTrackedEmail = statement<TrackedEmail, [string]>(`
+  SELECT e.seq, e.project_seq AS projectSeq, e.contact_seq AS contactSeq, e.source,
+         e.sent_at AS sentAt, e.opened_at AS openedAt, e.clicked_at AS clickedAt, p.tracking
+  FROM emails e JOIN projects p ON p.seq = e.project_seq
+  WHERE e.id = +?`);
 
-export const engagement = perApp(createEngagement);
+type HitKind = "open" | "click";
 
-function createEngagement({ db: { sqlite } }: App) {
-  const find = sqlite.prepare<TrackedEmail, [string]>(`
-    SELECT e.seq, e.project_seq AS projectSeq, e.contact_seq AS contactSeq, e.source,
-           e.sent_at AS sentAt, e.opened_at AS openedAt, e.clicked_at AS clickedAt, p.tracking
-    FROM emails e JOIN projects p ON p.seq = e.project_seq
-    WHERE e.id = ?`);
-  // The state never moves back, and a bounced mail or one with a complaint keeps its state.
-  const open = sqlite.prepare<unknown, [number, number]>(
-    `UPDATE emails SET opened_at = ?, status = ${stateIfFrom("open")} WHERE seq = ?`,
-  );
-  const click = sqlite.prepare<unknown, [number, number]>(
-    `UPDATE emails SET clicked_at = ?, status = ${stateIfFrom("click")} WHERE seq = ?`,
-  );
-  const byMachine = {
-    open: sqlite.prepare<{ seq: number }, [number, number]>(`
-      UPDATE emails SET machine_opened_at = ?
-      WHERE seq = +? AND machine_opened_at IS NULL RETURNING seq`),
-    click: sqlite.prepare<{ seq: number }, [number, number]>(`
-      UPDATE emails SET machine_clicked_at = ?
-      WHERE seq = +? AND machine_clicked_at IS NULL RETURNING seq`),
-  };
-  return {
-    find: (emailId: string): TrackedEmail | null => find.get(emailId),
+// The state never moves back, and a bounced mail or one with a complaint keeps its state.
+const storeFirst = {
+  open: statement<unknown, [number, number]>(
+    `UPDATE emails SET opened_at = ?, status = ${stateIfFrom("open")} WHERE seq = +?`,
+  ),
+  click: statement<unknown, [number, number]>(
+    `UPDATE emails SET clicked_at = ?, status = ${stateIfFrom("click")} WHERE seq = +?`,
+  ),
+};
 
-    /** Part of a change: the first open of a mail. */
-    open: (emailSeq: number, at: number): void => void open.run(at, emailSeq),
+/** Part of a change: the first open of a mail, or the first click in it. */
+export function storeFirstHit(app: App, kind: HitKind, emailSeq: number, at: number): void {
+  storeFirst[kind](app).run(at, emailSeq);
+}
 
-    /** Part of a change: the first click in a mail. */
-    click: (emailSeq: number, at: number): void => void click.run(at, emailSeq),
+const storeOfMachine = {
+  open: statement<{ seq: number }, [number, number]>(`
+    UPDATE emails SET machine_opened_at = ?
+    WHERE seq = +? AND machine_opened_at IS NULL RETURNING seq`),
+  click: statement<{ seq: number }, [number, number]>(`
+    UPDATE emails SET machine_clicked_at = ?
+    WHERE seq = +? AND machine_clicked_at IS NULL RETURNING seq`),
+};
 
-    /** Part of a change: a hit of a machine. True if it is the first one of its kind. */
-    hitByMachine: (kind: "open" | "click", emailSeq: number, at: number): boolean =>
-      byMachine[kind].get(at, emailSeq) !== null,
-  };
+/** Part of a change: a hit of a machine. True if it is the first one of its kind. */
+export function storeMachineHit(app: App, kind: HitKind, emailSeq: number, at: number): boolean {
+  return storeOfMachine[kind](app).get(at, emailSeq) !== null;
 }

@@ -27,7 +27,7 @@ import { type EmailStore, mailQueued } from "../../outbox/enqueue.ts";
 import type { Module } from "../module.ts";
 import { pageUrl } from "../projects.ts";
 import type { Segments } from "../segments/service.ts";
-import type { HitCounter } from "../tracking/service.ts";
+import { onMachineHit } from "../tracking/tracking.ts";
 import { campaignActionRoutes } from "./action-routes.ts";
 import { archivePages } from "./archive-pages.ts";
 import { createCampaignAudience } from "./audience.ts";
@@ -64,7 +64,6 @@ export function createCampaignModule(deps: {
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   config: Pick<Config, "campaignBounceLimit" | "campaignComplaintLimit" | "campaignLimitAfter">;
   events: Pick<EventLog, "onEvent">;
-  hits: Pick<HitCounter, "onMachineHit">;
   admission: Admission;
   references: Pick<References, "register">;
   announcements: Pick<Announcements, "announce">;
@@ -142,7 +141,7 @@ export function createCampaignModule(deps: {
   };
   const handlers = createCampaignHandlers({ db, log, stats, lifecycle, limits });
   deps.events.onEvent(handlers.handle);
-  deps.hits.onMachineHit(handlers.noteMachine);
+  onMachineHit(app, handlers.noteMachine);
   const { admission } = deps;
 
   return {

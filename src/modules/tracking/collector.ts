@@ -9,9 +9,19 @@ import { createSharedChanges } from "../../db/shared-changes.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
-import type { CountHit, Hit } from "./service.ts";
 
-export type Collector = {
+/** One open or click as the tracking server received it. */
+export type Hit = {
+  kind: "open" | "click";
+  emailId: string;
+  /** Target of the link; null for an open. */
+  url: string | null;
+  at: number;
+  /** The request itself shows that no person made it. */
+  isMachine: boolean;
+};
+
+type Collector = {
   /** Queues a hit to be counted; never waits and never fails. */
   add(hit: Hit): void;
   /** Counts all queued hits; resolves when they are written. */
@@ -28,7 +38,8 @@ const BACKLOG = { from: 2_000, chunk: 400 } as const;
 const MAX_QUEUED = 20_000;
 
 export function createCollector(deps: {
-  count: CountHit;
+  /** Counts one hit; runs inside a change. */
+  count: (hit: Hit) => void;
   writer: Pick<Writer, "write" | "hasten">;
   clock: Clock;
   log: Log;

@@ -33,6 +33,7 @@ import type { ContactEvents } from "../../events/contact-events.ts";
 import { createReader } from "../../events/reader.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Segments } from "../segments/service.ts";
+import { flushHits } from "../tracking/tracking.ts";
 import { announcedRows, createAnnounceExecution } from "./run/announced-rows.ts";
 import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
 import { createForgetContact } from "./run/forget-contact.ts";
@@ -86,7 +87,6 @@ type WorkflowModuleDeps = {
   removal: { onRemove(handler: (contactSeq: number) => void): void };
   references: Pick<References, "register">;
   /** Writes the opens and clicks that are only in memory to the event log. */
-  flushEvents: () => Promise<void>;
   admission: Admission;
   url: string;
   linkKey: Uint8Array;
@@ -222,7 +222,7 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     reader: createReader({ db, name: READER }),
     triggers,
     triggered,
-    flushEvents: deps.flushEvents,
+    flushEvents: () => flushHits(deps.app),
     writer,
   });
   deps.references.register("template", workflows.usersOfTemplate);

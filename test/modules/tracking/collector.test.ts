@@ -2,12 +2,11 @@ import { expect, test } from "bun:test";
 import { openDatabase } from "../../../src/db/open.ts";
 import { createWriter } from "../../../src/db/writer.ts";
 import { createLog, silentLog } from "../../../src/lib/log.ts";
-import { createCollector } from "../../../src/modules/tracking/collector.ts";
-import type { CountHit, Hit } from "../../../src/modules/tracking/service.ts";
+import { createCollector, type Hit } from "../../../src/modules/tracking/collector.ts";
 import { manualClock } from "../../support/clock.ts";
 import { settleEventLoop } from "../../support/eventually.ts";
 
-function startCollector(count?: CountHit) {
+function startCollector(count?: (hit: Hit) => void) {
   const clock = manualClock();
   const db = openDatabase(":memory:");
   const counted: string[] = [];

@@ -1,0 +1,226 @@
+/**
+ * Open and click tracking.
+ *
+ * GET /o/{token}.gif         counts an open and returns a pixel
+ * GET /c/{token}/{target}    counts a click and redirects to the target, which the token signs
+ *
+ * 1. The token is verified without the database, so links work as long as the secret is the same.
+ * 2. `machines.ts` recognises requests that no person made.
+ * 3. `collector.ts` queues the hit and writes the queue in batches.
+ * 4. `countHit` records the hit in the mail's row and the event log.
+ *
+ * Anybody who has a mail can follow its links for ever, so its later clicks are recorded only while the
+ * project has room for what strangers add.
+ */
+
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { App } from "../../core/app.ts";
+import { type EventInput, eventLog } from "../../events/log.ts";
+import { describeOperations, undocumented } from "../../http/documented.ts";
+import { ErrorBody } from "../../http/envelope.ts";
+import { badLinkPage, Html, pageResponse } from "../../http/page.ts";
+import { ExpiringMap } from "../../lib/expiring-map.ts";
+import { perApp } from "../../lib/per-app.ts";
+import {
+  findTrackedEmail,
+  storeFirstHit,
+  storeMachineHit,
+  type TrackedEmail,
+} from "../../outbox/engagement.ts";
+import { TRANSITIONS } from "../../outbox/states.ts";
+import { chooseTexts } from "../../render/language.ts";
+import { openRedirect, openToken } from "../../render/links.ts";
+import type { Noun } from "../module.ts";
+import { hasRoomForStrangers } from "../quotas.ts";
+import { createCollector, type Hit } from "./collector.ts";
+import { FASTEST_PERSON_MS, isMachine } from "./machines.ts";
+
+const DETAILS = describeOperations(
+  { tag: "Recipients" },
+  {
+    getTrackingPixel: {
+      role: "ANYONE",
+      summary: "Tracking pixel: counts an open",
+      description: "Answers with an image even if the token is not valid.",
+      parameters: { pixel: "A signed token and `.gif`" },
+      security: [],
+    },
+    followTrackedLink: {
+      role: "ANYONE",
+      summary: "Tracked link: counts a click and redirects to its target",
+      description: "The token signs the target, so that the link leads nowhere else.",
+      headers: ["Location"],
+      parameters: { token: "The signed token of the link", target: "The target in base64url" },
+      security: [],
+    },
+  },
+);
+
+export const trackingNoun: Noun = {
+  name: "tracking",
+  routes: (app) => [trackingRoutes(app)],
+  flush: flushHits,
+};
+
+function trackingRoutes(app: App) {
+  const pixel = ({ request }: { request: Request }) => answerWithPixel(app, request);
+  const redirect = ({ request }: { request: Request }) => redirectToTarget(app, request);
+  const hidden = { detail: undocumented("ANYONE") };
+  return (
+    new Elysia({ name: "tracking-routes" })
+      .get("/o/:pixel", pixel, {
+        response: {
+          200: Type.Unsafe<Response>(
+            Type.Any({
+              type: "string",
+              contentMediaType: "image/gif",
+              description: "A transparent image of one pixel",
+              examples: ["GIF89a…"],
+            }),
+          ),
+          400: ErrorBody,
+        },
+        detail: DETAILS.getTrackingPixel,
+      })
+      .get("/c/:token/:target", redirect, {
+        response: {
+          302: Type.Unsafe<Response>(Type.Any()),
+          404: Html,
+        },
+        detail: DETAILS.followTrackedLink,
+      })
+      // Broken links, cut off or with text added.
+      .get("/o/*", pixel, hidden)
+      .get("/c/*", redirect, hidden)
+  );
+}
+
+/** Answers with the pixel even for a bad token, so that a mail never shows a broken image. */
+function answerWithPixel(app: App, request: Request): Response {
+  const [token = ""] = segmentsOf(request.url);
+  const emailId = openToken(app.trackingKey, token);
+  if (emailId !== null) collect(app, request, { kind: "open", emailId, url: null });
+  return new Response(PIXEL, { headers: PIXEL_HEADERS });
+}
+
+function redirectToTarget(app: App, request: Request): Response {
+  const [token = "", encoded = ""] = segmentsOf(request.url);
+  const link = openRedirect(app.trackingKey, token, encoded);
+  if (link === null || !/^https?:/.test(link.target)) {
+    const texts = chooseTexts(null, request.headers.get("accept-language"));
+    return pageResponse(badLinkPage(texts), 404);
+  }
+  collect(app, request, { kind: "click", emailId: link.emailId, url: link.target });
+  return new Response(null, {
+    status: 302,
+    headers: { Location: link.target, ...REDIRECT_HEADERS },
+  });
+}
+
+/** Returns the path segments after `/o/` or `/c/`, each up to its first invalid character. */
+function segmentsOf(url: string): string[] {
+  const path = /^[^/]+\/\/[^/]+\/[oc]\/([^?#]*)/.exec(url)?.[1] ?? "";
+  return path.split("/").map((segment) => /^[\w-]*/.exec(segment)?.[0] ?? "");
+}
+
+const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+
+const NOT_CACHED = {
+  "Cache-Control": "no-store",
+  "X-Robots-Tag": "noindex, nofollow",
+};
+const PIXEL_HEADERS = {
+  ...NOT_CACHED,
+  "Content-Type": "image/gif",
+  "X-Content-Type-Options": "nosniff",
+};
+/** The target site does not learn the URL of the tracked link. */
+const REDIRECT_HEADERS = { ...NOT_CACHED, "Referrer-Policy": "no-referrer" };
+
+const collector = perApp((app: App) =>
+  createCollector({ ...app, count: (hit) => countHit(app, hit) }),
+);
+
+function collect(app: App, request: Request, hit: Pick<Hit, "kind" | "emailId" | "url">): void {
+  collector(app).add({ ...hit, at: app.clock.now(), isMachine: isMachine(request) });
+}
+
+/** Writes the opens and clicks that are only in memory to the event log. */
+export function flushHits(app: App): Promise<void> {
+  return collector(app).flush();
+}
+
+/** Called for the first open and the first click of a mail by a machine, inside the change. */
+type MachineHitHandler = (emailSeq: number, kind: Hit["kind"]) => void;
+
+const machineHitHandlers = perApp((): MachineHitHandler[] => []);
+
+export function onMachineHit(app: App, handler: MachineHitHandler): void {
+  machineHitHandlers(app).push(handler);
+}
+
+/** Part of a change: records the first open and click of a mail, its status and its events. */
+function countHit(app: App, hit: Hit): void {
+  const { record } = eventLog(app);
+  const email = findTrackedEmail(app).get(hit.emailId);
+  if (email === null || isNotTracked(email)) return;
+  if (hit.isMachine || isTooFast(hit, email)) return countMachineHit(app, hit, email.seq);
+  // A click implies an open, even if the mail program does not load the pixel.
+  if (email.openedAt === null) {
+    storeFirstHit(app, "open", email.seq, hit.at);
+    record(eventOf(TRANSITIONS.open.event, hit, email));
+  }
+  if (hit.kind === "open" || isRepeated(app, hit)) return;
+  const isFirstOfMail = email.clickedAt === null;
+  if (!isFirstOfMail && !hasRoomForStrangers(app, email.projectSeq)) return;
+  if (isFirstOfMail) storeFirstHit(app, "click", email.seq, hit.at);
+  record({ ...eventOf(TRANSITIONS.click.event, hit, email), isFirstOfMail });
+}
+
+function countMachineHit(app: App, { kind, at }: Hit, emailSeq: number): void {
+  if (!storeMachineHit(app, kind, emailSeq, at)) return;
+  for (const handle of machineHitHandlers(app)) handle(emailSeq, kind);
+}
+
+/** Clicks on the same link of the same mail within this time count once: double clicks, reloads. */
+const REPEATED_CLICK_MS = 10_000;
+const MAX_RECENT_CLICKS = 20_000;
+
+/** The first click on each link within `REPEATED_CLICK_MS`. */
+const recentClicks = perApp(
+  ({ clock }: App) => new ExpiringMap<Hit>({ maxEntries: MAX_RECENT_CLICKS, clock }),
+);
+
+/**
+ * Whether the link was clicked a moment ago. The writer may run a change twice, so the hit itself
+ * does not count as its own repetition.
+ */
+function isRepeated(app: App, hit: Hit): boolean {
+  const link = `${hit.emailId} ${hit.url}`;
+  const first = recentClicks(app).get(link);
+  if (first === undefined) recentClicks(app).set(link, hit, REPEATED_CLICK_MS);
+  return first !== undefined && first !== hit;
+}
+
+/**
+ * Whether the hit is ignored: its contact was deleted, the mail is a test mail, or the project
+ * switched tracking off after the mail was sent.
+ */
+function isNotTracked({ contactSeq, source, tracking }: TrackedEmail): boolean {
+  return contactSeq === null || source === "TEST" || tracking === "DISABLED";
+}
+
+/** A hit before or shortly after sending comes from a scanner on the way to the recipient. */
+function isTooFast({ kind, at }: Hit, { sentAt }: TrackedEmail): boolean {
+  return sentAt === null || at - sentAt < FASTEST_PERSON_MS[kind];
+}
+
+function eventOf(
+  name: string,
+  { url, at }: Hit,
+  { seq, projectSeq, contactSeq }: TrackedEmail,
+): EventInput {
+  const data = url === null || name !== "email.clicked" ? {} : { data: { url } };
+  return { projectSeq, name, contactSeq, emailSeq: seq, ...data, at };
+}
