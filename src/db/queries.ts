@@ -12,6 +12,7 @@
  */
 
 import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { mayContain } from "../lib/text-signature.ts";
 
 /**
  * The condition that reads the clock for one row of 256 by chance: the numbers of the rows of one
@@ -80,6 +81,12 @@ export function createQueryRunner(
     text !== null && folded(text).includes(part) ? 1 : 0,
   );
 
+  sqlite.function("may_have", (signature: Uint8Array | null, part: string) =>
+    signature === null || mayContain(signature, part) ? 1 : 0,
+  );
+  sqlite.function("zip_has", (zipped: Uint8Array | null, part: string) =>
+    zipped !== null && Bun.zstdDecompressSync(zipped).includes(part) ? 1 : 0,
+  );
   const expressions = new Map<string, RegExp>();
   sqlite.function("regexp", (pattern: string, value: string | number | null) => {
     if (value === null) return null;

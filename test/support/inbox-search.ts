@@ -2,11 +2,10 @@
 
 import { migrate } from "../../src/db/migrate.ts";
 import { openDatabase } from "../../src/db/open.ts";
-import { createFairScheduler } from "../../src/lib/slice-queue.ts";
+import { createDirectReader } from "../../src/db/reader.ts";
 import { type Addresses, NO_ADDRESSES } from "../../src/modules/inboxes/messages/record.ts";
 import { createMessageStore } from "../../src/modules/inboxes/messages/store.ts";
 import { searchTextsOf } from "../../src/modules/inboxes/search/fold.ts";
-import { createSearch } from "../../src/modules/inboxes/search/search.ts";
 import { migratedDatabase } from "./database.ts";
 
 export type InboxMessage = {
@@ -35,7 +34,7 @@ export function openInbox(file?: string) {
     );
   }
   const store = createMessageStore({ db });
-  const search = createSearch({ db, scheduler: createFairScheduler() });
+  const app = { db, reader: createDirectReader(db) };
   const insert = db.sqlite.prepare<unknown, (string | number)[]>(`
     INSERT INTO inbox_messages (id, inbox_seq, state, received_at, size, stored_bytes, envelope, username)
     VALUES (?, ?, 'RECEIVED', ?, ?, 0, '{}', '')`);
@@ -58,7 +57,7 @@ export function openInbox(file?: string) {
   return {
     db,
     store,
-    search,
+    app,
 
     /** Returns the `seq` of the message. */
     add(message: Partial<InboxMessage>): number {

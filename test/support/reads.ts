@@ -5,7 +5,10 @@ import type { App } from "../../src/core/app.ts";
 import { planOf } from "./outbox.ts";
 
 /** Runs `work`, and returns the plan of each statement that it reads with the reader of `app`. */
-export async function plansOfReads(app: App, work: () => Promise<unknown>): Promise<string[]> {
+export async function plansOfReads(
+  app: Pick<App, "db" | "reader">,
+  work: () => Promise<unknown>,
+): Promise<string[]> {
   const find = spyOn(app.reader, "find");
   try {
     await work();

@@ -7,7 +7,6 @@ import { announcements } from "../../events/announcements.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { randomBase62 } from "../../lib/crypto.ts";
 import type { Log } from "../../lib/log.ts";
-import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { InboxChanges } from "./changes.ts";
 import type { Indexer } from "./indexing/indexer.ts";
 import { createLive } from "./live/stream.ts";
@@ -16,7 +15,6 @@ import { createMessageEdits } from "./messages/edits.ts";
 import type { MessageStore } from "./messages/store.ts";
 import type { Parser } from "./parsing/parser.ts";
 import { createInboxReading } from "./reading.ts";
-import { createSearch } from "./search/search.ts";
 import { createRules } from "./rules/service.ts";
 import type { Inboxes } from "./service.ts";
 import { createSessions } from "./sessions/service.ts";
@@ -29,15 +27,13 @@ export function createInboxInterface(deps: {
   clock: Clock;
   log: Log;
   random: () => number;
-  scheduler: FairScheduler;
   inboxes: Inboxes;
   store: MessageStore;
   parser: Parser;
   indexer: Indexer;
   changes: InboxChanges;
 }) {
-  const search = createSearch(deps);
-  const matching = createMatching({ ...deps, search });
+  const matching = createMatching(deps);
   const live = createLive({ ...deps, processId: randomBase62(8) });
   const waiters = createWaiters({ ...deps, matching });
   /** Tells the dashboard that rules of the inbox or its refused sessions changed. */
@@ -47,7 +43,6 @@ export function createInboxInterface(deps: {
     announcements(deps.app).announce({ projectSeq, type: "inbox.refusals", id: "" });
   }
   return {
-    search,
     matching,
     waiters,
     edits: createMessageEdits({ ...deps, matching }),

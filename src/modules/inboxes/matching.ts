@@ -3,7 +3,8 @@
 import { fieldError } from "../../lib/errors.ts";
 import type { MessageRecord } from "./messages/record.ts";
 import type { MessageStore } from "./messages/store.ts";
-import type { Search } from "./search/search.ts";
+import type { App } from "../../core/app.ts";
+import { countMessages, findMessages } from "./search/search.ts";
 import { parseQuery, type SearchQuery } from "./search/syntax.ts";
 
 type MatchBounds = {
@@ -16,7 +17,7 @@ type MatchBounds = {
 
 export type Matching = ReturnType<typeof createMatching>;
 
-export function createMatching({ store, search }: { store: MessageStore; search: Search }) {
+export function createMatching({ app, store }: { app: App; store: MessageStore }) {
   /** A quoted address means the whole address. Throws 422 that names the field `query`. */
   function parse(text: string): SearchQuery {
     const parsed = parseQuery(text, { isExactWhenQuoted: true });
@@ -36,14 +37,14 @@ export function createMatching({ store, search }: { store: MessageStore; search:
       if (query.terms.length === 0) {
         return store.page(inboxSeq, before, limit).filter(({ seq }) => seq > after);
       }
-      const matches = await search.find(inboxSeq, query, bounds);
+      const matches = await findMessages(app, inboxSeq, query, bounds);
       return matches.flatMap(({ seq }) => store.bySeq(seq) ?? []);
     },
 
     async count(inboxSeq: number, text: string): Promise<number> {
       const query = parse(text);
       if (query.terms.length === 0) return store.counts(inboxSeq).total;
-      return (await search.find(inboxSeq, query)).length;
+      return await countMessages(app, inboxSeq, query);
     },
   };
 }

@@ -11,7 +11,6 @@ import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { deriveKey } from "../../lib/crypto.ts";
 import type { Log } from "../../lib/log.ts";
-import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { Transport } from "../../outbox/outcome.ts";
@@ -65,7 +64,6 @@ export function createInboxModule(deps: {
   random: () => number;
   transport: Transport;
   removal: { onRemove(handler: (contactSeq: number) => void): void };
-  scheduler: FairScheduler;
   secret: string;
   writer: Writer;
 }) {

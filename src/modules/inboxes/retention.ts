@@ -6,13 +6,10 @@
  * messages are not delayed.
  */
 
-import type { Db } from "../../db/open.ts";
-import type { Writer } from "../../db/writer.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { FairScheduler } from "../../lib/slice-queue.ts";
+import type { App } from "../../core/app.ts";
 import type { InboxChanges } from "./changes.ts";
 import type { MessageStore } from "./messages/store.ts";
-import { createStoredBytes, largestOf, NOTHING, totalOf } from "./stored-bytes.ts";
+import { countStoredBytes, largestOf, NOTHING, totalOf } from "./stored-bytes.ts";
 
 type CaptureLimits = {
   /** Messages that an inbox keeps; 0 for all. */
@@ -32,16 +29,14 @@ type Old = { seq: number; id: string; inboxSeq: number; bytes: number };
 export type InboxRetention = ReturnType<typeof createInboxRetention>;
 
 export function createInboxRetention(deps: {
-  db: Db;
-  writer: Writer;
-  clock: Clock;
-  scheduler: FairScheduler;
+  app: App;
   store: Pick<MessageStore, "removeAll">;
   changes: InboxChanges;
   limits: CaptureLimits;
 }) {
-  const { writer, clock, store, changes, limits } = deps;
-  const { sqlite } = deps.db;
+  const { app, store, changes, limits } = deps;
+  const { clock, writer } = app;
+  const { sqlite } = app.db;
   const columns = "seq, id, inbox_seq AS inboxSeq, stored_bytes AS bytes";
   const REMOVABLE = "is_pinned = 0 AND state NOT IN ('ARRIVING', 'RECEIVED')";
   const inboxes = sqlite.prepare<{ seq: number }, []>("SELECT seq FROM inboxes ORDER BY seq");
@@ -56,7 +51,6 @@ export function createInboxRetention(deps: {
   const oldest = sqlite.prepare<Old, [number, number]>(`
     SELECT ${columns} FROM inbox_messages
     WHERE inbox_seq = +? AND ${REMOVABLE} ORDER BY seq LIMIT +?`);
-  const { countOn } = createStoredBytes(deps);
   const ofInbox = sqlite.prepare<Old, [number, number]>(
     `SELECT ${columns} FROM inbox_messages WHERE inbox_seq = +? ORDER BY seq LIMIT +?`,
   );
@@ -68,9 +62,9 @@ export function createInboxRetention(deps: {
   let isRunning = false;
 
   async function removeBeyondBytes(): Promise<void> {
-    counted = await countOn(counted);
+    counted = await countStoredBytes(app, counted);
     if (totalOf(counted.byInbox) <= limits.bytes) return;
-    const { byInbox, upTo } = await countOn(NOTHING);
+    const { byInbox, upTo } = await countStoredBytes(app, NOTHING);
     // After an error, the next run counts all messages again.
     counted = NOTHING;
     const left = new Map(byInbox);

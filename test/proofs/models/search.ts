@@ -3,6 +3,7 @@
 import { expect } from "bun:test";
 import { type Aim, presenceAim } from "../../../scripts/bench/report.ts";
 import { foldText } from "../../../src/modules/inboxes/search/fold.ts";
+import { findMessages } from "../../../src/modules/inboxes/search/search.ts";
 import { parseQuery } from "../../../src/modules/inboxes/search/syntax.ts";
 import { type Random, seeded } from "../../modules/segments/seeded.ts";
 import { type InboxMessage, openInbox } from "../../support/inbox-search.ts";
@@ -129,7 +130,7 @@ export async function compareSearches(size: {
   async function find(query: string, bounds?: { limit: number }): Promise<number[]> {
     const parsed = parseQuery(query);
     if (!parsed.ok) throw new Error(parsed.reason);
-    return (await inbox.search.find(1, parsed.query, bounds)).map(({ seq }) => seq);
+    return (await findMessages(inbox.app, 1, parsed.query, bounds)).map(({ seq }) => seq);
   }
   let found = 0;
   for (let i = 0; i < size.queries; i++) {

@@ -88,11 +88,13 @@ export function mailpitChangeRoutes(
   /** Replaces a tag by the given ones in all messages that have it. */
   async function replaceTag(context: MailpitContext, by: readonly string[]): Promise<Response> {
     await messages.caughtUp();
-    const { seq } = context.inbox;
+    const { inbox } = context;
+    const { seq } = inbox;
     const { tag: name = "" } = context.params;
     const value = foldText(name);
     const isTag = (tag: string) => foldText(tag) === value;
-    if (!messages.tags(seq).some(isTag)) throw badRequest(`tag not found: ${name.slice(0, 100)}`);
+    const known = [...(await messages.tagCounts(inbox)).keys()];
+    if (!known.some(isTag)) throw badRequest(`tag not found: ${name.slice(0, 100)}`);
     const terms = [{ isNegated: false, filter: { kind: "tag" as const, value } }];
     const seqs = await allSeqs(seq, { terms, hasDropped: false });
     await edits.setTags(seq, seqs, (tags) =>
@@ -107,7 +109,7 @@ export function mailpitChangeRoutes(
       "/api/v1/tags",
       async ({ inbox }) => {
         await messages.caughtUp();
-        return jsonAnswer(messages.tags(inbox.seq));
+        return jsonAnswer([...(await messages.tagCounts(inbox)).keys()]);
       },
     ],
     ["PUT", "/api/v1/messages", setRead],

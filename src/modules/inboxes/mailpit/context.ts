@@ -8,8 +8,9 @@ import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { Detail } from "../../../checks/detail.ts";
 import type { InboxReading } from "../reading.ts";
-import type { Match, Search } from "../search/search.ts";
+import { findMessages, type Match } from "../search/search.ts";
 import { parseQuery, type SearchQuery } from "../search/syntax.ts";
+import { countTags } from "../search/tags.ts";
 import type { InboxRow } from "../service.ts";
 import { badRequest, type MailpitRefusal, messageNotFound, pageNotFound } from "./answers.ts";
 import { API_BODY_BYTES, readLowerJson, type ReadBody } from "./body.ts";
@@ -38,10 +39,9 @@ export function createMailpitMessages(deps: {
   indexer: Pick<Indexer, "caughtUp">;
   reading: InboxReading;
   readBody: ReadBody;
-  search: Search;
   store: MessageStore;
 }) {
-  const { app, indexer, reading, readBody, search, store } = deps;
+  const { app, indexer, reading, readBody, store } = deps;
 
   /** The query in the parameter `name`; null if there is none. Throws 400. */
   function queryOf({ query }: MailpitContext, text: string | null): SearchQuery | null {
@@ -55,18 +55,15 @@ export function createMailpitMessages(deps: {
     store,
     queryOf,
 
-    find: (inboxSeq: number, query: SearchQuery, bounds?: Parameters<Search["find"]>[2]) =>
-      search.find(inboxSeq, query, bounds),
+    find: (inboxSeq: number, query: SearchQuery, bounds?: Parameters<typeof findMessages>[3]) =>
+      findMessages(app, inboxSeq, query, bounds),
 
     /** All messages that match; all of the inbox without a query. */
     matches: (inboxSeq: number, query: SearchQuery | null): Promise<Match[]> =>
-      search.find(inboxSeq, query ?? { terms: [], hasDropped: false }),
+      findMessages(app, inboxSeq, query ?? { terms: [], hasDropped: false }),
 
-    /** The tags of all messages of the inbox, sorted. */
-    tags: search.tags,
-
-    /** The tags of the inbox with their numbers of messages. */
-    tagCounts: search.tagCounts,
+    /** The tags of all messages of the inbox, sorted, with their numbers of messages. */
+    tagCounts: (inbox: InboxRow) => countTags(app, inbox),
 
     /** The message that the path names; `latest` is the newest one that matches. Throws 404. */
     async messageOf(context: MailpitContext): Promise<MessageRecord> {
@@ -76,7 +73,7 @@ export function createMailpitMessages(deps: {
       if (id !== LATEST) return store.byId(inbox.seq, id) ?? raise(pageNotFound());
       const query = queryOf(context, context.query.get("query"));
       if (query === null) return store.latest(inbox.seq) ?? raise(messageNotFound());
-      const [first] = await search.find(inbox.seq, query, { limit: 1 });
+      const [first] = await findMessages(app, inbox.seq, query, { limit: 1 });
       return (first === undefined ? null : store.bySeq(first.seq)) ?? raise(messageNotFound());
     },
 

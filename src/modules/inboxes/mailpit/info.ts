@@ -36,7 +36,7 @@ export function mailpitInfoRoutes(deps: {
           DatabaseSize: statSync(databaseFile, { throwIfNoEntry: false })?.size ?? 0,
           Messages: total,
           Unread: unread,
-          Tags: Object.fromEntries(messages.tagCounts(inbox.seq)),
+          Tags: Object.fromEntries(await messages.tagCounts(inbox)),
           RuntimeStats: {
             Uptime: Math.floor((clock.elapsed() - startedAt) / 1000),
             Memory: process.memoryUsage.rss(),

@@ -18,10 +18,15 @@ export function mailpitListRoutes(messages: MailpitMessages): MailpitRoute[] {
   const { store } = messages;
 
   /** The members of a list that are the same for all pages. */
-  function totals(inboxSeq: number, start: number, found: { total: number; unread: number }) {
-    const { total, unread } = store.counts(inboxSeq);
+  async function totals(
+    inbox: MailpitContext["inbox"],
+    start: number,
+    found: { total: number; unread: number },
+  ) {
+    const { total, unread } = store.counts(inbox.seq);
     const counts = { messages_count: found.total, messages_unread: found.unread };
-    return { total, unread, ...counts, start, tags: messages.tags(inboxSeq) };
+    const tags = [...(await messages.tagCounts(inbox)).keys()];
+    return { total, unread, ...counts, start, tags };
   }
 
   async function list(context: MailpitContext): Promise<Response> {
@@ -35,7 +40,7 @@ export function mailpitListRoutes(messages: MailpitMessages): MailpitRoute[] {
       return searchPage(context, { terms: [received], hasDropped: false }, counts);
     }
     const summaries = await pageRows(inbox.seq, start, limit === 0 ? MAX_LIMIT : limit);
-    const { total, unread, ...rest } = totals(inbox.seq, start, counts);
+    const { total, unread, ...rest } = await totals(inbox, start, counts);
     return jsonAnswer({ total, unread, count: summaries.length, ...rest, messages: summaries });
   }
 
@@ -76,7 +81,7 @@ export function mailpitListRoutes(messages: MailpitMessages): MailpitRoute[] {
       total: matches.length,
       unread: matches.filter(({ isRead }) => !isRead).length,
     };
-    const { total, unread, ...rest } = totals(inbox.seq, start, counts ?? found);
+    const { total, unread, ...rest } = await totals(inbox, start, counts ?? found);
     const summaries = page.map(mailpitSummary);
     return jsonAnswer({ total, unread, count: summaries.length, ...rest, messages: summaries });
   }

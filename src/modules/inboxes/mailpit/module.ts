@@ -28,7 +28,6 @@ import type { Indexer } from "../indexing/indexer.ts";
 import type { Intake } from "../messages/intake.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { InboxReading } from "../reading.ts";
-import type { Search } from "../search/search.ts";
 import type { Inboxes } from "../service.ts";
 import { createMailpitAccess, type LocalAccess, type MailpitAccess } from "./access.ts";
 import { MailpitRefusal, pageNotFound, refusalAnswer } from "./answers.ts";
@@ -76,7 +75,6 @@ export function mailpitRoutes(deps: {
   localAccess: LocalAccess | null;
   reading: InboxReading;
   release: ReleaseToAll | null;
-  search: Search;
   /** The open WebSockets. */
   sockets: LiveConnections;
   store: MessageStore;

@@ -52,8 +52,8 @@ export function compileQuery(
     (filter.kind === "text" ? onText : others).push({ ...condition, sql });
   }
   return {
-    conditions: allOf(others),
-    text: allOf(onText),
+    conditions: allHold(others),
+    text: allHold(onText),
     texts,
     usesTexts: query.terms.some(({ filter }) => filter.kind === "text" || filter.kind === "field"),
     match: matchOf(query.terms),
@@ -98,7 +98,7 @@ function contains(column: string, value: string): Sql {
 }
 
 /** A balanced tree, because SQLite limits the depth of an expression. */
-function allOf(conditions: readonly Sql[]): Sql {
+export function allHold(conditions: readonly Sql[]): Sql {
   const values = conditions.flatMap((condition) => condition.values);
   return { sql: joinAll(conditions.map(({ sql }) => sql)), values };
 }

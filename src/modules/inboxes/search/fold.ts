@@ -4,7 +4,7 @@
  */
 
 import type { Addresses, NamedAddress } from "../messages/record.ts";
-import { signatureOf } from "./signature.ts";
+import { signatureOf } from "../../../lib/text-signature.ts";
 
 /** The folded texts of one message. */
 export type SearchTexts = {

@@ -1,8 +1,10 @@
 /** Searches in the database. test/proofs/ compares random ones with a plain filter. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { countMessages, findMessages } from "../../../../src/modules/inboxes/search/search.ts";
 import { parseQuery, type QueryOptions } from "../../../../src/modules/inboxes/search/syntax.ts";
 import { openInbox } from "../../../support/inbox-search.ts";
+import { plansOfReads } from "../../../support/reads.ts";
 
 let inbox: ReturnType<typeof openInbox>;
 const LONG = "filler ".repeat(1000);
@@ -10,7 +12,10 @@ const LONG = "filler ".repeat(1000);
 async function find(query: string, options?: QueryOptions, bounds?: object): Promise<number[]> {
   const parsed = parseQuery(query, options);
   if (!parsed.ok) throw new Error(parsed.reason);
-  const found = await inbox.search.find(1, parsed.query, bounds);
+  const found = await findMessages(inbox.app, 1, parsed.query, bounds);
+  if (bounds === undefined) {
+    expect(await countMessages(inbox.app, 1, parsed.query)).toBe(found.length);
+  }
   return found.map(({ seq }) => seq);
 }
 
@@ -183,4 +188,25 @@ describe("queries of bad clients are answered", () => {
       expect(await find(query)).toBeArray();
     });
   }
+});
+
+test("messages are read newest first from an index, and not sorted", async () => {
+  inbox = openInbox();
+  const plans = await plansOfReads(inbox.app, async () => {
+    await find("needle", {}, { limit: 5 });
+    await find("from:shop", {}, { limit: 5 });
+    await find("is:unread", {}, { limit: 5 });
+    await find("xy tag:news", {}, { limit: 5 });
+  });
+  inbox.close();
+  expect(plans.map((plan) => plan.split("\n")[0])).toEqual([
+    // Bits of FTS5: in the order of the rows (64), the newest one first (128).
+    expect.stringMatching(/^SCAN inbox_search VIRTUAL TABLE INDEX 192:/),
+    "SEARCH t USING INDEX inbox_texts_long (message_seq>? AND message_seq<?)",
+    expect.stringMatching(/^SCAN inbox_search VIRTUAL TABLE INDEX 192:/),
+    "SEARCH m USING INDEX inbox_messages_page (inbox_seq=? AND seq>? AND seq<?)",
+    "SEARCH inbox_messages USING COVERING INDEX inbox_messages_tags (inbox_seq=?)",
+    "SEARCH m USING INDEX inbox_messages_page (inbox_seq=? AND seq>? AND seq<?)",
+  ]);
+  expect(plans.filter((plan) => /TEMP B-TREE/.test(plan))).toEqual([]);
 });

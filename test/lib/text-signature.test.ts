@@ -1,7 +1,7 @@
 /** Signatures of long texts. */
 
 import { expect, test } from "bun:test";
-import { mayContain, signatureOf } from "../../../../src/modules/inboxes/search/signature.ts";
+import { mayContain, signatureOf } from "../../src/lib/text-signature.ts";
 
 const words = Array.from({ length: 3_000 }, (_, i) => `w${(i * 7_919).toString(36)}`);
 const text = words.join(" ");
