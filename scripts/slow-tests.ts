@@ -15,6 +15,7 @@ const RUNS_ALONE = 3;
 const SLOW: Readonly<Record<string, string>> = {
   "test/dashboard/": "a browser",
   "test/proofs/": "many rounds",
+  "test/architecture/walks.test.ts": "a server in a process of its own",
   "test/cli/process.test.ts": "the program",
   "test/docs/testing-recipes.test.ts": "tools of other languages",
   "test/http/descriptor-guard.test.ts a server without": "the program",
