@@ -38,7 +38,7 @@ import { draftNoun } from "./modules/template-editor/drafts.ts";
 import { templateTestNoun } from "./modules/template-editor/test-mail.ts";
 import { trackNoun } from "./modules/track.ts";
 import { trackingNoun } from "./modules/tracking/tracking.ts";
-import { createVerificationModule } from "./modules/verification/module.ts";
+import { verificationNoun } from "./modules/verification/verification.ts";
 import { viewNoun } from "./modules/views/views.ts";
 import { createWebhookModule } from "./modules/webhooks/module.ts";
 import { createWorkflowModule } from "./modules/workflows/module.ts";
@@ -129,7 +129,7 @@ export function createModules(parts: Core & Services, options: AppOptions) {
     moduleOf(app, trackNoun),
     createEventModule(parts),
     moduleOf(app, statsNoun),
-    createVerificationModule(parts),
+    moduleOf(app, verificationNoun),
     createSubscriptionModule(parts),
     moduleOf(app, trackingNoun),
     moduleOf(app, retentionNoun),

@@ -1,6 +1,6 @@
 /** The findings about an address in words. */
 
-import type { Verification } from "../../../modules/verification/model.ts";
+import type { Verification } from "../../../modules/verification/verification.ts";
 import type { Tone } from "../../ui/status.tsx";
 
 export type AddressVerdict = { tone: Tone; word: string; text: string };

@@ -2,7 +2,7 @@
 
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import type { Verification } from "../../../modules/verification/model.ts";
+import type { Verification } from "../../../modules/verification/verification.ts";
 import { api } from "../../api.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { AddressField, DialogForm } from "../../ui/dialog-form.tsx";
