@@ -6,7 +6,8 @@
  * Without Chromium it prints that it was skipped and exits with code 0.
  *
  * `bun scripts/pages.ts dashboard [NAME]` checks the pages of the dashboard instead, or those whose
- * name contains NAME (pages/dashboard.ts).
+ * name contains NAME (pages/dashboard.ts). `bun scripts/pages.ts keystrokes` measures how long a
+ * keystroke takes in the editors of a template of 100 kB (pages/keystrokes.ts).
  */
 
 import { existsSync, mkdirSync, rmSync } from "node:fs";
@@ -15,6 +16,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { removeFolder, ROOT, type Server, startServer, temporaryFolder } from "./bench/children.ts";
 import { valueAt, stringAt } from "../test/support/json.ts";
 import { checkDashboard } from "./pages/dashboard.ts";
+import { measureKeystrokes } from "./pages/keystrokes.ts";
 
 const CHROMIUM_PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const FLAGS = [
@@ -277,7 +279,7 @@ if (browserPath === undefined || !existsSync(browserPath)) {
   process.exit(0);
 }
 const [what, only = ""] = process.argv.slice(2);
-const limitMs = what === "dashboard" ? DASHBOARD_LIMIT_MS : LIMIT_MS;
+const limitMs = what === undefined ? LIMIT_MS : DASHBOARD_LIMIT_MS;
 setTimeout(() => {
   console.error(`the check did not finish within ${limitMs / 1000} s`);
   process.exit(1);
@@ -287,6 +289,8 @@ try {
     console.log("pages of the dashboard in a real browser");
     const found = await checkDashboard(command, only);
     if (found.length > 0) throw new Error(`${found.length} problems were found`);
+  } else if (what === "keystrokes") {
+    await measureKeystrokes(command);
   } else {
     console.log("pages in a real browser");
     await run(browserPath);

@@ -32,11 +32,12 @@ import {
 import { sendSampleMessage } from "./sample-message.ts";
 import { type SessionCookie, signIn } from "./sign-in.ts";
 
-type RunCommand = (data: string, ...words: string[]) => Promise<unknown>;
+export type RunCommand = (data: string, ...words: string[]) => Promise<unknown>;
 
-type Site = {
+export type Site = {
   browser: Browser;
   base: string;
+  secretKey: string;
   /** The session of the owner. */
   cookie: SessionCookie;
   places: Readonly<Record<PageState, Place>>;
@@ -54,7 +55,15 @@ const REFUSAL_MESSAGE =
 const EMPTY_PROJECT = "Quiet Harbour";
 
 /** Returns the problems of all pages whose name contains `only`. */
-export async function checkDashboard(command: RunCommand, only: string): Promise<string[]> {
+export function checkDashboard(command: RunCommand, only: string): Promise<string[]> {
+  return withDemo(command, (site) => checkPages(site, only));
+}
+
+/** Runs a check with a browser and a server with the demonstration, whose owner is signed in. */
+export async function withDemo<T>(
+  command: RunCommand,
+  check: (site: Site) => Promise<T>,
+): Promise<T> {
   buildDashboard();
   const data = temporaryFolder();
   const sizes = DEMO_SCALES.small;
@@ -74,7 +83,7 @@ export async function checkDashboard(command: RunCommand, only: string): Promise
       BROKEN: full,
       EMPTY: { project: stringAt(empty, "project.id"), ids },
     };
-    return await checkPages({ browser, base, cookie, places }, only);
+    return await check({ browser, base, cookie, secretKey: demo.secretKey, places });
   } finally {
     await browser.close();
     await server.stop();

@@ -14,7 +14,7 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { showDone } from "../../../ui/undo.tsx";
 import { useApiForm } from "../../../ui/use-api-form.ts";
 import { type CampaignEditing, campaignPath, CAMPAIGN_LABELS } from "./campaign-source.ts";
-import { saveAll } from "./save-all.ts";
+import { saveAll } from "../../../ui/editors/save-all.ts";
 
 type Props = { id: string; editor: CampaignEditing; contactId: string | undefined };
 

@@ -13,7 +13,7 @@ import { Status } from "../../../ui/status.tsx";
 import { counted } from "../numbers.ts";
 import { type CampaignEditing, campaignPath, CAMPAIGN_LABELS } from "./campaign-source.ts";
 import { commonFindings, rehearsalText } from "./rehearsal-text.ts";
-import { saveAll } from "./save-all.ts";
+import { saveAll } from "../../../ui/editors/save-all.ts";
 
 /** The name of the inbox that gets the messages. */
 const INBOX = "rehearsal";

@@ -14,7 +14,7 @@ import { useAppState, useMay } from "../../../state.ts";
 import { countText } from "../../overview/figures.ts";
 import { counted } from "../numbers.ts";
 import { type CampaignEditing, CAMPAIGN_LABELS } from "./campaign-source.ts";
-import { saveAll } from "./save-all.ts";
+import { saveAll } from "../../../ui/editors/save-all.ts";
 import { goToSection } from "./section.tsx";
 import { isTyped, mustType, openSections, type SectionStates } from "./sections.ts";
 import type { AudienceCount } from "./use-audience.ts";

@@ -2,13 +2,14 @@
 
 import { Button, FileButton, Menu } from "@mantine/core";
 import { Braces, ChevronDown, Image as ImageIcon } from "lucide-react";
-import { type ReactNode, type RefObject, useState } from "react";
+import { memo, type ReactNode, type RefObject, useState } from "react";
 import type { CodeControl } from "../../../ui/editors/code/code-editor.tsx";
 import { KNOWN_VARIABLES, type Word } from "../../../ui/editors/code/liquid-words.ts";
 import { showFailure } from "../../../ui/undo.tsx";
 import { imageTag, uploadImage } from "./images.ts";
 
-export function CodeTools(props: {
+/** Text that is typed does not draw them again. */
+export const CodeTools = memo(function CodeTools(props: {
   project: string;
   variables: readonly Word[];
   control: RefObject<CodeControl | null>;
@@ -46,7 +47,7 @@ export function CodeTools(props: {
       {children}
     </div>
   );
-}
+});
 
 function VariableItem({ word, onChoose }: { word: Word; onChoose: (text: string) => void }) {
   const { name, text } = word;

@@ -4,7 +4,7 @@
  */
 
 import { SegmentedControl, Switch } from "@mantine/core";
-import { useRef } from "react";
+import { memo, useRef } from "react";
 import type { TemplateDraftPreview } from "../../../../modules/template-editor/draft-model.ts";
 import { projectUrl } from "../../../api.ts";
 import { ContactSelect, hasRemoteImages } from "../../../ui/contact-preview.tsx";
@@ -36,26 +36,7 @@ export function PreviewPane(props: {
   const isDark = search.dark === "true";
   return (
     <div className="preview">
-      <div className="preview-tools">
-        <ContactSelect
-          label="Preview as"
-          contactId={search.as}
-          onContact={(as) => onSearch({ as })}
-        />
-        <SegmentedControl
-          aria-label="Device of the preview"
-          value={device}
-          onChange={(value) => onSearch({ device: value === "desktop" ? "" : value })}
-          data={[...DEVICES]}
-        />
-        <Switch
-          size="xs"
-          label="Dark"
-          disabled={device === "text"}
-          checked={isDark}
-          onChange={({ currentTarget }) => onSearch({ dark: currentTarget.checked ? "true" : "" })}
-        />
-      </div>
+      <PreviewTools contactId={search.as} device={device} isDark={isDark} onSearch={onSearch} />
       <Loaded query={preview} height={420}>
         {(mail) => (
           <Mail
@@ -70,6 +51,38 @@ export function PreviewPane(props: {
     </div>
   );
 }
+
+/** The choices of the preview. Text that is typed does not draw them again. */
+const PreviewTools = memo(function PreviewTools(props: {
+  contactId: string | undefined;
+  device: Device;
+  isDark: boolean;
+  onSearch: (next: PreviewSearch) => void;
+}) {
+  const { contactId, device, isDark, onSearch } = props;
+  return (
+    <div className="preview-tools">
+      <ContactSelect
+        label="Preview as"
+        contactId={contactId}
+        onContact={(as) => onSearch({ as })}
+      />
+      <SegmentedControl
+        aria-label="Device of the preview"
+        value={device}
+        onChange={(value) => onSearch({ device: value === "desktop" ? "" : value })}
+        data={[...DEVICES]}
+      />
+      <Switch
+        size="xs"
+        label="Dark"
+        disabled={device === "text"}
+        checked={isDark}
+        onChange={({ currentTarget }) => onSearch({ dark: currentTarget.checked ? "true" : "" })}
+      />
+    </div>
+  );
+});
 
 function Mail(props: {
   mail: TemplateDraftPreview;

@@ -6,7 +6,7 @@
 import { TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import type { Template } from "../../../../modules/templates.ts";
 import { ConflictDialog } from "../../../ui/editors/conflict-dialog.tsx";
 import { Notices } from "../../../ui/editors/notices.tsx";
@@ -48,8 +48,11 @@ export function TemplateEditor({ template, project }: { template: Template; proj
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const tab = currentTab(EDITOR_TABS, search);
-  const show = (next: TemplateSearch) =>
-    void navigate({ search: readTemplateSearch({ ...search, ...next }), replace: true });
+  const show = useCallback(
+    (next: TemplateSearch) =>
+      void navigate({ search: readTemplateSearch({ ...search, ...next }), replace: true }),
+    [navigate, search],
+  );
   const { isComparing, compare, stopComparing } = useComparison(editor);
   return (
     <Page
@@ -69,8 +72,8 @@ export function TemplateEditor({ template, project }: { template: Template; proj
       actions={
         <>
           <SaveState editor={editor} labels={TEMPLATE_LABELS} onCompare={compare} />
-          <TemplateTest id={id} editor={editor} contactId={search.as} />
-          <TemplateMenu template={template} project={project} editor={editor} />
+          <TemplateTest id={id} saveNow={editor.saveNow} contactId={search.as} />
+          <TemplateMenu template={template} project={project} saveNow={editor.saveNow} />
         </>
       }
       tabs={

@@ -2,21 +2,23 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { memo } from "react";
 import type { Template } from "../../../../modules/templates.ts";
 import { api } from "../../../api.ts";
 import { useDeletion } from "../../../ui/deletion.ts";
-import { saveText } from "../../../ui/editors/save-text.ts";
+import { saveAll } from "../../../ui/editors/save-all.ts";
 import { ObjectMenu } from "../../../ui/object-menu.tsx";
 import { showFailure } from "../../../ui/undo.tsx";
 import type { TemplateEditing } from "./template-editing.ts";
 import { TEMPLATE_LABELS, templateKey, templatePath } from "./template-source.ts";
 
-export function TemplateMenu(props: {
+/** Text that is typed does not draw it again. */
+export const TemplateMenu = memo(function TemplateMenu(props: {
   template: Template;
   project: string;
-  editor: TemplateEditing;
+  saveNow: TemplateEditing["saveNow"];
 }) {
-  const { template, project, editor } = props;
+  const { template, project, saveNow } = props;
   const { id } = template;
   const navigate = useNavigate();
   const client = useQueryClient();
@@ -30,8 +32,7 @@ export function TemplateMenu(props: {
   async function duplicate(): Promise<void> {
     try {
       // The server makes the copy of the stored template.
-      const state = await editor.saveNow();
-      if (state.status !== "SAVED") throw new Error(saveText(state, TEMPLATE_LABELS));
+      await saveAll({ saveNow }, TEMPLATE_LABELS);
       const copy = await api.post<Template>(`${templatePath(id)}/duplicate`);
       void client.invalidateQueries({ queryKey: ["templates", project] });
       const params = { project, template: copy.id };
@@ -52,4 +53,4 @@ export function TemplateMenu(props: {
       }}
     />
   );
-}
+});

@@ -3,30 +3,35 @@
 import { Button, Menu } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { ChevronDown, Send } from "lucide-react";
-import { useRef, useState } from "react";
+import { memo, useRef, useState } from "react";
 import { ApiError, api, newIdempotencyKey } from "../../../api.ts";
 import { useAppState } from "../../../state.ts";
 import { ContactSelect } from "../../../ui/contact-preview.tsx";
 import { AddressField, DialogForm } from "../../../ui/dialog-form.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
-import { saveText } from "../../../ui/editors/save-text.ts";
+import { saveAll } from "../../../ui/editors/save-all.ts";
 import { showDone, showFailure } from "../../../ui/undo.tsx";
 import { useApiForm } from "../../../ui/use-api-form.ts";
 import type { TemplateEditing } from "./template-editing.ts";
 import { TEMPLATE_LABELS, templatePath } from "./template-source.ts";
 
-type Props = { id: string; editor: TemplateEditing; contactId: string | undefined };
+type Props = {
+  id: string;
+  saveNow: TemplateEditing["saveNow"];
+  contactId: string | undefined;
+};
 
 /** The address that gets a test, and the contact whose values the test has. */
 type Test = { to: string; contactId: string | undefined };
 
-export function TemplateTest({ id, editor, contactId }: Props) {
+/** Text that is typed does not draw it again. */
+export const TemplateTest = memo(function TemplateTest({ id, saveNow, contactId }: Props) {
   const { user } = useAppState();
   const [isAsking, dialog] = useDisclosure(false);
   const [isBusy, setIsBusy] = useState(false);
   // A second click during the request sends no second mail.
   const key = useRef(newIdempotencyKey());
-  const send = useSend({ id, editor });
+  const send = useSend({ id, saveNow });
 
   async function sendToMe(): Promise<void> {
     setIsBusy(true);
@@ -68,13 +73,12 @@ export function TemplateTest({ id, editor, contactId }: Props) {
       </Dialog>
     </>
   );
-}
+});
 
 /** Saves first, because the server makes the mail of the stored template. */
-function useSend({ id, editor }: Pick<Props, "id" | "editor">) {
+function useSend({ id, saveNow }: Pick<Props, "id" | "saveNow">) {
   return async ({ to, contactId }: Test, idempotencyKey: string): Promise<void> => {
-    const state = await editor.saveNow();
-    if (state.status !== "SAVED") throw new Error(saveText(state, TEMPLATE_LABELS));
+    await saveAll({ saveNow }, TEMPLATE_LABELS);
     const body = { to, ...(contactId === undefined || contactId === "" ? {} : { contactId }) };
     try {
       await api.post(`${templatePath(id)}/test`, body, { idempotencyKey });

@@ -69,7 +69,7 @@ const NO_WORDS: readonly Word[] = [];
 /**
  * The page gets a text so long after the last change, because it draws more than the editor does.
  */
-const SETTLED_MS = 120;
+const SETTLED_MS = 250;
 
 export function CodeEditor(props: CodeEditorProps) {
   const { value, label, describedBy, faults = NO_FAULTS, variables = NO_WORDS } = props;

@@ -1,6 +1,6 @@
-import type { FieldValues } from "../../../ui/editors/merge.ts";
-import type { Editing } from "../../../ui/editors/use-autosave.ts";
-import { saveText } from "../../../ui/editors/save-text.ts";
+import type { FieldValues } from "./merge.ts";
+import type { Editing } from "./use-autosave.ts";
+import { saveText } from "./save-text.ts";
 
 /**
  * Saves the changes of an editor before a request that works with the stored record. Throws if the
