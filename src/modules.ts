@@ -30,7 +30,7 @@ import { retentionNoun } from "./modules/retention.ts";
 import { createSegmentModule } from "./modules/segments/module.ts";
 import { statsNoun } from "./modules/stats/stats.ts";
 import { createServerChecks } from "./server-checks.ts";
-import { createSubscriptionModule } from "./modules/subscription/module.ts";
+import { subscriptionNoun } from "./modules/subscription/subscription.ts";
 import { suppressionNoun } from "./modules/suppressions.ts";
 import { systemModule } from "./modules/system/system.ts";
 import { templateNoun } from "./modules/templates.ts";
@@ -130,7 +130,7 @@ export function createModules(parts: Core & Services, options: AppOptions) {
     createEventModule(parts),
     moduleOf(app, statsNoun),
     moduleOf(app, verificationNoun),
-    createSubscriptionModule(parts),
+    moduleOf(app, subscriptionNoun),
     moduleOf(app, trackingNoun),
     moduleOf(app, retentionNoun),
     createSegmentModule(parts),

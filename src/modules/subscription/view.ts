@@ -2,7 +2,7 @@
 
 import type { Page } from "../../http/page.ts";
 import { fillPlaceholders, type PageText, type Texts } from "../../render/language.ts";
-import type { Recipient } from "./service.ts";
+import type { Recipient } from "./subscription.ts";
 
 export type PageName = "unsubscribe" | "subscribe" | "manage";
 

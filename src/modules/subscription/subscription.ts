@@ -1,0 +1,284 @@
+/**
+ * The pages behind the unsubscribe, subscribe and manage links of a mail.
+ *
+ * GET  /unsubscribe/{token}    shows a page with a button; changes nothing
+ * POST /unsubscribe/{token}    the form of that page, or a one-click request (RFC 8058)
+ * GET  /subscribe/{token}      shows a page with a button; changes nothing
+ * POST /subscribe/{token}      the form of that page
+ * GET  /manage/{token}         shows the state of the subscription and a button to change it
+ * POST /manage/{token}         the form of that page
+ *
+ * 1. The signed token of the link names the mail and so its recipient. It is the only authentication:
+ *    no key and no cookie is needed.
+ * 2. A POST is parsed to a decision, which is applied to the contact in one change.
+ * 3. `view.ts` builds the page that the recipient sees. Every answer is an HTML page.
+ */
+
+import { Elysia } from "elysia";
+import type { App } from "../../core/app.ts";
+import { statement } from "../../db/statement.ts";
+import { bodiesOf } from "../../http/body.ts";
+import { MAX_FORM_BYTES } from "../../http/body-limits.ts";
+import { describeOperations, undocumented } from "../../http/documented.ts";
+import { readForm } from "../../http/form.ts";
+import { badLinkPage, errorPage, Html, type Page, pageResponse } from "../../http/page.ts";
+import { AppError } from "../../lib/errors.ts";
+import { describeError } from "../../lib/log.ts";
+import { chooseTexts } from "../../render/language.ts";
+import { openToken } from "../../render/links.ts";
+import { type ContactRow, contactService } from "../contacts/service.ts";
+import type { Noun } from "../module.ts";
+import { ensureStorage } from "../quotas.ts";
+import { ACTION, buildPage, type PageName } from "./view.ts";
+
+/** The form of the pages, which mail programs also send for one click (RFC 8058 §3.1). */
+const PAGE_FORM = {
+  required: true,
+  content: {
+    "application/x-www-form-urlencoded": {
+      schema: {
+        "x-name": "SubscriptionForm",
+        "x-max-body-bytes": MAX_FORM_BYTES,
+        type: "object" as const,
+        description: "The button that a recipient pressed; one of both fields",
+        additionalProperties: true,
+        properties: {
+          action: {
+            type: "string" as const,
+            enum: ["subscribe", "unsubscribe"],
+            description: "The change, from a button of a page",
+          },
+          "List-Unsubscribe": {
+            type: "string" as const,
+            enum: ["One-Click"],
+            description: "Unsubscribes; sent by mail programs",
+          },
+        },
+        examples: [{ action: "unsubscribe" }],
+      },
+    },
+  },
+};
+
+const parameters = { token: "The signed token in the link of a mail" };
+const SHOWS = "Changes nothing, so that programs that follow links do no harm.";
+const ACTS = "The button of the page; it can be pressed again without harm.";
+
+const DETAILS = describeOperations(
+  { tag: "Recipients" },
+  {
+    showUnsubscribePage: {
+      role: "ANYONE",
+      summary: "Page that offers to unsubscribe",
+      description: SHOWS,
+      parameters,
+      security: [],
+    },
+    unsubscribe: {
+      role: "ANYONE",
+      summary: "Unsubscribe, or subscribe again",
+      description: `${ACTS} Mail programs send the same request for one-click unsubscription.`,
+      parameters,
+      security: [],
+    },
+    showSubscribePage: {
+      role: "ANYONE",
+      summary: "Page that offers to subscribe",
+      description: SHOWS,
+      parameters,
+      security: [],
+    },
+    subscribe: {
+      role: "ANYONE",
+      summary: "Subscribe, or unsubscribe again",
+      description: ACTS,
+      parameters,
+      security: [],
+    },
+    showSubscription: {
+      role: "ANYONE",
+      summary: "Page that shows the subscription",
+      description: SHOWS,
+      parameters,
+      security: [],
+    },
+    changeSubscription: {
+      role: "ANYONE",
+      summary: "Subscribe or unsubscribe",
+      description: ACTS,
+      parameters,
+      security: [],
+    },
+  },
+);
+
+const PAGES = { 200: Html, 404: Html, 500: Html };
+const PAGES_OF_FORM = { ...PAGES, 400: Html, 409: Html, 413: Html, 503: Html };
+
+type Detail = (typeof DETAILS)[keyof typeof DETAILS];
+const documented = (detail: Detail) => ({ response: PAGES, detail });
+const documentedPost = (detail: Detail) => ({
+  response: PAGES_OF_FORM,
+  parse: "none" as const,
+  detail: { ...detail, requestBody: PAGE_FORM },
+});
+const hidden = { detail: undocumented("ANYONE") };
+const hiddenPost = { ...hidden, parse: "none" as const };
+
+export const subscriptionNoun: Noun = {
+  name: "subscription",
+  routes: (app) => [subscriptionRoutes(app)],
+};
+
+function subscriptionRoutes(app: App) {
+  const onGet = (name: PageName) => withErrorPage(app, name, show);
+  const onPost = (name: PageName) => withErrorPage(app, name, act);
+  return (
+    new Elysia({ name: "subscription-routes" })
+      .get("/unsubscribe/:token", onGet("unsubscribe"), documented(DETAILS.showUnsubscribePage))
+      .post("/unsubscribe/:token", onPost("unsubscribe"), documentedPost(DETAILS.unsubscribe))
+      .get("/subscribe/:token", onGet("subscribe"), documented(DETAILS.showSubscribePage))
+      .post("/subscribe/:token", onPost("subscribe"), documentedPost(DETAILS.subscribe))
+      .get("/manage/:token", onGet("manage"), documented(DETAILS.showSubscription))
+      .post("/manage/:token", onPost("manage"), documentedPost(DETAILS.changeSubscription))
+      // Broken links, cut off or with text added, get an HTML page instead of a JSON error.
+      .get("/unsubscribe/*", onGet("unsubscribe"), hidden)
+      .post("/unsubscribe/*", onPost("unsubscribe"), hiddenPost)
+      .get("/subscribe/*", onGet("subscribe"), hidden)
+      .post("/subscribe/*", onPost("subscribe"), hiddenPost)
+      .get("/manage/*", onGet("manage"), hidden)
+      .post("/manage/*", onPost("manage"), hiddenPost)
+  );
+}
+
+type Answer = (app: App, name: PageName, request: Request) => Response | Promise<Response>;
+
+/** Answers errors with a page that does not describe them; the log gets the description. */
+function withErrorPage(app: App, name: PageName, answer: Answer) {
+  return async ({ request }: { request: Request }): Promise<Response> => {
+    try {
+      return await answer(app, name, request);
+    } catch (error) {
+      const status = error instanceof AppError ? error.status : 500;
+      app.log.error("a subscription page failed", {
+        page: name,
+        status,
+        error: describeError(error),
+      });
+      return respond(request, null, errorPage, status);
+    }
+  };
+}
+
+function show(app: App, name: PageName, request: Request): Response {
+  const recipient = recipientOf(app, emailIdIn(app, request));
+  if (recipient === null) return respond(request, null, badLinkPage, 404);
+  return respond(request, recipient, (texts) =>
+    buildPage(texts, name, { recipient, hasActed: false }),
+  );
+}
+
+async function act(app: App, name: PageName, request: Request): Promise<Response> {
+  const emailId = emailIdIn(app, request);
+  const recipient = recipientOf(app, emailId);
+  if (recipient === null) return respond(request, null, badLinkPage, 404);
+  const form = await readForm(request, bodiesOf(app).arrivals);
+  if (form.isTooLarge) return respond(request, recipient, errorPage, 413);
+  const decision = decisionIn(form, name);
+  if (decision === null) {
+    const view = { recipient, hasActed: false };
+    return respond(request, recipient, (texts) => buildPage(texts, name, view), 400);
+  }
+  const decided = await app.writer.write(() => decide(app, emailId, decision));
+  const updated = decided ?? recipient;
+  const view = { recipient: updated, hasActed: true };
+  return respond(request, updated, (texts) => buildPage(texts, name, view));
+}
+
+function emailIdIn({ linkKey }: App, request: Request): string | null {
+  return openToken(linkKey, tokenIn(request.url));
+}
+
+/** Uses the language of the project; without a recipient, that of the browser. */
+function respond(
+  request: Request,
+  recipient: Recipient | null,
+  view: (texts: ReturnType<typeof chooseTexts>) => Page,
+  status = 200,
+): Response {
+  const accepted = request.headers.get("accept-language");
+  return pageResponse(view(chooseTexts(recipient?.language ?? null, accepted)), status);
+}
+
+/**
+ * Returns the token after the page's name, without a full stop or bracket that a mail program
+ * included in the link.
+ */
+function tokenIn(url: string): string {
+  return /^[^/]+\/\/[^/]+\/[a-z]+\/([\w-]*)/.exec(url)?.[1] ?? "";
+}
+
+/**
+ * Returns the decision that a form holds; null if it holds none. A request without a body is one of a
+ * mail program, because the buttons of the page have a value.
+ */
+function decisionIn(
+  { fields, isEmpty }: { fields: ReadonlyMap<string, string>; isEmpty: boolean },
+  name: PageName,
+): Decision | null {
+  const action = fields.get(ACTION);
+  if (action === "subscribe" || action === "unsubscribe") {
+    return { isSubscribed: action === "subscribe", via: "page" };
+  }
+  const isOneClick = isEmpty || fields.get("List-Unsubscribe") === "One-Click";
+  return isOneClick && name === "unsubscribe" ? { isSubscribed: false, via: "one-click" } : null;
+}
+
+/** The mail that a link belongs to, with its project and the contact whom the link changes. */
+export type Recipient = {
+  emailSeq: number;
+  projectName: string;
+  /** BCP 47 tag of the project's language. */
+  language: string;
+  /** The address to which the mail was sent; null if its contact was deleted. */
+  to: string | null;
+  /** It has another address than the mail if its address was changed. Null if there is none. */
+  contact: ContactRow | null;
+};
+
+type Decision = {
+  isSubscribed: boolean;
+  /** The button of our page, or the one-click request of a mail program (RFC 8058). */
+  via: "page" | "one-click";
+};
+
+type Mail = Omit<Recipient, "contact"> & { projectSeq: number; contactSeq: number | null };
+
+const findMail = statement<Mail, [string]>(`
+  SELECT e.seq AS emailSeq, e.project_seq AS projectSeq, e.contact_seq AS contactSeq,
+         e.to_address AS "to", p.name AS projectName, p.language
+  FROM emails e JOIN projects p ON p.seq = e.project_seq WHERE e.id = +?`);
+
+function recipientOf(app: App, emailId: string | null): Recipient | null {
+  const mail = emailId === null ? null : findMail(app).get(emailId);
+  return mail === null ? null : { ...mail, contact: contactService(app).findRecipient(mail) };
+}
+
+/**
+ * Part of a change: returns the recipient after the decision. A decision that the contact already has
+ * changes nothing. Null if the mail does not exist. An unsubscription is always stored; a subscription
+ * is refused with 409 if strangers have filled their part of the storage quota, because who has the
+ * link could change between both for ever.
+ */
+function decide(
+  app: App,
+  emailId: string | null,
+  { isSubscribed, via }: Decision,
+): Recipient | null {
+  const recipient = recipientOf(app, emailId);
+  if (recipient === null || recipient.contact === null) return recipient;
+  if (isSubscribed) ensureStorage(app, recipient.contact.projectSeq, true);
+  const cause = { emailSeq: recipient.emailSeq, data: { via } };
+  const contact = contactService(app).setSubscription(recipient.contact, isSubscribed, cause);
+  return { ...recipient, contact };
+}
