@@ -18,7 +18,6 @@ import { type Log, withoutErrors } from "./lib/log.ts";
 import { createLoopWatch, type LoopWatchDeps, platformWatch } from "./lib/loop-watch.ts";
 import { createReferences } from "./lib/references.ts";
 import { announcements } from "./events/announcements.ts";
-import { sliceScheduler } from "./lib/slice-queue.ts";
 import { createSteadyClock } from "./lib/steady-clock.ts";
 import type { Transport } from "./outbox/outcome.ts";
 import { type DkimKeyPair, generateDkimKeys } from "./protocols/dkim/keys.ts";
@@ -102,7 +101,6 @@ export function createCore(options: AppOptions) {
   return {
     ...shared,
     app,
-    scheduler: sliceScheduler(app),
     events: eventLog(app),
     eventsOfContact: eventsOfContact(app),
     listPage: listPage(app),

@@ -10,7 +10,7 @@ import { systemClock } from "./clock.ts";
 import type { Log } from "./log.ts";
 import { threadCpuMs } from "./thread-cpu.ts";
 
-type WorkKind = "route" | "job" | "mail" | "write" | "work";
+type WorkKind = "route" | "job" | "mail" | "write";
 
 /** Counts since the start of the process; times in milliseconds. */
 export type HoldReport = {

@@ -44,7 +44,6 @@ const MEASURES_WORK = [
   "lib/thread-cpu.ts",
   "lib/yield.ts",
   "lib/loop-watch.ts",
-  "lib/slices.ts",
   "render/template/limits.ts",
   "modules/campaigns/expand.ts",
   "modules/contacts/bulk/run.ts",

@@ -17,7 +17,6 @@ import { operationRoutes } from "../../http/operations.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { EventLog } from "../../events/log.ts";
-import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Module } from "../module.ts";
 import { createBulkActions } from "./bulk/actions.ts";
 import { createBulkRunner } from "./bulk/run.ts";
@@ -57,19 +56,18 @@ export function createContactModule(deps: {
   removal: Pick<Removal, "remove">;
   filterAudience: FindAudience;
   usage: Pick<UsageCounter, "addBytes">;
-  scheduler: FairScheduler;
   config: Pick<Config, "quotaJobs">;
   admission: Admission;
   bodies: Bodies;
 }): Module {
-  const { app, db, folder, writer, clock, log, scheduler } = deps;
+  const { app, db, folder, writer, clock, log } = deps;
   const { events, contacts, admission, bodies } = deps;
   const { remove } = deps.removal;
   const audience = deps.filterAudience;
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
   const quota = createJobQuota({ db, maxJobs: deps.config.quotaJobs });
-  const jobFile = createJobFile({ files, scheduler });
+  const jobFile = createJobFile(files);
   const faults = createImportFaults(db);
   const imports = createImports({ app, files, jobs, quota, clock, jobFile, faults, writer });
   const actionOf = createBulkActions({ db, clock, events, contacts, audience, remove });
@@ -97,7 +95,6 @@ export function createContactModule(deps: {
         jobs,
         faults,
         writer,
-        scheduler,
         openTrial: (jobId) =>
           openTrial({
             db,

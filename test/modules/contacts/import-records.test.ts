@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import type { CsvItem } from "../../../src/lib/csv.ts";
-import { createFairScheduler } from "../../../src/lib/slice-queue.ts";
 import { readRecords } from "../../../src/modules/contacts/import/records.ts";
 
 const MIB = 1024 * 1024;
@@ -37,10 +36,7 @@ async function readLong(before: string, after: string) {
   let peakBytes = 0;
   const measure = () => (peakBytes = Math.max(peakBytes, heldBytes() - initialBytes));
   const bytes = longLine(before, after, measure);
-  for await (const batch of readRecords(
-    { bytes, encoding: "utf-8" },
-    createFairScheduler().queueOf(1),
-  )) {
+  for await (const batch of readRecords({ bytes, encoding: "utf-8" })) {
     items.push(...batch);
   }
   return { items, peakBytes };

@@ -5,15 +5,13 @@
 
 import type { Writer } from "../../../db/writer.ts";
 import type { CsvItem } from "../../../lib/csv.ts";
-import type { FairScheduler } from "../../../lib/slice-queue.ts";
-import { startSlices } from "../../../lib/slices.ts";
 import { type Batch, readBatches } from "./batches.ts";
 import type { ImportFaults, RowFault } from "./faults.ts";
 import type { ImportFiles } from "./files.ts";
 import { encodingError, examineSample, type FileFormat, nameError, readFormat } from "./format.ts";
 import { FILE_GONE, type JobFile, readInput, targetOf } from "./job-file.ts";
 import { PREVIEWED_ROWS, previewRows } from "./preview.ts";
-import { peekItems, SAMPLED_ROWS } from "./records.ts";
+import { peekItems, SAMPLED_ROWS, yieldIfBusy } from "./records.ts";
 import { type Counters, countRow, importResults } from "./results.ts";
 import type { Trial } from "./trial.ts";
 import type { RowTarget } from "./write.ts";
@@ -38,18 +36,16 @@ export function createDryRunner(deps: {
   faults: ImportFaults;
   openTrial: (jobId: string) => Trial;
   writer: Writer;
-  scheduler: FairScheduler;
 }): JobRunner {
-  const { files, jobFile, jobs, faults, openTrial, writer, scheduler } = deps;
+  const { files, jobFile, jobs, faults, openTrial, writer } = deps;
 
   /** Tries the rows of a batch in slices of a few milliseconds, and returns their faults. */
-  async function tryRows(job: JobRow, rows: Batch["rows"], tried: Opened & Counters) {
+  async function tryRows(rows: Batch["rows"], tried: Opened & Counters) {
     const { trial, target } = tried;
     const found: RowFault[] = [];
-    const slices = await startSlices(scheduler.queueOf(job.projectSeq));
     for (let row = rows.next(), n = 1; row.done !== true; row = rows.next(), n++) {
       countRow(row.value, (content) => trial.try(content, target), tried, found);
-      if (n % TRIED_AT_ONCE === 0 && slices.isOver()) await slices.next();
+      if (n % TRIED_AT_ONCE === 0) await yieldIfBusy();
     }
     return found;
   }
@@ -59,7 +55,7 @@ export function createDryRunner(deps: {
     const results = importResults({});
     for await (const { rows, endedBy } of opened.batches) {
       const before = progress.failed;
-      const found = await tryRows(job, rows, { ...opened, progress, results });
+      const found = await tryRows(rows, { ...opened, progress, results });
       await writer.write(() => {
         jobs.advance(job.seq, progress);
         faults.add(job.seq, found, before);

@@ -117,11 +117,10 @@ export function createImports(deps: {
 
   /** Throws 422 with all errors of the header. A dry run shows them, unless nothing can be read. */
   async function checkHeader(
-    projectSeq: number,
     { id, kind }: { id: string; kind: ImportKind },
     job: ImportJob,
   ): Promise<void> {
-    const errors = await jobFile.open({ id, projectSeq }, job, async ({ header, rest }) => {
+    const errors = await jobFile.open({ id }, job, async ({ header, rest }) => {
       const unreadable = headerErrors(header);
       if (unreadable.length > 0 || kind === "DRY_RUN") return unreadable;
       const unclear = encodingError(job);
@@ -131,7 +130,7 @@ export function createImports(deps: {
     if (errors.length > 0) throw validationError(errors);
   }
 
-  async function storeAndCheckFile(projectSeq: number, upload: Upload, read: ReadOptions) {
+  async function storeAndCheckFile(upload: Upload, read: ReadOptions) {
     const id = newId(clock.now());
     const receiving = await files.create(id).catch(refuseFullStorage);
     try {
@@ -147,7 +146,7 @@ export function createImports(deps: {
         ...file,
         ...options,
       };
-      await checkHeader(projectSeq, { id, kind }, job);
+      await checkHeader({ id, kind }, job);
       return { id, kind, job, sizeBytes, identity: { digest, kind, encoding, ...options } };
     } catch (error) {
       await receiving.abandon();
@@ -158,7 +157,7 @@ export function createImports(deps: {
   return {
     /** Stores and checks the file of a request. If it is refused, the file is removed. */
     async receive(projectSeq: number, upload: Upload, read: ReadOptions): Promise<Received> {
-      return begin(projectSeq, () => storeAndCheckFile(projectSeq, upload, read));
+      return begin(projectSeq, () => storeAndCheckFile(upload, read));
     },
 
     /** Takes the file of a dry run, to import it, or to try it again with other options. */
@@ -183,7 +182,7 @@ export function createImports(deps: {
         };
         if (!(await files.copy(dryRunId, id))) throw fileGone();
         try {
-          await checkHeader(projectSeq, { id, kind }, job);
+          await checkHeader({ id, kind }, job);
         } catch (error) {
           await files.remove(id);
           throw error;

@@ -3,7 +3,6 @@
 import { Value } from "@sinclair/typebox/value";
 import type { Delimiter } from "../../../lib/csv.ts";
 import type { FieldError } from "../../../lib/errors.ts";
-import type { FairScheduler } from "../../../lib/slice-queue.ts";
 import type { ImportFiles } from "./files.ts";
 import { readFormat } from "./format.ts";
 import { ImportJob } from "./model.ts";
@@ -18,19 +17,16 @@ type Surveyed = FileSurvey & { errors: FieldError[]; delimiter: Delimiter };
 
 export const FILE_GONE = "The uploaded file no longer exists. Upload it again.";
 
-export function createJobFile(deps: { files: ImportFiles; scheduler: FairScheduler }) {
-  const { files, scheduler } = deps;
-
+export function createJobFile(files: ImportFiles) {
   /** Opens the file of a job. Returns null if it does not exist. */
   async function open<T>(
-    job: Pick<JobRow, "id" | "projectSeq">,
+    job: Pick<JobRow, "id">,
     { encoding, delimiter }: Pick<ImportJob, "encoding" | "delimiter">,
-    use: Parameters<typeof withRecords<T>>[2],
+    use: Parameters<typeof withRecords<T>>[1],
   ): Promise<T | null> {
     const bytes = await files.read(job.id);
     if (bytes === null) return null;
-    const queue = scheduler.queueOf(job.projectSeq);
-    return withRecords({ bytes, encoding, delimiter }, queue, use);
+    return withRecords({ bytes, encoding, delimiter }, use);
   }
 
   return {

@@ -1,9 +1,8 @@
 /** Reads the records of an uploaded file, with its encoding and delimiter. */
 
 import { createCsvReader, type CsvItem, type Delimiter, detectDialect } from "../../../lib/csv.ts";
-import { startSlices } from "../../../lib/slices.ts";
 import { createDecoder } from "../../../lib/text-encoding.ts";
-import type { SliceQueue } from "../../../lib/slice-queue.ts";
+import { createYield } from "../../../lib/yield.ts";
 
 /** The delimiter is detected if it is not given. */
 type TextFile = {
@@ -23,14 +22,16 @@ type OpenedFile = {
   delimiter: Delimiter;
 };
 
+/** Awaited before each piece of the work on files, of which all imports together do some milliseconds at once. */
+export const yieldIfBusy = createYield();
+
 /** Calls `use` with the records of a file, and closes it, even if it was not read to its end. */
 export async function withRecords<T>(
   file: TextFile,
-  queue: SliceQueue,
   use: (opened: OpenedFile) => Promise<T>,
 ): Promise<T> {
   let delimiter: Delimiter = ",";
-  const records = readRecords(file, queue, (detected) => (delimiter = detected));
+  const records = readRecords(file, (detected) => (delimiter = detected));
   try {
     const { header, rest } = await splitHeader(records);
     return await use({ header, rest, delimiter });
@@ -45,14 +46,12 @@ export async function withRecords<T>(
  */
 export async function* readRecords(
   file: TextFile,
-  queue: SliceQueue,
   detected?: (delimiter: Delimiter) => void,
 ): AsyncGenerator<CsvItem[]> {
-  const slices = await startSlices(queue);
   for await (const batches of read(file, detected)) {
     for (const items of batches) {
       yield items;
-      if (slices.isOver()) await slices.next();
+      await yieldIfBusy();
     }
   }
 }
