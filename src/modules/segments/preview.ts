@@ -1,6 +1,7 @@
 /**
- * Whom a condition selects before a segment with it is stored: the number, and some members. Where
- * counting takes long, the number is estimated from random contacts; a second request waits for it.
+ * Whom a condition selects before a segment with it is stored: the number, and some members. If
+ * counting takes long, the number is estimated from random contacts, which another thread looks at
+ * meanwhile; a second request waits for the exact one.
  */
 
 import type { App } from "../../core/app.ts";
@@ -25,7 +26,7 @@ export function createPreview(deps: {
   const { app, audiences, definitions } = deps;
 
   async function estimateAll(audience: Audience): Promise<number> {
-    const tallies = await estimate(app, audience);
+    const tallies = await estimate(app, audience, WAIT_MS);
     return tallies.reduce((sum, { count }) => sum + count, 0);
   }
 
@@ -35,12 +36,17 @@ export function createPreview(deps: {
     counted: Counted,
   ): Promise<ConditionPreview> => {
     const audience = definitions.conditionAudience(projectSeq, condition);
-    const { rows, total } =
-      counted === "EXACT"
-        ? await audiences.pageWithTotal(audience, { beforeSeq: null, limit: MEMBERS })
-        : await audiences.sample(audience, MEMBERS, WAIT_MS);
+    if (counted === "EXACT") {
+      const bounds = { beforeSeq: null, limit: MEMBERS };
+      const { rows, total } = await audiences.pageWithTotal(audience, bounds);
+      return { count: total, isExact: true, members: rows.map(presentContact) };
+    }
+    const estimating = estimateAll(audience);
+    // Nothing waits for the estimate if the count is exact.
+    estimating.catch(() => undefined);
+    const { rows, total } = await audiences.sample(audience, MEMBERS, WAIT_MS);
     return {
-      count: total ?? (await estimateAll(audience)),
+      count: total ?? (await estimating),
       isExact: total !== null,
       members: rows === null ? null : rows.map(presentContact),
     };

@@ -115,7 +115,7 @@ test("estimates the numbers of an audience that takes too long to count", async 
   const reader = {
     ...app.reader,
     find: async (...[owner, query, limitMs]: Parameters<typeof find>) =>
-      query.isPartial === true
+      query.sql.includes("count(*)")
         ? { rows: [], isComplete: false, stoppedAt: null, total: null }
         : await find(owner, query, limitMs),
   };
@@ -125,4 +125,16 @@ test("estimates the numbers of an audience that takes too long to count", async 
   expect(isExact).toBe(false);
   // The one contact that is drawn again and again stands for all seven.
   expect(tallies).toEqual([{ isSubscribed: true, reason: null, count: 7 }]);
+});
+
+test("an estimate counts only the contacts that were asked in time", async () => {
+  const { app } = t.app;
+  const reader = {
+    ...app.reader,
+    find: async () => ({ rows: [[1, null]], isComplete: false, stoppedAt: 3, total: null }),
+  };
+  const audience = audienceOf([IS_SUBSCRIBED], { projectSeq: t.project.seq, now: 0 });
+  const { tallies } = await tallyAudience({ ...app, reader }, audience, "RECENT");
+  // One of three, of seven.
+  expect(tallies).toEqual([{ isSubscribed: true, reason: null, count: 2 }]);
 });

@@ -70,8 +70,8 @@ describe("the preview of a condition", () => {
     const reader: DatabaseReader = {
       ...app.reader,
       async find(owner, query, limitMs) {
-        if (query.isPartial !== true) return app.reader.find(owner, query, limitMs);
-        expect(limitMs).toBe(200);
+        expect([query.isPartial, limitMs]).toEqual([true, 200]);
+        if (query.total === undefined) return app.reader.find(owner, query, limitMs);
         return { rows: [], isComplete: false, stoppedAt: null, total: null };
       },
     };

@@ -19,7 +19,7 @@ export type Tallies = { tallies: ContactTally[]; isExact: boolean };
 
 /** Longest time for counting if the caller accepts an estimate, in milliseconds. */
 const WAIT_MS = 200;
-/** Random contacts of an estimate. */
+/** Random contacts of an estimate. Fewer are asked if the time is over before. */
 const ASKED = 2_000;
 
 export async function tallyAudience(
@@ -32,13 +32,11 @@ export async function tallyAudience(
   const query = isWhole ? suppressedOfAll(audience) : await talliesOf(app, audience);
   const limitMs = isPartial ? WAIT_MS : undefined;
   const { projectSeq } = audience;
-  // An estimate takes some milliseconds, so it is made meanwhile, in another thread.
-  const estimating = isPartial && !isWhole ? estimate(app, audience) : null;
-  estimating?.catch(() => {});
+  // The estimate is made meanwhile, in another thread. Nothing waits for it if the count is exact.
+  const estimating = isPartial ? estimate(app, audience, WAIT_MS) : null;
+  estimating?.catch(() => undefined);
   const found = await app.reader.find(projectSeq, { ...query, isPartial }, limitMs);
-  if (!found.isComplete) {
-    return { tallies: await (estimating ?? estimate(app, audience)), isExact: false };
-  }
+  if (!found.isComplete) return { tallies: (await estimating) ?? [], isExact: false };
   const tallies = found.rows.map(tallyOf);
   return { tallies: isWhole ? withOthers(app, projectSeq, tallies) : tallies, isExact: true };
 }
@@ -82,8 +80,15 @@ const findRange = statement<
          (SELECT max(seq) FROM contacts WHERE project_seq = +?) AS last,
          (SELECT total FROM contact_counts WHERE project_seq = +?) AS total`);
 
-/** The contacts of an audience, from the part of random contacts that belongs to it. */
-export async function estimate(app: App, audience: Audience): Promise<ContactTally[]> {
+/**
+ * The contacts of an audience, from the part of random contacts that belongs to it. If the pages of
+ * these contacts are not in memory, each takes a read of the disk, and fewer are asked in the time.
+ */
+export async function estimate(
+  app: App,
+  audience: Audience,
+  limitMs: number,
+): Promise<ContactTally[]> {
   const { projectSeq } = audience;
   const range = findRange(app).get(projectSeq, projectSeq, projectSeq);
   const { first = null, last = null, total = null } = range ?? {};
@@ -93,16 +98,21 @@ export async function estimate(app: App, audience: Audience): Promise<ContactTal
     () => first + Math.floor(app.random() * (last - first + 1)),
   );
   const query = queryOf(bind`
-    WITH asked AS MATERIALIZED (
-      SELECT (SELECT seq FROM contacts
-              WHERE project_seq = ${projectSeq} AND seq >= drawn.value ORDER BY seq LIMIT 1) AS seq
-      FROM json_each(${JSON.stringify(asked)}) AS drawn)
-    SELECT ${GROUPS} FROM asked CROSS JOIN contacts ON contacts.seq = asked.seq ${IS_SUPPRESSED_BY}
-    WHERE in_time() AND ${audience.where}
-    GROUP BY 1, 2`);
-  const { rows } = await app.reader.find(projectSeq, query);
-  const scale = total / ASKED;
-  return rows.map(tallyOf).map((each) => ({ ...each, count: Math.round(each.count * scale) }));
+    SELECT contacts.is_subscribed, barred.reason
+    FROM json_each(${JSON.stringify(asked)}) AS drawn CROSS JOIN contacts ${IS_SUPPRESSED_BY}
+    WHERE in_time(drawn.key) AND contacts.seq = (
+        SELECT nearest.seq FROM contacts AS nearest
+        WHERE nearest.project_seq = ${projectSeq} AND nearest.seq >= drawn.value
+        ORDER BY nearest.seq LIMIT 1)
+      AND ${audience.where}`);
+  const found = await app.reader.find(projectSeq, { ...query, isPartial: true }, limitMs);
+  // Where the time was over is the number of contacts that were asked before.
+  const scale = total / Math.max(1, found.stoppedAt ?? ASKED);
+  const alike = Map.groupBy(found.rows, (row) => JSON.stringify(row));
+  return [...alike.values()].flatMap((rows) => {
+    const [[isSubscribed, reason] = []] = rows;
+    return tallyOf([isSubscribed, reason, Math.round(rows.length * scale)]);
+  });
 }
 
 function tallyOf([isSubscribed, reason, count]: readonly unknown[]): ContactTally {
