@@ -3,7 +3,7 @@
 import { describe, expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { stringAt } from "../support/json.ts";
+import { stringAt, valueAt } from "../support/json.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { newProjectWithPeople, openAs, type PeopledProject } from "./people.ts";
 import { pageTest, beforePages } from "../support/page-test.ts";
@@ -106,6 +106,16 @@ describe("the pages of segments", () => {
     await page.getByRole("button", { name: "Delete" }).click();
     await question.getByRole("button", { name: "Delete the segment" }).click();
     await question.getByText("This segment is used by").waitFor();
+    await question.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Send a campaign to these" }).click();
+    await page.getByText("Campaign to Pro").first().waitFor();
+    const campaigns = await server.call("GET", "/campaigns");
+    expect(valueAt(campaigns, "data.items.0")).toMatchObject({
+      status: "DRAFT",
+      name: "Campaign to Pro",
+      audienceType: "SEGMENT",
+      segmentId: pro,
+    });
     await editor.close();
 
     const viewer = await openAs(server, "/segments", { person: "viewer" });
@@ -113,7 +123,9 @@ describe("the pages of segments", () => {
     await card(viewer.page, "Where it is used")
       .getByText("No workflow, no other segment")
       .waitFor();
-    expect(await viewer.page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+    for (const name of ["Delete", "Send a campaign"]) {
+      expect(await viewer.page.getByRole("button", { name }).count()).toBe(0);
+    }
     await viewer.close();
   });
 });

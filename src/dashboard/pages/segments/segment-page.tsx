@@ -2,7 +2,7 @@
 
 import { Button } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Pencil } from "lucide-react";
+import { Megaphone, Pencil } from "lucide-react";
 import type { Segment } from "../../../modules/segments/model.ts";
 import { useMay } from "../../state.ts";
 import { CopyText } from "../../ui/copy.tsx";
@@ -13,6 +13,7 @@ import { Loaded } from "../../ui/loaded.tsx";
 import { BackLabel, Page, PageTabs, TabLink } from "../../ui/page.tsx";
 import { Uses } from "../../ui/uses.tsx";
 import { Time } from "../../ui/time.tsx";
+import { useCreateCampaign } from "../campaigns/editor/create-campaign.tsx";
 import { membersText, typeWord } from "./columns.tsx";
 import { wordsOfCondition } from "./condition-words.ts";
 import { ConditionView } from "./condition-view.tsx";
@@ -40,6 +41,7 @@ export function SegmentPage() {
       actions={
         data && (
           <>
+            {mayEdit && <SendCampaign segment={data} project={project} />}
             {mayEdit && (
               <Button
                 component={Link}
@@ -171,6 +173,21 @@ function Usage({ id }: { id: string }) {
         }
       </Loaded>
     </section>
+  );
+}
+
+/** Opens a draft with the segment as its audience. */
+function SendCampaign({ segment, project }: { segment: Segment; project: string }) {
+  const { isBusy, create } = useCreateCampaign(project, segment);
+  return (
+    <Button
+      variant="default"
+      leftSection={<Megaphone size={15} aria-hidden />}
+      loading={isBusy}
+      onClick={create}
+    >
+      Send a campaign to these
+    </Button>
   );
 }
 

@@ -10,23 +10,28 @@ import { api } from "../../../api.ts";
 import { showFailure } from "../../../ui/undo.tsx";
 import { blankLetter } from "../../templates/editor/blank-letter.ts";
 
+const LONGEST_NAME = 255;
 const today = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long" });
 
-export function useCreateCampaign(project: string) {
+/** `to` is the segment that gets the campaign; a draft has no audience without it. */
+export function useCreateCampaign(project: string, to?: { id: string; name: string }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const create = useMutation({
     async mutationFn() {
       const { sender } = await api.get<ProjectDetails>(`/projects/${project}`);
-      const name = `Campaign of ${today.format(new Date())}`;
       const from = sender === null ? {} : { from: sender.address, fromName: sender.name };
-      const letter = await blankLetter();
+      const audience =
+        to === undefined
+          ? { name: `Campaign of ${today.format(new Date())}` }
+          : { name: nameFor(to.name), audienceType: "SEGMENT", segmentId: to.id };
+      const draft = { ...audience, ...(await blankLetter()) };
       try {
-        return await api.post<Campaign>("/campaigns/drafts", { name, ...letter, ...from });
+        return await api.post<Campaign>("/campaigns/drafts", { ...draft, ...from });
       } catch (error) {
         // The domain of the sender may not be verified any more.
         if (sender === null) throw error;
-        return await api.post<Campaign>("/campaigns/drafts", { name, ...letter });
+        return await api.post<Campaign>("/campaigns/drafts", draft);
       }
     },
     async onSuccess({ id }) {
@@ -42,6 +47,9 @@ export function useCreateCampaign(project: string) {
     },
   };
 }
+
+const nameFor = (segment: string): string =>
+  `Campaign to ${segment}`.slice(0, LONGEST_NAME).toWellFormed();
 
 export function CreateCampaign(props: ReturnType<typeof useCreateCampaign>) {
   const { isBusy, create } = props;
